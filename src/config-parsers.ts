@@ -1,0 +1,294 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { getAddress, type HDNodeVoidWallet, HDNodeWallet } from 'ethers';
+import { z } from 'zod';
+import type { Currency } from './domain/assets.ts';
+import { ASSETS, CURRENCIES, findAsset } from './domain/assets.ts';
+import { isTronAddress } from './signer/tron-address.ts';
+
+/** What is wrong with a value, as the end of a sentence that begins with the variable's name. Never quotes the value. */
+class Complaint extends Error {}
+
+/** A parser of one variable's text; the text is never empty. */
+export type Parser<T> = z.ZodType<T, string>;
+
+const MAX_TEXT_LENGTH = 8192;
+const MAX_LIST_ITEMS = 100;
+const DURATION_UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function complain(message: string): never {
+  throw new Complaint(message);
+}
+
+function parser<T>(parse: (text: string) => T): Parser<T> {
+  return z.string().transform((text, context) => {
+    try {
+      if (text.length > MAX_TEXT_LENGTH) complain(`must be at most ${MAX_TEXT_LENGTH} characters long`);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
+      if (/[\u0000-\u001f\u007f]/.test(text)) complain('must not contain control characters (a line end or NUL)');
+      if (text !== text.trim()) complain('must not begin or end with a space');
+      return parse(text);
+    } catch (error) {
+      if (!(error instanceof Complaint)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
+      return z.NEVER;
+    }
+  });
+}
+
+/** A whole number in ASCII digits without sign, leading zero or exponent. */
+export function wholeNumber(min: number, max: number): Parser<number> {
+  return parser((text) => {
+    const value = /^(0|[1-9]\d{0,14})$/.test(text) ? Number.parseInt(text, 10) : -1;
+    return value >= min && value <= max ? value : complain(`must be a whole number from ${min} to ${max}`);
+  });
+}
+
+/** A decimal such as 5.00 as base units of the given decimals; between min and max, both decimal texts. */
+export function decimal(decimals: number, min: string, max: string): Parser<bigint> {
+  const sentence = `must be a decimal number from ${min} to ${max} with at most ${decimals} decimals, such as ${min}`;
+  const [low, high] = [toUnits(min, decimals), toUnits(max, decimals)];
+  return parser((text) => {
+    const units = toUnits(text, decimals);
+    return units !== undefined && low !== undefined && high !== undefined && units >= low && units <= high ? units : complain(sentence);
+  });
+}
+
+/** A duration such as 30s, 15m, 24h or 7d, in milliseconds. */
+export function duration(min: string, max: string): Parser<number> {
+  const [low, high] = [durationMs(min) ?? 0, durationMs(max) ?? 0];
+  return parser((text) => {
+    const value = durationMs(text);
+    return value !== undefined && value >= low && value <= high
+      ? value
+      : complain(`must be a duration from ${min} to ${max}: a whole number and one of s, m, h, d, such as 15m`);
+  });
+}
+
+/** `90s` → 90000; undefined for anything that is not such a duration. Also for the command line's `--grace` and the like. */
+export function durationMs(text: string): number | undefined {
+  const match = /^([1-9]\d{0,6})([smhd])$/.exec(text);
+  if (!match?.[1]) return undefined;
+  return Number.parseInt(match[1], 10) * DURATION_UNIT_MS[match[2] as keyof typeof DURATION_UNIT_MS];
+}
+
+export function oneOf<const T extends string>(...names: readonly T[]): Parser<T> {
+  return parser((text) => names.find((name) => name === text) ?? complain(`must be one of ${names.join(', ')}`));
+}
+
+export const flag: Parser<boolean> = parser((text) => {
+  if (text === 'true' || text === '1') return true;
+  if (text === 'false' || text === '0') return false;
+  return complain('must be true or false');
+});
+
+export const filePath: Parser<string> = parser((text) =>
+  text.length <= 4096 ? text : complain('must be a path of at most 4096 characters'),
+);
+
+export const plainName: Parser<string> = parser((text) =>
+  /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text)
+    ? text
+    : complain('must be a name of at most 100 letters, digits, dots, dashes and underscores'),
+);
+
+/** A token that can travel in an HTTP header. */
+export const token: Parser<string> = parser((text) =>
+  /^[\x21-\x7e]{1,512}$/.test(text) ? text : complain('must be at most 512 visible ASCII characters'),
+);
+
+/** PEM text of a certificate file, read now so that a wrong path shows at the start and not at the first delivery. */
+export const pemFile: Parser<{ path: string; pem: string }> = parser((path) => {
+  let pem: string;
+  try {
+    pem = readFileSync(path, 'utf8');
+  } catch {
+    return complain('must name a file that this process can read');
+  }
+  return pem.includes('-----BEGIN CERTIFICATE-----') ? { path, pem } : complain('must name a PEM file with at least one certificate');
+});
+
+export const databaseUrl: Parser<string> = parser((text) => {
+  const url = parseUrl(text);
+  if (!url || !['postgres:', 'postgresql:'].includes(url.protocol)) {
+    complain(
+      'must be a PostgreSQL URL such as postgres://gateway:PASSWORD@db:5432/gateway (encode @ : / # ? in the password as %40 %3A %2F %23 %3F)',
+    );
+  }
+  if (!url.hostname && !url.searchParams.get('host')) complain('must name a host, as in postgres://gateway:PASSWORD@db:5432/gateway');
+  return url.pathname.length > 1
+    ? text
+    : complain('must name a database after the host, as in postgres://gateway:PASSWORD@db:5432/gateway');
+});
+
+/** host:port without a scheme. */
+export const hostAndPort: Parser<string> = parser((text) => {
+  const match = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?):([1-9]\d{0,4})$/.exec(text);
+  const port = match?.[3] ? Number.parseInt(match[3], 10) : 0;
+  const bracketed = match?.[1]?.startsWith('[') ? isIP(match[1].slice(1, -1)) === 6 : true;
+  return port >= 1 && port <= 65535 && bracketed ? text : complain('must be HOST:PORT without a scheme, such as temporal:7233');
+});
+
+/** The address under which browsers and merchants reach this service, without a slash at the end. */
+export const publicUrl: Parser<string> = parser((text) => {
+  const url = httpUrl(text);
+  if (!url || url.search || url.hash)
+    complain('must be an absolute http or https URL without user, query or fragment, such as https://pay.example.com');
+  return url.href.replace(/\/+$/, '');
+});
+
+/** A comma-separated list of at most ten RPC addresses, each http or https, without a slash at the end. */
+export const rpcUrls: Parser<readonly string[]> = parser((text) => {
+  const urls = items(text, 10).map((item, index) => {
+    const url = httpUrl(item);
+    if (!url || url.hash)
+      complain(`must be a comma-separated list of http or https URLs without user information; entry ${index + 1} is not one`);
+    return url.href.replace(/\/+$/, '');
+  });
+  return new Set(urls).size === urls.length ? urls : complain('must not name the same URL twice');
+});
+
+/** CIDRs of IPv4 and IPv6; a bare address means itself alone. */
+export const cidrs: Parser<readonly string[]> = parser((text) =>
+  items(text, MAX_LIST_ITEMS).map((item, index) => {
+    const [address = '', prefix, ...rest] = item.split('/');
+    const family = address.includes('%') ? 0 : isIP(address);
+    const most = family === 4 ? 32 : 128;
+    const bits = prefix === undefined ? most : /^(0|[1-9]\d{0,2})$/.test(prefix) ? Number.parseInt(prefix, 10) : -1;
+    if (family === 0 || rest.length > 0 || bits < 0 || bits > most) {
+      complain(`must be a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8; entry ${index + 1} is not one`);
+    }
+    return `${address}/${bits}`;
+  }),
+);
+
+/** An EVM address; mixed case must carry a right EIP-55 checksum. Returned in checksummed form. */
+export const evmAddress: Parser<string> = parser(evmAddressOf);
+
+function evmAddressOf(text: string): string {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) complain('must be an address of 0x and 40 hex digits');
+  try {
+    return getAddress(text);
+  } catch {
+    return complain('has a wrong checksum: copy the address again');
+  }
+}
+
+export const tronAddress: Parser<string> = parser((text) =>
+  isTronAddress(text) ? text : complain('must be a Tron address: T and 33 more base58 characters with a right checksum'),
+);
+
+/** An account's extended public key (depth 3). A private one is refused before anything could store it. */
+export const accountXpub: Parser<string> = parser((text) => {
+  if (/^[xyzt]prv/i.test(text))
+    complain('is a PRIVATE key: remove it from this environment at once and give the xpub instead ("gateway wallet xpub" prints it)');
+  let node: HDNodeWallet | HDNodeVoidWallet;
+  try {
+    node = HDNodeWallet.fromExtendedKey(text);
+  } catch {
+    return complain('must be an extended public key that begins with xpub ("gateway wallet xpub" prints it)');
+  }
+  if (node instanceof HDNodeWallet) complain('is a PRIVATE key: remove it from this environment at once and give the xpub instead');
+  return node.depth === 3
+    ? text
+    : complain("must be the key of an account (three levels deep, as m/44'/60'/0'); \"gateway wallet xpub\" prints it");
+});
+
+/** 32 random bytes in base64 or hex. */
+export const secretKey: Parser<Uint8Array> = parser((text) => {
+  const key = /^[0-9a-fA-F]{64}$/.test(text)
+    ? Buffer.from(text, 'hex')
+    : /^[A-Za-z0-9+/_-]{43}=?$/.test(text)
+      ? Buffer.from(text, 'base64')
+      : undefined;
+  if (key?.length !== 32) return complain('must be 32 bytes in base64 or hex ("openssl rand -base64 32" makes one)');
+  return new Set(key).size >= 8 ? new Uint8Array(key) : complain('is not random ("openssl rand -base64 32" makes a good one)');
+});
+
+/** `USDT.bsc=1,BNB=0.002` as base units under `bsc:USDT`, `bsc:BNB`. */
+export const amountsByAsset: Parser<Readonly<Record<string, bigint>>> = parser((text) => {
+  const result: Record<string, bigint> = {};
+  for (const [name, value] of pairs(text)) {
+    const [currency = '', network, ...rest] = name.split('.');
+    const fitting = ASSETS.filter((asset) => asset.currency === currency);
+    if (network === undefined && fitting.length > 1) complain(`must say the network of ${currency}: ${currency}.bsc or ${currency}.tron`);
+    const asset = network === undefined ? fitting[0] : findAsset(network, currency);
+    if (!asset || rest.length > 0)
+      return complain('must be a list such as USDT.bsc=1,BNB=0.002 of the assets USDT.bsc, BNB, USDT.tron, TRX');
+    const key = assetKey(asset.network, asset.currency);
+    if (key in result) complain(`must not name ${currency} twice`);
+    const units = toUnits(value, asset.decimals);
+    if (units === undefined || value.length > 40) complain(`must give ${name} a decimal amount with at most ${asset.decimals} decimals`);
+    result[key] = units;
+  }
+  return result;
+});
+
+/** The key of an asset in a table of thresholds. */
+export function assetKey(network: string, currency: string): string {
+  return `${network}:${currency}`;
+}
+
+export type PriceSourceChoice =
+  | { readonly kind: 'chainlink' }
+  | {
+      readonly kind: 'fixed' /** USD for one coin, decimal text with at most 8 decimals. */;
+      readonly rates: Readonly<Partial<Record<Currency, string>>>;
+    };
+
+/** `chainlink`, or `fixed:BNB=600,…`. A currency that is not named has no price. */
+export const priceSource: Parser<PriceSourceChoice> = parser((text) => {
+  if (text === 'chainlink') return { kind: 'chainlink' };
+  if (!text.startsWith('fixed:')) complain('must be chainlink or a list of fixed prices such as fixed:BNB=600,TRX=0.3,USDT=1');
+  const rates = byCurrency(text.slice('fixed:'.length), (rate, currency) => {
+    const units = toUnits(rate, 8);
+    return units !== undefined && units > 0n && rate.length <= 20
+      ? rate
+      : complain(`must give ${currency} a price above 0 with at most 8 decimals`);
+  });
+  return { kind: 'fixed', rates };
+});
+
+/** `BNB=0x…,TRX=0x…`: addresses of price feeds. */
+export const priceFeeds: Parser<Readonly<Partial<Record<Currency, string>>>> = parser((text) => byCurrency(text, evmAddressOf));
+
+function byCurrency(text: string, parse: (value: string, currency: Currency) => string): Partial<Record<Currency, string>> {
+  const result: Partial<Record<Currency, string>> = {};
+  for (const [name, value] of pairs(text)) {
+    const currency = CURRENCIES.find((known) => known === name) ?? complain(`must name only ${CURRENCIES.join(', ')}`);
+    if (currency in result) complain(`must not name ${currency} twice`);
+    result[currency] = parse(value, currency);
+  }
+  return result;
+}
+
+function pairs(text: string): [string, string][] {
+  return items(text, MAX_LIST_ITEMS).map((item) => {
+    const match = /^([A-Za-z.]{1,20})=(.+)$/.exec(item);
+    return match?.[1] && match[2] ? [match[1], match[2]] : complain('must be a comma-separated list of NAME=VALUE');
+  });
+}
+
+function items(text: string, most: number): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.some((part) => part === '')) complain('must not have an empty entry between its commas');
+  return parts.length <= most ? parts : complain(`must have at most ${most} entries`);
+}
+
+function toUnits(text: string, decimals: number): bigint | undefined {
+  const match = /^(0|[1-9]\d{0,29})(?:\.(\d{1,18}))?$/.exec(text);
+  const fraction = match?.[2] ?? '';
+  if (!match?.[1] || fraction.length > decimals) return undefined;
+  return BigInt(match[1] + fraction.padEnd(decimals, '0'));
+}
+
+function httpUrl(text: string): URL | undefined {
+  const url = parseUrl(text);
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.port === '0') return undefined;
+  // fetch refuses URLs with user information, and a browser would show them.
+  return /^https?:\/\//i.test(text) && !/\s/.test(text) && !url.username && !url.password ? url : undefined;
+}
+
+function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}

@@ -1,0 +1,352 @@
+import type { Parser } from './config-parsers.ts';
+import * as parse from './config-parsers.ts';
+
+/** The part that a process plays; `tool` is a command of the operator that needs the database, `none` one that needs nothing. */
+export type ConfigRole = 'all' | 'api' | 'worker' | 'signer' | 'tool' | 'none';
+
+export const GROUPS = {
+  service: 'Service',
+  stores: 'Database and Temporal',
+  bsc: 'BNB Chain',
+  tron: 'Tron',
+  keys: 'Keys and wallet',
+  money: 'Payments and payouts',
+  prices: 'Prices',
+  webhooks: 'Webhooks',
+  limits: 'Rate limits',
+} as const;
+
+/** All that is known about one variable: the parser, the documentation and who needs it. */
+export type Variable<T> = {
+  readonly group: keyof typeof GROUPS;
+  readonly parser: Parser<T>;
+  readonly default?: string;
+  /** Its value is never printed, not even in part. */
+  readonly secret?: true;
+  /** Roles that refuse to start without it when NODE_ENV is production. */
+  readonly production?: readonly ConfigRole[];
+  readonly about: string;
+  readonly example: string;
+};
+
+type WithDefault<T> = Variable<T> & { readonly default: string };
+
+function variable<T>(entry: WithDefault<T>): WithDefault<T>;
+function variable<T>(entry: Variable<T>): Variable<T>;
+function variable<T>(entry: Variable<T>): Variable<T> {
+  return entry;
+}
+
+/** Every variable, once. The documentation and .env.example are generated from this table. */
+export const VARIABLES = {
+  NODE_ENV: variable({
+    group: 'service',
+    parser: parse.oneOf('development', 'test', 'production'),
+    default: 'development',
+    example: 'production',
+    about: 'In production nothing is embedded and no key is made up: what is missing is refused at the start.',
+  }),
+  PORT: variable({
+    group: 'service',
+    parser: parse.wholeNumber(0, 65535),
+    default: '8080',
+    example: '8080',
+    about: 'TCP port of the API and the checkout. 0 takes a free one; outside production a taken port is replaced by a free one too.',
+  }),
+  PUBLIC_URL: variable({
+    group: 'service',
+    parser: parse.publicUrl,
+    production: ['all', 'api', 'worker'],
+    example: 'https://pay.example.com',
+    about:
+      'The address under which customers and merchants reach this service; payment links begin with it. Unset outside production: http://localhost and the port.',
+  }),
+  TRUSTED_PROXIES: variable({
+    group: 'service',
+    parser: parse.cidrs,
+    example: '10.0.0.0/8,fd00::/8',
+    about: 'Networks of your own reverse proxies. Only the hop that such a proxy appended to X-Forwarded-For is believed.',
+  }),
+  DATA_DIR: variable({
+    group: 'service',
+    parser: parse.filePath,
+    default: '.data',
+    example: '/var/lib/gateway',
+    about: 'Folder for everything this process keeps by itself: embedded stores, development keys, run.json.',
+  }),
+  LOG_LEVEL: variable({
+    group: 'service',
+    parser: parse.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    default: 'info',
+    example: 'info',
+    about: 'Lowest level that is logged (JSON lines on stderr).',
+  }),
+  STUCK_AFTER: variable({
+    group: 'service',
+    parser: parse.duration('10s', '30d'),
+    default: '1h',
+    example: '1h',
+    about: 'How long a deposit or payout may wait for the same thing before an operator is asked for.',
+  }),
+  DATABASE_URL: variable({
+    group: 'stores',
+    parser: parse.databaseUrl,
+    secret: true,
+    production: ['all', 'api', 'worker', 'signer', 'tool'],
+    example: 'postgres://gateway:PASSWORD@db:5432/gateway',
+    about: 'PostgreSQL. Unset outside production: an embedded one under DATA_DIR.',
+  }),
+  TEMPORAL_ADDRESS: variable({
+    group: 'stores',
+    parser: parse.hostAndPort,
+    production: ['all', 'api', 'worker', 'signer', 'tool'],
+    example: 'temporal:7233',
+    about: 'Temporal frontend as HOST:PORT. Unset outside production: a development server with its web interface under DATA_DIR.',
+  }),
+  TEMPORAL_NAMESPACE: variable({
+    group: 'stores',
+    parser: parse.plainName,
+    default: 'default',
+    example: 'gateway',
+    about: 'Temporal namespace; it must exist, except on the embedded server.',
+  }),
+  TEMPORAL_CLI: variable({
+    group: 'stores',
+    parser: parse.filePath,
+    example: '/usr/local/bin/temporal',
+    about: 'The temporal binary for the embedded server. Unset: searched in PATH and in the cache, else fetched.',
+  }),
+  BSC_RPC_URLS: variable({
+    group: 'bsc',
+    parser: parse.rpcUrls,
+    secret: true,
+    example: 'https://bsc-1.example.com/KEY,https://bsc-2.example.com',
+    about:
+      'JSON-RPC endpoints, comma-separated, at most ten. Unset: the chain is off; addresses are still made and nothing is lost when URLs come later.',
+  }),
+  BSC_CHAIN_ID: variable({
+    group: 'bsc',
+    parser: parse.wholeNumber(1, 4_294_967_295),
+    default: '56',
+    example: '56',
+    about: 'Chain id that the endpoints must report; another one is refused at the start.',
+  }),
+  BSC_USDT_CONTRACT: variable({
+    group: 'bsc',
+    parser: parse.evmAddress,
+    default: '0x55d398326f99059fF775485246999027B3197955',
+    example: '0x55d398326f99059fF775485246999027B3197955',
+    about: 'The only token contract that is credited on this chain; it must have 18 decimals.',
+  }),
+  BSC_CONFIRMATIONS: variable({
+    group: 'bsc',
+    parser: parse.wholeNumber(1, 1000),
+    default: '15',
+    example: '15',
+    about: 'Blocks until a deposit completes; the finalized height must have passed it as well.',
+  }),
+  BSC_MAX_GAS_PRICE_GWEI: variable({
+    group: 'bsc',
+    parser: parse.decimal(9, '0.000000001', '10000'),
+    default: '5',
+    example: '5',
+    about: 'Payouts wait while the gas price is above this.',
+  }),
+  TRON_API_URLS: variable({
+    group: 'tron',
+    parser: parse.rpcUrls,
+    secret: true,
+    example: 'https://api.trongrid.io',
+    about: 'HTTP API endpoints of full nodes, comma-separated, at most ten. Unset: the chain is off, as above.',
+  }),
+  TRON_API_KEY: variable({
+    group: 'tron',
+    parser: parse.token,
+    secret: true,
+    example: 'KEY',
+    about: 'Sent as TRON-PRO-API-KEY to every Tron endpoint.',
+  }),
+  TRON_USDT_CONTRACT: variable({
+    group: 'tron',
+    parser: parse.tronAddress,
+    default: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+    example: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+    about: 'The only token contract that is credited on this chain; it must have 6 decimals.',
+  }),
+  TRON_CONFIRMATIONS: variable({
+    group: 'tron',
+    parser: parse.wholeNumber(1, 1000),
+    default: '19',
+    example: '19',
+    about: 'Blocks until a deposit completes; the solidified height must have passed it as well.',
+  }),
+  TRON_ENERGY: variable({
+    group: 'tron',
+    parser: parse.oneOf('burn', 'delegate'),
+    default: 'burn',
+    example: 'burn',
+    about: 'How a payout pays for energy: burn TRX of a top-up, or delegate energy that the gas wallet has staked.',
+  }),
+  SECRETS_KEY: variable({
+    group: 'keys',
+    parser: parse.secretKey,
+    secret: true,
+    production: ['all', 'api', 'worker'],
+    example: 'BASE64_OF_32_RANDOM_BYTES',
+    about:
+      'Encrypts webhook secrets in the database: 32 bytes in base64 or hex (openssl rand -base64 32). Losing it loses those secrets. Unset outside production: made under DATA_DIR.',
+  }),
+  WALLET_XPUB_BSC: variable({
+    group: 'keys',
+    parser: parse.accountXpub,
+    production: ['all', 'api'],
+    example: 'xpub6…',
+    about:
+      "Account key m/44'/60'/0' of live deposit addresses (gateway wallet xpub prints it). Unset outside production: from the wallet file.",
+  }),
+  WALLET_XPUB_TRON: variable({
+    group: 'keys',
+    parser: parse.accountXpub,
+    production: ['all', 'api'],
+    example: 'xpub6…',
+    about: "Account key m/44'/195'/0' of live deposit addresses. Unset outside production: from the wallet file.",
+  }),
+  WALLET_XPUB_TEST_BSC: variable({
+    group: 'keys',
+    parser: parse.accountXpub,
+    example: 'xpub6…',
+    about: "Account key m/44'/60'/1' of test-mode addresses. Unset: from the public part of the wallet file, where that file is readable.",
+  }),
+  WALLET_XPUB_TEST_TRON: variable({
+    group: 'keys',
+    parser: parse.accountXpub,
+    example: 'xpub6…',
+    about: "Account key m/44'/195'/1' of test-mode addresses. Unset: as above.",
+  }),
+  WALLET_SEED_FILE: variable({
+    group: 'keys',
+    parser: parse.filePath,
+    production: ['signer'],
+    example: '/run/secrets/wallet.json',
+    about: 'The encrypted seed file (gateway wallet new makes it). Only the signer opens it. Unset: wallet.json in DATA_DIR.',
+  }),
+  WALLET_PASSPHRASE_FILE: variable({
+    group: 'keys',
+    parser: parse.filePath,
+    production: ['signer'],
+    example: '/run/secrets/wallet.passphrase',
+    about: "File with the seed file's passphrase, readable by the signer alone. Unset: wallet.passphrase in DATA_DIR.",
+  }),
+  MIN_PAYMENT_USD: variable({
+    group: 'money',
+    parser: parse.decimal(2, '0.01', '1000000'),
+    default: '5.00',
+    example: '5.00',
+    about: 'Smallest amount of a payment link.',
+  }),
+  PAYMENT_TOLERANCE_PERCENT: variable({
+    group: 'money',
+    parser: parse.decimal(2, '0', '10'),
+    default: '0.5',
+    example: '0.5',
+    about: 'A payment link that is underpaid by at most this much counts as paid.',
+  }),
+  MIN_DEPOSIT: variable({
+    group: 'money',
+    parser: parse.amountsByAsset,
+    example: 'USDT.bsc=1,USDT.tron=1',
+    about: 'Deposits below the amount for their asset fail with BELOW_MINIMUM. Unset: every amount is credited.',
+  }),
+  SETTLE_MIN: variable({
+    group: 'money',
+    parser: parse.amountsByAsset,
+    default: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
+    example: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
+    about: 'What an address must hold of an asset before it is paid out.',
+  }),
+  SETTLE_MAX_FEE_PERCENT: variable({
+    group: 'money',
+    parser: parse.decimal(2, '0.01', '100'),
+    default: '5',
+    example: '5',
+    about: 'A payout waits while its chain fees would exceed this share of its amount.',
+  }),
+  PRICE_SOURCE: variable({
+    group: 'prices',
+    parser: parse.priceSource,
+    default: 'chainlink',
+    example: 'fixed:BNB=600,TRX=0.3,USDT=1',
+    about: 'chainlink reads price feeds on BNB Chain; fixed:… is for development.',
+  }),
+  PRICE_FEEDS: variable({
+    group: 'prices',
+    parser: parse.priceFeeds,
+    example: 'BNB=0x0567F2323251f0Aab15c8dFb1967E4e8A7D42aeE',
+    about: 'Other addresses for single feeds (USD, aggregator interface). Unset: the feeds of BNB Chain mainnet.',
+  }),
+  PRICE_MAX_AGE: variable({
+    group: 'prices',
+    parser: parse.duration('10s', '7d'),
+    default: '25h',
+    example: '25h',
+    about:
+      'An older answer of a feed is not used; the last good price then stands, marked as stale. Feeds may report as rarely as once a day.',
+  }),
+  WEBHOOK_MAX_ATTEMPTS: variable({
+    group: 'webhooks',
+    parser: parse.wholeNumber(1, 6),
+    default: '5',
+    example: '5',
+    about: 'Attempts of one delivery, with gaps of 1 s, 5 s, 15 s, 1 min (and 5 min before a sixth).',
+  }),
+  WEBHOOK_ALLOWED_CIDRS: variable({
+    group: 'webhooks',
+    parser: parse.cidrs,
+    example: '10.1.2.0/24',
+    about: 'Exception: private networks that webhooks may reach. Every merchant can then make this service call them.',
+  }),
+  WEBHOOK_ALLOW_HTTP: variable({
+    group: 'webhooks',
+    parser: parse.flag,
+    default: 'false',
+    example: 'false',
+    about: 'Exception: also deliver to http URLs, in the clear.',
+  }),
+  WEBHOOK_CA_FILE: variable({
+    group: 'webhooks',
+    parser: parse.pemFile,
+    example: '/etc/gateway/ca.pem',
+    about: 'Exception: PEM certificates of authorities that are trusted beside the usual ones.',
+  }),
+  RATE_LIMIT_PER_SECOND: variable({
+    group: 'limits',
+    parser: parse.wholeNumber(1, 100_000),
+    default: '100',
+    example: '100',
+    about: 'Requests a second that one API key may make over time.',
+  }),
+  RATE_LIMIT_BURST: variable({
+    group: 'limits',
+    parser: parse.wholeNumber(1, 1_000_000),
+    default: '200',
+    example: '200',
+    about: 'Requests that one API key may make at once; not below RATE_LIMIT_PER_SECOND.',
+  }),
+  RATE_LIMIT_BAD_CREDENTIALS: variable({
+    group: 'limits',
+    parser: parse.wholeNumber(1, 100_000),
+    default: '20',
+    example: '20',
+    about: 'Bad credentials a minute from one client address before it gets 429.',
+  }),
+} as const;
+
+export type VariableName = keyof typeof VARIABLES;
+type ValueOf<V> = V extends { parser: Parser<infer T>; default: string }
+  ? T
+  : V extends { parser: Parser<infer T> }
+    ? T | undefined
+    : never;
+
+/** The parsed value of every variable. */
+export type Values = { readonly [Name in VariableName]: ValueOf<(typeof VARIABLES)[Name]> };

@@ -1,0 +1,204 @@
+import { join, resolve } from 'node:path';
+import { assetKey } from './config-parsers.ts';
+import type { ConfigRole, Values, Variable, VariableName } from './config-variables.ts';
+import { VARIABLES } from './config-variables.ts';
+import type { Currency } from './domain/assets.ts';
+import { OperatorError } from './errors.ts';
+
+export type { PriceSourceChoice } from './config-parsers.ts';
+export { durationMs } from './config-parsers.ts';
+export type { ConfigRole } from './config-variables.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** All problems of the environment at once; none of them quotes a secret. */
+export class ConfigError extends OperatorError {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    const list = problems.map((problem) => `  - ${problem}`).join('\n');
+    super(
+      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${list}\n`,
+      'Set these variables and start again; docs/configuration.md describes each',
+    );
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/** Chainlink USD feeds of BNB Chain mainnet (8 decimals). */
+const MAINNET_FEEDS: Readonly<Record<Currency, string>> = {
+  BNB: '0x0567F2323251f0Aab15c8dFb1967E4e8A7D42aeE',
+  TRX: '0xF4C5e535756D11994fCBB12Ba8adD0192D9b88be',
+  USDT: '0xB97Ad0E74fa7d920791E90258A6E2085088b4320',
+};
+
+const PREFIXES = /^(BSC|TRON|WALLET|WEBHOOK|SETTLE|PRICE|RATE_LIMIT|TEMPORAL|MIN)_/;
+const MAX_QUOTED = 40;
+
+export type Config = ReturnType<typeof assemble>;
+
+/**
+ * The configuration from the environment, frozen, or a {@link ConfigError} with every problem at once.
+ * An empty variable counts as unset. `role` decides what production requires: a signer needs no SECRETS_KEY, an API no seed.
+ */
+export function loadConfig(env: Environment, options: { role?: ConfigRole } = {}): Config {
+  const problems: string[] = [];
+  const values = Object.fromEntries(
+    Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => [name, readVariable(name, variable, env[name], problems)]),
+  ) as Values;
+  if (values.NODE_ENV === 'production') problems.push(...missingInProduction(env, options.role ?? 'all'));
+  if (values.RATE_LIMIT_BURST < values.RATE_LIMIT_PER_SECOND) {
+    problems.push('RATE_LIMIT_BURST must not be below RATE_LIMIT_PER_SECOND: raise the one or lower the other.');
+  }
+  problems.push(...wrongXpubs(values));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return deepFreeze(assemble(values, warningsOf(values, env)));
+}
+
+function readVariable(name: string, variable: Variable<unknown>, given: string | undefined, problems: string[]): unknown {
+  const text = given === undefined || given === '' ? variable.default : given;
+  if (text === undefined) return undefined;
+  const result = variable.parser.safeParse(text);
+  if (result.success) return result.data;
+  const quoted = variable.secret || text.length > MAX_QUOTED ? '' : `; it is ${JSON.stringify(text)}`;
+  problems.push(`${name} ${result.error.issues[0]?.message ?? 'is not valid'}${quoted}.`);
+  return undefined;
+}
+
+function missingInProduction(env: Environment, role: ConfigRole): string[] {
+  return Object.entries<Variable<unknown>>(VARIABLES)
+    .filter(([name, variable]) => variable.production?.includes(role) && !env[name])
+    .map(([name, variable]) => `${name} must be set in production, for example ${variable.example}.`);
+}
+
+/** Two accounts under one key would hand the same address to two customers; on Tron and BSC together it is a copied line. */
+function wrongXpubs(values: Values): string[] {
+  const names = ['WALLET_XPUB_BSC', 'WALLET_XPUB_TRON', 'WALLET_XPUB_TEST_BSC', 'WALLET_XPUB_TEST_TRON'] as const;
+  return names.flatMap((name, index) => {
+    const twin = names.slice(0, index).find((earlier) => values[name] !== undefined && values[earlier] === values[name]);
+    return twin ? [`${name} is the same key as ${twin}: each network and mode has an account key of its own.`] : [];
+  });
+}
+
+function warningsOf(values: Values, env: Environment): string[] {
+  const warnings: string[] = [];
+  if (values.WEBHOOK_ALLOWED_CIDRS)
+    warnings.push(`WEBHOOK_ALLOWED_CIDRS opens ${values.WEBHOOK_ALLOWED_CIDRS.join(', ')} to webhooks of every merchant.`);
+  if (values.WEBHOOK_ALLOW_HTTP) warnings.push('WEBHOOK_ALLOW_HTTP lets webhooks travel unencrypted.');
+  if (values.WEBHOOK_CA_FILE) warnings.push(`WEBHOOK_CA_FILE trusts the authorities in ${values.WEBHOOK_CA_FILE.path} for webhooks.`);
+  for (const cidr of values.TRUSTED_PROXIES ?? []) {
+    if (cidr.endsWith('/0'))
+      warnings.push(`TRUSTED_PROXIES contains ${cidr}: any client can then claim any address, and IP allowlists protect nothing.`);
+  }
+  if (values.NODE_ENV === 'production' && values.PUBLIC_URL?.startsWith('http:'))
+    warnings.push('PUBLIC_URL is http: sessions and checkouts travel unencrypted.');
+  if (values.NODE_ENV === 'production' && values.PRICE_SOURCE.kind === 'fixed')
+    warnings.push('PRICE_SOURCE is fixed: deposits are valued at these prices, whatever the market says.');
+  if (values.PRICE_SOURCE.kind === 'chainlink' && !values.BSC_RPC_URLS) {
+    warnings.push('PRICE_SOURCE is chainlink, which reads BNB Chain, but BSC_RPC_URLS is unset: BNB and TRX have no price.');
+  }
+  for (const name of Object.keys(env)) {
+    if (env[name] && PREFIXES.test(name) && !(name in VARIABLES))
+      warnings.push(`${name} is not a variable of this gateway and is ignored: check its spelling.`);
+  }
+  return warnings;
+}
+
+function assemble(values: Values, warnings: readonly string[]) {
+  const dataDir = resolve(values.DATA_DIR);
+  return {
+    environment: values.NODE_ENV,
+    production: values.NODE_ENV === 'production',
+    /** Absolute path. */
+    dataDir,
+    logLevel: values.LOG_LEVEL,
+    stuckAfterMs: values.STUCK_AFTER,
+    /** Sentences for the log at the start: every exception from the safe defaults, every variable that looks misspelt. */
+    warnings,
+    /** 32 bytes; undefined outside production, where `ensureSecretsKey` makes one. */
+    secretsKey: values.SECRETS_KEY,
+    http: { port: values.PORT, publicUrl: values.PUBLIC_URL, trustedProxies: values.TRUSTED_PROXIES ?? [] },
+    database: values.DATABASE_URL ? ({ kind: 'url', url: values.DATABASE_URL } as const) : ({ kind: 'embedded' } as const),
+    temporal: {
+      namespace: values.TEMPORAL_NAMESPACE,
+      /** The binary for an embedded server, if the operator names one. */
+      cliPath: values.TEMPORAL_CLI,
+      ...(values.TEMPORAL_ADDRESS ? ({ kind: 'address', address: values.TEMPORAL_ADDRESS } as const) : ({ kind: 'embedded' } as const)),
+    },
+    bsc: {
+      /** False without RPC URLS: nothing is watched. */
+      enabled: values.BSC_RPC_URLS !== undefined,
+      rpcUrls: values.BSC_RPC_URLS ?? [],
+      chainId: values.BSC_CHAIN_ID,
+      usdtContract: values.BSC_USDT_CONTRACT,
+      confirmations: values.BSC_CONFIRMATIONS,
+      maxGasPriceWei: values.BSC_MAX_GAS_PRICE_GWEI,
+    },
+    tron: {
+      enabled: values.TRON_API_URLS !== undefined,
+      apiUrls: values.TRON_API_URLS ?? [],
+      apiKey: values.TRON_API_KEY,
+      usdtContract: values.TRON_USDT_CONTRACT,
+      confirmations: values.TRON_CONFIRMATIONS,
+      energy: values.TRON_ENERGY,
+    },
+    wallet: {
+      /** Account xpubs from the environment; what is undefined comes from the wallet file's public part. */
+      xpubs: {
+        live: { bsc: values.WALLET_XPUB_BSC, tron: values.WALLET_XPUB_TRON },
+        test: { bsc: values.WALLET_XPUB_TEST_BSC, tron: values.WALLET_XPUB_TEST_TRON },
+      },
+      seedFile: resolve(values.WALLET_SEED_FILE ?? join(dataDir, 'wallet.json')),
+      passphraseFile: resolve(values.WALLET_PASSPHRASE_FILE ?? join(dataDir, 'wallet.passphrase')),
+    },
+    payments: {
+      minPaymentCents: values.MIN_PAYMENT_USD,
+      /** Hundredths of a percent. */
+      toleranceBasisPoints: values.PAYMENT_TOLERANCE_PERCENT,
+      /** Base units by asset; read it with {@link thresholdUnits}. */
+      minDepositUnits: values.MIN_DEPOSIT ?? {},
+    },
+    settlement: { minUnits: values.SETTLE_MIN, /** Hundredths of a percent. */ maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT },
+    prices: { source: values.PRICE_SOURCE, feeds: { ...MAINNET_FEEDS, ...values.PRICE_FEEDS }, maxAgeMs: values.PRICE_MAX_AGE },
+    webhooks: {
+      maxAttempts: values.WEBHOOK_MAX_ATTEMPTS,
+      allowedCidrs: values.WEBHOOK_ALLOWED_CIDRS ?? [],
+      allowHttp: values.WEBHOOK_ALLOW_HTTP,
+      /** PEM text of additional authorities. */
+      caPem: values.WEBHOOK_CA_FILE?.pem,
+    },
+    limits: {
+      requestsPerSecond: values.RATE_LIMIT_PER_SECOND,
+      requestsBurst: values.RATE_LIMIT_BURST,
+      badCredentialsPerMinute: values.RATE_LIMIT_BAD_CREDENTIALS,
+    },
+  };
+}
+
+/** The threshold of an asset in base units, or undefined where the operator set none. */
+export function thresholdUnits(table: Readonly<Record<string, bigint>>, network: string, currency: string): bigint | undefined {
+  return table[assetKey(network, currency)];
+}
+
+/** Every variable with its effective value for `config check`; a secret shows only whether it is set. */
+export function describeConfig(
+  env: Environment,
+): { name: VariableName; value: string | null; source: 'environment' | 'default' | 'unset' }[] {
+  return Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => {
+    const given = env[name] || undefined;
+    const value = given ?? variable.default ?? null;
+    return {
+      name: name as VariableName,
+      value: variable.secret && value !== null ? '(set, not shown)' : value,
+      source: given ? 'environment' : variable.default === undefined ? 'unset' : 'default',
+    };
+  });
+}
+
+function deepFreeze<T>(value: T): T {
+  // Typed arrays cannot be frozen; the secrets key is the only one.
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
+}

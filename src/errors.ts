@@ -1,0 +1,35 @@
+/**
+ * The operator asked for something that cannot be done now. The message is a sentence that ends with the next action;
+ * it is printed without a stack, and the process leaves with exit code 1.
+ */
+export class OperatorError extends Error {
+  readonly exitCode: number = 1;
+  readonly nextAction: string;
+
+  /** `problem` says what is wrong, `nextAction` what to do about it; both are printed, neither may hold a secret. */
+  constructor(problem: string, nextAction: string, options?: { cause?: unknown }) {
+    super(`${endSentence(problem)} ${endSentence(nextAction)}`, options);
+    this.name = 'OperatorError';
+    this.nextAction = nextAction;
+  }
+}
+
+/** The command line itself is wrong (unknown option, missing argument): exit code 2. */
+export class UsageError extends Error {
+  readonly exitCode: number = 2;
+
+  constructor(message: string) {
+    super(endSentence(message));
+    this.name = 'UsageError';
+  }
+}
+
+/** The exit code for anything thrown: the error's own, else 1. */
+export function exitCodeOf(error: unknown): number {
+  return error instanceof OperatorError || error instanceof UsageError ? error.exitCode : 1;
+}
+
+function endSentence(text: string): string {
+  const trimmed = text.trim();
+  return /[.!?:]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}
