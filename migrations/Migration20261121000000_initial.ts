@@ -1,0 +1,365 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** The first schema: merchants and keys, customers and addresses, deposits, ledger, events and deliveries, outbox, chain cursors. */
+export class Migration20261121000000_initial extends Migration {
+  override up(): void {
+    for (const sql of [MERCHANTS, CUSTOMERS, WEBHOOKS, DEPOSITS, LEDGER, CHAIN]) this.addSql(sql);
+  }
+
+  override down(): void {
+    throw new Error('The first schema cannot be taken back: it holds records of money. Restore a backup instead.');
+  }
+}
+
+const MERCHANTS = `
+create table merchants (
+  id uuid primary key,
+  name varchar(200) not null,
+  withdraw_bsc varchar(64) null,
+  withdraw_tron varchar(64) null,
+  monthly_limit_cents numeric(78,0) null,
+  subscription_active boolean not null,
+  subscription_until timestamptz null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  constraint merchants_limit_check check (monthly_limit_cents is null or monthly_limit_cents >= 0)
+);
+create table api_keys (
+  id uuid primary key,
+  merchant_id uuid not null references merchants (id),
+  mode varchar(4) not null,
+  hash varchar(64) not null,
+  prefix varchar(16) not null,
+  last4 varchar(4) not null,
+  label varchar(200) null,
+  created_at timestamptz not null,
+  expires_at timestamptz null,
+  revoked_at timestamptz null,
+  constraint api_keys_hash_unique unique (hash),
+  constraint api_keys_mode_check check (mode in ('live', 'test'))
+);
+create index api_keys_merchant_id_index on api_keys (merchant_id);
+-- One row for each merchant and UTC month: the conditional update on it decides which of two simultaneous deposits crosses the limit.
+create table monthly_totals (
+  merchant_id uuid not null references merchants (id),
+  month varchar(7) not null,
+  completed_cents numeric(78,0) not null,
+  primary key (merchant_id, month)
+);
+`;
+
+const CUSTOMERS = `
+create sequence wallet_index_seq minvalue 1 maxvalue 2147483646 no cycle;
+create table customers (
+  id uuid primary key,
+  merchant_id uuid not null references merchants (id),
+  mode varchar(4) not null,
+  external_id varchar(255) null,
+  email varchar(320) null,
+  name varchar(255) null,
+  metadata jsonb not null,
+  wallet_index int not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  constraint customers_external_id_unique unique (merchant_id, mode, external_id),
+  constraint customers_email_unique unique (merchant_id, mode, email),
+  constraint customers_wallet_index_unique unique (wallet_index),
+  constraint customers_mode_check check (mode in ('live', 'test')),
+  constraint customers_named_check check (external_id is not null or email is not null)
+);
+create index customers_list_index on customers (merchant_id, mode, created_at, id);
+-- created_xid lets the scanner load exactly what was committed since its last look: ids alone commit out of order.
+create table deposit_addresses (
+  id uuid primary key,
+  customer_id uuid not null references customers (id),
+  merchant_id uuid not null references merchants (id),
+  mode varchar(4) not null,
+  network varchar(8) not null,
+  address varchar(64) not null,
+  address_key varchar(40) not null,
+  created_at timestamptz not null,
+  created_xid xid8 not null default pg_current_xact_id(),
+  constraint deposit_addresses_key_unique unique (network, address_key),
+  constraint deposit_addresses_customer_unique unique (customer_id, network),
+  constraint deposit_addresses_network_check check (network in ('bsc', 'tron'))
+);
+create index deposit_addresses_created_xid_index on deposit_addresses (network, created_xid);
+`;
+
+const WEBHOOKS = `
+create table webhook_endpoints (
+  id uuid primary key,
+  merchant_id uuid not null references merchants (id),
+  mode varchar(4) not null,
+  url varchar(2048) not null,
+  description varchar(500) null,
+  events text[] not null,
+  enabled boolean not null,
+  secret_sealed bytea not null,
+  secret_hint varchar(16) not null,
+  previous_secret_sealed bytea null,
+  previous_secret_until timestamptz null,
+  last_delivery_at timestamptz null,
+  last_status_code int null,
+  consecutive_failures int not null,
+  failing_since timestamptz null,
+  gone_since timestamptz null,
+  gone_count int not null,
+  disabled_reason varchar(200) null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  deleted_at timestamptz null,
+  constraint webhook_endpoints_mode_check check (mode in ('live', 'test'))
+);
+create index webhook_endpoints_list_index on webhook_endpoints (merchant_id, mode, created_at, id);
+create table events (
+  id uuid primary key,
+  merchant_id uuid not null references merchants (id),
+  mode varchar(4) not null,
+  type varchar(40) not null,
+  subject_id uuid not null,
+  dedup_key varchar(200) not null,
+  body bytea not null,
+  occurred_at timestamptz not null,
+  created_at timestamptz not null,
+  constraint events_dedup_key_unique unique (dedup_key)
+);
+create index events_subject_id_index on events (subject_id);
+create table webhook_deliveries (
+  id uuid primary key,
+  event_id uuid not null references events (id),
+  endpoint_id uuid not null references webhook_endpoints (id),
+  event_type varchar(40) not null,
+  status varchar(10) not null,
+  round int not null,
+  next_attempt_at timestamptz null,
+  created_at timestamptz not null,
+  finished_at timestamptz null,
+  constraint webhook_deliveries_once_unique unique (event_id, endpoint_id),
+  constraint webhook_deliveries_status_check check (status in ('pending', 'succeeded', 'failed')),
+  constraint webhook_deliveries_round_check check (round between 1 and 1000000)
+);
+create index webhook_deliveries_list_index on webhook_deliveries (endpoint_id, created_at, id);
+create index webhook_deliveries_pending_index on webhook_deliveries (created_at) where status = 'pending';
+create table webhook_attempts (
+  delivery_id uuid not null references webhook_deliveries (id),
+  round int not null,
+  number int not null,
+  started_at timestamptz not null,
+  finished_at timestamptz null,
+  status_code int null,
+  error varchar(300) null,
+  response_body varchar(4096) null,
+  duration_ms int null,
+  primary key (delivery_id, round, number),
+  constraint webhook_attempts_number_check check (number between 1 and 6)
+);
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'rows of % are never changed or removed', tg_table_name using errcode = 'integrity_constraint_violation';
+end $$;
+create trigger events_append_only before update or delete on events for each row execute function refuse_change();
+create trigger events_no_truncate before truncate on events for each statement execute function refuse_change();
+`;
+
+const DEPOSITS = `
+create table deposits (
+  id uuid primary key,
+  merchant_id uuid not null references merchants (id),
+  customer_id uuid not null references customers (id),
+  mode varchar(4) not null,
+  network varchar(8) not null,
+  currency varchar(8) not null,
+  contract_address varchar(64) null,
+  address varchar(64) not null,
+  address_key varchar(40) not null,
+  from_address varchar(64) null,
+  transaction_hash varchar(66) not null,
+  block_number bigint not null,
+  block_hash varchar(66) null,
+  amount_units numeric(78,0) not null,
+  amount_usd_cents numeric(78,0) null,
+  rate_units numeric(78,0) null,
+  rate_source varchar(60) null,
+  rate_at timestamptz null,
+  status varchar(10) not null,
+  state_since timestamptz not null,
+  failure_code varchar(24) null,
+  failure_reason varchar(500) null,
+  generation int not null,
+  sequence int not null,
+  simulated boolean not null,
+  required_confirmations int not null,
+  verified_at timestamptz null,
+  alarmed_at timestamptz null,
+  wait_reason varchar(300) null,
+  wake_at timestamptz null,
+  detected_at timestamptz not null,
+  completed_at timestamptz null,
+  settled_at timestamptz null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  constraint deposits_identity_unique unique (mode, network, transaction_hash, address_key, currency),
+  constraint deposits_mode_check check (mode in ('live', 'test')),
+  constraint deposits_amount_check check (amount_units > 0),
+  constraint deposits_status_check check (status in ('detected', 'confirming', 'completed', 'settled', 'failed')),
+  constraint deposits_failure_check check ((status = 'failed') = (failure_code is not null)),
+  constraint deposits_failure_code_check check (failure_code in ('MONTHLY_LIMIT', 'REORGED', 'BELOW_MINIMUM', 'REJECTED_BY_OPERATOR')),
+  constraint deposits_priced_check check (status not in ('completed', 'settled') or amount_usd_cents is not null)
+);
+create index deposits_list_index on deposits (merchant_id, mode, created_at, id);
+create index deposits_customer_index on deposits (customer_id, created_at, id);
+create index deposits_transaction_hash_index on deposits (transaction_hash);
+create index deposits_waiting_index on deposits (network, block_number) where status in ('detected', 'confirming');
+create index deposits_orphaned_index on deposits (network) where block_hash is null;
+create table deposit_transitions (
+  deposit_id uuid not null references deposits (id),
+  sequence int not null,
+  from_state varchar(10) null,
+  to_state varchar(10) not null,
+  generation int not null,
+  failure_code varchar(24) null,
+  reason varchar(500) null,
+  by_name varchar(120) null,
+  at timestamptz not null,
+  primary key (deposit_id, sequence)
+);
+create trigger deposit_transitions_append_only before update or delete on deposit_transitions for each row execute function refuse_change();
+create trigger deposit_transitions_no_truncate before truncate on deposit_transitions for each statement execute function refuse_change();
+
+-- The transition table of src/domain/deposit.ts once more: a defect in the program cannot move money's state against it.
+create function guard_deposit() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' then
+    raise exception 'deposits are never removed' using errcode = 'integrity_constraint_violation';
+  end if;
+  if tg_op = 'INSERT' then
+    if new.status <> 'detected' or new.sequence <> 1 or new.generation <> 1 then
+      raise exception 'a deposit begins as detected, not as %', new.status using errcode = 'integrity_constraint_violation';
+    end if;
+    return new;
+  end if;
+  if new.id <> old.id or new.mode <> old.mode or new.network <> old.network or new.transaction_hash <> old.transaction_hash
+     or new.address_key <> old.address_key or new.currency <> old.currency or new.customer_id <> old.customer_id
+     or new.merchant_id <> old.merchant_id or new.simulated <> old.simulated then
+    raise exception 'the identity of a deposit never changes' using errcode = 'integrity_constraint_violation';
+  end if;
+  if new.amount_units <> old.amount_units and old.status not in ('detected', 'confirming', 'failed') then
+    raise exception 'the amount of a completed deposit never changes' using errcode = 'integrity_constraint_violation';
+  end if;
+  if new.status = old.status then
+    if new.sequence <> old.sequence or new.generation <> old.generation or new.failure_code is distinct from old.failure_code then
+      raise exception 'sequence, generation and failure change only with the state' using errcode = 'integrity_constraint_violation';
+    end if;
+    return new;
+  end if;
+  if not (
+    (old.status = 'detected' and new.status in ('confirming', 'failed'))
+    or (old.status = 'confirming' and new.status in ('completed', 'failed'))
+    or (old.status = 'completed' and new.status in ('settled', 'failed'))
+    or (old.status = 'failed' and new.status = 'detected' and old.failure_code = 'REORGED')
+    or (old.status = 'failed' and new.status = 'completed' and old.failure_code in ('MONTHLY_LIMIT', 'BELOW_MINIMUM', 'REJECTED_BY_OPERATOR'))
+  ) then
+    raise exception 'a deposit cannot go from % to %', old.status, new.status using errcode = 'integrity_constraint_violation';
+  end if;
+  if new.sequence <> old.sequence + 1 or new.generation <> old.generation + (case when old.status = 'failed' then 1 else 0 end) then
+    raise exception 'a transition raises the sequence by one' using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end $$;
+create trigger deposits_guard before insert or update or delete on deposits for each row execute function guard_deposit();
+create trigger deposits_no_truncate before truncate on deposits for each statement execute function refuse_change();
+`;
+
+const LEDGER = `
+create table ledger_transactions (
+  id uuid primary key,
+  dedup_key varchar(120) not null,
+  kind varchar(40) not null,
+  deposit_id uuid not null references deposits (id),
+  created_at timestamptz not null,
+  constraint ledger_transactions_dedup_key_unique unique (dedup_key)
+);
+create index ledger_transactions_deposit_id_index on ledger_transactions (deposit_id);
+create table ledger_entries (
+  transaction_id uuid not null references ledger_transactions (id),
+  line int not null,
+  merchant_id uuid not null references merchants (id),
+  mode varchar(4) not null,
+  network varchar(8) not null,
+  currency varchar(8) not null,
+  account varchar(12) not null,
+  amount_units numeric(78,0) not null,
+  primary key (transaction_id, line),
+  constraint ledger_entries_account_check check (account in ('chain', 'pending', 'available', 'settled', 'held')),
+  constraint ledger_entries_amount_check check (amount_units <> 0)
+);
+create index ledger_entries_balance_index on ledger_entries (merchant_id, mode, network, currency, account);
+create trigger ledger_transactions_append_only before update or delete on ledger_transactions for each row execute function refuse_change();
+create trigger ledger_entries_append_only before update or delete on ledger_entries for each row execute function refuse_change();
+create trigger ledger_transactions_no_truncate before truncate on ledger_transactions for each statement execute function refuse_change();
+create trigger ledger_entries_no_truncate before truncate on ledger_entries for each statement execute function refuse_change();
+-- Double entry: every transaction sums to zero for each asset, checked when it commits.
+create function guard_ledger() returns trigger language plpgsql as $$
+begin
+  if exists (
+    select 1 from ledger_entries where transaction_id = new.transaction_id
+    group by merchant_id, mode, network, currency having sum(amount_units) <> 0
+  ) then
+    raise exception 'ledger transaction % does not sum to zero', new.transaction_id using errcode = 'integrity_constraint_violation';
+  end if;
+  return null;
+end $$;
+create constraint trigger ledger_entries_balanced after insert on ledger_entries deferrable initially deferred for each row execute function guard_ledger();
+`;
+
+const CHAIN = `
+create table chain_cursors (
+  network varchar(8) primary key,
+  first_block bigint not null,
+  scanned_number bigint not null,
+  scanned_hash varchar(66) not null,
+  verified_number bigint not null,
+  head_number bigint not null,
+  finalized_number bigint not null,
+  moved_at timestamptz not null,
+  finalized_moved_at timestamptz not null,
+  polled_at timestamptz not null,
+  fault varchar(300) null,
+  version bigint not null,
+  created_at timestamptz not null
+);
+create table chain_blocks (
+  network varchar(8) not null,
+  number bigint not null,
+  hash varchar(66) not null,
+  parent_hash varchar(66) not null,
+  mined_at timestamptz not null,
+  primary key (network, number)
+);
+create table unrecognised_transfers (
+  id uuid primary key,
+  network varchar(8) not null,
+  transaction_hash varchar(66) not null,
+  address varchar(64) not null,
+  address_key varchar(40) not null,
+  contract_address varchar(64) not null,
+  amount_units numeric(78,0) null,
+  block_number bigint not null,
+  reason varchar(300) not null,
+  created_at timestamptz not null,
+  constraint unrecognised_transfers_unique unique (network, transaction_hash, address_key, contract_address)
+);
+create table outbox (
+  id bigint generated by default as identity primary key,
+  kind varchar(10) not null,
+  workflow_id varchar(255) not null,
+  message jsonb not null,
+  tries int not null,
+  last_error varchar(500) null,
+  created_at timestamptz not null,
+  next_try_at timestamptz not null,
+  constraint outbox_kind_check check (kind in ('start', 'signal'))
+);
+create index outbox_next_try_at_index on outbox (next_try_at);
+`;

@@ -1,0 +1,71 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Currency, Mode, Network } from '../../domain/assets.ts';
+import type { DepositState, FailureCode } from '../../domain/deposit.ts';
+import { UnitsType } from '../units-type.ts';
+import { Customer } from './customer.ts';
+import { Merchant } from './merchant.ts';
+
+const schema = defineEntity({
+  name: 'Deposit',
+  tableName: 'deposits',
+  properties: {
+    id: p.uuid().primary(),
+    merchantId: () => p.manyToOne(Merchant).mapToPk().fieldName('merchant_id'),
+    customerId: () => p.manyToOne(Customer).mapToPk().fieldName('customer_id'),
+    mode: p.string().length(4).$type<Mode>(),
+    network: p.string().length(8).$type<Network>(),
+    currency: p.string().length(8).$type<Currency>(),
+    contractAddress: p.string().length(64).nullable(),
+    address: p.string().length(64),
+    addressKey: p.string().length(40),
+    fromAddress: p.string().length(64).nullable(),
+    transactionHash: p.string().length(66),
+    blockNumber: p.bigint('number'),
+    blockHash: p.string().length(66).nullable(),
+    amountUnits: p.type(UnitsType),
+    amountUsdCents: p.type(UnitsType).nullable(),
+    rateUnits: p.type(UnitsType).nullable(),
+    rateSource: p.string().length(60).nullable(),
+    rateAt: p.datetime().columnType('timestamptz').nullable(),
+    status: p.string().length(10).$type<DepositState>(),
+    stateSince: p.datetime().columnType('timestamptz'),
+    failureCode: p.string().length(24).$type<FailureCode>().nullable(),
+    failureReason: p.string().length(500).nullable(),
+    generation: p.integer(),
+    sequence: p.integer(),
+    simulated: p.boolean(),
+    requiredConfirmations: p.integer(),
+    verifiedAt: p.datetime().columnType('timestamptz').nullable(),
+    alarmedAt: p.datetime().columnType('timestamptz').nullable(),
+    waitReason: p.string().length(300).nullable(),
+    wakeAt: p.datetime().columnType('timestamptz').nullable(),
+    detectedAt: p.datetime().columnType('timestamptz'),
+    completedAt: p.datetime().columnType('timestamptz').nullable(),
+    settledAt: p.datetime().columnType('timestamptz').nullable(),
+    createdAt: p.datetime().columnType('timestamptz'),
+    updatedAt: p.datetime().columnType('timestamptz'),
+  },
+  uniques: [{ name: 'deposits_identity_unique', properties: ['mode', 'network', 'transactionHash', 'addressKey', 'currency'] }],
+  indexes: [
+    { name: 'deposits_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
+    { name: 'deposits_customer_index', properties: ['customerId', 'createdAt', 'id'] },
+    { name: 'deposits_transaction_hash_index', properties: ['transactionHash'] },
+    { name: 'deposits_waiting_index', properties: ['network', 'blockNumber'], where: "status in ('detected', 'confirming')" },
+    { name: 'deposits_orphaned_index', properties: ['network'], where: 'block_hash is null' },
+  ],
+  checks: [
+    { name: 'deposits_mode_check', expression: "mode in ('live', 'test')" },
+    { name: 'deposits_amount_check', expression: 'amount_units > 0' },
+    { name: 'deposits_status_check', expression: "status in ('detected', 'confirming', 'completed', 'settled', 'failed')" },
+    { name: 'deposits_failure_check', expression: "(status = 'failed') = (failure_code is not null)" },
+    {
+      name: 'deposits_failure_code_check',
+      expression: "failure_code in ('MONTHLY_LIMIT', 'REORGED', 'BELOW_MINIMUM', 'REJECTED_BY_OPERATOR')",
+    },
+    { name: 'deposits_priced_check', expression: "status not in ('completed', 'settled') or amount_usd_cents is not null" },
+  ],
+});
+
+/** Money that arrived at a customer's address. */
+export class Deposit extends schema.class {}
+schema.setClass(Deposit);

@@ -1,0 +1,25 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Mode } from '../../domain/assets.ts';
+import { Merchant } from './merchant.ts';
+
+const schema = defineEntity({
+  name: 'Event',
+  tableName: 'events',
+  properties: {
+    id: p.uuid().primary(),
+    merchantId: () => p.manyToOne(Merchant).mapToPk().fieldName('merchant_id'),
+    mode: p.string().length(4).$type<Mode>(),
+    type: p.string().length(40),
+    subjectId: p.uuid(),
+    dedupKey: p.string().length(200),
+    body: p.blob(),
+    occurredAt: p.datetime().columnType('timestamptz'),
+    createdAt: p.datetime().columnType('timestamptz'),
+  },
+  uniques: [{ name: 'events_dedup_key_unique', properties: ['dedupKey'] }],
+  indexes: [{ name: 'events_subject_id_index', properties: ['subjectId'] }],
+});
+
+/** One fact, with the exact bytes that every delivery sends. */
+export class Event extends schema.class {}
+schema.setClass(Event);

@@ -1,0 +1,58 @@
+import { ApiKey } from './api-key.ts';
+import { ChainBlock } from './chain-block.ts';
+import { ChainCursor } from './chain-cursor.ts';
+import { Customer } from './customer.ts';
+import { Deposit } from './deposit.ts';
+import { DepositAddress } from './deposit-address.ts';
+import { DepositTransition } from './deposit-transition.ts';
+import { Event } from './event.ts';
+import { LedgerEntry } from './ledger-entry.ts';
+import { LedgerTransaction } from './ledger-transaction.ts';
+import { Merchant } from './merchant.ts';
+import { MonthlyTotal } from './monthly-total.ts';
+import { OutboxMessage } from './outbox-message.ts';
+import { UnrecognisedTransfer } from './unrecognised-transfer.ts';
+import { WebhookAttempt } from './webhook-attempt.ts';
+import { WebhookDelivery } from './webhook-delivery.ts';
+import { WebhookEndpoint } from './webhook-endpoint.ts';
+
+export {
+  ApiKey,
+  ChainBlock,
+  ChainCursor,
+  Customer,
+  Deposit,
+  DepositAddress,
+  DepositTransition,
+  Event,
+  LedgerEntry,
+  LedgerTransaction,
+  Merchant,
+  MonthlyTotal,
+  OutboxMessage,
+  UnrecognisedTransfer,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookEndpoint,
+};
+
+/** Every entity, in one list for the ORM's set-up. */
+export const ENTITIES = [
+  ApiKey,
+  ChainBlock,
+  ChainCursor,
+  Customer,
+  Deposit,
+  DepositAddress,
+  DepositTransition,
+  Event,
+  LedgerEntry,
+  LedgerTransaction,
+  Merchant,
+  MonthlyTotal,
+  OutboxMessage,
+  UnrecognisedTransfer,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookEndpoint,
+];

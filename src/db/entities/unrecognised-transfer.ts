@@ -1,0 +1,25 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Network } from '../../domain/assets.ts';
+import { UnitsType } from '../units-type.ts';
+
+const schema = defineEntity({
+  name: 'UnrecognisedTransfer',
+  tableName: 'unrecognised_transfers',
+  properties: {
+    id: p.uuid().primary(),
+    network: p.string().length(8).$type<Network>(),
+    transactionHash: p.string().length(66),
+    address: p.string().length(64),
+    addressKey: p.string().length(40),
+    contractAddress: p.string().length(64),
+    amountUnits: p.type(UnitsType).nullable(),
+    blockNumber: p.bigint('number'),
+    reason: p.string().length(300),
+    createdAt: p.datetime().columnType('timestamptz'),
+  },
+  uniques: [{ name: 'unrecognised_transfers_unique', properties: ['network', 'transactionHash', 'addressKey', 'contractAddress'] }],
+});
+
+/** What reached our addresses and cannot be credited. */
+export class UnrecognisedTransfer extends schema.class {}
+schema.setClass(UnrecognisedTransfer);

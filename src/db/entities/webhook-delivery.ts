@@ -1,0 +1,32 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { Event } from './event.ts';
+import { WebhookEndpoint } from './webhook-endpoint.ts';
+
+const schema = defineEntity({
+  name: 'WebhookDelivery',
+  tableName: 'webhook_deliveries',
+  properties: {
+    id: p.uuid().primary(),
+    eventId: () => p.manyToOne(Event).mapToPk().fieldName('event_id'),
+    endpointId: () => p.manyToOne(WebhookEndpoint).mapToPk().fieldName('endpoint_id'),
+    eventType: p.string().length(40),
+    status: p.string().length(10).$type<'pending' | 'succeeded' | 'failed'>(),
+    round: p.integer(),
+    nextAttemptAt: p.datetime().columnType('timestamptz').nullable(),
+    createdAt: p.datetime().columnType('timestamptz'),
+    finishedAt: p.datetime().columnType('timestamptz').nullable(),
+  },
+  uniques: [{ name: 'webhook_deliveries_once_unique', properties: ['eventId', 'endpointId'] }],
+  indexes: [
+    { name: 'webhook_deliveries_list_index', properties: ['endpointId', 'createdAt', 'id'] },
+    { name: 'webhook_deliveries_pending_index', properties: ['createdAt'], where: "status = 'pending'" },
+  ],
+  checks: [
+    { name: 'webhook_deliveries_status_check', expression: "status in ('pending', 'succeeded', 'failed')" },
+    { name: 'webhook_deliveries_round_check', expression: 'round between 1 and 1000000' },
+  ],
+});
+
+/** One event to one endpoint. */
+export class WebhookDelivery extends schema.class {}
+schema.setClass(WebhookDelivery);

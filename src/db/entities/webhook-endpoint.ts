@@ -1,0 +1,37 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Mode } from '../../domain/assets.ts';
+import { Merchant } from './merchant.ts';
+
+const schema = defineEntity({
+  name: 'WebhookEndpoint',
+  tableName: 'webhook_endpoints',
+  properties: {
+    id: p.uuid().primary(),
+    merchantId: () => p.manyToOne(Merchant).mapToPk().fieldName('merchant_id'),
+    mode: p.string().length(4).$type<Mode>(),
+    url: p.string().length(2048),
+    description: p.string().length(500).nullable(),
+    events: p.array(),
+    enabled: p.boolean(),
+    secretSealed: p.blob(),
+    secretHint: p.string().length(16),
+    previousSecretSealed: p.blob().nullable(),
+    previousSecretUntil: p.datetime().columnType('timestamptz').nullable(),
+    lastDeliveryAt: p.datetime().columnType('timestamptz').nullable(),
+    lastStatusCode: p.integer().nullable(),
+    consecutiveFailures: p.integer(),
+    failingSince: p.datetime().columnType('timestamptz').nullable(),
+    goneSince: p.datetime().columnType('timestamptz').nullable(),
+    goneCount: p.integer(),
+    disabledReason: p.string().length(200).nullable(),
+    createdAt: p.datetime().columnType('timestamptz'),
+    updatedAt: p.datetime().columnType('timestamptz'),
+    deletedAt: p.datetime().columnType('timestamptz').nullable(),
+  },
+  indexes: [{ name: 'webhook_endpoints_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] }],
+  checks: [{ name: 'webhook_endpoints_mode_check', expression: "mode in ('live', 'test')" }],
+});
+
+/** A registered URL with its sealed secrets and its health. */
+export class WebhookEndpoint extends schema.class {}
+schema.setClass(WebhookEndpoint);

@@ -1,0 +1,37 @@
+/** The actors of the product, by workflow type. */
+export type ActorType = 'deposit' | 'notify' | 'watchChain';
+
+/** Typed search attributes that operators filter by in the Web UI. No address, no email, no secret: they are never encrypted. */
+export type ActorAttributes = {
+  readonly MerchantId?: string;
+  readonly Network?: string;
+  readonly DepositStage?: string;
+  /** ISO-8601. */
+  readonly StageSince?: string;
+  readonly NeedsOperator?: boolean;
+};
+
+/** What a committed transaction asks of Temporal: start this actor. Starting one that runs already changes nothing. */
+export type ActorMessage = {
+  readonly workflowType: ActorType;
+  readonly args: readonly unknown[];
+  readonly attributes?: ActorAttributes;
+  readonly memo?: Readonly<Record<string, string>>;
+  readonly summary?: string;
+  /** The merchant: Temporal serves the backlog fairly by this key. */
+  readonly fairnessKey?: string;
+  readonly signal?: { readonly name: string; readonly args: readonly unknown[] };
+};
+
+/** Arguments of the deposit actor. Everything but the id is a hint that saves a look-up: the row decides. */
+export type DepositActorInput = {
+  readonly depositId: string;
+  readonly state: string;
+  /** A simulated deposit rests in the state it was made with. */
+  readonly rests: boolean;
+  /** Deliveries that wait to be sent. */
+  readonly deliveries: readonly string[];
+};
+
+export type NotifyActorInput = { readonly deliveries: readonly string[] };
+export type WatchChainInput = { readonly network: string };

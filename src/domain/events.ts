@@ -1,0 +1,23 @@
+/** Every event type, in the order of a deposit's life. These are also the names that an endpoint may subscribe to. */
+export const EVENT_TYPES = [
+  'deposit.detected',
+  'deposit.confirming',
+  'deposit.completed',
+  'deposit.settled',
+  'deposit.failed',
+  'customer.created',
+  'payment.completed',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Sent by hand to try an endpoint; it cannot be subscribed to because it is always delivered to the endpoint that asked. */
+export const TEST_EVENT = 'webhook.test';
+export type AnyEventType = EventType | typeof TEST_EVENT;
+
+/** The body of a webhook as the receiver parses it. `data` is the resource in the form the API shows it. */
+export type WebhookBody = { readonly event: AnyEventType; readonly data: Record<string, unknown>; readonly timestamp: string };
+
+/** Whole seconds, UTC, as everywhere on the wire. */
+export function isoSeconds(date: Date): string {
+  return `${date.toISOString().slice(0, 19)}Z`;
+}

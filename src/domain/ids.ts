@@ -1,0 +1,29 @@
+import type { Currency, Network } from './assets.ts';
+
+export type DepositIdentity = { readonly network: Network; readonly txHash: string; readonly address: string; readonly currency: Currency };
+
+/** `deposit:{network}:{tx}:{address}:{asset}`, with `:g2` and so on for later generations; one actor for each generation. */
+export function depositWorkflowId(deposit: DepositIdentity & { readonly generation: number; readonly mode: string }): string {
+  const base = `deposit:${deposit.network}:${deposit.txHash}:${deposit.address}:${deposit.currency}`;
+  const scoped = deposit.mode === 'test' ? `test:${base}` : base;
+  return deposit.generation > 1 ? `${scoped}:g${deposit.generation}` : scoped;
+}
+
+/** The actor that delivers an event which no other actor carries. */
+export const eventWorkflowId = (eventId: string): string => `event:${eventId}`;
+
+/** The actor of one resend of one delivery. */
+export const resendWorkflowId = (deliveryId: string, round: number): string => `resend:${deliveryId}:${round}`;
+
+/** The actor that follows a chain. */
+export const chainWorkflowId = (network: Network): string => `chain:${network}`;
+
+/** Stable activity ids: operators address an activity by them, and a replay holds them. */
+export const deliveryActivityId = (deliveryId: string): string => `deliver:${deliveryId}`;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Whether a text has the form of one of our ids. A malformed id is answered like an unknown one. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
