@@ -1,0 +1,51 @@
+import type { Orm } from '../db/orm.ts';
+import type { ActorMessage } from '../domain/actor-message.ts';
+import type { Mode, Network } from '../domain/assets.ts';
+
+/** What the services need of a logger; pino's fits. */
+export type Log = {
+  debug(fields: object, text: string): void;
+  info(fields: object, text: string): void;
+  warn(fields: object, text: string): void;
+  error(fields: object, text: string): void;
+};
+
+/** Seals secrets at rest; the row's id is bound into the seal. */
+export type SealBox = { seal(plaintext: string, associatedData: string): Buffer; open(sealed: Uint8Array, associatedData: string): string };
+
+/** The door to Temporal. Each call is idempotent; it throws while Temporal is away. */
+export interface ActorPort {
+  /** Starts the actor (or signals it with start, where the message carries a signal). An actor that runs already is left alone. */
+  start(workflowId: string, message: ActorMessage): Promise<void>;
+  /** Makes a waiting activity try at once. An actor or activity that is not there is no error. */
+  wake(workflowId: string, activityId: string): Promise<void>;
+  /** Ids of the running actors of a type. */
+  running(workflowType: string): Promise<ReadonlySet<string>>;
+}
+
+/** Settings that the services read. `required` holds the confirmations of each network. */
+export type ServiceSettings = {
+  readonly requiredConfirmations: Readonly<Record<Network, number>>;
+  readonly contracts: Readonly<Record<Network, string>>;
+  /** Base units by `CURRENCY.network`; an asset that is absent has no minimum. */
+  readonly minDepositUnits: ReadonlyMap<string, bigint>;
+  readonly stuckAfterMs: number;
+  readonly webhookMaxAttempts: number;
+  readonly webhookTarget: { readonly allowedCidrs: readonly string[]; readonly allowHttp: boolean; readonly caPem?: string | undefined };
+  /** Blocks are expected this often, by network; only pauses between looks depend on it. */
+  readonly blockIntervalMs: Readonly<Record<Network, number>>;
+};
+
+/** Everything a use case may reach. Clock and ids are handed in so that tests can hold them still. */
+export type Deps = {
+  readonly orm: Orm;
+  readonly log: Log;
+  readonly now: () => Date;
+  readonly newId: () => string;
+  readonly settings: ServiceSettings;
+  readonly secretBox: SealBox;
+  /** Account xpubs by mode: the only key material outside the signer. */
+  readonly xpubs: Readonly<Record<Mode, Readonly<Record<Network, string>>>>;
+  /** Undefined in a process without Temporal (a CLI command alone): the outbox keeps the messages for a worker. */
+  readonly actors: ActorPort | undefined;
+};

@@ -1,0 +1,30 @@
+import type { Em } from '../db/orm.ts';
+import type { ActorMessage } from '../domain/actor-message.ts';
+import type { Deps } from './deps.ts';
+import { insertOutbox, type OutboxRow, performOutboxRow } from './outbox.ts';
+
+/** One SQL transaction and what it asks of Temporal once it is committed. */
+export type Tx = {
+  readonly em: Em;
+  /** Writes the start beside the fact; it is performed right after the commit, or by the outbox loop when that fails. */
+  enqueue(workflowId: string, message: ActorMessage): Promise<void>;
+};
+
+/**
+ * Runs `work` in one SQL transaction of its own fork. Starts that it enqueued are performed after the commit without being awaited:
+ * the caller's answer never depends on Temporal. Throws what `work` throws, with nothing changed.
+ */
+export async function transact<T>(deps: Deps, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const rows: OutboxRow[] = [];
+  const result = await deps.orm.em.fork().transactional(async (em) => {
+    rows.length = 0;
+    return await work({
+      em,
+      enqueue: async (workflowId, message) => {
+        rows.push(await insertOutbox(em, deps, workflowId, message));
+      },
+    });
+  });
+  for (const row of rows) void performOutboxRow(deps, row);
+  return result;
+}
