@@ -1,0 +1,142 @@
+/** A parsed address: `bits` is 32 or 128 wide. Two spellings of one address parse to equal values. */
+export type IpAddress = { readonly family: 4 | 6; readonly bits: bigint };
+
+/** A parsed block: an address with the host part cleared, and the number of leading bits that count. */
+export type Cidr = { readonly family: 4 | 6; readonly bits: bigint; readonly prefix: number };
+
+/**
+ * Parses one IPv4 or IPv6 address. Strict on purpose: four decimal parts without leading zeros (inet_aton would read
+ * `010` as 8), no zone id, no brackets, no white space. Returns undefined for anything else.
+ */
+export function parseIp(text: string): IpAddress | undefined {
+  if (text.length > 45) return undefined;
+  if (!text.includes(':')) return wrap(4, ipv4Bits(text));
+  return wrap(6, ipv6Bits(text));
+}
+
+/** Parses `address/prefix`, or a bare address as a block of one. Host bits need not be zero. Undefined when it is neither. */
+export function parseCidr(text: string): Cidr | undefined {
+  const [address = '', prefixText, ...rest] = text.split('/');
+  const ip = parseIp(address);
+  if (!ip || rest.length > 0) return undefined;
+  const width = widthOf(ip.family);
+  if (prefixText !== undefined && !/^(0|[1-9]\d{0,2})$/.test(prefixText)) return undefined;
+  const prefix = prefixText === undefined ? width : Number(prefixText);
+  if (prefix > width) return undefined;
+  return { family: ip.family, bits: (ip.bits >> BigInt(width - prefix)) << BigInt(width - prefix), prefix };
+}
+
+/** True when the address lies in the block. A mapped IPv6 address (`::ffff:a.b.c.d`) is never inside an IPv4 block. */
+export function cidrContains(cidr: Cidr, ip: IpAddress): boolean {
+  if (cidr.family !== ip.family) return false;
+  const shift = BigInt(widthOf(cidr.family) - cidr.prefix);
+  return cidr.bits >> shift === ip.bits >> shift;
+}
+
+/**
+ * True only for an address on the public internet that can be some stranger's web server. Everything that IANA's two
+ * special-purpose registries list is refused, even the few entries they call globally reachable: none of them is a
+ * merchant's receiver. Text that is no address is not public.
+ */
+export function isPublicAddress(text: string): boolean {
+  const ip = parseIp(text);
+  if (!ip) return false;
+  if (ip.family === 4) return !SPECIAL_IPV4.some((cidr) => cidrContains(cidr, ip));
+  // Asking for 2000::/3 first settles loopback, mapped, IPv4-compatible, NAT64, unique-local, link-local and multicast at once,
+  // and stays right when a new block is taken into use outside of it.
+  return cidrContains(GLOBAL_UNICAST_IPV6, ip) && !SPECIAL_IPV6.some((cidr) => cidrContains(cidr, ip)) && !isIsatap(ip.bits);
+}
+
+const SPECIAL_IPV4: readonly Cidr[] = [
+  '0.0.0.0/8', // this host; Linux connects 0.0.0.0 to itself
+  '10.0.0.0/8',
+  '100.64.0.0/10', // carrier-grade NAT; cloud metadata at 100.100.100.200
+  '127.0.0.0/8',
+  '168.63.129.16/32', // a public number that is the host's own agent inside Azure
+  '169.254.0.0/16', // link-local; cloud metadata
+  '172.16.0.0/12',
+  '192.0.0.0/24', // protocol assignments; cloud metadata at 192.0.0.192
+  '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // AMT
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16',
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarking
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and broadcast
+].map(known);
+
+const GLOBAL_UNICAST_IPV6 = known('2000::/3');
+
+const SPECIAL_IPV6: readonly Cidr[] = [
+  '2001::/23', // protocol assignments: Teredo, ORCHID, benchmarking, AMT, drones
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4 carries any IPv4 address, private ones too
+  '2620:4f:8000::/48', // AS112
+  '3ffe::/16', // 6bone, given back
+  '3fff::/20', // documentation
+].map(known);
+
+/** ISATAP puts an IPv4 address behind `0000:5efe` or `0200:5efe` in the interface id, under any prefix (RFC 5214, 6.1). */
+function isIsatap(bits: bigint): boolean {
+  const marker = (bits >> 32n) & 0xffff_ffffn;
+  return (marker & 0xfcff_ffffn) === 0x0000_5efen;
+}
+
+function ipv4Bits(text: string): bigint | undefined {
+  const parts = text.split('.');
+  if (parts.length !== 4) return undefined;
+  let bits = 0n;
+  for (const part of parts) {
+    if (!/^(0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255) return undefined;
+    bits = (bits << 8n) | BigInt(part);
+  }
+  return bits;
+}
+
+function ipv6Bits(text: string): bigint | undefined {
+  const halves = text.split('::');
+  if (halves.length > 2) return undefined;
+  const head = groups(halves[0] ?? '', halves.length === 1);
+  const tail = halves.length === 2 ? groups(halves[1] ?? '', true) : [];
+  if (!head || !tail) return undefined;
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 1 ? missing !== 0 : missing < 1) return undefined;
+  const all = [...head, ...Array.from({ length: missing }, () => 0n), ...tail];
+  return all.reduce((bits, group) => (bits << 16n) | group, 0n);
+}
+
+/** The 16-bit groups of one side of `::`. A dotted quad may stand only at the very end of an address. */
+function groups(text: string, atEnd: boolean): bigint[] | undefined {
+  if (text === '') return [];
+  const result: bigint[] = [];
+  const parts = text.split(':');
+  for (const [index, part] of parts.entries()) {
+    if (part.includes('.')) {
+      const quad = atEnd && index === parts.length - 1 ? ipv4Bits(part) : undefined;
+      if (quad === undefined) return undefined;
+      result.push(quad >> 16n, quad & 0xffffn);
+    } else {
+      if (!/^[0-9a-f]{1,4}$/i.test(part)) return undefined;
+      result.push(BigInt(`0x${part}`));
+    }
+  }
+  return result;
+}
+
+function wrap(family: 4 | 6, bits: bigint | undefined): IpAddress | undefined {
+  return bits === undefined ? undefined : { family, bits };
+}
+
+function widthOf(family: 4 | 6): number {
+  return family === 4 ? 32 : 128;
+}
+
+function known(text: string): Cidr {
+  const cidr = parseCidr(text);
+  if (!cidr) throw new Error(`not a block of addresses: ${text}`);
+  return cidr;
+}
