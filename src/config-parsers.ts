@@ -4,6 +4,8 @@ import { getAddress, type HDNodeVoidWallet, HDNodeWallet } from 'ethers';
 import { z } from 'zod';
 import type { Currency } from './domain/assets.ts';
 import { ASSETS, CURRENCIES, findAsset } from './domain/assets.ts';
+import { parseCidr } from './domain/ip-address.ts';
+import { parseUnits, RATE_DECIMALS } from './domain/money.ts';
 import { isTronAddress } from './signer/tron-address.ts';
 
 /** What is wrong with a value, as the end of a sentence that begins with the variable's name. Never quotes the value. */
@@ -148,17 +150,14 @@ export const rpcUrls: Parser<readonly string[]> = parser((text) => {
   return new Set(urls).size === urls.length ? urls : complain('must not name the same URL twice');
 });
 
-/** CIDRs of IPv4 and IPv6; a bare address means itself alone. */
+/** CIDRs of IPv4 and IPv6; a bare address means itself alone. IPv4-mapped blocks are refused: clients are compared in their IPv4 form. */
 export const cidrs: Parser<readonly string[]> = parser((text) =>
   items(text, MAX_LIST_ITEMS).map((item, index) => {
-    const [address = '', prefix, ...rest] = item.split('/');
-    const family = address.includes('%') ? 0 : isIP(address);
-    const most = family === 4 ? 32 : 128;
-    const bits = prefix === undefined ? most : /^(0|[1-9]\d{0,2})$/.test(prefix) ? Number.parseInt(prefix, 10) : -1;
-    if (family === 0 || rest.length > 0 || bits < 0 || bits > most) {
+    if (!parseCidr(item))
       complain(`must be a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8; entry ${index + 1} is not one`);
-    }
-    return `${address}/${bits}`;
+    return /^[0:]*:ffff:/i.test(item)
+      ? complain(`must give IPv4 networks as such (10.0.0.0/8, not ::ffff:10.0.0.0/104); entry ${index + 1} is mapped`)
+      : item;
   }),
 );
 
@@ -232,28 +231,31 @@ export function assetKey(network: string, currency: string): string {
 export type PriceSourceChoice =
   | { readonly kind: 'chainlink' }
   | {
-      readonly kind: 'fixed' /** USD for one coin, decimal text with at most 8 decimals. */;
-      readonly rates: Readonly<Partial<Record<Currency, string>>>;
+      readonly kind: 'fixed';
+      /** USD for one coin with RATE_DECIMALS decimals. */
+      readonly rateUnits: Readonly<Partial<Record<Currency, bigint>>>;
     };
 
 /** `chainlink`, or `fixed:BNB=600,…`. A currency that is not named has no price. */
 export const priceSource: Parser<PriceSourceChoice> = parser((text) => {
   if (text === 'chainlink') return { kind: 'chainlink' };
   if (!text.startsWith('fixed:')) complain('must be chainlink or a list of fixed prices such as fixed:BNB=600,TRX=0.3,USDT=1');
-  const rates = byCurrency(text.slice('fixed:'.length), (rate, currency) => {
-    const units = toUnits(rate, 8);
-    return units !== undefined && units > 0n && rate.length <= 20
-      ? rate
-      : complain(`must give ${currency} a price above 0 with at most 8 decimals`);
+  const rateUnits = byCurrency(text.slice('fixed:'.length), (rate, currency) => {
+    const units = toUnits(rate, RATE_DECIMALS) ?? 0n;
+    return units > 0n && rate.length <= 20
+      ? units
+      : complain(`must give ${currency} a price above 0 with at most ${RATE_DECIMALS} decimals`);
   });
-  return { kind: 'fixed', rates };
+  return { kind: 'fixed', rateUnits };
 });
 
 /** `BNB=0x…,TRX=0x…`: addresses of price feeds. */
-export const priceFeeds: Parser<Readonly<Partial<Record<Currency, string>>>> = parser((text) => byCurrency(text, evmAddressOf));
+export const priceFeeds: Parser<Readonly<Partial<Record<Currency, string>>>> = parser((text) =>
+  byCurrency(text, (address) => evmAddressOf(address)),
+);
 
-function byCurrency(text: string, parse: (value: string, currency: Currency) => string): Partial<Record<Currency, string>> {
-  const result: Partial<Record<Currency, string>> = {};
+function byCurrency<T>(text: string, parse: (value: string, currency: Currency) => T): Partial<Record<Currency, T>> {
+  const result: Partial<Record<Currency, T>> = {};
   for (const [name, value] of pairs(text)) {
     const currency = CURRENCIES.find((known) => known === name) ?? complain(`must name only ${CURRENCIES.join(', ')}`);
     if (currency in result) complain(`must not name ${currency} twice`);
@@ -276,10 +278,11 @@ function items(text: string, most: number): string[] {
 }
 
 function toUnits(text: string, decimals: number): bigint | undefined {
-  const match = /^(0|[1-9]\d{0,29})(?:\.(\d{1,18}))?$/.exec(text);
-  const fraction = match?.[2] ?? '';
-  if (!match?.[1] || fraction.length > decimals) return undefined;
-  return BigInt(match[1] + fraction.padEnd(decimals, '0'));
+  try {
+    return parseUnits(text, decimals);
+  } catch {
+    return undefined;
+  }
 }
 
 function httpUrl(text: string): URL | undefined {

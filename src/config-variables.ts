@@ -1,41 +1,7 @@
 import type { Parser } from './config-parsers.ts';
 import * as parse from './config-parsers.ts';
-
-/** The part that a process plays; `tool` is a command of the operator that needs the database, `none` one that needs nothing. */
-export type ConfigRole = 'all' | 'api' | 'worker' | 'signer' | 'tool' | 'none';
-
-export const GROUPS = {
-  service: 'Service',
-  stores: 'Database and Temporal',
-  bsc: 'BNB Chain',
-  tron: 'Tron',
-  keys: 'Keys and wallet',
-  money: 'Payments and payouts',
-  prices: 'Prices',
-  webhooks: 'Webhooks',
-  limits: 'Rate limits',
-} as const;
-
-/** All that is known about one variable: the parser, the documentation and who needs it. */
-export type Variable<T> = {
-  readonly group: keyof typeof GROUPS;
-  readonly parser: Parser<T>;
-  readonly default?: string;
-  /** Its value is never printed, not even in part. */
-  readonly secret?: true;
-  /** Roles that refuse to start without it when NODE_ENV is production. */
-  readonly production?: readonly ConfigRole[];
-  readonly about: string;
-  readonly example: string;
-};
-
-type WithDefault<T> = Variable<T> & { readonly default: string };
-
-function variable<T>(entry: WithDefault<T>): WithDefault<T>;
-function variable<T>(entry: Variable<T>): Variable<T>;
-function variable<T>(entry: Variable<T>): Variable<T> {
-  return entry;
-}
+import { variable } from './config-variable.ts';
+import { MONEY_VARIABLES } from './config-variables-money.ts';
 
 /** Every variable, once. The documentation and .env.example are generated from this table. */
 export const VARIABLES = {
@@ -199,6 +165,7 @@ export const VARIABLES = {
   WALLET_XPUB_BSC: variable({
     group: 'keys',
     parser: parse.accountXpub,
+    secret: true,
     production: ['all', 'api'],
     example: 'xpub6…',
     about:
@@ -207,6 +174,7 @@ export const VARIABLES = {
   WALLET_XPUB_TRON: variable({
     group: 'keys',
     parser: parse.accountXpub,
+    secret: true,
     production: ['all', 'api'],
     example: 'xpub6…',
     about: "Account key m/44'/195'/0' of live deposit addresses. Unset outside production: from the wallet file.",
@@ -214,12 +182,14 @@ export const VARIABLES = {
   WALLET_XPUB_TEST_BSC: variable({
     group: 'keys',
     parser: parse.accountXpub,
+    secret: true,
     example: 'xpub6…',
     about: "Account key m/44'/60'/1' of test-mode addresses. Unset: from the public part of the wallet file, where that file is readable.",
   }),
   WALLET_XPUB_TEST_TRON: variable({
     group: 'keys',
     parser: parse.accountXpub,
+    secret: true,
     example: 'xpub6…',
     about: "Account key m/44'/195'/1' of test-mode addresses. Unset: as above.",
   }),
@@ -237,108 +207,7 @@ export const VARIABLES = {
     example: '/run/secrets/wallet.passphrase',
     about: "File with the seed file's passphrase, readable by the signer alone. Unset: wallet.passphrase in DATA_DIR.",
   }),
-  MIN_PAYMENT_USD: variable({
-    group: 'money',
-    parser: parse.decimal(2, '0.01', '1000000'),
-    default: '5.00',
-    example: '5.00',
-    about: 'Smallest amount of a payment link.',
-  }),
-  PAYMENT_TOLERANCE_PERCENT: variable({
-    group: 'money',
-    parser: parse.decimal(2, '0', '10'),
-    default: '0.5',
-    example: '0.5',
-    about: 'A payment link that is underpaid by at most this much counts as paid.',
-  }),
-  MIN_DEPOSIT: variable({
-    group: 'money',
-    parser: parse.amountsByAsset,
-    example: 'USDT.bsc=1,USDT.tron=1',
-    about: 'Deposits below the amount for their asset fail with BELOW_MINIMUM. Unset: every amount is credited.',
-  }),
-  SETTLE_MIN: variable({
-    group: 'money',
-    parser: parse.amountsByAsset,
-    default: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
-    example: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
-    about: 'What an address must hold of an asset before it is paid out.',
-  }),
-  SETTLE_MAX_FEE_PERCENT: variable({
-    group: 'money',
-    parser: parse.decimal(2, '0.01', '100'),
-    default: '5',
-    example: '5',
-    about: 'A payout waits while its chain fees would exceed this share of its amount.',
-  }),
-  PRICE_SOURCE: variable({
-    group: 'prices',
-    parser: parse.priceSource,
-    default: 'chainlink',
-    example: 'fixed:BNB=600,TRX=0.3,USDT=1',
-    about: 'chainlink reads price feeds on BNB Chain; fixed:… is for development.',
-  }),
-  PRICE_FEEDS: variable({
-    group: 'prices',
-    parser: parse.priceFeeds,
-    example: 'BNB=0x0567F2323251f0Aab15c8dFb1967E4e8A7D42aeE',
-    about: 'Other addresses for single feeds (USD, aggregator interface). Unset: the feeds of BNB Chain mainnet.',
-  }),
-  PRICE_MAX_AGE: variable({
-    group: 'prices',
-    parser: parse.duration('10s', '7d'),
-    default: '25h',
-    example: '25h',
-    about:
-      'An older answer of a feed is not used; the last good price then stands, marked as stale. Feeds may report as rarely as once a day.',
-  }),
-  WEBHOOK_MAX_ATTEMPTS: variable({
-    group: 'webhooks',
-    parser: parse.wholeNumber(1, 6),
-    default: '5',
-    example: '5',
-    about: 'Attempts of one delivery, with gaps of 1 s, 5 s, 15 s, 1 min (and 5 min before a sixth).',
-  }),
-  WEBHOOK_ALLOWED_CIDRS: variable({
-    group: 'webhooks',
-    parser: parse.cidrs,
-    example: '10.1.2.0/24',
-    about: 'Exception: private networks that webhooks may reach. Every merchant can then make this service call them.',
-  }),
-  WEBHOOK_ALLOW_HTTP: variable({
-    group: 'webhooks',
-    parser: parse.flag,
-    default: 'false',
-    example: 'false',
-    about: 'Exception: also deliver to http URLs, in the clear.',
-  }),
-  WEBHOOK_CA_FILE: variable({
-    group: 'webhooks',
-    parser: parse.pemFile,
-    example: '/etc/gateway/ca.pem',
-    about: 'Exception: PEM certificates of authorities that are trusted beside the usual ones.',
-  }),
-  RATE_LIMIT_PER_SECOND: variable({
-    group: 'limits',
-    parser: parse.wholeNumber(1, 100_000),
-    default: '100',
-    example: '100',
-    about: 'Requests a second that one API key may make over time.',
-  }),
-  RATE_LIMIT_BURST: variable({
-    group: 'limits',
-    parser: parse.wholeNumber(1, 1_000_000),
-    default: '200',
-    example: '200',
-    about: 'Requests that one API key may make at once; not below RATE_LIMIT_PER_SECOND.',
-  }),
-  RATE_LIMIT_BAD_CREDENTIALS: variable({
-    group: 'limits',
-    parser: parse.wholeNumber(1, 100_000),
-    default: '20',
-    example: '20',
-    about: 'Bad credentials a minute from one client address before it gets 429.',
-  }),
+  ...MONEY_VARIABLES,
 } as const;
 
 export type VariableName = keyof typeof VARIABLES;

@@ -1,13 +1,14 @@
 import { join, resolve } from 'node:path';
 import { assetKey } from './config-parsers.ts';
-import type { ConfigRole, Values, Variable, VariableName } from './config-variables.ts';
+import type { ConfigRole, Variable } from './config-variable.ts';
+import type { Values, VariableName } from './config-variables.ts';
 import { VARIABLES } from './config-variables.ts';
 import type { Currency } from './domain/assets.ts';
 import { OperatorError } from './errors.ts';
 
 export type { PriceSourceChoice } from './config-parsers.ts';
 export { durationMs } from './config-parsers.ts';
-export type { ConfigRole } from './config-variables.ts';
+export type { ConfigRole } from './config-variable.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -16,11 +17,9 @@ export class ConfigError extends OperatorError {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    const list = problems.map((problem) => `  - ${problem}`).join('\n');
-    super(
-      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${list}\n`,
-      'Set these variables and start again; docs/configuration.md describes each',
-    );
+    super('The configuration is not valid', 'Set these variables and start again; docs/configuration.md describes each');
+    const title = problems.length === 1 ? 'The configuration has a problem:' : `The configuration has ${problems.length} problems:`;
+    this.message = [title, ...problems.map((problem) => `  - ${problem}`), `${this.nextAction}.`].join('\n');
     this.name = 'ConfigError';
     this.problems = problems;
   }
@@ -61,7 +60,7 @@ function readVariable(name: string, variable: Variable<unknown>, given: string |
   if (text === undefined) return undefined;
   const result = variable.parser.safeParse(text);
   if (result.success) return result.data;
-  const quoted = variable.secret || text.length > MAX_QUOTED ? '' : `; it is ${JSON.stringify(text)}`;
+  const quoted = variable.secret || text.length > MAX_QUOTED || /[@]|:\/\//.test(text) ? '' : `; it is ${JSON.stringify(text)}`;
   problems.push(`${name} ${result.error.issues[0]?.message ?? 'is not valid'}${quoted}.`);
   return undefined;
 }

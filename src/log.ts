@@ -1,0 +1,96 @@
+import type { DestinationStream, Logger } from 'pino';
+import pino from 'pino';
+
+export type { Logger } from 'pino';
+
+export type LogOptions = {
+  readonly level: string;
+  /** Where the JSON lines go; stderr when absent, because stdout belongs to the command's own answer. */
+  readonly destination?: DestinationStream;
+};
+
+const CENSORED = '[hidden]';
+const MAX_DEPTH = 6;
+const MAX_MEMBERS = 200;
+
+/** Member names whose value is a secret, in any spelling (apiKey, api_key, X-Api-Key), at any depth. */
+const SECRET_NAME =
+  /^(?:.*(?:secret|password|passwd|passphrase|authorization|cookie|mnemonic|credential|privatekey|apikey|secretskey|session|signature|token|seed)s?|key|phrase|xprv|pem|totp)$/;
+/** Names that would match but are safe, and without which a log is of little use. */
+const PUBLIC_NAME = /^(?:paymenttoken|contracttoken|secrethint|seedfile|passphrasefile|tokencontract|fairnesskey)$/;
+/** Secrets inside texts: our own tokens, user information of URLs, extended private keys. */
+const SECRET_TEXT = /\b(sk_(?:live|test)_|whsec_)[A-Za-z0-9+/=_-]+|\b[a-z]prv[1-9A-HJ-NP-Za-km-z]{50,}|([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi;
+
+/**
+ * The root logger: JSON lines with a level name, an ISO time and a `component` (by {@link componentLogger}).
+ * Members with a secret's name are hidden at every depth, and so are tokens and passwords inside messages and errors.
+ */
+export function createLogger(options: LogOptions): Logger {
+  return pino(
+    {
+      level: options.level,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (members) => redact(members, 0) as Record<string, unknown>,
+        bindings: (members) => redact(members, 0) as Record<string, unknown>,
+      },
+      hooks: {
+        logMethod(args, method) {
+          method.apply(this, args.map((arg: unknown) => (typeof arg === 'string' ? hideInText(arg) : arg)) as typeof args);
+        },
+      },
+      // Errors are turned into plain members by redact() above; the default would print their own members unseen.
+      serializers: { err: (value: unknown) => value },
+    },
+    options.destination ?? pino.destination({ dest: 2, sync: true }),
+  );
+}
+
+/** A child whose every line names the part of the system it comes from. */
+export function componentLogger(log: Logger, component: string): Logger {
+  return log.child({ component });
+}
+
+/** The text with API keys, webhook secrets, extended private keys and the user information of URLs taken out. */
+export function hideInText(text: string): string {
+  return text.replace(SECRET_TEXT, (_match, prefix: string | undefined, scheme: string | undefined) =>
+    scheme ? `${scheme}${CENSORED}@` : `${prefix ?? ''}${CENSORED}`,
+  );
+}
+
+function redact(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return hideInText(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Date) return value.toISOString();
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (depth >= MAX_DEPTH) return '[deeper]';
+  if (value instanceof Error) return redactError(value, depth);
+  if (Array.isArray(value)) return value.slice(0, MAX_MEMBERS).map((item) => redact(item, depth + 1));
+  return redactMembers(value, depth);
+}
+
+function redactMembers(value: object, depth: number): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value).slice(0, MAX_MEMBERS)) {
+    result[name] = isSecretName(name) && member !== undefined && member !== null ? CENSORED : redact(member, depth + 1);
+  }
+  return result;
+}
+
+function redactError(error: Error, depth: number): Record<string, unknown> {
+  return {
+    type: error.name,
+    message: hideInText(error.message),
+    stack: hideInText(error.stack ?? ''),
+    ...redactMembers(error, depth),
+    ...(error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) }),
+  };
+}
+
+function isSecretName(name: string): boolean {
+  const plain = name.toLowerCase().replace(/[^a-z0-9]/g, '');
+  return SECRET_NAME.test(plain) && !PUBLIC_NAME.test(plain);
+}
