@@ -38,7 +38,7 @@ export function createLogger(options: LogOptions): Logger {
       },
       hooks: {
         logMethod(args, method) {
-          method.apply(this, args.map((arg: unknown) => (typeof arg === 'string' ? hideInText(arg) : arg)) as typeof args);
+          method.apply(this, hideInArguments(args) as typeof args);
         },
       },
       // Errors are turned into plain members by redact() above; the default would print their own members unseen.
@@ -58,6 +58,15 @@ export function hideInText(text: string): string {
   return text.replace(SECRET_TEXT, (_match, prefix: string | undefined, scheme: string | undefined) =>
     scheme ? `${scheme}${CENSORED}@` : `${prefix ?? ''}${CENSORED}`,
   );
+}
+
+/** pino takes the message of an error when there is none of ours, and prints arguments of %s and %o as they are. */
+function hideInArguments(args: readonly unknown[]): unknown[] {
+  const [first, ...rest] = args;
+  if (typeof first === 'string') return [hideInText(first), ...rest.map((item) => redact(item, 0))];
+  const error = first instanceof Error ? first : typeof first === 'object' && first !== null && 'err' in first ? first.err : undefined;
+  if (rest.length === 0 && error instanceof Error) return [first, hideInText(error.message)];
+  return [first, ...rest.map((item) => redact(item, 0))];
 }
 
 function redact(value: unknown, depth: number): unknown {

@@ -1,0 +1,40 @@
+import type { Mode, Network } from '../domain/assets.ts';
+import { OperatorError } from '../errors.ts';
+import { fileExists } from './private-file.ts';
+import { readPublicParts } from './wallet-file.ts';
+
+export type AccountXpubs = Readonly<Record<Mode, Readonly<Record<Network, string>>>>;
+
+/**
+ * The account keys that addresses are made from: the environment's, else the public part of the wallet file.
+ * Throws an OperatorError when one is missing, and when both exist and differ: the signer could then never move what
+ * arrives at those addresses.
+ */
+export async function resolveAccountXpubs(wallet: {
+  readonly xpubs: Readonly<Record<Mode, Readonly<Record<Network, string | undefined>>>>;
+  readonly seedFile: string;
+}): Promise<AccountXpubs> {
+  const file = (await fileExists(wallet.seedFile)) ? await readPublicParts(wallet.seedFile) : undefined;
+  const pick = (mode: Mode, network: Network): string => {
+    const variable = `WALLET_XPUB_${mode === 'test' ? 'TEST_' : ''}${network.toUpperCase()}`;
+    const [given, own] = [wallet.xpubs[mode][network], file?.xpub[mode][network]];
+    if (given !== undefined && own !== undefined && given !== own) {
+      throw new OperatorError(
+        `${variable} does not belong to the wallet at ${wallet.seedFile}: money sent to its addresses could not be moved`,
+        `Set it to what "gateway wallet xpub" prints, or point WALLET_SEED_FILE to the right wallet`,
+      );
+    }
+    const chosen = given ?? own;
+    if (chosen === undefined) {
+      throw new OperatorError(
+        `${variable} is not set and there is no wallet at ${wallet.seedFile}`,
+        `Set it to what "gateway wallet xpub" prints on the signer's machine`,
+      );
+    }
+    return chosen;
+  };
+  return {
+    live: { bsc: pick('live', 'bsc'), tron: pick('live', 'tron') },
+    test: { bsc: pick('test', 'bsc'), tron: pick('test', 'tron') },
+  };
+}

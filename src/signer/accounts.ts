@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { HDNodeWallet, Mnemonic, wordlists } from 'ethers';
+import type { Mode, Network } from '../domain/assets.ts';
+import { OperatorError } from '../errors.ts';
+import { tronAddressOf } from './tron-address.ts';
+
+type ByNetwork = Readonly<Record<Network, string>>;
+
+/** What may leave the signer: the account keys that addresses are derived from, and the gas addresses to fund. */
+export type PublicParts = {
+  /** Account xpubs: m/44'/COIN'/0' for live, m/44'/COIN'/1' for test. */
+  readonly xpub: Readonly<Record<Mode, ByNetwork>>;
+  /** m/44'/COIN'/2'/0/0. */
+  readonly gas: ByNetwork;
+};
+
+/** SLIP-44. */
+const COIN_TYPE: Readonly<Record<Network, number>> = { bsc: 60, tron: 195 };
+const ACCOUNT = { live: 0, test: 1, gas: 2 } as const;
+const WORDS_ALLOWED = [12, 15, 18, 21, 24];
+
+/** 24 new words from 256 random bits. */
+export function newPhrase(): string {
+  return Mnemonic.fromEntropy(randomBytes(32)).phrase;
+}
+
+/**
+ * The phrase as BIP-39 wants it: single spaces, lower case. Throws an OperatorError that names positions, never words.
+ */
+export function normalisePhrase(text: string): string {
+  const words = text.normalize('NFKD').trim().toLowerCase().split(/\s+/);
+  if (!WORDS_ALLOWED.includes(words.length)) {
+    throw new OperatorError(
+      `A phrase has 12 to 24 words; this has ${text.trim() === '' ? 0 : words.length}`,
+      'Type all words on one line, in order',
+    );
+  }
+  const unknown = words.flatMap((word, index) => (wordlists['en'] && wordlists['en'].getWordIndex(word) < 0 ? [index + 1] : []));
+  if (unknown.length > 0) {
+    throw new OperatorError(`Not in the English word list (BIP-39): word ${unknown.join(', ')}`, 'Correct the spelling');
+  }
+  const phrase = words.join(' ');
+  if (!Mnemonic.isValidMnemonic(phrase))
+    throw new OperatorError('The words do not belong together (checksum)', 'Check their order and spelling');
+  return phrase;
+}
+
+/** The root key of a normalised phrase, without a BIP-39 password. It never leaves this folder. */
+export function rootOf(phrase: string): HDNodeWallet {
+  return HDNodeWallet.fromSeed(Mnemonic.fromPhrase(phrase).computeSeed());
+}
+
+/** Everything public that the root determines. */
+export function publicPartsOf(root: HDNodeWallet): PublicParts {
+  const xpubs = (mode: Mode): ByNetwork => ({
+    bsc: accountOf(root, 'bsc', mode).neuter().extendedKey,
+    tron: accountOf(root, 'tron', mode).neuter().extendedKey,
+  });
+  return {
+    xpub: { live: xpubs('live'), test: xpubs('test') },
+    gas: { bsc: addressOf(root, 'bsc', 'gas', 0), tron: addressOf(root, 'tron', 'gas', 0) },
+  };
+}
+
+/** The address at m/44'/COIN'/ACCOUNT'/0/index in the network's own spelling. */
+export function addressOf(root: HDNodeWallet, network: Network, account: keyof typeof ACCOUNT, index: number): string {
+  const { address } = accountOf(root, network, account).derivePath(`0/${index}`);
+  return network === 'tron' ? tronAddressOf(address) : address;
+}
+
+function accountOf(root: HDNodeWallet, network: Network, account: keyof typeof ACCOUNT): HDNodeWallet {
+  return root.derivePath(`m/44'/${COIN_TYPE[network]}'/${ACCOUNT[account]}'`);
+}

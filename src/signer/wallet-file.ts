@@ -1,0 +1,184 @@
+import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
+import { link } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { Mode, Network } from '../domain/assets.ts';
+import { OperatorError } from '../errors.ts';
+import type { PublicParts } from './accounts.ts';
+import { addressOf, newPhrase, normalisePhrase, publicPartsOf, rootOf } from './accounts.ts';
+import { readPrivateFile, writePrivateFile } from './private-file.ts';
+
+export type { PublicParts } from './accounts.ts';
+
+/** An opened wallet. It holds the root key in its closure and gives out addresses only. */
+export type OpenWallet = {
+  readonly publicParts: PublicParts;
+  /** Sentences about file permissions, for the log. */
+  readonly warnings: readonly string[];
+  /** The deposit address m/44'/COIN'/ACCOUNT'/0/index, to compare with the stored one before anything is signed. */
+  depositAddress(network: Network, mode: Mode, index: number): string;
+};
+
+const MIN_PASSPHRASE_LENGTH = 12;
+const SCRYPT = { N: 2 ** 17, r: 8, p: 1 } as const;
+const MAX_SCRYPT_MEMORY_BYTES = 1024 ** 3;
+
+const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`));
+const xpub = z.string().startsWith('xpub').max(120);
+const byNetwork = <T extends z.ZodType>(value: T) => z.strictObject({ bsc: value, tron: value });
+const walletFileSchema = z.strictObject({
+  kind: z.literal('deposit-gateway-wallet'),
+  version: z.literal(1),
+  created_at: z.string().max(40),
+  public: z.strictObject({
+    xpub: z.strictObject({ live: byNetwork(xpub), test: byNetwork(xpub) }),
+    gas: byNetwork(z.string().max(64)),
+  }),
+  // A file may ask for more work than we do, never for less, and never for more memory than a server has.
+  kdf: z.strictObject({
+    name: z.literal('scrypt'),
+    N: z
+      .number()
+      .int()
+      .min(SCRYPT.N)
+      .max(2 ** 20)
+      .refine((n) => (n & (n - 1)) === 0),
+    r: z.literal(8),
+    p: z.number().int().min(1).max(4),
+    salt: hex(32),
+  }),
+  cipher: z.strictObject({ name: z.literal('aes-256-gcm'), nonce: hex(12), tag: hex(16), text: z.string().regex(/^[0-9a-f]{2,1024}$/) }),
+});
+type WalletFile = z.infer<typeof walletFileSchema>;
+
+/**
+ * Makes an encrypted seed file (mode 0600) and returns its phrase: the only time that it is ever shown.
+ * An existing file is refused; with `force` it is kept beside the new one under its date, because it may hold the key to money.
+ */
+export async function createWallet(input: {
+  readonly file: string;
+  readonly passphrase: string;
+  readonly force?: boolean;
+  /** An existing phrase to restore; a new one of 24 words otherwise. */
+  readonly phrase?: string;
+  readonly now: Date;
+}): Promise<{ phrase: string; publicParts: PublicParts; keptOldFile: string | undefined }> {
+  if (input.passphrase.length < MIN_PASSPHRASE_LENGTH) {
+    throw new OperatorError(`The passphrase is shorter than ${MIN_PASSPHRASE_LENGTH} characters`, 'Choose a longer one');
+  }
+  const phrase = input.phrase === undefined ? newPhrase() : normalisePhrase(input.phrase);
+  const publicParts = publicPartsOf(rootOf(phrase));
+  const sealed = await seal(phrase, input.passphrase, publicParts, input.now);
+  const keptOldFile = input.force ? await keepOldFile(input.file, input.now) : undefined;
+  const written = await writePrivateFile(input.file, `${JSON.stringify(sealed, null, 2)}\n`, { replace: input.force === true });
+  if (!written) {
+    throw new OperatorError(
+      `There is already a wallet at ${input.file}`,
+      'Use it, or move it to a safe place, or pass --force to replace it',
+    );
+  }
+  return { phrase, publicParts, keptOldFile };
+}
+
+/** Decrypts the seed. Throws an OperatorError for a wrong passphrase, a changed file and a file whose public part is not its own. */
+export async function openWallet(input: { readonly file: string; readonly passphrase: string }): Promise<OpenWallet> {
+  const { content, warning } = await readWalletFile(input.file);
+  const key = await deriveKey(input.passphrase, content.kdf);
+  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(content.cipher.nonce, 'hex'), { authTagLength: 16 });
+  decipher.setAAD(boundParts(content));
+  decipher.setAuthTag(Buffer.from(content.cipher.tag, 'hex'));
+  let phrase: string;
+  try {
+    phrase = Buffer.concat([decipher.update(content.cipher.text, 'hex'), decipher.final()]).toString('utf8');
+  } catch {
+    throw new OperatorError(
+      `${input.file} does not open: the passphrase is wrong or the file was changed`,
+      'Check WALLET_PASSPHRASE_FILE, or restore the file from its backup',
+    );
+  }
+  const root = rootOf(phrase);
+  if (!isDeepStrictEqual(publicPartsOf(root), content.public)) {
+    throw new OperatorError(`The public part of ${input.file} does not belong to its seed`, 'Restore the file from its backup');
+  }
+  return {
+    publicParts: content.public,
+    warnings: warning ? [warning] : [],
+    depositAddress: (network, mode, index) => addressOf(root, network, mode, index),
+  };
+}
+
+/** The public part, without a passphrase. It is proven only by {@link openWallet}. */
+export async function readPublicParts(file: string): Promise<PublicParts> {
+  return (await readWalletFile(file)).content.public;
+}
+
+/** Whether the phrase restores exactly the addresses of the wallet file: all account keys and both gas addresses. Shows nothing of the phrase. */
+export async function checkPhrase(input: {
+  readonly file: string;
+  readonly phrase: string;
+}): Promise<{ ok: boolean; publicParts: PublicParts }> {
+  const publicParts = await readPublicParts(input.file);
+  const restored = publicPartsOf(rootOf(normalisePhrase(input.phrase)));
+  return { ok: isDeepStrictEqual(restored, publicParts), publicParts };
+}
+
+/** The passphrase in a file, without the line end that editors and `echo` add. */
+export async function readPassphraseFile(file: string): Promise<{ passphrase: string; warning: string | undefined }> {
+  const { text, warning } = await readPrivateFile(file, 'the passphrase file');
+  const passphrase = text.replace(/\r?\n$/, '');
+  if (passphrase === '') throw new OperatorError(`${file} is empty`, 'Write the passphrase of the wallet into it');
+  return { passphrase, warning };
+}
+
+async function seal(phrase: string, passphrase: string, publicParts: PublicParts, now: Date): Promise<WalletFile> {
+  const kdf = { name: 'scrypt', ...SCRYPT, salt: randomBytes(32).toString('hex') } as const;
+  const nonce = randomBytes(12);
+  const head = { kind: 'deposit-gateway-wallet', version: 1, created_at: now.toISOString(), public: publicParts, kdf } as const;
+  const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, kdf), nonce, { authTagLength: 16 });
+  cipher.setAAD(boundParts(head));
+  const text = cipher.update(phrase, 'utf8', 'hex') + cipher.final('hex');
+  return { ...head, cipher: { name: 'aes-256-gcm', nonce: nonce.toString('hex'), tag: cipher.getAuthTag().toString('hex'), text } };
+}
+
+/** Everything in the file but the ciphertext is authenticated, in one fixed order of members. */
+function boundParts(file: Omit<WalletFile, 'cipher'>): Buffer {
+  const { xpub: keys, gas } = file.public;
+  const parts = [file.kind, file.version, file.created_at, file.kdf.name, file.kdf.N, file.kdf.r, file.kdf.p, file.kdf.salt];
+  return Buffer.from(JSON.stringify([...parts, keys.live.bsc, keys.live.tron, keys.test.bsc, keys.test.tron, gas.bsc, gas.tron]), 'utf8');
+}
+
+function deriveKey(passphrase: string, kdf: WalletFile['kdf']): Promise<Buffer> {
+  const options = { N: kdf.N, r: kdf.r, p: kdf.p, maxmem: MAX_SCRYPT_MEMORY_BYTES + 2 ** 20 };
+  return new Promise((resolve, reject) => {
+    // NFKC: the same passphrase typed on another keyboard gives the same bytes.
+    scrypt(passphrase.normalize('NFKC'), Buffer.from(kdf.salt, 'hex'), 32, options, (error, key) => (error ? reject(error) : resolve(key)));
+  });
+}
+
+async function readWalletFile(file: string): Promise<{ content: WalletFile; warning: string | undefined }> {
+  const { text, warning } = await readPrivateFile(file, 'the wallet file');
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    json = undefined;
+  }
+  const parsed = walletFileSchema.safeParse(json);
+  if (!parsed.success)
+    throw new OperatorError(
+      `${file} is not a wallet file of this gateway, or it was changed`,
+      'Restore it from its backup, or correct WALLET_SEED_FILE',
+    );
+  return { content: parsed.data, warning };
+}
+
+async function keepOldFile(file: string, now: Date): Promise<string | undefined> {
+  const kept = `${file}.replaced-${now.toISOString().replace(/[:.]/g, '-')}`;
+  try {
+    await link(file, kept);
+    return kept;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
