@@ -1,6 +1,7 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { verifyWebhook } from '../../src/sdk/webhook.ts';
 
 /** What a receiver does with one request. A number answers with that status at once. */
@@ -129,32 +130,46 @@ export async function closedPort(): Promise<number> {
 
 function act(behaviour: Behaviour, response: ServerResponse): void {
   const { socket } = response;
-  if (typeof behaviour === 'number') return void response.writeHead(behaviour).end();
+  if (typeof behaviour === 'number') {
+    response.writeHead(behaviour).end();
+    return;
+  }
   if (!socket) return;
   switch (behaviour.kind) {
     case 'answer':
-      return later(socket, behaviour.delayMs ?? 0, () => response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body));
+      later(socket, behaviour.delayMs ?? 0, () => response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body));
+      break;
     case 'hang':
-      return;
+      break;
     case 'drip-headers':
       socket.write('HTTP/1.1 200 OK\r\n');
-      return repeat(socket, behaviour.everyMs, () => socket.write('X-Drip: 1\r\n'));
+      repeat(socket, behaviour.everyMs, () => socket.write('X-Drip: 1\r\n'));
+      break;
     case 'drip-body':
       response.writeHead(behaviour.status).flushHeaders();
-      return repeat(socket, behaviour.everyMs, () => response.write('.'));
+      repeat(socket, behaviour.everyMs, () => response.write('.'));
+      break;
     case 'endless-body':
       response.writeHead(behaviour.status).flushHeaders();
-      return repeat(socket, 1, () => socket.writableLength < 1_000_000 && response.write(Buffer.alloc(64 * 1024, 'x')));
+      repeat(socket, 1, () => socket.writableLength < 1_000_000 && response.write(Buffer.alloc(64 * 1024, 'x')));
+      break;
     case 'huge-headers':
-      return void response.writeHead(200, { 'X-Huge': 'h'.repeat(behaviour.bytes) }).end();
+      response.writeHead(200, { 'X-Huge': 'h'.repeat(behaviour.bytes) }).end();
+      break;
     case 'redirect':
-      return void response.writeHead(behaviour.status ?? 302, { Location: behaviour.to }).end();
+      response.writeHead(behaviour.status ?? 302, { Location: behaviour.to }).end();
+      break;
     case 'informational':
-      return informational(socket, behaviour.count, behaviour.everyMs ?? 0);
+      informational(socket, behaviour.count, behaviour.everyMs ?? 0);
+      break;
     case 'raw':
-      return void socket.end(behaviour.bytes);
+      socket.end(behaviour.bytes);
+      break;
     case 'reset':
-      return void socket.resetAndDestroy();
+      // A TLS socket cannot be reset through its own handle.
+      if (socket instanceof TLSSocket) socket.destroy();
+      else socket.resetAndDestroy();
+      break;
   }
 }
 
@@ -162,7 +177,10 @@ function informational(socket: Socket, count: number, everyMs: number): void {
   let sent = 0;
   const next = () => {
     if (socket.destroyed) return;
-    if (sent >= count) return void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    if (sent >= count) {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      return;
+    }
     sent += 1;
     socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', () => setTimeout(next, everyMs));
   };

@@ -125,3 +125,8 @@ function generalName(host: string): Buffer {
   if (isIPv4(host)) return der(0x87, Buffer.from(host.split('.').map((part) => Number(part))));
   return der(0x82, Buffer.from(host));
 }
+
+function pem(label: string, bytes: Buffer): string {
+  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
+}

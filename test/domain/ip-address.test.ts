@@ -1,0 +1,202 @@
+import { BlockList, isIP } from 'node:net';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
+import { cidrContains, isPublicAddress, parseCidr, parseIp } from '../../src/domain/ip-address.ts';
+
+const octet = fc.integer({ min: 0, max: 255 });
+const quad = fc.tuple(octet, octet, octet, octet).map((parts) => parts.join('.'));
+const word = fc.integer({ min: 0, max: 0xffff });
+const words = fc.array(word, { minLength: 8, maxLength: 8 });
+const hex = (groups: readonly number[]) => groups.map((group) => group.toString(16)).join(':');
+const halves = (text: string): string => {
+  const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map((part) => Number(part));
+  return hex([(a << 8) | b, (c << 8) | d]);
+};
+
+describe('parsing addresses', () => {
+  it('agrees with ipaddr.js on every IPv6 spelling that it accepts strictly', () => {
+    fc.assert(
+      fc.property(fc.ipV6(), (text) => {
+        const ours = parseIp(text);
+        const bytes = ipaddr.IPv6.parse(text).toByteArray();
+        expect(ours?.bits, text).to.equal(bytes.reduce((bits, byte) => (bits << 8n) | BigInt(byte), 0n));
+      }),
+    );
+  });
+
+  it('accepts exactly what Node takes for an address, zones apart', () => {
+    const almost = fc.stringMatching(/^[0-9a-f:.x%]{0,24}$/);
+    fc.assert(
+      fc.property(fc.oneof(almost, quad, fc.ipV6(), words.map(hex)), (text) => {
+        expect(parseIp(text)?.family ?? 0, text).to.equal(text.includes('%') ? 0 : isIP(text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('refuses spellings that other parsers read as another number', () => {
+    const wrong = [
+      '',
+      '1',
+      '127.1',
+      '0177.0.0.1',
+      '0x7f.0.0.1',
+      '127.0.0.1.',
+      ' 127.0.0.1',
+      '127.0.0.01',
+      '256.0.0.1',
+      '1.2.3',
+      '1.2.3.4.5',
+      '-1.0.0.0',
+    ];
+    const wrong6 = [
+      ':',
+      ':::',
+      '1::2::3',
+      '[::1]',
+      '::1%lo',
+      '1:2:3:4:5:6:7',
+      '1:2:3:4:5:6:7:8:9',
+      '1:2:3:4:5:6:7::8',
+      '::12345',
+      '1.2.3.4::',
+      '::1.2.3.4:5',
+      '::1.2.3',
+    ];
+    for (const text of [...wrong, ...wrong6, '1'.repeat(100_000)]) expect(parseIp(text), text.slice(0, 40)).to.equal(undefined);
+  });
+
+  it('gives two spellings of one address the same value', () => {
+    fc.assert(
+      fc.property(words, quad, (groups, v4) => {
+        expect(parseIp(hex(groups))).to.deep.equal(parseIp(hex(groups).toUpperCase()));
+        expect(parseIp(`::ffff:${v4}`)).to.deep.equal(parseIp(`0:0:0:0:0:ffff:${halves(v4)}`));
+      }),
+    );
+  });
+});
+
+describe('blocks of addresses', () => {
+  it('agree with Node’s BlockList', () => {
+    fc.assert(
+      fc.property(quad, fc.integer({ min: 0, max: 32 }), quad, fc.boolean(), (base, prefix, other, isNear) => {
+        const address = isNear ? base.replace(/\d+$/, '7') : other;
+        const list = new BlockList();
+        list.addSubnet(base, prefix, 'ipv4');
+        const cidr = parseCidr(`${base}/${prefix}`);
+        const ip = parseIp(address);
+        expect(cidr && ip && cidrContains(cidr, ip), `${address} in ${base}/${prefix}`).to.equal(list.check(address));
+      }),
+    );
+  });
+
+  it('never hold an address of the other family', () => {
+    const everything4 = parseCidr('0.0.0.0/0');
+    const mapped = parseIp('::ffff:1.2.3.4');
+    expect(everything4 && mapped && cidrContains(everything4, mapped)).to.equal(false);
+  });
+
+  it('are refused when they are none', () => {
+    for (const text of [
+      '',
+      '/',
+      '1.2.3.4/',
+      '1.2.3.4/33',
+      '1.2.3.4/-1',
+      '1.2.3.4/08',
+      '1.2.3.4/8/8',
+      '::/129',
+      'localhost/8',
+      '1.2.3.4/8 ',
+    ]) {
+      expect(parseCidr(text), text).to.equal(undefined);
+    }
+    expect(parseCidr('1.2.3.4')?.prefix).to.equal(32);
+  });
+});
+
+describe('public addresses', () => {
+  it('are those of real servers', () => {
+    const v4 = [
+      '1.1.1.1',
+      '8.8.8.8',
+      '93.184.215.14',
+      '9.255.255.255',
+      '11.0.0.0',
+      '100.63.255.255',
+      '100.128.0.0',
+      '126.255.255.255',
+      '128.0.0.0',
+    ];
+    const edges = [
+      '169.253.255.255',
+      '169.255.0.0',
+      '172.15.255.255',
+      '172.32.0.0',
+      '192.0.1.0',
+      '192.167.255.255',
+      '192.169.0.0',
+      '198.17.255.255',
+    ];
+    const more = [
+      '198.20.0.0',
+      '223.255.255.255',
+      '168.63.129.15',
+      '168.63.129.17',
+      '2606:4700:4700::1111',
+      '2001:4860:4860::8888',
+      '2001:200::1',
+    ];
+    const v6 = [
+      '2a00:1450:4001:800::200e',
+      '2003::1',
+      '2001:db7:ffff::1',
+      '2001:db9::1',
+      '3fff:1000::1',
+      '2620:4f:8001::1',
+      '2606:4700::5eff:7f00:1',
+    ];
+    for (const address of [...v4, ...edges, ...more, ...v6]) expect(isPublicAddress(address), address).to.equal(true);
+  });
+
+  it('never include what ipaddr.js does not call unicast', () => {
+    const any = fc.oneof(quad, words.map(hex), fc.ipV6());
+    fc.assert(
+      fc.property(any, (address) => {
+        fc.pre(ipaddr.parse(address).range() !== 'unicast');
+        expect(isPublicAddress(address), address).to.equal(false);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('never include an IPv4 address carried inside of IPv6', () => {
+    const prefixes = ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::', '64:ff9b:1:7::', 'fe80::5efe:', '2001:0:1234:5678:0:0:'];
+    const isatap = ['2606:4700::5efe:', '2606:4700::200:5efe:', '2a00:1:2:3:0:5efe:', '2a00:1:2:3:200:5efe:', '2a00:1:2:3:300:5efe:'];
+    fc.assert(
+      fc.property(quad, fc.constantFrom(...prefixes, ...isatap), (v4, prefix) => {
+        expect(isPublicAddress(`${prefix}${v4}`), `${prefix}${v4}`).to.equal(false);
+        expect(isPublicAddress(`${prefix}${halves(v4)}`)).to.equal(false);
+        expect(isPublicAddress(`2002:${halves(v4)}::1`)).to.equal(false);
+      }),
+    );
+  });
+
+  it('never include anything outside of 2000::/3', () => {
+    fc.assert(
+      fc.property(words, (groups) => {
+        const [first = 0, ...rest] = groups;
+        fc.pre(first >> 13 !== 1);
+        expect(isPublicAddress(hex([first, ...rest]))).to.equal(false);
+      }),
+    );
+  });
+
+  it('never include text that is no address', () => {
+    fc.assert(fc.property(fc.string(), (text) => isIP(text) !== 0 || !isPublicAddress(text)));
+    for (const text of ['', 'localhost', 'fe80::1%eth0', '2606:4700::1%eth0', '8.8.8.8 ', '8.8.8.8\n', '134744072']) {
+      expect(isPublicAddress(text), text).to.equal(false);
+    }
+  });
+});
