@@ -1,0 +1,195 @@
+// From a block and its receipts, as the node sent them, to the money in it. Pure and on the hot path: two blocks a second for ever,
+// thousands a second while catching up, so strings are compared in place and nothing is formatted.
+import { NATIVE_CURRENCY } from '../domain/assets.ts';
+import { type BloomProbe, bloomMayHold, bloomOf, bloomProbe, EMPTY_BLOOM } from './bloom.ts';
+import { EndpointFailure } from './errors.ts';
+import type { AddressLookup, BlockRef, ScannedBlock, Transfer, UnrecognisedTransfer } from './port.ts';
+import { isRecord } from './rpc-call.ts';
+
+/** keccak256("Transfer(address,address,uint256)") */
+export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** The root of an empty trie: what a block without transactions names as its transactions root. */
+const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
+/** In a padded topic the address starts after 0x and 12 zero bytes. */
+const TOPIC_ADDRESS = 26;
+
+export type BscToken = { readonly contract: string; readonly probe: BloomProbe };
+
+type RpcTransaction = { hash: string; from: string; to: string | null; value: string };
+type RpcLog = { address: string; topics: string[]; data: string; removed?: boolean };
+type RpcReceipt = { transactionHash: string; blockHash: string; status: string; logs: RpcLog[]; logsBloom?: string };
+export type RpcBlock = { hash: string; logsBloom?: string; transactionsRoot?: string; transactions: RpcTransaction[] };
+
+/** What has to be known of the token contract (lower-case 0x) to find its transfers. */
+export function bscToken(contract: string): BscToken {
+  return { contract, probe: bloomProbe([contract, TRANSFER_TOPIC]) };
+}
+
+/**
+ * Reads number, hashes and time of a block or header; throws EndpointFailure when they are missing or of another height.
+ * BNB Chain keeps the milliseconds of its sub-second blocks in the otherwise unused mixHash; on other EVM chains mixHash is random.
+ */
+export function readBlockRef(block: unknown, expected?: number): BlockRef {
+  if (!isRecord(block)) throw new EndpointFailure('a block that is no object');
+  const number = readQuantity(block['number']);
+  const seconds = readQuantity(block['timestamp']);
+  const { hash, parentHash, mixHash } = block;
+  if (number === undefined || seconds === undefined || !isHash(hash) || !isHash(parentHash))
+    throw new EndpointFailure('a block without number, time or hashes');
+  if (expected !== undefined && number !== expected) throw new EndpointFailure(`block ${number} in answer to ${expected}`);
+  const fraction = isHash(mixHash) && /^0x0{61}/.test(mixHash) ? Number.parseInt(mixHash.slice(-3), 16) : 0;
+  return { number, hash, parentHash, timestampMs: seconds * 1000 + (fraction < 1000 ? fraction : 0) };
+}
+
+/** A JSON-RPC quantity that is a height or a time, never money; undefined where it is none. */
+export function readQuantity(value: unknown): number | undefined {
+  return typeof value === 'string' && /^0x[0-9a-f]{1,13}$/i.test(value) ? Number.parseInt(value, 16) : undefined;
+}
+
+function isHash(value: unknown): value is string {
+  return typeof value === 'string' && value.length === 66 && value.startsWith('0x');
+}
+
+/** The transactions of a block asked for with full transactions; throws EndpointFailure when they can not be all of them. */
+export function readBlockBody(block: unknown): RpcBlock {
+  if (!isRecord(block) || !Array.isArray(block['transactions'])) throw new EndpointFailure('a block without its transactions');
+  const body = block as RpcBlock;
+  if (body.transactions.length === 0 && body.transactionsRoot !== undefined && body.transactionsRoot !== EMPTY_ROOT) {
+    throw new EndpointFailure('a block whose transactions are missing');
+  }
+  return body;
+}
+
+type Sum = { txHash: string; to: string; from: string | null; kind: 'native' | 'token'; amountUnits: bigint };
+
+/** Gathers the single movements of money of one block. Whatever finds more of them (a trace, say) adds them here. */
+class Collector {
+  readonly unrecognised: UnrecognisedTransfer[] = [];
+  dropped = 0;
+  readonly #sums = new Map<string, Sum>();
+  readonly #limit: number;
+
+  constructor(unrecognisedLimit: number) {
+    this.#limit = unrecognisedLimit;
+  }
+
+  credit(part: Sum): void {
+    const key = `${part.txHash}${part.to}${part.kind}`;
+    const sum = this.#sums.get(key);
+    if (!sum) {
+      this.#sums.set(key, part);
+      return;
+    }
+    sum.amountUnits += part.amountUnits;
+    if (sum.from !== part.from) sum.from = null;
+  }
+
+  reject(transfer: UnrecognisedTransfer): void {
+    if (this.unrecognised.length < this.#limit) this.unrecognised.push(transfer);
+    else this.dropped++;
+  }
+
+  transfers(): Transfer[] {
+    return Array.from(this.#sums.values(), (sum) => ({ ...sum, currency: sum.kind === 'token' ? ('USDT' as const) : NATIVE_CURRENCY.bsc }));
+  }
+}
+
+/**
+ * Finds what a block brought to our addresses. Credited: value above zero, in a successful transaction, from a sender that is not
+ * ours; as BNB in the transaction itself or as a Transfer log of exactly the token contract, whoever called it. Other tokens are
+ * recorded, never credited. Throws EndpointFailure when receipts and block do not belong together or logs are missing.
+ */
+export function decodeBlock(
+  ref: BlockRef,
+  block: RpcBlock,
+  receipts: unknown,
+  rules: { readonly token: BscToken; readonly watched: AddressLookup; readonly unrecognisedLimit: number },
+): ScannedBlock {
+  const { transactions } = block;
+  if (!Array.isArray(receipts)) throw new EndpointFailure(`no receipts for block ${ref.number}`);
+  if (receipts.length !== transactions.length) {
+    throw new EndpointFailure(`incomplete block ${ref.number}: ${receipts.length} receipts for ${transactions.length} transactions`);
+  }
+  const found = new Collector(rules.unrecognisedLimit);
+  let logCount = 0;
+  for (let i = 0; i < receipts.length; i++) {
+    const transaction = transactions[i] as RpcTransaction;
+    const receipt = receipts[i] as RpcReceipt;
+    checkReceipt(ref, transaction, receipt);
+    logCount += receipt.logs.length;
+    if (receipt.status !== '0x1') continue;
+    if (transaction.value !== '0x0' && transaction.to !== null && rules.watched.has(transaction.to, 2))
+      creditNative(found, transaction, rules.watched);
+    const tokenLogs = readLogs(found, receipt, rules.token, rules.watched);
+    checkLogs(ref, receipt, tokenLogs, rules.token);
+  }
+  if (logCount === 0 && block.logsBloom !== undefined && block.logsBloom !== EMPTY_BLOOM) {
+    throw new EndpointFailure(`incomplete block ${ref.number}: its bloom names logs and none came`);
+  }
+  return { ...ref, transfers: found.transfers(), unrecognised: found.unrecognised, unrecognisedDropped: found.dropped };
+}
+
+function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt: RpcReceipt): void {
+  const complete =
+    typeof transaction?.value === 'string' &&
+    typeof receipt?.status === 'string' &&
+    Array.isArray(receipt.logs) &&
+    receipt.transactionHash === transaction.hash &&
+    receipt.blockHash === ref.hash;
+  if (!complete) throw new EndpointFailure(`incomplete block ${ref.number}: a receipt that belongs to another block or transaction`);
+}
+
+/**
+ * Nodes at the head of the chain are known to leave logs out without saying so. The receipt's own bloom gives them away: it is zero
+ * exactly when there are no logs, and a hit for (token, Transfer) without such a log is either chance or a missing log, which
+ * computing the bloom of the logs we got decides.
+ */
+function checkLogs(ref: BlockRef, receipt: RpcReceipt, tokenLogs: number, token: BscToken): void {
+  const bloom = receipt.logsBloom;
+  if (typeof bloom !== 'string' || tokenLogs > 0) return;
+  const suspicious = receipt.logs.length === 0 ? bloom !== EMPTY_BLOOM : bloomMayHold(bloom, token.probe);
+  if (suspicious && bloomOf(receipt.logs) !== bloom.toLowerCase()) {
+    throw new EndpointFailure(`incomplete block ${ref.number}: logs are missing in ${receipt.transactionHash}`);
+  }
+}
+
+function creditNative(found: Collector, transaction: RpcTransaction, watched: AddressLookup): void {
+  const to = transaction.to?.toLowerCase();
+  const amountUnits = BigInt(transaction.value);
+  if (to === undefined || amountUnits === 0n || watched.isOwn(transaction.from, 2)) return;
+  found.credit({ txHash: transaction.hash, to, from: transaction.from.toLowerCase(), kind: 'native', amountUnits });
+}
+
+/** Returns how many Transfer logs of the token the receipt holds, ours or not. */
+function readLogs(found: Collector, receipt: RpcReceipt, token: BscToken, watched: AddressLookup): number {
+  let tokenLogs = 0;
+  for (const log of receipt.logs) {
+    const topics = log.topics;
+    if (topics[0] !== TRANSFER_TOPIC) continue;
+    const isToken = log.address === token.contract || log.address.toLowerCase() === token.contract;
+    if (isToken) tokenLogs++;
+    const toTopic = topics[2];
+    if (toTopic === undefined || toTopic.length !== 66 || !watched.has(toTopic, TOPIC_ADDRESS) || log.removed === true) continue;
+    readTransfer(found, receipt.transactionHash, log, { isToken, watched });
+  }
+  return tokenLogs;
+}
+
+function readTransfer(found: Collector, txHash: string, log: RpcLog, rule: { isToken: boolean; watched: AddressLookup }): void {
+  const [, fromTopic = '', toTopic = ''] = log.topics;
+  const to = `0x${toTopic.slice(TOPIC_ADDRESS).toLowerCase()}`;
+  const contract = log.address.toLowerCase();
+  const standard = log.topics.length === 3 && fromTopic.length === 66 && log.data.length === 66;
+  if (!standard) {
+    const reason = rule.isToken ? 'a Transfer log of the token contract in an unknown form' : 'a collectible or a token in an unknown form';
+    found.reject({ txHash, to, contract, amountUnits: null, reason });
+    return;
+  }
+  const amountUnits = BigInt(log.data);
+  if (amountUnits === 0n) return;
+  if (!rule.isToken) {
+    found.reject({ txHash, to, contract, amountUnits, reason: 'another token' });
+  } else if (!rule.watched.isOwn(fromTopic, TOPIC_ADDRESS)) {
+    found.credit({ txHash, to, from: `0x${fromTopic.slice(TOPIC_ADDRESS).toLowerCase()}`, kind: 'token', amountUnits });
+  }
+}

@@ -1,0 +1,119 @@
+// BNB Chain (and any EVM node that speaks the same JSON-RPC) as a ChainReader.
+import { assetOf } from '../domain/assets.ts';
+import { bscToken, decodeBlock, readBlockBody, readBlockRef, readQuantity } from './bsc-block.ts';
+import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
+import type { AddressLookup, BlockRef, ChainReader, ScannedBlock } from './port.ts';
+import type { RpcPool, RpcSession } from './rpc.ts';
+import { isRecord } from './rpc-call.ts';
+
+export type BscReaderOptions = {
+  readonly rpc: RpcPool;
+  /** 0x address of the USDT contract, any case. */
+  readonly usdtContract: string;
+  /** How many unrecognised transfers one block may record; spam tokens arrive by the thousand. */
+  readonly unrecognisedLimit?: number | undefined;
+};
+
+const DECIMALS_CALL = '0x313ce567';
+
+/** Makes a reader for BNB Chain over a pool of endpoints. Throws a sentence when the contract is no address. */
+export function createBscReader(options: BscReaderOptions): ChainReader {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(options.usdtContract)) throw new Error('the USDT contract on bsc must be 0x and 40 hex digits');
+  const { rpc } = options;
+  const token = bscToken(options.usdtContract.toLowerCase());
+  const unrecognisedLimit = options.unrecognisedLimit ?? 1_000;
+
+  async function tagged(tag: 'latest' | 'finalized', signal: AbortSignal): Promise<BlockRef> {
+    const ref = await rpc.run(async (session) => {
+      const block = await session.call('eth_getBlockByNumber', [tag, false]);
+      if (block === null) return undefined;
+      const seen = readBlockRef(block);
+      if (tag === 'latest') session.sawHead(seen.number);
+      return seen;
+    }, signal);
+    if (!ref) throw new RpcUnavailable(`no RPC endpoint of ${rpc.name} has a ${tag} block yet`);
+    return ref;
+  }
+
+  return {
+    network: 'bsc',
+    head: (signal) => tagged('latest', signal),
+    finalized: (signal) => tagged('finalized', signal),
+    header: (number, signal) =>
+      rpc.run(async (session) => {
+        const block = await session.call('eth_getBlockByNumber', [toQuantity(number), false]);
+        return block === null ? undefined : readBlockRef(block, number);
+      }, signal),
+    scan: (number, watched, signal) => rpc.run((session) => scanOn(session, number, { token, watched, unrecognisedLimit }), signal),
+    locate: async (txHash, signal) => {
+      // Every endpoint is asked, because "nobody has it" can end in a deposit being called orphaned, and one node may just lag.
+      const places = await rpc.all((session) => locateOn(session, txHash), signal);
+      return places.find((place) => place !== undefined);
+    },
+    checkIdentity: async (signal) => {
+      await rpc.checkChain(signal);
+      await checkDecimals(rpc, options.usdtContract, signal);
+    },
+  };
+}
+
+async function scanOn(
+  session: RpcSession,
+  number: number,
+  rules: { token: ReturnType<typeof bscToken>; watched: AddressLookup; unrecognisedLimit: number },
+): Promise<ScannedBlock | undefined> {
+  const block = await session.call('eth_getBlockByNumber', [toQuantity(number), true]);
+  if (block === null) return undefined;
+  const ref = readBlockRef(block, number);
+  const body = readBlockBody(block);
+  // By hash, because a node that does not know the hash says so, while one asked by number may answer for another block.
+  const receipts = body.transactions.length === 0 ? [] : await session.call('eth_getBlockReceipts', [ref.hash]);
+  try {
+    return decodeBlock(ref, body, receipts, rules);
+  } catch (error) {
+    // The decoder takes the shape of transactions and logs on trust, for speed; where it is wrong, the node is.
+    if (error instanceof TypeError || error instanceof SyntaxError) throw new EndpointFailure(`malformed block ${number}`);
+    throw error;
+  }
+}
+
+async function locateOn(session: RpcSession, txHash: string): Promise<{ blockNumber: number; blockHash: string } | undefined> {
+  const receipt = await session.call('eth_getTransactionReceipt', [txHash]);
+  if (receipt === null) return undefined;
+  const blockNumber = isRecord(receipt) ? readQuantity(receipt['blockNumber']) : undefined;
+  if (!isRecord(receipt) || blockNumber === undefined || typeof receipt['blockHash'] !== 'string')
+    throw new EndpointFailure('a receipt without its block');
+  return { blockNumber, blockHash: receipt['blockHash'] };
+}
+
+async function checkDecimals(rpc: RpcPool, contract: string, signal: AbortSignal): Promise<void> {
+  const expected = assetOf('bsc', 'USDT').decimals;
+  let answer: string;
+  try {
+    answer = await ethCall(rpc, { to: contract, data: DECIMALS_CALL }, signal);
+  } catch (error) {
+    if (!(error instanceof RpcRejected)) throw error;
+    throw new ChainMismatch(`the USDT contract ${contract} on bsc refuses decimals(): correct BSC_USDT_CONTRACT`);
+  }
+  if (!/^0x[0-9a-f]{64}$/i.test(answer))
+    throw new ChainMismatch(`there is no token contract at ${contract} on bsc: correct BSC_USDT_CONTRACT or BSC_RPC_URLS`);
+  if (BigInt(answer) !== BigInt(expected)) {
+    throw new ChainMismatch(
+      `the USDT contract ${contract} on bsc has ${BigInt(answer)} decimals, not ${expected}: correct BSC_USDT_CONTRACT`,
+    );
+  }
+}
+
+/** Calls a contract at the head and returns the 0x hex it returned ("0x" where there is no contract). Throws RpcRejected on a revert. */
+export async function ethCall(rpc: RpcPool, call: { readonly to: string; readonly data: string }, signal: AbortSignal): Promise<string> {
+  const answer = await rpc.run(async (session) => {
+    const data = await session.call('eth_call', [call, 'latest']);
+    if (typeof data !== 'string' || !/^0x[0-9a-f]*$/i.test(data)) throw new EndpointFailure('no result of a contract call');
+    return data;
+  }, signal);
+  return answer ?? '0x';
+}
+
+function toQuantity(number: number): string {
+  return `0x${number.toString(16)}`;
+}

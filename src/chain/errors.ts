@@ -1,0 +1,29 @@
+/** No endpoint gave a complete answer. The message says what each of them did, by host, and is meant for an operator. Worth a retry. */
+export class RpcUnavailable extends Error {
+  override readonly name = 'RpcUnavailable';
+}
+
+/** The endpoints serve another chain or token than configured. A retry does not help: the configuration has to change. */
+export class ChainMismatch extends Error {
+  override readonly name = 'ChainMismatch';
+}
+
+/** The node understood the call and refused it (a revert, say). Asking another node gives the same, so the pool passes it on. */
+export class RpcRejected extends Error {
+  override readonly name = 'RpcRejected';
+}
+
+/** One endpoint failed once; the pool turns these into back-off and, when all fail, into {@link RpcUnavailable}. */
+export class EndpointFailure extends Error {
+  override readonly name = 'EndpointFailure';
+  /** The endpoint's own wish, from Retry-After, or undefined. */
+  readonly retryAfterMs: number | undefined;
+  /** True where the endpoint asks for fewer requests, which deserves a longer pause than a lost connection. */
+  readonly throttled: boolean;
+
+  constructor(reason: string, options: { retryAfterMs?: number | undefined; throttled?: boolean } = {}) {
+    super(reason);
+    this.retryAfterMs = options.retryAfterMs;
+    this.throttled = options.throttled ?? false;
+  }
+}

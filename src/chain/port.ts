@@ -1,0 +1,72 @@
+// What the rest of the gateway knows about a chain. Types only: an adapter for another chain implements these and nothing else.
+import type { AssetKind, Currency, Network } from '../domain/assets.ts';
+
+/** A block by height and hash. `timestampMs` is the chain's own clock, in milliseconds since 1970. */
+export type BlockRef = { readonly number: number; readonly hash: string; readonly parentHash: string; readonly timestampMs: number };
+
+/**
+ * Money that one transaction brought to one watched address in one asset, already summed.
+ * `to` and `from` are lower-case 0x + 40 hex on every chain; `from` is null where several senders differ.
+ */
+export type Transfer = {
+  readonly txHash: string;
+  readonly to: string;
+  readonly from: string | null;
+  readonly currency: Currency;
+  readonly kind: AssetKind;
+  readonly amountUnits: bigint;
+};
+
+/** Something arrived that is never credited (another token, an odd log): kept for the operator, `reason` says what it was. */
+export type UnrecognisedTransfer = {
+  readonly txHash: string;
+  readonly to: string;
+  readonly contract: string | null;
+  readonly amountUnits: bigint | null;
+  readonly reason: string;
+};
+
+/** One whole block as the gateway sees it. `unrecognisedDropped` counts what was over the limit of `unrecognised`. */
+export type ScannedBlock = BlockRef & {
+  readonly transfers: readonly Transfer[];
+  readonly unrecognised: readonly UnrecognisedTransfer[];
+  readonly unrecognisedDropped: number;
+};
+
+/** The addresses that belong to us. `text` holds 40 hex digits of any case from `offset` on (default: after a leading 0x). */
+export interface AddressLookup {
+  /** True for a customer's deposit address: money that reaches it counts. */
+  has(text: string, offset?: number): boolean;
+  /** True for every wallet of ours, deposit addresses and gas wallets: money that comes from it does not count. */
+  isOwn(text: string, offset?: number): boolean;
+}
+
+/**
+ * Reads one chain. Every method stops when `signal` aborts (throwing its reason), and throws `RpcUnavailable` when no endpoint
+ * gives a complete answer. `undefined` always means "the chain does not have it (yet)", never "could not find out".
+ */
+export interface ChainReader {
+  readonly network: Network;
+  /** The newest block. It may be lower than an earlier answer when another endpoint has to answer. */
+  head(signal: AbortSignal): Promise<BlockRef>;
+  /** The newest block that can not be replaced any more. May be lower than an earlier answer, like `head`. */
+  finalized(signal: AbortSignal): Promise<BlockRef>;
+  header(number: number, signal: AbortSignal): Promise<BlockRef | undefined>;
+  /** Reads a block completely, or not at all. */
+  scan(number: number, watched: AddressLookup, signal: AbortSignal): Promise<ScannedBlock | undefined>;
+  /** Where a transaction is in the canonical chain. `undefined` only when no endpoint that answers has it. */
+  locate(txHash: string, signal: AbortSignal): Promise<{ readonly blockNumber: number; readonly blockHash: string } | undefined>;
+  /** Proves that the endpoints serve the configured chain and that the token has the decimals we count with; throws `ChainMismatch`. */
+  checkIdentity(signal: AbortSignal): Promise<void>;
+}
+
+/** US dollars for one whole coin, fixed point with 8 decimals. `stale` = the newest price known, but older than it should be. */
+export type Price = { readonly usd8: bigint; readonly source: string; readonly at: Date; readonly stale: boolean };
+
+export interface PriceSource {
+  /** `undefined` when no price was ever seen. Never throws for an unreachable source: prices must not stop deposits. */
+  price(currency: Currency, signal: AbortSignal): Promise<Price | undefined>;
+}
+
+/** How one endpoint does right now, for readiness and diagnosis. `problem` is null when it is in use. Carries no URL, only the host. */
+export type EndpointStatus = { readonly host: string; readonly headNumber: number | null; readonly problem: string | null };

@@ -1,0 +1,274 @@
+// A pool of JSON-RPC endpoints of one chain: which one to ask, when to leave one alone, and what to say when none answers.
+import { ChainMismatch, EndpointFailure, RpcUnavailable } from './errors.ts';
+import type { EndpointStatus } from './port.ts';
+import { callEndpoint, type Endpoint, type Fetch, parseEndpoint } from './rpc-call.ts';
+
+/** One endpoint during one piece of work: all calls of a session go to the same node. */
+export type RpcSession = {
+  readonly host: string;
+  call(method: string, params: readonly unknown[]): Promise<unknown>;
+  /** Notes the newest height this node showed, so that the pool can tell who lags behind. */
+  sawHead(number: number): void;
+};
+
+export type RpcPoolOptions = {
+  /** For messages: "bsc". */
+  readonly name: string;
+  /** In order of preference; at least one, at most 16. */
+  readonly urls: readonly string[];
+  readonly chainId: number;
+  readonly fetch?: Fetch | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly maxResponseBytes?: number | undefined;
+  /** An endpoint that is this many blocks behind the best one is used only when no better one answers. */
+  readonly lagBlocks?: number | undefined;
+  /** How often the heads of all endpoints are compared. */
+  readonly probeEveryMs?: number | undefined;
+  readonly now?: (() => number) | undefined;
+  readonly random?: (() => number) | undefined;
+  /** Called when an endpoint stops or starts to be usable. The text names the host only. */
+  readonly report?: ((message: string) => void) | undefined;
+};
+
+export interface RpcPool {
+  readonly name: string;
+  readonly chainId: number;
+  /**
+   * Runs `work` on the best endpoint, and on the next ones when it fails or returns undefined ("this node does not have it").
+   * Returns undefined when no endpoint had it; throws RpcUnavailable when all failed, ChainMismatch when all serve another chain,
+   * and passes on every other error of `work`. `work` throws EndpointFailure to reject an answer as incomplete.
+   */
+  run<T>(work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined>;
+  /** Throws ChainMismatch if any endpoint that answers serves another chain, RpcUnavailable if none answers. */
+  checkChain(signal: AbortSignal): Promise<void>;
+  /** Asks every endpoint at the same time (each may fail on its own) and returns the answers of those that gave one. */
+  all<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T[]>;
+  status(): EndpointStatus[];
+}
+
+type State = {
+  readonly endpoint: Endpoint;
+  readonly index: number;
+  failures: number;
+  notBefore: number;
+  problem: string | null;
+  /** undefined = not asked yet, or asked before the connection broke. */
+  chain: 'right' | 'wrong' | undefined;
+  head: number | null;
+};
+
+const BACKOFF_FIRST_MS = 250;
+const BACKOFF_MAX_MS = 5_000;
+const THROTTLED_FIRST_MS = 1_000;
+const THROTTLED_MAX_MS = 30_000;
+/** A caller that asks again at once is slowed down by the pool itself, so that no retry loop can turn into a storm. */
+const WAIT_FOR_ENDPOINT_MS = 1_000;
+/** An endpoint of another chain is looked at again after this time: a wrong proxy gets repaired. */
+const WRONG_CHAIN_MS = 60_000;
+
+/** Makes a pool; no connection is made before the first call. Throws a sentence for an unusable list of URLs. */
+export function createRpcPool(options: RpcPoolOptions): RpcPool {
+  return new Pool(options);
+}
+
+class Pool implements RpcPool {
+  readonly name: string;
+  readonly chainId: number;
+  readonly #states: State[];
+  readonly #options: RpcPoolOptions;
+  readonly #now: () => number;
+  #nextProbe = 0;
+
+  constructor(options: RpcPoolOptions) {
+    if (options.urls.length < 1 || options.urls.length > 16)
+      throw new Error(`${options.name} needs 1 to 16 RPC endpoints, not ${options.urls.length}`);
+    this.name = options.name;
+    this.chainId = options.chainId;
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    this.#states = options.urls.map((url, index) => ({
+      endpoint: parseEndpoint(url),
+      index,
+      failures: 0,
+      notBefore: 0,
+      problem: null,
+      chain: undefined,
+      head: null,
+    }));
+  }
+
+  async run<T>(work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined> {
+    signal.throwIfAborted();
+    await this.#waitForOne(signal);
+    let absent = false;
+    for (const state of this.#candidates()) {
+      try {
+        const value = await this.#attempt(state, work, signal);
+        if (value !== undefined) return value;
+        absent = true;
+      } catch (error) {
+        if (!(error instanceof EndpointFailure || error instanceof ChainMismatch)) throw error;
+      }
+    }
+    if (absent) return undefined;
+    throw this.#unavailable();
+  }
+
+  async checkChain(signal: AbortSignal): Promise<void> {
+    const answers = await Promise.allSettled(this.#states.map((state) => this.#ensureChain(state, signal)));
+    signal.throwIfAborted();
+    for (const answer of answers) {
+      if (answer.status === 'rejected' && answer.reason instanceof ChainMismatch) throw answer.reason;
+    }
+    if (answers.every((answer) => answer.status === 'rejected')) throw this.#unavailable();
+  }
+
+  async all<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T[]> {
+    await this.#waitForOne(signal);
+    const ready = this.#states.filter((state) => state.notBefore <= this.#now());
+    const answers = await Promise.allSettled(ready.map((state) => this.#attempt(state, work, signal)));
+    signal.throwIfAborted();
+    const values: T[] = [];
+    for (const answer of answers) {
+      if (answer.status === 'fulfilled') values.push(answer.value);
+      else if (!(answer.reason instanceof EndpointFailure || answer.reason instanceof ChainMismatch)) throw answer.reason;
+    }
+    if (values.length === 0) throw this.#unavailable();
+    return values;
+  }
+
+  status(): EndpointStatus[] {
+    return this.#states.map((state) => ({
+      host: state.endpoint.host,
+      headNumber: state.head,
+      problem: state.problem ?? (this.#lags(state) ? `${this.#bestHead() - (state.head ?? 0)} blocks behind the best endpoint` : null),
+    }));
+  }
+
+  async #attempt<T>(state: State, work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T> {
+    await this.#ensureChain(state, signal);
+    try {
+      const value = await work({
+        host: state.endpoint.host,
+        call: (method, params) => this.#call(state, method, params, signal),
+        sawHead: (number) => this.#sawHead(state, number, signal),
+      });
+      this.#succeeded(state);
+      return value;
+    } catch (error) {
+      if (error instanceof EndpointFailure) this.#failed(state, error);
+      throw error;
+    }
+  }
+
+  /** Compares the heads of all endpoints from time to time, beside the caller's work and never in its way. */
+  #sawHead(seen: State, number: number, signal: AbortSignal): void {
+    seen.head = number;
+    if (this.#states.length < 2 || this.#now() < this.#nextProbe) return;
+    this.#nextProbe = this.#now() + (this.#options.probeEveryMs ?? 10_000);
+    for (const state of this.#states) {
+      if (state === seen || this.#now() < state.notBefore) continue;
+      const probe = async (session: RpcSession) => {
+        const answer = await session.call('eth_blockNumber', []);
+        if (typeof answer === 'string' && /^0x[0-9a-f]{1,12}$/i.test(answer)) state.head = Number.parseInt(answer, 16);
+      };
+      this.#attempt(state, probe, signal).catch(() => undefined); // What went wrong is on the state already.
+    }
+  }
+
+  async #ensureChain(state: State, signal: AbortSignal): Promise<void> {
+    if (state.chain === 'right') return;
+    try {
+      const answer = await this.#call(state, 'eth_chainId', [], signal);
+      if (typeof answer !== 'string' || !/^0x[0-9a-f]+$/i.test(answer)) throw new EndpointFailure('no chain id');
+      const found = BigInt(answer);
+      if (found !== BigInt(this.chainId)) {
+        this.#setProblem(state, `chain id ${found} instead of ${this.chainId}`);
+        state.chain = 'wrong';
+        state.notBefore = this.#now() + WRONG_CHAIN_MS;
+        throw new ChainMismatch(
+          `${this.name}: ${state.endpoint.host} serves chain id ${found} instead of ${this.chainId}: correct the RPC URL or the chain id`,
+        );
+      }
+      state.chain = 'right';
+    } catch (error) {
+      if (error instanceof EndpointFailure) this.#failed(state, error);
+      throw error;
+    }
+  }
+
+  #call(state: State, method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown> {
+    const { fetch, timeoutMs, maxResponseBytes } = this.#options;
+    const limits = { fetch: fetch ?? globalThis.fetch, timeoutMs: timeoutMs ?? 5_000, maxResponseBytes: maxResponseBytes ?? 67_108_864 };
+    return callEndpoint(state.endpoint, { method, params }, limits, signal);
+  }
+
+  #succeeded(state: State): void {
+    state.failures = 0;
+    state.notBefore = 0;
+    this.#setProblem(state, null);
+  }
+
+  #failed(state: State, failure: EndpointFailure): void {
+    // Whoever comes back on this address after a broken connection may be another node.
+    state.chain = undefined;
+    state.failures = Math.min(state.failures + 1, 16);
+    const [first, most] = failure.throttled ? [THROTTLED_FIRST_MS, THROTTLED_MAX_MS] : [BACKOFF_FIRST_MS, BACKOFF_MAX_MS];
+    const grown = Math.min(first * 2 ** (state.failures - 1), most);
+    const jittered = grown * (0.5 + 0.5 * (this.#options.random ?? Math.random)());
+    state.notBefore = this.#now() + Math.max(jittered, Math.min(failure.retryAfterMs ?? 0, THROTTLED_MAX_MS));
+    this.#setProblem(state, failure.message);
+  }
+
+  #setProblem(state: State, problem: string | null): void {
+    if (state.problem === problem) return;
+    state.problem = problem;
+    this.#options.report?.(
+      problem === null ? `${this.name}: ${state.endpoint.host} answers again` : `${this.name}: ${state.endpoint.host}: ${problem}`,
+    );
+  }
+
+  /** Usable endpoints, the best first: no failures, then up to date, then as configured. */
+  #candidates(): State[] {
+    const ready = this.#states.filter((state) => state.notBefore <= this.#now());
+    return ready.sort((a, b) => Number(this.#lags(a)) - Number(this.#lags(b)) || a.failures - b.failures || a.index - b.index);
+  }
+
+  #bestHead(): number {
+    return Math.max(0, ...this.#states.filter((state) => state.problem === null).map((state) => state.head ?? 0));
+  }
+
+  #lags(state: State): boolean {
+    return state.head !== null && state.head + (this.#options.lagBlocks ?? 20) < this.#bestHead();
+  }
+
+  async #waitForOne(signal: AbortSignal): Promise<void> {
+    const earliest = Math.min(...this.#states.map((state) => state.notBefore));
+    const waitMs = Math.min(earliest - this.#now(), WAIT_FOR_ENDPOINT_MS);
+    if (waitMs <= 0) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, Math.ceil(waitMs) + 1);
+      signal.addEventListener('abort', done, { once: true });
+    });
+    signal.throwIfAborted();
+  }
+
+  #unavailable(): Error {
+    if (this.#states.every((state) => state.chain === 'wrong')) {
+      const found = this.#states.map((state) => `${state.endpoint.host}: ${state.problem}`).join('; ');
+      return new ChainMismatch(`every RPC endpoint of ${this.name} serves another chain (${found}): correct the RPC URLs or the chain id`);
+    }
+    const hostsOf = new Map<string, string[]>();
+    for (const state of this.#states) {
+      const problem = state.problem ?? 'not asked';
+      hostsOf.set(problem, [...(hostsOf.get(problem) ?? []), state.endpoint.host]);
+    }
+    const parts = [...hostsOf].map(([problem, hosts]) => `${problem} from ${hosts.length} of ${this.#states.length} (${hosts.join(', ')})`);
+    return new RpcUnavailable(`no RPC endpoint answers for ${this.name}: ${parts.join(', ')}`);
+  }
+}
