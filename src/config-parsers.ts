@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { getAddress, type HDNodeVoidWallet, HDNodeWallet } from 'ethers';
+import { type HDNodeVoidWallet, HDNodeWallet } from 'ethers';
 import { z } from 'zod';
+import { normaliseAddress } from './chain/addresses.ts';
 import type { Currency } from './domain/assets.ts';
 import { ASSETS, CURRENCIES, findAsset } from './domain/assets.ts';
 import { parseCidr } from './domain/ip-address.ts';
 import { parseUnits, RATE_DECIMALS } from './domain/money.ts';
-import { isTronAddress } from './signer/tron-address.ts';
 
 /** What is wrong with a value, as the end of a sentence that begins with the variable's name. Never quotes the value. */
 class Complaint extends Error {}
@@ -161,20 +161,13 @@ export const cidrs: Parser<readonly string[]> = parser((text) =>
   }),
 );
 
-/** An EVM address; mixed case must carry a right EIP-55 checksum. Returned in checksummed form. */
-export const evmAddress: Parser<string> = parser(evmAddressOf);
+/** An address of BNB Chain; mixed case must carry a right EIP-55 checksum. Returned in checksummed form. */
+export const bscAddress: Parser<string> = parser(
+  (text) => normaliseAddress('bsc', text) ?? complain('must be an address: 0x and 40 hex digits, in mixed case only with a right checksum'),
+);
 
-function evmAddressOf(text: string): string {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) complain('must be an address of 0x and 40 hex digits');
-  try {
-    return getAddress(text);
-  } catch {
-    return complain('has a wrong checksum: copy the address again');
-  }
-}
-
-export const tronAddress: Parser<string> = parser((text) =>
-  isTronAddress(text) ? text : complain('must be a Tron address: T and 33 more base58 characters with a right checksum'),
+export const tronAddress: Parser<string> = parser(
+  (text) => normaliseAddress('tron', text) ?? complain('must be a Tron address: T and 33 more base58 characters with a right checksum'),
 );
 
 /** An account's extended public key (depth 3). A private one is refused before anything could store it. */
@@ -230,13 +223,10 @@ export function assetKey(network: string, currency: string): string {
 
 export type PriceSourceChoice =
   | { readonly kind: 'chainlink' }
-  | {
-      readonly kind: 'fixed';
-      /** USD for one coin with RATE_DECIMALS decimals. */
-      readonly rateUnits: Readonly<Partial<Record<Currency, bigint>>>;
-    };
+  /** USD for one coin with RATE_DECIMALS decimals; a currency that is not named has no price. */
+  | { readonly kind: 'fixed'; readonly rateUnits: Readonly<Partial<Record<Currency, bigint>>> };
 
-/** `chainlink`, or `fixed:BNB=600,…`. A currency that is not named has no price. */
+/** `chainlink`, or `fixed:BNB=600,TRX=0.3,USDT=1`. */
 export const priceSource: Parser<PriceSourceChoice> = parser((text) => {
   if (text === 'chainlink') return { kind: 'chainlink' };
   if (!text.startsWith('fixed:')) complain('must be chainlink or a list of fixed prices such as fixed:BNB=600,TRX=0.3,USDT=1');
@@ -251,7 +241,12 @@ export const priceSource: Parser<PriceSourceChoice> = parser((text) => {
 
 /** `BNB=0x…,TRX=0x…`: addresses of price feeds. */
 export const priceFeeds: Parser<Readonly<Partial<Record<Currency, string>>>> = parser((text) =>
-  byCurrency(text, (address) => evmAddressOf(address)),
+  byCurrency(
+    text,
+    (address, currency) =>
+      normaliseAddress('bsc', address) ??
+      complain(`must give ${currency} the address of a feed: 0x and 40 hex digits, with a right checksum`),
+  ),
 );
 
 function byCurrency<T>(text: string, parse: (value: string, currency: Currency) => T): Partial<Record<Currency, T>> {

@@ -56,7 +56,7 @@ export const MONEY_VARIABLES = {
     default: '25h',
     example: '25h',
     about:
-      'An older answer of a feed is not used; the last good price then stands, marked as stale. Feeds may report as rarely as once a day.',
+      'From this age on an answer of a feed is marked as stale. It can only shorten the limits that fit the rhythm of each feed (USDT reports as rarely as once a day).',
   }),
   WEBHOOK_MAX_ATTEMPTS: variable({
     group: 'webhooks',

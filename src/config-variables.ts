@@ -99,7 +99,7 @@ export const VARIABLES = {
   }),
   BSC_USDT_CONTRACT: variable({
     group: 'bsc',
-    parser: parse.evmAddress,
+    parser: parse.bscAddress,
     default: '0x55d398326f99059fF775485246999027B3197955',
     example: '0x55d398326f99059fF775485246999027B3197955',
     about: 'The only token contract that is credited on this chain; it must have 18 decimals.',

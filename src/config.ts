@@ -3,10 +3,8 @@ import { assetKey } from './config-parsers.ts';
 import type { ConfigRole, Variable } from './config-variable.ts';
 import type { Values, VariableName } from './config-variables.ts';
 import { VARIABLES } from './config-variables.ts';
-import type { Currency } from './domain/assets.ts';
 import { OperatorError } from './errors.ts';
 
-export type { PriceSourceChoice } from './config-parsers.ts';
 export { durationMs } from './config-parsers.ts';
 export type { ConfigRole } from './config-variable.ts';
 
@@ -25,13 +23,6 @@ export class ConfigError extends OperatorError {
   }
 }
 
-/** Chainlink USD feeds of BNB Chain mainnet (8 decimals). */
-const MAINNET_FEEDS: Readonly<Record<Currency, string>> = {
-  BNB: '0x0567F2323251f0Aab15c8dFb1967E4e8A7D42aeE',
-  TRX: '0xF4C5e535756D11994fCBB12Ba8adD0192D9b88be',
-  USDT: '0xB97Ad0E74fa7d920791E90258A6E2085088b4320',
-};
-
 const PREFIXES = /^(BSC|TRON|WALLET|WEBHOOK|SETTLE|PRICE|RATE_LIMIT|TEMPORAL|MIN)_/;
 const MAX_QUOTED = 40;
 
@@ -49,6 +40,9 @@ export function loadConfig(env: Environment, options: { role?: ConfigRole } = {}
   if (values.NODE_ENV === 'production') problems.push(...missingInProduction(env, options.role ?? 'all'));
   if (values.RATE_LIMIT_BURST < values.RATE_LIMIT_PER_SECOND) {
     problems.push('RATE_LIMIT_BURST must not be below RATE_LIMIT_PER_SECOND: raise the one or lower the other.');
+  }
+  if (values.PRICE_SOURCE?.kind === 'fixed' && values.PRICE_FEEDS) {
+    problems.push('PRICE_FEEDS only goes with PRICE_SOURCE=chainlink: remove the one or change the other.');
   }
   problems.push(...wrongXpubs(values));
   if (problems.length > 0) throw new ConfigError(problems);
@@ -159,7 +153,11 @@ function assemble(values: Values, warnings: readonly string[]) {
       minDepositUnits: values.MIN_DEPOSIT ?? {},
     },
     settlement: { minUnits: values.SETTLE_MIN, /** Hundredths of a percent. */ maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT },
-    prices: { source: values.PRICE_SOURCE, feeds: { ...MAINNET_FEEDS, ...values.PRICE_FEEDS }, maxAgeMs: values.PRICE_MAX_AGE },
+    prices: {
+      /** Chainlink without `feeds` means the feeds of the main net. */
+      source: values.PRICE_SOURCE.kind === 'chainlink' ? { ...values.PRICE_SOURCE, feeds: values.PRICE_FEEDS } : values.PRICE_SOURCE,
+      maxAgeMs: values.PRICE_MAX_AGE,
+    },
     webhooks: {
       maxAttempts: values.WEBHOOK_MAX_ATTEMPTS,
       allowedCidrs: values.WEBHOOK_ALLOWED_CIDRS ?? [],

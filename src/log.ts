@@ -1,4 +1,4 @@
-import type { DestinationStream, Logger } from 'pino';
+import type { Bindings, DestinationStream, Logger } from 'pino';
 import pino from 'pino';
 
 export type { Logger } from 'pino';
@@ -26,7 +26,7 @@ const SECRET_TEXT = /\b(sk_(?:live|test)_|whsec_)[A-Za-z0-9+/=_-]+|\b[a-z]prv[1-
  * Members with a secret's name are hidden at every depth, and so are tokens and passwords inside messages and errors.
  */
 export function createLogger(options: LogOptions): Logger {
-  return pino(
+  const root = pino(
     {
       level: options.level,
       base: undefined,
@@ -34,7 +34,6 @@ export function createLogger(options: LogOptions): Logger {
       formatters: {
         level: (label) => ({ level: label }),
         log: (members) => redact(members, 0) as Record<string, unknown>,
-        bindings: (members) => redact(members, 0) as Record<string, unknown>,
       },
       hooks: {
         logMethod(args, method) {
@@ -46,6 +45,12 @@ export function createLogger(options: LogOptions): Logger {
     },
     options.destination ?? pino.destination({ dest: 2, sync: true }),
   );
+  // pino forgets formatters.bindings in children; children inherit this method instead.
+  const plainChild = root.child;
+  root.child = function child(this: Logger, bindings: Bindings, ...rest: never[]) {
+    return plainChild.call(this, redactMembers(bindings, 0), ...rest);
+  } as typeof root.child;
+  return root;
 }
 
 /** A child whose every line names the part of the system it comes from. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { decodeBase58, encodeBase58, getBytes, toBeArray } from 'ethers';
+import { encodeBase58, getBytes } from 'ethers';
 
 const PREFIX = 0x41;
 
@@ -7,13 +7,6 @@ const PREFIX = 0x41;
 export function tronAddressOf(evmAddress: string): string {
   const payload = new Uint8Array([PREFIX, ...getBytes(evmAddress)]);
   return encodeBase58(new Uint8Array([...payload, ...checksum(payload)]));
-}
-
-/** True for a mainnet-prefixed base58check address; a typo fails on the checksum. */
-export function isTronAddress(text: string): boolean {
-  if (!/^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(text)) return false;
-  const bytes = toBeArray(decodeBase58(text));
-  return bytes.length === 25 && bytes[0] === PREFIX && Buffer.from(checksum(bytes.slice(0, 21))).equals(bytes.slice(21));
 }
 
 function checksum(payload: Uint8Array): Uint8Array {
