@@ -1,6 +1,6 @@
 // Deposit addresses from extended public keys, and the two ways addresses are written. No private key ever comes here.
 import { createHash } from 'node:crypto';
-import { decodeBase58, encodeBase58, getAddress, HDNodeVoidWallet, HDNodeWallet } from 'ethers';
+import { decodeBase58, encodeBase58, getAddress, HDNodeVoidWallet, HDNodeWallet, toBeArray } from 'ethers';
 import type { Network } from '../domain/assets.ts';
 
 /** The account-level extended public keys (m/44'/60'/a' and m/44'/195'/a', BIP-44; a = 0 live, 1 test). */
@@ -36,13 +36,12 @@ function externalChain(network: Network, xpub: string): HDNodeVoidWallet {
   const text = xpub.trim();
   if (/^[a-z]prv/i.test(text))
     throw new Error(`the ${network} key is a private extended key: give the public one (xpub…) and move the private one to a safe place`);
-  let node: HDNodeWallet | HDNodeVoidWallet;
-  try {
-    node = HDNodeWallet.fromExtendedKey(text);
-  } catch {
-    throw new Error(`the ${network} key is not an extended public key (xpub…): copy it again, a character is wrong or missing`);
-  }
-  if (!(node instanceof HDNodeVoidWallet)) throw new Error(`the ${network} key is a private extended key: give the public one (xpub…)`);
+  const mistyped = `the ${network} key is not an extended public key (xpub…): copy it again, a character is wrong or missing`;
+  // ethers 6 compares the checksum of an extended key only when its length is wrong, and would take a mistyped key: every address
+  // made from it would be one that nobody can spend from.
+  if (!/^xpub[1-9A-HJ-NP-Za-km-z]{107}$/.test(text) || !hasChecksum(toBeArray(decodeBase58(text)))) throw new Error(mistyped);
+  const node = HDNodeWallet.fromExtendedKey(text);
+  if (!(node instanceof HDNodeVoidWallet)) throw new Error(mistyped);
   if (node.depth !== ACCOUNT_DEPTH || node.index < HARDENED) {
     throw new Error(
       `the ${network} key is not the key of an account (m/44'/${network === 'bsc' ? 60 : 195}'/0'): its depth is ${node.depth}, not ${ACCOUNT_DEPTH}`,
@@ -62,14 +61,18 @@ function checksum(payload: Uint8Array): Buffer {
   return createHash('sha256').update(once).digest().subarray(0, 4);
 }
 
+/** True where the last four bytes are the base58check checksum of the others. */
+function hasChecksum(bytes: Uint8Array): boolean {
+  return checksum(bytes.subarray(0, -4)).equals(bytes.subarray(-4));
+}
+
 /** The 20 bytes of a base58 address as lower-case hex without 0x; undefined for a wrong prefix, length or checksum. */
 function tronBytes(text: string): string | undefined {
   if (!/^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(text)) return undefined;
   const hex = decodeBase58(text).toString(16);
   if (hex.length !== 50) return undefined;
   const bytes = Buffer.from(hex, 'hex');
-  const payload = bytes.subarray(0, 21);
-  return payload[0] === TRON_PREFIX && checksum(payload).equals(bytes.subarray(21)) ? hex.slice(2, 42) : undefined;
+  return bytes[0] === TRON_PREFIX && hasChecksum(bytes) ? hex.slice(2, 42) : undefined;
 }
 
 /** True for a complete address of that network: on bsc 0x + 40 hex with a right checksum or in one case, on tron base58check. */
