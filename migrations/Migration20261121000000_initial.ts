@@ -192,7 +192,6 @@ create table deposits (
   required_confirmations int not null,
   verified_at timestamptz null,
   alarmed_at timestamptz null,
-  wait_reason varchar(300) null,
   wake_at timestamptz null,
   detected_at timestamptz not null,
   completed_at timestamptz null,
@@ -212,6 +211,7 @@ create index deposits_customer_index on deposits (customer_id, created_at, id);
 create index deposits_transaction_hash_index on deposits (transaction_hash);
 create index deposits_waiting_index on deposits (network, block_number) where status in ('detected', 'confirming');
 create index deposits_orphaned_index on deposits (network) where block_hash is null;
+create index deposits_sleeping_index on deposits (network, block_number) where wake_at is not null;
 create table deposit_transitions (
   deposit_id uuid not null references deposits (id),
   sequence int not null,

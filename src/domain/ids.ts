@@ -27,3 +27,6 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
+
+/** The activity in which a deposit waits: `advance:confirming` is the way out of confirming. After the alarm it is another activity. */
+export const advanceActivityId = (state: string, alarmed: boolean): string => `advance:${state}${alarmed ? ':alarmed' : ''}`;

@@ -1,3 +1,4 @@
+import type { PriceSource } from '../chain/port.ts';
 import type { Orm } from '../db/orm.ts';
 import type { ActorMessage } from '../domain/actor-message.ts';
 import type { Mode, Network } from '../domain/assets.ts';
@@ -46,6 +47,7 @@ export type Deps = {
   readonly secretBox: SealBox;
   /** Account xpubs by mode: the only key material outside the signer. */
   readonly xpubs: Readonly<Record<Mode, Readonly<Record<Network, string>>>>;
+  readonly prices: PriceSource;
   /** Undefined in a process without Temporal (a CLI command alone): the outbox keeps the messages for a worker. */
   readonly actors: ActorPort | undefined;
 };

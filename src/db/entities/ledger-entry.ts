@@ -15,7 +15,7 @@ const schema = defineEntity({
     network: p.string().length(8).$type<Network>(),
     currency: p.string().length(8).$type<Currency>(),
     account: p.string().length(12),
-    amountUnits: p.type(UnitsType),
+    amountUnits: p.type(UnitsType).$type<bigint>(),
   },
   indexes: [{ name: 'ledger_entries_balance_index', properties: ['merchantId', 'mode', 'network', 'currency', 'account'] }],
   checks: [

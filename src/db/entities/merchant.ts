@@ -9,7 +9,7 @@ const schema = defineEntity({
     name: p.string().length(200),
     withdrawBsc: p.string().length(64).nullable(),
     withdrawTron: p.string().length(64).nullable(),
-    monthlyLimitCents: p.type(UnitsType).nullable(),
+    monthlyLimitCents: p.type(UnitsType).$type<bigint>().nullable(),
     subscriptionActive: p.boolean(),
     subscriptionUntil: p.datetime().columnType('timestamptz').nullable(),
     createdAt: p.datetime().columnType('timestamptz'),

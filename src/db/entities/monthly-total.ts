@@ -8,7 +8,7 @@ const schema = defineEntity({
   properties: {
     merchantId: () => p.manyToOne(Merchant).mapToPk().fieldName('merchant_id').primary(),
     month: p.string().length(7).primary(),
-    completedCents: p.type(UnitsType),
+    completedCents: p.type(UnitsType).$type<bigint>(),
   },
 });
 

@@ -12,7 +12,7 @@ const schema = defineEntity({
     address: p.string().length(64),
     addressKey: p.string().length(40),
     contractAddress: p.string().length(64),
-    amountUnits: p.type(UnitsType).nullable(),
+    amountUnits: p.type(UnitsType).$type<bigint>().nullable(),
     blockNumber: p.bigint('number'),
     reason: p.string().length(300),
     createdAt: p.datetime().columnType('timestamptz'),

@@ -1,0 +1,151 @@
+import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chain/port.ts';
+import { ChainBlock, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import type { Currency, Network } from '../../domain/assets.ts';
+import { currentPrice } from '../deposits/price.ts';
+import { recordDeposit } from '../deposits/record.ts';
+import type { Deps } from '../deps.ts';
+import { type Tx, transact } from '../transact.ts';
+import { moveCursor } from './cursor.ts';
+
+export type ChainState = { readonly headNumber: number; readonly finalizedNumber: number };
+export type Commit = { readonly created: number; readonly foundLate: number; readonly withdrawn: number };
+
+/** Blocks that stay known below the verified height, so that a break of finality is still seen as one. */
+const KEPT_BELOW_VERIFIED = 300;
+const NATIVE = '';
+
+const keyOf = (address: string): string => address.slice(-40).toLowerCase();
+
+type Prices = ReadonlyMap<Currency, Awaited<ReturnType<typeof currentPrice>>>;
+
+/** Reads the prices a block needs before the transaction opens, so that no lock waits for a price. */
+export async function pricesFor(deps: Deps, transfers: readonly Transfer[]): Promise<Prices> {
+  const currencies = [...new Set(transfers.map((transfer) => transfer.currency))];
+  return new Map(await Promise.all(currencies.map(async (currency) => [currency, await currentPrice(deps, currency)] as const)));
+}
+
+/** First read: the block, its deposits and the cursor in one transaction. The caller has checked that the block links to the cursor. */
+export async function commitBlock(deps: Deps, cursor: ChainCursor, block: ScannedBlock, chain: ChainState): Promise<Commit> {
+  const prices = await pricesFor(deps, block.transfers);
+  return await transact(deps, async (tx) => {
+    await moveCursor(tx.em, deps, cursor, { scannedNumber: block.number, scannedHash: block.hash, ...chain });
+    await tx.em.execute(
+      'insert into chain_blocks (network, number, hash, parent_hash, mined_at) values (?, ?, ?, ?, ?) on conflict (network, number) do update set hash = excluded.hash, parent_hash = excluded.parent_hash, mined_at = excluded.mined_at',
+      [cursor.network, block.number, block.hash, block.parentHash, new Date(block.timestampMs)],
+    );
+    const created = await recordTransfers(tx, deps, { network: cursor.network, block, prices, headNumber: chain.headNumber });
+    await recordUnrecognised(tx.em, deps, { network: cursor.network, block, transfers: block.unrecognised });
+    return { created, foundLate: 0, withdrawn: 0 };
+  });
+}
+
+/**
+ * Second read, once the block is final: what it holds is the truth. Deposits it confirms are marked as verified, ones that the first
+ * read missed are recorded late, ones that it does not hold lose their block and are decided by `advance`.
+ */
+export async function commitVerified(deps: Deps, cursor: ChainCursor, block: ScannedBlock, chain: ChainState): Promise<Commit> {
+  const prices = await pricesFor(deps, block.transfers);
+  return await transact(deps, async (tx) => {
+    await moveCursor(tx.em, deps, cursor, { verifiedNumber: block.number, ...chain });
+    const foundLate = await recordTransfers(tx, deps, { network: cursor.network, block, prices, headNumber: chain.headNumber });
+    await recordUnrecognised(tx.em, deps, { network: cursor.network, block, transfers: block.unrecognised });
+    const withdrawn = await markVerified(tx.em, deps, cursor.network, block);
+    if (block.number % 100 === 0) {
+      await tx.em.nativeDelete(ChainBlock, { network: cursor.network, number: { $lt: block.number - KEPT_BELOW_VERIFIED } });
+    }
+    return { created: 0, foundLate, withdrawn };
+  });
+}
+
+/** Marks the deposits of a final block that its second read holds, and unbinds those that it does not hold. Returns how many were unbound. */
+export async function markVerified(em: Em, deps: Deps, network: Network, block: ScannedBlock): Promise<number> {
+  const bound = await em.execute<{ id: string; transaction_hash: string; address_key: string; currency: string }[]>(
+    `select id, transaction_hash, address_key, currency from deposits where network = ? and mode = 'live' and block_number = ? and block_hash is not null`,
+    [network, block.number],
+  );
+  const held = new Set(block.transfers.map((transfer) => `${transfer.txHash}:${keyOf(transfer.to)}:${transfer.currency}`));
+  const has = (row: { transaction_hash: string; address_key: string; currency: string }): boolean =>
+    held.has(`${row.transaction_hash}:${row.address_key}:${row.currency}`);
+  const now = deps.now();
+  let withdrawn = 0;
+  for (const row of bound) {
+    if (has(row))
+      await em.execute('update deposits set verified_at = coalesce(verified_at, ?) where id = ? and block_hash = ?', [
+        now,
+        row.id,
+        block.hash,
+      ]);
+    else {
+      withdrawn += 1;
+      await em.execute('update deposits set block_hash = null, verified_at = null, updated_at = ? where id = ?', [now, row.id]);
+      deps.log.error({ depositId: row.id, block: block.number }, 'the final block does not hold a deposit that its first read showed');
+    }
+  }
+  return withdrawn;
+}
+
+type Recording = { network: Network; block: ScannedBlock; prices: Prices; headNumber: number };
+
+/** Records a block's transfers to live addresses; returns how many deposits are new. Money on a test-mode address is set aside for the operator. */
+export async function recordTransfers(tx: Tx, deps: Deps, { network, block, prices, headNumber }: Recording): Promise<number> {
+  if (block.transfers.length === 0) return 0;
+  const keys = [...new Set(block.transfers.map((transfer) => keyOf(transfer.to)))];
+  const rows = await tx.em.find(DepositAddress, { network, addressKey: { $in: keys } });
+  const byKey = new Map(rows.map((row) => [row.addressKey, row]));
+  let created = 0;
+  for (const transfer of block.transfers) {
+    const owner = byKey.get(keyOf(transfer.to));
+    if (!owner) continue;
+    if (owner.mode === 'test') {
+      await setAside(tx.em, deps, { network, block, transfer, address: owner.address });
+      continue;
+    }
+    const recorded = await recordDeposit(tx, deps, {
+      ...{ mode: 'live', simulated: false, merchantId: owner.merchantId, customerId: owner.customerId, network },
+      ...{ currency: transfer.currency, address: owner.address, addressKey: owner.addressKey, fromAddress: transfer.from },
+      ...{ transactionHash: transfer.txHash, amountUnits: transfer.amountUnits, blockNumber: block.number, blockHash: block.hash },
+      ...{ headNumber: Math.max(headNumber, block.number), price: prices.get(transfer.currency) },
+    });
+    if (recorded.outcome === 'created') created += 1;
+    if (recorded.outcome === 'amount_differs') {
+      deps.log.error(
+        { depositId: recorded.deposit.id, block: block.number },
+        'a credited deposit was mined again with another amount; compare it with the chain by hand',
+      );
+    }
+  }
+  return created;
+}
+
+async function setAside(
+  em: Em,
+  deps: Deps,
+  input: { network: Network; block: ScannedBlock; transfer: Transfer; address: string },
+): Promise<void> {
+  const { transfer, block, network } = input;
+  const reason = 'real money on a test-mode address';
+  const contract = transfer.kind === 'native' ? null : deps.settings.contracts[network];
+  await recordUnrecognised(em, deps, {
+    network,
+    block,
+    transfers: [{ txHash: transfer.txHash, to: transfer.to, contract, amountUnits: transfer.amountUnits, reason }],
+  });
+  deps.log.error({ network, transactionHash: transfer.txHash, address: input.address }, reason);
+}
+
+type Aside = { network: Network; block: ScannedBlock; transfers: readonly UnrecognisedTransfer[] };
+
+/** Keeps what reached our addresses and cannot be credited. One row for each transaction, address and contract. */
+export async function recordUnrecognised(em: Em, deps: Deps, { network, block, transfers }: Aside): Promise<void> {
+  for (const transfer of transfers) {
+    await em.execute(
+      `insert into unrecognised_transfers (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, created_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (network, transaction_hash, address_key, contract_address) do nothing`,
+      [
+        ...[deps.newId(), network, transfer.txHash, transfer.to, keyOf(transfer.to), transfer.contract ?? NATIVE],
+        ...[transfer.amountUnits?.toString() ?? null, block.number, transfer.reason.slice(0, 290), deps.now()],
+      ],
+    );
+  }
+}

@@ -1,0 +1,87 @@
+import type { BlockRef, ChainReader } from '../../chain/port.ts';
+import { ChainCursor } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import type { Network } from '../../domain/assets.ts';
+import type { Deps } from '../deps.ts';
+
+/** Another watcher moved the cursor first. Nothing of this transaction was kept; the caller starts again from the new cursor. */
+export class CursorMoved extends Error {
+  override readonly name = 'CursorMoved';
+}
+
+const BEFORE_OLDEST_MS = 10 * 60_000;
+
+export type CursorChange = Partial<{
+  scannedNumber: number;
+  scannedHash: string;
+  verifiedNumber: number;
+  headNumber: number;
+  finalizedNumber: number;
+}>;
+
+/** Reads the cursor of a network, if the chain was ever followed. */
+export async function readCursor(deps: Deps, network: Network): Promise<ChainCursor | null> {
+  return await deps.orm.em.fork().findOne(ChainCursor, network);
+}
+
+/**
+ * Moves the cursor inside the caller's transaction. The version makes it a compare-and-set: of two watchers one gets {@link CursorMoved}.
+ * Times of the last movement of head and finality are kept for readiness and for the reasons that operators read.
+ */
+export async function moveCursor(em: Em, deps: Deps, cursor: ChainCursor, change: CursorChange): Promise<void> {
+  const now = deps.now();
+  const head = change.headNumber ?? cursor.headNumber;
+  const finalized = Math.max(change.finalizedNumber ?? 0, cursor.finalizedNumber);
+  const rows = await em.execute<{ version: string }[]>(
+    `update chain_cursors set scanned_number = ?, scanned_hash = ?, verified_number = ?, head_number = ?, finalized_number = ?,
+       moved_at = ?, finalized_moved_at = ?, polled_at = ?, fault = null, version = version + 1
+     where network = ? and version = ? returning version`,
+    [
+      change.scannedNumber ?? cursor.scannedNumber,
+      change.scannedHash ?? cursor.scannedHash,
+      change.verifiedNumber ?? cursor.verifiedNumber,
+      ...[head, finalized],
+      head === cursor.headNumber ? cursor.movedAt : now,
+      finalized === cursor.finalizedNumber ? cursor.finalizedMovedAt : now,
+      ...[now, cursor.network, cursor.version],
+    ],
+  );
+  if (rows.length !== 1) throw new CursorMoved(`the cursor of ${cursor.network} was moved by another watcher`);
+}
+
+/** Notes why the chain could not be read, for readiness and for operators. Does not move the cursor. */
+export async function noteFault(deps: Deps, network: Network, fault: string): Promise<void> {
+  await deps.orm.em.fork().execute('update chain_cursors set fault = ? where network = ?', [fault.slice(0, 290), network]);
+}
+
+/**
+ * Makes the cursor where there is none: it starts before the first block that can hold money for us (ten minutes before the oldest
+ * live address, by block time), or at the finalized head where no address exists. Found once and stored.
+ */
+export async function openCursor(
+  deps: Deps,
+  reader: ChainReader,
+  firstBlockSince: (reader: ChainReader, timestampMs: number, signal: AbortSignal) => Promise<BlockRef>,
+  signal: AbortSignal,
+): Promise<ChainCursor> {
+  const existing = await readCursor(deps, reader.network);
+  if (existing) return existing;
+  const em = deps.orm.em.fork();
+  const [oldest] = await em.execute<[{ at: string | null }]>(
+    `select min(created_at)::text as at from deposit_addresses where network = ? and mode = 'live'`,
+    [reader.network],
+  );
+  const [head, finalized] = await Promise.all([reader.head(signal), reader.finalized(signal)]);
+  const since = oldest.at ? new Date(oldest.at).getTime() - BEFORE_OLDEST_MS : undefined;
+  const found = since === undefined ? finalized : await firstBlockSince(reader, since, signal);
+  // Never above the finalized head: what lies between must be scanned whatever the clocks say.
+  const first = found.number > finalized.number ? finalized : found;
+  const before = first.number > 0 ? { number: first.number - 1, hash: first.parentHash } : { number: -1, hash: first.parentHash };
+  const now = deps.now();
+  await em.execute(
+    `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, verified_number, head_number, finalized_number, moved_at,
+       finalized_moved_at, polled_at, version, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) on conflict (network) do nothing`,
+    [reader.network, first.number, before.number, before.hash, before.number, head.number, finalized.number, now, now, now, now],
+  );
+  return await deps.orm.em.fork().findOneOrFail(ChainCursor, reader.network);
+}

@@ -1,0 +1,154 @@
+import type { BlockRef, ChainReader, ScannedBlock } from '../../chain/port.ts';
+import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
+import type { Deps } from '../deps.ts';
+import { type ChainState, commitBlock, commitVerified } from './commit.ts';
+import { moveCursor, readCursor } from './cursor.ts';
+import { rollBack } from './reorg.ts';
+import { wakeWaiting } from './wake.ts';
+import { loadWatched, type WatchedAddresses } from './watched.ts';
+
+export type FollowedChain = { readonly reader: ChainReader; readonly watched: WatchedAddresses };
+
+/** What one look at the chain did. `behind` says that there is more to read at once. */
+export type Look = {
+  readonly scanned: number;
+  readonly verified: number;
+  readonly foundLate: number;
+  readonly behind: boolean;
+  readonly cursor: {
+    readonly scannedNumber: number;
+    readonly verifiedNumber: number;
+    readonly headNumber: number;
+    readonly finalizedNumber: number;
+  };
+};
+
+/** Blocks read in one look; together they bound the memory of a catch-up. */
+const BATCH_BLOCKS = 24;
+const PARALLEL_READS = 6;
+/** A quiet chain is noted as read at least this often, so that readiness can tell quiet from away. */
+const POLL_NOTE_MS = 3_000;
+
+/**
+ * One look at the chain: head, new blocks in order, replaced blocks, the second read of what became final. Idempotent and fenced: whoever
+ * loses the compare-and-set gets `CursorMoved` and has changed nothing. Throws the reader's errors.
+ */
+export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: AbortSignal): Promise<Look> {
+  const { reader, watched } = chain;
+  let cursor = await cursorOf(deps, reader);
+  const [head, finalized] = await Promise.all([reader.head(signal), reader.finalized(signal)]);
+  // After the head is known and before its blocks are read: an address shown to a payer of these blocks was committed by now.
+  await loadWatched(deps, watched);
+  if (await standsOnReplaced(deps, cursor, head)) {
+    await rollBack(deps, reader, cursor, head.number, signal);
+    cursor = await cursorOf(deps, reader);
+  }
+  const headNumber = Math.max(head.number, cursor.scannedNumber);
+  const state: ChainState = { headNumber, finalizedNumber: Math.min(finalized.number, headNumber) };
+  const scanned = await scanNew(deps, chain, state, signal);
+  const verified = await verifyFinal(deps, chain, state, signal);
+  cursor = await cursorOf(deps, reader);
+  if (scanned + verified.count === 0) await noteQuiet(deps, cursor, state);
+  if (deps.actors) await wakeWaiting(deps, cursor);
+  const { scannedNumber, verifiedNumber } = cursor;
+  const behind = scannedNumber < state.headNumber || verifiedNumber < Math.min(state.finalizedNumber, scannedNumber);
+  return { scanned, verified: verified.count, foundLate: verified.foundLate, behind, cursor: { scannedNumber, verifiedNumber, ...state } };
+}
+
+async function cursorOf(deps: Deps, reader: ChainReader): Promise<ChainCursor> {
+  const cursor = await readCursor(deps, reader.network);
+  if (!cursor) throw new Error(`the cursor of ${reader.network} is missing`);
+  return cursor;
+}
+
+/** A head at or below the cursor that differs from what was scanned there: the branch we stand on was replaced by a shorter or equal one. */
+async function standsOnReplaced(deps: Deps, cursor: ChainCursor, head: BlockRef): Promise<boolean> {
+  if (head.number > cursor.scannedNumber) return false;
+  const known = await deps.orm.em.fork().findOne(ChainBlock, { network: cursor.network, number: head.number });
+  return known !== null && known.hash !== head.hash;
+}
+
+async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: ChainState, signal: AbortSignal): Promise<number> {
+  let cursor = await cursorOf(deps, reader);
+  const first = cursor.scannedNumber + 1;
+  const last = Math.min(state.headNumber, cursor.scannedNumber + BATCH_BLOCKS);
+  let scanned = 0;
+  for await (const block of readInOrder(first, last, (number) => reader.scan(number, watched.index, signal))) {
+    if (!block) break;
+    if (block.parentHash !== cursor.scannedHash) {
+      await rollBack(deps, reader, cursor, state.headNumber, signal);
+      break;
+    }
+    await commitBlock(deps, cursor, block, state);
+    noteDropped(deps, reader, block);
+    cursor = await cursorOf(deps, reader);
+    scanned += 1;
+  }
+  return scanned;
+}
+
+async function verifyFinal(
+  deps: Deps,
+  { reader, watched }: FollowedChain,
+  state: ChainState,
+  signal: AbortSignal,
+): Promise<{ count: number; foundLate: number }> {
+  let cursor = await cursorOf(deps, reader);
+  const first = cursor.verifiedNumber + 1;
+  const last = Math.min(state.finalizedNumber, cursor.scannedNumber, cursor.verifiedNumber + BATCH_BLOCKS);
+  let count = 0;
+  let foundLate = 0;
+  for await (const block of readInOrder(first, last, (number) => reader.scan(number, watched.index, signal))) {
+    if (!block) break;
+    const known = await deps.orm.em.fork().findOne(ChainBlock, { network: cursor.network, number: block.number });
+    if (known && known.hash !== block.hash) {
+      await rollBack(deps, reader, cursor, state.headNumber, signal);
+      break;
+    }
+    const commit = await commitVerified(deps, cursor, block, state);
+    if (commit.foundLate > 0) {
+      deps.log.warn(
+        { network: reader.network, block: block.number, deposits: commit.foundLate },
+        'the second read found deposits that the first had missed',
+      );
+    }
+    foundLate += commit.foundLate;
+    cursor = await cursorOf(deps, reader);
+    count += 1;
+  }
+  return { count, foundLate };
+}
+
+function noteDropped(deps: Deps, reader: ChainReader, block: ScannedBlock): void {
+  if (block.unrecognisedDropped === 0) return;
+  deps.log.error(
+    { network: reader.network, block: block.number, dropped: block.unrecognisedDropped },
+    'more unknown tokens reached our addresses than are kept for one block',
+  );
+}
+
+/** Reads ahead in parallel and yields in order. A failed read throws at its turn, after the blocks before it were committed. */
+async function* readInOrder(
+  first: number,
+  last: number,
+  read: (number: number) => Promise<ScannedBlock | undefined>,
+): AsyncGenerator<ScannedBlock | undefined> {
+  const ahead: Promise<ScannedBlock | undefined>[] = [];
+  let next = first;
+  for (let number = first; number <= last; number += 1) {
+    while (next <= last && ahead.length < PARALLEL_READS) {
+      const reading = read(next);
+      reading.catch(() => undefined);
+      ahead.push(reading);
+      next += 1;
+    }
+    yield await ahead.shift();
+  }
+}
+
+async function noteQuiet(deps: Deps, cursor: ChainCursor, state: ChainState): Promise<void> {
+  const moved = state.headNumber !== cursor.headNumber || state.finalizedNumber > cursor.finalizedNumber;
+  const old = deps.now().getTime() - cursor.polledAt.getTime() > POLL_NOTE_MS;
+  if (!moved && !old && cursor.fault == null) return;
+  await moveCursor(deps.orm.em.fork(), deps, cursor, state);
+}

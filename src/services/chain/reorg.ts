@@ -1,0 +1,69 @@
+import type { ChainReader } from '../../chain/port.ts';
+import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
+import type { Deps } from '../deps.ts';
+import { transact } from '../transact.ts';
+import { moveCursor } from './cursor.ts';
+
+/** No kept block is in the chain any more: the endpoints serve another chain, or it was rewritten deeper than anything we kept. */
+export class NoCommonBlock extends Error {
+  override readonly name = 'NoCommonBlock';
+}
+
+/**
+ * The chain no longer holds the block the cursor stands on. Goes back to the last block that both sides share and unbinds the deposits
+ * above it: they keep their state, and the next reads bind them again or `advance` withdraws them once finality has passed.
+ */
+export async function rollBack(
+  deps: Deps,
+  reader: ChainReader,
+  cursor: ChainCursor,
+  headNumber: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const ancestor = await findAncestor(deps, reader, cursor, signal);
+  await transact(deps, async (tx) => {
+    await moveCursor(tx.em, deps, cursor, {
+      scannedNumber: ancestor.number,
+      scannedHash: ancestor.hash,
+      verifiedNumber: Math.min(cursor.verifiedNumber, ancestor.number),
+      headNumber,
+    });
+    await tx.em.nativeDelete(ChainBlock, { network: cursor.network, number: { $gt: ancestor.number } });
+    const now = deps.now();
+    const unbound = await tx.em.execute<{ id: string; status: string }[]>(
+      `update deposits set block_hash = null, verified_at = null, updated_at = ?, alarmed_at = case when status = 'completed' then ? else alarmed_at end
+       where network = ? and mode = 'live' and block_number > ? and block_hash is not null returning id, status`,
+      [now, now, cursor.network, ancestor.number],
+    );
+    for (const row of unbound) {
+      if (row.status !== 'completed' && row.status !== 'settled') continue;
+      deps.log.error({ depositId: row.id, status: row.status }, 'finality broke under a credited deposit; look at it with "deposit stuck"');
+    }
+    deps.log.warn(
+      { network: cursor.network, from: cursor.scannedNumber, ancestor: ancestor.number, deposits: unbound.length },
+      'blocks were replaced; following the new chain',
+    );
+  });
+  return ancestor.number;
+}
+
+async function findAncestor(
+  deps: Deps,
+  reader: ChainReader,
+  cursor: ChainCursor,
+  signal: AbortSignal,
+): Promise<{ number: number; hash: string }> {
+  const kept = await deps.orm.em
+    .fork()
+    .find(ChainBlock, { network: cursor.network, number: { $lte: cursor.scannedNumber } }, { orderBy: { number: 'desc' } });
+  for (const block of kept) {
+    const now = await reader.header(block.number, signal);
+    if (now && now.hash === block.hash) return { number: block.number, hash: block.hash };
+  }
+  const lowest = kept.at(-1);
+  // Everything we ever scanned was replaced, down to where we began: the parent of the first block is where we started from.
+  if (lowest && lowest.number === cursor.firstBlock) return { number: lowest.number - 1, hash: lowest.parentHash };
+  throw new NoCommonBlock(
+    `${cursor.network}: none of the last ${kept.length} scanned blocks (down to ${lowest?.number ?? cursor.scannedNumber}) is in the chain that the endpoints serve; check that the RPC URLs belong to the configured chain and are in sync`,
+  );
+}

@@ -1,0 +1,38 @@
+import type { AddressLookup } from '../../chain/port.ts';
+import type { Network } from '../../domain/assets.ts';
+import type { Deps } from '../deps.ts';
+
+/** The addresses in memory; the chain's adapter asks it for every transfer of every block. */
+export interface AddressIndex extends AddressLookup {
+  add(addressHex: string, role?: 'deposit' | 'gas'): unknown;
+  readonly size: number;
+}
+
+/** The index of one network and how far it was loaded. */
+export type WatchedAddresses = { readonly network: Network; readonly index: AddressIndex; loadedXid: string };
+
+const PAGE = 50_000;
+
+/**
+ * Loads every address that was committed since the last call. Afterwards any address that a merchant was shown before this call is in
+ * the index: the horizon is the oldest transaction still open, so a late commit is seen by the next call and never skipped.
+ */
+export async function loadWatched(deps: Deps, watched: WatchedAddresses): Promise<number> {
+  const em = deps.orm.em.fork();
+  const [horizon] = await em.execute<[{ xmin: string }]>('select pg_snapshot_xmin(pg_current_snapshot())::text as xmin');
+  let loaded = 0;
+  let after = '';
+  for (;;) {
+    const rows = await em.execute<{ address_key: string }[]>(
+      `select address_key from deposit_addresses where network = ? and created_xid >= ?::xid8 and address_key > ? order by address_key limit ${PAGE}`,
+      [watched.network, watched.loadedXid, after],
+    );
+    for (const row of rows) watched.index.add(row.address_key);
+    loaded += rows.length;
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE) break;
+    after = last.address_key;
+  }
+  watched.loadedXid = horizon.xmin;
+  return loaded;
+}

@@ -1,0 +1,37 @@
+import type { Deposit } from '../../db/entities/index.ts';
+import type { ActorMessage, DepositActorInput } from '../../domain/actor-message.ts';
+import { assetOf } from '../../domain/assets.ts';
+import { isoSeconds } from '../../domain/events.ts';
+import { depositWorkflowId } from '../../domain/ids.ts';
+import { formatUnits } from '../../domain/money.ts';
+
+/** The id of the actor that carries this generation of the deposit. */
+export function workflowIdOf(deposit: Deposit): string {
+  const { network, mode, currency, generation } = deposit;
+  return depositWorkflowId({ network, mode, currency, generation, txHash: deposit.transactionHash, address: deposit.address });
+}
+
+/** The start of a deposit's actor, with everything that an operator sees in a list: summary, memo, attributes. */
+export function depositStart(deposit: Deposit, deliveries: readonly string[]): ActorMessage {
+  const amount = formatUnits(deposit.amountUnits, assetOf(deposit.network, deposit.currency).decimals);
+  const input: DepositActorInput = { depositId: deposit.id, state: deposit.status, rests: deposit.simulated, deliveries };
+  return {
+    workflowType: 'deposit',
+    args: [input],
+    attributes: {
+      MerchantId: deposit.merchantId,
+      Network: deposit.network,
+      DepositStage: deposit.status,
+      StageSince: isoSeconds(deposit.stateSince),
+      NeedsOperator: false,
+    },
+    memo: {
+      deposit_id: deposit.id,
+      transaction_hash: deposit.transactionHash,
+      address: deposit.address,
+      amount: `${amount} ${deposit.currency}`,
+    },
+    summary: `${amount} ${deposit.currency} on ${deposit.network}${deposit.mode === 'test' ? ' (test mode)' : ''}`,
+    fairnessKey: deposit.merchantId,
+  };
+}

@@ -1,0 +1,154 @@
+import { ChainCursor, Deposit, Merchant, WebhookDelivery } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import {
+  type AdvanceDecision,
+  type AdvanceFacts,
+  type DepositState,
+  decideAdvance,
+  MIN_WAIT_MS,
+  STILL_WAIT_MS,
+  waitDelayMs,
+} from '../../domain/deposit.ts';
+import { formatUnits } from '../../domain/money.ts';
+import type { Deps } from '../deps.ts';
+import { transact } from '../transact.ts';
+import { takeMonthlyLimit } from './monthly-limit.ts';
+import { currentPrice, freezePrice } from './price.ts';
+import { applyTransition } from './transition.ts';
+
+export type AdvanceResult =
+  | {
+      readonly kind: 'at';
+      readonly state: DepositState;
+      readonly since: Date;
+      readonly deliveries: readonly string[];
+      readonly note: string;
+    }
+  | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly stuck: boolean };
+
+/** After this many block intervals without a new block a chain counts as standing still, but never before the minute below. */
+const STILL_AFTER_BLOCKS = 40;
+const STILL_AFTER_MS = 60_000;
+
+/**
+ * One step of a deposit: makes the next transition that the chain permits, in one SQL transaction, or says why there is none and when
+ * to look again. Reads only what the watcher wrote. Idempotent: a repeated call goes on from the row.
+ * `deliveries` are all of the deposit's deliveries that are not finished, so that an actor started anew misses none.
+ */
+export async function advanceDeposit(deps: Deps, input: { depositId: string; alarmed: boolean }): Promise<AdvanceResult> {
+  const em = deps.orm.em.fork();
+  const deposit = await em.findOneOrFail(Deposit, input.depositId);
+  const cursor = await em.findOne(ChainCursor, deposit.network);
+  const first = decideAdvance(factsOf(deps, deposit, cursor));
+  if (first.kind === 'wait' && first.waitsFor !== 'price')
+    return await waiting(deps, em, { deposit, cursor, decision: first, alarmed: input.alarmed });
+  if (first.kind === 'rest') return await standing(em, deposit);
+  const price = deposit.rateUnits == null ? await currentPrice(deps, deposit.currency) : undefined;
+  return await transact(deps, async (tx) => {
+    const locked = await tx.em.findOneOrFail(Deposit, input.depositId, { lockMode: 4 });
+    const fresh = await tx.em.findOne(ChainCursor, locked.network);
+    freezePrice(locked, price);
+    const decision = decideAdvance(factsOf(deps, locked, fresh));
+    if (decision.kind === 'wait') return await waiting(deps, tx.em, { deposit: locked, cursor: fresh, decision, alarmed: input.alarmed });
+    if (decision.kind === 'rest') return await standing(tx.em, locked);
+    await step(tx.em, deps, locked, decision, fresh?.headNumber ?? null);
+    return await standing(tx.em, locked);
+  });
+}
+
+async function step(
+  em: Em,
+  deps: Deps,
+  deposit: Deposit,
+  decision: AdvanceDecision & { kind: 'move' },
+  headNumber: number | null,
+): Promise<void> {
+  if (decision.to === 'completed' && !(await takeMonthlyLimit(em, deposit))) {
+    const merchant = await em.findOneOrFail(Merchant, deposit.merchantId);
+    const reason = `this deposit would cross the monthly limit of ${formatUnits(merchant.monthlyLimitCents ?? 0n, 2)} USD`;
+    await applyTransition(em, deps, deposit, { to: 'failed', failureCode: 'MONTHLY_LIMIT', reason, headNumber });
+    return;
+  }
+  await applyTransition(em, deps, deposit, { to: decision.to, failureCode: decision.failureCode, reason: decision.reason, headNumber });
+}
+
+/** What the decision looks at, from the row and from the chain as the watcher last saw it. */
+export function factsOf(deps: Deps, deposit: Deposit, cursor: ChainCursor | null): AdvanceFacts {
+  const minimum = deps.settings.minDepositUnits.get(`${deposit.currency}.${deposit.network}`);
+  return {
+    state: deposit.status,
+    blockNumber: deposit.blockNumber,
+    blockHash: deposit.blockHash ?? null,
+    verified: deposit.verifiedAt != null,
+    requiredConfirmations: deposit.requiredConfirmations,
+    headNumber: cursor?.headNumber ?? deposit.blockNumber,
+    finalizedNumber: cursor?.finalizedNumber ?? -1,
+    verifiedNumber: cursor?.verifiedNumber ?? -1,
+    belowMinimum: minimum !== undefined && deposit.amountUnits < minimum,
+    priced: deposit.rateUnits != null,
+    currency: deposit.currency,
+  };
+}
+
+async function standing(em: Em, deposit: Deposit): Promise<AdvanceResult> {
+  const open = await em.execute<{ id: string }[]>(
+    `select d.id from webhook_deliveries d join events e on e.id = d.event_id
+     where e.subject_id = ? and d.status = 'pending' and d.round = 1 order by d.created_at, d.id`,
+    [deposit.id],
+  );
+  const note = deposit.failureReason ?? '';
+  return { kind: 'at', state: deposit.status, since: deposit.stateSince, deliveries: open.map((row) => row.id), note };
+}
+
+type Waiting = { deposit: Deposit; cursor: ChainCursor | null; decision: AdvanceDecision & { kind: 'wait' }; alarmed: boolean };
+
+async function waiting(deps: Deps, em: Em, { deposit, cursor, decision, alarmed }: Waiting): Promise<AdvanceResult> {
+  const now = deps.now();
+  const reason = waitReason(deps, deposit, cursor, decision);
+  const stuck = !alarmed && now.getTime() - deposit.stateSince.getTime() >= deps.settings.stuckAfterMs;
+  if (stuck && deposit.alarmedAt == null) {
+    await em.execute('update deposits set alarmed_at = ?, updated_at = ? where id = ? and sequence = ?', [
+      now,
+      now,
+      deposit.id,
+      deposit.sequence,
+    ]);
+  }
+  const delayMs = delayOf(deps, deposit, cursor, decision);
+  if (delayMs > waitDelayMs(Number.POSITIVE_INFINITY)) {
+    // The watcher wakes exactly these when the chain moves again.
+    await em.execute('update deposits set wake_at = ? where id = ?', [new Date(now.getTime() + delayMs), deposit.id]);
+  }
+  return { kind: 'wait', reason, delayMs, stuck };
+}
+
+/** The reason as an operator reads it in the Web UI: what is missing, and since when the chain says nothing new. */
+export function waitReason(deps: Deps, deposit: Deposit, cursor: ChainCursor | null, decision: AdvanceDecision & { kind: 'wait' }): string {
+  if (decision.waitsFor === 'price' || decision.waitsFor === 'operator') return decision.reason;
+  if (!cursor) return `${decision.reason}; ${deposit.network} is not followed: set its RPC URLs and start a worker`;
+  if (cursor.fault) return `${decision.reason}; ${cursor.fault}`;
+  const now = deps.now().getTime();
+  const stillMs = now - cursor.movedAt.getTime();
+  if (stillMs > STILL_AFTER_MS)
+    return `${decision.reason}; ${deposit.network} stands at block ${cursor.headNumber} for ${seconds(stillMs)}`;
+  const finalStillMs = now - cursor.finalizedMovedAt.getTime();
+  if (finalStillMs > STILL_AFTER_MS)
+    return `${decision.reason}; finality stalled at block ${cursor.finalizedNumber} for ${seconds(finalStillMs)}`;
+  return decision.reason;
+}
+
+const seconds = (ms: number): string => `${Math.floor(ms / 1_000)} s`;
+
+function delayOf(deps: Deps, deposit: Deposit, cursor: ChainCursor | null, decision: AdvanceDecision & { kind: 'wait' }): number {
+  const intervalMs = deps.settings.blockIntervalMs[deposit.network];
+  if (decision.waitsFor === 'price') return waitDelayMs(30_000);
+  if (!cursor) return waitDelayMs(Number.POSITIVE_INFINITY);
+  const now = deps.now().getTime();
+  const stillAfterMs = Math.max(STILL_AFTER_MS, STILL_AFTER_BLOCKS * intervalMs);
+  const stillMs = now - (decision.waitsFor === 'finality' ? cursor.finalizedMovedAt : cursor.movedAt).getTime();
+  if (stillMs > stillAfterMs) return STILL_WAIT_MS;
+  // A chain that is late is looked at less and less often; one that moves, in half the time of the blocks that are missing.
+  const missing = deposit.blockNumber + (deposit.status === 'detected' ? 1 : deposit.requiredConfirmations) - cursor.headNumber;
+  const lateMs = Math.max(0, now - cursor.movedAt.getTime() - intervalMs);
+  return Math.max(MIN_WAIT_MS, waitDelayMs(Math.max(missing, 1) * intervalMs + lateMs));
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import type { Currency, Mode, Network } from '../../domain/assets.ts';
+
+export type DepositKey = {
+  readonly mode: Mode;
+  readonly network: Network;
+  readonly transactionHash: string;
+  readonly addressKey: string;
+  readonly currency: Currency;
+};
+
+/**
+ * The id of a deposit: a UUID (version 8: free form) made from its identity, so that the same transfer can only ever become the same
+ * deposit, whoever records it and however often.
+ */
+export function depositIdOf(key: DepositKey): string {
+  const name = ['deposit', key.mode, key.network, key.transactionHash, key.addressKey, key.currency].join('\n');
+  const bytes = createHash('sha256').update(name).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

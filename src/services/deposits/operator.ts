@@ -1,0 +1,85 @@
+import { ChainCursor, Deposit } from '../../db/entities/index.ts';
+import { RELEASABLE_CODES } from '../../domain/deposit.ts';
+import type { Deps } from '../deps.ts';
+import { transact } from '../transact.ts';
+import { depositStart, workflowIdOf } from './actor-message.ts';
+import { countReleased, giveBackMonthlyLimit } from './monthly-limit.ts';
+import { currentPrice, freezePrice } from './price.ts';
+import { applyTransition } from './transition.ts';
+
+/** Who decided and why: kept in the audit trail for ever. */
+export type Decision = { readonly depositId: string; readonly by: string; readonly reason: string };
+
+/** An operator's request that the deposit's state does not permit. The message says why and ends with what to do. Nothing was changed. */
+export class DecisionRefused extends Error {
+  override readonly name = 'DecisionRefused';
+}
+
+/**
+ * Fails an open deposit as REJECTED_BY_OPERATOR, or withdraws a completed one whose finality broke (its block was replaced) as REORGED.
+ * Returns its new deliveries. Throws {@link DecisionRefused}.
+ */
+export async function failDeposit(deps: Deps, { depositId, by, reason }: Decision): Promise<{ deposit: Deposit; deliveries: string[] }> {
+  return await transact(deps, async (tx) => {
+    const deposit = await tx.em.findOne(Deposit, depositId, { lockMode: 4 });
+    if (!deposit) throw new DecisionRefused(`there is no deposit ${depositId}; list them with "deposit list"`);
+    const refusal = refusalToFail(deposit);
+    if (refusal) throw new DecisionRefused(refusal);
+    const cursor = await tx.em.findOne(ChainCursor, deposit.network);
+    const wasCompleted = deposit.status === 'completed';
+    const failureCode = wasCompleted ? 'REORGED' : 'REJECTED_BY_OPERATOR';
+    if (wasCompleted) await giveBackMonthlyLimit(tx.em, deposit);
+    const headNumber = cursor?.headNumber ?? null;
+    const deliveries = await applyTransition(tx.em, deps, deposit, { to: 'failed', failureCode, reason, by, headNumber });
+    // The running actor delivers them; this start is for a deposit whose actor had ended.
+    await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
+    return { deposit, deliveries };
+  });
+}
+
+/** Why a deposit cannot be failed by hand now, or undefined when it can. The actor's validator asks the same. */
+export function refusalToFail(deposit: Pick<Deposit, 'id' | 'status' | 'blockHash' | 'simulated'>): string | undefined {
+  if (deposit.simulated) return `deposit ${deposit.id} is simulated and rests as it is; simulate another one with the outcome you need`;
+  if (deposit.status === 'failed') return `deposit ${deposit.id} has failed already; look at it with "deposit show"`;
+  if (deposit.status === 'settled') return `deposit ${deposit.id} is settled: the money has left; nothing can be failed any more`;
+  if (deposit.status === 'completed' && deposit.blockHash != null) {
+    return `deposit ${deposit.id} is completed and its block is still in the chain; only a completed deposit whose block was replaced can be failed`;
+  }
+  return undefined;
+}
+
+/**
+ * Releases a failed deposit whose money did arrive: `failed → completed` in a new generation with a new actor.
+ * Throws {@link DecisionRefused} for REORGED, for a transfer that is not final, and for a coin without a price.
+ */
+export async function releaseDeposit(deps: Deps, { depositId, by, reason }: Decision): Promise<Deposit> {
+  const found = await deps.orm.em.fork().findOne(Deposit, depositId);
+  const price = found && found.rateUnits == null ? await currentPrice(deps, found.currency) : undefined;
+  return await transact(deps, async (tx) => {
+    const deposit = await tx.em.findOne(Deposit, depositId, { lockMode: 4 });
+    if (!deposit) throw new DecisionRefused(`there is no deposit ${depositId}; list them with "deposit list"`);
+    const cursor = await tx.em.findOne(ChainCursor, deposit.network);
+    const refusal = refusalToRelease(deposit, cursor?.verifiedNumber ?? -1);
+    if (refusal) throw new DecisionRefused(refusal);
+    freezePrice(deposit, price);
+    if (deposit.rateUnits == null)
+      throw new DecisionRefused(`there is no price for ${deposit.currency} yet; try again when the price source answers`);
+    await countReleased(tx.em, deposit);
+    const headNumber = cursor?.headNumber ?? null;
+    const deliveries = await applyTransition(tx.em, deps, deposit, { to: 'completed', reason, by, headNumber });
+    await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
+    return deposit;
+  });
+}
+
+function refusalToRelease(deposit: Deposit, verifiedNumber: number): string | undefined {
+  if (deposit.status !== 'failed') return `deposit ${deposit.id} is ${deposit.status}, not failed; there is nothing to release`;
+  if (deposit.failureCode == null || !RELEASABLE_CODES.includes(deposit.failureCode)) {
+    return `deposit ${deposit.id} failed as ${deposit.failureCode}: its money is not on the chain; it comes back by itself when it is mined again`;
+  }
+  if (deposit.simulated) return undefined;
+  if (deposit.blockHash == null || deposit.verifiedAt == null || verifiedNumber < deposit.blockNumber) {
+    return `deposit ${deposit.id} is not final yet (block ${deposit.blockNumber}, final and read twice up to ${verifiedNumber}); try again in a minute`;
+  }
+  return undefined;
+}

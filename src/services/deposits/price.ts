@@ -1,0 +1,32 @@
+import type { Price } from '../../chain/port.ts';
+import type { Deposit } from '../../db/entities/index.ts';
+import { assetOf, type Currency } from '../../domain/assets.ts';
+import { RATE_DECIMALS, usdCents } from '../../domain/money.ts';
+import type { Deps } from '../deps.ts';
+
+const PRICE_WAIT_MS = 2_000;
+const ONE_USD: bigint = 10n ** BigInt(RATE_DECIMALS);
+
+/**
+ * The price to freeze on a deposit, waiting at most 2 s. USDT falls back to 1 USD; other coins give undefined where no price is known.
+ * Never throws: a price must not stop a deposit from being recorded.
+ */
+export async function currentPrice(deps: Deps, currency: Currency): Promise<Price | undefined> {
+  const fallback = (): Price | undefined =>
+    currency === 'USDT' ? { usd8: ONE_USD, source: 'fallback:1', at: deps.now(), stale: true } : undefined;
+  try {
+    return (await deps.prices.price(currency, AbortSignal.timeout(PRICE_WAIT_MS))) ?? fallback();
+  } catch (error) {
+    deps.log.warn({ err: error, currency }, 'no price could be read');
+    return fallback();
+  }
+}
+
+/** Freezes a price on the deposit; one that has a price keeps it. `amount_usd` is rounded half up to cents. */
+export function freezePrice(deposit: Deposit, price: Price | undefined): void {
+  if (!price || deposit.rateUnits != null) return;
+  deposit.rateUnits = price.usd8;
+  deposit.rateSource = (price.stale ? `${price.source} (stale)` : price.source).slice(0, 60);
+  deposit.rateAt = price.at;
+  deposit.amountUsdCents = usdCents(deposit.amountUnits, assetOf(deposit.network, deposit.currency).decimals, price.usd8);
+}

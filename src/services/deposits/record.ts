@@ -1,0 +1,125 @@
+import type { Price } from '../../chain/port.ts';
+import { Deposit } from '../../db/entities/index.ts';
+import type { Currency, Mode, Network } from '../../domain/assets.ts';
+import { findAsset } from '../../domain/assets.ts';
+import { postingsOf } from '../../domain/ledger.ts';
+import type { Deps } from '../deps.ts';
+import { postLedger } from '../ledger.ts';
+import type { Tx } from '../transact.ts';
+import { depositStart, workflowIdOf } from './actor-message.ts';
+import { depositIdOf } from './identity.ts';
+import { freezePrice } from './price.ts';
+import { applyTransition, recordDepositEvent, recordTransition } from './transition.ts';
+
+/** A transfer to one of our addresses, in one block. */
+export type IncomingTransfer = {
+  readonly mode: Mode;
+  readonly merchantId: string;
+  readonly customerId: string;
+  readonly network: Network;
+  readonly currency: Currency;
+  readonly address: string;
+  readonly addressKey: string;
+  readonly fromAddress: string | null;
+  readonly transactionHash: string;
+  readonly amountUnits: bigint;
+  readonly blockNumber: number;
+  readonly blockHash: string | null;
+  readonly headNumber: number | null;
+  readonly price: Price | undefined;
+  readonly simulated: boolean;
+  /** No event for `detected`: a simulation that only announces its last state. */
+  readonly silent?: boolean;
+};
+
+export type RecordOutcome = 'created' | 'rebound' | 'revived' | 'unchanged' | 'amount_differs';
+
+/**
+ * Records a transfer as a deposit, or recognises it as one that is known: the identity decides. A known deposit is bound to the block
+ * it is in now; one that had failed as REORGED begins a new generation. Does not enqueue the actor of a simulated deposit: its maker does.
+ */
+export async function recordDeposit(
+  tx: Tx,
+  deps: Deps,
+  transfer: IncomingTransfer,
+): Promise<{ deposit: Deposit; outcome: RecordOutcome; deliveries: string[] }> {
+  const id = depositIdOf(transfer);
+  const known = await tx.em.findOne(Deposit, id, { lockMode: 4 });
+  if (known) return await recogniseDeposit(tx, deps, known, transfer);
+  const deposit = tx.em.create(Deposit, newDeposit(deps, id, transfer));
+  freezePrice(deposit, transfer.price);
+  await tx.em.flush();
+  await recordTransition(tx.em, deposit, { from: null, reason: null, by: null, failureCode: null });
+  const postings = postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits: deposit.amountUnits });
+  await postLedger(tx.em, deps, { deposit, kind: 'deposit.detected', dedupKey: `${deposit.id}:1`, postings });
+  const deliveries = transfer.silent ? [] : await recordDepositEvent(tx.em, deps, deposit, transfer.headNumber);
+  if (!transfer.simulated) await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
+  return { deposit, outcome: 'created', deliveries };
+}
+
+function newDeposit(deps: Deps, id: string, transfer: IncomingTransfer) {
+  const now = deps.now();
+  const token = findAsset(transfer.network, transfer.currency)?.kind === 'token';
+  return {
+    id,
+    ...{ merchantId: transfer.merchantId, customerId: transfer.customerId, mode: transfer.mode },
+    ...{ network: transfer.network, currency: transfer.currency, address: transfer.address, addressKey: transfer.addressKey },
+    contractAddress: token ? deps.settings.contracts[transfer.network] : null,
+    fromAddress: transfer.fromAddress,
+    transactionHash: transfer.transactionHash,
+    ...{ blockNumber: transfer.blockNumber, blockHash: transfer.blockHash, amountUnits: transfer.amountUnits },
+    ...{ status: 'detected' as const, stateSince: now, generation: 1, sequence: 1, simulated: transfer.simulated },
+    requiredConfirmations: deps.settings.requiredConfirmations[transfer.network],
+    ...{ detectedAt: now, createdAt: now, updatedAt: now },
+  };
+}
+
+async function recogniseDeposit(tx: Tx, deps: Deps, deposit: Deposit, transfer: IncomingTransfer) {
+  const reply = (outcome: RecordOutcome, deliveries: string[] = []) => ({ deposit, outcome, deliveries });
+  if (deposit.blockHash === transfer.blockHash && deposit.amountUnits === transfer.amountUnits) {
+    // The same block once more. A deposit that failed as REORGED keeps no block, so this cannot hide its return.
+    return reply('unchanged');
+  }
+  const amountDiffers = deposit.amountUnits !== transfer.amountUnits;
+  const revives = deposit.status === 'failed' && deposit.failureCode === 'REORGED';
+  if (amountDiffers && !revives) {
+    // Another execution of the same transaction may pay another amount, but money that was credited is never rewritten.
+    if (deposit.status !== 'detected' && deposit.status !== 'confirming') return reply('amount_differs');
+    await correctAmount(tx, deps, deposit, transfer.amountUnits);
+  }
+  if (revives && amountDiffers) setAmount(deposit, transfer.amountUnits);
+  deposit.blockNumber = transfer.blockNumber;
+  deposit.blockHash = transfer.blockHash;
+  deposit.verifiedAt = null;
+  deposit.updatedAt = deps.now();
+  if (!revives) {
+    await tx.em.flush();
+    return reply('rebound');
+  }
+  const deliveries = await applyTransition(tx.em, deps, deposit, {
+    to: 'detected',
+    headNumber: transfer.headNumber,
+    reason: 'mined again',
+  });
+  await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
+  return reply('revived', deliveries);
+}
+
+/** Takes the old posting back and writes the new one; only before `completed`. */
+async function correctAmount(tx: Tx, deps: Deps, deposit: Deposit, amountUnits: bigint): Promise<void> {
+  const key = `${deposit.id}:${deposit.sequence}:${deposit.blockHash ?? 'orphan'}:${amountUnits}:${deps.now().getTime()}`;
+  const before = postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits: -deposit.amountUnits });
+  await postLedger(tx.em, deps, { deposit, kind: 'deposit.reversed', dedupKey: `${key}:reversed`, postings: before });
+  setAmount(deposit, amountUnits);
+  const after = postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits });
+  await postLedger(tx.em, deps, { deposit, kind: 'deposit.corrected', dedupKey: `${key}:corrected`, postings: after });
+}
+
+function setAmount(deposit: Deposit, amountUnits: bigint): void {
+  deposit.amountUnits = amountUnits;
+  const { rateUnits } = deposit;
+  if (rateUnits == null) return;
+  const price = { usd8: rateUnits, source: deposit.rateSource ?? '', at: deposit.rateAt ?? deposit.detectedAt, stale: false };
+  deposit.rateUnits = null;
+  freezePrice(deposit, price);
+}

@@ -1,0 +1,92 @@
+import { Customer, type Deposit } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { type DepositState, type FailureCode, mayTransition, startsGeneration } from '../../domain/deposit.ts';
+import type { EventType } from '../../domain/events.ts';
+import { postingsOf } from '../../domain/ledger.ts';
+import type { Deps } from '../deps.ts';
+import { recordEvent } from '../events.ts';
+import { postLedger } from '../ledger.ts';
+import { presentDeposit } from '../present.ts';
+
+export type Transition = {
+  readonly to: DepositState;
+  readonly failureCode?: FailureCode | null;
+  readonly reason?: string | null;
+  /** The operator, where a person decided. */
+  readonly by?: string | null;
+  /** The head of the chain as the event's confirmations shall show it. */
+  readonly headNumber: number | null;
+  /** A simulation with `events: final` sends only its last state's event. */
+  readonly silent?: boolean;
+};
+
+/** A transition that the table does not know: a defect, or two writers at once. Nothing was changed. */
+export class IllegalTransition extends Error {
+  override readonly name = 'IllegalTransition';
+}
+
+/**
+ * Moves a deposit that the caller's transaction holds locked: state, audit row, ledger posting, event and deliveries together.
+ * Returns the ids of the new deliveries. Throws {@link IllegalTransition} when the table does not allow the step.
+ */
+export async function applyTransition(em: Em, deps: Deps, deposit: Deposit, step: Transition): Promise<string[]> {
+  const from = deposit.status;
+  const failureCode = step.to === 'failed' ? (step.failureCode ?? null) : (deposit.failureCode ?? null);
+  if (!mayTransition({ from, to: step.to, failureCode })) {
+    throw new IllegalTransition(`deposit ${deposit.id} cannot go from ${from} to ${step.to}`);
+  }
+  const at = deps.now();
+  deposit.status = step.to;
+  deposit.sequence += 1;
+  if (startsGeneration(from)) deposit.generation += 1;
+  deposit.failureCode = step.to === 'failed' ? failureCode : null;
+  deposit.failureReason = step.to === 'failed' ? (step.reason ?? null) : null;
+  deposit.stateSince = at;
+  deposit.alarmedAt = null;
+  deposit.wakeAt = null;
+  deposit.updatedAt = at;
+  if (step.to === 'completed') deposit.completedAt = at;
+  if (step.to === 'settled') deposit.settledAt = at;
+  if (step.to === 'detected') deposit.detectedAt = at;
+  await em.flush();
+  await recordTransition(em, deposit, { from, reason: step.reason ?? null, by: step.by ?? null, failureCode });
+  const postings = postingsOf({
+    from,
+    to: step.to,
+    failureCode: step.to === 'failed' ? failureCode : null,
+    amountUnits: deposit.amountUnits,
+  });
+  await postLedger(em, deps, { deposit, kind: `deposit.${step.to}`, dedupKey: `${deposit.id}:${deposit.sequence}`, postings });
+  return step.silent ? [] : await recordDepositEvent(em, deps, deposit, step.headNumber);
+}
+
+/** The audit row of a state that was entered just now; `from` is null for the first one. */
+export async function recordTransition(
+  em: Em,
+  deposit: Deposit,
+  facts: { from: DepositState | null; reason: string | null; by: string | null; failureCode: FailureCode | null },
+): Promise<void> {
+  await em.execute(
+    `insert into deposit_transitions (deposit_id, sequence, from_state, to_state, generation, failure_code, reason, by_name, at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[deposit.id, deposit.sequence, facts.from, deposit.status, deposit.generation, facts.failureCode],
+      ...[facts.reason, facts.by, deposit.stateSince],
+    ],
+  );
+}
+
+/** Writes the event of the deposit's present state with its deliveries. The sequence makes it unique. */
+export async function recordDepositEvent(em: Em, deps: Deps, deposit: Deposit, headNumber: number | null): Promise<string[]> {
+  const customer = await em.findOneOrFail(Customer, deposit.customerId, { fields: ['externalId', 'email'] });
+  const { deliveryIds } = await recordEvent(em, deps, {
+    merchantId: deposit.merchantId,
+    mode: deposit.mode,
+    type: `deposit.${deposit.status}` satisfies EventType,
+    subjectId: deposit.id,
+    dedupKey: `deposit:${deposit.id}:${deposit.sequence}`,
+    data: presentDeposit(deposit, { externalId: customer.externalId ?? null, email: customer.email ?? null, headNumber }),
+    occurredAt: deposit.stateSince,
+  });
+  return deliveryIds;
+}
