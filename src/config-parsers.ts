@@ -1,42 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type HDNodeVoidWallet, HDNodeWallet } from 'ethers';
-import { z } from 'zod';
 import { normaliseAddress } from './chain/addresses.ts';
+import type { Parser } from './config-parser.ts';
+import { complain, items, parser } from './config-parser.ts';
 import type { Currency } from './domain/assets.ts';
 import { ASSETS, CURRENCIES, findAsset } from './domain/assets.ts';
 import { parseCidr } from './domain/ip-address.ts';
 import { parseUnits, RATE_DECIMALS } from './domain/money.ts';
 
-/** What is wrong with a value, as the end of a sentence that begins with the variable's name. Never quotes the value. */
-class Complaint extends Error {}
-
-/** A parser of one variable's text; the text is never empty. */
-export type Parser<T> = z.ZodType<T, string>;
-
-const MAX_TEXT_LENGTH = 8192;
 const MAX_LIST_ITEMS = 100;
 const DURATION_UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-function complain(message: string): never {
-  throw new Complaint(message);
-}
-
-function parser<T>(parse: (text: string) => T): Parser<T> {
-  return z.string().transform((text, context) => {
-    try {
-      if (text.length > MAX_TEXT_LENGTH) complain(`must be at most ${MAX_TEXT_LENGTH} characters long`);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
-      if (/[\u0000-\u001f\u007f]/.test(text)) complain('must not contain control characters (a line end or NUL)');
-      if (text !== text.trim()) complain('must not begin or end with a space');
-      return parse(text);
-    } catch (error) {
-      if (!(error instanceof Complaint)) throw error;
-      context.addIssue({ code: 'custom', message: error.message });
-      return z.NEVER;
-    }
-  });
-}
 
 /** A whole number in ASCII digits without sign, leading zero or exponent. */
 export function wholeNumber(min: number, max: number): Parser<number> {
@@ -117,6 +91,7 @@ export const databaseUrl: Parser<string> = parser((text) => {
       'must be a PostgreSQL URL such as postgres://gateway:PASSWORD@db:5432/gateway (encode @ : / # ? in the password as %40 %3A %2F %23 %3F)',
     );
   }
+  if (!isDecodable(url.username) || !isDecodable(url.password)) complain('must write a % in its user or password as %25');
   if (!url.hostname && !url.searchParams.get('host')) complain('must name a host, as in postgres://gateway:PASSWORD@db:5432/gateway');
   return url.pathname.length > 1
     ? text
@@ -266,12 +241,6 @@ function pairs(text: string): [string, string][] {
   });
 }
 
-function items(text: string, most: number): string[] {
-  const parts = text.split(',').map((part) => part.trim());
-  if (parts.some((part) => part === '')) complain('must not have an empty entry between its commas');
-  return parts.length <= most ? parts : complain(`must have at most ${most} entries`);
-}
-
 function toUnits(text: string, decimals: number): bigint | undefined {
   try {
     return parseUnits(text, decimals);
@@ -283,8 +252,19 @@ function toUnits(text: string, decimals: number): bigint | undefined {
 function httpUrl(text: string): URL | undefined {
   const url = parseUrl(text);
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.port === '0') return undefined;
+  // A host may legally hold commas and the like, which here only means a mistyped list.
+  if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)$/i.test(url.hostname)) return undefined;
   // fetch refuses URLs with user information, and a browser would show them.
   return /^https?:\/\//i.test(text) && !/\s/.test(text) && !url.username && !url.password ? url : undefined;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function parseUrl(text: string): URL | undefined {

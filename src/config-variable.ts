@@ -1,4 +1,4 @@
-import type { Parser } from './config-parsers.ts';
+import type { Parser } from './config-parser.ts';
 
 /** The part that a process plays; `tool` is a command of the operator that needs the database, `none` one that needs nothing. */
 export type ConfigRole = 'all' | 'api' | 'worker' | 'signer' | 'tool' | 'none';

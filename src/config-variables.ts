@@ -1,4 +1,4 @@
-import type { Parser } from './config-parsers.ts';
+import type { Parser } from './config-parser.ts';
 import * as parse from './config-parsers.ts';
 import { variable } from './config-variable.ts';
 import { MONEY_VARIABLES } from './config-variables-money.ts';
@@ -196,14 +196,14 @@ export const VARIABLES = {
   WALLET_SEED_FILE: variable({
     group: 'keys',
     parser: parse.filePath,
-    production: ['signer'],
+    production: ['all', 'signer'],
     example: '/run/secrets/wallet.json',
     about: 'The encrypted seed file (gateway wallet new makes it). Only the signer opens it. Unset: wallet.json in DATA_DIR.',
   }),
   WALLET_PASSPHRASE_FILE: variable({
     group: 'keys',
     parser: parse.filePath,
-    production: ['signer'],
+    production: ['all', 'signer'],
     example: '/run/secrets/wallet.passphrase',
     about: "File with the seed file's passphrase, readable by the signer alone. Unset: wallet.passphrase in DATA_DIR.",
   }),

@@ -1,0 +1,184 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { ConfigRole, Environment } from '../src/config.ts';
+import { ConfigError, describeConfig, loadConfig, thresholdUnits } from '../src/config.ts';
+import { renderConfigDocs, renderEnvExample } from '../src/config-docs.ts';
+import type { Variable } from '../src/config-variable.ts';
+import { VARIABLES } from '../src/config-variables.ts';
+import { publicPartsOf, rootOf } from '../src/signer/accounts.ts';
+
+const PHRASE = 'test test test test test test test test test test test junk';
+const root = rootOf(PHRASE);
+const { xpub } = publicPartsOf(root);
+const xprv = root.derivePath("m/44'/60'/0'").extendedKey;
+const USDT_BSC = '0x55d398326f99059fF775485246999027B3197955';
+const KEY = Buffer.from('an excellent key of 32 bytes, ok').toString('base64');
+const folder = mkdtempSync(join(tmpdir(), 'gateway-config-'));
+const pem = join(folder, 'ca.pem');
+const notPem = join(folder, 'not.pem');
+
+const entries = Object.entries<Variable<unknown>>(VARIABLES);
+
+function problemsOf(env: Environment, role?: ConfigRole): readonly string[] {
+  try {
+    loadConfig(env, role ? { role } : {});
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('configuration', () => {
+  before(() => {
+    writeFileSync(pem, '-----BEGIN CERTIFICATE-----\n');
+    writeFileSync(notPem, 'hello');
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('keeps every secret out of problems, also when it is pasted into the wrong variable', () => {
+    for (const [name] of entries) {
+      for (const text of ['postgres://gateway:hunter2@db/x\u0000', 'http://u:hunter2@h:99999', `${xprv} hunter2`]) {
+        expect(problemsOf({ [name]: text }).join(), name).not.to.match(/hunter2|xprv9/);
+      }
+    }
+  });
+
+  it('never throws anything but a ConfigError, whatever the value', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...entries.map(([name]) => name)), fc.string({ unit: 'binary' }), (name, text) => {
+        for (const problem of problemsOf({ [name]: text })) expect(problem).to.contain(name);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('reports all problems at once, ending with what to do', () => {
+    try {
+      loadConfig({ PORT: '70000', BSC_CONFIRMATIONS: '1e5', LOG_LEVEL: 'loud' });
+      expect.fail('accepted');
+    } catch (error) {
+      expect(error).to.be.instanceOf(ConfigError);
+      expect((error as ConfigError).problems.map((problem) => problem.split(' ')[0])).to.have.members([
+        'PORT',
+        'BSC_CONFIRMATIONS',
+        'LOG_LEVEL',
+      ]);
+      expect((error as ConfigError).message).to.match(/3 problems:\n(.+\n){3}Set these variables and start again/);
+    }
+  });
+
+  it('takes an empty variable as unset', () => {
+    const empty = Object.fromEntries(entries.map(([name]) => [name, '']));
+    expect(loadConfig(empty)).to.deep.equal(loadConfig({}));
+  });
+
+  it('has the documented defaults', () => {
+    const config = loadConfig({});
+    expect(config.database.kind).to.equal('embedded');
+    expect(config.temporal.kind).to.equal('embedded');
+    expect([config.bsc.chainId, config.bsc.confirmations, config.tron.confirmations, config.http.port]).to.deep.equal([56, 15, 19, 8080]);
+    expect([config.bsc.enabled, config.tron.enabled]).to.deep.equal([false, false]);
+    expect(thresholdUnits(config.settlement.minUnits, 'bsc', 'USDT')).to.equal(10n ** 18n);
+    expect(thresholdUnits(config.settlement.minUnits, 'tron', 'USDT')).to.equal(20_000_000n);
+    expect(thresholdUnits(config.payments.minDepositUnits, 'bsc', 'USDT')).to.equal(undefined);
+    expect(config.limits).to.deep.equal({ requestsPerSecond: 100, requestsBurst: 200, badCredentialsPerMinute: 20 });
+  });
+
+  it('is frozen to the last level', () => {
+    const frozen = (value: unknown): boolean =>
+      typeof value !== 'object' ||
+      value === null ||
+      ArrayBuffer.isView(value) ||
+      (Object.isFrozen(value) && Object.values(value).every(frozen));
+    expect(frozen(loadConfig({ SECRETS_KEY: KEY, BSC_RPC_URLS: 'http://a,http://b', PRICE_SOURCE: 'fixed:BNB=1' }))).to.equal(true);
+  });
+
+  it('embeds nothing and makes up no key in production, by role', () => {
+    const missing = (role: ConfigRole): string[] =>
+      problemsOf({ NODE_ENV: 'production' }, role).map((problem) => problem.split(' ')[0] ?? '');
+    expect(missing('api')).to.deep.equal([
+      'PUBLIC_URL',
+      'DATABASE_URL',
+      'TEMPORAL_ADDRESS',
+      'SECRETS_KEY',
+      'WALLET_XPUB_BSC',
+      'WALLET_XPUB_TRON',
+    ]);
+    expect(missing('worker')).to.deep.equal(['PUBLIC_URL', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'SECRETS_KEY']);
+    expect(missing('signer')).to.deep.equal(['DATABASE_URL', 'TEMPORAL_ADDRESS', 'WALLET_SEED_FILE', 'WALLET_PASSPHRASE_FILE']);
+    expect(missing('tool')).to.deep.equal(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+    expect(missing('none')).to.deep.equal([]);
+    expect(missing('all')).to.include.members([...missing('api'), ...missing('signer')]);
+  });
+
+  it('refuses one account key for two accounts', () => {
+    expect(problemsOf({ WALLET_XPUB_BSC: xpub.live.bsc, WALLET_XPUB_TEST_BSC: xpub.live.bsc })[0]).to.match(
+      /^WALLET_XPUB_TEST_BSC is the same key as WALLET_XPUB_BSC/,
+    );
+  });
+
+  it('refuses a burst below the rate', () => {
+    expect(problemsOf({ RATE_LIMIT_BURST: '99' })).to.deep.equal([
+      'RATE_LIMIT_BURST must not be below RATE_LIMIT_PER_SECOND: raise the one or lower the other.',
+    ]);
+  });
+
+  it('refuses price feeds beside fixed prices', () => {
+    expect(problemsOf({ PRICE_SOURCE: 'fixed:BNB=1', PRICE_FEEDS: `BNB=${USDT_BSC}` })[0]).to.match(/^PRICE_FEEDS only goes with/);
+  });
+
+  it('warns of each opened exception and of variables that are misspelt, and of nothing else', () => {
+    const quiet = { PRICE_SOURCE: 'fixed:BNB=600' };
+    expect(loadConfig({ ...quiet, HOME: '/root', PATH: '/bin' }).warnings).to.deep.equal([]);
+    const loud = {
+      WEBHOOK_ALLOWED_CIDRS: '127.0.0.1',
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_CA_FILE: pem,
+      TRUSTED_PROXIES: '0.0.0.0/0',
+      BSC_CONFIRMATION: '99',
+    };
+    const { warnings } = loadConfig({ ...quiet, ...loud });
+    for (const name of Object.keys(loud))
+      expect(
+        warnings.filter((warning) => warning.startsWith(name)),
+        name,
+      ).to.have.length(1);
+    expect(warnings.join()).not.to.contain('99');
+  });
+
+  it('describes itself without any secret', () => {
+    const secrets = {
+      DATABASE_URL: 'postgres://u:hunter2@h/db',
+      TRON_API_KEY: 'hunter2',
+      SECRETS_KEY: KEY,
+      BSC_RPC_URLS: 'https://rpc/hunter2',
+    };
+    const described = describeConfig(secrets);
+    expect(JSON.stringify(described))
+      .not.to.match(/hunter2/)
+      .and.not.to.contain(KEY);
+    expect(described.find(({ name }) => name === 'DATABASE_URL')).to.deep.equal({
+      name: 'DATABASE_URL',
+      value: '(set, not shown)',
+      source: 'environment',
+    });
+    expect(described.find(({ name }) => name === 'PORT')).to.deep.equal({ name: 'PORT', value: '8080', source: 'default' });
+  });
+
+  it('has examples and defaults that its own parsers accept', () => {
+    for (const [name, variable] of entries) {
+      if (/…|RANDOM_BYTES|\.pem$/.test(variable.example)) continue;
+      expect(problemsOf({ [name]: variable.example }, 'none'), name).to.deep.equal([]);
+    }
+  });
+
+  it('has current generated documents: run "npm run docs" when this fails', () => {
+    const at = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+    expect(at('docs/configuration.md')).to.equal(renderConfigDocs());
+    expect(at('.env.example')).to.equal(renderEnvExample());
+  });
+});
