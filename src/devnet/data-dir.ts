@@ -1,0 +1,97 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { identify, isSameProcess, type ProcessIdentity } from './process-table.ts';
+import { type Log, stopLeftovers } from './processes.ts';
+
+/** What a running gateway tells the command line and other roles. Holds the database password: the file is readable by its owner only. */
+export type Run = {
+  readonly api: string | null;
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+  readonly temporalUi: string | null;
+  readonly pid: number;
+};
+
+/** A data folder held by this process. */
+export type DataDir = { readonly path: string; release(): void };
+
+const runFile = (dataDir: string) => join(dataDir, 'run.json');
+
+function writePrivate(file: string, text: string): void {
+  const next = `${file}.${process.pid}`;
+  rmSync(next, { force: true });
+  writeFileSync(next, text, { mode: 0o600, flag: 'wx' });
+  renameSync(next, file);
+}
+
+/**
+ * Takes a lock that the operating system drops when this process ends in whatever way: it is a lock on the file, held through
+ * SQLite, so there is never a stale one to judge. Returns undefined while somebody else holds it.
+ */
+export function tryLock(file: string): { release(): void } | undefined {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    return { release: () => database.close() };
+  } catch (error) {
+    database.close();
+    if (/locked/.test(String(error))) return undefined;
+    throw new Error(`the lock ${file} cannot be used (${(error as Error).message}): delete that file and try again`);
+  }
+}
+
+function holderOf(path: string): string {
+  try {
+    return `process ${readFileSync(join(path, 'lock.pid'), 'utf8').trim()}`;
+  } catch {
+    return 'another process';
+  }
+}
+
+/**
+ * Makes the data folder, locks it for this process and stops what a killed one left running in it.
+ * Throws a sentence when another gateway uses it.
+ */
+export async function openDataDir(dataDir: string, log: Log): Promise<DataDir> {
+  const path = resolve(dataDir);
+  // 0711: the operating system's `postgres` user has to pass through to its own folder; every file in here is 0600.
+  mkdirSync(path, { recursive: true, mode: 0o711 });
+  const lock = tryLock(join(path, 'lock'));
+  if (!lock) throw new Error(`${path} is in use by ${holderOf(path)}: stop that gateway first, or set DATA_DIR to another folder`);
+  try {
+    chmodSync(join(path, 'lock'), 0o600);
+    writePrivate(join(path, 'lock.pid'), `${process.pid}\n`);
+    await stopLeftovers(path, log);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  return {
+    path,
+    release() {
+      rmSync(join(path, 'lock.pid'), { force: true });
+      lock.release();
+    },
+  };
+}
+
+/** Tells the command line and other roles where this gateway can be reached, until `pid` ends. */
+export function writeRun(dataDir: string, run: Run): void {
+  writePrivate(runFile(dataDir), JSON.stringify({ ...run, process: identify(run.pid) }, null, 2));
+}
+
+/** What the gateway that runs over this folder wrote, or undefined when none runs. */
+export function readRun(dataDir: string): Run | undefined {
+  try {
+    const { process: owner, ...run } = JSON.parse(readFileSync(runFile(dataDir), 'utf8')) as Run & { process: ProcessIdentity };
+    return isSameProcess(owner) ? run : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes back {@link writeRun}. */
+export function removeRun(dataDir: string): void {
+  rmSync(runFile(dataDir), { force: true });
+}

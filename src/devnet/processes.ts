@@ -1,0 +1,237 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { identify, isSameProcess, type ProcessIdentity, processTree, signalProcess } from './process-table.ts';
+
+/** Takes one line of progress for a person. */
+export type Log = (line: string) => void;
+
+/** What to start, and how it likes to be stopped. */
+export type ChildSpec = {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly user?: { readonly uid: number; readonly gid: number };
+  /** Where its output goes; without one only the last of it is kept in memory. */
+  readonly logFile?: string;
+  /** Where it is recorded, so that the next start over the same folder finds it if we are killed. */
+  readonly dataDir?: string;
+  readonly stopSignal?: NodeJS.Signals;
+  readonly stopTimeoutMs?: number;
+};
+
+/** A running child process. */
+export type Child = {
+  readonly pid: number;
+  running(): boolean;
+  /** The end of what it printed, for an error message. */
+  output(): string;
+  /** Ends it in good order, by force after `stopTimeoutMs`. Safe to call twice. */
+  stop(): Promise<void>;
+  /** SIGKILL for it and everything it started, as a crash would: returns when all of it is gone. */
+  kill(): Promise<void>;
+  /** Freezes it: its sockets stay open and answer nothing. */
+  pause(): void;
+  resume(): void;
+};
+
+type Recorded = ProcessIdentity & { readonly name: string; readonly stopSignal: NodeJS.Signals; readonly owner: ProcessIdentity };
+type LiveChild = { readonly identity: ProcessIdentity; readonly spec: ChildSpec };
+
+const POLL_MS = 15;
+const STOP_TIMEOUT_MS = 10_000;
+const EXIT_GRACE_MS = 4_000;
+const OUTPUT_LIMIT = 4_000;
+const LOG_FILE_LIMIT = 10 * 1024 * 1024;
+
+// Signals and exit belong to the process, not to a caller: this list is the one place that knows what must not outlive it.
+const live = new Set<LiveChild>();
+
+async function waitGone(identities: readonly ProcessIdentity[], timeoutMs: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  while (identities.some(isSameProcess)) {
+    if (Date.now() > deadline) return false;
+    await sleep(POLL_MS);
+  }
+  return true;
+}
+
+async function killTree(pid: number): Promise<void> {
+  const tree = processTree(pid);
+  for (const member of tree) signalProcess(member, 'SIGKILL');
+  await waitGone(tree, STOP_TIMEOUT_MS);
+}
+
+async function end(identity: ProcessIdentity, signal: NodeJS.Signals, timeoutMs: number): Promise<void> {
+  signalProcess(identity, signal);
+  signalProcess(identity, 'SIGCONT'); // a frozen process hears nothing else
+  if (!(await waitGone([identity], timeoutMs))) await killTree(identity.pid);
+}
+
+function readRecords(dataDir: string): Recorded[] {
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(join(dataDir, 'children.json'), 'utf8'));
+    return Array.isArray(parsed)
+      ? parsed.filter((entry): entry is Recorded => typeof entry?.pid === 'number' && typeof entry?.owner?.pid === 'number')
+      : [];
+  } catch {
+    return [];
+  }
+}
+
+function writeRecords(dataDir: string, change: (records: Recorded[]) => Recorded[]): void {
+  const file = join(dataDir, 'children.json');
+  const next = `${file}.${process.pid}`;
+  try {
+    writeFileSync(next, JSON.stringify(change(readRecords(dataDir)).filter(isSameProcess)), { mode: 0o600 });
+    renameSync(next, file);
+  } catch (error) {
+    // The folder may be gone already when its last child ends.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+/**
+ * Stops every process that a killed owner left behind in this data folder. A process whose owner still runs is left alone,
+ * and so is one that was merely given the number of a recorded process. Returns the names of what was stopped.
+ */
+export async function stopLeftovers(dataDir: string, log: Log): Promise<string[]> {
+  const orphans = readRecords(dataDir).filter((record) => isSameProcess(record) && !isSameProcess(record.owner));
+  for (const orphan of orphans) {
+    log(`stopping ${orphan.name} (process ${orphan.pid}), left behind by process ${orphan.owner.pid}`);
+    await end(orphan, orphan.stopSignal, STOP_TIMEOUT_MS);
+  }
+  if (orphans.length > 0) writeRecords(dataDir, (records) => records);
+  return orphans.map((orphan) => orphan.name);
+}
+
+/** Stops every child of this process, the latest first. */
+export async function stopAllChildren(): Promise<void> {
+  for (const { identity, spec } of [...live].reverse())
+    await end(identity, spec.stopSignal ?? 'SIGTERM', spec.stopTimeoutMs ?? STOP_TIMEOUT_MS);
+}
+
+function stopAllNow(): void {
+  const all = [...live];
+  for (const { identity, spec } of all) {
+    signalProcess(identity, spec.stopSignal ?? 'SIGTERM');
+    signalProcess(identity, 'SIGCONT');
+  }
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  const deadline = Date.now() + EXIT_GRACE_MS;
+  while (Date.now() < deadline && all.some(({ identity }) => isSameProcess(identity))) Atomics.wait(pause, 0, 0, POLL_MS);
+  for (const { identity } of all)
+    if (isSameProcess(identity)) for (const member of processTree(identity.pid)) signalProcess(member, 'SIGKILL');
+}
+
+let guarded = false;
+
+function guardThisProcess(): void {
+  if (guarded) return;
+  guarded = true;
+  process.on('exit', stopAllNow);
+  for (const [signal, status] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
+    process.on(signal, () => {
+      // Whoever else listens drains first and ends the process itself; the exit handler then does our part.
+      if (process.listenerCount(signal) === 1) void stopAllChildren().finally(() => process.exit(status));
+    });
+  }
+}
+
+function openLog(file: string): number {
+  try {
+    if (statSync(file).size > LOG_FILE_LIMIT) renameSync(file, `${file}.1`);
+  } catch {
+    // no log yet
+  }
+  return openSync(file, 'a', 0o600);
+}
+
+function tailOf(child: ChildProcess, logFile: string | undefined): () => string {
+  let kept = '';
+  (child.stderr as Socket | null)?.unref();
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    kept = (kept + chunk).slice(-OUTPUT_LIMIT);
+  });
+  const from = logFile === undefined ? 0 : statSync(logFile).size;
+  return () => (logFile === undefined ? kept : readFileSync(logFile).subarray(from).toString('utf8').slice(-OUTPUT_LIMIT)).trim();
+}
+
+/**
+ * Starts a child that ends with this process: on exit, on SIGINT, SIGTERM and SIGHUP, and after a SIGKILL at the next start over
+ * its data folder. It gets a session of its own, so Ctrl-C in a terminal reaches us alone and we choose the order of the end.
+ * Throws a sentence when the program cannot be run.
+ */
+export async function startChild(spec: ChildSpec): Promise<Child> {
+  guardThisProcess();
+  const logHandle = spec.logFile === undefined ? undefined : openLog(spec.logFile);
+  const child = spawn(spec.command, spec.args, {
+    detached: true,
+    stdio: ['ignore', logHandle ?? 'ignore', logHandle ?? 'pipe'],
+    ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
+    ...(spec.env === undefined ? {} : { env: spec.env }),
+    ...(spec.user ?? {}),
+  });
+  const output = tailOf(child, spec.logFile);
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) =>
+      reject(
+        new Error(`${spec.name} cannot be started from ${spec.command} (${error.message}): check that the file is there and may be run`),
+      ),
+    );
+  }).finally(() => logHandle !== undefined && closeSync(logHandle));
+  const pid = child.pid ?? 0;
+  const identity = identify(pid) ?? { pid, startedAt: 'ended at once' };
+  const entry: LiveChild = { identity, spec };
+  live.add(entry);
+  record(spec, identity);
+  child.unref(); // a forgotten child must not keep us alive: the exit handler stops it
+  child.once('exit', () => forget(entry));
+  const stopSignal = spec.stopSignal ?? 'SIGTERM';
+  return {
+    pid,
+    running: () => isSameProcess(identity),
+    output,
+    stop: () => end(identity, stopSignal, spec.stopTimeoutMs ?? STOP_TIMEOUT_MS).then(() => forget(entry)),
+    kill: () => killTree(pid).then(() => forget(entry)),
+    pause: () => void signalProcess(identity, 'SIGSTOP'),
+    resume: () => void signalProcess(identity, 'SIGCONT'),
+  };
+}
+
+function record(spec: ChildSpec, identity: ProcessIdentity): void {
+  const owner = identify(process.pid);
+  if (spec.dataDir === undefined || !owner) return;
+  writeRecords(spec.dataDir, (records) => [...records, { ...identity, name: spec.name, stopSignal: spec.stopSignal ?? 'SIGTERM', owner }]);
+}
+
+function forget(entry: LiveChild): void {
+  if (!live.delete(entry) || entry.spec.dataDir === undefined) return;
+  writeRecords(entry.spec.dataDir, (records) => records.filter((known) => known.pid !== entry.identity.pid));
+}
+
+/** Polls until `ready` answers true. Throws a sentence with the child's last output when the child ends or the time is up; the child is then stopped. */
+export async function waitUntilReady(
+  child: Child,
+  input: { name: string; timeoutMs: number; ready: () => Promise<boolean> | boolean },
+): Promise<void> {
+  const deadline = Date.now() + input.timeoutMs;
+  let problem: string | undefined;
+  while (problem === undefined) {
+    if (await input.ready()) return;
+    if (!child.running()) problem = `${input.name} ended while starting`;
+    else if (Date.now() > deadline) problem = `${input.name} did not answer within ${input.timeoutMs / 1000} s`;
+    else await sleep(POLL_MS);
+  }
+  await child.stop();
+  throw new Error(`${problem}. Its last words: ${child.output() || '(none)'}`);
+}
