@@ -48,20 +48,24 @@ export function durationMs(text: string): number | undefined {
   return Number.parseInt(match[1], 10) * DURATION_UNIT_MS[match[2] as keyof typeof DURATION_UNIT_MS];
 }
 
+/** Exactly one of the names, in this spelling: a near miss such as `Production` must not fall back to anything. */
 export function oneOf<const T extends string>(...names: readonly T[]): Parser<T> {
   return parser((text) => names.find((name) => name === text) ?? complain(`must be one of ${names.join(', ')}`));
 }
 
+/** true, false, 1 or 0. */
 export const flag: Parser<boolean> = parser((text) => {
   if (text === 'true' || text === '1') return true;
   if (text === 'false' || text === '0') return false;
   return complain('must be true or false');
 });
 
+/** A path, which need not exist yet. */
 export const filePath: Parser<string> = parser((text) =>
   text.length <= 4096 ? text : complain('must be a path of at most 4096 characters'),
 );
 
+/** A name that needs no quoting anywhere. */
 export const plainName: Parser<string> = parser((text) =>
   /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text)
     ? text
@@ -84,6 +88,7 @@ export const pemFile: Parser<{ path: string; pem: string }> = parser((path) => {
   return pem.includes('-----BEGIN CERTIFICATE-----') ? { path, pem } : complain('must name a PEM file with at least one certificate');
 });
 
+/** A PostgreSQL URL with a host and a database. */
 export const databaseUrl: Parser<string> = parser((text) => {
   const url = parseUrl(text);
   if (!url || !['postgres:', 'postgresql:'].includes(url.protocol)) {
@@ -141,6 +146,7 @@ export const bscAddress: Parser<string> = parser(
   (text) => normaliseAddress('bsc', text) ?? complain('must be an address: 0x and 40 hex digits, in mixed case only with a right checksum'),
 );
 
+/** A base58check address of Tron. */
 export const tronAddress: Parser<string> = parser(
   (text) => normaliseAddress('tron', text) ?? complain('must be a Tron address: T and 33 more base58 characters with a right checksum'),
 );

@@ -1,0 +1,96 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { OperatorError } from '../../src/errors.ts';
+import { createLogger } from '../../src/log.ts';
+import { resolveAccountXpubs } from '../../src/signer/account-xpubs.ts';
+import { ensureDevelopmentWallet, ensureSecretsKey } from '../../src/signer/development-keys.ts';
+import { openWallet, readPassphraseFile } from '../../src/signer/wallet-file.ts';
+
+describe('development keys', () => {
+  let dataDir: string;
+  let lines: string[];
+  const log = createLogger({ level: 'info', destination: { write: (line: string) => lines.push(line) } });
+  const ensure = () => ensureDevelopmentWallet({ dataDir, log });
+  const none = { bsc: undefined, tron: undefined };
+
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'gateway-keys-'));
+    lines = [];
+  });
+  afterEach(() => rmSync(dataDir, { recursive: true }));
+
+  async function refusal(work: Promise<unknown>): Promise<string> {
+    const error = await work.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.be.instanceOf(OperatorError);
+    return String(error);
+  }
+
+  it('makes a wallet that opens with the passphrase beside it, says so once, and keeps it', async () => {
+    const made = await ensure();
+    const again = await ensure();
+    expect([made.created, again.created]).to.deep.equal([true, false]);
+    expect(again.publicParts).to.deep.equal(made.publicParts);
+    expect(lines).to.have.length(1);
+    const { passphrase } = await readPassphraseFile(made.passphraseFile);
+    expect(lines.join()).not.to.contain(passphrase);
+    expect((await openWallet({ file: made.seedFile, passphrase })).publicParts).to.deep.equal(made.publicParts);
+    expect(readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).mode & 0o777])).to.deep.equal([
+      ['wallet.json', 0o600],
+      ['wallet.passphrase', 0o600],
+    ]);
+  });
+
+  it('goes on after a crash between passphrase and seed', async () => {
+    const { passphraseFile, seedFile } = await ensure();
+    const passphrase = readFileSync(passphraseFile, 'utf8');
+    unlinkSync(seedFile);
+    writeFileSync(`${seedFile}.left-over.tmp`, 'half');
+    expect((await ensure()).created).to.equal(true);
+    expect(readFileSync(passphraseFile, 'utf8')).to.equal(passphrase);
+  });
+
+  it('makes one wallet and one key when several processes start at once', async () => {
+    const wallets = await Promise.all([ensure(), ensure(), ensure()]);
+    expect(new Set(wallets.map(({ publicParts }) => publicParts.gas.bsc)).size).to.equal(1);
+    expect(wallets.filter(({ created }) => created)).to.have.length(1);
+    const keys = await Promise.all(Array.from({ length: 20 }, () => ensureSecretsKey({ dataDir, log })));
+    expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).to.equal(1);
+    const [made] = wallets;
+    await openWallet({ file: made.seedFile, passphrase: (await readPassphraseFile(made.passphraseFile)).passphrase });
+  });
+
+  it('never replaces a wallet whose passphrase is gone', async () => {
+    const { passphraseFile, seedFile } = await ensure();
+    const before = readFileSync(seedFile, 'utf8');
+    unlinkSync(passphraseFile);
+    expect(await refusal(ensure())).to.match(/no passphrase at .*Put its passphrase there/);
+    expect(readFileSync(seedFile, 'utf8')).to.equal(before);
+  });
+
+  it('keeps the secrets key, and refuses a damaged one instead of making another', async () => {
+    const key = await ensureSecretsKey({ dataDir, log });
+    expect(await ensureSecretsKey({ dataDir, log })).to.deep.equal(key);
+    expect(key.length).to.equal(32);
+    expect(statSync(join(dataDir, 'secrets.key')).mode & 0o777).to.equal(0o600);
+    writeFileSync(join(dataDir, 'secrets.key'), 'AAAA');
+    expect(await refusal(ensureSecretsKey({ dataDir, log }))).to.match(/32 bytes/);
+  });
+
+  it('takes account keys from the environment first, then from the wallet, and refuses a stranger', async () => {
+    const { seedFile, publicParts } = await ensure();
+    const { live, test } = publicParts.xpub;
+    expect(await resolveAccountXpubs({ xpubs: { live: none, test: none }, seedFile })).to.deep.equal({ live, test });
+    expect(await resolveAccountXpubs({ xpubs: { live, test }, seedFile: join(dataDir, 'absent') })).to.deep.equal({ live, test });
+    expect(await refusal(resolveAccountXpubs({ xpubs: { live: { ...live, bsc: test.bsc }, test }, seedFile }))).to.match(
+      /WALLET_XPUB_BSC does not belong to the wallet/,
+    );
+    expect(await refusal(resolveAccountXpubs({ xpubs: { live, test: none }, seedFile: join(dataDir, 'absent') }))).to.match(
+      /WALLET_XPUB_TEST_BSC is not set.*gateway wallet xpub/,
+    );
+  });
+});
