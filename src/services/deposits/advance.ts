@@ -1,4 +1,4 @@
-import { ChainCursor, Deposit, Merchant, WebhookDelivery } from '../../db/entities/index.ts';
+import { ChainCursor, Deposit, Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import {
   type AdvanceDecision,

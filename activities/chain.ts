@@ -1,0 +1,104 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { BlockRef, ChainReader } from '../src/chain/port.ts';
+import { CursorMoved, noteFault, openCursor } from '../src/services/chain/cursor.ts';
+import { type FollowedChain, lookAtChain } from '../src/services/chain/follow.ts';
+import type { Deps } from '../src/services/deps.ts';
+
+export type ChainDeps = Deps & {
+  readonly chains: ReadonlyMap<string, FollowedChain>;
+  readonly firstBlockSince: (reader: ChainReader, timestampMs: number, signal: AbortSignal) => Promise<BlockRef>;
+};
+
+const FOLLOW_FOR_MS = 55 * 60_000;
+const HEARTBEAT_MS = 3_000;
+const MIN_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 1_000;
+const FAULT_PAUSE_MS = 1_000;
+
+/** The long activity that follows a chain. Its heartbeat is the progress that operators see. */
+export function chainActivities(deps: ChainDeps) {
+  return {
+    async followChain(input: { network: string }): Promise<void> {
+      const chain = deps.chains.get(input.network);
+      if (!chain)
+        throw ApplicationFailure.create({
+          message: `this worker has no RPC endpoints for ${input.network}: set them and restart it`,
+          nextRetryDelay: '5s',
+        });
+      const context = Context.current();
+      const signal = context.cancellationSignal;
+      const progress = { text: 'starting' };
+      const beat = setInterval(() => context.heartbeat(progress.text), HEARTBEAT_MS);
+      try {
+        await follow(deps, chain, signal, (text) => {
+          progress.text = text;
+        });
+      } catch (error) {
+        // A worker that shuts down hands the chain over at once.
+        if (signal.aborted)
+          throw ApplicationFailure.create({ message: 'this worker shuts down; another one goes on', nextRetryDelay: 100 });
+        throw error;
+      } finally {
+        clearInterval(beat);
+      }
+    },
+  };
+}
+
+async function follow(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal, show: (text: string) => void): Promise<void> {
+  const { reader } = chain;
+  const startedMs = Date.now();
+  const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, deps.settings.blockIntervalMs[reader.network] / 3));
+  let read = 0;
+  while (Date.now() - startedMs < FOLLOW_FOR_MS) {
+    signal.throwIfAborted();
+    try {
+      await openCursor(deps, reader, deps.firstBlockSince, signal);
+      const look = await lookAtChain(deps, chain, signal);
+      read += look.scanned;
+      const { cursor } = look;
+      const rate = read / Math.max(1, (Date.now() - startedMs) / 1_000);
+      const left = cursor.headNumber - cursor.scannedNumber;
+      const eta = left > 0 && rate > 0 ? `, ${left} blocks left, about ${Math.ceil(left / rate)} s` : '';
+      show(
+        `scanned ${cursor.scannedNumber}, head ${cursor.headNumber}, final ${cursor.finalizedNumber}, read twice up to ${cursor.verifiedNumber}; ${rate.toFixed(1)} blocks/s${eta}`,
+      );
+      if (!look.behind) await pause(pauseMs, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // Another watcher won: look again from where it left the cursor, a little later so that two do not keep step.
+      if (error instanceof CursorMoved) await pause(pauseMs * 2, signal);
+      else await survive(deps, reader, error, show, signal);
+    }
+  }
+}
+
+/** A chain or database that is away is waited for; the reason is kept where operators and readiness look. */
+async function survive(
+  deps: ChainDeps,
+  reader: ChainReader,
+  error: unknown,
+  show: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const reason = error instanceof Error ? error.message : String(error);
+  deps.log.warn({ err: error, network: reader.network }, 'the chain could not be read; trying again');
+  show(`waiting: ${reason}`);
+  await noteFault(deps, reader.network, reason).catch(() => undefined);
+  await pause(FAULT_PAUSE_MS, signal);
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason instanceof Error ? signal.reason : new Error('stopped'));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

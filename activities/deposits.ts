@@ -1,0 +1,42 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { advanceDeposit as advance } from '../src/services/deposits/advance.ts';
+import { DecisionRefused, failDeposit as fail } from '../src/services/deposits/operator.ts';
+import type { Deps } from '../src/services/deps.ts';
+
+/** The steps of the deposit actor. */
+export function depositActivities(deps: Deps) {
+  return {
+    /**
+     * One step of the deposit. While the chain does not permit it, it fails benignly with what an operator wants to read, and says when
+     * to look again; after `STUCK_AFTER` once with the type NeedsOperator, which is not retried.
+     */
+    async advanceDeposit(input: {
+      depositId: string;
+      alarmed: boolean;
+    }): Promise<{ state: string; since: string; deliveries: string[]; note: string }> {
+      const result = await advance(deps, input);
+      if (result.kind === 'at') {
+        return { state: result.state, since: result.since.toISOString(), deliveries: [...result.deliveries], note: result.note };
+      }
+      if (result.stuck) throw ApplicationFailure.create({ message: result.reason, type: 'NeedsOperator', nonRetryable: true });
+      throw ApplicationFailure.create({
+        message: result.reason,
+        type: 'Waiting',
+        nextRetryDelay: result.delayMs,
+        category: ApplicationFailureCategory.BENIGN,
+      });
+    },
+
+    /** An operator's decision to fail the deposit. Repeating it after a crash finds it done. */
+    async failDeposit(input: { depositId: string; by: string; reason: string }): Promise<{ state: string }> {
+      try {
+        const { deposit } = await fail(deps, input);
+        return { state: deposit.status };
+      } catch (error) {
+        if (error instanceof DecisionRefused)
+          throw ApplicationFailure.create({ message: error.message, type: 'DecisionRefused', nonRetryable: true });
+        throw error;
+      }
+    },
+  };
+}

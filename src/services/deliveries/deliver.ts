@@ -1,0 +1,115 @@
+import { backoffAfterMs, classify, describeOutcome, type Outcome, WEBHOOK_LIMITS } from '../../domain/webhook.ts';
+import type { Deps } from '../deps.ts';
+import { buildHeaders } from '../webhooks/signature.ts';
+import type { WebhookTransport } from '../webhooks/transport.ts';
+import { type DueDelivery, loadDelivery, secretsOf } from './load.ts';
+import { beginAttempt, closeDelivery, endAttempt, endInterrupted, hostOf } from './record.ts';
+import type { DeliverySlots } from './slots.ts';
+
+export type DeliverDeps = Deps & { readonly transport: WebhookTransport; readonly slots: DeliverySlots };
+
+export type DeliverResult =
+  /** The delivery is at its end. */
+  | { readonly kind: 'done'; readonly status: 'succeeded' | 'failed'; readonly message: string }
+  /** An attempt was used and failed; the next one is due after the pause. */
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly message: string }
+  /** Nothing was sent and no attempt was used. */
+  | { readonly kind: 'later'; readonly delayMs: number; readonly message: string };
+
+/** An attempt may still be under way in another process for this long after its row was written. */
+const ATTEMPT_ENDS_AFTER_MS = WEBHOOK_LIMITS.attemptMs + 2_000;
+/** How long the result of a POST that happened is tried to be written. */
+const RECORD_TRIES = 8;
+const RECORD_PAUSE_MS = 400;
+
+/**
+ * Sends the next attempt of a delivery when it is due. The attempt rows decide everything: numbers, pauses, the end. Whatever fails
+ * before the attempt's row is written throws or answers `later`, and uses up nothing; a crash afterwards counts as an attempt.
+ */
+export async function deliverWebhook(deps: DeliverDeps, input: { deliveryId: string }): Promise<DeliverResult> {
+  const em = deps.orm.em.fork();
+  const delivery = await loadDelivery(em, input.deliveryId);
+  if (!delivery) return { kind: 'done', status: 'failed', message: 'there is no such delivery' };
+  if (delivery.status !== 'pending') return { kind: 'done', status: delivery.status, message: `already ${delivery.status}` };
+  if (delivery.endpoint.deleted || !delivery.endpoint.enabled) {
+    await closeDelivery(em, deps, delivery);
+    return { kind: 'done', status: 'failed', message: `the endpoint was ${delivery.endpoint.deleted ? 'deleted' : 'disabled'}` };
+  }
+  const turn = await turnOf(deps, delivery);
+  if (typeof turn !== 'number') return turn;
+  const slot = deps.slots.take(delivery.endpoint.id);
+  if ('waitMs' in slot) return { kind: 'later', delayMs: slot.waitMs, message: 'every connection that this endpoint may have is in use' };
+  try {
+    return await attempt(deps, delivery, turn);
+  } finally {
+    slot.free();
+  }
+}
+
+/** The number of the attempt that is due now, or what to do instead. */
+async function turnOf(deps: Deps, delivery: DueDelivery): Promise<number | DeliverResult> {
+  const { last } = delivery;
+  if (!last) return 1;
+  const em = deps.orm.em.fork();
+  const now = deps.now().getTime();
+  let endedAt = last.finishedAt?.getTime();
+  if (endedAt === undefined) {
+    const end = last.startedAt.getTime() + ATTEMPT_ENDS_AFTER_MS;
+    if (now < end) return { kind: 'later', delayMs: Math.max(1, end - now), message: `attempt ${last.number} may still be under way` };
+    endedAt = last.startedAt.getTime() + WEBHOOK_LIMITS.attemptMs;
+    await endInterrupted(em, delivery, last.number, new Date(endedAt));
+  }
+  if (last.number >= deps.settings.webhookMaxAttempts) {
+    await closeDelivery(em, deps, delivery);
+    return { kind: 'done', status: 'failed', message: `all ${last.number} attempts are used up` };
+  }
+  const dueAt = endedAt + backoffAfterMs(last.number);
+  if (now < dueAt)
+    return { kind: 'later', delayMs: Math.max(1, dueAt - now), message: `attempt ${last.number + 1} is due in ${dueAt - now} ms` };
+  return last.number + 1;
+}
+
+async function attempt(deps: DeliverDeps, delivery: DueDelivery, number: number): Promise<DeliverResult> {
+  const secrets = secretsOf(deps.secretBox, delivery.endpoint, deps.now());
+  const outcome = await deps.transport.post({
+    url: delivery.endpoint.url,
+    body: delivery.body,
+    headers: () =>
+      buildHeaders({
+        eventId: delivery.eventId,
+        event: delivery.eventType,
+        attempt: number,
+        sentAt: deps.now(),
+        body: delivery.body,
+        secrets,
+      }),
+    onLookup: () => beginAttempt(deps.orm.em.fork(), deps, delivery, number),
+  });
+  const verdict = classify(outcome);
+  const more = verdict === 'retry' && number < deps.settings.webhookMaxAttempts;
+  const delayMs = backoffAfterMs(number);
+  await recordEnd(deps, delivery, { number, outcome, more, delayMs });
+  const message = describeOutcome(outcome, hostOf(delivery.endpoint.url));
+  if (verdict === 'succeeded') return { kind: 'done', status: 'succeeded', message };
+  if (more) return { kind: 'retry', delayMs, message: `attempt ${number}: ${message}` };
+  return { kind: 'done', status: 'failed', message: `attempt ${number}: ${message}` };
+}
+
+/** The POST has happened: its result is worth some patience with the database, because without it the receiver gets the event once more. */
+async function recordEnd(
+  deps: Deps,
+  delivery: DueDelivery,
+  end: { number: number; outcome: Outcome; more: boolean; delayMs: number },
+): Promise<void> {
+  const { number, outcome } = end;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const nextAttemptAt = end.more ? new Date(deps.now().getTime() + end.delayMs) : null;
+      await endAttempt(deps.orm.em.fork(), deps, delivery, { number, outcome, verdict: classify(outcome), nextAttemptAt });
+      return;
+    } catch (error) {
+      if (tries >= RECORD_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RECORD_PAUSE_MS));
+    }
+  }
+}

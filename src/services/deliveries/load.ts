@@ -1,0 +1,84 @@
+import type { Em } from '../../db/orm.ts';
+import type { SealBox } from '../deps.ts';
+
+/** Everything one attempt needs, read in one query. */
+export type DueDelivery = {
+  readonly id: string;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly round: number;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly body: Buffer;
+  readonly endpoint: {
+    readonly id: string;
+    readonly url: string;
+    readonly enabled: boolean;
+    readonly deleted: boolean;
+    readonly secretSealed: Buffer;
+    readonly previousSecretSealed: Buffer | null;
+    readonly previousSecretUntil: Date | null;
+  };
+  /** The newest attempt of this round, if there is one. */
+  readonly last: { readonly number: number; readonly startedAt: Date; readonly finishedAt: Date | null } | undefined;
+};
+
+type Row = {
+  id: string;
+  status: DueDelivery['status'];
+  round: number;
+  event_id: string;
+  event_type: string;
+  body: Buffer;
+  endpoint_id: string;
+  url: string;
+  enabled: boolean;
+  deleted: boolean;
+  secret_sealed: Buffer;
+  previous_secret_sealed: Buffer | null;
+  previous_secret_until: string | Date | null;
+  number: number | null;
+  started_at: string | Date | null;
+  finished_at: string | Date | null;
+};
+
+/** Reads a delivery with its event, endpoint and newest attempt. Undefined for an unknown id. */
+export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDelivery | undefined> {
+  const rows = await em.execute<Row[]>(
+    `select d.id, d.status, d.round, d.event_id, d.event_type, e.body, w.id as endpoint_id, w.url, w.enabled, w.deleted_at is not null as deleted,
+       w.secret_sealed, w.previous_secret_sealed, w.previous_secret_until, a.number, a.started_at, a.finished_at
+     from webhook_deliveries d
+     join events e on e.id = d.event_id
+     join webhook_endpoints w on w.id = d.endpoint_id
+     left join lateral (select number, started_at, finished_at from webhook_attempts where delivery_id = d.id and round = d.round order by number desc limit 1) a on true
+     where d.id = ?`,
+    [deliveryId],
+  );
+  const row = rows[0];
+  return row ? fromRow(row) : undefined;
+}
+
+function fromRow(row: Row): DueDelivery {
+  return {
+    ...{ id: row.id, status: row.status, round: row.round, eventId: row.event_id, eventType: row.event_type, body: row.body },
+    endpoint: {
+      ...{ id: row.endpoint_id, url: row.url, enabled: row.enabled, deleted: row.deleted },
+      secretSealed: row.secret_sealed,
+      previousSecretSealed: row.previous_secret_sealed,
+      previousSecretUntil: dateOf(row.previous_secret_until),
+    },
+    last:
+      row.number === null || row.started_at === null
+        ? undefined
+        : { number: row.number, startedAt: new Date(row.started_at), finishedAt: dateOf(row.finished_at) },
+  };
+}
+
+const dateOf = (value: string | Date | null): Date | null => (value === null ? null : new Date(value));
+
+/** The secrets that sign this attempt: the current one first, then the one of a running rotation. */
+export function secretsOf(box: SealBox, endpoint: DueDelivery['endpoint'], now: Date): string[] {
+  const secrets = [box.open(endpoint.secretSealed, endpoint.id)];
+  const { previousSecretSealed, previousSecretUntil } = endpoint;
+  if (previousSecretSealed && previousSecretUntil && previousSecretUntil > now) secrets.push(box.open(previousSecretSealed, endpoint.id));
+  return secrets;
+}

@@ -1,0 +1,14 @@
+import { CancellationScope, setCurrentDetails } from '@temporalio/workflow';
+import type { NotifyActorInput } from '../src/domain/actor-message.ts';
+import { openDeliveries } from './deliveries.ts';
+
+/** Delivers an event that no other actor carries: a new customer, a resend, a test. Ends when every delivery is at its end. */
+export async function notify(input: NotifyActorInput): Promise<{ deliveries: number }> {
+  return await CancellationScope.nonCancellable(async () => {
+    const deliveries = openDeliveries('webhook');
+    deliveries.start(input.deliveries);
+    await deliveries.settled();
+    setCurrentDetails(deliveries.summary());
+    return { deliveries: input.deliveries.length };
+  });
+}

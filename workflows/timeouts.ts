@@ -1,0 +1,16 @@
+// Every pause and limit of the workflows in one leaf file. No schedule-to-close anywhere: it would end an activity that may retry for ever.
+
+/** Two attempts' worth of a webhook's 10 s budget must fit, with its two records around it. */
+export const DELIVER_START_TO_CLOSE_MS = 15_000;
+/** A step is some SQL statements and at most one price. */
+export const ADVANCE_START_TO_CLOSE_MS = 20_000;
+export const OPERATOR_START_TO_CLOSE_MS = 10_000;
+/** The watcher returns by itself long before this. */
+export const WATCH_START_TO_CLOSE_MS = 2 * 60 * 60_000;
+export const WATCH_HEARTBEAT_MS = 10_000;
+
+/** Used only where an activity ended without saying when to come back: a crash or a time-out. */
+export const CRASH_RETRY = { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000 } as const;
+
+export const WEBHOOK_TASK_QUEUE = 'webhooks';
+export const NEEDS_OPERATOR = 'NeedsOperator';

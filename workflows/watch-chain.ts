@@ -1,0 +1,19 @@
+import { CancellationScope, continueAsNew, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { WatchChainInput } from '../src/domain/actor-message.ts';
+import { WATCH_HEARTBEAT_MS, WATCH_START_TO_CLOSE_MS } from './timeouts.ts';
+
+/** Follows one chain for ever: one long activity, whose heartbeat shows the progress, and a fresh history about every hour. */
+export async function watchChain(input: WatchChainInput): Promise<never> {
+  return await CancellationScope.nonCancellable(async () => {
+    const { followChain } = proxyActivities<Activities>({
+      startToCloseTimeout: WATCH_START_TO_CLOSE_MS,
+      heartbeatTimeout: WATCH_HEARTBEAT_MS,
+      retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 5_000 },
+      activityId: `follow:${input.network}`,
+      summary: `follow ${input.network}`,
+    });
+    await followChain(input);
+    return await continueAsNew<typeof watchChain>(input);
+  });
+}
