@@ -31,6 +31,7 @@ const DEAD_AFTER_MS = 90_000_000;
 const AHEAD_LIMIT_MS = 600_000;
 const CACHE_MS = 30_000;
 const RETRY_BAD_MS = 5_000;
+const REFRESH_LIMIT_MS = 15_000;
 const FEED_DECIMALS = 8n;
 /** A billion dollars for one coin is a broken feed, not a market. */
 const MAX_USD8 = 10n ** 17n;
@@ -90,16 +91,17 @@ class ChainlinkPrices implements PriceSource {
     if (!state) return undefined;
     if (this.#deps.now().getTime() >= state.again) {
       // One question at a time for a feed, however many deposits wait for it.
-      state.running ??= this.#refresh(currency, state, signal).finally(() => {
+      state.running ??= this.#refresh(currency, state).finally(() => {
         state.running = undefined;
       });
-      await state.running;
-      signal.throwIfAborted();
+      await unlessAborted(state.running, signal);
     }
     return state.fresh;
   }
 
-  async #refresh(currency: Currency, state: FeedState, signal: AbortSignal): Promise<void> {
+  /** Belongs to no single caller: one that stops waiting must not spoil the answer for the others. */
+  async #refresh(currency: Currency, state: FeedState): Promise<void> {
+    const signal = AbortSignal.timeout(REFRESH_LIMIT_MS);
     let problem: string | null = null;
     try {
       const answer = await this.#read(currency, state, signal);
@@ -113,12 +115,8 @@ class ChainlinkPrices implements PriceSource {
         state.fresh = answer;
       }
     } catch (error) {
-      if (signal.aborted) return; // The next caller asks again.
-      if (
-        !(error instanceof BadAnswer || error instanceof RpcRejected || error instanceof RpcUnavailable || error instanceof ChainMismatch)
-      )
-        throw error;
-      problem = error.message;
+      if (!signal.aborted && !EXPECTED.some((kind) => error instanceof kind)) throw error;
+      problem = signal.aborted ? `no answer within ${REFRESH_LIMIT_MS / 1000} s` : (error as Error).message;
     }
     if (problem !== null) state.fresh = state.lastGood && { ...state.lastGood, stale: true };
     state.again =
@@ -153,6 +151,23 @@ class ChainlinkPrices implements PriceSource {
 
 class BadAnswer extends Error {
   override readonly name = 'BadAnswer';
+}
+
+/** What a feed or its endpoints can do wrong; anything else is a defect of ours and is thrown. */
+const EXPECTED = [BadAnswer, RpcRejected, RpcUnavailable, ChainMismatch] as const;
+
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 function wordAt(hex: string, index: number): bigint | undefined {

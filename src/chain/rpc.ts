@@ -99,6 +99,7 @@ class Pool implements RpcPool {
 
   async run<T>(work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined> {
     signal.throwIfAborted();
+    this.#probeIfDue(signal);
     await this.#waitForOne(signal);
     let absent = false;
     for (const state of this.#candidates()) {
@@ -151,7 +152,9 @@ class Pool implements RpcPool {
       const value = await work({
         host: state.endpoint.host,
         call: (method, params) => this.#call(state, method, params, signal),
-        sawHead: (number) => this.#sawHead(state, number, signal),
+        sawHead: (number) => {
+          state.head = number;
+        },
       });
       this.#succeeded(state);
       return value;
@@ -161,13 +164,16 @@ class Pool implements RpcPool {
     }
   }
 
-  /** Compares the heads of all endpoints from time to time, beside the caller's work and never in its way. */
-  #sawHead(seen: State, number: number, signal: AbortSignal): void {
-    seen.head = number;
+  /**
+   * From time to time asks the endpoints that are not in use for their head, beside the caller's work and never in its way: so one
+   * that has recovered comes back, and one that others have overtaken is found out.
+   */
+  #probeIfDue(signal: AbortSignal): void {
     if (this.#states.length < 2 || this.#now() < this.#nextProbe) return;
     this.#nextProbe = this.#now() + (this.#options.probeEveryMs ?? 10_000);
+    const [inUse] = this.#candidates();
     for (const state of this.#states) {
-      if (state === seen || this.#now() < state.notBefore) continue;
+      if (state === inUse || this.#now() < state.notBefore) continue;
       const probe = async (session: RpcSession) => {
         const answer = await session.call('eth_blockNumber', []);
         if (typeof answer === 'string' && /^0x[0-9a-f]{1,12}$/i.test(answer)) state.head = Number.parseInt(answer, 16);

@@ -1,0 +1,66 @@
+// The odd contracts that only tests need, compiled once a run (half a second). The token's own contract is Solidity, not a stand-in.
+import { createRequire } from 'node:module';
+
+const SOURCE = `
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.30;
+contract Token {
+  uint8 public decimals;
+  mapping(address => uint256) public balanceOf;
+  mapping(address => mapping(address => uint256)) public allowance;
+  event Transfer(address indexed from, address indexed to, uint256 value);
+  constructor(uint8 d) { decimals = d; }
+  function mint(address to, uint256 v) external { balanceOf[to] += v; emit Transfer(address(0), to, v); }
+  function approve(address s, uint256 v) external returns (bool) { allowance[msg.sender][s] = v; return true; }
+  function transfer(address to, uint256 v) external returns (bool) { return move(msg.sender, to, v); }
+  function transferFrom(address f, address to, uint256 v) external returns (bool) { allowance[f][msg.sender] -= v; return move(f, to, v); }
+  function move(address f, address to, uint256 v) private returns (bool) { balanceOf[f] -= v; balanceOf[to] += v; emit Transfer(f, to, v); return true; }
+}
+interface IToken { function transfer(address, uint256) external returns (bool); function transferFrom(address, address, uint256) external returns (bool); }
+contract Payer {
+  receive() external payable {}
+  function pay(IToken t, address[] calldata to, uint256[] calldata v) external { for (uint i; i < to.length; i++) t.transfer(to[i], v[i]); }
+  function pull(IToken t, address[] calldata f, address[] calldata to, uint256[] calldata v) external { for (uint i; i < to.length; i++) t.transferFrom(f[i], to[i], v[i]); }
+  function payCoin(address payable to, uint256 v) external { (bool ok,) = to.call{value: v}(""); require(ok); }
+  function payAndFail(IToken t, address to, uint256 v) external { t.transfer(to, v); revert("no"); }
+  function payAndSwallow(IToken t, address to, uint256 v) external { try this.payAndFail(t, to, v) {} catch {} }
+  // A log with any topics and any data, as only a broken or hostile contract writes it.
+  function log3(bytes32 a, bytes32 b, bytes32 c, bytes calldata d) external { bytes memory m = d; assembly { log3(add(m, 32), mload(m), a, b, c) } }
+  function log4(bytes32 a, bytes32 b, bytes32 c, bytes32 e) external { assembly { log4(0, 0, a, b, c, e) } }
+}
+contract Feed {
+  uint8 public decimals = 8;
+  int256 answer; uint256 updatedAt; bool broken;
+  function set(int256 a, uint256 t) external { answer = a; updatedAt = t; }
+  function setDecimals(uint8 d) external { decimals = d; }
+  function setBroken(bool b) external { broken = b; }
+  function latestRoundData() external view returns (uint80, int256, uint256, uint256, uint80) { require(!broken, "down"); return (1, answer, updatedAt, updatedAt, 1); }
+}`;
+
+export type Artifact = { readonly abi: readonly string[] | unknown[]; readonly bytecode: string };
+let compiled: Record<'Token' | 'Payer' | 'Feed', Artifact> | undefined;
+
+/** The artifacts of the contracts above. Throws the compiler's own message. */
+export function testContracts(): Record<'Token' | 'Payer' | 'Feed', Artifact> {
+  if (compiled) return compiled;
+  const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string };
+  const input = {
+    language: 'Solidity',
+    sources: { 'test.sol': { content: SOURCE } },
+    settings: { optimizer: { enabled: true }, outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } } },
+  };
+  type Output = {
+    errors?: { severity: string; formattedMessage: string }[];
+    contracts: Record<string, Record<string, { abi: unknown[]; evm: { bytecode: { object: string } } }>>;
+  };
+  const output = JSON.parse(solc.compile(JSON.stringify(input))) as Output;
+  const failed = output.errors?.find((error) => error.severity === 'error');
+  if (failed) throw new Error(failed.formattedMessage);
+  const artifact = (name: string): Artifact => {
+    const contract = output.contracts['test.sol']?.[name];
+    if (!contract) throw new Error(`no contract ${name}`);
+    return { abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` };
+  };
+  compiled = { Token: artifact('Token'), Payer: artifact('Payer'), Feed: artifact('Feed') };
+  return compiled;
+}
