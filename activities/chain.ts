@@ -7,6 +7,8 @@ import type { Deps } from '../src/services/deps.ts';
 
 export type ChainDeps = Deps & {
   readonly chains: ReadonlyMap<string, FollowedChain>;
+  /** Aborted when this process begins to stop: the chain is handed over at once instead of after the grace time. */
+  readonly stopping: AbortSignal;
   readonly firstBlockSince: (reader: ChainReader, timestampMs: number, signal: AbortSignal) => Promise<BlockRef>;
 };
 
@@ -27,7 +29,7 @@ export function chainActivities(deps: ChainDeps) {
           nextRetryDelay: '5s',
         });
       const context = Context.current();
-      const signal = context.cancellationSignal;
+      const signal = AbortSignal.any([context.cancellationSignal, deps.stopping]);
       const progress = { text: 'starting' };
       const beat = setInterval(() => context.heartbeat(progress.text), HEARTBEAT_MS);
       try {

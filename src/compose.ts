@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import type { ActivityDeps } from '../activities/index.ts';
+import { AddressSet } from './chain/address-set.ts';
+import { createBscReader } from './chain/bsc.ts';
+import { firstBlockSince } from './chain/first-block.ts';
+import { createPriceSource } from './chain/prices.ts';
+import { createRpcPool, type RpcPool } from './chain/rpc.ts';
+import { type Config, thresholdUnits } from './config.ts';
+import { openOrm } from './db/orm.ts';
+import { ASSETS, type Network } from './domain/assets.ts';
+import { componentLogger, type Logger } from './log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { createSecretBox } from './secret-box.ts';
+import type { FollowedChain } from './services/chain/follow.ts';
+import { createDeliverySlots } from './services/deliveries/slots.ts';
+import type { Deps, ServiceSettings } from './services/deps.ts';
+import { createLookup } from './services/webhooks/lookup.ts';
+import { createWebhookTransport } from './services/webhooks/transport.ts';
+import type { AccountXpubs } from './signer/account-xpubs.ts';
+import { linkTemporal, type TemporalLink, type TemporalPlace } from './temporal/client.ts';
+
+/** What a process stands on: where the database and Temporal are, and the keys it may know. */
+export type Ground = {
+  readonly databaseUrl: string;
+  /** Undefined for a command that runs without Temporal. */
+  readonly temporal: TemporalPlace | undefined;
+  readonly xpubs: AccountXpubs;
+  readonly secretsKey: Uint8Array;
+};
+
+/** The wired gateway of one process. `close` gives back pools and connections. */
+export type Gateway = {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly deps: Deps;
+  readonly link: TemporalLink | undefined;
+  readonly bscRpc: RpcPool | undefined;
+  readonly metrics: Metrics;
+  close(): Promise<void>;
+};
+
+/** Expected block times; only pauses between looks depend on them. */
+const BLOCK_INTERVAL_MS: Readonly<Record<Network, number>> = { bsc: 450, tron: 3_000 };
+
+/** Wires services, database, prices and Temporal from the configuration. Connects to nothing yet, so it fails only for a defect. */
+export async function composeGateway(input: {
+  config: Config;
+  ground: Ground;
+  log: Logger;
+  name: string;
+  poolSize: number;
+}): Promise<Gateway> {
+  const { config, ground, log } = input;
+  const orm = await openOrm({ url: ground.databaseUrl, poolSize: input.poolSize, applicationName: `gateway ${input.name}` });
+  const link = ground.temporal ? linkTemporal(ground.temporal) : undefined;
+  const bscRpc = config.bsc.enabled ? poolOf(config, log) : undefined;
+  const metrics = createMetrics({ defaults: true });
+  const prices = createPriceSource(config.prices.source, {
+    rpc: bscRpc,
+    now: () => new Date(),
+    maxAgeMs: config.prices.maxAgeMs,
+    report: (message) => log.warn({ component: 'prices' }, message),
+  });
+  const deps: Deps = {
+    orm,
+    log,
+    now: () => new Date(),
+    newId: () => randomUUID(),
+    settings: settingsOf(config),
+    secretBox: createSecretBox(ground.secretsKey),
+    xpubs: ground.xpubs,
+    prices,
+    actors: link?.actors,
+  };
+  const close = async (): Promise<void> => {
+    await orm.close(true);
+    await link?.close();
+  };
+  return { config, log, deps, link, bscRpc, metrics, close };
+}
+
+function poolOf(config: Config, log: Logger): RpcPool {
+  const chain = componentLogger(log, 'rpc');
+  return createRpcPool({
+    name: 'bsc',
+    urls: config.bsc.rpcUrls,
+    chainId: config.bsc.chainId,
+    report: (message) => chain.warn({}, message),
+  });
+}
+
+/** The part of the configuration that the services read. */
+export function settingsOf(config: Config): ServiceSettings {
+  const minDepositUnits = new Map<string, bigint>();
+  for (const { network, currency } of ASSETS) {
+    const units = thresholdUnits(config.payments.minDepositUnits, network, currency);
+    if (units !== undefined) minDepositUnits.set(`${currency}.${network}`, units);
+  }
+  return {
+    requiredConfirmations: { bsc: config.bsc.confirmations, tron: config.tron.confirmations },
+    contracts: { bsc: config.bsc.usdtContract, tron: config.tron.usdtContract },
+    minDepositUnits,
+    stuckAfterMs: config.stuckAfterMs,
+    webhookMaxAttempts: config.webhooks.maxAttempts,
+    webhookTarget: { allowedCidrs: config.webhooks.allowedCidrs, allowHttp: config.webhooks.allowHttp, caPem: config.webhooks.caPem },
+    blockIntervalMs: BLOCK_INTERVAL_MS,
+  };
+}
+
+/** What the activities of a worker need beyond the services: the door to receivers and the chains. */
+export function activityDepsOf(
+  gateway: Gateway,
+  gasWallets: Readonly<Partial<Record<Network, string>>>,
+  stopping: AbortSignal,
+): ActivityDeps {
+  const { deps } = gateway;
+  const transport = createWebhookTransport({
+    lookup: createLookup({ useSystem: deps.settings.webhookTarget.allowedCidrs.length > 0 }),
+    policy: deps.settings.webhookTarget,
+    now: () => performance.now(),
+  });
+  return { ...deps, transport, slots: createDeliverySlots(), chains: chainsOf(gateway, gasWallets), firstBlockSince, stopping };
+}
+
+function chainsOf({ config, bscRpc }: Gateway, gasWallets: Readonly<Partial<Record<Network, string>>>): Map<string, FollowedChain> {
+  const chains = new Map<string, FollowedChain>();
+  if (bscRpc) {
+    const index = new AddressSet();
+    if (gasWallets.bsc) index.add(gasWallets.bsc, 'gas');
+    const reader = createBscReader({ rpc: bscRpc, usdtContract: config.bsc.usdtContract });
+    chains.set('bsc', { reader, watched: { network: 'bsc', index, loadedXid: '0' } });
+  }
+  return chains;
+}

@@ -1,0 +1,63 @@
+import type { Gateway } from './compose.ts';
+import { ChainCursor } from './db/entities/index.ts';
+
+export type Readiness = { readonly ready: boolean; readonly reasons: readonly string[] };
+
+const DATABASE_WITHIN_MS = 1_500;
+const TEMPORAL_WITHIN_MS = 2_500;
+/** A watcher notes at least every 3 s that it read its chain. */
+const POLLED_WITHIN_MS = 12_000;
+const FINALITY_WITHIN_MS = 10 * 60_000;
+
+/**
+ * Whether everything that money needs is there: PostgreSQL, Temporal, and for each chain in use a watcher that reads it. Answers within
+ * about 3 s whatever hangs; each reason is a sentence that names the part.
+ */
+export async function readiness(gateway: Gateway, startedAt: Date): Promise<Readiness> {
+  const [database, temporal] = await Promise.all([databaseReasons(gateway, startedAt), temporalReasons(gateway)]);
+  const reasons = [...database, ...temporal];
+  return { ready: reasons.length === 0, reasons };
+}
+
+async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<string[]> {
+  try {
+    const em = gateway.deps.orm.em.fork();
+    const cursors = await within(DATABASE_WITHIN_MS, em.find(ChainCursor, {}));
+    return gateway.config.bsc.enabled ? chainReasons(gateway, cursors, startedAt) : [];
+  } catch {
+    return ['PostgreSQL does not answer'];
+  }
+}
+
+function chainReasons(gateway: Gateway, cursors: readonly ChainCursor[], startedAt: Date): string[] {
+  const now = gateway.deps.now().getTime();
+  const cursor = cursors.find((row) => row.network === 'bsc');
+  // A process that has just started gives its watcher a moment before it calls the chain unread.
+  if (now - startedAt.getTime() < POLLED_WITHIN_MS && (!cursor || cursor.fault == null)) return [];
+  if (!cursor) return ['bsc was never read: no worker follows it, or no RPC endpoint answers'];
+  const silentMs = now - cursor.polledAt.getTime();
+  if (silentMs > POLLED_WITHIN_MS)
+    return [`bsc was not read for ${Math.floor(silentMs / 1_000)} s: ${cursor.fault ?? 'no worker follows it'}`];
+  const stalledMs = now - cursor.finalizedMovedAt.getTime();
+  if (cursor.headNumber > cursor.finalizedNumber + 100 && stalledMs > FINALITY_WITHIN_MS) {
+    return [`bsc: finality stalled at block ${cursor.finalizedNumber} for ${Math.floor(stalledMs / 1_000)} s`];
+  }
+  return [];
+}
+
+async function temporalReasons(gateway: Gateway): Promise<string[]> {
+  if (!gateway.link) return [];
+  try {
+    await within(TEMPORAL_WITHIN_MS, gateway.link.ping());
+    return [];
+  } catch {
+    return ['Temporal does not answer'];
+  }
+}
+
+function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('too slow')), limitMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,102 @@
+import { Client, Connection, type WorkflowStartOptions } from '@temporalio/client';
+import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
+import type { ActorAttributes, ActorMessage } from '../domain/actor-message.ts';
+import type { ActorPort } from '../services/deps.ts';
+
+/** The queue of workflows and of the activities that work on the database and the chain. Webhooks have their own. */
+export const TASK_QUEUE = 'gateway';
+
+const CALL_TIMEOUT_MS = 5_000;
+const NOT_FOUND = 5;
+const MAX_SUMMARY = 200;
+
+export type TemporalPlace = { readonly address: string; readonly namespace: string };
+export type TemporalLink = { readonly client: Client; readonly actors: ActorPort; ping(): Promise<void>; close(): Promise<void> };
+
+/** A client that connects by itself whenever Temporal is there; made without a connection, so it never fails because Temporal is away. */
+export function linkTemporal(place: TemporalPlace): TemporalLink {
+  const connection = Connection.lazy({ address: place.address, connectTimeout: CALL_TIMEOUT_MS });
+  const client = new Client({ connection, namespace: place.namespace });
+  const within = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
+  return {
+    client,
+    actors: {
+      start: (workflowId, message) => within(() => startActor(client, workflowId, message)),
+      wake: (workflowId, activityId) => within(() => wakeActivity(client, place.namespace, workflowId, activityId)),
+      running: (workflowType) => runningActors(client, workflowType),
+    },
+    ping: async () => {
+      await within(() => client.workflowService.describeNamespace({ namespace: place.namespace }));
+    },
+    close: () => connection.close(),
+  };
+}
+
+async function startActor(client: Client, workflowId: string, message: ActorMessage): Promise<void> {
+  const options: WorkflowStartOptions = {
+    workflowId,
+    taskQueue: TASK_QUEUE,
+    args: [...message.args],
+    // Every actor reads its row first, so a second run after the end of the first is harmless, and a running one is left alone.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    typedSearchAttributes: attributePairs(message.attributes ?? {}),
+    memo: { ...message.memo },
+    ...(message.summary ? { staticSummary: message.summary.slice(0, MAX_SUMMARY) } : {}),
+    ...(message.fairnessKey ? { priority: { fairnessKey: message.fairnessKey } } : {}),
+  };
+  if (message.signal) {
+    await client.workflow.signalWithStart(message.workflowType, {
+      ...options,
+      signal: message.signal.name,
+      signalArgs: [...message.signal.args],
+    });
+  } else {
+    await client.workflow.start(message.workflowType, options);
+  }
+}
+
+async function wakeActivity(client: Client, namespace: string, workflowId: string, activityId: string): Promise<void> {
+  try {
+    await client.workflowService.resetActivity({ namespace, execution: { workflowId }, identity: 'gateway', id: activityId });
+  } catch (error) {
+    // The actor or the activity moved on by itself meanwhile.
+    if (codeOf(error) !== NOT_FOUND) throw error;
+  }
+}
+
+async function runningActors(client: Client, workflowType: string): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  for await (const actor of client.workflow.list({
+    query: `WorkflowType = '${workflowType}' AND ExecutionStatus = 'Running'`,
+    pageSize: 1_000,
+  })) {
+    ids.add(actor.workflowId);
+  }
+  return ids;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** The attributes that the server must know before the first actor starts, by name and type. */
+export const SEARCH_ATTRIBUTES = {
+  MerchantId: 'Keyword',
+  Network: 'Keyword',
+  DepositStage: 'Keyword',
+  StageSince: 'Datetime',
+  NeedsOperator: 'Bool',
+} as const;
+
+function attributePairs(attributes: ActorAttributes): SearchAttributePair[] {
+  const pairs: SearchAttributePair[] = [];
+  if (attributes.MerchantId) pairs.push({ key: defineSearchAttributeKey('MerchantId', 'KEYWORD'), value: attributes.MerchantId });
+  if (attributes.Network) pairs.push({ key: defineSearchAttributeKey('Network', 'KEYWORD'), value: attributes.Network });
+  if (attributes.DepositStage) pairs.push({ key: defineSearchAttributeKey('DepositStage', 'KEYWORD'), value: attributes.DepositStage });
+  if (attributes.StageSince)
+    pairs.push({ key: defineSearchAttributeKey('StageSince', 'DATETIME'), value: new Date(attributes.StageSince) });
+  if (attributes.NeedsOperator !== undefined)
+    pairs.push({ key: defineSearchAttributeKey('NeedsOperator', 'BOOL'), value: attributes.NeedsOperator });
+  return pairs;
+}

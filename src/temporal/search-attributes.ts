@@ -1,0 +1,27 @@
+import { temporal } from '@temporalio/proto';
+import { SEARCH_ATTRIBUTES, type TemporalLink } from './client.ts';
+
+const TYPES = {
+  Keyword: temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+  Datetime: temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_DATETIME,
+  Bool: temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_BOOL,
+} as const;
+
+/** The names of our search attributes that the server does not know. Throws while Temporal is away. */
+export async function missingSearchAttributes(link: TemporalLink, namespace: string): Promise<string[]> {
+  const { customAttributes } = await link.client.connection.operatorService.listSearchAttributes({ namespace });
+  return Object.keys(SEARCH_ATTRIBUTES).filter((name) => !(name in (customAttributes ?? {})));
+}
+
+/** Registers what is missing: a start that names an unknown attribute would be refused, and money would wait. */
+export async function ensureSearchAttributes(link: TemporalLink, namespace: string): Promise<string[]> {
+  const missing = await missingSearchAttributes(link, namespace);
+  if (missing.length === 0) return [];
+  const searchAttributes = Object.fromEntries(
+    Object.entries(SEARCH_ATTRIBUTES)
+      .filter(([name]) => missing.includes(name))
+      .map(([name, type]) => [name, TYPES[type]]),
+  );
+  await link.client.connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+  return missing;
+}
