@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identify, isSameProcess, type ProcessIdentity, processTree, signalProcess } from './process-table.ts';
@@ -40,7 +41,7 @@ export type Child = {
 };
 
 type Recorded = ProcessIdentity & { readonly name: string; readonly stopSignal: NodeJS.Signals; readonly owner: ProcessIdentity };
-type LiveChild = { readonly identity: ProcessIdentity; readonly spec: ChildSpec };
+type LiveChild = { readonly identity: ProcessIdentity; readonly spec: ChildSpec; readonly output: Output };
 
 const POLL_MS = 15;
 const STOP_TIMEOUT_MS = 10_000;
@@ -146,23 +147,30 @@ function guardThisProcess(): void {
   }
 }
 
-function openLog(file: string): number {
-  try {
-    if (statSync(file).size > LOG_FILE_LIMIT) renameSync(file, `${file}.1`);
-  } catch {
-    // no log yet
-  }
-  return openSync(file, 'a', 0o600);
-}
+type Output = { readonly handle: number; tail(): string; close(): void };
 
-function tailOf(child: ChildProcess, logFile: string | undefined): () => string {
-  let kept = '';
-  (child.stderr as Socket | null)?.unref();
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    kept = (kept + chunk).slice(-OUTPUT_LIMIT);
-  });
-  const from = logFile === undefined ? 0 : statSync(logFile).size;
-  return () => (logFile === undefined ? kept : readFileSync(logFile).subarray(from).toString('utf8').slice(-OUTPUT_LIMIT)).trim();
+/** A file takes the output, never a pipe: a pipe blocks the child when we are busy, and breaks it when we are killed. */
+function openOutput(logFile: string | undefined): Output {
+  const file = logFile ?? join(tmpdir(), `gateway-child-${randomUUID()}`);
+  if (existsSync(file) && statSync(file).size > LOG_FILE_LIMIT) renameSync(file, `${file}.1`);
+  const handle = openSync(file, 'a+', 0o600);
+  if (logFile === undefined) rmSync(file); // nameless from here on, so nothing is left of it
+  const began = fstatSync(handle).size;
+  let open = true;
+  return {
+    handle,
+    tail() {
+      if (!open) return '';
+      const { size } = fstatSync(handle);
+      const from = Math.max(began, size - OUTPUT_LIMIT);
+      const bytes = Buffer.alloc(Math.max(0, size - from));
+      return bytes.toString('utf8', 0, readSync(handle, bytes, 0, bytes.length, from)).trim();
+    },
+    close() {
+      if (open) closeSync(handle);
+      open = false;
+    },
+  };
 }
 
 /**
@@ -172,35 +180,35 @@ function tailOf(child: ChildProcess, logFile: string | undefined): () => string 
  */
 export async function startChild(spec: ChildSpec): Promise<Child> {
   guardThisProcess();
-  const logHandle = spec.logFile === undefined ? undefined : openLog(spec.logFile);
+  const output = openOutput(spec.logFile);
   const child = spawn(spec.command, spec.args, {
     detached: true,
-    stdio: ['ignore', logHandle ?? 'ignore', logHandle ?? 'pipe'],
+    stdio: ['ignore', output.handle, output.handle],
     ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
     ...(spec.env === undefined ? {} : { env: spec.env }),
     ...(spec.user ?? {}),
   });
-  const output = tailOf(child, spec.logFile);
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
-    child.once('error', (error) =>
+    child.once('error', (error) => {
+      output.close();
       reject(
         new Error(`${spec.name} cannot be started from ${spec.command} (${error.message}): check that the file is there and may be run`),
-      ),
-    );
-  }).finally(() => logHandle !== undefined && closeSync(logHandle));
+      );
+    });
+  });
   const pid = child.pid ?? 0;
   const identity = identify(pid) ?? { pid, startedAt: 'ended at once' };
-  const entry: LiveChild = { identity, spec };
+  const entry: LiveChild = { identity, spec, output };
   live.add(entry);
   record(spec, identity);
   child.unref(); // a forgotten child must not keep us alive: the exit handler stops it
-  child.once('exit', () => forget(entry));
+  child.once('exit', () => setTimeout(() => forget(entry), 1000).unref()); // its last words may still be asked for
   const stopSignal = spec.stopSignal ?? 'SIGTERM';
   return {
     pid,
     running: () => isSameProcess(identity),
-    output,
+    output: output.tail,
     stop: () => end(identity, stopSignal, spec.stopTimeoutMs ?? STOP_TIMEOUT_MS).then(() => forget(entry)),
     kill: () => killTree(pid).then(() => forget(entry)),
     pause: () => void signalProcess(identity, 'SIGSTOP'),
@@ -215,8 +223,10 @@ function record(spec: ChildSpec, identity: ProcessIdentity): void {
 }
 
 function forget(entry: LiveChild): void {
-  if (!live.delete(entry) || entry.spec.dataDir === undefined) return;
-  writeRecords(entry.spec.dataDir, (records) => records.filter((known) => known.pid !== entry.identity.pid));
+  const known = live.delete(entry);
+  entry.output.close();
+  if (!known || entry.spec.dataDir === undefined) return;
+  writeRecords(entry.spec.dataDir, (records) => records.filter((other) => other.pid !== entry.identity.pid));
 }
 
 /** Polls until `ready` answers true. Throws a sentence with the child's last output when the child ends or the time is up; the child is then stopped. */
@@ -232,6 +242,7 @@ export async function waitUntilReady(
     else if (Date.now() > deadline) problem = `${input.name} did not answer within ${input.timeoutMs / 1000} s`;
     else await sleep(POLL_MS);
   }
+  const words = child.output();
   await child.stop();
-  throw new Error(`${problem}. Its last words: ${child.output() || '(none)'}`);
+  throw new Error(`${problem}. Its last words: ${words || '(none)'}`);
 }
