@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { AddressSet } from '../../src/chain/address-set.ts';
+import { bloomOf } from '../../src/chain/bloom.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
 import { TRANSFER_TOPIC } from '../../src/chain/bsc-block.ts';
 import { ChainMismatch, RpcUnavailable } from '../../src/chain/errors.ts';
@@ -201,6 +202,16 @@ describe('scanning real blocks of BNB Chain', () => {
   it('does not yet see BNB that a contract passes on', async () => {
     await payer.call('payCoin', [alice, 5n]);
     expect((await scanned()).transfers).to.deep.equal([]);
+  });
+
+  it('computes the same bloom as the node, on which the search for missing logs rests', async () => {
+    const txHash = await payer.call('pay', [chain.usdt.address, [alice, stranger, bob], [1n, 9n, 2n]]);
+    await chain.mine();
+    const receipt = (await chain.anvil.rpc('eth_getTransactionReceipt', [txHash])) as {
+      logs: { address: string; topics: string[] }[];
+      logsBloom: string;
+    };
+    expect(bloomOf(receipt.logs)).to.equal(receipt.logsBloom);
   });
 
   it('links blocks by parent hash, and answers undefined for a block that is not there yet', async () => {
