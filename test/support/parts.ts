@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/postgresql';
@@ -16,7 +16,6 @@ export type Restartable<T> = { readonly now: T; stop(): Promise<void>; kill(): P
 export type FreshDatabase = { readonly url: string; readonly name: string; drop(): Promise<void> };
 
 const PREFIX = 'gateway-test-';
-const STALE_AFTER_MS = 60_000;
 const silent: Log = () => undefined;
 
 let base: Promise<DataDir> | undefined;
@@ -25,10 +24,10 @@ let sharedTemporal: Promise<Temporal> | undefined;
 let administrator: Promise<MikroORM> | undefined;
 
 /** Removes what a test run that was killed left behind: its processes first, then its folder. */
-async function clearKilledRuns(): Promise<void> {
+export async function clearKilledRuns(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
     const folder = join(tmpdir(), name);
-    if (!existsSync(join(folder, 'lock')) || Date.now() - statSync(folder).mtimeMs < STALE_AFTER_MS) continue;
+    if (!existsSync(join(folder, 'lock.pid'))) continue;
     const lock = tryLock(join(folder, 'lock'));
     if (!lock) continue;
     for (const part of readdirSync(folder, { withFileTypes: true }))

@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { processTree, signalProcess } from '../src/devnet/process-table.ts';
+
+// `npm test`: type check, lint, unused code, then the tests. The last line of the output is "N passed, N failed".
+// With arguments, only mocha runs, over those files.
+
+const ROOT = join(import.meta.dirname, '..');
+const BIN = join(ROOT, 'node_modules/.bin');
+const RUN_LIMIT_MS = 75 * 60_000;
+const CHECK_LIMIT_MS = 10 * 60_000;
+const EXIT_GRACE_MS = Number(process.env['TEST_EXIT_GRACE_MS'] ?? 30_000);
+const END_GRACE_MS = 15_000;
+const TAIL_LIMIT = 200_000;
+
+const CHECKS = [
+  { name: 'type check', command: 'tsc', args: ['--noEmit'] },
+  { name: 'lint', command: 'biome', args: ['ci', '.'] },
+  { name: 'unused code', command: 'knip', args: [] },
+] as const;
+
+type Count = { passed: number; failed: number };
+type Ended = { code: number | null; signal: NodeJS.Signals | null; output: string };
+
+function childEnv(): NodeJS.ProcessEnv {
+  const { GATEWAY_NODE_RETRY: _, ...env } = process.env;
+  const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
+  // The Node that runs this file comes first, so that tools which ask for `node` get it too.
+  return { ...env, ...color, PATH: [dirname(process.execPath), BIN, env['PATH'] ?? ''].join(delimiter) };
+}
+
+function endTree(pid: number | undefined): void {
+  if (pid === undefined) return;
+  const tree = processTree(pid);
+  const main = tree[0];
+  if (main) signalProcess(main, 'SIGTERM'); // its own exit handlers stop what it started
+  setTimeout(() => {
+    for (const member of [...processTree(pid), ...tree]) signalProcess(member, 'SIGKILL');
+  }, END_GRACE_MS).unref();
+}
+
+function runCommand(
+  command: string,
+  args: readonly string[],
+  options: { limitMs: number; onText?: (text: string, end: () => void) => void },
+): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: ROOT, env: childEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const end = () => endTree(child.pid);
+    const limit = setTimeout(() => {
+      output += `\nended: not done within ${options.limitMs / 60_000} minutes\n`;
+      end();
+    }, options.limitMs);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output = (output + text).slice(-TAIL_LIMIT);
+        options.onText?.(text, end);
+      });
+    }
+    child.once('error', (error) => {
+      output += `${error.message}\n`;
+      resolve({ code: 1, signal: null, output });
+    });
+    // Not `close`: something the tests left behind may hold the pipe open for ever.
+    child.once('exit', (code, signal) => {
+      clearTimeout(limit);
+      setTimeout(() => resolve({ code, signal, output }), 200);
+    });
+  });
+}
+
+async function runChecks(count: Count): Promise<void> {
+  for (const { name, command, args } of CHECKS) {
+    const began = Date.now();
+    const { code, output } = await runCommand(join(BIN, command), args, { limitMs: CHECK_LIMIT_MS });
+    count[code === 0 ? 'passed' : 'failed']++;
+    const seconds = ((Date.now() - began) / 1000).toFixed(1);
+    console.log(code === 0 ? `  ✔ ${name} (${seconds} s)` : `  ✘ ${name} (${seconds} s)\n${output.trimEnd()}\n`);
+  }
+}
+
+/** mocha adds the files of its configuration to those of the command line, so for named files the rest of it is passed by hand. */
+function mochaArgs(files: readonly string[]): string[] {
+  if (files.length === 0) return [];
+  const config = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8')) as Record<string, unknown>;
+  const options = Object.entries(config).filter(([name]) => name !== 'spec' && name !== '$schema');
+  return ['--no-config', ...options.flatMap(([name, value]) => [value].flat().flatMap((one) => [`--${name}`, String(one)])), ...files];
+}
+
+async function runMocha(files: readonly string[], count: Count): Promise<void> {
+  let seen = '';
+  let hung: NodeJS.Timeout | undefined;
+  let problem: string | undefined;
+  const onText = (text: string, end: () => void) => {
+    process.stdout.write(text);
+    seen = (seen + stripVTControlCharacters(text)).slice(-1_000);
+    if (hung || !/^ {2}\d+ passing \(/m.test(seen)) return;
+    hung = setTimeout(() => {
+      problem = `the test process did not end within ${EXIT_GRACE_MS / 1000} s after its last test: something it opened was never closed`;
+      end();
+    }, EXIT_GRACE_MS);
+  };
+  const ended = await runCommand(process.execPath, ['node_modules/mocha/bin/mocha.js', ...mochaArgs(files)], {
+    limitMs: RUN_LIMIT_MS,
+    onText,
+  });
+  clearTimeout(hung);
+  const output = stripVTControlCharacters(ended.output);
+  const last = (pattern: RegExp) => Number([...output.matchAll(pattern)].at(-1)?.[1] ?? 0);
+  const failed = last(/^ {2}(\d+) failing$/gm);
+  count.passed += last(/^ {2}(\d+) passing \(/gm);
+  count.failed += failed;
+  if (problem === undefined && ended.code !== 0 && failed === 0) {
+    problem = `the test process ended with ${ended.signal ?? ended.code} and named no failed test`;
+  }
+  if (problem !== undefined) {
+    count.failed++;
+    console.log(`  ✘ ${problem}`);
+  }
+  if (ended.signal) await (await import('./support/parts.ts')).clearKilledRuns();
+}
+
+const files = process.argv.slice(2);
+const count: Count = { passed: 0, failed: 0 };
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    for (const member of processTree(process.pid).slice(1)) signalProcess(member, 'SIGTERM');
+    setTimeout(() => process.exit(130), END_GRACE_MS).unref();
+  });
+}
+if (files.length === 0) await runChecks(count);
+await runMocha(files, count);
+console.log(`${count.passed} passed, ${count.failed} failed`);
+process.exitCode = count.failed === 0 && count.passed > 0 ? 0 : 1;
