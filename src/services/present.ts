@@ -1,6 +1,6 @@
 import type { Customer, Deposit, DepositAddress, WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '../db/entities/index.ts';
 import { ASSETS, assetOf, type Currency, NATIVE_CURRENCY, NETWORKS, type Network } from '../domain/assets.ts';
-import type { DepositState } from '../domain/deposit.ts';
+import type { DepositState, FailureCode } from '../domain/deposit.ts';
 import { isoSeconds } from '../domain/events.ts';
 import { centsToJsonNumber, formatUnits, rateToJsonNumber } from '../domain/money.ts';
 
@@ -27,7 +27,7 @@ export type DepositView = {
   confirmations: number;
   required_confirmations: number;
   status: DepositState;
-  failure_code: string | null;
+  failure_code: FailureCode | null;
   failure_reason: string | null;
   payment_token: null;
   settlement: null;

@@ -1,0 +1,59 @@
+import Router from '@koa/router';
+import Koa, { type Context, type Middleware } from 'koa';
+import type { Deps } from '../services/deps.ts';
+import { ApiError } from './errors.ts';
+import { describeApi } from './openapi.ts';
+import { frame } from './render-error.ts';
+import type { Route } from './route.ts';
+import { ROUTES } from './routes/index.ts';
+import { runRoute } from './run-route.ts';
+
+export const BASE_PATH = '/api/v1';
+
+export type AppOptions = {
+  readonly deps: Deps;
+  /** Where callers reach us, without a path; shown in the API's description. */
+  readonly publicUrl?: string | undefined;
+  /** Compare answers with their schemas. On everywhere but in production. */
+  readonly checkResponses: boolean;
+  /** What else the server answers at its root (health, metrics, pages); it runs inside the frame and calls `next` for the rest. */
+  readonly before?: readonly Middleware[];
+  /** Other routes than the product's own: for tests of the machinery. */
+  readonly routes?: readonly Route[];
+};
+
+/** The HTTP API as a Koa application. It opens nothing: see `createServer`. */
+export function createApp(options: AppOptions): Koa {
+  const { deps, routes = ROUTES } = options;
+  const app = new Koa();
+  // Koa would print errors to stderr; ours are logged by the frame. What still gets here is a broken connection.
+  app.silent = true;
+  app.on('error', (error: unknown) => deps.log.debug({ err: error }, 'a connection broke while it was answered'));
+  app.use(frame(deps.log));
+  for (const middleware of options.before ?? []) app.use(middleware);
+  const router = new Router();
+  for (const route of routes) {
+    router[route.method](`${BASE_PATH}${route.path}`, (ctx) => runRoute(deps, route, options, ctx as unknown as Context));
+  }
+  const description = JSON.stringify(describeApi({ routes, serverUrl: `${options.publicUrl ?? ''}${BASE_PATH}` }));
+  router.get('/openapi.json', (ctx) => {
+    ctx.type = 'application/json';
+    ctx.body = description;
+  });
+  app.use(router.routes() as unknown as Middleware);
+  app.use((ctx) => refuseUnrouted(ctx, router));
+  return app;
+}
+
+/** Nothing matched: 404, or for a known path the methods that it has. */
+function refuseUnrouted(ctx: Context, router: Router): void {
+  const layers = router.match(ctx.path, ctx.method).path.filter((layer) => layer.methods.length > 0);
+  if (layers.length === 0) throw new ApiError('NOT_FOUND', 'There is no such route.');
+  const methods = [...new Set([...layers.flatMap((layer) => layer.methods), 'OPTIONS'])].sort();
+  const headers = { Allow: methods.join(', ') };
+  if (ctx.method !== 'OPTIONS') throw new ApiError('METHOD_NOT_ALLOWED', `This path takes ${methods.join(', ')}.`, { headers });
+  ctx.set(headers);
+  ctx.status = 200;
+  ctx.type = 'application/json';
+  ctx.body = JSON.stringify({ methods });
+}

@@ -1,0 +1,107 @@
+import { Refusal, type RefusalCode } from '../services/refusal.ts';
+import { NoPriceYet } from '../services/simulate.ts';
+
+/** Every error code of the API with its status: the one vocabulary. */
+export const ERROR_STATUS = {
+  VALIDATION_ERROR: 400,
+  INVALID_JSON: 400,
+  UNAUTHORIZED: 401,
+  SUBSCRIPTION_REQUIRED: 403,
+  TEST_MODE_ONLY: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CUSTOMER_EXISTS: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+} as const;
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+export type ErrorDetail = { readonly path: string; readonly message: string };
+
+/** Members of an error's body beside `error` and `code`. */
+export type ErrorExtra = { readonly details?: readonly ErrorDetail[]; readonly field?: string };
+
+/** An error answer. The message is a plain sentence for the caller: no stack, SQL, path or version in it. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly extra: ErrorExtra;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, sentence: string, more: { extra?: ErrorExtra; headers?: Record<string, string>; cause?: unknown } = {}) {
+    super(sentence, { cause: more.cause });
+    this.code = code;
+    this.status = ERROR_STATUS[code];
+    this.extra = more.extra ?? {};
+    this.headers = more.headers ?? {};
+  }
+
+  /** The JSON body of the answer. */
+  toBody(): Record<string, unknown> {
+    return { error: this.message, code: this.code, ...this.extra };
+  }
+}
+
+const OF_REFUSAL: Readonly<Record<RefusalCode, ErrorCode>> = {
+  INVALID: 'VALIDATION_ERROR',
+  NOT_FOUND: 'NOT_FOUND',
+  CUSTOMER_EXISTS: 'CUSTOMER_EXISTS',
+};
+
+/** Turns whatever was thrown into an answer: refusals by their code, outages into 503, everything else into a bare 500. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof Refusal) return new ApiError(OF_REFUSAL[error.code], error.message, { extra: extraOf(error) });
+  if (error instanceof NoPriceYet) return unavailable(error, 'There is no price for this currency yet. Try again in a moment.');
+  if (isOutage(error)) return unavailable(error);
+  return new ApiError('INTERNAL', 'Something went wrong on our side. Nothing is wrong with the request.', { cause: error });
+}
+
+/** The answer while a part that we need is away. */
+export function unavailable(
+  cause: unknown,
+  sentence = 'The service is not available at the moment. Try again in a few seconds.',
+): ApiError {
+  return new ApiError('UNAVAILABLE', sentence, { cause, headers: { 'Retry-After': '2' } });
+}
+
+function extraOf(refusal: Refusal): ErrorExtra {
+  if (refusal.field === undefined) return {};
+  if (refusal.code === 'CUSTOMER_EXISTS') return { field: refusal.field };
+  return { details: [{ path: refusal.field, message: refusal.message }] };
+}
+
+const SOCKET_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+]);
+
+/**
+ * SQLSTATE classes that mean "not now": 08 connection, 53 resources, 57 shutdown and statement timeout, 58 system, 28 and 3D a server
+ * that does not know us (yet), 40 deadlock, 55P03 lock timeout, 25006 a server that became a replica.
+ */
+const OUTAGE_SQLSTATE = /^(08|28|40|53|57|58)[0-9A-Z]{3}$|^(3D000|55P03|25006)$/;
+
+/** pg has no codes for these. */
+const OUTAGE_TEXT =
+  /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout/;
+
+function isOutage(error: unknown): boolean {
+  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
+    const code = 'code' in current && typeof current.code === 'string' ? current.code : '';
+    if (SOCKET_CODES.has(code) || OUTAGE_SQLSTATE.test(code)) return true;
+    if (OUTAGE_TEXT.test(current.message)) return true;
+    if (current instanceof AggregateError && current.errors.some(isOutage)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { EVENT_TYPES, TEST_EVENT } from '../domain/events.ts';
+import { USER_AGENT, WEBHOOK_HEADERS } from '../domain/webhook.ts';
+import { ERROR_STATUS, type ErrorCode } from './errors.ts';
+import type { Route } from './route.ts';
+import { time } from './schemas/common.ts';
+import { customer } from './schemas/customer.ts';
+import { deposit } from './schemas/deposit.ts';
+
+const JSON_TYPE = 'application/json';
+
+const errorBody = z
+  .strictObject({
+    error: z.string().meta({ description: 'A sentence for people.' }),
+    code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
+    details: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+    field: z.string().optional().meta({ description: 'The field that exists already.' }),
+  })
+  .meta({ id: 'Error' });
+
+const DESCRIPTION: Readonly<Record<number, string>> = {
+  200: 'Done.',
+  201: 'Made.',
+  400: 'A field, the query or the JSON is wrong.',
+  401: 'No valid API key, two that differ, or one in the query string.',
+  403: 'No active subscription, or not in this mode.',
+  404: 'No such resource for this merchant and mode.',
+  409: 'It exists already.',
+  413: 'The body is larger than 1 MiB.',
+  415: 'The body is not JSON.',
+  500: 'A fault of ours.',
+  503: 'A part of the service is away; try again.',
+};
+
+/** The OpenAPI 3.1 document of the routes and of the webhooks, made from the very schemas that validate. */
+export function describeApi(input: { readonly routes: readonly Route[]; readonly serverUrl: string }): object {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const route of input.routes) {
+    const path = route.path.replace(/:([a-z_]+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method]: operationOf(route) };
+  }
+  return createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Crypto Deposit Gateway API',
+      version: '1',
+      description:
+        'Customers with permanent deposit addresses, their deposits, and signed webhooks. Live and test data are apart; the key decides.',
+    },
+    servers: [{ url: input.serverUrl }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    paths: paths as ZodOpenApiPathsObject,
+    webhooks: Object.fromEntries([...EVENT_TYPES.filter(isSentNow), TEST_EVENT].map((type) => [type, { post: webhookOf(type) }])),
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'A key that starts with sk_live_ or sk_test_.' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same key in another header.' },
+      },
+    },
+  });
+}
+
+function operationOf(route: Route): ZodOpenApiOperationObject {
+  const path = asObject(route.params);
+  const query = asObject(route.query);
+  return {
+    operationId: `${route.method}${route.path.replace(/[^a-zA-Z]+(.)/g, (_all, letter: string) => letter.toUpperCase())}`,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    ...(route.auth === 'none' ? { security: [] } : {}),
+    requestParams: { ...(path ? { path } : {}), ...(query ? { query } : {}) },
+    ...(route.body ? { requestBody: { required: true, content: { [JSON_TYPE]: { schema: route.body } } } } : {}),
+    responses: responsesOf(route),
+  };
+}
+
+function responsesOf(route: Route) {
+  const good = route.statuses.map((status) => [status, route.response] as const);
+  const bad = errorStatuses(route).map((status) => [status, errorBody] as const);
+  return Object.fromEntries(
+    [...good, ...bad].map(([status, schema]) => [
+      `${status}`,
+      { description: DESCRIPTION[status] ?? '', content: { [JSON_TYPE]: { schema } } },
+    ]),
+  );
+}
+
+function errorStatuses(route: Route): number[] {
+  const statuses = new Set<number>([400, 500, 503]);
+  if (route.auth === 'key') for (const status of [401, 403]) statuses.add(status);
+  if (route.params) statuses.add(404);
+  if (route.body) for (const status of [413, 415]) statuses.add(status);
+  for (const code of route.errors ?? []) statuses.add(ERROR_STATUS[code]);
+  return [...statuses].sort((a, b) => a - b);
+}
+
+function asObject(schema: z.ZodType | undefined): z.ZodObject | undefined {
+  return schema instanceof z.ZodObject ? schema : undefined;
+}
+
+/** Payment links announce themselves once they exist. */
+function isSentNow(type: string): boolean {
+  return !type.startsWith('payment.');
+}
+
+function webhookOf(type: string): ZodOpenApiOperationObject {
+  const data = type.startsWith('deposit.') ? deposit : type.startsWith('customer.') ? customer : z.record(z.string(), z.unknown());
+  const headers = z.object({
+    [WEBHOOK_HEADERS.signature]: z
+      .string()
+      .meta({ description: `Hex HMAC-SHA256 with the secret over ${WEBHOOK_HEADERS.timestamp} + "." + raw body.` }),
+    [WEBHOOK_HEADERS.timestamp]: z.string().meta({ description: 'When this attempt was sent, ISO-8601.' }),
+    [WEBHOOK_HEADERS.id]: z.string().meta({ description: 'The id of the event, the same on every attempt.' }),
+    [WEBHOOK_HEADERS.event]: z.literal(type),
+    [WEBHOOK_HEADERS.attempt]: z.string(),
+    'User-Agent': z.literal(USER_AGENT),
+  });
+  return {
+    operationId: `webhook_${type.replace('.', '_')}`,
+    summary: type,
+    requestParams: { header: headers },
+    requestBody: {
+      required: true,
+      content: { [JSON_TYPE]: { schema: z.strictObject({ event: z.literal(type), data, timestamp: time }) } },
+    },
+    responses: {
+      '200': { description: 'Any 2xx within 10 seconds takes the event. 5xx, 429 and silence are tried again, other answers are final.' },
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { z } from 'zod';
+import type { Deps } from '../services/deps.ts';
+import type { KeyOwner } from '../services/keys.ts';
+import type { ErrorCode } from './errors.ts';
+
+/** Who calls, proven by a key. Its mode decides which data exist for the request. */
+export type Caller = KeyOwner;
+
+export type Method = 'get' | 'post' | 'put' | 'delete';
+
+/** An answer; the body's type is the route's response schema. */
+export type Reply<B> = { readonly status: 200 | 201; readonly body: B };
+
+/** A read, or a write that made nothing new. */
+export const ok = <B>(body: B): Reply<B> => ({ status: 200, body });
+/** Something new was made. */
+export const created = <B>(body: B): Reply<B> => ({ status: 201, body });
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+export type RouteInput<A, P, Q, B> = {
+  readonly caller: A extends 'key' ? Caller : undefined;
+  readonly params: Output<P>;
+  readonly query: Output<Q>;
+  readonly body: Output<B>;
+};
+
+type Schema = z.ZodType | undefined;
+
+export type RouteDeclaration<A extends 'key' | 'none', P extends Schema, Q extends Schema, B extends Schema, R extends z.ZodType> = {
+  readonly method: Method;
+  /** Below the base path; parameters as `:name`. */
+  readonly path: string;
+  readonly auth: A;
+  /** A key of the other mode gets 403 before anything else of the request is looked at. */
+  readonly only?: 'test';
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** A parameter that does not match is an id that does not exist: 404. */
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly response: R;
+  readonly statuses: readonly (200 | 201)[];
+  /** Codes that only this kind of route answers, for the description. */
+  readonly errors?: readonly ErrorCode[];
+  /** Allowed beside the wait for the database: a name lookup, say. */
+  readonly extraMs?: number;
+  readonly handler: (deps: Deps, input: RouteInput<A, P, Q, B>) => Promise<Reply<z.input<R>>>;
+};
+
+/** A route whose types were checked where it was declared. */
+export type Route = RouteDeclaration<'key' | 'none', Schema, Schema, Schema, z.ZodType>;
+
+/** One declaration gives validation at the door, the check of the answer, and the description in OpenAPI. */
+export function route<
+  A extends 'key' | 'none',
+  R extends z.ZodType,
+  P extends Schema = undefined,
+  Q extends Schema = undefined,
+  B extends Schema = undefined,
+>(declaration: RouteDeclaration<A, P, Q, B, R>): Route {
+  return declaration as unknown as Route;
+}

@@ -1,0 +1,61 @@
+import { createCustomer, findCustomerBy, getCustomer, listCustomers } from '../../services/customers.ts';
+import { ApiError } from '../errors.ts';
+import { created, ok, route } from '../route.ts';
+import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
+import { customer, customerQuery, existsAnswer, existsQuery, newCustomer } from '../schemas/customer.ts';
+
+const tag = 'Customers';
+
+export const CUSTOMER_ROUTES = [
+  // Before /customers/:id, which would take "exists" for an id.
+  route({
+    ...{ method: 'get', path: '/customers/exists', auth: 'key', tag, statuses: [200] },
+    summary: 'Whether a customer exists',
+    description: 'Makes a sign-up idempotent. A customer that is not there is a 200 as well: look at `exists`.',
+    query: existsQuery,
+    response: existsAnswer,
+    handler: async (deps, { caller, query }) => {
+      const { match, value } = lookupOf(query);
+      const found = await findCustomerBy(deps, { merchantId: caller.merchantId, mode: caller.mode, match, value });
+      return ok({ exists: found !== undefined, match, customer: found ?? null });
+    },
+  }),
+  route({
+    ...{ method: 'post', path: '/customers', auth: 'key', tag, statuses: [201], errors: ['CUSTOMER_EXISTS'] },
+    summary: 'Create a customer',
+    description: 'Gives the customer one permanent deposit address for each network and sends `customer.created`.',
+    body: newCustomer,
+    response: customer,
+    handler: async (deps, { caller, body }) => {
+      const { merchantId, mode } = caller;
+      const names = { externalId: body.external_id ?? null, email: body.email ?? null, name: body.name ?? null };
+      return created(await createCustomer(deps, { merchantId, mode, ...names, metadata: body.metadata ?? {} }));
+    },
+  }),
+  route({
+    ...{ method: 'get', path: '/customers', auth: 'key', tag, statuses: [200] },
+    summary: 'List customers',
+    query: customerQuery,
+    response: listOf(customer),
+    handler: async (deps, { caller, query }) => {
+      const { merchantId, mode } = caller;
+      const filters = { externalId: query.external_id, email: query.email, address: query.address, search: query.search };
+      const created = { createdFrom: query.created_from, createdTo: query.created_to };
+      return ok(listBody(await listCustomers(deps, { merchantId, mode, ...filters, ...created, page: pageOf(query) })));
+    },
+  }),
+  route({
+    ...{ method: 'get', path: '/customers/:id', auth: 'key', tag, statuses: [200] },
+    summary: 'Read a customer',
+    params: idParams,
+    response: customer,
+    handler: async (deps, { caller, params }) =>
+      ok(await getCustomer(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+  }),
+];
+
+function lookupOf(query: { external_id?: string | undefined; email?: string | undefined }) {
+  if (query.external_id) return { match: 'external_id', value: query.external_id } as const;
+  if (query.email) return { match: 'email', value: query.email } as const;
+  throw new ApiError('VALIDATION_ERROR', 'At least one of external_id and email is required.');
+}

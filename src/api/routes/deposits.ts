@@ -1,0 +1,47 @@
+import { isUuid } from '../../domain/ids.ts';
+import { getDeposit, listDeposits } from '../../services/deposit-reads.ts';
+import { notFound } from '../../services/refusal.ts';
+import { simulateDeposit } from '../../services/simulate.ts';
+import { created, ok, route } from '../route.ts';
+import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
+import { deposit, depositQuery, simulation } from '../schemas/deposit.ts';
+
+export const DEPOSIT_ROUTES = [
+  route({
+    ...{ method: 'get', path: '/deposits', auth: 'key', tag: 'Deposits', statuses: [200] },
+    summary: 'List deposits',
+    query: depositQuery,
+    response: listOf(deposit),
+    handler: async (deps, { caller, query }) => {
+      const { merchantId, mode } = caller;
+      const { status, network, currency, customer_id: customerId, transaction_hash: transactionHash } = query;
+      const created = { createdFrom: query.created_from, createdTo: query.created_to };
+      const filters = { status, network, currency, customerId, transactionHash, ...created };
+      return ok(listBody(await listDeposits(deps, { merchantId, mode, ...filters, page: pageOf(query) })));
+    },
+  }),
+  route({
+    ...{ method: 'get', path: '/deposits/:id', auth: 'key', tag: 'Deposits', statuses: [200] },
+    summary: 'Read a deposit',
+    params: idParams,
+    response: deposit,
+    handler: async (deps, { caller, params }) =>
+      ok(await getDeposit(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+  }),
+  route({
+    ...{ method: 'post', path: '/test/simulate-deposit', auth: 'key', only: 'test', tag: 'Test mode' },
+    ...{ statuses: [201, 200], errors: ['TEST_MODE_ONLY'] },
+    summary: 'Simulate a deposit',
+    description:
+      'Makes a test deposit that is already in its state. A transaction hash that was used before answers 200 with the same deposit.',
+    body: simulation,
+    response: deposit,
+    handler: async (deps, { caller, body }) => {
+      const { merchantId, mode } = caller;
+      const made = isUuid(body.customerId) ? await simulateDeposit(deps, { merchantId, ...body }) : undefined;
+      if (!made) throw notFound('test customer');
+      const view = await getDeposit(deps, { merchantId, mode, id: made.deposit.id });
+      return made.created ? created(view) : ok(view);
+    },
+  }),
+];

@@ -1,0 +1,97 @@
+import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
+import { createEndpoint, deleteEndpoint, getEndpoint, listEndpoints, updateEndpoint } from '../../services/endpoints.ts';
+import { listDeliveries, sendTestEvent } from '../../services/resend.ts';
+import { created, ok, route } from '../route.ts';
+import { idParams, listBody, listOf, listQuery, pageOf } from '../schemas/common.ts';
+import {
+  delivery,
+  deliveryQuery,
+  endpoint,
+  endpointChange,
+  endpointDeleted,
+  endpointMaybeSecret,
+  endpointWithSecret,
+  event,
+  newEndpoint,
+} from '../schemas/endpoint.ts';
+
+const tag = 'Webhook endpoints';
+/** Saving a URL looks its host up first. */
+const extraMs = WEBHOOK_LIMITS.saveLookupMs;
+
+export const ENDPOINT_ROUTES = [
+  route({
+    ...{ method: 'post', path: '/webhook-endpoints', auth: 'key', tag, statuses: [201], extraMs },
+    summary: 'Register a webhook endpoint',
+    description: 'The answer carries the signing secret, once. At most 50 for each merchant and mode.',
+    body: newEndpoint,
+    response: endpointWithSecret,
+    handler: async (deps, { caller, body }) => {
+      const { merchantId, mode } = caller;
+      const events = body.events ?? body.enabled_events ?? [];
+      const made = await createEndpoint(deps, { merchantId, mode, url: body.url, events, description: body.description || null });
+      return created(made);
+    },
+  }),
+  route({
+    ...{ method: 'get', path: '/webhook-endpoints', auth: 'key', tag, statuses: [200] },
+    summary: 'List webhook endpoints',
+    query: listQuery({}),
+    response: listOf(endpoint),
+    handler: async (deps, { caller, query }) =>
+      ok(listBody(await listEndpoints(deps, { merchantId: caller.merchantId, mode: caller.mode, page: pageOf(query) }))),
+  }),
+  route({
+    ...{ method: 'get', path: '/webhook-endpoints/:id', auth: 'key', tag, statuses: [200] },
+    summary: 'Read a webhook endpoint',
+    params: idParams,
+    response: endpoint,
+    handler: async (deps, { caller, params }) =>
+      ok(await getEndpoint(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+  }),
+  route({
+    ...{ method: 'put', path: '/webhook-endpoints/:id', auth: 'key', tag, statuses: [200], extraMs },
+    summary: 'Change a webhook endpoint',
+    description: 'Any subset of the members. `rotate_secret` gives a new secret; the old one signs beside it for 24 hours.',
+    params: idParams,
+    body: endpointChange,
+    response: endpointMaybeSecret,
+    handler: async (deps, { caller, params, body }) => {
+      const { merchantId, mode } = caller;
+      const { url, enabled, rotate_secret: rotateSecret } = body;
+      const description = body.description === undefined ? undefined : body.description || null;
+      const events = body.events ?? body.enabled_events;
+      return ok(await updateEndpoint(deps, { merchantId, mode, id: params.id, url, events, description, enabled, rotateSecret }));
+    },
+  }),
+  route({
+    ...{ method: 'delete', path: '/webhook-endpoints/:id', auth: 'key', tag, statuses: [200] },
+    summary: 'Delete a webhook endpoint',
+    description: 'Nothing is sent to it afterwards.',
+    params: idParams,
+    response: endpointDeleted,
+    handler: async (deps, { caller, params }) =>
+      ok(await deleteEndpoint(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+  }),
+  route({
+    ...{ method: 'get', path: '/webhook-endpoints/:id/deliveries', auth: 'key', tag, statuses: [200] },
+    summary: 'List what was sent to an endpoint',
+    params: idParams,
+    query: deliveryQuery,
+    response: listOf(delivery),
+    handler: async (deps, { caller, params, query }) => {
+      const { merchantId, mode } = caller;
+      const filters = { status: query.status, event: query.event };
+      return ok(listBody(await listDeliveries(deps, { merchantId, mode, id: params.id, ...filters, page: pageOf(query) })));
+    },
+  }),
+  route({
+    ...{ method: 'post', path: '/webhook-endpoints/:id/test', auth: 'key', tag, statuses: [201] },
+    summary: 'Send a test event to an endpoint',
+    description: 'The event `webhook.test`, whatever the endpoint subscribes to.',
+    params: idParams,
+    response: event,
+    handler: async (deps, { caller, params }) =>
+      created(await sendTestEvent(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+  }),
+];

@@ -1,0 +1,26 @@
+import { getEvent, resendDelivery } from '../../services/resend.ts';
+import { ok, route } from '../route.ts';
+import { idParams } from '../schemas/common.ts';
+import { delivery, event } from '../schemas/endpoint.ts';
+
+const tag = 'Events';
+
+export const EVENT_ROUTES = [
+  route({
+    ...{ method: 'get', path: '/events/:id', auth: 'key', tag, statuses: [200] },
+    summary: 'Read an event',
+    params: idParams,
+    response: event,
+    handler: async (deps, { caller, params }) =>
+      ok(await getEvent(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+  }),
+  route({
+    ...{ method: 'post', path: '/webhook-deliveries/:id/resend', auth: 'key', tag, statuses: [200] },
+    summary: 'Send a delivery again',
+    description: 'The same event and the same bytes, with a new round of attempts. A delivery that is still on its way is a 400.',
+    params: idParams,
+    response: delivery,
+    handler: async (deps, { caller, params }) =>
+      ok(await resendDelivery(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+  }),
+];

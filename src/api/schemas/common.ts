@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import 'zod-openapi';
+import { CURRENCIES, NETWORKS } from '../../domain/assets.ts';
+import { isUuid } from '../../domain/ids.ts';
+import type { PageOf, PageRequest } from '../../services/list-page.ts';
+
+/** Answers. */
+export const id = z.uuid().meta({ example: '0b9f6a52-8a3c-4d0e-9a55-3f1f6f1f0a11' });
+export const time = z.iso.datetime({ precision: 0 }).meta({ description: 'UTC, whole seconds.', example: '2026-11-20T09:30:00Z' });
+export const network = z.enum(NETWORKS);
+export const currency = z.enum(CURRENCIES);
+export const coinAmount = z
+  .string()
+  .regex(/^\d+(\.\d+)?$/)
+  .meta({ description: 'A decimal string, never a float.', example: '12.5' });
+export const usdAmount = z.number().meta({ description: 'USD with at most two decimals.', example: 12.5 });
+
+/** Requests: trimmed text that is not empty. */
+export const text = (maxLength: number) => z.string().trim().min(1).max(maxLength);
+export const optionalText = (maxLength: number) => text(maxLength).nullish();
+
+/** A filter by one of our ids. */
+export const idText = z
+  .string()
+  .refine(isUuid, 'must be an id')
+  .meta({ override: { format: 'uuid' } });
+
+export const idParams = z.object({ id });
+
+const EARLIEST_YEAR = 1970;
+const LATEST_YEAR = 9999;
+
+/** A time in a query: ISO-8601 with a zone. Bounded, because not every date that JavaScript knows is one that PostgreSQL knows. */
+export const timeFilter = z
+  .string()
+  .refine((value) => parseTime(value) !== undefined, 'must be an ISO-8601 time such as 2026-11-20T09:30:00Z')
+  .transform((value) => parseTime(value))
+  .meta({ override: { type: 'string', format: 'date-time' } });
+
+function parseTime(value: string): Date | undefined {
+  const parsed = z.iso.datetime({ offset: true }).safeParse(value);
+  if (!parsed.success) return undefined;
+  const date = new Date(value);
+  const year = date.getUTCFullYear();
+  return year >= EARLIEST_YEAR && year <= LATEST_YEAR ? date : undefined;
+}
+
+/** A whole number in a query, from 1. */
+function wholeNumber(max: number) {
+  return z
+    .string()
+    .refine((value) => /^[1-9]\d{0,8}$/.test(value) && Number(value) <= max, `must be a whole number from 1 to ${max}`)
+    .transform(Number)
+    .meta({ override: { type: 'integer', minimum: 1, maximum: max } });
+}
+
+const DEFAULT_LIMIT = 25;
+const MAX_LIMIT = 100;
+const MAX_PAGE = 1_000_000;
+
+/** The members of every list's query. */
+export const pageQuery = {
+  limit: wholeNumber(MAX_LIMIT)
+    .optional()
+    .meta({ description: `Rows of one page; ${DEFAULT_LIMIT} when absent.` }),
+  page: wholeNumber(MAX_PAGE).optional().meta({ description: 'From 1. Shifts while rows arrive: walk with starting_after instead.' }),
+  starting_after: idText.optional().meta({ description: 'The id of a row: the page of older ones.' }),
+  ending_before: idText.optional().meta({ description: 'The id of a row: the page of newer ones.' }),
+};
+
+/** A list's query with its filters. */
+export function listQuery<F extends z.core.$ZodLooseShape>(filters: F) {
+  return z
+    .object({ ...pageQuery, ...filters })
+    .refine((query) => hasOnePlace(query as PageMembers), 'Give only one of page, starting_after and ending_before.');
+}
+
+type PageMembers = {
+  readonly limit?: number | undefined;
+  readonly page?: number | undefined;
+  readonly starting_after?: string | undefined;
+  readonly ending_before?: string | undefined;
+};
+
+function hasOnePlace(query: PageMembers): boolean {
+  return [query.page, query.starting_after, query.ending_before].filter((value) => value !== undefined).length <= 1;
+}
+
+/** What the services take for a list's page. */
+export function pageOf(query: PageMembers): PageRequest {
+  const { limit = DEFAULT_LIMIT, page, starting_after: startingAfter, ending_before: endingBefore } = query;
+  return { limit, page, startingAfter, endingBefore };
+}
+
+/** The schema of a list's body. */
+export function listOf<S extends z.ZodType>(item: S) {
+  return z.strictObject({
+    data: z.array(item),
+    has_more: z.boolean(),
+    pagination: z.strictObject({
+      page: z.int().nullable().meta({ description: 'Null when a cursor was given.' }),
+      limit: z.int(),
+      total: z.int(),
+      total_pages: z.int(),
+    }),
+  });
+}
+
+/** The body of a list's answer. */
+export function listBody<T>(page: PageOf<T>) {
+  const { limit, total } = page;
+  return {
+    data: [...page.rows],
+    has_more: page.hasMore,
+    pagination: { page: page.page, limit, total, total_pages: Math.ceil(total / limit) },
+  };
+}

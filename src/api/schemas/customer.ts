@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { currency, id, listQuery, network, text, time, timeFilter, usdAmount } from './common.ts';
+
+const MAX_EXTERNAL_ID = 255;
+const MAX_EMAIL = 320;
+const MAX_NAME = 255;
+const MAX_METADATA_KEYS = 50;
+const MAX_METADATA_BYTES = 16 * 1024;
+const MAX_SEARCH = 320;
+
+const emailText = text(MAX_EMAIL).regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'must be an email address');
+
+const metadata = z
+  .record(z.string(), z.unknown())
+  .refine((value) => Object.keys(value).length <= MAX_METADATA_KEYS, `must have at most ${MAX_METADATA_KEYS} keys`)
+  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_METADATA_BYTES, `must be at most ${MAX_METADATA_BYTES} bytes of JSON`);
+
+export const newCustomer = z
+  .object({
+    external_id: text(MAX_EXTERNAL_ID)
+      .nullish()
+      .meta({ description: "The merchant's own user id; unique in the mode.", example: 'user_42' }),
+    email: emailText.nullish().meta({ description: 'Unique in the mode; case is kept.', example: 'jane@example.com' }),
+    name: text(MAX_NAME).nullish(),
+    metadata: metadata.nullish().meta({ description: 'Anything of yours: at most 50 keys and 16 KiB.' }),
+  })
+  .refine((body) => Boolean(body.external_id ?? body.email), 'At least one of external_id and email is required.')
+  .meta({ id: 'NewCustomer' });
+
+const address = z
+  .strictObject({
+    network,
+    address: z.string(),
+    native_currency: currency,
+    currencies: z.array(z.strictObject({ currency, contract_address: z.string().nullable(), decimals: z.int() })),
+    created_at: time,
+  })
+  .meta({ id: 'DepositAddress', description: 'Permanent: it is never revoked and watched for ever.' });
+
+export const customer = z
+  .strictObject({
+    id,
+    external_id: z.string().nullable(),
+    email: z.string().nullable(),
+    name: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    is_live: z.boolean(),
+    addresses: z.array(address).meta({ description: 'One for each network.' }),
+    deposit_count: z.int().meta({ description: 'Deposits in every state.' }),
+    total_deposited_usd: usdAmount.meta({ description: 'The sum of completed and settled deposits.' }),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Customer' });
+
+export const existsQuery = z.object({
+  external_id: z.string().trim().optional().meta({ description: "The merchant's own user id; looked at first." }),
+  email: z.string().trim().optional().meta({ description: 'Used when external_id is absent or empty. Case-sensitive.' }),
+});
+
+export const existsAnswer = z
+  .strictObject({
+    exists: z.boolean(),
+    match: z.enum(['external_id', 'email']).meta({ description: 'The field that was used for the lookup.' }),
+    customer: z.strictObject({ id, external_id: z.string().nullable(), email: z.string().nullable() }).nullable(),
+  })
+  .meta({ id: 'CustomerExists' });
+
+// An empty filter is refused: a variable that is empty by mistake would otherwise list every customer.
+export const customerQuery = listQuery({
+  email: text(MAX_EMAIL).optional(),
+  external_id: text(MAX_EXTERNAL_ID).optional(),
+  address: text(MAX_SEARCH).optional().meta({ description: 'A deposit address on either network.' }),
+  search: text(MAX_SEARCH).optional().meta({ description: 'Part of external_id, email or name, in any case.' }),
+  created_from: timeFilter.optional(),
+  created_to: timeFilter.optional().meta({ description: 'Included.' }),
+});

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { normaliseAddress } from '../../chain/addresses.ts';
+import { findAsset } from '../../domain/assets.ts';
+import { DEPOSIT_STATES, FAILURE_CODES } from '../../domain/deposit.ts';
+import { parseUnits } from '../../domain/money.ts';
+import { SIMULATED_OUTCOMES } from '../../services/simulate.ts';
+import { coinAmount, currency, id, idText, listQuery, network, text, time, timeFilter, usdAmount } from './common.ts';
+
+export const deposit = z
+  .strictObject({
+    id: id.meta({ description: 'The idempotency key: made from mode, network, transaction, address and asset.' }),
+    customer_id: id,
+    external_id: z.string().nullable(),
+    email: z.string().nullable(),
+    network,
+    currency,
+    contract_address: z.string().nullable(),
+    amount: coinAmount,
+    amount_raw: z.string().regex(/^\d+$/).meta({ description: 'Base units.' }),
+    amount_usd: usdAmount.nullable(),
+    rate_usd: z.number().nullable(),
+    rate_source: z.string().nullable(),
+    rate_at: time.nullable(),
+    address: z.string(),
+    from_address: z.string().nullable(),
+    transaction_hash: z.string(),
+    block_number: z.int(),
+    block_hash: z.string().nullable().meta({ description: 'Null while the block is replaced.' }),
+    confirmations: z.int(),
+    required_confirmations: z.int(),
+    status: z.enum(DEPOSIT_STATES),
+    failure_code: z.enum(FAILURE_CODES).nullable(),
+    failure_reason: z.string().nullable(),
+    payment_token: z.null(),
+    settlement: z.null(),
+    sequence: z.int().meta({ description: 'Rises with every transition: ignore an event with a lower one.' }),
+    is_live: z.boolean(),
+    detected_at: time,
+    completed_at: time.nullable(),
+    settled_at: time.nullable(),
+  })
+  .meta({ id: 'Deposit' });
+
+const HASH = /^(0x)?[0-9a-f]{64}$/;
+const MAX_HASH = 66;
+
+const hash = text(MAX_HASH).toLowerCase().regex(HASH, 'must be a transaction hash: 64 hexadecimal digits, on bsc after 0x');
+
+export const depositQuery = listQuery({
+  status: z.enum(DEPOSIT_STATES).optional(),
+  network: network.optional(),
+  currency: currency.optional(),
+  customer_id: idText.optional(),
+  transaction_hash: hash.optional(),
+  created_from: timeFilter.optional(),
+  created_to: timeFilter.optional().meta({ description: 'Included.' }),
+});
+
+const MAX_AMOUNT = 10n ** 12n;
+const DEFAULT_AMOUNT = '10';
+const amount = z.union([z.string().trim().max(100), z.number()], 'must be a decimal string or a number').transform(String);
+
+/** What the simulation takes, with every alias and default resolved. */
+export const simulation = z
+  .object({
+    customer_id: z.string().trim(),
+    network: network.optional().meta({ description: 'bsc when absent.' }),
+    currency: currency.optional().meta({ description: 'USDT when absent.' }),
+    token: currency.optional().meta({ description: 'An alias of currency.' }),
+    amount: amount.optional().meta({ description: `In coins; "${DEFAULT_AMOUNT}" when absent.` }),
+    amount_usd: amount.optional().meta({ description: 'An alias of amount for USDT.' }),
+    transaction_hash: hash.nullish().meta({ description: 'The same hash, customer and currency give the same deposit.' }),
+    from_address: text(64).nullish(),
+    outcome: z.enum(SIMULATED_OUTCOMES).optional().meta({ description: 'The state in which the deposit rests; completed when absent.' }),
+    events: z.enum(['final', 'full']).optional().meta({ description: 'Which states are announced; final when absent.' }),
+  })
+  .transform((body, context) => {
+    const refuse = (path: string, message: string) => {
+      context.addIssue({ code: 'custom', path: [path], message });
+      return z.NEVER;
+    };
+    const chain = body.network ?? 'bsc';
+    const coin = body.currency ?? body.token ?? 'USDT';
+    if (body.token !== undefined && body.token !== coin) return refuse('token', 'must be the same as currency');
+    const asset = findAsset(chain, coin);
+    if (!asset) return refuse('currency', `must be one that ${chain} has: ${coin} is not`);
+    if (body.amount_usd !== undefined && coin !== 'USDT') return refuse('amount_usd', 'is for USDT only: give amount');
+    if (body.amount !== undefined && body.amount_usd !== undefined && body.amount !== body.amount_usd) {
+      return refuse('amount_usd', 'must be the same as amount');
+    }
+    const units = unitsOf(body.amount ?? body.amount_usd ?? DEFAULT_AMOUNT, asset.decimals);
+    if (typeof units === 'string')
+      return refuse(body.amount === undefined && body.amount_usd !== undefined ? 'amount_usd' : 'amount', units);
+    const transactionHash = body.transaction_hash ?? undefined;
+    if (transactionHash !== undefined && transactionHash.startsWith('0x') !== (chain === 'bsc')) {
+      return refuse('transaction_hash', chain === 'bsc' ? 'must begin with 0x on bsc' : 'must not begin with 0x on tron');
+    }
+    const fromAddress = body.from_address ? normaliseAddress(chain, body.from_address) : undefined;
+    if (body.from_address && fromAddress === undefined) return refuse('from_address', `must be a ${chain} address`);
+    return {
+      ...{ customerId: body.customer_id, network: chain, currency: coin, amountUnits: units, transactionHash, fromAddress },
+      ...{ outcome: body.outcome ?? ('completed' as const), events: body.events ?? ('final' as const) },
+    };
+  })
+  .meta({ id: 'Simulation' });
+
+function unitsOf(given: string, decimals: number): bigint | string {
+  try {
+    const units = parseUnits(given, decimals);
+    if (units === 0n) return 'must be more than 0';
+    return units > MAX_AMOUNT * 10n ** BigInt(decimals) ? `must be at most ${MAX_AMOUNT}` : units;
+  } catch (error) {
+    return error instanceof RangeError ? error.message : 'is not valid';
+  }
+}

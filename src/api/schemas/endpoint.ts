@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { EVENT_TYPES, TEST_EVENT } from '../../domain/events.ts';
+import { id, listQuery, text, time } from './common.ts';
+
+const MAX_URL = 2048;
+const MAX_DESCRIPTION = 500;
+const MAX_NAMES = 50;
+
+const url = text(MAX_URL).meta({ description: 'https, and a public host.', example: 'https://shop.example/webhooks' });
+
+// Which names are valid is the service's to say, in one sentence for every way to get them wrong.
+const names = z
+  .union([z.array(z.string().trim()).max(MAX_NAMES), z.string().trim()], 'must be a list of event names, or "*"')
+  .transform((value) => (typeof value === 'string' ? [value] : value))
+  .meta({
+    override: { type: ['array', 'string'], items: { enum: [...EVENT_TYPES, '*'] } },
+    description: `Names of events, or "*" for all of them: ${EVENT_TYPES.join(', ')}.`,
+  });
+
+const members = {
+  events: names.optional(),
+  enabled_events: names.optional().meta({ description: 'An alias of events.' }),
+  description: z.string().trim().max(MAX_DESCRIPTION).nullish(),
+};
+
+export const newEndpoint = z
+  .object({ url, ...members })
+  .refine((body) => (body.events ?? body.enabled_events) !== undefined, { path: ['events'], error: 'is required' })
+  .meta({ id: 'NewWebhookEndpoint' });
+
+export const endpointChange = z
+  .object({
+    url: url.optional(),
+    ...members,
+    enabled: z.boolean().optional().meta({ description: 'True clears the reason and the counters that disabled it.' }),
+    rotate_secret: z
+      .boolean()
+      .optional()
+      .meta({ description: 'True: a new secret in the answer; the old one signs beside it for 24 hours.' }),
+  })
+  .meta({ id: 'WebhookEndpointChange' });
+
+export const endpoint = z
+  .strictObject({
+    id,
+    url: z.string(),
+    description: z.string().nullable(),
+    events: z.array(z.string()),
+    enabled: z.boolean(),
+    is_live: z.boolean(),
+    secret_hint: z.string().meta({ description: 'The last four characters of the secret.' }),
+    last_delivery_at: time.nullable(),
+    last_status_code: z.int().nullable(),
+    consecutive_failures: z.int(),
+    disabled_reason: z.string().nullable(),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'WebhookEndpoint' });
+
+const secret = z
+  .string()
+  .regex(/^whsec_/)
+  .meta({ description: 'The signing secret. It is shown only here.', example: 'whsec_…' });
+
+export const endpointWithSecret = endpoint.extend({ secret }).meta({ id: 'WebhookEndpointWithSecret' });
+export const endpointMaybeSecret = endpoint.extend({ secret: secret.optional() }).meta({ id: 'WebhookEndpointMaybeSecret' });
+export const endpointDeleted = z.strictObject({ id, deleted: z.literal(true) });
+
+const deliveryStatus = z.enum(['pending', 'succeeded', 'failed']);
+
+export const delivery = z
+  .strictObject({
+    id,
+    event_id: id,
+    endpoint_id: id,
+    event: z.string(),
+    status: deliveryStatus,
+    attempts: z.array(
+      z.strictObject({
+        round: z.int().meta({ description: '1, and one more with each resend.' }),
+        number: z.int().meta({ description: 'From 1 in each round.' }),
+        started_at: time,
+        status_code: z.int().nullable(),
+        error: z.string().nullable(),
+        duration_ms: z.int().nullable(),
+      }),
+    ),
+    next_attempt_at: time.nullable(),
+    created_at: time,
+  })
+  .meta({ id: 'WebhookDelivery' });
+
+export const deliveryQuery = listQuery({
+  status: deliveryStatus.optional(),
+  event: z.enum([...EVENT_TYPES, TEST_EVENT]).optional(),
+});
+
+export const event = z
+  .strictObject({
+    id,
+    event: z.string(),
+    data: z.record(z.string(), z.unknown()).meta({ description: 'Exactly what is delivered.' }),
+    timestamp: time,
+    deliveries: z.array(delivery),
+  })
+  .meta({ id: 'Event' });

@@ -1,0 +1,204 @@
+import { addressKey, deriveAddresses, normaliseAddress } from '../chain/addresses.ts';
+import { Customer, DepositAddress } from '../db/entities/index.ts';
+import type { Em } from '../db/orm.ts';
+import { type Mode, NETWORKS, type Network } from '../domain/assets.ts';
+import { eventWorkflowId, isUuid } from '../domain/ids.ts';
+import type { Deps } from './deps.ts';
+import { recordEvent } from './events.ts';
+import { type Condition, containsPattern, createdBetween, inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
+import { type AddressRow, type CustomerView, presentCustomer } from './present.ts';
+import { notFound, Refusal } from './refusal.ts';
+import { type Tx, transact } from './transact.ts';
+
+/** Whose data: every read and write of the API names both. */
+export type Scope = { readonly merchantId: string; readonly mode: Mode };
+
+export type NewCustomer = Scope & {
+  readonly externalId: string | null;
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+};
+
+export type CustomerFilters = {
+  readonly externalId?: string | undefined;
+  readonly email?: string | undefined;
+  /** An address on either network, in any spelling of it. */
+  readonly address?: string | undefined;
+  readonly search?: string | undefined;
+  readonly createdFrom?: Date | undefined;
+  readonly createdTo?: Date | undefined;
+};
+
+export type CustomerSummary = { readonly id: string; readonly external_id: string | null; readonly email: string | null };
+
+type Names = Scope & { readonly externalId: string | null; readonly email: string | null };
+
+/**
+ * Makes a customer with permanent addresses on every network and its `customer.created` event, in one transaction, without a node or
+ * Temporal. Of parallel calls with one external_id or email exactly one wins; the others throw a CUSTOMER_EXISTS {@link Refusal} that
+ * names the field.
+ */
+export async function createCustomer(deps: Deps, input: NewCustomer): Promise<CustomerView> {
+  // Most repeats end here: no transaction, no address, no wallet index is spent on them.
+  await refuseTaken(deps.orm.em.fork(), input);
+  return await transact(deps, async (tx) => {
+    const customer = await insertCustomer(tx.em, deps, input);
+    const addresses = await insertAddresses(tx.em, deps, customer);
+    const view = presentCustomer(customer, { addresses, contracts: deps.settings.contracts, depositCount: 0, totalDepositedCents: 0n });
+    await announce(tx, deps, input, view, customer.createdAt);
+    return view;
+  });
+}
+
+/** The customer of this merchant and mode with all addresses. Throws a NOT_FOUND {@link Refusal}. */
+export async function getCustomer(deps: Deps, input: Scope & { readonly id: string }): Promise<CustomerView> {
+  const em = deps.orm.em.fork();
+  const row = isUuid(input.id) ? await em.findOne(Customer, { id: input.id, merchantId: input.merchantId, mode: input.mode }) : null;
+  const [view] = row ? await withDetails(em, deps, [row]) : [];
+  if (!view) throw notFound('customer');
+  return view;
+}
+
+/** One page of the customers of this merchant and mode. Throws a {@link Refusal} for a foreign cursor or an address that is none. */
+export async function listCustomers(
+  deps: Deps,
+  input: Scope & CustomerFilters & { readonly page: PageRequest },
+): Promise<PageOf<CustomerView>> {
+  const em = deps.orm.em.fork();
+  const scope = [{ sql: 'merchant_id = ? and mode = ?', values: [input.merchantId, input.mode] }];
+  const page = await listPage(em, { table: 'customers', scope, filters: customerConditions(input), page: input.page });
+  const rows = await em.find(Customer, { id: { $in: [...page.rows] } });
+  return { ...page, rows: await withDetails(em, deps, inOrder(page.rows, rows)) };
+}
+
+const EXISTS = {
+  external_id: {
+    name: 'customer-by-external-id',
+    text: 'select id, external_id, email from customers where merchant_id = $1 and mode = $2 and external_id = $3',
+  },
+  email: {
+    name: 'customer-by-email',
+    text: 'select id, external_id, email from customers where merchant_id = $1 and mode = $2 and email = $3',
+  },
+} as const;
+
+/** The customer with exactly this external_id or email, or undefined. The hot path of the API: one prepared query, no entity. */
+export async function findCustomerBy(
+  deps: Deps,
+  input: Scope & { readonly match: keyof typeof EXISTS; readonly value: string },
+): Promise<CustomerSummary | undefined> {
+  const pool = await deps.orm.em.getConnection().getNativeClient();
+  const values = [input.merchantId, input.mode, input.value];
+  const { rows } = await pool.query<CustomerSummary>({ ...EXISTS[input.match], values });
+  return rows[0];
+}
+
+async function refuseTaken(em: Em, names: Names): Promise<void> {
+  const taken = await em.execute<{ external_id: string | null }[]>(
+    `select external_id from customers where merchant_id = ? and mode = ? and (external_id = ? or email = ?)`,
+    [names.merchantId, names.mode, names.externalId, names.email],
+  );
+  if (taken.length === 0) return;
+  const field = names.externalId !== null && taken.some((row) => row.external_id === names.externalId) ? 'external_id' : 'email';
+  throw new Refusal('CUSTOMER_EXISTS', `A customer with this ${field} exists already.`, field);
+}
+
+async function insertCustomer(em: Em, deps: Deps, input: NewCustomer) {
+  const now = deps.now();
+  const customer = { id: deps.newId(), ...input, createdAt: now, updatedAt: now };
+  // A parallel create of the same name waits here for the first one's commit, before any address is derived.
+  const [row] = await em.execute<{ wallet_index: number }[]>(
+    `insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index, created_at, updated_at)
+     values (?, ?, ?, ?, ?, ?, ?::jsonb, nextval('wallet_index_seq'), ?, ?) on conflict do nothing returning wallet_index`,
+    [
+      ...[customer.id, input.merchantId, input.mode, input.externalId, input.email, input.name, JSON.stringify(input.metadata)],
+      ...[now, now],
+    ],
+  );
+  if (row) return { ...customer, walletIndex: Number(row.wallet_index) };
+  await refuseTaken(em, input);
+  throw new Error('a customer could not be inserted, and no customer has its names');
+}
+
+async function insertAddresses(
+  em: Em,
+  deps: Deps,
+  customer: Scope & { id: string; walletIndex: number; createdAt: Date },
+): Promise<AddressRow[]> {
+  const xpubs = deps.xpubs[customer.mode];
+  const derived = deriveAddresses({ xpubBsc: xpubs.bsc, xpubTron: xpubs.tron }, customer.walletIndex);
+  const { merchantId, mode, createdAt } = customer;
+  return NETWORKS.map((network) => {
+    const address = derived[network];
+    em.create(DepositAddress, {
+      ...{ id: deps.newId(), customerId: customer.id, merchantId, mode, createdAt },
+      ...{ network, address, addressKey: storedKey(network, address) },
+    });
+    return { network, address, createdAt };
+  });
+}
+
+async function announce(tx: Tx, deps: Deps, scope: Scope, view: CustomerView, occurredAt: Date): Promise<void> {
+  const { merchantId, mode } = scope;
+  const { eventId, deliveryIds } = await recordEvent(tx.em, deps, {
+    ...{ merchantId, mode, type: 'customer.created', subjectId: view.id, dedupKey: `customer.created:${view.id}` },
+    ...{ data: view, occurredAt },
+  });
+  if (deliveryIds.length === 0) return;
+  await tx.enqueue(eventWorkflowId(eventId), {
+    workflowType: 'notify',
+    args: [{ deliveries: deliveryIds }],
+    attributes: { MerchantId: merchantId },
+    summary: `customer.created for ${view.id}`,
+    fairnessKey: merchantId,
+  });
+}
+
+function customerConditions(filters: CustomerFilters): Condition[] {
+  const conditions = createdBetween(filters.createdFrom, filters.createdTo);
+  if (filters.externalId !== undefined) conditions.push({ sql: 'external_id = ?', values: [filters.externalId] });
+  if (filters.email !== undefined) conditions.push({ sql: 'email = ?', values: [filters.email] });
+  if (filters.search !== undefined) {
+    const pattern = containsPattern(filters.search);
+    conditions.push({ sql: 'external_id ilike ? or email ilike ? or name ilike ?', values: [pattern, pattern, pattern] });
+  }
+  if (filters.address !== undefined) conditions.push(addressCondition(filters.address));
+  return conditions;
+}
+
+function addressCondition(text: string): Condition {
+  const network = NETWORKS.find((candidate) => normaliseAddress(candidate, text) !== undefined);
+  if (!network) throw new Refusal('INVALID', 'address must be a complete address of one of the networks.', 'address');
+  return {
+    sql: 'id in (select customer_id from deposit_addresses where network = ? and address_key = ?)',
+    values: [network, storedKey(network, text)],
+  };
+}
+
+/** Addresses and sums for a whole page in two queries. */
+async function withDetails(em: Em, deps: Deps, rows: readonly Customer[]): Promise<CustomerView[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const addresses = await em.find(DepositAddress, { customerId: { $in: ids } });
+  const sums = await em.execute<{ customer_id: string; deposits: string; cents: string }[]>(
+    `select customer_id, count(*)::text as deposits,
+       coalesce(sum(amount_usd_cents) filter (where status in ('completed', 'settled')), 0)::text as cents
+     from deposits where customer_id in (${ids.map(() => '?').join(', ')}) group by customer_id`,
+    ids,
+  );
+  const sumOf = new Map(sums.map((sum) => [sum.customer_id, sum]));
+  return rows.map((row) =>
+    presentCustomer(row, {
+      addresses: addresses.filter((address) => address.customerId === row.id),
+      contracts: deps.settings.contracts,
+      depositCount: Number(sumOf.get(row.id)?.deposits ?? 0),
+      totalDepositedCents: BigInt(sumOf.get(row.id)?.cents ?? 0),
+    }),
+  );
+}
+
+/** The column holds the 40 hex digits alone, without 0x. */
+function storedKey(network: Network, address: string): string {
+  return addressKey(network, address).replace(/^0x/, '');
+}

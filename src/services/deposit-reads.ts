@@ -1,0 +1,69 @@
+import { ChainCursor, Customer, Deposit } from '../db/entities/index.ts';
+import type { Em } from '../db/orm.ts';
+import type { Currency, Network } from '../domain/assets.ts';
+import type { DepositState } from '../domain/deposit.ts';
+import { isUuid } from '../domain/ids.ts';
+import type { Scope } from './customers.ts';
+import type { Deps } from './deps.ts';
+import { type Condition, createdBetween, inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
+import { type DepositView, presentDeposit } from './present.ts';
+import { notFound } from './refusal.ts';
+
+export type DepositFilters = {
+  readonly status?: DepositState | undefined;
+  readonly network?: Network | undefined;
+  readonly currency?: Currency | undefined;
+  readonly customerId?: string | undefined;
+  readonly transactionHash?: string | undefined;
+  readonly createdFrom?: Date | undefined;
+  readonly createdTo?: Date | undefined;
+};
+
+/** One page of the deposits of this merchant and mode. Throws a {@link Refusal} for a foreign cursor. */
+export async function listDeposits(
+  deps: Deps,
+  input: Scope & DepositFilters & { readonly page: PageRequest },
+): Promise<PageOf<DepositView>> {
+  const em = deps.orm.em.fork();
+  const scope = [{ sql: 'merchant_id = ? and mode = ?', values: [input.merchantId, input.mode] }];
+  const page = await listPage(em, { table: 'deposits', scope, filters: depositConditions(input), page: input.page });
+  const rows = await em.find(Deposit, { id: { $in: [...page.rows] } });
+  return { ...page, rows: await presentDeposits(em, inOrder(page.rows, rows)) };
+}
+
+/** The deposit's view. Throws a NOT_FOUND {@link Refusal}. */
+export async function getDeposit(deps: Deps, input: Scope & { readonly id: string }): Promise<DepositView> {
+  const em = deps.orm.em.fork();
+  const { id, merchantId, mode } = input;
+  const row = isUuid(id) ? await em.findOne(Deposit, { id, merchantId, mode }) : null;
+  const [view] = row ? await presentDeposits(em, [row]) : [];
+  if (!view) throw notFound('deposit');
+  return view;
+}
+
+/** Views of deposits with their customers' names and the confirmations of this moment, in two queries for any number of them. */
+export async function presentDeposits(em: Em, rows: readonly Deposit[]): Promise<DepositView[]> {
+  if (rows.length === 0) return [];
+  const customerIds = [...new Set(rows.map((row) => row.customerId))];
+  const customers = await em.find(Customer, { id: { $in: customerIds } }, { fields: ['externalId', 'email'] });
+  const cursors = await em.find(ChainCursor, {}, { fields: ['headNumber'] });
+  return rows.map((row) => {
+    const customer = customers.find((candidate) => candidate.id === row.customerId);
+    const cursor = cursors.find((candidate) => candidate.network === row.network);
+    const names = { externalId: customer?.externalId ?? null, email: customer?.email ?? null };
+    return presentDeposit(row, { ...names, headNumber: cursor?.headNumber ?? null });
+  });
+}
+
+function depositConditions(filters: DepositFilters): Condition[] {
+  const conditions = createdBetween(filters.createdFrom, filters.createdTo);
+  const columns = [
+    ['status', filters.status],
+    ['network', filters.network],
+    ['currency', filters.currency],
+    ['customer_id', filters.customerId],
+    ['transaction_hash', filters.transactionHash],
+  ] as const;
+  for (const [column, value] of columns) if (value !== undefined) conditions.push({ sql: `${column} = ?`, values: [value] });
+  return conditions;
+}

@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import { LockMode } from '@mikro-orm/core';
+import { WebhookEndpoint } from '../db/entities/index.ts';
+import type { Em } from '../db/orm.ts';
+import { EVENT_TYPES } from '../domain/events.ts';
+import { isUuid } from '../domain/ids.ts';
+import { WEBHOOK_LIMITS } from '../domain/webhook.ts';
+import type { Scope } from './customers.ts';
+import type { Deps } from './deps.ts';
+import { inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
+import { type EndpointView, presentEndpoint } from './present.ts';
+import { notFound, Refusal } from './refusal.ts';
+import { createLookup, type Lookup } from './webhooks/lookup.ts';
+import { generateSecret } from './webhooks/signature.ts';
+import { checkTargetForSave, TargetRefused } from './webhooks/target.ts';
+
+/** Endpoints of one merchant in one mode, deleted ones not counted. */
+export const MAX_ENDPOINTS = 50;
+/** How long the old secret signs beside the new one after a rotation. */
+const OVERLAP_MS = 24 * 3_600_000;
+const SECRET_HINT_LENGTH = 4;
+
+/** `lookup` is the machine's own name resolution where it is absent. */
+export type EndpointDeps = Deps & { readonly lookup?: Lookup | undefined };
+
+export type NewEndpoint = Scope & {
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly description: string | null;
+};
+
+export type EndpointChange = Scope & {
+  readonly id: string;
+  readonly url?: string | undefined;
+  readonly events?: readonly string[] | undefined;
+  readonly description?: string | null | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly rotateSecret?: boolean | undefined;
+};
+
+/** The secret is there only in the answer that made it. */
+export type EndpointWithSecret = EndpointView & { readonly secret?: string };
+
+/**
+ * Registers a URL. Answers with the signing secret, which is stored sealed and never shown again. Throws a {@link Refusal} for a URL
+ * that the target rule forbids, an unknown event name, or the 51st endpoint.
+ */
+export async function createEndpoint(deps: EndpointDeps, input: NewEndpoint): Promise<Required<EndpointWithSecret>> {
+  const events = checkEvents(input.events);
+  // Before the transaction: a slow name server must not hold a connection.
+  const url = await checkUrl(deps, input.url);
+  return await deps.orm.em.fork().transactional(async (em) => {
+    await refuseTooMany(em, input);
+    const { id, now, secret } = { id: deps.newId(), now: deps.now(), secret: generateSecret(randomBytes) };
+    const row = em.create(WebhookEndpoint, {
+      ...{ id, merchantId: input.merchantId, mode: input.mode, url, description: input.description, events, enabled: true },
+      ...{
+        secretSealed: deps.secretBox.seal(secret, id),
+        secretHint: secret.slice(-SECRET_HINT_LENGTH),
+        consecutiveFailures: 0,
+        goneCount: 0,
+      },
+      ...{ previousSecretSealed: null, previousSecretUntil: null, lastDeliveryAt: null, lastStatusCode: null },
+      ...{ failingSince: null, goneSince: null, disabledReason: null, createdAt: now, updatedAt: now, deletedAt: null },
+    });
+    return { ...presentEndpoint(row), secret };
+  });
+}
+
+/** One page of the endpoints, newest first. Throws a {@link Refusal} for a foreign cursor. */
+export async function listEndpoints(deps: Deps, input: Scope & { readonly page: PageRequest }): Promise<PageOf<EndpointView>> {
+  const em = deps.orm.em.fork();
+  const scope = [{ sql: 'merchant_id = ? and mode = ? and deleted_at is null', values: [input.merchantId, input.mode] }];
+  const page = await listPage(em, { table: 'webhook_endpoints', scope, filters: [], page: input.page });
+  const rows = await em.find(WebhookEndpoint, { id: { $in: [...page.rows] } });
+  return { ...page, rows: inOrder(page.rows, rows).map(presentEndpoint) };
+}
+
+/** The endpoint's view. Throws a NOT_FOUND {@link Refusal}, for a deleted one too. */
+export async function getEndpoint(deps: Deps, input: Scope & { readonly id: string }): Promise<EndpointView> {
+  return presentEndpoint(await findEndpoint(deps.orm.em.fork(), input));
+}
+
+/**
+ * Changes what is given. Enabling clears the reason and the counters that disabled it. A rotation answers with the new secret, which
+ * signs at once; the old one goes on beside it for 24 h. Throws a {@link Refusal} with nothing changed.
+ */
+export async function updateEndpoint(deps: EndpointDeps, input: EndpointChange): Promise<EndpointWithSecret> {
+  // Wrong fields are told before an unknown id, and a slow name server must not hold a connection.
+  const events = input.events && checkEvents(input.events);
+  const url = input.url === undefined ? undefined : await checkUrl(deps, input.url);
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const row = await findEndpoint(em, input, LockMode.PESSIMISTIC_WRITE);
+    if (url !== undefined) row.url = url;
+    if (events !== undefined) row.events = events;
+    if (input.description !== undefined) row.description = input.description;
+    if (input.enabled !== undefined) setEnabled(row, input.enabled);
+    const secret = input.rotateSecret ? rotateSecret(deps, row) : undefined;
+    row.updatedAt = deps.now();
+    return { ...presentEndpoint(row), ...(secret === undefined ? {} : { secret }) };
+  });
+}
+
+/** Takes an endpoint out of use for good; its deliveries stay readable through their events. Throws a NOT_FOUND {@link Refusal}. */
+export async function deleteEndpoint(deps: Deps, input: Scope & { readonly id: string }): Promise<{ id: string; deleted: true }> {
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const row = await findEndpoint(em, input, LockMode.PESSIMISTIC_WRITE);
+    row.deletedAt = deps.now();
+    row.updatedAt = row.deletedAt;
+    row.enabled = false;
+    return { id: row.id, deleted: true };
+  });
+}
+
+/** The endpoint of this merchant and mode that is not deleted. Throws a NOT_FOUND {@link Refusal}. */
+export async function findEndpoint(em: Em, input: Scope & { readonly id: string }, lockMode?: LockMode): Promise<WebhookEndpoint> {
+  const { id, merchantId, mode } = input;
+  const row = isUuid(id)
+    ? await em.findOne(WebhookEndpoint, { id, merchantId, mode, deletedAt: null }, lockMode === undefined ? {} : { lockMode })
+    : null;
+  if (!row) throw notFound('webhook endpoint');
+  return row;
+}
+
+function setEnabled(row: WebhookEndpoint, enabled: boolean): void {
+  row.enabled = enabled;
+  if (!enabled) return;
+  row.disabledReason = null;
+  row.consecutiveFailures = 0;
+  row.failingSince = null;
+  row.goneSince = null;
+  row.goneCount = 0;
+}
+
+function rotateSecret(deps: Deps, row: WebhookEndpoint): string {
+  const secret = generateSecret(randomBytes);
+  row.previousSecretSealed = row.secretSealed;
+  row.previousSecretUntil = new Date(deps.now().getTime() + OVERLAP_MS);
+  row.secretSealed = deps.secretBox.seal(secret, row.id);
+  row.secretHint = secret.slice(-SECRET_HINT_LENGTH);
+  return secret;
+}
+
+async function refuseTooMany(em: Em, scope: Scope): Promise<void> {
+  // The merchant's row is the lock under which endpoints are counted; this kind does not stand in the way of foreign keys to it.
+  await em.execute('select id from merchants where id = ? for no key update', [scope.merchantId]);
+  const count = await em.count(WebhookEndpoint, { merchantId: scope.merchantId, mode: scope.mode, deletedAt: null });
+  if (count >= MAX_ENDPOINTS)
+    throw new Refusal('INVALID', `There are ${MAX_ENDPOINTS} webhook endpoints already, which is the most. Delete one first.`);
+}
+
+function checkEvents(events: readonly string[]): string[] {
+  const known: readonly string[] = [...EVENT_TYPES, '*'];
+  const unique = [...new Set(events)];
+  if (unique.length > 0 && unique.every((name) => known.includes(name))) return unique;
+  throw new Refusal('INVALID', `events must name at least one of ${EVENT_TYPES.join(', ')}, or be "*" for all.`, 'events');
+}
+
+async function checkUrl(deps: EndpointDeps, text: string): Promise<string> {
+  const policy = deps.settings.webhookTarget;
+  const lookup = deps.lookup ?? createLookup({ useSystem: policy.allowedCidrs.length > 0 });
+  try {
+    const { url } = await checkTargetForSave({ lookup }, text, {
+      allowedCidrs: policy.allowedCidrs,
+      allowHttp: policy.allowHttp,
+      ...(policy.caPem === undefined ? {} : { caPem: policy.caPem }),
+    });
+    // Percent-encoding makes some URLs longer than what was typed.
+    if (url.href.length > WEBHOOK_LIMITS.urlCharacters) throw new Refusal('INVALID', 'The URL is too long.', 'url');
+    return url.href;
+  } catch (error) {
+    if (error instanceof TargetRefused) throw new Refusal('INVALID', error.message, 'url');
+    throw error;
+  }
+}

@@ -1,0 +1,162 @@
+import { hash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { LockMode } from '@mikro-orm/core';
+import { ApiKey, Merchant } from '../db/entities/index.ts';
+import type { Em } from '../db/orm.ts';
+import { MODES, type Mode } from '../domain/assets.ts';
+import { isUuid } from '../domain/ids.ts';
+import type { Deps } from './deps.ts';
+import { Refusal } from './refusal.ts';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_BYTES = 32;
+/** 62^43 > 2^256 and 62^6 > 2^32: fixed widths, so every key has the same length. */
+const RANDOM_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+const SHAPE = /^sk_(live|test)_[0-9A-Za-z]{49}$/;
+const SHOWN_PREFIX_LENGTH = 12;
+const MAX_LABEL = 200;
+const MAX_KEYS_LISTED = 1_000;
+
+/** A key as operators see it; the key itself is shown once, when it is made. */
+export type KeyView = {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly mode: Mode;
+  readonly prefix: string;
+  readonly last4: string;
+  readonly label: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+};
+
+/** A key that was just made. `key` exists nowhere else. */
+export type NewKey = { readonly id: string; readonly key: string };
+
+/** Who calls, as a valid key proves it, and whether the merchant's subscription is active. */
+export type KeyOwner = { readonly keyId: string; readonly merchantId: string; readonly mode: Mode; readonly subscribed: boolean };
+
+/** `sk_live_` or `sk_test_`, 32 random bytes in base62 and a checksum that finds a typo without the database. */
+export function generateKey(mode: Mode): string {
+  const body = `sk_${mode}_${base62(BigInt(`0x${randomBytes(RANDOM_BYTES).toString('hex')}`), RANDOM_LENGTH)}`;
+  return body + checksumOf(body);
+}
+
+/** The mode of a well-formed key, or undefined for anything that no call of {@link generateKey} can have made. */
+export function modeOfKey(key: string): Mode | undefined {
+  const match = SHAPE.exec(key);
+  if (!match) return undefined;
+  const end = key.length - CHECKSUM_LENGTH;
+  if (checksumOf(key.slice(0, end)) !== key.slice(end)) return undefined;
+  return MODES.find((mode) => mode === match[1]);
+}
+
+/**
+ * The owner of a key, or undefined for a malformed, unknown, revoked or expired one. One indexed query, none at all for a typo; nothing is
+ * cached, so a revocation holds from the next request on.
+ */
+export async function findKeyOwner(deps: Deps, key: string): Promise<KeyOwner | undefined> {
+  if (!modeOfKey(key)) return undefined;
+  const pool = await deps.orm.em.getConnection().getNativeClient();
+  const now = deps.now();
+  const { rows } = await pool.query<{ id: string; merchant_id: string; mode: Mode; subscribed: boolean }>({
+    name: 'find-key-owner',
+    text: `select k.id, k.merchant_id, k.mode,
+             m.subscription_active and (m.subscription_until is null or m.subscription_until > $2) as subscribed
+           from api_keys k join merchants m on m.id = k.merchant_id
+           where k.hash = $1 and (k.revoked_at is null or k.revoked_at > $2) and (k.expires_at is null or k.expires_at > $2)`,
+    values: [hash('sha256', key), now],
+  });
+  const row = rows[0];
+  return row && { keyId: row.id, merchantId: row.merchant_id, mode: row.mode, subscribed: row.subscribed };
+}
+
+/** Makes a key for a merchant. Throws a {@link Refusal} for an unknown merchant or a label over 200 characters. */
+export async function createKey(deps: Deps, input: { merchantId: string; mode: Mode; label?: string | undefined }): Promise<NewKey> {
+  const label = checkLabel(input.label);
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const merchant = isUuid(input.merchantId) ? await em.findOne(Merchant, input.merchantId) : null;
+    if (!merchant) throw new Refusal('NOT_FOUND', `There is no merchant ${input.merchantId}. List the merchants with "merchant list".`);
+    return addKey(em, deps, { merchantId: merchant.id, mode: input.mode, label });
+  });
+}
+
+/** Adds a key inside the caller's transaction. */
+export function addKey(em: Em, deps: Deps, input: { merchantId: string; mode: Mode; label: string | null }): NewKey {
+  const key = generateKey(input.mode);
+  const id = deps.newId();
+  em.create(ApiKey, {
+    ...{ id, merchantId: input.merchantId, mode: input.mode, label: input.label, createdAt: deps.now() },
+    ...{ hash: hash('sha256', key), prefix: key.slice(0, SHOWN_PREFIX_LENGTH), last4: key.slice(-4) },
+    ...{ expiresAt: null, revokedAt: null },
+  });
+  return { id, key };
+}
+
+/** The keys of one merchant, or of all, newest first, at most 1,000. */
+export async function listKeys(deps: Deps, filter: { merchantId?: string | undefined } = {}): Promise<KeyView[]> {
+  if (filter.merchantId !== undefined && !isUuid(filter.merchantId)) return [];
+  const where = filter.merchantId === undefined ? {} : { merchantId: filter.merchantId };
+  const rows = await deps.orm.em.fork().find(ApiKey, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit: MAX_KEYS_LISTED });
+  return rows.map(viewOf);
+}
+
+/** Ends a key at once. Revoking it again changes nothing. Throws a {@link Refusal} for an unknown id. */
+export async function revokeKey(deps: Deps, input: { keyId: string }): Promise<KeyView> {
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const row = await lockKey(em, input.keyId);
+    row.revokedAt ??= deps.now();
+    return viewOf(row);
+  });
+}
+
+/**
+ * Makes a second key with the same merchant, mode and label, and lets the old one end after `graceMs` (0: at once). An earlier end
+ * stays. Throws a {@link Refusal} for an unknown, revoked or expired key.
+ */
+export async function rotateKey(deps: Deps, input: { keyId: string; graceMs: number }): Promise<NewKey> {
+  if (!Number.isSafeInteger(input.graceMs) || input.graceMs < 0)
+    throw new Refusal('INVALID', 'The grace period must not be negative.', 'grace');
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const row = await lockKey(em, input.keyId);
+    const now = deps.now();
+    if (row.revokedAt || (row.expiresAt && row.expiresAt <= now)) {
+      throw new Refusal('INVALID', `Key ${row.id} has ended already. Make a new one with "key create".`);
+    }
+    const end = new Date(now.getTime() + input.graceMs);
+    if (!row.expiresAt || row.expiresAt > end) row.expiresAt = end;
+    return addKey(em, deps, { merchantId: row.merchantId, mode: row.mode, label: row.label ?? null });
+  });
+}
+
+async function lockKey(em: Em, keyId: string): Promise<ApiKey> {
+  const row = isUuid(keyId) ? await em.findOne(ApiKey, keyId, { lockMode: LockMode.PESSIMISTIC_WRITE }) : null;
+  if (!row) throw new Refusal('NOT_FOUND', `There is no key ${keyId}. List the keys with "key list".`);
+  return row;
+}
+
+function checkLabel(label: string | undefined): string | null {
+  const text = label?.trim();
+  if (!text) return null;
+  if (text.length > MAX_LABEL || text.includes('\0'))
+    throw new Refusal('INVALID', `The label must have at most ${MAX_LABEL} characters.`, 'label');
+  return text;
+}
+
+function viewOf(row: ApiKey): KeyView {
+  return {
+    ...{ id: row.id, merchantId: row.merchantId, mode: row.mode, prefix: row.prefix, last4: row.last4, label: row.label ?? null },
+    ...{ createdAt: row.createdAt, expiresAt: row.expiresAt ?? null, revokedAt: row.revokedAt ?? null },
+  };
+}
+
+function checksumOf(text: string): string {
+  return base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
+}
+
+function base62(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value, index = 0; index < length; index += 1, rest /= 62n) text = ALPHABET.charAt(Number(rest % 62n)) + text;
+  return text;
+}

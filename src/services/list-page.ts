@@ -1,0 +1,105 @@
+import type { Em } from '../db/orm.ts';
+import { Refusal } from './refusal.ts';
+
+/** A SQL condition with its parameters in order. */
+export type Condition = { readonly sql: string; readonly values: readonly unknown[] };
+
+/** Which part of a list: by page number from 1, or next to a row whose id is known. At most one of the three is given. */
+export type PageRequest = {
+  readonly limit: number;
+  readonly page?: number | undefined;
+  readonly startingAfter?: string | undefined;
+  readonly endingBefore?: string | undefined;
+};
+
+export type PageOf<T> = {
+  readonly rows: readonly T[];
+  readonly hasMore: boolean;
+  /** Null when a cursor was given: a place in a list that grows has no number. */
+  readonly page: number | null;
+  readonly limit: number;
+  readonly total: number;
+};
+
+export type ListQuery = {
+  readonly table: 'customers' | 'deposits' | 'webhook_endpoints' | 'webhook_deliveries';
+  /** Whose rows exist for the caller at all. A cursor outside of it is refused. */
+  readonly scope: readonly Condition[];
+  readonly filters: readonly Condition[];
+  readonly page: PageRequest;
+};
+
+/**
+ * The ids of one page, newest first, ties by id. Walking with a cursor sees each row once, whatever arrives meanwhile; page numbers
+ * count from the newest row, so they shift with it. Throws a {@link Refusal} for a cursor that is not in the scope.
+ */
+export async function listPage(em: Em, query: ListQuery): Promise<PageOf<string>> {
+  const { page } = query;
+  const cursorId = page.startingAfter ?? page.endingBefore;
+  const filters = [...query.scope, ...query.filters];
+  const backwards = page.endingBefore !== undefined;
+  const conditions = cursorId === undefined ? filters : [...filters, await cursorCondition(em, query, cursorId, backwards)];
+  const direction = backwards ? 'asc' : 'desc';
+  const offset = page.page === undefined ? 0 : (page.page - 1) * page.limit;
+  const found = await em.execute<{ id: string }[]>(
+    `select id from ${query.table} where ${all(conditions)} order by created_at ${direction}, id ${direction} limit ? offset ?`,
+    [...valuesOf(conditions), page.limit + 1, offset],
+  );
+  const [count] = await em.execute<{ total: string }[]>(
+    `select count(*)::text as total from ${query.table} where ${all(filters)}`,
+    valuesOf(filters),
+  );
+  const rows = found.slice(0, page.limit).map((row) => row.id);
+  return {
+    rows: backwards ? rows.reverse() : rows,
+    hasMore: found.length > page.limit,
+    page: cursorId === undefined ? (page.page ?? 1) : null,
+    limit: page.limit,
+    total: Number(count?.total ?? 0),
+  };
+}
+
+/** Puts loaded rows into the order of the page's ids. A row that vanished in between is left out. */
+export function inOrder<T extends { readonly id: string }>(ids: readonly string[], rows: readonly T[]): T[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** `created_at` between two whole seconds, both included: the wire shows whole seconds, so a shown time finds its own row. */
+export function createdBetween(from: Date | undefined, to: Date | undefined): Condition[] {
+  const conditions: Condition[] = [];
+  if (from) conditions.push({ sql: 'created_at >= ?', values: [wholeSecond(from)] });
+  if (to) conditions.push({ sql: 'created_at < ?', values: [new Date(wholeSecond(to).getTime() + 1_000)] });
+  return conditions;
+}
+
+/** A `LIKE` pattern that finds the text anywhere, with the wildcards inside the text taken literally. */
+export function containsPattern(text: string): string {
+  return `%${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
+}
+
+async function cursorCondition(em: Em, query: ListQuery, id: string, backwards: boolean): Promise<Condition> {
+  const [known] = await em.execute<{ id: string }[]>(`select id from ${query.table} where id = ? and ${all(query.scope)}`, [
+    id,
+    ...valuesOf(query.scope),
+  ]);
+  const name = backwards ? 'ending_before' : 'starting_after';
+  if (!known) throw new Refusal('INVALID', `${name} is not the id of a row of this list.`, name);
+  // The row's own time is read inside the database: its microseconds would be lost on the way through a Date.
+  return {
+    sql: `(created_at, id) ${backwards ? '>' : '<'} (select c.created_at, c.id from ${query.table} c where c.id = ?)`,
+    values: [id],
+  };
+}
+
+function all(conditions: readonly Condition[]): string {
+  return conditions.map((condition) => `(${condition.sql})`).join(' and ');
+}
+
+function valuesOf(conditions: readonly Condition[]): unknown[] {
+  return conditions.flatMap((condition) => condition.values);
+}
+
+function wholeSecond(date: Date): Date {
+  return new Date(Math.floor(date.getTime() / 1_000) * 1_000);
+}

@@ -1,0 +1,21 @@
+/** Why a use case said no to its caller. Anything else that it throws is a defect or an outage. */
+export type RefusalCode = 'INVALID' | 'NOT_FOUND' | 'CUSTOMER_EXISTS';
+
+/** A known no, with nothing changed. The message is one plain sentence for the caller and holds no secret. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: RefusalCode;
+  /** The field that is at fault, in the caller's spelling. */
+  readonly field: string | undefined;
+
+  constructor(code: RefusalCode, sentence: string, field?: string) {
+    super(sentence);
+    this.code = code;
+    this.field = field;
+  }
+}
+
+/** The answer for an id that does not exist, belongs to another merchant or to the other mode: never told apart. */
+export function notFound(what: string): Refusal {
+  return new Refusal('NOT_FOUND', `There is no such ${what}.`);
+}

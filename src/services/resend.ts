@@ -1,0 +1,148 @@
+import { Event, WebhookDelivery } from '../db/entities/index.ts';
+import type { Em } from '../db/orm.ts';
+import { isoSeconds, TEST_EVENT } from '../domain/events.ts';
+import { eventWorkflowId, isUuid, resendWorkflowId } from '../domain/ids.ts';
+import type { Scope } from './customers.ts';
+import type { Deps } from './deps.ts';
+import { findEndpoint } from './endpoints.ts';
+import { recordEvent } from './events.ts';
+import { inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
+import { type AttemptRow, type DeliveryView, presentDelivery } from './present.ts';
+import { notFound, Refusal } from './refusal.ts';
+import { transact } from './transact.ts';
+
+/** A delivery that is resent for ever must not make its own view endless: only the latest attempts are shown. */
+const MAX_ATTEMPTS_SHOWN = 20;
+
+export type EventView = { id: string; event: string; data: Record<string, unknown>; timestamp: string; deliveries: DeliveryView[] };
+
+export type DeliveryFilters = { readonly status?: WebhookDelivery['status'] | undefined; readonly event?: string | undefined };
+
+/** One page of what was sent to an endpoint, with attempts. Throws a {@link Refusal} for an unknown endpoint or a foreign cursor. */
+export async function listDeliveries(
+  deps: Deps,
+  input: Scope & DeliveryFilters & { readonly id: string; readonly page: PageRequest },
+): Promise<PageOf<DeliveryView>> {
+  const em = deps.orm.em.fork();
+  const endpoint = await findEndpoint(em, input);
+  const filters = [
+    ...(input.status === undefined ? [] : [{ sql: 'status = ?', values: [input.status] }]),
+    ...(input.event === undefined ? [] : [{ sql: 'event_type = ?', values: [input.event] }]),
+  ];
+  const scope = [{ sql: 'endpoint_id = ?', values: [endpoint.id] }];
+  const page = await listPage(em, { table: 'webhook_deliveries', scope, filters, page: input.page });
+  const rows = await em.find(WebhookDelivery, { id: { $in: [...page.rows] } });
+  return { ...page, rows: await presentDeliveries(em, inOrder(page.rows, rows)) };
+}
+
+/** An event exactly as it is delivered, with its deliveries. Throws a NOT_FOUND {@link Refusal}. */
+export async function getEvent(deps: Deps, input: Scope & { readonly id: string }): Promise<EventView> {
+  const em = deps.orm.em.fork();
+  const { id, merchantId, mode } = input;
+  const row = isUuid(id) ? await em.findOne(Event, { id, merchantId, mode }) : null;
+  if (!row) throw notFound('event');
+  const { data } = JSON.parse(Buffer.from(row.body).toString('utf8')) as { data: Record<string, unknown> };
+  const deliveries = await em.find(WebhookDelivery, { eventId: row.id }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  return { id: row.id, event: row.type, data, timestamp: isoSeconds(row.occurredAt), deliveries: await presentDeliveries(em, deliveries) };
+}
+
+/**
+ * Sends a finished delivery once more: same event, same bytes, a new round of attempts. Throws a {@link Refusal} when it is unknown,
+ * still on its way, or its endpoint is disabled or deleted.
+ */
+export async function resendDelivery(deps: Deps, input: Scope & { readonly id: string }): Promise<DeliveryView> {
+  return await transact(deps, async (tx) => {
+    const delivery = await lockDelivery(tx.em, input);
+    const now = deps.now();
+    delivery.status = 'pending';
+    delivery.round += 1;
+    delivery.nextAttemptAt = now;
+    delivery.finishedAt = null;
+    await tx.em.flush();
+    await tx.enqueue(resendWorkflowId(delivery.id, delivery.round), {
+      workflowType: 'notify',
+      args: [{ deliveries: [delivery.id] }],
+      attributes: { MerchantId: input.merchantId },
+      summary: `resend of ${delivery.eventType}, round ${delivery.round}`,
+      fairnessKey: input.merchantId,
+    });
+    const [view] = await presentDeliveries(tx.em, [delivery]);
+    if (!view) throw notFound('webhook delivery');
+    return view;
+  });
+}
+
+/** Sends a `webhook.test` event to one endpoint, subscribed or not. Throws a {@link Refusal} for an unknown or disabled endpoint. */
+export async function sendTestEvent(deps: Deps, input: Scope & { readonly id: string }): Promise<EventView> {
+  const eventId = await transact(deps, async (tx) => {
+    const endpoint = await findEndpoint(tx.em, input);
+    if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
+    const recorded = await recordEvent(tx.em, deps, {
+      ...{ merchantId: input.merchantId, mode: input.mode, type: TEST_EVENT, subjectId: endpoint.id },
+      ...{ dedupKey: `${TEST_EVENT}:${deps.newId()}`, occurredAt: deps.now(), onlyEndpointId: endpoint.id },
+      data: { endpoint_id: endpoint.id, message: 'This is a test.', is_live: input.mode === 'live' },
+    });
+    await tx.enqueue(eventWorkflowId(recorded.eventId), {
+      workflowType: 'notify',
+      args: [{ deliveries: recorded.deliveryIds }],
+      attributes: { MerchantId: input.merchantId },
+      summary: `${TEST_EVENT} for endpoint ${endpoint.id}`,
+      fairnessKey: input.merchantId,
+    });
+    return recorded.eventId;
+  });
+  return await getEvent(deps, { ...input, id: eventId });
+}
+
+async function lockDelivery(em: Em, input: Scope & { readonly id: string }): Promise<WebhookDelivery> {
+  const [found] = isUuid(input.id)
+    ? await em.execute<{ id: string; enabled: boolean; deleted: boolean }[]>(
+        `select d.id, e.enabled, e.deleted_at is not null as deleted from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
+         where d.id = ? and e.merchant_id = ? and e.mode = ? for update of d`,
+        [input.id, input.merchantId, input.mode],
+      )
+    : [];
+  if (!found) throw notFound('webhook delivery');
+  if (found.deleted) throw new Refusal('INVALID', 'The webhook endpoint of this delivery was deleted.');
+  if (!found.enabled) throw new Refusal('INVALID', 'The webhook endpoint of this delivery is disabled. Enable it first.');
+  const delivery = await em.findOneOrFail(WebhookDelivery, found.id);
+  if (delivery.status === 'pending')
+    throw new Refusal('INVALID', 'This delivery is still on its way. Wait until it has succeeded or failed.');
+  return delivery;
+}
+
+async function presentDeliveries(em: Em, rows: readonly WebhookDelivery[]): Promise<DeliveryView[]> {
+  const attempts = await latestAttempts(em, rows);
+  return rows.map((row) => presentDelivery(row, attempts.get(row.id) ?? []));
+}
+
+type RawAttempt = {
+  delivery_id: string;
+  round: number;
+  number: number;
+  started_at: string;
+  status_code: number | null;
+  error: string | null;
+  duration_ms: number | null;
+};
+
+async function latestAttempts(em: Em, rows: readonly WebhookDelivery[]): Promise<Map<string, AttemptRow[]>> {
+  const byDelivery = new Map<string, AttemptRow[]>();
+  if (rows.length === 0) return byDelivery;
+  const found = await em.execute<RawAttempt[]>(
+    `select a.* from webhook_deliveries d cross join lateral (
+       select delivery_id, round, number, started_at, status_code, error, duration_ms from webhook_attempts
+       where delivery_id = d.id order by round desc, number desc limit ${MAX_ATTEMPTS_SHOWN}
+     ) a where d.id in (${rows.map(() => '?').join(', ')}) order by a.delivery_id, a.round, a.number`,
+    rows.map((row) => row.id),
+  );
+  for (const row of found) {
+    const list = byDelivery.get(row.delivery_id) ?? [];
+    list.push({
+      ...{ round: row.round, number: row.number, startedAt: new Date(row.started_at) },
+      ...{ statusCode: row.status_code, error: row.error, durationMs: row.duration_ms },
+    });
+    byDelivery.set(row.delivery_id, list);
+  }
+  return byDelivery;
+}

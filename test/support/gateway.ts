@@ -1,0 +1,142 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { HDNodeWallet } from 'ethers';
+import { createApp } from '../../src/api/app.ts';
+import type { Route } from '../../src/api/route.ts';
+import { createServer } from '../../src/api/server.ts';
+import { openOrm } from '../../src/db/orm.ts';
+import { MODES, type Mode, type Network } from '../../src/domain/assets.ts';
+import { createSecretBox } from '../../src/secret-box.ts';
+import type { ActorPort, Deps, Log, ServiceSettings } from '../../src/services/deps.ts';
+import { createMerchant } from '../../src/services/merchants.ts';
+import { freshDatabase } from './parts.ts';
+
+/** The phrase that every development chain knows. */
+const JUNK = 'test test test test test test test test test test test junk';
+const COIN: Readonly<Record<Network, number>> = { bsc: 60, tron: 195 };
+
+/** A line that the product logged. */
+export type LoggedLine = { readonly level: string; readonly text: string; readonly fields: Record<string, unknown> };
+
+/** A merchant with a key for each mode. */
+export type TestMerchant = { readonly id: string; readonly keys: Readonly<Record<Mode, string>> };
+
+export type TestApiOptions = {
+  /** The database; a fresh one with the schema where it is absent. */
+  readonly databaseUrl?: string;
+  readonly settings?: Partial<ServiceSettings>;
+  readonly deps?: Partial<Deps>;
+  readonly routes?: readonly Route[];
+  readonly poolSize?: number;
+  readonly actors?: ActorPort;
+};
+
+export type TestApi = {
+  /** Ends in `/api/v1`. */
+  readonly url: string;
+  readonly origin: string;
+  readonly deps: Deps;
+  readonly lines: LoggedLine[];
+  readonly merchant: TestMerchant;
+  /** The first merchant's keys. */
+  readonly keys: Readonly<Record<Mode, string>>;
+  newMerchant(): Promise<TestMerchant>;
+  stop(): Promise<void>;
+};
+
+/** An answer with its body parsed, whatever it is. */
+export type Answer = { readonly status: number; readonly headers: Headers; readonly body: Record<string, any>; readonly text: string };
+
+/** The whole HTTP API on a free port over a real PostgreSQL, without Temporal. Local receivers are allowed unless the settings say otherwise. */
+export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
+  const database = options.databaseUrl === undefined ? await freshDatabase() : undefined;
+  const lines: LoggedLine[] = [];
+  const deps = await testDeps(options.databaseUrl ?? database?.url ?? '', lines, options);
+  await deps.orm.migrator.up();
+  const app = createApp({ deps, checkResponses: true, ...(options.routes ? { routes: options.routes } : {}) });
+  const server = createServer(app);
+  const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
+  const origin = `http://127.0.0.1:${port}`;
+  const newMerchant = async () => {
+    const made = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
+    return { id: made.merchantId, keys: made.keys };
+  };
+  const merchant = await newMerchant();
+  const stop = async () => {
+    await server.close(2_000);
+    await deps.orm.close(true);
+    await database?.drop();
+  };
+  return { url: `${origin}/api/v1`, origin, deps, lines, merchant, keys: merchant.keys, newMerchant, stop };
+}
+
+/** What the services need, over a database that exists. */
+export async function testDeps(url: string, lines: LoggedLine[], options: TestApiOptions = {}): Promise<Deps> {
+  const orm = await openOrm({ url, poolSize: options.poolSize ?? 10, applicationName: 'test', statementTimeoutMs: 1_500 });
+  return {
+    orm,
+    log: collectingLog(lines),
+    now: () => new Date(),
+    newId: randomUUID,
+    settings: testSettings(options.settings),
+    secretBox: createSecretBox(randomBytes(32)),
+    xpubs: testXpubs(),
+    prices: { price: async (currency) => (currency === 'USDT' ? { usd8: 100_000_000n, source: 'test', at: new Date(), stale: false } : undefined) },
+    actors: options.actors,
+    ...options.deps,
+  };
+}
+
+/** Settings of a test: small and open to receivers on this machine. */
+export function testSettings(settings: Partial<ServiceSettings> = {}): ServiceSettings {
+  return {
+    requiredConfirmations: { bsc: 15, tron: 19 },
+    contracts: { bsc: '0x55d398326f99059fF775485246999027B3197955', tron: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
+    minDepositUnits: new Map(),
+    stuckAfterMs: 3_600_000,
+    webhookMaxAttempts: 5,
+    webhookTarget: { allowHttp: true, allowedCidrs: ['127.0.0.0/8'] },
+    blockIntervalMs: { bsc: 3_000, tron: 3_000 },
+    ...settings,
+  };
+}
+
+/** The account xpubs of the junk phrase: account 0 live, account 1 test. */
+export function testXpubs(): Deps['xpubs'] {
+  const root = HDNodeWallet.fromPhrase(JUNK, undefined, 'm');
+  const xpub = (network: Network, mode: Mode) => root.derivePath(`44'/${COIN[network]}'/${MODES.indexOf(mode)}'`).neuter().extendedKey;
+  return { live: { bsc: xpub('bsc', 'live'), tron: xpub('tron', 'live') }, test: { bsc: xpub('bsc', 'test'), tron: xpub('tron', 'test') } };
+}
+
+/** One request with a key and, for an object, a JSON body. */
+export async function call(
+  url: string,
+  input: { method?: string; key?: string; headers?: Record<string, string>; body?: unknown } = {},
+): Promise<Answer> {
+  const raw = typeof input.body === 'string' || input.body instanceof Uint8Array;
+  const response = await fetch(url, {
+    method: input.method ?? (input.body === undefined ? 'GET' : 'POST'),
+    headers: {
+      ...(input.body === undefined || raw ? {} : { 'Content-Type': 'application/json' }),
+      ...(input.key === undefined ? {} : { Authorization: `Bearer ${input.key}` }),
+      ...input.headers,
+    },
+    ...(input.body === undefined ? {} : { body: raw ? (input.body as string) : JSON.stringify(input.body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: parsed(text) };
+}
+
+function parsed(text: string): Record<string, any> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+function collectingLog(lines: LoggedLine[]): Log {
+  const write = (level: string) => (fields: object, text: string) => {
+    lines.push({ level, text, fields: fields as Record<string, unknown> });
+  };
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
