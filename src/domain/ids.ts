@@ -2,11 +2,11 @@ import type { Currency, Network } from './assets.ts';
 
 export type DepositIdentity = { readonly network: Network; readonly txHash: string; readonly address: string; readonly currency: Currency };
 
-/** `deposit:{network}:{tx}:{address}:{asset}`, with `:g2` and so on for later generations; one actor for each generation. */
-export function depositWorkflowId(deposit: DepositIdentity & { readonly generation: number; readonly mode: string }): string {
+/** `deposit:{network}:{tx}:{address}:{asset}`, with `:g2` and so on for later generations; one actor for each generation.
+ * The mode is not in it: live and test addresses are never the same. */
+export function depositWorkflowId(deposit: DepositIdentity & { readonly generation: number }): string {
   const base = `deposit:${deposit.network}:${deposit.txHash}:${deposit.address}:${deposit.currency}`;
-  const scoped = deposit.mode === 'test' ? `test:${base}` : base;
-  return deposit.generation > 1 ? `${scoped}:g${deposit.generation}` : scoped;
+  return deposit.generation > 1 ? `${base}:g${deposit.generation}` : base;
 }
 
 /** The actor that delivers an event which no other actor carries. */

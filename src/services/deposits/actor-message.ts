@@ -7,8 +7,8 @@ import { formatUnits } from '../../domain/money.ts';
 
 /** The id of the actor that carries this generation of the deposit. */
 export function workflowIdOf(deposit: Deposit): string {
-  const { network, mode, currency, generation } = deposit;
-  return depositWorkflowId({ network, mode, currency, generation, txHash: deposit.transactionHash, address: deposit.address });
+  const { network, currency, generation } = deposit;
+  return depositWorkflowId({ network, currency, generation, txHash: deposit.transactionHash, address: deposit.address });
 }
 
 /** The start of a deposit's actor, with everything that an operator sees in a list: summary, memo, attributes. */

@@ -1,0 +1,115 @@
+import { expect } from 'chai';
+import { deleteEndpoint } from '../../src/services/endpoints.ts';
+import { simulateDeposit } from '../../src/services/simulate.ts';
+import {
+  createCustomer,
+  createEndpoint,
+  createMerchant,
+  eventually,
+  type LiveGateway,
+  ownTemporal,
+  randomHash,
+  startLiveGateway,
+} from '../support/live-gateway.ts';
+import { freshDatabase } from '../support/parts.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+describe('a simulated deposit', function () {
+  this.timeout(60_000);
+  let gateway: LiveGateway;
+  let merchantId: string;
+  let customerId: string;
+  let temporal: Awaited<ReturnType<typeof ownTemporal>>;
+
+  before(async () => {
+    const [database, server] = await Promise.all([freshDatabase(), ownTemporal()]);
+    temporal = server;
+    gateway = await startLiveGateway({ databaseUrl: database.url, temporalAddress: temporal.now.address });
+    merchantId = (await createMerchant(gateway.deps, { name: 'Shop', subscriptionActive: true })).merchantId;
+    const customer = await createCustomer(gateway.deps, {
+      merchantId,
+      mode: 'test',
+      externalId: 'user-1',
+      email: null,
+      name: null,
+      metadata: {},
+    });
+    customerId = customer.id;
+  });
+
+  after(async () => {
+    await gateway?.stop();
+    await temporal?.stop();
+  });
+
+  async function receiverFor(events: string[]) {
+    const receiver = await startReceiver();
+    const endpoint = await createEndpoint(gateway.deps, { merchantId, mode: 'test', url: receiver.url, events, description: null });
+    receiver.setSecret(endpoint.secret);
+    const stop = async (): Promise<void> => {
+      await deleteEndpoint(gateway.deps, { merchantId, mode: 'test', id: endpoint.id });
+      await receiver.stop();
+    };
+    return { ...receiver, stop };
+  }
+
+  const simulate = (more: object = {}) =>
+    simulateDeposit(gateway.deps, {
+      ...{ merchantId, customerId, network: 'bsc', currency: 'USDT', amountUnits: 10n * 10n ** 18n },
+      ...{ transactionHash: randomHash(), outcome: 'completed', events: 'final' },
+      ...more,
+    });
+
+  it('rests in its state and sends exactly its final event, signed', async () => {
+    const receiver = await receiverFor(['*']);
+    const made = await simulate();
+    expect(made?.deposit.status).to.equal('completed');
+    const [request] = await receiver.waitFor(1, 15_000);
+    const body = JSON.parse(request?.body.toString() ?? '');
+    expect(request?.verified).to.equal(true);
+    expect(body.event).to.equal('deposit.completed');
+    expect(body.data).to.include({ id: made?.deposit.id, amount: '10', amount_usd: 10, status: 'completed', sequence: 3, is_live: false });
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(receiver.requests).to.have.length(1);
+    await receiver.stop();
+  });
+
+  it('sends every state on the way where all are asked for', async () => {
+    const receiver = await receiverFor(['deposit.detected', 'deposit.confirming', 'deposit.completed', 'deposit.settled']);
+    await simulate({ outcome: 'settled', events: 'full' });
+    const requests = await receiver.waitFor(4, 15_000);
+    const names = requests.map((request) => JSON.parse(request.body.toString()).event);
+    expect(new Set(names)).to.deep.equal(new Set(['deposit.detected', 'deposit.confirming', 'deposit.completed', 'deposit.settled']));
+    await receiver.stop();
+  });
+
+  it('is the same deposit when the hash is repeated, and sends nothing again', async () => {
+    const receiver = await receiverFor(['deposit.completed']);
+    const transactionHash = randomHash();
+    const first = await simulate({ transactionHash });
+    const second = await simulate({ transactionHash, amountUnits: 5n });
+    expect(second).to.deep.include({ created: false });
+    expect(second?.deposit.id).to.equal(first?.deposit.id);
+    expect(second?.deposit.amountUnits).to.equal(10n * 10n ** 18n);
+    await receiver.waitFor(1);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(receiver.requests).to.have.length(1);
+    await receiver.stop();
+  });
+
+  it('ends its actor and leaves nothing in the outbox', async () => {
+    const made = await simulate({ outcome: 'reorged' });
+    const workflowId = `deposit:bsc:${made?.deposit.transactionHash}:${made?.deposit.address}:USDT`;
+    const client = gateway.gateway.link?.client;
+    const status = await eventually('the end of the actor', async () => {
+      const found = await client?.workflow
+        .getHandle(workflowId)
+        .describe()
+        .catch(() => undefined);
+      return found?.status.name === 'COMPLETED' && found.status.name;
+    });
+    expect(status).to.equal('COMPLETED');
+    const left = await gateway.deps.orm.em.fork().execute('select * from outbox');
+    expect(left).to.deep.equal([]);
+  });
+});

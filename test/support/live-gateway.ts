@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { HDNodeWallet } from 'ethers';
+import { activityDepsOf, composeGateway, type Gateway } from '../../src/compose.ts';
+import { loadConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/log.ts';
+import { startLoops } from '../../src/loops.ts';
+import { migrate } from '../../src/migrate.ts';
+import { createCustomer } from '../../src/services/customers.ts';
+import { createEndpoint } from '../../src/services/endpoints.ts';
+import { createMerchant } from '../../src/services/merchants.ts';
+import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts';
+import { type RunningWorker, runWorker } from '../../src/temporal/worker.ts';
+import { ownTemporal } from './parts.ts';
+
+const PHRASE = 'test test test test test test test test test test test junk';
+const SECRETS_KEY = Buffer.alloc(32, 7);
+
+/** The standard test phrase's account keys, as the configuration wants them. */
+export function testXpubs(): { live: { bsc: string; tron: string }; test: { bsc: string; tron: string } } {
+  const root = HDNodeWallet.fromPhrase(PHRASE, undefined, 'm');
+  const xpub = (coin: number, account: number): string => root.derivePath(`44'/${coin}'/${account}'`).neuter().extendedKey;
+  return { live: { bsc: xpub(60, 0), tron: xpub(195, 0) }, test: { bsc: xpub(60, 1), tron: xpub(195, 1) } };
+}
+
+export type LiveOptions = {
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Replaces parts of the dependencies: a faster clock, say. */
+  readonly settings?: Partial<Gateway['deps']['settings']>;
+};
+
+/** A whole gateway in this process on real servers: services, workers and loops. Stopped by `stop`. */
+export async function startLiveGateway(options: LiveOptions) {
+  const env = {
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
+    LOG_LEVEL: 'error',
+    ...options.env,
+  };
+  const config = loadConfig(env, { role: 'all' });
+  const log = createLogger({ level: env.LOG_LEVEL });
+  const place = { address: options.temporalAddress, namespace: 'default' };
+  const ground = { databaseUrl: options.databaseUrl, temporal: place, xpubs: testXpubs(), secretsKey: SECRETS_KEY };
+  const composed = await composeGateway({ config, ground, log, name: 'test', poolSize: 12 });
+  const deps = { ...composed.deps, settings: { ...composed.deps.settings, ...options.settings } };
+  const gateway: Gateway = { ...composed, deps };
+  await migrate(deps.orm);
+  if (gateway.link) await ensureSearchAttributes(gateway.link, place.namespace);
+  let running: { worker: RunningWorker; loops: Promise<void>[]; abort: AbortController } | undefined;
+  const startWorker = async (): Promise<void> => {
+    const abort = new AbortController();
+    const activityDeps = activityDepsOf(gateway, {}, abort.signal);
+    const worker = await runWorker({ place, deps: activityDeps, signal: abort.signal, log });
+    const networks = [...activityDeps.chains.values()].map((chain) => chain.reader.network);
+    running = { worker, abort, loops: startLoops(deps, networks, abort.signal) };
+  };
+  const stopWorker = async (): Promise<void> => {
+    running?.abort.abort(new Error('the test stops the worker'));
+    await running?.worker.stop();
+    await Promise.all(running?.loops ?? []);
+    running = undefined;
+  };
+  await startWorker();
+  return {
+    gateway,
+    deps,
+    startWorker,
+    stopWorker,
+    stop: async () => {
+      await stopWorker();
+      await gateway.close();
+    },
+  };
+}
+
+export type LiveGateway = Awaited<ReturnType<typeof startLiveGateway>>;
+
+/** Waits until `check` gives a value. Throws with `what` after the limit. */
+export async function eventually<T>(
+  what: string,
+  check: () => Promise<T | undefined | false> | T | undefined | false,
+  limitMs = 15_000,
+): Promise<T> {
+  const until = Date.now() + limitMs;
+  for (;;) {
+    const value = await check();
+    if (value !== undefined && value !== false) return value;
+    if (Date.now() > until) throw new Error(`${what} did not happen within ${limitMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+export const randomHash = (): string => `0x${randomBytes(32).toString('hex')}`;
+export { createCustomer, createEndpoint, createMerchant, ownTemporal };
