@@ -25,6 +25,9 @@ function writePrivate(file: string, text: string): void {
   renameSync(next, file);
 }
 
+// A database object that nobody refers to is collected, and its lock goes with it.
+const held = new Set<DatabaseSync>();
+
 /**
  * Takes a lock that the operating system drops when this process ends in whatever way: it is a lock on the file, held through
  * SQLite, so there is never a stale one to judge. Returns undefined while somebody else holds it.
@@ -33,7 +36,12 @@ export function tryLock(file: string): { release(): void } | undefined {
   const database = new DatabaseSync(file);
   try {
     database.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    return { release: () => database.close() };
+    held.add(database);
+    return {
+      release() {
+        if (held.delete(database)) database.close();
+      },
+    };
   } catch (error) {
     database.close();
     if (/locked/.test(String(error))) return undefined;

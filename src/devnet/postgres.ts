@@ -84,7 +84,8 @@ function serverArgs(dir: string, port: number, fsync: boolean): string[] {
     jit: 'off',
     fsync: durable,
     full_page_writes: durable,
-    synchronous_commit: durable,
+    // Never off: a commit must outlive a kill of the server even where it need not outlive the machine.
+    synchronous_commit: 'on',
   };
   return ['-D', dir, '-p', String(port), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }

@@ -67,9 +67,13 @@ async function killTree(pid: number): Promise<void> {
   await waitGone(tree, STOP_TIMEOUT_MS);
 }
 
+function signalTree(pid: number, signal: NodeJS.Signals): void {
+  for (const member of processTree(pid)) signalProcess(member, signal);
+}
+
 async function end(identity: ProcessIdentity, signal: NodeJS.Signals, timeoutMs: number): Promise<void> {
   signalProcess(identity, signal);
-  signalProcess(identity, 'SIGCONT'); // a frozen process hears nothing else
+  signalTree(identity.pid, 'SIGCONT'); // a frozen process hears nothing else
   if (!(await waitGone([identity], timeoutMs))) await killTree(identity.pid);
 }
 
@@ -120,13 +124,12 @@ function stopAllNow(): void {
   const all = [...live];
   for (const { identity, spec } of all) {
     signalProcess(identity, spec.stopSignal ?? 'SIGTERM');
-    signalProcess(identity, 'SIGCONT');
+    signalTree(identity.pid, 'SIGCONT');
   }
   const pause = new Int32Array(new SharedArrayBuffer(4));
   const deadline = Date.now() + EXIT_GRACE_MS;
   while (Date.now() < deadline && all.some(({ identity }) => isSameProcess(identity))) Atomics.wait(pause, 0, 0, POLL_MS);
-  for (const { identity } of all)
-    if (isSameProcess(identity)) for (const member of processTree(identity.pid)) signalProcess(member, 'SIGKILL');
+  for (const { identity } of all) if (isSameProcess(identity)) signalTree(identity.pid, 'SIGKILL');
 }
 
 let guarded = false;
@@ -211,8 +214,8 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
     output: output.tail,
     stop: () => end(identity, stopSignal, spec.stopTimeoutMs ?? STOP_TIMEOUT_MS).then(() => forget(entry)),
     kill: () => killTree(pid).then(() => forget(entry)),
-    pause: () => void signalProcess(identity, 'SIGSTOP'),
-    resume: () => void signalProcess(identity, 'SIGCONT'),
+    pause: () => signalTree(pid, 'SIGSTOP'),
+    resume: () => signalTree(pid, 'SIGCONT'),
   };
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tryLock } from './data-dir.ts';
 import { onPath } from './packages.ts';
 import type { Log } from './processes.ts';
-import { download, goInstall } from './temporal-install.ts';
+import { DOWNLOAD_URL, download, goInstall } from './temporal-install.ts';
 
 /** The newest release that `go install` accepts: from 1.6.0 on its go.mod holds a `replace`, which that command refuses. */
 export const TEMPORAL_CLI_VERSION = '1.5.1';
@@ -14,7 +14,12 @@ export const TEMPORAL_CLI_VERSION = '1.5.1';
 const VERSION_TIMEOUT_MS = 20_000;
 const LOCK_WAIT_MS = 20 * 60_000;
 
-export type FindTemporalInput = { readonly log: Log; readonly env: NodeJS.ProcessEnv };
+export type FindTemporalInput = {
+  readonly log: Log;
+  readonly env: NodeJS.ProcessEnv;
+  /** The vendor's archive where not given. */
+  readonly downloadUrl?: string;
+};
 
 /** What `temporal --version` says, or undefined when this file is not a Temporal CLI that runs here. */
 function versionOf(file: string): Promise<string | undefined> {
@@ -70,7 +75,10 @@ async function lockAndInstall(target: string, input: FindTemporalInput): Promise
   try {
     if (await versionOf(target)) return target;
     return await install(target, input, [
-      { name: 'download', run: (folder) => download({ folder, version: TEMPORAL_CLI_VERSION, log }) },
+      {
+        name: 'download',
+        run: (folder) => download({ folder, version: TEMPORAL_CLI_VERSION, log, baseUrl: input.downloadUrl ?? DOWNLOAD_URL }),
+      },
       { name: 'go install', run: (folder) => goInstall({ folder, version: TEMPORAL_CLI_VERSION, log, env }) },
     ]);
   } finally {

@@ -7,7 +7,8 @@ import type { ReadableStream } from 'node:stream/web';
 import { onPath } from './packages.ts';
 import type { Log } from './processes.ts';
 
-const DOWNLOAD_URL = 'https://temporal.download/cli/archive';
+/** Where the vendor keeps its builds. */
+export const DOWNLOAD_URL = 'https://temporal.download/cli/archive';
 const ANSWER_TIMEOUT_MS = 5_000;
 const DOWNLOAD_TIMEOUT_MS = 5 * 60_000;
 const BUILD_TIMEOUT_MS = 15 * 60_000;
@@ -44,12 +45,12 @@ function runLong(input: { what: string; command: string; args: readonly string[]
 }
 
 /** Fetches the vendor's archive into `folder`. Gives up within seconds where there is no internet. Returns the program's path. */
-export async function download(input: { folder: string; version: string; log: Log }): Promise<string> {
-  const { folder, version, log } = input;
+export async function download(input: { folder: string; version: string; log: Log; baseUrl: string }): Promise<string> {
+  const { folder, version, log, baseUrl } = input;
   const platform = PLATFORMS[process.platform];
   const arch = ARCHITECTURES[process.arch];
   if (!platform || !arch) throw new Error(`there is none for ${process.platform} ${process.arch}`);
-  const url = `${DOWNLOAD_URL}/v${version}?platform=${platform}&arch=${arch}`;
+  const url = `${baseUrl}/v${version}?platform=${platform}&arch=${arch}`;
   log(`downloading the Temporal CLI ${version} from ${url}`);
   const abort = new AbortController();
   let timer = setTimeout(() => abort.abort(new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1000} s`)), ANSWER_TIMEOUT_MS);
