@@ -21,7 +21,7 @@ export type Behaviour =
   | { readonly kind: 'huge-headers'; readonly bytes: number }
   | { readonly kind: 'redirect'; readonly status?: number; readonly to: string }
   | { readonly kind: 'informational'; readonly count: number; readonly everyMs?: number }
-  | { readonly kind: 'raw'; readonly bytes: string | Buffer } // written to the socket, which is then closed
+  | { readonly kind: 'raw'; readonly bytes: string | Buffer; readonly keepOpen?: boolean } // written to the socket, which is then closed
   | { readonly kind: 'reset' };
 
 /** One behaviour for every request, one for each request (the last one stays), or a choice by the request's index from 0. */
@@ -34,6 +34,8 @@ export type ReceivedRequest = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
+  /** The server name of the TLS handshake; false without one, null without TLS. */
+  readonly serverName: string | false | null;
   /** Whether the signature is right; null for a receiver without a secret. */
   readonly verified: boolean | null;
 };
@@ -163,7 +165,8 @@ function act(behaviour: Behaviour, response: ServerResponse): void {
       informational(socket, behaviour.count, behaviour.everyMs ?? 0);
       break;
     case 'raw':
-      socket.end(behaviour.bytes);
+      if (behaviour.keepOpen) socket.write(behaviour.bytes);
+      else socket.end(behaviour.bytes);
       break;
     case 'reset':
       // A TLS socket cannot be reset through its own handle.
@@ -209,7 +212,16 @@ function isList(script: Script): script is readonly Behaviour[] {
 
 function record(request: IncomingMessage, body: Buffer, secret: string | undefined): ReceivedRequest {
   const { method = '', url: path = '', headers } = request;
-  return { at: Date.now(), method, path, headers, body, verified: secret === undefined ? null : isVerified(body, headers, secret) };
+  const serverName = request.socket instanceof TLSSocket ? (request.socket.servername ?? false) : null;
+  return {
+    at: Date.now(),
+    method,
+    path,
+    headers,
+    body,
+    serverName,
+    verified: secret === undefined ? null : isVerified(body, headers, secret),
+  };
 }
 
 function isVerified(rawBody: Buffer, headers: IncomingHttpHeaders, secret: string): boolean {

@@ -120,7 +120,7 @@ describe('TLS', () => {
     const receiver = await startReceiver({ host, tls: issuer.issue(hosts, { expired: options.expired ?? false }) });
     try {
       const outcome = await post(receiver.url, { policy: options.policy ?? policy });
-      return { outcome, requests: receiver.requests.length };
+      return { outcome, requests: receiver.requests.length, serverName: receiver.requests[0]?.serverName };
     } finally {
       await receiver.stop();
     }
@@ -130,6 +130,11 @@ describe('TLS', () => {
     expect((await withCertificate(['shop.example'], 'shop.example')).outcome).to.include({ kind: 'response', status: 200 });
     expect((await withCertificate(['*.shop.example'], 'a.shop.example')).outcome).to.include({ kind: 'response', status: 200 });
     expect((await withCertificate(['127.0.0.1'], '127.0.0.1')).outcome).to.include({ kind: 'response', status: 200 });
+  });
+
+  it('names the host in the handshake, but never an address', async () => {
+    expect((await withCertificate(['shop.example'], 'shop.example')).serverName).to.equal('shop.example');
+    expect((await withCertificate(['127.0.0.1'], '127.0.0.1')).serverName).to.equal(false);
   });
 
   it('that is not right gets no request', async () => {

@@ -191,6 +191,7 @@ describe('sending an attempt', () => {
     const upgrade = await startWith({
       kind: 'raw',
       bytes: 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+      keepOpen: true,
     });
     const outcome = await post(upgrade.url);
     expect(outcome).to.include({ kind: 'response', status: 101 });
@@ -214,7 +215,7 @@ describe('a process that sent attempts', () => {
       const lookup = async (host) => (host.startsWith('stalled') ? new Promise(() => {}) : ['127.0.0.1']);
       const policy = { allowedCidrs: ['127.0.0.0/8'], allowHttp: true };
       const transport = createWebhookTransport({ lookup, policy, now: () => performance.now() });
-      const post = (url) => transport.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 400 });
+      const post = (url, index) => transport.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: index === 0 ? 10_000 : 400 });
       const outcomes = await Promise.all(${JSON.stringify(urls)}.map(post));
       console.log(outcomes.map((outcome) => outcome.status ?? outcome.code).join(' '), Date.now());`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { timeout: 15_000 });
