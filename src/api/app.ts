@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import type { Deps } from '../services/deps.ts';
+import { createKeyFinder } from '../services/keys.ts';
 import { ApiError } from './errors.ts';
 import { describeApi } from './openapi.ts';
 import { frame } from './render-error.ts';
@@ -32,8 +33,9 @@ export function createApp(options: AppOptions): Koa {
   app.use(frame(deps.log));
   for (const middleware of options.before ?? []) app.use(middleware);
   const router = new Router();
+  const running = { deps, findOwner: createKeyFinder(deps), checkResponses: options.checkResponses };
   for (const route of routes) {
-    router[route.method](`${BASE_PATH}${route.path}`, (ctx) => runRoute(deps, route, options, ctx as unknown as Context));
+    router[route.method](`${BASE_PATH}${route.path}`, (ctx) => runRoute(running, route, ctx as unknown as Context));
   }
   const description = JSON.stringify(describeApi({ routes, serverUrl: `${options.publicUrl ?? ''}${BASE_PATH}` }));
   router.get('/openapi.json', (ctx) => {

@@ -1,17 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import type { Deps } from '../services/deps.ts';
-import { findKeyOwner, type KeyOwner } from '../services/keys.ts';
+import type { KeyFinder, KeyOwner } from '../services/keys.ts';
 import { ApiError } from './errors.ts';
 
 const KEY_IN_TEXT = /sk_(live|test)_/i;
 const BEARER = /^Bearer +([^\s]+)$/i;
 
 /** The owner of the request's API key. Throws 401 for no, an unknown, revoked or expired key, two that differ, or one in the query string. */
-export async function authenticate(deps: Deps, request: IncomingMessage): Promise<KeyOwner> {
+export async function authenticate(findOwner: KeyFinder, request: IncomingMessage): Promise<KeyOwner> {
   refuseKeyInQuery(request.url ?? '');
   const key = readKey(request);
   if (key === undefined) throw unauthorized('An API key is required: send it as "Authorization: Bearer KEY" or "x-api-key: KEY".');
-  const owner = await findKeyOwner(deps, key);
+  const owner = await findOwner(key);
   if (!owner) throw unauthorized('The API key is not valid.');
   return owner;
 }

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Deps } from '../services/deps.ts';
+import type { KeyFinder } from '../services/keys.ts';
 import { readJsonBody } from './body.ts';
 import { authenticate } from './credentials.ts';
 import { BUDGET_MS, withinBudget } from './deadline.ts';
@@ -8,6 +9,8 @@ import type { Caller, Reply, Route } from './route.ts';
 import { check, readQuery, refuseDetails } from './validation.ts';
 
 export type RunOptions = {
+  readonly deps: Deps;
+  readonly findOwner: KeyFinder;
   /** Compare every answer with its schema before it is sent; an answer that differs becomes a 500. */
   readonly checkResponses: boolean;
 };
@@ -16,20 +19,20 @@ export type RunOptions = {
  * The way of every request, in the order of the contract: 401, 403, (429), 413, 415, 400, 404, and what the use case itself refuses.
  * Throws what the renderer turns into an answer.
  */
-export async function runRoute(deps: Deps, route: Route, options: RunOptions, ctx: Context): Promise<void> {
-  const caller = await identify(deps, route, ctx);
+export async function runRoute(options: RunOptions, route: Route, ctx: Context): Promise<void> {
+  const caller = await identify(options.findOwner, route, ctx);
   const { body, query } = await readInput(route, ctx);
   const params = readParams(route, ctx);
-  const reply = await withinBudget(BUDGET_MS + (route.extraMs ?? 0), route.handler(deps, { caller, params, query, body } as never));
+  const reply = await withinBudget(BUDGET_MS + (route.extraMs ?? 0), route.handler(options.deps, { caller, params, query, body } as never));
   if (options.checkResponses) checkReply(route, reply);
   ctx.status = reply.status;
   ctx.type = 'application/json';
   ctx.body = JSON.stringify(reply.body);
 }
 
-async function identify(deps: Deps, route: Route, ctx: Context): Promise<Caller | undefined> {
+async function identify(findOwner: KeyFinder, route: Route, ctx: Context): Promise<Caller | undefined> {
   if (route.auth === 'none') return undefined;
-  const caller = await withinBudget(BUDGET_MS, authenticate(deps, ctx.req));
+  const caller = await withinBudget(BUDGET_MS, authenticate(findOwner, ctx.req));
   ctx.state['caller'] = caller;
   if (route.only === 'test' && caller.mode !== 'test') {
     throw new ApiError('TEST_MODE_ONLY', 'This works in test mode only: use a key that starts with sk_test_.');

@@ -52,12 +52,37 @@ export function modeOfKey(key: string): Mode | undefined {
   return MODES.find((mode) => mode === match[1]);
 }
 
+type Flight = { readonly startedAt: number; readonly owner: Promise<KeyOwner | undefined> };
+
+/** A question that is older than this is not joined any more: a hung connection must not hold everyone's next request. */
+const JOIN_MS = 50;
+
+/** Tells the owner of a key; undefined for a malformed, unknown, revoked or expired one. */
+export type KeyFinder = (key: string) => Promise<KeyOwner | undefined>;
+
 /**
- * The owner of a key, or undefined for a malformed, unknown, revoked or expired one. One indexed query, none at all for a typo; nothing is
- * cached, so a revocation holds from the next request on.
+ * One indexed query for each question, none at all for a typo. Nothing is cached: only requests that wait at the same time share an
+ * answer, so a revocation holds from the next question on.
  */
-export async function findKeyOwner(deps: Deps, key: string): Promise<KeyOwner | undefined> {
-  if (!modeOfKey(key)) return undefined;
+export function createKeyFinder(deps: Deps): KeyFinder {
+  const flights = new Map<string, Flight>();
+  return async (key) => {
+    if (!modeOfKey(key)) return undefined;
+    const keyHash = hash('sha256', key);
+    const startedAt = performance.now();
+    const known = flights.get(keyHash);
+    if (known && startedAt - known.startedAt < JOIN_MS) return await known.owner;
+    const flight = { startedAt, owner: findKeyOwner(deps, keyHash) };
+    flights.set(keyHash, flight);
+    try {
+      return await flight.owner;
+    } finally {
+      if (flights.get(keyHash) === flight) flights.delete(keyHash);
+    }
+  };
+}
+
+async function findKeyOwner(deps: Deps, keyHash: string): Promise<KeyOwner | undefined> {
   const pool = await deps.orm.em.getConnection().getNativeClient();
   const now = deps.now();
   const { rows } = await pool.query<{ id: string; merchant_id: string; mode: Mode; subscribed: boolean }>({
@@ -66,7 +91,7 @@ export async function findKeyOwner(deps: Deps, key: string): Promise<KeyOwner | 
              m.subscription_active and (m.subscription_until is null or m.subscription_until > $2) as subscribed
            from api_keys k join merchants m on m.id = k.merchant_id
            where k.hash = $1 and (k.revoked_at is null or k.revoked_at > $2) and (k.expires_at is null or k.expires_at > $2)`,
-    values: [hash('sha256', key), now],
+    values: [keyHash, now],
   });
   const row = rows[0];
   return row && { keyId: row.id, merchantId: row.merchant_id, mode: row.mode, subscribed: row.subscribed };

