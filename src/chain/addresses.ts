@@ -32,6 +32,11 @@ export function deriveAddresses(xpubs: AccountXpubs, index: number): DerivedAddr
   return createAddressDeriver(xpubs)(index);
 }
 
+/** Throws a sentence, without the key in it, for anything but an account-level extended public key with a right checksum. */
+export function checkAccountXpub(network: Network, xpub: string): void {
+  externalChain(network, xpub);
+}
+
 function externalChain(network: Network, xpub: string): HDNodeVoidWallet {
   const text = xpub.trim();
   if (/^[a-z]prv/i.test(text))

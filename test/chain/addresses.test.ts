@@ -62,6 +62,7 @@ describe('deposit addresses from the account xpubs', () => {
     const wallet = root.derivePath("m/44'/60'/0'/0").neuter().extendedKey;
     expect(() => deriveAddresses({ ...live, xpubBsc: master }, 0)).to.throw("m/44'/60'/0'");
     expect(() => deriveAddresses({ ...live, xpubTron: wallet }, 0)).to.throw("m/44'/195'/0'");
+    checkAccountXpub('tron', live.xpubTron);
     expect(() => deriveAddresses({ ...live, xpubBsc: '' }, 0)).to.throw('not an extended public key');
   });
 
@@ -69,6 +70,7 @@ describe('deposit addresses from the account xpubs', () => {
     for (let at = 0; at < live.xpubBsc.length; at++) {
       const typo = live.xpubBsc.slice(0, at) + (live.xpubBsc[at] === '2' ? '3' : '2') + live.xpubBsc.slice(at + 1);
       expect(() => createAddressDeriver({ ...live, xpubBsc: typo }), typo).to.throw('copy it again');
+      expect(() => checkAccountXpub('bsc', typo), typo).to.throw('copy it again');
     }
   });
 
