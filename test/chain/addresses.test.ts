@@ -6,6 +6,7 @@ import { TronWeb } from 'tronweb';
 import {
   addressFromKey,
   addressKey,
+  checkAccountXpub,
   createAddressDeriver,
   deriveAddresses,
   isAddress,
