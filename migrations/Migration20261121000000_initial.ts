@@ -26,7 +26,7 @@ create table merchants (
 );
 create table api_keys (
   id uuid primary key,
-  merchant_id uuid not null references merchants (id),
+  merchant_id uuid not null constraint api_keys_merchant_id_foreign references merchants (id),
   mode varchar(4) not null,
   hash varchar(64) not null,
   prefix varchar(16) not null,
@@ -41,7 +41,7 @@ create table api_keys (
 create index api_keys_merchant_id_index on api_keys (merchant_id);
 -- One row for each merchant and UTC month: the conditional update on it decides which of two simultaneous deposits crosses the limit.
 create table monthly_totals (
-  merchant_id uuid not null references merchants (id),
+  merchant_id uuid not null constraint monthly_totals_merchant_id_foreign references merchants (id),
   month varchar(7) not null,
   completed_cents numeric(78,0) not null,
   primary key (merchant_id, month)
@@ -52,7 +52,7 @@ const CUSTOMERS = `
 create sequence wallet_index_seq minvalue 1 maxvalue 2147483646 no cycle;
 create table customers (
   id uuid primary key,
-  merchant_id uuid not null references merchants (id),
+  merchant_id uuid not null constraint customers_merchant_id_foreign references merchants (id),
   mode varchar(4) not null,
   external_id varchar(255) null,
   email varchar(320) null,
@@ -71,8 +71,8 @@ create index customers_list_index on customers (merchant_id, mode, created_at, i
 -- created_xid lets the scanner load exactly what was committed since its last look: ids alone commit out of order.
 create table deposit_addresses (
   id uuid primary key,
-  customer_id uuid not null references customers (id),
-  merchant_id uuid not null references merchants (id),
+  customer_id uuid not null constraint deposit_addresses_customer_id_foreign references customers (id),
+  merchant_id uuid not null constraint deposit_addresses_merchant_id_foreign references merchants (id),
   mode varchar(4) not null,
   network varchar(8) not null,
   address varchar(64) not null,
@@ -89,7 +89,7 @@ create index deposit_addresses_created_xid_index on deposit_addresses (network, 
 const WEBHOOKS = `
 create table webhook_endpoints (
   id uuid primary key,
-  merchant_id uuid not null references merchants (id),
+  merchant_id uuid not null constraint webhook_endpoints_merchant_id_foreign references merchants (id),
   mode varchar(4) not null,
   url varchar(2048) not null,
   description varchar(500) null,
@@ -114,7 +114,7 @@ create table webhook_endpoints (
 create index webhook_endpoints_list_index on webhook_endpoints (merchant_id, mode, created_at, id);
 create table events (
   id uuid primary key,
-  merchant_id uuid not null references merchants (id),
+  merchant_id uuid not null constraint events_merchant_id_foreign references merchants (id),
   mode varchar(4) not null,
   type varchar(40) not null,
   subject_id uuid not null,
@@ -127,8 +127,8 @@ create table events (
 create index events_subject_id_index on events (subject_id);
 create table webhook_deliveries (
   id uuid primary key,
-  event_id uuid not null references events (id),
-  endpoint_id uuid not null references webhook_endpoints (id),
+  event_id uuid not null constraint webhook_deliveries_event_id_foreign references events (id),
+  endpoint_id uuid not null constraint webhook_deliveries_endpoint_id_foreign references webhook_endpoints (id),
   event_type varchar(40) not null,
   status varchar(10) not null,
   round int not null,
@@ -137,12 +137,12 @@ create table webhook_deliveries (
   finished_at timestamptz null,
   constraint webhook_deliveries_once_unique unique (event_id, endpoint_id),
   constraint webhook_deliveries_status_check check (status in ('pending', 'succeeded', 'failed')),
-  constraint webhook_deliveries_round_check check (round between 1 and 1000000)
+  constraint webhook_deliveries_round_check check (round >= 1 and round <= 1000000)
 );
 create index webhook_deliveries_list_index on webhook_deliveries (endpoint_id, created_at, id);
 create index webhook_deliveries_pending_index on webhook_deliveries (created_at) where status = 'pending';
 create table webhook_attempts (
-  delivery_id uuid not null references webhook_deliveries (id),
+  delivery_id uuid not null constraint webhook_attempts_delivery_id_foreign references webhook_deliveries (id),
   round int not null,
   number int not null,
   started_at timestamptz not null,
@@ -152,7 +152,7 @@ create table webhook_attempts (
   response_body varchar(4096) null,
   duration_ms int null,
   primary key (delivery_id, round, number),
-  constraint webhook_attempts_number_check check (number between 1 and 6)
+  constraint webhook_attempts_number_check check (number >= 1 and number <= 6)
 );
 create function refuse_change() returns trigger language plpgsql as $$
 begin
@@ -165,8 +165,8 @@ create trigger events_no_truncate before truncate on events for each statement e
 const DEPOSITS = `
 create table deposits (
   id uuid primary key,
-  merchant_id uuid not null references merchants (id),
-  customer_id uuid not null references customers (id),
+  merchant_id uuid not null constraint deposits_merchant_id_foreign references merchants (id),
+  customer_id uuid not null constraint deposits_customer_id_foreign references customers (id),
   mode varchar(4) not null,
   network varchar(8) not null,
   currency varchar(8) not null,
@@ -204,7 +204,7 @@ create table deposits (
   constraint deposits_status_check check (status in ('detected', 'confirming', 'completed', 'settled', 'failed')),
   constraint deposits_failure_check check ((status = 'failed') = (failure_code is not null)),
   constraint deposits_failure_code_check check (failure_code in ('MONTHLY_LIMIT', 'REORGED', 'BELOW_MINIMUM', 'REJECTED_BY_OPERATOR')),
-  constraint deposits_priced_check check (status not in ('completed', 'settled') or amount_usd_cents is not null)
+  constraint deposits_priced_check check (status in ('detected', 'confirming', 'failed') or amount_usd_cents is not null)
 );
 create index deposits_list_index on deposits (merchant_id, mode, created_at, id);
 create index deposits_customer_index on deposits (customer_id, created_at, id);
@@ -213,7 +213,7 @@ create index deposits_waiting_index on deposits (network, block_number) where st
 create index deposits_orphaned_index on deposits (network) where block_hash is null;
 create index deposits_sleeping_index on deposits (network, block_number) where wake_at is not null;
 create table deposit_transitions (
-  deposit_id uuid not null references deposits (id),
+  deposit_id uuid not null constraint deposit_transitions_deposit_id_foreign references deposits (id),
   sequence int not null,
   from_state varchar(10) null,
   to_state varchar(10) not null,
@@ -244,8 +244,9 @@ begin
      or new.merchant_id <> old.merchant_id or new.simulated <> old.simulated then
     raise exception 'the identity of a deposit never changes' using errcode = 'integrity_constraint_violation';
   end if;
-  if new.amount_units <> old.amount_units and old.status not in ('detected', 'confirming', 'failed') then
-    raise exception 'the amount of a completed deposit never changes' using errcode = 'integrity_constraint_violation';
+  if new.amount_units <> old.amount_units and old.status not in ('detected', 'confirming')
+     and not (old.status = 'failed' and old.failure_code = 'REORGED' and new.status = 'detected') then
+    raise exception 'the amount of a deposit that was credited or is held never changes' using errcode = 'integrity_constraint_violation';
   end if;
   if new.status = old.status then
     if new.sequence <> old.sequence or new.generation <> old.generation or new.failure_code is distinct from old.failure_code then
@@ -276,15 +277,15 @@ create table ledger_transactions (
   id uuid primary key,
   dedup_key varchar(120) not null,
   kind varchar(40) not null,
-  deposit_id uuid not null references deposits (id),
+  deposit_id uuid not null constraint ledger_transactions_deposit_id_foreign references deposits (id),
   created_at timestamptz not null,
   constraint ledger_transactions_dedup_key_unique unique (dedup_key)
 );
 create index ledger_transactions_deposit_id_index on ledger_transactions (deposit_id);
 create table ledger_entries (
-  transaction_id uuid not null references ledger_transactions (id),
+  transaction_id uuid not null constraint ledger_entries_transaction_id_foreign references ledger_transactions (id),
   line int not null,
-  merchant_id uuid not null references merchants (id),
+  merchant_id uuid not null constraint ledger_entries_merchant_id_foreign references merchants (id),
   mode varchar(4) not null,
   network varchar(8) not null,
   currency varchar(8) not null,
@@ -351,7 +352,7 @@ create table unrecognised_transfers (
   constraint unrecognised_transfers_unique unique (network, transaction_hash, address_key, contract_address)
 );
 create table outbox (
-  id bigint generated by default as identity primary key,
+  id bigserial primary key,
   kind varchar(10) not null,
   workflow_id varchar(255) not null,
   message jsonb not null,

@@ -62,7 +62,7 @@ const schema = defineEntity({
       name: 'deposits_failure_code_check',
       expression: "failure_code in ('MONTHLY_LIMIT', 'REORGED', 'BELOW_MINIMUM', 'REJECTED_BY_OPERATOR')",
     },
-    { name: 'deposits_priced_check', expression: "status not in ('completed', 'settled') or amount_usd_cents is not null" },
+    { name: 'deposits_priced_check', expression: "status in ('detected', 'confirming', 'failed') or amount_usd_cents is not null" },
   ],
 });
 

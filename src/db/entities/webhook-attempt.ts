@@ -15,7 +15,7 @@ const schema = defineEntity({
     responseBody: p.string().length(4096).nullable(),
     durationMs: p.integer().nullable(),
   },
-  checks: [{ name: 'webhook_attempts_number_check', expression: 'number between 1 and 6' }],
+  checks: [{ name: 'webhook_attempts_number_check', expression: 'number >= 1 and number <= 6' }],
 });
 
 /** One POST of a delivery. */

@@ -23,7 +23,7 @@ const schema = defineEntity({
   ],
   checks: [
     { name: 'webhook_deliveries_status_check', expression: "status in ('pending', 'succeeded', 'failed')" },
-    { name: 'webhook_deliveries_round_check', expression: 'round between 1 and 1000000' },
+    { name: 'webhook_deliveries_round_check', expression: 'round >= 1 and round <= 1000000' },
   ],
 });
 
