@@ -1,0 +1,27 @@
+// The operator's command line. Everything heavy is loaded by the command that needs it, so that help and usage errors answer at once.
+import { Command } from 'commander';
+import { addConfigCommands } from './cli/config.ts';
+import { addDepositCommands } from './cli/deposits.ts';
+import { addKeyCommands } from './cli/keys.ts';
+import { addMerchantCommands } from './cli/merchants.ts';
+import { addRescanCommand } from './cli/rescan.ts';
+import { quietErrors, runProgram } from './cli/run.ts';
+import { addServiceCommands } from './cli/service.ts';
+import { addWalletCommands } from './cli/wallet.ts';
+import { addWebhookCommands } from './cli/webhooks.ts';
+
+const program = quietErrors(new Command('gateway'))
+  .description('Crypto deposit gateway. Exit codes: 0 done, 1 refused, 2 wrong usage.')
+  .showHelpAfterError('Add --help to see how it is used.')
+  .exitOverride();
+addServiceCommands(program);
+addConfigCommands(program);
+addMerchantCommands(program);
+addKeyCommands(program);
+addWalletCommands(program);
+addDepositCommands(program);
+addWebhookCommands(program);
+addRescanCommand(program);
+
+// Not awaited: a module that never settles would hide the exit code of a process that ends by itself.
+void runProgram(program, process.argv.slice(2));

@@ -1,0 +1,62 @@
+import {
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { WAITING_STATES } from '../domain/deposit.ts';
+import { OperatorError } from '../errors.ts';
+import { workflowIdOf } from '../services/deposits/actor-message.ts';
+import { type Decision, DecisionRefused, failDeposit, refusalToFail } from '../services/deposits/operator.ts';
+import { requireDeposit } from './deposit-reads.ts';
+import { type CommandGateway, reasonOf, requireTemporal } from './ground.ts';
+
+const UPDATE_WITHIN_MS = 10_000;
+
+export type Failed = { readonly deposit_id: string; readonly status: string; readonly failure_code: string | null };
+
+/**
+ * Fails a deposit by an operator's decision. An open deposit is asked through its actor, which may be in the middle of a step; where
+ * no actor runs, or the deposit is completed already, the row is changed directly and the outbox starts what has to follow.
+ */
+export async function failByOperator(gateway: CommandGateway, decision: Decision): Promise<Failed> {
+  const { deps } = gateway;
+  const before = await requireDeposit(deps, decision.depositId);
+  const refusal = refusalToFail(before);
+  if (refusal) throw new DecisionRefused(refusal);
+  if (!WAITING_STATES.includes(before.status) || !(await askActor(gateway, workflowIdOf(before), decision))) {
+    await failDeposit(deps, decision);
+  }
+  const after = await requireDeposit(deps, decision.depositId);
+  return { deposit_id: after.id, status: after.status, failure_code: after.failureCode ?? null };
+}
+
+/** True when the actor has done it, false when none runs. Throws a refusal with the actor's own words, or because nobody answers. */
+async function askActor(gateway: CommandGateway, workflowId: string, { by, reason }: Decision): Promise<boolean> {
+  const { temporal } = gateway;
+  if (!temporal) {
+    throw new OperatorError(
+      'An open deposit is failed through its actor, and there is no Temporal to ask',
+      'Run "gateway start", or set TEMPORAL_ADDRESS, and try again',
+    );
+  }
+  await requireTemporal(temporal);
+  const { client } = temporal.link;
+  try {
+    const handle = client.workflow.getHandle(workflowId);
+    await client.withDeadline(Date.now() + UPDATE_WITHIN_MS, () => handle.executeUpdate('fail', { args: [{ by, reason }] }));
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    if (error instanceof WorkflowUpdateFailedError)
+      throw new OperatorError(reasonOf(error.cause ?? error), 'Look at it with "gateway deposit show"', { cause: error });
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcServiceError(error)) {
+      throw new OperatorError(
+        `The deposit's actor did not answer within ${UPDATE_WITHIN_MS / 1_000} s, and may still do it`,
+        'See that a worker runs ("gateway doctor"), then look with "gateway deposit show" before you try again',
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,126 @@
+import type { Command } from 'commander';
+import { NETWORKS } from '../domain/assets.ts';
+import { DEPOSIT_STATES } from '../domain/deposit.ts';
+import { oneOf, text, wholeNumber } from './arguments.ts';
+import { answering, group, leaf } from './run.ts';
+import { facts, plain, table } from './table.ts';
+
+const MAX_LISTED = 1_000;
+const MAX_NAME = 120;
+const MAX_REASON = 500;
+
+/** `deposit`. */
+export function addDepositCommands(program: Command): void {
+  const deposit = group(program, 'deposit', 'money that arrived');
+  leaf(deposit, 'list', 'lists deposits, newest first')
+    .option('--status <state>', 'only in this state', oneOf(...DEPOSIT_STATES))
+    .option('--network <network>', 'only on this network', oneOf(...NETWORKS))
+    .option('--merchant <id>', 'only of this merchant', text())
+    .option('--unrecognised', 'instead: what reached our addresses and cannot be credited')
+    .option('--limit <n>', 'how many', wholeNumber(1, MAX_LISTED), 50)
+    .action(answering(list));
+  leaf(deposit, 'show <id>', 'one deposit with its transitions, postings, events and deliveries').action(answering(show));
+  leaf(deposit, 'stuck', 'deposits that do not go on by themselves, and what to do').action(answering(stuck));
+  decision(leaf(deposit, 'fail <id>', 'gives up an open deposit, or withdraws one whose block was replaced')).action(answering(fail));
+  decision(leaf(deposit, 'release <id>', 'credits a failed deposit whose money did arrive')).action(answering(release));
+}
+
+function decision(command: Command): Command {
+  return command.requiredOption('--by <name>', 'who decided', text(MAX_NAME)).requiredOption('--reason <text>', 'why', text(MAX_REASON));
+}
+
+type Filters = {
+  readonly status?: (typeof DEPOSIT_STATES)[number];
+  readonly network?: (typeof NETWORKS)[number];
+  readonly merchant?: string;
+  readonly unrecognised?: true;
+  readonly limit: number;
+};
+
+async function list({ options }: { options: Filters }) {
+  const [{ withGateway }, reads] = await Promise.all([import('./ground.ts'), import('./deposit-reads.ts')]);
+  if (options.unrecognised) {
+    const found = await withGateway({}, ({ deps }) => reads.listUnrecognised(deps, options));
+    const rows = found.map((row) => [row.network, row.transaction_hash, row.address, row.contract_address, row.amount_raw, row.reason]);
+    const header = ['NETWORK', 'TRANSACTION', 'ADDRESS', 'CONTRACT', 'RAW AMOUNT', 'REASON'];
+    return { json: { unrecognised: found }, text: table(header, rows, 'Nothing unrecognised.') };
+  }
+  const deposits = await withGateway({}, ({ deps }) => reads.listAllDeposits(deps, options));
+  const rows = deposits.map((row) => [
+    ...[row.id, row.status, `${row.amount} ${row.currency}`, row.network, row.is_live ? 'live' : 'test'],
+    ...[`${row.confirmations}/${row.required_confirmations}`, row.transaction_hash, row.detected_at],
+  ]);
+  const header = ['ID', 'STATUS', 'AMOUNT', 'NETWORK', 'MODE', 'CONF', 'TRANSACTION', 'DETECTED'];
+  return { json: { deposits }, text: table(header, rows, 'No deposit.') };
+}
+
+async function show({ args }: { args: readonly string[] }) {
+  const [{ withGateway }, { readDeposit }] = await Promise.all([import('./ground.ts'), import('./deposit-reads.ts')]);
+  const found = await withGateway({}, ({ deps, config }) => readDeposit(deps, config, args[0] ?? ''));
+  const { transitions, ledger, events } = found;
+  const parts = [
+    facts({ ...found.deposit, merchant_id: found.merchant_id, workflow: found.workflow_id, 'web interface': found.workflow_url }),
+    table(
+      ['STATE', 'AT', 'BY', 'REASON'],
+      transitions.map((row) => [row.to, row.at, row.by, row.reason]),
+      '',
+    ),
+    table(
+      ['POSTING', 'ACCOUNT', 'AMOUNT'],
+      ledger.flatMap((row) => row.entries.map((entry) => [row.kind, entry.account, entry.amount])),
+      '',
+    ),
+    ...events.map((event) => [`${event.event}  ${event.id}  ${event.timestamp}`, ...event.deliveries.map(deliveryLines)].join('\n')),
+  ];
+  return { json: found, text: parts.filter((part) => part !== '').join('\n\n') };
+}
+
+type DeliveryLine = {
+  readonly id: string;
+  readonly status: string;
+  readonly attempts: readonly { number: number; started_at: string; status_code: number | null; error: string | null }[];
+};
+
+function deliveryLines(delivery: DeliveryLine): string {
+  const attempts = delivery.attempts.map(
+    (attempt) => `    ${attempt.number}. ${attempt.started_at}  ${plain(attempt.status_code ?? attempt.error)}`,
+  );
+  return [`  ${delivery.id}  ${delivery.status}`, ...attempts].join('\n');
+}
+
+async function stuck() {
+  const [{ withGateway }, { listStuck }] = await Promise.all([import('./ground.ts'), import('../services/deposits/stuck.ts')]);
+  const found = await withGateway({}, ({ deps }) => listStuck(deps));
+  const lines = found.map(
+    (row) => `${row.deposit_id}  ${row.network}  ${row.state} since ${row.since}\n  ${row.reason}\n  → ${row.action}`,
+  );
+  return { json: { stuck: found }, text: lines.length === 0 ? 'Nothing is stuck.' : lines.join('\n') };
+}
+
+type Decision = { readonly by: string; readonly reason: string };
+
+async function fail({ args, options }: { args: readonly string[]; options: Decision }) {
+  const [{ withGateway }, { failByOperator }] = await Promise.all([import('./ground.ts'), import('./deposit-fail.ts')]);
+  const { by, reason } = options;
+  return decided(
+    await withGateway({ temporal: 'attached' }, (gateway) => failByOperator(gateway, { depositId: args[0] ?? '', by, reason })),
+  );
+}
+
+async function release({ args, options }: { args: readonly string[]; options: Decision }) {
+  const [{ withGateway }, { requireDeposit }, { releaseDeposit }] = await Promise.all([
+    import('./ground.ts'),
+    import('./deposit-reads.ts'),
+    import('../services/deposits/operator.ts'),
+  ]);
+  const depositId = args[0] ?? '';
+  const released = await withGateway({}, async ({ deps }) => {
+    await requireDeposit(deps, depositId);
+    return await releaseDeposit(deps, { depositId, by: options.by, reason: options.reason });
+  });
+  return decided({ deposit_id: released.id, status: released.status, failure_code: null });
+}
+
+function decided(json: { deposit_id: string; status: string; failure_code: string | null }) {
+  return { json, text: `Deposit ${json.deposit_id} is ${json.status}${json.failure_code ? ` (${json.failure_code})` : ''}.` };
+}

@@ -1,0 +1,85 @@
+import { createBscReader } from '../chain/bsc.ts';
+import { ChainMismatch } from '../chain/errors.ts';
+import type { ChainReader } from '../chain/port.ts';
+import { createPriceSource } from '../chain/prices.ts';
+import { createRpcPool, type RpcPool } from '../chain/rpc.ts';
+import type { Config } from '../config.ts';
+import { CURRENCIES } from '../domain/assets.ts';
+import { formatUnits, RATE_DECIMALS } from '../domain/money.ts';
+import type { Logger } from '../log.ts';
+import { bad, type Check, good } from './doctor-check.ts';
+import { reasonOf } from './ground.ts';
+
+const WITHIN_MS = 12_000;
+const MAX_BLOCK_AGE_MS = 5 * 60_000;
+
+/** Every chain, and the prices, which are read from one. A chain without endpoints is off, which is a choice. */
+export async function checkChains(config: Config, log: Logger): Promise<Check[]> {
+  const rpc = config.bsc.enabled
+    ? createRpcPool({ name: 'bsc', urls: config.bsc.rpcUrls, chainId: config.bsc.chainId, report: (message) => log.info({}, message) })
+    : undefined;
+  const bsc = rpc ? await checkBsc(config, rpc) : good('bsc', 'off: BSC_RPC_URLS is not set; addresses are made but not watched');
+  return [bsc, checkTron(config), await checkPrices(config, rpc)];
+}
+
+async function checkBsc(config: Config, rpc: RpcPool): Promise<Check> {
+  const signal = AbortSignal.timeout(WITHIN_MS);
+  const reader = createBscReader({ rpc, usdtContract: config.bsc.usdtContract });
+  try {
+    await reader.checkIdentity(signal);
+    return await describeHead(config, rpc, reader, signal);
+  } catch (error) {
+    if (error instanceof ChainMismatch)
+      return bad('bsc', reasonOf(error), 'Correct BSC_RPC_URLS, BSC_CHAIN_ID or BSC_USDT_CONTRACT: the gateway refuses to run like this');
+    return bad(
+      'bsc',
+      signal.aborted ? 'no endpoint answered in time' : reasonOf(error),
+      'Check BSC_RPC_URLS; deposits wait until one answers',
+    );
+  }
+}
+
+async function describeHead(config: Config, rpc: RpcPool, reader: ChainReader, signal: AbortSignal): Promise<Check> {
+  const [head, finalized] = await Promise.all([reader.head(signal), reader.finalized(signal)]);
+  const away = rpc.status().filter((endpoint) => endpoint.problem !== null);
+  const detail = `chain ${config.bsc.chainId}, USDT has 18 decimals, head ${head.number}, finalized ${finalized.number}`;
+  if (away.length > 0)
+    return bad(
+      'bsc',
+      `${detail}; not in use: ${away.map(({ host, problem }) => `${host} (${problem})`).join(', ')}`,
+      'Repair or remove these endpoints from BSC_RPC_URLS',
+    );
+  const ageMs = Date.now() - head.timestampMs;
+  // A chain of one's own stands still when nothing happens on it.
+  if (config.production && ageMs > MAX_BLOCK_AGE_MS)
+    return bad(
+      'bsc',
+      `${detail}; the newest block is ${Math.round(ageMs / 60_000)} min old`,
+      'Use endpoints that are in sync, or set the clock of this machine',
+    );
+  return good('bsc', detail);
+}
+
+function checkTron(config: Config): Check {
+  if (!config.tron.enabled) return good('tron', 'off: TRON_API_URLS is not set; addresses are made but not watched');
+  return bad(
+    'tron',
+    'TRON_API_URLS is set, but this version does not read Tron',
+    'Unset it; nothing is lost when a later version reads it',
+  );
+}
+
+async function checkPrices(config: Config, rpc: RpcPool | undefined): Promise<Check> {
+  const { source, maxAgeMs } = config.prices;
+  if (source.kind === 'chainlink' && !rpc) return good('prices', 'chainlink, which reads bsc, and bsc is off');
+  const prices = createPriceSource(source, { rpc, now: () => new Date(), maxAgeMs });
+  const signal = AbortSignal.timeout(WITHIN_MS);
+  const found = await Promise.all(CURRENCIES.map(async (currency) => ({ currency, price: await prices.price(currency, signal) })));
+  const detail = found.map(
+    ({ currency, price }) => `${currency} ${price ? formatUnits(price.usd8, RATE_DECIMALS) : 'unknown'}${price?.stale ? ' (old)' : ''}`,
+  );
+  const unknown = found.filter(({ price }) => price === undefined);
+  if (unknown.length === 0) return good('prices', `${source.kind}: ${detail.join(', ')}`);
+  const action = source.kind === 'fixed' ? 'Name them in PRICE_SOURCE' : 'Check BSC_RPC_URLS, or name feeds of this chain in PRICE_FEEDS';
+  return bad('prices', `${source.kind}: ${detail.join(', ')}`, action);
+}

@@ -1,0 +1,95 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Config } from '../config.ts';
+import { WebhookEndpoint } from '../db/entities/index.ts';
+import { openOrm } from '../db/orm.ts';
+import type { Run } from '../devnet/data-dir.ts';
+import { OperatorError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { createSecretBox } from '../secret-box.ts';
+import { resolveAccountXpubs } from '../signer/account-xpubs.ts';
+import { fileExists, readPrivateFile } from '../signer/private-file.ts';
+import { openWallet, readPassphraseFile } from '../signer/wallet-file.ts';
+import { bad, type Check, good } from './doctor-check.ts';
+
+/** Whether this process could keep something in its data folder. */
+export async function checkDataDir({ dataDir }: Config): Promise<Check> {
+  const found = await stat(dataDir).catch(() => undefined);
+  if (found && !found.isDirectory()) return bad('data_dir', `${dataDir} is not a folder`, 'Set DATA_DIR to a folder of its own');
+  const writable = await access(found ? dataDir : await nearest(dirname(dataDir)), constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!writable) return bad('data_dir', `${dataDir} cannot be written`, 'Give it to the user that runs the gateway, or set DATA_DIR');
+  return good('data_dir', found ? dataDir : `${dataDir} will be made at the first start`);
+}
+
+async function nearest(folder: string): Promise<string> {
+  const exists = await fileExists(folder);
+  return exists || dirname(folder) === folder ? folder : await nearest(dirname(folder));
+}
+
+/** The account keys of addresses, and, where this process may read the passphrase, that the wallet opens with it. */
+export async function checkWallet(config: Config): Promise<Check> {
+  const { seedFile, passphraseFile, xpubs } = config.wallet;
+  const given = [xpubs.live.bsc, xpubs.live.tron, xpubs.test.bsc, xpubs.test.tron];
+  const hasFile = await fileExists(seedFile);
+  if (!hasFile && !config.production && given.some((xpub) => xpub === undefined))
+    return good('wallet', `none yet: one for development will be made at the first start (${seedFile})`);
+  try {
+    await resolveAccountXpubs(config.wallet);
+    if (!hasFile) return good('wallet', 'account keys from the environment; the seed is elsewhere');
+    if (!(await fileExists(passphraseFile)))
+      return good('wallet', `account keys fit the wallet at ${seedFile}; its passphrase is not here, so it was not opened`);
+    const { passphrase } = await readPassphraseFile(passphraseFile);
+    const { warnings } = await openWallet({ file: seedFile, passphrase });
+    const [warning] = warnings;
+    return warning ? bad('wallet', warning, `Run "chmod 600 ${seedFile}"`) : good('wallet', `${seedFile} opens and fits the account keys`);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return bad('wallet', problemOf(error), error.nextAction);
+  }
+}
+
+/** An OperatorError's message is the problem and then the action. */
+function problemOf(error: OperatorError): string {
+  return error.message.replace(error.nextAction, '').replace(/[\s.]+$/, '');
+}
+
+/** That SECRETS_KEY is there and opens what is stored: with another one every webhook would fail to be signed. */
+export async function checkSecretsKey(config: Config, run: Run | undefined, log: Logger): Promise<Check> {
+  const key = config.secretsKey ?? (await developmentKey(config));
+  if (!key && config.production)
+    return bad('secrets_key', 'SECRETS_KEY is not set', 'Set it to 32 random bytes ("openssl rand -base64 32"), the same on every process');
+  if (!key) return good('secrets_key', 'none yet: one for development will be made at the first start');
+  const url = config.database.kind === 'url' ? config.database.url : run?.databaseUrl;
+  const endpoint = url ? await anyEndpoint(url, log) : undefined;
+  if (!endpoint) return good('secrets_key', 'set; nothing stored to try it on');
+  try {
+    createSecretBox(key).open(endpoint.secretSealed, endpoint.id);
+    return good('secrets_key', 'opens the secrets in the database');
+  } catch {
+    const action = 'Start with the key that was in use when they were written';
+    return bad('secrets_key', 'does not open the webhook secrets in this database', action);
+  }
+}
+
+async function developmentKey({ dataDir }: Config): Promise<Uint8Array | undefined> {
+  const file = join(dataDir, 'secrets.key');
+  if (!(await fileExists(file))) return undefined;
+  const bytes = Buffer.from((await readPrivateFile(file, 'the secrets key file')).text.trim(), 'base64');
+  return bytes.length === 32 ? new Uint8Array(bytes) : undefined;
+}
+
+async function anyEndpoint(url: string, log: Logger): Promise<WebhookEndpoint | undefined> {
+  const orm = await openOrm({ url, poolSize: 1, applicationName: 'gateway doctor' });
+  try {
+    return (await orm.em.fork().findOne(WebhookEndpoint, { deletedAt: null }, { orderBy: { createdAt: 'desc' } })) ?? undefined;
+  } catch (error) {
+    log.debug({ err: error }, 'no stored secret could be read');
+    return undefined;
+  } finally {
+    await orm.close(true);
+  }
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { composeGateway, type Gateway } from '../compose.ts';
+import { type Config, type ConfigRole, loadConfig } from '../config.ts';
+import { type DataDir, openDataDir, readRun } from '../devnet/data-dir.ts';
+import { OperatorError } from '../errors.ts';
+import { locateDatabase, locateTemporal } from '../ground.ts';
+import { createLogger, hideInText, type Logger } from '../log.ts';
+import { migrate, requireCurrentSchema } from '../migrate.ts';
+import type { Deps } from '../services/deps.ts';
+import type { TemporalLink, TemporalPlace } from '../temporal/client.ts';
+import { progress } from './run.ts';
+
+/** What a command stands on besides the database. */
+export type Needs = {
+  /** `required`: refuses when no Temporal answers. `attached`: one if there is any. Without it the outbox carries what has to be started. */
+  readonly temporal?: 'required' | 'attached';
+  /** False only for the command that brings the schema up to date. */
+  readonly currentSchema?: boolean;
+};
+
+export type Attached = { readonly place: TemporalPlace; readonly link: TemporalLink; readonly uiUrl: string | null };
+export type CommandGateway = Gateway & { readonly temporal: Attached | undefined };
+
+const POOL_SIZE = 4;
+const WAIT_FOR_FOLDER_MS = 15_000;
+const POLL_MS = 200;
+
+/** The configuration and a logger that only warns, unless LOG_LEVEL is set: a command speaks for itself. */
+export function commandConfig(role: ConfigRole): { config: Config; log: Logger } {
+  const config = loadConfig(process.env, { role });
+  return { config, log: createLogger({ level: process.env['LOG_LEVEL'] ? config.logLevel : 'warn' }) };
+}
+
+/**
+ * Runs `work` on a wired gateway and gives everything back, whatever happens: attached to the configured database or to the gateway
+ * that runs over DATA_DIR, else on an embedded PostgreSQL for this run alone. Throws an OperatorError when that cannot be had.
+ */
+export async function withGateway<T>(needs: Needs, work: (gateway: CommandGateway) => Promise<T>): Promise<T> {
+  const { config, log } = commandConfig('tool');
+  const database = await openDatabase(config, log);
+  try {
+    const temporal = needs.temporal ? await locateAttached(config, log, needs.temporal) : undefined;
+    const ground = { databaseUrl: database.url, temporal: temporal?.place, ...NO_KEYS, secretsKey: randomBytes(32) };
+    const gateway = await composeGateway({ config, ground, log, name: 'cli', poolSize: POOL_SIZE });
+    try {
+      await requireDatabase(gateway.deps);
+      if (needs.currentSchema !== false) await (database.alone ? migrate : requireCurrentSchema)(gateway.deps.orm);
+      const attached = gateway.link && temporal ? { ...temporal, link: gateway.link } : undefined;
+      if (needs.temporal === 'required' && attached) await requireTemporal(attached);
+      return await work({ ...gateway, deps: { ...gateway.deps, secretBox: NO_BOX }, temporal: attached });
+    } finally {
+      await gateway.close();
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+/** Commands neither derive addresses nor read stored secrets; one that tried would be a defect, and must not work with made-up keys. */
+const NO_BOX: Deps['secretBox'] = { seal: refuseKeys, open: refuseKeys };
+const NO_KEYS = { xpubs: { live: { bsc: '', tron: '' }, test: { bsc: '', tron: '' } } } as const;
+
+function refuseKeys(): never {
+  throw new Error('the command line holds no keys');
+}
+
+type Database = { readonly url: string; readonly alone: boolean; close(): Promise<void> };
+
+/** Holds the data folder while it runs a server of its own, and waits for another command or a gateway that is just starting. */
+async function openDatabase(config: Config, log: Logger): Promise<Database> {
+  if (config.database.kind === 'url') return { url: config.database.url, alone: false, close: async () => undefined };
+  const found = await runOrFolder(config, log);
+  if ('databaseUrl' in found) return { url: found.databaseUrl, alone: false, close: async () => undefined };
+  try {
+    progress(`Starting PostgreSQL over ${config.dataDir} for this command…`);
+    const located = await locateDatabase(config, log, true);
+    const close = async (): Promise<void> => {
+      await located.embedded?.stop();
+      found.release();
+    };
+    return { url: located.url, alone: true, close };
+  } catch (error) {
+    found.release();
+    throw error;
+  }
+}
+
+async function runOrFolder(config: Config, log: Logger): Promise<{ databaseUrl: string } | DataDir> {
+  const until = Date.now() + WAIT_FOR_FOLDER_MS;
+  for (;;) {
+    const run = readRun(config.dataDir);
+    if (run) return run;
+    try {
+      return await openDataDir(config.dataDir, (line) => log.info({ component: 'data' }, line));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (!/is in use by/.test(message) || Date.now() > until)
+        throw new OperatorError(
+          `The data folder cannot be used: ${message}`,
+          'Wait until the other one is ready, or set DATA_DIR or DATABASE_URL',
+          {
+            cause: error,
+          },
+        );
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+async function requireDatabase({ orm }: Deps): Promise<void> {
+  try {
+    await orm.em.fork().execute('select 1');
+  } catch (error) {
+    throw new OperatorError(`The database does not answer: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs', {
+      cause: error,
+    });
+  }
+}
+
+/** The first line of an error, without secrets. An AggregateError (every address of a name failed) has no text of its own. */
+export function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const line = hideInText(text).split('\n', 1)[0]?.trim().slice(0, 300) ?? '';
+  return line === '' ? code || 'unknown error' : line;
+}
+
+async function locateAttached(config: Config, log: Logger, need: 'required' | 'attached') {
+  try {
+    return await locateTemporal(config, log, false);
+  } catch (error) {
+    if (need === 'required') throw error;
+    return undefined;
+  }
+}
+
+/** Throws a sentence when Temporal does not answer within some seconds. */
+export async function requireTemporal({ link, place }: Attached): Promise<void> {
+  try {
+    await link.ping();
+  } catch (error) {
+    throw new OperatorError(
+      `Temporal at ${place.address} does not answer: ${reasonOf(error)}`,
+      'Check TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or run "gateway start" first',
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,124 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OperatorError } from '../errors.ts';
+import { verifyWebhook } from '../sdk/webhook.ts';
+import { plain } from './table.ts';
+
+const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_SHOWN = 4_096;
+
+export type ListenOptions = {
+  readonly port: number;
+  readonly secret: string | undefined;
+  readonly status: number;
+  readonly delayMs: number;
+  readonly reset: boolean;
+  readonly json: boolean;
+};
+
+type Seen = {
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  /** Null without a secret to verify with. */
+  readonly verified: boolean | null;
+  readonly problem: string | null;
+  readonly event: string | null;
+  readonly event_id: string | null;
+  readonly attempt: string | null;
+  readonly answered: number | 'reset';
+  readonly body: string;
+};
+
+/**
+ * A receiver on 127.0.0.1 until SIGINT or SIGTERM. With `json` stdout gets the one line that says where it listens and every request is
+ * a JSON line on stderr; else all is text on stdout. Throws an OperatorError for a taken port.
+ */
+export async function listenForWebhooks(options: ListenOptions): Promise<void> {
+  const stop = new AbortController();
+  const server = createServer((request, response) => {
+    receive(options, request, response, stop.signal).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(asRefusal(error, options.port)));
+    server.listen(options.port, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : options.port}/`;
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify({ listening: true, url, pid: process.pid })}\n`
+      : `Listening on ${url}${options.secret ? '' : ' (without --secret nothing is verified)'}. Ctrl-C ends it.\n`,
+  );
+  await new Promise<void>((resolve) => {
+    process.once('SIGINT', resolve);
+    process.once('SIGTERM', resolve);
+  });
+  stop.abort();
+  server.close();
+  server.closeAllConnections();
+}
+
+function asRefusal(error: NodeJS.ErrnoException, port: number): Error {
+  if (error.code === 'EADDRINUSE')
+    return new OperatorError(`Port ${port} is taken`, 'Give another one with --port, or --port 0 for a free one', { cause: error });
+  if (error.code === 'EACCES')
+    return new OperatorError(`Port ${port} is not open to this user`, 'Give one above 1023 with --port', { cause: error });
+  return error;
+}
+
+async function receive(options: ListenOptions, request: IncomingMessage, response: ServerResponse, stop: AbortSignal): Promise<void> {
+  const body = await readBody(request);
+  const seen = describe(options, request, body);
+  print(options, seen);
+  if (options.delayMs > 0) await sleep(options.delayMs, undefined, { signal: stop, ref: false });
+  if (options.reset) request.socket.resetAndDestroy();
+  else response.writeHead(options.status, { 'content-type': 'application/json' }).end(`{"received":${body !== undefined}}\n`);
+}
+
+/** Undefined for more than a webhook can be. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request) {
+    const chunk = Buffer.from(part);
+    bytes += chunk.length;
+    if (bytes <= MAX_BODY_BYTES) parts.push(chunk);
+  }
+  return bytes <= MAX_BODY_BYTES ? Buffer.concat(parts) : undefined;
+}
+
+function describe(options: ListenOptions, request: IncomingMessage, body: Buffer | undefined): Seen {
+  const header = (name: string): string | null => {
+    const value = request.headers[name];
+    return typeof value === 'string' ? value : null;
+  };
+  return {
+    ...{ at: new Date().toISOString(), method: request.method ?? '', path: request.url ?? '', ...verdict(options, request, body) },
+    ...{ event: header('x-webhook-event'), event_id: header('x-webhook-id'), attempt: header('x-webhook-attempt') },
+    answered: options.reset ? 'reset' : options.status,
+    body: body === undefined ? '' : body.toString('utf8').slice(0, MAX_SHOWN),
+  };
+}
+
+function verdict(options: ListenOptions, request: IncomingMessage, body: Buffer | undefined): Pick<Seen, 'verified' | 'problem'> {
+  if (body === undefined) return { verified: false, problem: 'the body is larger than 1 MiB' };
+  if (options.secret === undefined) return { verified: null, problem: null };
+  try {
+    verifyWebhook({ rawBody: body, headers: request.headers, secret: options.secret });
+    return { verified: true, problem: null };
+  } catch (error) {
+    return { verified: false, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function print(options: ListenOptions, seen: Seen): void {
+  if (options.json) {
+    process.stderr.write(`${JSON.stringify(seen)}\n`);
+    return;
+  }
+  const signature = seen.verified === null ? 'not verified' : seen.verified ? 'signature right' : `NOT VALID: ${seen.problem}`;
+  const attempt = seen.attempt === null ? '' : `  attempt ${plain(seen.attempt)}`;
+  const head = `${seen.at}  ${plain(seen.method)} ${plain(seen.path)}  ${plain(seen.event)}${attempt}  ${signature}  → ${seen.answered}`;
+  process.stdout.write(`${head}\n${seen.body === '' ? '' : `  ${plain(seen.body)}\n`}`);
+}

@@ -1,0 +1,107 @@
+import type { Command } from 'commander';
+import { NETWORKS, type Network } from '../domain/assets.ts';
+import { OperatorError, UsageError } from '../errors.ts';
+import type { RescanProgress } from '../services/chain/rescan.ts';
+import { oneOf, wholeNumber } from './arguments.ts';
+import { answering, leaf, progress } from './run.ts';
+
+const MAX_BLOCKS = 1_000_000;
+const MAX_HEIGHT = 1_000_000_000;
+const SAY_EVERY_MS = 2_000;
+const IDENTITY_WITHIN_MS = 10_000;
+
+/** `rescan`. */
+export function addRescanCommand(program: Command): void {
+  leaf(program, 'rescan', 'reads blocks of a chain again and records what was missed')
+    .requiredOption('--network <network>', 'which chain', oneOf(...NETWORKS))
+    .requiredOption('--from <block>', 'first block', wholeNumber(0, MAX_HEIGHT))
+    .requiredOption('--to <block>', 'last block', wholeNumber(0, MAX_HEIGHT))
+    .action(answering(run));
+}
+
+type Range = { readonly network: Network; readonly from: number; readonly to: number };
+
+async function run({ options }: { options: Range }) {
+  const { network, from, to } = options;
+  if (from > to) throw new UsageError('--from must not be above --to');
+  if (to - from >= MAX_BLOCKS) throw new UsageError(`At most ${MAX_BLOCKS} blocks at a time; do it in several steps`);
+  const { withGateway } = await import('./ground.ts');
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort();
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  try {
+    const result = await withGateway({}, (gateway) => readAgain(gateway, options, stop.signal));
+    const json = { network, from, to, ...result };
+    return { json, text: `Read ${result.blocks} blocks of ${network} again and found ${result.found} missed deposits.` };
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  }
+}
+
+type Gateway = Parameters<Parameters<typeof import('./ground.ts').withGateway>[1]>[0];
+
+async function readAgain(gateway: Gateway, { network, from, to }: Range, signal: AbortSignal) {
+  const [{ activityDepsOf }, { rescan, RescanStopped }] = await Promise.all([
+    import('../compose.ts'),
+    import('../services/chain/rescan.ts'),
+  ]);
+  const chain = activityDepsOf(gateway, await gasWallets(gateway), signal).chains.get(network);
+  if (!chain) throw new OperatorError(`${network} is off`, offAction(network));
+  await checkIdentity(chain.reader);
+  try {
+    return await rescan(gateway.deps, chain, { from, to, signal, progress: reporter() });
+  } catch (error) {
+    if (!(error instanceof RescanStopped)) throw error;
+    const done = error.nextBlock > from ? `Everything below block ${error.nextBlock} is done; ` : '';
+    throw new OperatorError(
+      `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}`,
+      `${done}${done ? 'run' : 'Correct that, or wait, and run'} it again with --from ${Math.max(from, error.nextBlock)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Money that comes from our own gas wallets is no deposit: without their addresses it cannot be told apart. */
+async function gasWallets({ config }: Gateway): Promise<Partial<Record<Network, string>>> {
+  const [{ fileExists }, { readPublicParts }] = await Promise.all([
+    import('../signer/private-file.ts'),
+    import('../signer/wallet-file.ts'),
+  ]);
+  if (await fileExists(config.wallet.seedFile)) return (await readPublicParts(config.wallet.seedFile)).gas;
+  progress(
+    `There is no wallet at ${config.wallet.seedFile}, so transfers from your own gas wallets look like deposits: set WALLET_SEED_FILE if you have any.`,
+  );
+  return {};
+}
+
+async function checkIdentity(reader: { checkIdentity(signal: AbortSignal): Promise<void> }): Promise<void> {
+  try {
+    await reader.checkIdentity(AbortSignal.timeout(IDENTITY_WITHIN_MS));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`The chain cannot be read: ${reason}`, 'See "gateway doctor"', { cause: error });
+  }
+}
+
+function offAction(network: Network): string {
+  return network === 'bsc' ? 'Set BSC_RPC_URLS and try again' : 'This version does not read it yet; nothing is lost until it does';
+}
+
+function reporter(): (at: RescanProgress) => void {
+  const begin = performance.now();
+  let said = begin;
+  return ({ blocks, total, found, block }) => {
+    const now = performance.now();
+    if (now - said < SAY_EVERY_MS) return;
+    said = now;
+    const rate = blocks / ((now - begin) / 1_000);
+    progress(
+      `block ${block}: ${blocks} of ${total}, ${rate.toFixed(0)} blocks/s, ${leftText((total - blocks) / rate)} left, ${found} found`,
+    );
+  };
+}
+
+function leftText(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return seconds < 5_400 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`;
+}

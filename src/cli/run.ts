@@ -1,0 +1,115 @@
+import { type Command, CommanderError } from 'commander';
+import { exitCodeOf, OperatorError, UsageError } from '../errors.ts';
+import { plain } from './table.ts';
+
+/** What a command answers: one object for `--json`, lines for a person, and a sentence where it did not find all well. */
+export type Answer = {
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  /** The command did its work and the outcome is bad: printed to stderr, exit code 1. */
+  readonly problem?: string | undefined;
+};
+
+export type Invocation<Options> = { readonly args: readonly string[]; readonly options: Options & { readonly json?: true } };
+
+const MAX_SENTENCE = 600;
+/** Nothing may keep a finished command alive; this is the net under that promise. */
+const LINGER_MS = 10_000;
+
+/** Adds a command with `--json`. `usage` is its name with its arguments, in commander's notation. */
+export function leaf(parent: Command, usage: string, about: string): Command {
+  return parent.command(usage).description(about).option('--json', 'print one JSON object and nothing else');
+}
+
+/** Adds a name that only holds other commands. */
+export function group(parent: Command, name: string, about: string): Command {
+  return parent.command(name).description(about);
+}
+
+/** Makes a command's action: runs `work` and prints its answer. A `work` that answers nothing has printed what it had to say. */
+export function answering<Options = object>(work: (call: Invocation<Options>) => Promise<Answer | undefined>) {
+  return async (...given: unknown[]): Promise<void> => {
+    const command = given.at(-1) as Command;
+    const options = command.opts<Options & { json?: true }>();
+    const answer = await work({ args: command.args, options });
+    if (!answer) return;
+    process.stdout.write(options.json ? `${JSON.stringify(answer.json)}\n` : `${answer.text}\n`);
+    if (answer.problem === undefined) return;
+    process.stderr.write(`${answer.problem}\n`);
+    process.exitCode = 1;
+  };
+}
+
+/** One line of progress for a person; stdout belongs to the answer. */
+export function progress(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** commander quotes what it was given: shortened, and without control characters, whatever that was. */
+export function quietErrors(program: Command): Command {
+  return program.configureOutput({ outputError: (text, write) => write(`${shortened(text.trimEnd())}\n`) });
+}
+
+function shortened(text: string): string {
+  return text.length <= MAX_SENTENCE ? plain(text) : `${plain(text.slice(0, MAX_SENTENCE / 2))}…${plain(text.slice(-MAX_SENTENCE / 2))}`;
+}
+
+/** Parses the command line, runs the command and sets the exit code. Never throws and never prints a stack unless LOG_LEVEL asks for it. */
+export async function runProgram(program: Command, argv: readonly string[]): Promise<void> {
+  ignoreClosedPipe(process.stdout);
+  ignoreClosedPipe(process.stderr);
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    await fail(error, argv.includes('--json'));
+  }
+  setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
+async function fail(error: unknown, json: boolean): Promise<void> {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return;
+    process.exitCode = 2;
+    // commander has written its own sentence to stderr.
+    if (json) writeJsonError(error.code === 'commander.help' ? 'A command is missing.' : shortened(error.message.replace(/^error: /, '')));
+    return;
+  }
+  const sentence = await sentenceOf(error);
+  process.exitCode = exitCodeOf(error);
+  process.stderr.write(`${sentence}\n`);
+  if (/^(debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '') && error instanceof Error) {
+    const { hideInText } = await import('../log.ts');
+    process.stderr.write(`${hideInText(error.stack ?? '')}\n`);
+  }
+  if (json) writeJsonError(sentence);
+}
+
+function writeJsonError(sentence: string): void {
+  process.stdout.write(`${JSON.stringify({ error: sentence })}\n`);
+}
+
+/** Known refusals speak for themselves; anything else becomes one sentence without secrets. */
+async function sentenceOf(error: unknown): Promise<string> {
+  if (error instanceof UsageError) return `${error.message} Add --help to see how it is used.`;
+  if (error instanceof OperatorError) return error.message;
+  const name = error instanceof Error ? error.name : '';
+  const { hideInText } = await import('../log.ts');
+  const message = hideInText(error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+  if (name === 'Refusal' || name === 'DecisionRefused') return capital(ended(message));
+  return `The command failed: ${ended(message.slice(0, MAX_SENTENCE))} Set LOG_LEVEL=debug and run it again to see more.`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function ended(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** `gateway deposit list | head -1` closes our stdout early; that is no error. */
+function ignoreClosedPipe(stream: NodeJS.WriteStream): void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') process.exitCode = 1;
+  });
+}

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { OperatorError } from '../errors.ts';
+import { oneOf, text } from './arguments.ts';
+import { answering, leaf, progress } from './run.ts';
+
+const PROGRESS_EVERY = 100;
+
+/** `start`, `migrate`, `doctor`, `repair` and `replay`. */
+export function addServiceCommands(program: Command): void {
+  leaf(program, 'start', 'runs the gateway until SIGTERM or Ctrl-C')
+    .option('--role <role>', 'which part of it', oneOf('all', 'api', 'worker', 'signer'), 'all')
+    .action(answering(start));
+  leaf(program, 'migrate', 'brings the database schema up to date').action(answering(migrateSchema));
+  leaf(program, 'doctor', 'looks at every part and says what to do').action(answering(doctor));
+  leaf(program, 'repair', 'starts an actor for everything that should have one and has none').action(answering(repair));
+  leaf(program, 'replay', 'replays histories against the code of this version; without files, those on the server')
+    .argument('[files...]', 'exported histories (JSON)')
+    .option('--query <text>', "which of the server's workflows, in Temporal's list syntax", text())
+    .action(answering(replay));
+}
+
+async function start({ options }: { options: { readonly role: 'all' | 'api' | 'worker' | 'signer'; readonly json?: true } }) {
+  const { startGateway } = await import('../main.ts');
+  await startGateway({ env: process.env, role: options.role, json: options.json === true });
+  return undefined;
+}
+
+async function migrateSchema() {
+  const [{ withGateway }, { migrate }] = await Promise.all([import('./ground.ts'), import('../migrate.ts')]);
+  const applied = await withGateway({ currentSchema: false }, ({ deps }) => migrate(deps.orm));
+  const text = applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`;
+  return { json: { applied }, text };
+}
+
+async function doctor() {
+  const { examine } = await import('./doctor.ts');
+  const checks = await examine(process.env);
+  const bad = checks.filter((check) => !check.ok);
+  const lines = checks.flatMap(({ ok, name, detail, action }) => [
+    `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(12)}  ${detail}`,
+    ...(action ? [`                    → ${action}`] : []),
+  ]);
+  const problem = bad.length === 0 ? undefined : `Not well: ${bad.map((check) => check.name).join(', ')}. Do what the lines with → say.`;
+  return { json: { ok: bad.length === 0, checks }, text: lines.join('\n'), problem };
+}
+
+async function repair() {
+  const [{ withGateway }, { repairActors }] = await Promise.all([import('./ground.ts'), import('../services/repair.ts')]);
+  const repaired = await withGateway({ temporal: 'required' }, ({ deps }) =>
+    repairActors(deps, (done) => {
+      if (done % PROGRESS_EVERY === 0) progress(`${done} actors started…`);
+    }),
+  );
+  const { deposits, deliveries, outbox } = repaired;
+  return {
+    json: { deposits, deliveries, outbox },
+    text: `Started ${deposits} deposit actors and ${deliveries} delivery actors; performed ${outbox} messages of the outbox.`,
+  };
+}
+
+async function replay({ args, options }: { args: readonly string[]; options: { readonly query?: string } }) {
+  const missing = args.find((file) => !existsSync(file));
+  if (missing !== undefined) throw new OperatorError(`There is no file ${missing}`, 'Give the paths of exported histories');
+  const { replayFiles, replayServer } = await import('../temporal/replay.ts');
+  const result = args.length > 0 ? await replayFiles([...args]) : await onServer((place) => replayServer(place, options.query));
+  const lines = result.failed.map(({ file, error }) => `FAIL  ${file}: ${error}`);
+  const summary = `Replayed ${result.replayed}, of which ${result.failed.length} failed.`;
+  const problem =
+    result.failed.length === 0
+      ? undefined
+      : 'This code cannot go on with these workflows: keep the version that wrote them running, or guard the change with patched().';
+  return { json: { replayed: result.replayed, failed: result.failed }, text: [...lines, summary].join('\n'), problem };
+}
+
+/** Runs against the server without a database: a replay reads only histories. */
+async function onServer<T>(work: (place: { address: string; namespace: string }) => Promise<T>): Promise<T> {
+  const [{ commandConfig, requireTemporal }, { locateTemporal }, { linkTemporal }] = await Promise.all([
+    import('./ground.ts'),
+    import('../ground.ts'),
+    import('../temporal/client.ts'),
+  ]);
+  const { config, log } = commandConfig('tool');
+  const { place, uiUrl } = await locateTemporal(config, log, false);
+  const link = linkTemporal(place);
+  try {
+    await requireTemporal({ place, link, uiUrl });
+  } finally {
+    await link.close();
+  }
+  return await work(place);
+}

@@ -1,0 +1,24 @@
+/** A table for a person: columns as wide as their content, no lines. `none` is what an empty one says. */
+export function table(header: readonly string[], rows: readonly (readonly unknown[])[], none: string): string {
+  if (rows.length === 0) return none;
+  const cells = [header, ...rows.map((row) => row.map(plain))];
+  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
+  return cells.map((row) => line(row).trimEnd()).join('\n');
+}
+
+/** `name: value` lines. */
+export function facts(values: Readonly<Record<string, unknown>>): string {
+  const width = Math.max(...Object.keys(values).map((name) => name.length));
+  return Object.entries(values)
+    .map(([name, value]) => `${name.padEnd(width)}  ${plain(value)}`.trimEnd())
+    .join('\n');
+}
+
+/** Text of others must not move the cursor or colour the terminal. */
+export function plain(value: unknown): string {
+  if (value === null || value === undefined) return '–';
+  const text = value instanceof Date ? `${value.toISOString().slice(0, 19)}Z` : String(value);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '·');
+}

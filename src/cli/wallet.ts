@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { Writable } from 'node:stream';
+import type { Command } from 'commander';
+import { OperatorError } from '../errors.ts';
+import type { PublicParts } from '../signer/accounts.ts';
+import { answering, group, leaf, progress } from './run.ts';
+import { facts } from './table.ts';
+
+const MAX_STDIN_BYTES = 64 * 1024;
+
+/** `wallet`: works on the files of the wallet alone, without a database. */
+export function addWalletCommands(program: Command): void {
+  const wallet = group(program, 'wallet', 'the encrypted seed that all addresses come from');
+  leaf(wallet, 'new', 'makes the encrypted seed file and shows its phrase this once')
+    .option('--force', 'replace an existing wallet; the old file is kept beside it')
+    .action(answering(makeNew));
+  leaf(wallet, 'xpub', 'prints the account keys and the gas addresses to fund').action(answering(xpub));
+  leaf(wallet, 'check', 'reads a phrase on stdin and proves that it restores the same addresses').action(answering(check));
+}
+
+async function makeNew({ options }: { options: { readonly force?: true } }) {
+  const { createWallet, fileExists } = await load();
+  const { seedFile } = await walletConfig();
+  const force = options.force === true;
+  // Before a passphrase is made for it: a refusal leaves no file behind.
+  if (!force && (await fileExists(seedFile)))
+    throw new OperatorError(
+      `There is already a wallet at ${seedFile}`,
+      'Use it, or move it to a safe place, or pass --force to replace it',
+    );
+  const passphrase = await passphraseOrNew();
+  const made = await createWallet({ file: seedFile, passphrase, force, now: new Date() });
+  if (made.keptOldFile)
+    progress(`The old wallet is kept at ${made.keptOldFile}: addresses that were handed out until now belong to it. Keep it safe.`);
+  const json = { ...present(made.publicParts), phrase: made.phrase };
+  const text = [`Wallet: ${seedFile}`, shown(made.publicParts), '', made.phrase, '', NOTE].join('\n');
+  return { json, text };
+}
+
+const NOTE =
+  'These words restore the wallet and are shown this once: write them on paper, then prove it with "gateway wallet check". Fund the gas addresses before payouts.';
+
+async function xpub() {
+  const { readPublicParts } = await load();
+  const parts = await readPublicParts((await walletConfig()).seedFile);
+  return { json: present(parts), text: shown(parts) };
+}
+
+async function check() {
+  const { checkPhrase, readPublicParts } = await load();
+  const { seedFile } = await walletConfig();
+  await readPublicParts(seedFile);
+  const { ok, publicParts } = await checkPhrase({ file: seedFile, phrase: await readPhrase() });
+  const { xpub, gas } = present(publicParts);
+  const problem = ok
+    ? undefined
+    : `This phrase belongs to another wallet than ${seedFile}. Find the right words before anybody pays to its addresses.`;
+  return {
+    json: { ok, xpub, gas },
+    text: ok ? `The phrase restores ${seedFile} with all its addresses.` : 'The phrase does not fit.',
+    problem,
+  };
+}
+
+async function load() {
+  const [files, { fileExists, writePrivateFile }] = await Promise.all([
+    import('../signer/wallet-file.ts'),
+    import('../signer/private-file.ts'),
+  ]);
+  return { ...files, fileExists, writePrivateFile };
+}
+
+async function walletConfig() {
+  const { loadConfig } = await import('../config.ts');
+  const config = loadConfig(process.env, { role: 'none' });
+  return { ...config.wallet, production: config.production };
+}
+
+/** The passphrase file's content. Outside production a missing one is made, which is said. */
+async function passphraseOrNew(): Promise<string> {
+  const { fileExists, readPassphraseFile, writePrivateFile } = await load();
+  const { passphraseFile, production } = await walletConfig();
+  if (!(await fileExists(passphraseFile))) {
+    if (production)
+      throw new OperatorError(
+        `There is no passphrase at ${passphraseFile}`,
+        'Write one of at least 12 characters there, readable by the signer alone, and set WALLET_PASSPHRASE_FILE',
+      );
+    await writePrivateFile(passphraseFile, `${randomBytes(32).toString('base64url')}\n`, { replace: false });
+    progress(`Made a passphrase at ${passphraseFile}: keep it apart from the wallet.`);
+  }
+  const { passphrase, warning } = await readPassphraseFile(passphraseFile);
+  if (warning) progress(warning);
+  return passphrase;
+}
+
+/** From a terminal one line without echo, else everything up to the end. */
+async function readPhrase(): Promise<string> {
+  if (process.stdin.isTTY) return await readHiddenLine();
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of process.stdin) {
+    const chunk = Buffer.from(part);
+    bytes += chunk.length;
+    if (bytes > MAX_STDIN_BYTES) throw new OperatorError('This is too long to be a phrase', 'Give 12 to 24 words on one line');
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+async function readHiddenLine(): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  process.stderr.write('Phrase (not shown): ');
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input: process.stdin, output: silent, terminal: true });
+  try {
+    return await reader.question('');
+  } finally {
+    reader.close();
+    process.stderr.write('\n');
+  }
+}
+
+function present(parts: PublicParts) {
+  return { xpub: parts.xpub.live, gas: parts.gas, xpub_test: parts.xpub.test };
+}
+
+function shown({ xpub, gas }: PublicParts): string {
+  return facts({
+    WALLET_XPUB_BSC: xpub.live.bsc,
+    WALLET_XPUB_TRON: xpub.live.tron,
+    WALLET_XPUB_TEST_BSC: xpub.test.bsc,
+    WALLET_XPUB_TEST_TRON: xpub.test.tron,
+    'gas address bsc': gas.bsc,
+    'gas address tron': gas.tron,
+  });
+}

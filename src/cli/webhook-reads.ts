@@ -1,0 +1,40 @@
+import { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '../db/entities/index.ts';
+import type { Em } from '../db/orm.ts';
+import { isUuid } from '../domain/ids.ts';
+import { OperatorError } from '../errors.ts';
+import type { Scope } from '../services/customers.ts';
+import type { Deps } from '../services/deps.ts';
+import { type DeliveryView, presentDelivery } from '../services/present.ts';
+
+const MAX_ATTEMPTS = 20_000;
+
+/** Deliveries with all their attempts, in the order given. */
+export async function deliveryViews(em: Em, rows: readonly WebhookDelivery[]): Promise<DeliveryView[]> {
+  if (rows.length === 0) return [];
+  const attempts = await em.find(
+    WebhookAttempt,
+    { deliveryId: { $in: rows.map((row) => row.id) } },
+    { orderBy: { round: 'asc', number: 'asc' }, limit: MAX_ATTEMPTS },
+  );
+  const byDelivery = Map.groupBy(attempts, (attempt) => attempt.deliveryId);
+  return rows.map((row) => presentDelivery(row, byDelivery.get(row.id) ?? []));
+}
+
+type Filters = { readonly endpoint?: string; readonly status?: WebhookDelivery['status']; readonly limit: number };
+
+/** Deliveries of every merchant, newest first. */
+export async function listAllDeliveries(deps: Deps, { endpoint, status, limit }: Filters): Promise<DeliveryView[]> {
+  if (endpoint !== undefined && !isUuid(endpoint)) return [];
+  const em = deps.orm.em.fork();
+  const where = { ...(endpoint ? { endpointId: endpoint } : {}), ...(status ? { status } : {}) };
+  return await deliveryViews(em, await em.find(WebhookDelivery, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit }));
+}
+
+/** Whose delivery it is; refuses an unknown id with where to find the right one. */
+export async function scopeOfDelivery(deps: Deps, id: string): Promise<Scope> {
+  const em = deps.orm.em.fork();
+  const delivery = isUuid(id) ? await em.findOne(WebhookDelivery, id) : null;
+  if (!delivery) throw new OperatorError(`There is no delivery ${id.slice(0, 100)}`, 'List them with "gateway webhook list"');
+  const { merchantId, mode } = await em.findOneOrFail(WebhookEndpoint, delivery.endpointId);
+  return { merchantId, mode };
+}

@@ -1,0 +1,149 @@
+import type { ChainReader, ScannedBlock } from '../../chain/port.ts';
+import { ChainBlock, ChainCursor } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import type { Deps } from '../deps.ts';
+import { type Tx, transact } from '../transact.ts';
+import { markVerified, pricesFor, recordTransfers, recordUnrecognised } from './commit.ts';
+import { readCursor } from './cursor.ts';
+import type { FollowedChain } from './follow.ts';
+import { loadWatched } from './watched.ts';
+
+export type RescanResult = { readonly blocks: number; readonly found: number };
+export type RescanProgress = { readonly blocks: number; readonly total: number; readonly found: number; readonly block: number };
+
+/** The range cannot be read again now. `nextBlock` is where to go on: every block below it is done. The message says why. */
+export class RescanStopped extends Error {
+  override readonly name = 'RescanStopped';
+  readonly nextBlock: number;
+
+  constructor(reason: string, nextBlock: number, options?: { cause?: unknown }) {
+    super(reason, options);
+    this.nextBlock = nextBlock;
+  }
+}
+
+const PARALLEL_READS = 6;
+const READS_OF_A_BLOCK = 5;
+const PAUSE_MS = 1_000;
+
+/**
+ * Reads blocks again, in order, and records the deposits that were missed; the identity of a deposit makes a repeat harmless. Only blocks
+ * that the watcher has scanned, and each in one transaction that holds the cursor still, so that a replaced block is never recorded.
+ * Blocks that were verified get their deposits marked as verified. Throws {@link RescanStopped}; what was recorded until then stays.
+ */
+export async function rescan(
+  deps: Deps,
+  { reader, watched }: FollowedChain,
+  range: { readonly from: number; readonly to: number; readonly signal: AbortSignal; readonly progress: (at: RescanProgress) => void },
+): Promise<RescanResult> {
+  const { from, to, signal } = range;
+  await refuseUnread(deps, reader, from, to);
+  await loadWatched(deps, watched);
+  const total = to - from + 1;
+  let found = 0;
+  let before: ScannedBlock | undefined;
+  for await (const [number, read] of readInOrder(from, to, (wanted) => reader.scan(wanted, watched.index, signal))) {
+    const block = await patiently(read, () => reader.scan(number, watched.index, signal), number, signal);
+    if (before && block.parentHash !== before.hash)
+      throw new RescanStopped(`block ${number} does not follow the one before: the chain is being replaced just now`, number - 1);
+    found += await recordAgain(deps, reader, block);
+    before = block;
+    range.progress({ blocks: number - from + 1, total, found, block: number });
+  }
+  return { blocks: total, found };
+}
+
+async function refuseUnread(deps: Deps, reader: ChainReader, from: number, to: number): Promise<void> {
+  const cursor = await readCursor(deps, reader.network);
+  if (!cursor) throw new RescanStopped(`${reader.network} was never followed: a running worker begins with it`, from);
+  if (to > cursor.scannedNumber)
+    throw new RescanStopped(
+      `block ${to} was not read for the first time yet: ${reader.network} was followed up to ${cursor.scannedNumber}`,
+      from,
+    );
+}
+
+async function recordAgain(deps: Deps, reader: ChainReader, block: ScannedBlock): Promise<number> {
+  const prices = await pricesFor(deps, block.transfers);
+  return await transact(deps, async (tx: Tx) => {
+    const cursor = await holdCursor(tx.em, reader, block.number);
+    await refuseReplaced(tx.em, cursor, block);
+    const { network } = reader;
+    const found = await recordTransfers(tx, deps, { network, block, prices, headNumber: cursor.headNumber });
+    await recordUnrecognised(tx.em, deps, { network, block, transfers: block.unrecognised });
+    if (block.number <= cursor.verifiedNumber) await markVerified(tx.em, deps, network, block);
+    return found;
+  });
+}
+
+/** A shared lock: a watcher that rolls back or moves on waits for the end of this transaction, and this one sees what it did before. */
+async function holdCursor(em: Em, reader: ChainReader, number: number): Promise<ChainCursor> {
+  const cursor = await em.findOneOrFail(ChainCursor, reader.network, { lockMode: 2 });
+  if (number > cursor.scannedNumber) throw new RescanStopped(`block ${number} was replaced meanwhile and is not read again yet`, number);
+  return cursor;
+}
+
+async function refuseReplaced(em: Em, cursor: ChainCursor, block: ScannedBlock): Promise<void> {
+  const known = await em.findOne(ChainBlock, { network: cursor.network, number: block.number });
+  if (known && known.hash !== block.hash)
+    throw new RescanStopped(
+      `block ${block.number} is another one at the endpoints than the one the watcher read: it is being replaced`,
+      block.number,
+    );
+}
+
+/** One block, with some patience for endpoints that fail or lag. */
+async function patiently(
+  first: Promise<ScannedBlock | undefined>,
+  again: () => Promise<ScannedBlock | undefined>,
+  number: number,
+  signal: AbortSignal,
+): Promise<ScannedBlock> {
+  let cause: unknown;
+  for (let tries = 1, reading = first; tries <= READS_OF_A_BLOCK; tries += 1, reading = again()) {
+    try {
+      const block = await reading;
+      if (block) return block;
+      cause = undefined;
+    } catch (error) {
+      cause = error;
+    }
+    if (signal.aborted) throw new RescanStopped('it was interrupted', number, { cause: signal.reason });
+    if (tries < READS_OF_A_BLOCK) await pause(signal);
+  }
+  const why = cause instanceof Error ? cause.message : 'no endpoint has it';
+  throw new RescanStopped(`block ${number} could not be read: ${why}`, number, { cause });
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, PAUSE_MS);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}
+
+/** Reads ahead in parallel and yields the readings in order. */
+async function* readInOrder(
+  from: number,
+  to: number,
+  read: (number: number) => Promise<ScannedBlock | undefined>,
+): AsyncGenerator<[number, Promise<ScannedBlock | undefined>]> {
+  const ahead: Promise<ScannedBlock | undefined>[] = [];
+  let next = from;
+  for (let number = from; number <= to; number += 1) {
+    while (next <= to && ahead.length < PARALLEL_READS) {
+      const reading = read(next);
+      reading.catch(() => undefined);
+      ahead.push(reading);
+      next += 1;
+    }
+    const reading = ahead.shift();
+    // In a tuple: a generator would await a bare promise and throw its error here.
+    if (reading) yield [number, reading];
+  }
+}
