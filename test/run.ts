@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { processTree, signalProcess } from '../src/devnet/process-table.ts';
@@ -9,15 +8,17 @@ import { processTree, signalProcess } from '../src/devnet/process-table.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const BIN = join(ROOT, 'node_modules/.bin');
+const ALL_TESTS = 'test/**/*.test.ts';
 const RUN_LIMIT_MS = 75 * 60_000;
 const CHECK_LIMIT_MS = 10 * 60_000;
 const EXIT_GRACE_MS = Number(process.env['TEST_EXIT_GRACE_MS'] ?? 30_000);
 const END_GRACE_MS = 15_000;
+const CHECK_LINES = 120;
 const TAIL_LIMIT = 200_000;
 
 const CHECKS = [
   { name: 'type check', command: 'tsc', args: ['--noEmit'] },
-  { name: 'lint', command: 'biome', args: ['ci', '.'] },
+  { name: 'lint', command: 'biome', args: ['ci', '--colors=off', '.'] },
   { name: 'unused code', command: 'knip', args: [] },
 ] as const;
 
@@ -72,22 +73,20 @@ function runCommand(
   });
 }
 
+function shorten(output: string): string {
+  const lines = stripVTControlCharacters(output).trim().split('\n');
+  const left = lines.length - CHECK_LINES;
+  return left > 0 ? [...lines.slice(0, CHECK_LINES), `… and ${left} more lines`].join('\n') : lines.join('\n');
+}
+
 async function runChecks(count: Count): Promise<void> {
   for (const { name, command, args } of CHECKS) {
     const began = Date.now();
     const { code, output } = await runCommand(join(BIN, command), args, { limitMs: CHECK_LIMIT_MS });
     count[code === 0 ? 'passed' : 'failed']++;
     const seconds = ((Date.now() - began) / 1000).toFixed(1);
-    console.log(code === 0 ? `  ✔ ${name} (${seconds} s)` : `  ✘ ${name} (${seconds} s)\n${output.trimEnd()}\n`);
+    console.log(code === 0 ? `  ✔ ${name} (${seconds} s)` : `  ✘ ${name} (${seconds} s)\n${shorten(output)}\n`);
   }
-}
-
-/** mocha adds the files of its configuration to those of the command line, so for named files the rest of it is passed by hand. */
-function mochaArgs(files: readonly string[]): string[] {
-  if (files.length === 0) return [];
-  const config = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8')) as Record<string, unknown>;
-  const options = Object.entries(config).filter(([name]) => name !== 'spec' && name !== '$schema');
-  return ['--no-config', ...options.flatMap(([name, value]) => [value].flat().flatMap((one) => [`--${name}`, String(one)])), ...files];
 }
 
 async function runMocha(files: readonly string[], count: Count): Promise<void> {
@@ -103,7 +102,7 @@ async function runMocha(files: readonly string[], count: Count): Promise<void> {
       end();
     }, EXIT_GRACE_MS);
   };
-  const ended = await runCommand(process.execPath, ['node_modules/mocha/bin/mocha.js', ...mochaArgs(files)], {
+  const ended = await runCommand(process.execPath, ['node_modules/mocha/bin/mocha.js', ...(files.length > 0 ? files : [ALL_TESTS])], {
     limitMs: RUN_LIMIT_MS,
     onText,
   });

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { packageFolder } from './packages.ts';
-import { onPort } from './ports.ts';
+import { choosePort, retryTakenPort } from './ports.ts';
 import { type Child, type Log, startChild, waitUntilReady } from './processes.ts';
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
@@ -55,7 +55,8 @@ async function rpcCall(url: string, method: string, params: readonly unknown[]):
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const { chainId = 56, blockTimeMs, statePath, dataDir, log } = options;
   const command = anvilBinary();
-  return onPort('the EVM node', options.port, async (port) => {
+  return retryTakenPort(async () => {
+    const port = await choosePort('the EVM node', options.port);
     const url = `http://127.0.0.1:${port}`;
     const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--slots-in-an-epoch', '1', '--quiet'];
     args.push(...(blockTimeMs === undefined ? ['--no-mining'] : ['--block-time', String(blockTimeMs / 1000)]));

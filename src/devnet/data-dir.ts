@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { identify, isSameProcess, type ProcessIdentity } from './process-table.ts';
 import { type Log, stopLeftovers } from './processes.ts';
 
@@ -15,6 +16,12 @@ export type Run = {
 
 /** A data folder held by this process. */
 export type DataDir = { readonly path: string; release(): void };
+
+/** A lock that is held until it is released or this process ends. */
+export type Lock = { release(): void };
+
+const LOCK_WAIT_MS = 3_000;
+const LOCK_POLL_MS = 50;
 
 const runFile = (dataDir: string) => join(dataDir, 'run.json');
 
@@ -32,7 +39,7 @@ const held = new Set<DatabaseSync>();
  * Takes a lock that the operating system drops when this process ends in whatever way: it is a lock on the file, held through
  * SQLite, so there is never a stale one to judge. Returns undefined while somebody else holds it.
  */
-export function tryLock(file: string): { release(): void } | undefined {
+export function tryLock(file: string): Lock | undefined {
   const database = new DatabaseSync(file);
   try {
     database.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
@@ -49,11 +56,26 @@ export function tryLock(file: string): { release(): void } | undefined {
   }
 }
 
-function holderOf(path: string): string {
+function holderOf(path: string): number | undefined {
   try {
-    return `process ${readFileSync(join(path, 'lock.pid'), 'utf8').trim()}`;
+    return Number(readFileSync(join(path, 'lock.pid'), 'utf8').trim()) || undefined;
   } catch {
-    return 'another process';
+    return undefined;
+  }
+}
+
+async function takeLock(path: string): Promise<Lock> {
+  for (let waitedMs = 0; ; waitedMs += LOCK_POLL_MS) {
+    const lock = tryLock(join(path, 'lock'));
+    if (lock) return lock;
+    const holder = holderOf(path);
+    // A holder that was just killed keeps the lock for as long as it takes to die.
+    const dying = holder === undefined || !identify(holder);
+    if (!dying || waitedMs >= LOCK_WAIT_MS) {
+      const who = holder === undefined ? 'another process' : `process ${holder}`;
+      throw new Error(`${path} is in use by ${who}: stop that gateway first, or set DATA_DIR to another folder`);
+    }
+    await sleep(LOCK_POLL_MS);
   }
 }
 
@@ -65,8 +87,7 @@ export async function openDataDir(dataDir: string, log: Log): Promise<DataDir> {
   const path = resolve(dataDir);
   // 0711: the operating system's `postgres` user has to pass through to its own folder; every file in here is 0600.
   mkdirSync(path, { recursive: true, mode: 0o711 });
-  const lock = tryLock(join(path, 'lock'));
-  if (!lock) throw new Error(`${path} is in use by ${holderOf(path)}: stop that gateway first, or set DATA_DIR to another folder`);
+  const lock = await takeLock(path);
   try {
     chmodSync(join(path, 'lock'), 0o600);
     writePrivate(join(path, 'lock.pid'), `${process.pid}\n`);

@@ -1,41 +1,44 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 const TRIES = 4;
+const DRAWS = 100;
+// Below what systems give to outgoing connections (from 32768): else a client that keeps trying a stopped server is given that very
+// port as its own, connects to itself, and the server cannot come back.
+const FIRST_PORT = 20_000;
+const END_PORT = 32_000;
 
-function listenOnce(port: number): Promise<number | undefined> {
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(undefined));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : undefined));
-    });
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
 
-/** A TCP port of 127.0.0.1 that nothing listened on a moment ago. */
+/** A TCP port of 127.0.0.1 that nothing listened on a moment ago. Throws a sentence when there is none. */
 export async function freePort(): Promise<number> {
-  const port = await listenOnce(0);
-  if (port === undefined) throw new Error('no free TCP port on 127.0.0.1: stop some programs and try again');
-  return port;
+  for (let draw = 0; draw < DRAWS; draw++) {
+    const port = randomInt(FIRST_PORT, END_PORT);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no free TCP port from ${FIRST_PORT} to ${END_PORT} on 127.0.0.1: stop some programs and try again`);
 }
 
-/**
- * Starts something on the port that was asked for, or on a free one. A free port can be taken by another program before ours gets
- * it, so that case is tried again with a new one. A port that was asked for and is taken gives a sentence.
- */
-export async function onPort<T>(name: string, port: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
-  if (port !== undefined) {
-    if ((await listenOnce(port)) === undefined)
-      throw new Error(`port ${port} of 127.0.0.1, wanted for ${name}, is taken: stop the program that has it or choose another port`);
-    return start(port);
-  }
+/** The port that was asked for, or a free one where none was. Throws a sentence when the wanted one is taken. */
+export async function choosePort(name: string, wanted: number | undefined): Promise<number> {
+  if (wanted === undefined) return freePort();
+  if (await isFree(wanted)) return wanted;
+  throw new Error(`port ${wanted} of 127.0.0.1, wanted for ${name}, is taken: stop the program that has it or choose another port`);
+}
+
+/** Runs `start` again, a few times, when another program was faster to take a port that was free a moment before. */
+export async function retryTakenPort<T>(start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const candidate = await freePort();
     try {
-      return await start(candidate);
+      return await start();
     } catch (error) {
-      if (attempt === TRIES || (await listenOnce(candidate)) !== undefined) throw error;
+      if (attempt === TRIES || !/address already in use/i.test(String(error))) throw error;
     }
   }
 }

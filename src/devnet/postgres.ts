@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { onPort } from './ports.ts';
+import { choosePort, retryTakenPort } from './ports.ts';
 import { postgresPrograms, postgresUser } from './postgres-binaries.ts';
 import { DATABASE_NAME, openCluster, programEnv, ROLE_NAME } from './postgres-cluster.ts';
 import { startedAt } from './process-table.ts';
@@ -102,7 +102,8 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const programs = postgresPrograms(user, log);
   const { dir, password } = await openCluster({ dataDir, programs, user, fsync, log });
   clearStalePidFile(dir);
-  return onPort('PostgreSQL', options.port, async (port) => {
+  return retryTakenPort(async () => {
+    const port = await choosePort('PostgreSQL', options.port);
     const spec: ChildSpec = {
       name: 'PostgreSQL',
       command: join(programs, 'bin/postgres'),

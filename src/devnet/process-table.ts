@@ -11,8 +11,10 @@ function statFields(pid: number): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
     return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return undefined;
+  } catch (error) {
+    // Anything else, such as too many open files, must not read as "gone".
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
   }
 }
 
@@ -31,7 +33,9 @@ export function startedAt(pid: number): string | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   if (!linux) return ps(['-o', 'lstart=', '-p', String(pid)]).trim() || undefined;
   const fields = statFields(pid);
-  if (!fields || fields[0] === 'Z' || fields[0] === 'X') return undefined;
+  if (!fields || fields[0] === 'X') return undefined;
+  // The first thread can be a zombie while others of a killed process still hold its files and locks.
+  if (fields[0] === 'Z' && Number(fields[17]) <= 1) return undefined;
   // Ticks count from the boot, so they are only unique together with it.
   bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
   return `${bootId}:${fields[19]}`;

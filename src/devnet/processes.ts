@@ -29,6 +29,8 @@ export type ChildSpec = {
 export type Child = {
   readonly pid: number;
   running(): boolean;
+  /** Its exit code, or the signal that ended it; null while it runs. */
+  status(): number | NodeJS.Signals | null;
   /** The end of what it printed, for an error message. */
   output(): string;
   /** Ends it in good order, by force after `stopTimeoutMs`. Safe to call twice. */
@@ -159,21 +161,20 @@ function openOutput(logFile: string | undefined): Output {
   const handle = openSync(file, 'a+', 0o600);
   if (logFile === undefined) rmSync(file); // nameless from here on, so nothing is left of it
   const began = fstatSync(handle).size;
-  let open = true;
-  return {
-    handle,
-    tail() {
-      if (!open) return '';
-      const { size } = fstatSync(handle);
-      const from = Math.max(began, size - OUTPUT_LIMIT);
-      const bytes = Buffer.alloc(Math.max(0, size - from));
-      return bytes.toString('utf8', 0, readSync(handle, bytes, 0, bytes.length, from)).trim();
-    },
-    close() {
-      if (open) closeSync(handle);
-      open = false;
-    },
+  let words: string | undefined;
+  const tail = () => {
+    if (words !== undefined) return words;
+    const { size } = fstatSync(handle);
+    const from = Math.max(began, size - OUTPUT_LIMIT);
+    const bytes = Buffer.alloc(Math.max(0, size - from));
+    return bytes.toString('utf8', 0, readSync(handle, bytes, 0, bytes.length, from)).trim();
   };
+  const close = () => {
+    if (words !== undefined) return;
+    words = tail();
+    closeSync(handle);
+  };
+  return { handle, tail, close };
 }
 
 /**
@@ -206,14 +207,17 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
   live.add(entry);
   record(spec, identity);
   child.unref(); // a forgotten child must not keep us alive: the exit handler stops it
-  child.once('exit', () => setTimeout(() => forget(entry), 1000).unref()); // its last words may still be asked for
+  child.once('exit', () => forget(entry));
   const stopSignal = spec.stopSignal ?? 'SIGTERM';
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const afterEnd = () => (child.exitCode === null && child.signalCode === null ? exited : undefined);
   return {
     pid,
-    running: () => isSameProcess(identity),
+    running: () => child.exitCode === null && child.signalCode === null,
+    status: () => child.signalCode ?? child.exitCode,
     output: output.tail,
-    stop: () => end(identity, stopSignal, spec.stopTimeoutMs ?? STOP_TIMEOUT_MS).then(() => forget(entry)),
-    kill: () => killTree(pid).then(() => forget(entry)),
+    stop: () => end(identity, stopSignal, spec.stopTimeoutMs ?? STOP_TIMEOUT_MS).then(afterEnd),
+    kill: () => killTree(pid).then(afterEnd),
     pause: () => signalTree(pid, 'SIGSTOP'),
     resume: () => signalTree(pid, 'SIGCONT'),
   };
@@ -241,7 +245,7 @@ export async function waitUntilReady(
   let problem: string | undefined;
   while (problem === undefined) {
     if (await input.ready()) return;
-    if (!child.running()) problem = `${input.name} ended while starting`;
+    if (!child.running()) problem = `${input.name} ended with ${child.status()} while starting`;
     else if (Date.now() > deadline) problem = `${input.name} did not answer within ${input.timeoutMs / 1000} s`;
     else await sleep(POLL_MS);
   }

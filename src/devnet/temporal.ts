@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { onPort } from './ports.ts';
+import { choosePort, freePort, retryTakenPort } from './ports.ts';
 import { type Child, type Log, startChild, stopLeftovers, waitUntilReady } from './processes.ts';
 import { findTemporalCli } from './temporal-cli.ts';
 
@@ -84,28 +84,16 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
   const { dataDir, namespace = 'default', env = process.env, log } = options;
   await stopLeftovers(dataDir, log);
   const command = await findTemporalCli({ log, env });
-  const startOn = (port: number) =>
-    onPort("Temporal's Web UI", options.uiPort, (uiPort) =>
-      onPort("Temporal's HTTP API", undefined, (httpPort) =>
-        onPort("Temporal's metrics", undefined, async (metricsPort) => {
-          const args = serverArgs(dataDir, namespace, { port, uiPort, httpPort, metricsPort });
-          const child = await startChild({
-            name: 'Temporal',
-            command,
-            args,
-            cwd: dataDir,
-            env,
-            logFile: join(dataDir, 'temporal.log'),
-            dataDir,
-          });
-          await waitUntilReady(child, { name: 'Temporal', timeoutMs: START_TIMEOUT_MS, ready: () => serves(port, namespace) });
-          chmodSync(join(dataDir, 'temporal.sqlite'), 0o600);
-          const uiUrl = `http://127.0.0.1:${uiPort}`;
-          log(`Temporal on 127.0.0.1:${port}, Web UI ${uiUrl}`);
-          const { pid, stop, kill, pause, resume } = child;
-          return { address: `127.0.0.1:${port}`, port, uiUrl, namespace, pid, stop, kill, pause, resume };
-        }),
-      ),
-    );
-  return onPort('Temporal', options.port, startOn);
+  return retryTakenPort(async () => {
+    const port = await choosePort('Temporal', options.port);
+    const uiPort = await choosePort("Temporal's Web UI", options.uiPort);
+    const args = serverArgs(dataDir, namespace, { port, uiPort, httpPort: await freePort(), metricsPort: await freePort() });
+    const child = await startChild({ name: 'Temporal', command, args, cwd: dataDir, env, logFile: join(dataDir, 'temporal.log'), dataDir });
+    await waitUntilReady(child, { name: 'Temporal', timeoutMs: START_TIMEOUT_MS, ready: () => serves(port, namespace) });
+    chmodSync(join(dataDir, 'temporal.sqlite'), 0o600);
+    const uiUrl = `http://127.0.0.1:${uiPort}`;
+    log(`Temporal on 127.0.0.1:${port}, Web UI ${uiUrl}`);
+    const { pid, stop, kill, pause, resume } = child;
+    return { address: `127.0.0.1:${port}`, port, uiUrl, namespace, pid, stop, kill, pause, resume };
+  });
 }

@@ -117,14 +117,17 @@ describe('the embedded PostgreSQL', () => {
     mkdirSync(dataDir);
     chmodSync(dirname(dataDir), 0o700);
     const server = await start(dataDir);
-    await query(server, 'create table kept (n int)');
-    await server.kill();
-    await gone(server.pid);
-    const again = await start(dataDir);
-    expect(await query(again, 'select * from kept')).to.deep.equal([]);
-    await again.stop();
     const cluster = realpathSync(join(dataDir, 'pg'));
-    if (!cluster.startsWith(dataDir)) rmSync(dirname(cluster), { recursive: true });
+    try {
+      await query(server, 'create table kept (n int)');
+      await server.kill();
+      await gone(server.pid);
+      const again = await start(dataDir);
+      expect(await query(again, 'select * from kept')).to.deep.equal([]);
+      await again.stop();
+    } finally {
+      if (!cluster.startsWith(dataDir)) rmSync(dirname(cluster), { recursive: true });
+    }
   });
 
   it('refuses a cluster of another version, and one without its password, with what to do', async () => {

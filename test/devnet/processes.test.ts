@@ -145,7 +145,7 @@ describe('child processes', () => {
     );
     const failing = await startChild({ name: 'x', command: 'sh', args: ['-c', 'echo sorry >&2; exit 4'] });
     expect(await failureOf(waitUntilReady(failing, { name: 'the thing', timeoutMs: 5_000, ready: () => false }))).to.match(
-      /the thing ended while starting.*sorry/,
+      /the thing ended with 4 while starting.*sorry/,
     );
     const silentOne = await startChild({ name: 'x', command: 'sleep', args: ['60'] });
     expect(await failureOf(waitUntilReady(silentOne, { name: 'the thing', timeoutMs: 100, ready: () => false }))).to.match(
