@@ -1,0 +1,129 @@
+import Ajv2020 from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { ROUTES } from '../../src/api/routes/index.ts';
+import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
+
+type Operation = {
+  operationId: string;
+  responses: Record<string, { content?: Record<string, { schema: object }> }>;
+  requestBody?: { content: Record<string, { schema: object }> };
+};
+type Document = {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: Operation }>;
+  components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
+};
+
+const JSON_TYPE = 'application/json';
+
+describe('the description at GET /openapi.json', () => {
+  let api: TestApi;
+  let document: Document;
+  let ajv: InstanceType<typeof Ajv2020.default>;
+  before(async () => {
+    api = await startTestApi();
+    document = (await call(`${api.origin}/openapi.json`)).body as Document;
+    ajv = new Ajv2020.default({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: 'api', ...document });
+  });
+  after(() => api.stop());
+
+  const pointer = (...parts: string[]) =>
+    `api#/${parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+  const expectFits = (answer: Answer, path: string, method: string) => {
+    const status = String(answer.status);
+    expect(document.paths[path]?.[method]?.responses, `${method} ${path} ${answer.text}`).to.have.property(status);
+    const validate = ajv.getSchema(pointer('paths', path, method, 'responses', status, 'content', JSON_TYPE, 'schema'));
+    expect(validate?.(answer.body), `${method} ${path} ${status}: ${JSON.stringify(validate?.errors)}\n${answer.text}`).to.equal(true);
+  };
+
+  it('needs no key and is OpenAPI 3.1 with both key headers', () => {
+    expect(document.openapi).to.equal('3.1.0');
+    expect(document.components.securitySchemes).to.deep.include({
+      bearer: { type: 'http', scheme: 'bearer', description: 'A key that starts with sk_live_ or sk_test_.' },
+    });
+    expect(document.components.securitySchemes['apiKey']).to.include({ type: 'apiKey', in: 'header', name: 'x-api-key' });
+  });
+
+  it('describes every route with its errors, each under a name of its own', () => {
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    expect(operations).to.have.length(ROUTES.length);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).to.equal(ROUTES.length);
+    for (const { responses } of operations) expect(Object.keys(responses)).to.include.members(['400', '401', '403', '500', '503']);
+  });
+
+  it('describes what is sent to endpoints', () => {
+    expect(Object.keys(document.webhooks)).to.include.members([
+      'deposit.detected',
+      'deposit.completed',
+      'deposit.failed',
+      'customer.created',
+      'webhook.test',
+    ]);
+  });
+
+  it('has no reference that leads nowhere', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map((match) => match[1] ?? '');
+    expect(references.length).to.be.greaterThan(10);
+    for (const name of references) expect(document.components.schemas).to.have.property(name);
+  });
+
+  it('tells the truth about the answers of every route, good and bad', async () => {
+    const key = api.keys.test;
+    const at = `${api.url}`;
+    const fits = async (method: string, path: string, url: string, body?: unknown, by: string | undefined = key) => {
+      const answer = await call(at + url, {
+        method: method.toUpperCase(),
+        ...(by === '' ? {} : { key: by }),
+        ...(body === undefined ? {} : { body }),
+      });
+      expectFits(answer, path, method);
+      return answer.body;
+    };
+    const customer = await fits('post', '/customers', '/customers', { external_id: 'a', metadata: { deep: [{ a: 1 }] } });
+    await fits('post', '/customers', '/customers', { external_id: 'a' });
+    await fits('post', '/customers', '/customers', { external_id: 7 });
+    await fits('post', '/customers', '/customers', undefined, '');
+    await fits('get', '/customers', '/customers?limit=1');
+    await fits('get', '/customers', '/customers?limit=0');
+    await fits('get', '/customers', `/customers?starting_after=${customer['id']}`);
+    await fits('get', '/customers/exists', '/customers/exists?email=none');
+    await fits('get', '/customers/exists', '/customers/exists?external_id=a');
+    await fits('get', '/customers/exists', '/customers/exists');
+    await fits('get', '/customers/{id}', `/customers/${customer['id']}`);
+    await fits('get', '/customers/{id}', '/customers/none');
+    const endpoint = await fits('post', '/webhook-endpoints', '/webhook-endpoints', { url: 'http://127.0.0.1:9/', events: '*' });
+    await fits('get', '/webhook-endpoints', '/webhook-endpoints');
+    await fits('get', '/webhook-endpoints/{id}', `/webhook-endpoints/${endpoint['id']}`);
+    await fits('put', '/webhook-endpoints/{id}', `/webhook-endpoints/${endpoint['id']}`, { rotate_secret: true });
+    await fits('put', '/webhook-endpoints/{id}', `/webhook-endpoints/${endpoint['id']}`, { description: 'x' });
+    for (const outcome of ['detected', 'completed', 'settled', 'failed', 'reorged']) {
+      const deposit = await fits('post', '/test/simulate-deposit', '/test/simulate-deposit', { customer_id: customer['id'], outcome });
+      await fits('get', '/deposits/{id}', `/deposits/${deposit['id']}`);
+    }
+    await fits('post', '/test/simulate-deposit', '/test/simulate-deposit', {}, api.keys.live);
+    await fits('get', '/deposits', '/deposits');
+    const event = await fits('post', '/webhook-endpoints/{id}/test', `/webhook-endpoints/${endpoint['id']}/test`);
+    await fits('get', '/events/{id}', `/events/${event['id']}`);
+    await fits('get', '/webhook-endpoints/{id}/deliveries', `/webhook-endpoints/${endpoint['id']}/deliveries`);
+    await fits('post', '/webhook-deliveries/{id}/resend', `/webhook-deliveries/${event['deliveries'][0].id}/resend`);
+    await fits('delete', '/webhook-endpoints/{id}', `/webhook-endpoints/${endpoint['id']}`);
+    const bodies = await api.deps.orm.em
+      .fork()
+      .execute<{ type: string; body: string }[]>(`select type, convert_from(body, 'utf8') as body from events`);
+    for (const { type, body } of bodies) {
+      const validate = ajv.getSchema(pointer('webhooks', type, 'post', 'requestBody', 'content', JSON_TYPE, 'schema'));
+      expect(validate?.(JSON.parse(body)), `${type}: ${JSON.stringify(validate?.errors)}`).to.equal(true);
+    }
+  });
+
+  it('describes bodies that the API takes', async () => {
+    const validate = ajv.getSchema(pointer('paths', '/test/simulate-deposit', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'));
+    expect(validate?.({ customer_id: 'x', amount: 12.5, network: 'tron', outcome: 'settled' })).to.equal(true);
+    expect(validate?.({ customer_id: 'x', outcome: 'done' })).to.equal(false);
+    const endpoint = ajv.getSchema(pointer('paths', '/webhook-endpoints', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'));
+    expect(endpoint?.({ url: 'https://shop.example/', events: '*' })).to.equal(true);
+    expect(endpoint?.({ url: 'https://shop.example/', events: ['deposit.completed'] })).to.equal(true);
+  });
+});
