@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { HDNodeWallet } from 'ethers';
 import { activityDepsOf, composeGateway, type Gateway } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -13,7 +13,8 @@ import { type RunningWorker, runWorker } from '../../src/temporal/worker.ts';
 import { ownTemporal } from './parts.ts';
 
 const PHRASE = 'test test test test test test test test test test test junk';
-const SECRETS_KEY = Buffer.alloc(32, 7);
+/** The key of stored secrets in every test gateway, so that one process can open what another sealed. */
+export const SECRETS_KEY: Buffer = createHash('sha256').update('deposit gateway tests').digest();
 
 /** The standard test phrase's account keys, as the configuration wants them. */
 export function testXpubs(): { live: { bsc: string; tron: string }; test: { bsc: string; tron: string } } {

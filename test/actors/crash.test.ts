@@ -1,0 +1,146 @@
+import { MikroORM } from '@mikro-orm/postgresql';
+import { expect } from 'chai';
+import { USDT_UNIT } from '../support/chain.ts';
+import { type GatewayChild, startGatewayChild } from '../support/gateway-child.ts';
+import { eventually } from '../support/live-gateway.ts';
+import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
+
+/** The gateway is killed with SIGKILL at a chosen point and started again: every fact must survive, and none may be doubled. */
+describe('a gateway that is killed', function () {
+  this.timeout(120_000);
+  let live: LiveMoney;
+  let child: GatewayChild;
+  let locker: MikroORM;
+
+  const env = () => ({
+    ...{ DATABASE_URL: live.databaseUrl, TEMPORAL_ADDRESS: live.temporal.now.address, BSC_RPC_URLS: live.chain.url },
+    ...{ BSC_USDT_CONTRACT: live.chain.usdt.address, BSC_CONFIRMATIONS: '3' },
+  });
+
+  before(async () => {
+    live = await startLiveMoney();
+    // Only the child works; the gateway of this process is kept for its services.
+    await live.gateway.stopWorker();
+    locker = await MikroORM.init({ clientUrl: live.databaseUrl, entities: [], discovery: { warnWhenNoEntities: false } });
+  });
+  after(async () => {
+    await locker?.close(true);
+    await child?.child.kill();
+    await live?.stop();
+  });
+  beforeEach(async () => {
+    live.receiver.setBehaviour(200);
+    child = await startGatewayChild(env());
+  });
+  afterEach(async () => {
+    await child?.child.kill();
+  });
+
+  async function restart(): Promise<void> {
+    await child.child.kill();
+    child = await startGatewayChild(env());
+  }
+
+  /** Every state was announced with one id and one body each, there is one deposit, and the ledger holds its amount once. */
+  async function expectWholeAndSingle(hash: string, availableBefore: bigint): Promise<void> {
+    await live.chain.mine(6);
+    await live.eventOf('deposit.completed', hash, 60_000);
+    await live.eventOf('deposit.confirming', hash, 60_000);
+    await live.eventOf('deposit.detected', hash, 60_000);
+    const about = live.receiver.requests.filter((request) => request.body.includes(hash));
+    expect(about.every((request) => request.verified)).to.equal(true);
+    for (const name of ['deposit.detected', 'deposit.confirming', 'deposit.completed']) {
+      const bodies = about.filter((request) => request.body.includes(`"event":"${name}"`));
+      expect(new Set(bodies.map((request) => request.headers['x-webhook-id'])).size, `${name} ids`).to.equal(1);
+      expect(new Set(bodies.map((request) => request.body.toString())).size, `${name} bodies`).to.equal(1);
+    }
+    expect(await live.deposits(hash)).to.have.length(1);
+    expect((await live.ledger())['available'] ?? 0n).to.equal(availableBefore + USDT_UNIT);
+    expect((await live.ledger())['pending'] ?? 0n).to.equal(0n);
+  }
+
+  const available = async (): Promise<bigint> => (await live.ledger())['available'] ?? 0n;
+  const pay = () => live.chain.usdt.call('transfer', [live.address, USDT_UNIT]);
+  const rowOf = (hash: string) => eventually('the deposit row', async () => (await live.deposits(hash))[0], 30_000);
+
+  it('after the deposit row and before its actor', async () => {
+    const before = await available();
+    live.temporal.now.pause();
+    const hash = await pay();
+    await live.chain.mine(1);
+    try {
+      await rowOf(hash);
+      await child.child.kill();
+    } finally {
+      live.temporal.now.resume();
+    }
+    child = await startGatewayChild(env());
+    await expectWholeAndSingle(hash, before);
+  });
+
+  it('after the start of the actor and before anything was delivered', async () => {
+    const before = await available();
+    live.receiver.setBehaviour({ kind: 'hang' });
+    const hash = await pay();
+    await live.chain.mine(1);
+    const row = await rowOf(hash);
+    const handle = live.gateway.gateway.link?.client.workflow.getHandle(`deposit:bsc:${hash}:${String(row['address'])}:USDT`);
+    await eventually('the actor', async () => (await handle?.describe().catch(() => undefined)) !== undefined);
+    await child.child.kill();
+    live.receiver.setBehaviour(200);
+    child = await startGatewayChild(env());
+    await expectWholeAndSingle(hash, before);
+  });
+
+  it('between a POST and the record of its result', async () => {
+    const before = await available();
+    const seen = live.receiver.requests.length;
+    live.receiver.setBehaviour({ kind: 'hang' });
+    const hash = await pay();
+    await live.chain.mine(1);
+    await live.receiver.waitFor(seen + 1, 30_000);
+    await child.child.kill();
+    live.receiver.setBehaviour(200);
+    child = await startGatewayChild(env());
+    await expectWholeAndSingle(hash, before);
+    const attempts = await live.gateway.deps.orm.em.fork().execute<{ number: number; error: string | null }[]>(
+      `select a.number, a.error from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id join events e on e.id = d.event_id
+       where d.event_type = 'deposit.detected' and position(? in convert_from(e.body, 'UTF8')) > 0 order by a.number`,
+      [hash],
+    );
+    expect(attempts.map((attempt) => attempt.number)).to.deep.equal([1, 2]);
+    expect(attempts[0]?.error).to.match(/interrupted/);
+  });
+
+  it('between a change of state and its delivery', async () => {
+    const before = await available();
+    const hash = await pay();
+    await live.chain.mine(1);
+    await live.eventOf('deposit.detected', hash, 30_000);
+    // Deliveries cannot write their attempt while this lock is held; the change of state can be written.
+    const em = locker.em.fork();
+    await em.begin();
+    await em.execute('lock table webhook_attempts in exclusive mode');
+    await live.chain.mine(6);
+    await eventually('the completed row', async () => (await live.deposits(hash))[0]?.['status'] === 'completed', 30_000);
+    await child.child.kill();
+    await em.rollback();
+    child = await startGatewayChild(env());
+    await expectWholeAndSingle(hash, before);
+  });
+
+  it('again and again at random moments', async () => {
+    const before = await available();
+    const hash = await pay();
+    for (const [blocks, pauseMs] of [
+      [1, 150],
+      [1, 700],
+      [3, 1_300],
+    ] as const) {
+      await live.chain.mine(blocks);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await restart();
+    }
+    await expectWholeAndSingle(hash, before);
+  });
+});

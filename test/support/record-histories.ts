@@ -1,0 +1,140 @@
+// Records the stored histories anew, from real runs on real servers: `npm run histories`. Only until the first tag; afterwards
+// histories are added, never replaced.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { simulateDeposit } from '../../src/services/simulate.ts';
+import { USDT_UNIT } from './chain.ts';
+import { createCustomer, createEndpoint, eventually } from './live-gateway.ts';
+import { type LiveMoney, startLiveMoney } from './live-money.ts';
+import { stopParts } from './parts.ts';
+import { startReceiver } from './receiver.ts';
+
+const FOLDER = join(import.meta.dirname, '../histories');
+const EXHAUSTED_WITHIN_MS = 120_000;
+
+async function store(live: LiveMoney, type: string, scenario: string, workflowId: string): Promise<void> {
+  const handle = live.gateway.gateway.link?.client.workflow.getHandle(workflowId);
+  if (!handle) throw new Error('Temporal is not linked');
+  await eventually(`the end of ${workflowId}`, async () => ended(handle), EXHAUSTED_WITHIN_MS);
+  const history = historyToJSON(await handle.fetchHistory());
+  await mkdir(join(FOLDER, type), { recursive: true });
+  await writeFile(join(FOLDER, type, `${scenario}.json`), `${history}\n`);
+  process.stdout.write(`recorded ${type}/${scenario}\n`);
+}
+
+/** The actor is started right after the commit, so it may not be there at the first look. */
+async function ended(handle: WorkflowHandle): Promise<boolean> {
+  const run = await handle.describe().catch(() => undefined);
+  return run !== undefined && run.status.name !== 'RUNNING';
+}
+
+async function workflowIdOf(live: LiveMoney, hash: string): Promise<string> {
+  const row = await eventually('the deposit', async () => (await live.deposits(hash))[0]);
+  return `deposit:bsc:${hash}:${String(row['address'])}:${String(row['currency'])}`;
+}
+
+async function completed(live: LiveMoney): Promise<void> {
+  const hash = await live.chain.usdt.call('transfer', [live.address, 25n * USDT_UNIT]);
+  for (const blocks of [1, 1, 5]) {
+    await live.chain.mine(blocks);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+  }
+  await live.eventOf('deposit.completed', hash);
+  await store(live, 'deposit', 'completed', await workflowIdOf(live, hash));
+}
+
+async function failedByReorg(live: LiveMoney): Promise<void> {
+  const hash = await live.chain.usdt.call('transfer', [live.address, USDT_UNIT]);
+  await live.chain.mine(1);
+  await live.eventOf('deposit.detected', hash);
+  await live.chain.reorg(1);
+  await live.chain.mine(6);
+  await live.eventOf('deposit.failed', hash);
+  await store(live, 'deposit', 'failed-by-reorg', await workflowIdOf(live, hash));
+}
+
+async function failedByOperator(live: LiveMoney): Promise<void> {
+  const hash = await live.chain.usdt.call('transfer', [live.address, USDT_UNIT]);
+  await live.chain.mine(1);
+  await live.eventOf('deposit.detected', hash);
+  const workflowId = await workflowIdOf(live, hash);
+  await live.gateway.gateway.link?.client.workflow
+    .getHandle(workflowId)
+    .executeUpdate('fail', { args: [{ by: 'operator', reason: 'recorded history' }] });
+  await store(live, 'deposit', 'failed-by-operator', workflowId);
+  await live.chain.mine(6);
+}
+
+async function alarmedThenCompleted(live: LiveMoney): Promise<void> {
+  const hash = await live.chain.usdt.call('transfer', [live.address, USDT_UNIT]);
+  await live.chain.mine(1);
+  await live.eventOf('deposit.detected', hash);
+  await eventually('the alarm', async () => ((await live.deposits(hash))[0]?.['alarmed_at'] ?? undefined) !== undefined, 30_000);
+  await live.chain.mine(6);
+  await live.eventOf('deposit.completed', hash);
+  await store(live, 'deposit', 'needs-operator-then-completed', await workflowIdOf(live, hash));
+}
+
+async function webhooks(live: LiveMoney): Promise<void> {
+  const { deps } = live.gateway;
+  const retried = await startReceiver({ behaviour: [503, 503, 200] });
+  const hash = await simulated(live, retried.url);
+  await store(live, 'deposit', 'webhook-retried-to-success', await workflowIdOf(live, hash));
+  await store(live, 'deposit', 'simulated', await workflowIdOf(live, await simulated(live)));
+  const exhausted = await startReceiver({ behaviour: 500 });
+  const failing = await simulated(live, exhausted.url);
+  const customer = await createCustomer(deps, {
+    merchantId: live.merchantId,
+    mode: 'test',
+    externalId: 'notified',
+    email: null,
+    name: null,
+    metadata: {},
+  });
+  const [event] = await deps.orm.em.fork().execute<{ id: string }[]>('select id from events where subject_id = ?', [customer.id]);
+  await store(live, 'deposit', 'webhook-exhausted', await workflowIdOf(live, failing));
+  await store(live, 'notify', 'customer-created', `event:${event?.id}`);
+  await Promise.all([retried.stop(), exhausted.stop()]);
+}
+
+let simulations = 0;
+
+async function simulated(live: LiveMoney, receiverUrl?: string): Promise<string> {
+  const { deps } = live.gateway;
+  simulations += 1;
+  await deps.orm.em.fork().execute('update webhook_endpoints set enabled = false where mode = ?', ['test']);
+  const scope = { merchantId: live.merchantId, mode: 'test' as const };
+  const customer = await createCustomer(deps, { ...scope, externalId: `history-${simulations}`, email: null, name: null, metadata: {} });
+  if (receiverUrl) await createEndpoint(deps, { ...scope, url: receiverUrl, events: ['*'], description: null });
+  const transactionHash = `0x${simulations.toString().padStart(64, '0')}`;
+  const simulation = { network: 'bsc', currency: 'USDT', amountUnits: 10n * USDT_UNIT, outcome: 'completed', events: 'final' } as const;
+  await simulateDeposit(deps, { merchantId: live.merchantId, customerId: customer.id, transactionHash, ...simulation });
+  return transactionHash;
+}
+
+async function watcher(live: LiveMoney): Promise<void> {
+  await live.gateway.stopWorker();
+  const handle = live.gateway.gateway.link?.client.workflow.getHandle('chain:bsc');
+  const history = historyToJSON(
+    (await handle?.fetchHistory()) ??
+      (() => {
+        throw new Error('no watcher');
+      })(),
+  );
+  await mkdir(join(FOLDER, 'watch-chain'), { recursive: true });
+  await writeFile(join(FOLDER, 'watch-chain', 'following.json'), `${history}\n`);
+}
+
+const plain = await startLiveMoney();
+await completed(plain);
+await failedByReorg(plain);
+await failedByOperator(plain);
+await webhooks(plain);
+await watcher(plain);
+await plain.stop();
+const impatient = await startLiveMoney({ settings: { stuckAfterMs: 3_000 } });
+await alarmedThenCompleted(impatient);
+await impatient.stop();
+await stopParts();
