@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { createEndpoint, type EndpointDeps, updateEndpoint } from '../../src/services/endpoints.ts';
+import { Refusal } from '../../src/services/refusal.ts';
+import type { Lookup } from '../../src/services/webhooks/lookup.ts';
+import { startTestApi, type TestApi, testSettings } from '../support/gateway.ts';
+
+describe('saving a webhook endpoint', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.stop());
+
+  const closed = testSettings({ webhookTarget: { allowHttp: false, allowedCidrs: [] } });
+  const save = (lookup: Lookup, url = 'https://hooks.shop.example/x') => {
+    const deps: EndpointDeps = { ...api.deps, settings: closed, lookup };
+    return createEndpoint(deps, { merchantId: api.merchant.id, mode: 'live', url, events: ['*'], description: null });
+  };
+  const refused = async (work: Promise<unknown>) => {
+    const error = await work.catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(Refusal);
+    return error as Refusal;
+  };
+
+  it('takes a name with public addresses, and stores the URL as it will be called', async () => {
+    expect((await save(async () => ['93.184.215.14'], 'https://HOOKS.shop.example:443/a/../b?c=ü')).url).to.equal(
+      'https://hooks.shop.example/b?c=%C3%BC',
+    );
+  });
+
+  it('refuses a name of which one answer is private', async () => {
+    const refusal = await refused(save(async () => ['93.184.215.14', '10.0.0.1']));
+    expect([refusal.code, refusal.field]).to.deep.equal(['INVALID', 'url']);
+    expect(refusal.message).not.to.contain('10.0.0.1');
+  });
+
+  it('takes a name that does not resolve yet, or not within 2 s', async () => {
+    const startedAt = performance.now();
+    expect(await save(async () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })))).to.have.property('secret');
+    expect(await save(() => new Promise(() => undefined))).to.have.property('secret');
+    expect(performance.now() - startedAt).to.be.within(1_900, 4_000);
+  });
+
+  it('leaves the endpoint as it was when the new URL is refused', async () => {
+    const made = await save(async () => ['93.184.215.14']);
+    const deps: EndpointDeps = { ...api.deps, settings: closed, lookup: async () => ['127.0.0.1'] };
+    const change = { merchantId: api.merchant.id, mode: 'live' as const, id: made.id, url: 'https://evil.example/', rotateSecret: true };
+    await refused(updateEndpoint(deps, change));
+    const [row] = await api.deps.orm.em
+      .fork()
+      .execute<Record<string, unknown>[]>('select url, secret_sealed, previous_secret_sealed from webhook_endpoints where id = ?', [
+        made.id,
+      ]);
+    expect(row).to.include({ url: made.url, previous_secret_sealed: null });
+    expect(api.deps.secretBox.open(row?.['secret_sealed'] as Buffer, made.id)).to.equal(made.secret);
+  });
+
+  it('gives each of two rotations at once a secret of its own, and ends with the last one', async () => {
+    const made = await save(async () => ['93.184.215.14']);
+    const rotate = () => updateEndpoint(api.deps, { merchantId: api.merchant.id, mode: 'live', id: made.id, rotateSecret: true });
+    const [a, b] = await Promise.all([rotate(), rotate()]);
+    const [row] = await api.deps.orm.em
+      .fork()
+      .execute<Record<string, unknown>[]>('select secret_sealed, previous_secret_sealed from webhook_endpoints where id = ?', [made.id]);
+    const open = (name: string) => api.deps.secretBox.open(row?.[name] as Buffer, made.id);
+    expect([open('secret_sealed'), open('previous_secret_sealed')].sort()).to.deep.equal([a.secret, b.secret].sort());
+  });
+});
