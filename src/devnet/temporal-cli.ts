@@ -9,7 +9,7 @@ import type { Log } from './processes.ts';
 import { DOWNLOAD_URL, download, goInstall } from './temporal-install.ts';
 
 /** The newest release that `go install` accepts: from 1.6.0 on its go.mod holds a `replace`, which that command refuses. */
-export const TEMPORAL_CLI_VERSION = '1.5.1';
+const TEMPORAL_CLI_VERSION = '1.5.1';
 
 const VERSION_TIMEOUT_MS = 20_000;
 const LOCK_WAIT_MS = 20 * 60_000;
