@@ -1,0 +1,273 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect } from 'chai';
+import {
+  isArrowFunction,
+  isCallExpression,
+  isConstructorDeclaration,
+  isExportDeclaration,
+  isFunctionDeclaration,
+  isFunctionExpression,
+  isIdentifier,
+  isImportDeclaration,
+  isImportTypeNode,
+  isLiteralTypeNode,
+  isMethodDeclaration,
+  isPropertyAccessExpression,
+  isStringLiteral,
+  isVariableStatement,
+  type Node,
+  type SourceFile,
+  SyntaxKind,
+} from 'typescript/unstable/ast';
+import { API } from 'typescript/unstable/sync';
+import { renderConfigDocs, renderEnvExample } from '../src/config-docs.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const MAX_FILE_LINES = 300;
+const MAX_FUNCTION_LINES = 70;
+
+/**
+ * What a part of the program may import from the rest of it. The longest prefix that fits a file is its row; `values` and `types` are
+ * prefixes of the imported file. A part may always import itself. `packages` absent: any.
+ */
+type Row = { readonly values: readonly string[]; readonly types?: readonly string[]; readonly packages?: readonly string[] };
+const PRODUCT = ['src/', 'workflows/', 'activities/', 'migrations/'];
+const TABLE: Readonly<Record<string, Row>> = {
+  'src/domain/': { values: [], packages: [] },
+  'src/chain/': { values: ['src/domain/'] },
+  'src/signer/': { values: ['src/domain/'] },
+  'src/db/': { values: ['src/domain/', 'migrations/'] },
+  'src/services/': { values: ['src/db/', 'src/domain/', 'src/chain/addresses.ts'], types: ['src/chain/port.ts', 'src/signer/port.ts'] },
+  // Addresses are read and compared in one place; a request's address is text like any other.
+  'src/api/': { values: ['src/services/', 'src/domain/', 'src/chain/addresses.ts'] },
+  'src/web/': { values: ['src/services/', 'src/domain/'] },
+  'src/sdk/': { values: [], types: ['src/domain/events.ts'], packages: ['node:'] },
+  'src/config': { values: ['src/config', 'src/domain/', 'src/chain/addresses.ts'] },
+  'src/errors.ts': { values: [], packages: [] },
+  'src/log.ts': { values: [] },
+  'src/metrics.ts': { values: [] },
+  'src/secret-box.ts': { values: [] },
+  'src/shutdown.ts': { values: [] },
+  'activities/': { values: ['src/services/', 'src/domain/'], types: ['src/chain/port.ts', 'src/signer/port.ts'] },
+  'workflows/': { values: ['src/domain/'], types: ['activities/'], packages: ['@temporalio/workflow'] },
+  'migrations/': { values: [], packages: ['@mikro-orm/migrations'] },
+  // The outermost ring: wiring, roles, command line and the parts for development.
+  'src/': { values: PRODUCT },
+  'bench/': { values: [...PRODUCT, 'test/support/'] },
+  'examples/': { values: ['src/sdk/'] },
+  'test/': { values: [...PRODUCT, 'bench/', 'examples/'] },
+};
+/** Needed everywhere and without any import of their own. */
+const COMMON_VALUES = ['src/errors.ts'];
+const COMMON_TYPES = ['src/log.ts', 'src/metrics.ts'];
+/** No floating point where money and block heights are handled. */
+const EXACT = ['src/domain/', 'src/services/', 'activities/', 'workflows/'];
+/** Files there that hold no amount, and what they make numbers of. */
+const WITHOUT_AMOUNTS: Readonly<Record<string, string>> = {
+  'src/domain/ip-address.ts': 'octets and prefix lengths',
+  'src/services/customers.ts': 'wallet indexes and counts of rows',
+  'src/services/keys.ts': 'digits of a checksum',
+  'src/services/list-page.ts': 'counts of rows',
+  'src/services/webhooks/target.ts': 'ports',
+};
+
+type Import = { readonly specifier: string; readonly typeOnly: boolean; readonly node: Node };
+type Source = { readonly path: string; readonly ast: SourceFile };
+
+const api = new API({ cwd: ROOT });
+let sources: readonly Source[] = [];
+
+const startsWithAny = (text: string, prefixes: readonly string[]) => prefixes.some((prefix) => text.startsWith(prefix));
+const lineOf = ({ ast }: Source, position: number) => ast.text.slice(0, position).split('\n').length;
+const place = (source: Source, node: Node, what: string) => `${source.path}:${lineOf(source, node.getStart(source.ast))} ${what}`;
+
+function walk(node: Node, visit: (node: Node) => void): void {
+  visit(node);
+  node.forEachChild((child) => {
+    walk(child, visit);
+    return undefined;
+  });
+}
+
+/** Every offender that the rule names, over all files that pass the filter. */
+function offenders(rule: (source: Source, node: Node) => string | undefined, filter = (_path: string) => true): string[] {
+  const found: string[] = [];
+  for (const source of sources.filter(({ path }) => filter(path)))
+    walk(source.ast, (node) => {
+      const what = rule(source, node);
+      if (what !== undefined) found.push(place(source, node, what));
+    });
+  return found;
+}
+
+function importOf(node: Node): Import | undefined {
+  if (isImportDeclaration(node) && isStringLiteral(node.moduleSpecifier))
+    return { specifier: node.moduleSpecifier.text, typeOnly: node.importClause?.phaseModifier === SyntaxKind.TypeKeyword, node };
+  if (isExportDeclaration(node) && node.moduleSpecifier && isStringLiteral(node.moduleSpecifier))
+    return { specifier: node.moduleSpecifier.text, typeOnly: node.isTypeOnly, node };
+  if (isImportTypeNode(node) && isLiteralTypeNode(node.argument) && isStringLiteral(node.argument.literal))
+    return { specifier: node.argument.literal.text, typeOnly: true, node };
+  if (isCallExpression(node) && node.expression.kind === SyntaxKind.ImportKeyword) {
+    const [argument] = node.arguments;
+    if (argument && isStringLiteral(argument)) return { specifier: argument.text, typeOnly: false, node };
+  }
+  return undefined;
+}
+
+function rowOf(path: string): [string, Row] {
+  const prefix = Object.keys(TABLE)
+    .filter((key) => path.startsWith(key))
+    .sort((a, b) => b.length - a.length)[0];
+  const row = prefix === undefined ? undefined : TABLE[prefix];
+  if (prefix === undefined || !row) throw new Error(`${path} is in no row of the import table`);
+  return [prefix, row];
+}
+
+/** Why a file may not import something; undefined where it may. */
+function forbidden(path: string, { specifier, typeOnly }: Import): string | undefined {
+  const [prefix, row] = rowOf(path);
+  if (!specifier.startsWith('.')) {
+    if (typeOnly && !path.startsWith('src/domain/') && !path.startsWith('workflows/')) return undefined;
+    if (row.packages && !startsWithAny(specifier, row.packages)) return `imports the package ${specifier}`;
+    return undefined;
+  }
+  const target = relative(ROOT, resolve(ROOT, dirname(path), specifier));
+  const values = [prefix, ...row.values, ...COMMON_VALUES];
+  const allowed = typeOnly ? [...values, ...(row.types ?? []), ...COMMON_TYPES] : values;
+  return startsWithAny(target, allowed) ? undefined : `imports ${typeOnly ? 'types' : 'values'} from ${target}`;
+}
+
+const isFunctionLike = (node: Node) =>
+  isFunctionDeclaration(node) ||
+  isFunctionExpression(node) ||
+  isArrowFunction(node) ||
+  isMethodDeclaration(node) ||
+  isConstructorDeclaration(node);
+
+const hasModifier = (node: Node, kind: SyntaxKind) =>
+  ((node as { modifiers?: readonly Node[] }).modifiers ?? []).some((modifier) => modifier.kind === kind);
+
+/** The name of an exported function, also of one that is a constant. */
+function exportedFunction(node: Node): string | undefined {
+  if (!hasModifier(node, SyntaxKind.ExportKeyword)) return undefined;
+  if (isFunctionDeclaration(node)) return node.name?.text;
+  if (!isVariableStatement(node)) return undefined;
+  const made = node.declarationList.declarations.find(({ initializer }) => initializer && isFunctionLike(initializer));
+  return made && isIdentifier(made.name) ? made.name.text : undefined;
+}
+
+const trackedFiles = (): string[] =>
+  execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
+    .split('\0')
+    .filter((path) => path !== '' && existsSync(join(ROOT, path)));
+
+describe('the architecture', () => {
+  before(function () {
+    this.timeout(60_000);
+    const project = api.updateSnapshot({ openProject: join(ROOT, 'tsconfig.json') }).getProjects()[0];
+    if (!project) throw new Error('tsconfig.json names no project');
+    sources = project.rootFiles.flatMap((file) => {
+      const ast = project.program.getSourceFile(file);
+      return ast ? [{ path: relative(ROOT, file), ast }] : [];
+    });
+  });
+
+  after(() => api.close());
+
+  it('is read from every source file', () => {
+    const read = new Set(sources.map(({ path }) => path));
+    const missed = trackedFiles().filter((path) => /\.ts$/.test(path) && !read.has(path));
+    expect(missed).to.deep.equal([]);
+    expect(read.size).to.be.greaterThan(100);
+  });
+
+  it('lets each part import only what its row of the table names', () => {
+    const rule = ({ path }: Source, node: Node) => {
+      const found = importOf(node);
+      return found && forbidden(path, found);
+    };
+    expect(offenders(rule)).to.deep.equal([]);
+  });
+
+  it('imports files by their full name', () => {
+    const rule = (_: Source, node: Node) => {
+      const specifier = importOf(node)?.specifier;
+      return specifier?.startsWith('.') && !/\.(ts|json)$/.test(specifier) ? `imports ${specifier}` : undefined;
+    };
+    expect(offenders(rule)).to.deep.equal([]);
+  });
+
+  it(`keeps files within ${MAX_FILE_LINES} lines`, () => {
+    const lines = (source: Source) => source.ast.text.trimEnd().split('\n').length;
+    const long = sources.filter((source) => lines(source) > MAX_FILE_LINES).map((source) => `${source.path}: ${lines(source)} lines`);
+    expect(long).to.deep.equal([]);
+  });
+
+  it(`keeps functions within ${MAX_FUNCTION_LINES} lines`, () => {
+    const rule = (source: Source, node: Node) => {
+      if (!isFunctionLike(node)) return undefined;
+      const lines = lineOf(source, node.end) - lineOf(source, node.getStart(source.ast)) + 1;
+      return lines > MAX_FUNCTION_LINES ? `is a function of ${lines} lines` : undefined;
+    };
+    // A describe block is a list of tests, not a function that anybody has to follow.
+    expect(offenders(rule, (path) => !path.endsWith('.test.ts'))).to.deep.equal([]);
+  });
+
+  it('uses only TypeScript that vanishes: no enum, no namespace, no decorator', () => {
+    const names = new Map([
+      [SyntaxKind.EnumDeclaration, 'enum'],
+      [SyntaxKind.ModuleDeclaration, 'namespace'],
+      [SyntaxKind.Decorator, 'decorator'],
+    ]);
+    expect(offenders((_, node) => names.get(node.kind))).to.deep.equal([]);
+  });
+
+  it('has no default export', () => {
+    const rule = (_: Source, node: Node) =>
+      node.kind === SyntaxKind.ExportAssignment || hasModifier(node, SyntaxKind.DefaultKeyword) ? 'exports a default' : undefined;
+    expect(offenders(rule)).to.deep.equal([]);
+  });
+
+  it('turns no text into a floating-point number where money is handled', () => {
+    const rule = (_: Source, node: Node) => {
+      if (!isCallExpression(node)) return undefined;
+      const callee = isPropertyAccessExpression(node.expression) ? node.expression.name : node.expression;
+      return isIdentifier(callee) && ['Number', 'parseFloat'].includes(callee.text) ? `calls ${callee.text}()` : undefined;
+    };
+    expect(offenders(rule, (path) => startsWithAny(path, EXACT) && !(path in WITHOUT_AMOUNTS))).to.deep.equal([]);
+  });
+
+  it('says of each exported function what it promises', () => {
+    const documented = new Set<string>();
+    const rule = ({ path, ast }: Source, node: Node) => {
+      const name = exportedFunction(node);
+      if (name === undefined) return undefined;
+      const key = `${path} ${name}`;
+      // Overloads share the text above the first of them.
+      if (ast.text.slice(node.pos, node.getStart(ast)).includes('/**')) documented.add(key);
+      return documented.has(key) ? undefined : `exports ${name} without a docstring`;
+    };
+    expect(offenders(rule)).to.deep.equal([]);
+  });
+});
+
+describe('the repository', () => {
+  it('has its generated documents up to date', () => {
+    const renewed = 'run "npm run docs"';
+    expect(readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8') === renderConfigDocs(), `docs/configuration.md: ${renewed}`).to.equal(
+      true,
+    );
+    expect(readFileSync(join(ROOT, '.env.example'), 'utf8') === renderEnvExample(), `.env.example: ${renewed}`).to.equal(true);
+  });
+
+  it('names no path of the machine that it was written on', () => {
+    const path = ['', 'work', ''].join('/');
+    const named = trackedFiles().filter((file) => {
+      const bytes = readFileSync(join(ROOT, file));
+      return !bytes.includes(0) && bytes.includes(path);
+    });
+    expect(named).to.deep.equal([]);
+  });
+});
