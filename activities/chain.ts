@@ -4,6 +4,7 @@ import type { BlockRef, ChainReader } from '../src/chain/port.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/chain/cursor.ts';
 import { type FollowedChain, lookAtChain } from '../src/services/chain/follow.ts';
 import type { Deps } from '../src/services/deps.ts';
+import { shortMessage } from './faults.ts';
 
 export type ChainDeps = Deps & {
   readonly chains: ReadonlyMap<string, FollowedChain>;
@@ -40,7 +41,7 @@ export function chainActivities(deps: ChainDeps) {
         // A worker that shuts down hands the chain over at once.
         if (signal.aborted)
           throw ApplicationFailure.create({ message: 'this worker shuts down; another one goes on', nextRetryDelay: 100 });
-        throw error;
+        throw ApplicationFailure.create({ message: shortMessage(error), type: 'ChainFault' });
       } finally {
         clearInterval(beat);
       }
@@ -84,7 +85,7 @@ async function survive(
   show: (text: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = shortMessage(error);
   deps.log.warn({ err: error, network: reader.network }, 'the chain could not be read; trying again');
   show(`waiting: ${reason}`);
   await noteFault(deps, reader.network, reason).catch(() => undefined);

@@ -2,6 +2,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { advanceDeposit as advance } from '../src/services/deposits/advance.ts';
 import { DecisionRefused, failDeposit as fail } from '../src/services/deposits/operator.ts';
 import type { Deps } from '../src/services/deps.ts';
+import { guarded } from './faults.ts';
 
 /** The steps of the deposit actor. */
 export function depositActivities(deps: Deps) {
@@ -14,7 +15,10 @@ export function depositActivities(deps: Deps) {
       depositId: string;
       alarmed: boolean;
     }): Promise<{ state: string; since: string; deliveries: string[]; note: string }> {
-      const result = await advance(deps, input);
+      const result = await guarded(
+        () => advance(deps, input),
+        (error) => deps.log.warn({ err: error, depositId: input.depositId }, 'a step of a deposit met a fault of our own'),
+      );
       if (result.kind === 'at') {
         return { state: result.state, since: result.since.toISOString(), deliveries: [...result.deliveries], note: result.note };
       }
@@ -29,14 +33,17 @@ export function depositActivities(deps: Deps) {
 
     /** An operator's decision to fail the deposit. Repeating it after a crash finds it done. */
     async failDeposit(input: { depositId: string; by: string; reason: string }): Promise<{ state: string }> {
-      try {
-        const { deposit } = await fail(deps, input);
-        return { state: deposit.status };
-      } catch (error) {
-        if (error instanceof DecisionRefused)
-          throw ApplicationFailure.create({ message: error.message, type: 'DecisionRefused', nonRetryable: true });
-        throw error;
-      }
+      return await guarded(
+        async () => {
+          try {
+            return { state: (await fail(deps, input)).deposit.status };
+          } catch (error) {
+            if (!(error instanceof DecisionRefused)) throw error;
+            throw ApplicationFailure.create({ message: error.message, type: 'DecisionRefused', nonRetryable: true });
+          }
+        },
+        (error) => deps.log.warn({ err: error, depositId: input.depositId }, 'failing a deposit met a fault of our own'),
+      );
     },
   };
 }

@@ -1,5 +1,6 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { type DeliverDeps, deliverWebhook as deliver } from '../src/services/deliveries/deliver.ts';
+import { shortMessage } from './faults.ts';
 
 const OWN_FAULT_MIN_MS = 1_000;
 const OWN_FAULT_SPREAD_MS = 4_000;
@@ -13,9 +14,11 @@ export function webhookActivities(deps: DeliverDeps) {
         result = await deliver(deps, input);
       } catch (error) {
         // A fault of ours: the rows know whether an attempt was used. Comes back soon, and for as long as it takes.
-        const message = error instanceof Error ? error.message.slice(0, 200) : 'unknown fault';
         deps.log.warn({ err: error, deliveryId: input.deliveryId }, 'a delivery met a fault of our own');
-        throw benign(`not sent or not recorded yet: ${message}`, OWN_FAULT_MIN_MS + (hash(input.deliveryId) % OWN_FAULT_SPREAD_MS));
+        throw benign(
+          `not sent or not recorded yet: ${shortMessage(error)}`,
+          OWN_FAULT_MIN_MS + (hash(input.deliveryId) % OWN_FAULT_SPREAD_MS),
+        );
       }
       if (result.kind === 'done') {
         if (result.status === 'succeeded') return { status: result.status, message: result.message };

@@ -55,11 +55,11 @@ const HEALTH_SQL = `update webhook_endpoints set
        failing_since = case when ?::boolean then null else coalesce(failing_since, ?::timestamptz) end,
        gone_count = case when ?::boolean then gone_count + 1 else 0 end,
        gone_since = case when ?::boolean then coalesce(gone_since, ?::timestamptz) else null end,
-       enabled = enabled and not (?::boolean and gone_count + 1 >= ${GONE_DELIVERIES} and gone_since <= ?::timestamptz)
-                         and not (not ?::boolean and failing_since <= ?::timestamptz),
+       enabled = enabled and not (?::boolean and gone_count + 1 >= ${GONE_DELIVERIES} and coalesce(gone_since <= ?::timestamptz, false))
+                         and not (not ?::boolean and coalesce(failing_since <= ?::timestamptz, false)),
        disabled_reason = case
-         when enabled and ?::boolean and gone_count + 1 >= ${GONE_DELIVERIES} and gone_since <= ?::timestamptz then 'it answered 410 Gone for more than an hour'
-         when enabled and not ?::boolean and failing_since <= ?::timestamptz then 'every delivery failed for five days'
+         when enabled and ?::boolean and gone_count + 1 >= ${GONE_DELIVERIES} and coalesce(gone_since <= ?::timestamptz, false) then 'it answered 410 Gone for more than an hour'
+         when enabled and not ?::boolean and coalesce(failing_since <= ?::timestamptz, false) then 'every delivery failed for five days'
          else disabled_reason end
      where id = ?`;
 

@@ -1,0 +1,23 @@
+import { ApplicationFailure } from '@temporalio/common';
+
+const MAX_LENGTH = 200;
+
+/**
+ * What an operator may read of a fault of our own: one short line. Database drivers append the row to their messages, and a failure's
+ * message is kept in the history and shown in the Web UI, so everything after the first line stays in our log.
+ */
+export function shortMessage(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return (text.split('\n')[0] ?? '').slice(0, MAX_LENGTH);
+}
+
+/** Runs an activity's work; a fault of our own leaves it as a retryable failure with a short message and without a stack. */
+export async function guarded<T>(work: () => Promise<T>, report: (error: unknown) => void): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ApplicationFailure) throw error;
+    report(error);
+    throw ApplicationFailure.create({ message: shortMessage(error), type: error instanceof Error ? error.name : 'Fault' });
+  }
+}
