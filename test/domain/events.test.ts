@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { DEPOSIT_STATES } from '../../src/domain/deposit.ts';
+import { EVENT_TYPES, isoSeconds, TEST_EVENT } from '../../src/domain/events.ts';
+
+describe('the event types', () => {
+  it('are the seven that an endpoint can subscribe to, in this order', () => {
+    expect(EVENT_TYPES).to.deep.equal([
+      ...['deposit.detected', 'deposit.confirming', 'deposit.completed', 'deposit.settled', 'deposit.failed'],
+      ...['customer.created', 'payment.completed'],
+    ]);
+  });
+
+  it('have one for each state of a deposit, so that no state passes in silence', () => {
+    for (const state of DEPOSIT_STATES) expect(EVENT_TYPES).to.include(`deposit.${state}`);
+  });
+
+  it('leave out the one that is sent by hand', () => {
+    expect(EVENT_TYPES).to.not.include(TEST_EVENT);
+  });
+});
+
+describe('a time on the wire', () => {
+  it('has whole seconds in UTC, cut and not rounded', () => {
+    expect(isoSeconds(new Date('2026-11-20T09:30:00.999Z'))).to.equal('2026-11-20T09:30:00Z');
+    expect(isoSeconds(new Date('2026-12-31T23:59:59.999+02:00'))).to.equal('2026-12-31T21:59:59Z');
+  });
+
+  it('is at most a second before the moment, for every moment of our era', () => {
+    const moment = fc.date({ min: new Date('1970-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true });
+    fc.assert(
+      fc.property(moment, (date) => {
+        const text = isoSeconds(date);
+        expect(text).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+        const late = date.getTime() - Date.parse(text);
+        expect(late >= 0 && late < 1_000).to.equal(true);
+      }),
+    );
+  });
+
+  it('does not exist for an invalid date', () => {
+    expect(() => isoSeconds(new Date(Number.NaN))).to.throw(RangeError);
+  });
+});
