@@ -1,0 +1,16 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../../../activities/index.ts';
+import type { DepositActorInput } from '../../../src/domain/actor-message.ts';
+
+// A deposit actor as somebody might break it: it looks at the chain before it delivers, under another activity id. The replay of the
+// stored histories must refuse it.
+const { advanceDeposit, deliverWebhook } = proxyActivities<Activities>({ startToCloseTimeout: 20_000 });
+
+export async function deposit(input: DepositActorInput): Promise<{ state: string }> {
+  let state = input.state;
+  while (!input.rests && (state === 'detected' || state === 'confirming')) {
+    state = (await advanceDeposit({ depositId: input.depositId, alarmed: false })).state;
+  }
+  for (const deliveryId of input.deliveries) await deliverWebhook({ deliveryId });
+  return { state };
+}
