@@ -214,8 +214,8 @@ describe('webhook endpoints over HTTP', () => {
     const resend = () => call(`${api.url}/webhook-deliveries/${id}/resend`, { key: keys.test, method: 'POST' });
     expect((await resend()).status).to.equal(400);
     await finish(id, 'failed');
-    const answers = await Promise.all([resend(), resend()]);
-    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 400]);
+    const answers = await Promise.all(Array.from({ length: 8 }, resend));
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, ...Array.from({ length: 7 }, () => 400)]);
     const again = answers.find(({ status }) => status === 200);
     expect(again?.body).to.include({ id, status: 'pending' });
     expect(again?.body['attempts']).to.have.length(1);

@@ -71,6 +71,27 @@ describe('API keys', () => {
     expect(await find(generateKey('test'))).to.equal(undefined);
   });
 
+  it('do not join a question that takes long: a hung connection holds only those who asked with it', async () => {
+    const { key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
+    let questions = 0;
+    const now = () => {
+      questions += 1;
+      return new Date();
+    };
+    const find = createKeyFinder({ ...api.deps, now });
+    const asked: Promise<unknown>[] = [];
+    await api.deps.orm.em.fork().transactional(async (em) => {
+      await em.execute('lock table api_keys in access exclusive mode');
+      asked.push(...Array.from({ length: 5 }, () => find(key)));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(questions).to.equal(1);
+      asked.push(find(key), find(key));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(questions).to.equal(2);
+    });
+    for (const owner of await Promise.all(asked)) expect(owner).to.be.an('object');
+  });
+
   it('forget a failed question at once', async () => {
     const { key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
     let broken = true;
