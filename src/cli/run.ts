@@ -58,10 +58,14 @@ function shortened(text: string): string {
 export async function runProgram(program: Command, argv: readonly string[]): Promise<void> {
   ignoreClosedPipe(process.stdout);
   ignoreClosedPipe(process.stderr);
+  // A wait for something that does not keep the loop alive (the end of a child process) must not end the command half-way with 0.
+  const alive = setInterval(() => undefined, LINGER_MS);
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     await fail(error, argv.includes('--json'));
+  } finally {
+    clearInterval(alive);
   }
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }

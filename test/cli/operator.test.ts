@@ -1,0 +1,240 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { signTestEvent } from '../../src/sdk/webhook.ts';
+import { startTestChain } from '../support/chain.ts';
+import { type FreshDatabase, freshDatabase, tempDir } from '../support/parts.ts';
+import { answer, type Env, gateway, oneObject, running, sideBySide, until } from './support.ts';
+
+const ADDRESS = '0x55d398326f99059fF775485246999027B3197955';
+const UNKNOWN = '3e3c0ebf-d57e-4e7c-999a-d121996d8b80';
+type Made = { merchant_id: string; keys: { live: string; test: string } };
+type Checks = { ok: boolean; checks: { name: string; ok: boolean; detail: string; action: string | null }[] };
+
+describe('command line: an operator sets up merchants', function () {
+  this.timeout(60_000);
+  let database: FreshDatabase;
+  let env: Env;
+  let made: Made;
+
+  before(async () => {
+    database = await freshDatabase();
+    env = { DATABASE_URL: database.url, DATA_DIR: await tempDir('cli') };
+  });
+  after(() => database.drop());
+
+  it('says "gateway migrate" while the database is behind, and migrates once', async () => {
+    const doctor = await gateway(['doctor', '--json'], env);
+    const report = oneObject<Checks>(doctor.stdout);
+    expect(doctor.code).to.equal(1);
+    expect(report.ok).to.equal(false);
+    expect(report.checks.filter((check) => !check.ok)).to.deep.equal([
+      {
+        name: 'schema',
+        ok: false,
+        detail: 'the database is behind: 1 of 1 migrations are missing',
+        action: 'Run "gateway migrate"',
+      },
+    ]);
+
+    const refused = await gateway(['merchant', 'list'], env);
+    expect([refused.code, refused.stdout]).to.deep.equal([1, '']);
+    expect(refused.stderr).to.match(/^The database is behind.*"gateway migrate".*\.\n$/);
+
+    expect(await answer(['migrate'], env)).to.deep.equal({ applied: ['Migration20261121000000_initial'] });
+    expect(await answer(['migrate'], env)).to.deep.equal({ applied: [] });
+    expect((await answer<Checks>(['doctor'], env)).ok).to.equal(true);
+  });
+
+  it('makes, changes and lists a merchant', async () => {
+    made = await answer<Made>(['merchant', 'create', '--name', ' Shop ', '--withdraw-bsc', ADDRESS, '--monthly-limit-usd', '1000.50'], env);
+    expect(made.merchant_id).to.match(/^[0-9a-f-]{36}$/);
+    expect(made.keys.live).to.match(/^sk_live_[0-9A-Za-z]{49}$/);
+    expect(made.keys.test).to.match(/^sk_test_[0-9A-Za-z]{49}$/);
+
+    const set = await answer(['merchant', 'set', made.merchant_id, '--monthly-limit-usd', 'none', '--withdraw-bsc', 'none'], env);
+    expect(set).to.include({ name: 'Shop', monthly_limit_usd: null, withdraw_bsc: null, subscription: 'active' });
+    const closed = await answer<Made>(['merchant', 'create', '--name', 'Closed', '--no-subscription'], env);
+    const { merchants } = await answer<{ merchants: { id: string; subscription: string }[] }>(['merchant', 'list'], env);
+    expect(merchants.map(({ id, subscription }) => [id, subscription])).to.deep.equal([
+      [made.merchant_id, 'active'],
+      [closed.merchant_id, 'inactive'],
+    ]);
+    const shown = await gateway(['merchant', 'list'], env);
+    expect(shown.stdout.split('\n')[1]).to.match(new RegExp(`^${made.merchant_id}  Shop +active`));
+  });
+
+  it('opens and closes a subscription', async () => {
+    const until = '2099-01-31T10:00:00Z';
+    expect(await answer(['subscription', 'set', made.merchant_id, 'active', '--until', until], env)).to.deep.equal({
+      merchant_id: made.merchant_id,
+      subscription: 'active',
+      until,
+    });
+    expect(await answer(['subscription', 'set', made.merchant_id, 'inactive'], env)).to.include({ subscription: 'inactive', until: null });
+  });
+
+  it('makes, rotates, revokes and lists keys', async () => {
+    const first = await answer<{ id: string; key: string }>(['key', 'create', '--merchant', made.merchant_id, '--mode', 'test'], env);
+    expect(Object.keys(first)).to.deep.equal(['id', 'key']);
+    const second = await answer<{ id: string; key: string }>(['key', 'rotate', first.id, '--grace', '15m'], env);
+    expect(second.key)
+      .to.match(/^sk_test_/)
+      .and.not.equal(first.key);
+    await answer(['key', 'revoke', second.id], env);
+    const { keys } = await answer<{ keys: { id: string; expires_at: string | null; revoked_at: string | null }[] }>(['key', 'list'], env);
+    const graceMs = Date.parse(keys.find(({ id }) => id === first.id)?.expires_at ?? '') - Date.now();
+    expect(graceMs).to.be.within(13 * 60_000, 15 * 60_000);
+    expect(keys.find(({ id }) => id === second.id)?.revoked_at).to.be.a('string');
+    expect(JSON.stringify(keys)).to.not.include(first.key);
+  });
+
+  it('refuses what it cannot do with one sentence and its next action', async () => {
+    const refusals: [string[], RegExp][] = [
+      [['merchant', 'set', UNKNOWN, '--name', 'x'], /"merchant list"/],
+      [['merchant', 'set', 'no-uuid', '--name', 'x'], /"merchant list"/],
+      [['merchant', 'create', '--name', 'x', '--withdraw-bsc', ADDRESS.replace('fF', 'ff')], /copy it again/],
+      [['merchant', 'create', '--name', 'x'.repeat(201)], /1 to 200 characters/],
+      [['key', 'create', '--merchant', UNKNOWN, '--mode', 'live'], /"merchant list"/],
+      [['key', 'revoke', "'; drop table api_keys; --"], /"key list"/],
+      [['deposit', 'show', UNKNOWN], /"gateway deposit list"/],
+      [['deposit', 'fail', UNKNOWN, '--by', 'a', '--reason', 'b'], /"gateway deposit list"/],
+      [['deposit', 'release', 'x', '--by', 'a', '--reason', 'b'], /"gateway deposit list"/],
+      [['webhook', 'resend', UNKNOWN], /"gateway webhook list"/],
+      [['rescan', '--network', 'bsc', '--from', '1', '--to', '2'], /Set BSC_RPC_URLS/],
+      [['rescan', '--network', 'tron', '--from', '1', '--to', '2'], /does not read it yet/],
+      [['repair'], /Set TEMPORAL_ADDRESS/],
+      [['replay'], /Set TEMPORAL_ADDRESS/],
+      [['replay', '/nowhere/x.json'], /exported histories/],
+    ];
+    const before = await everything(env);
+    await sideBySide(refusals, async ([args, action]) => {
+      const ran = await gateway([...args, '--json'], env);
+      expect([ran.code, args.join(' ')]).to.deep.equal([1, args.join(' ')]);
+      const sentence = oneObject<{ error: string }>(ran.stdout).error;
+      expect(sentence).to.match(action).and.match(/\.$/);
+      expect(ran.stderr.trimEnd().split('\n').at(-1)).to.equal(sentence);
+      expect(ran.stderr).to.not.match(/\n\s+at /);
+    });
+    expect(await everything(env)).to.deep.equal(before);
+  });
+
+  it('says which database does not answer, without its password', async () => {
+    const ran = await gateway(['merchant', 'list'], { ...env, DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/x' });
+    expect(ran.code).to.equal(1);
+    expect(ran.stderr).to.match(/^The database does not answer: .*ECONNREFUSED.*Check DATABASE_URL and that PostgreSQL runs\.\n$/);
+    expect(ran.stderr + ran.stdout).to.not.include('hunter2');
+  });
+
+  it('refuses a database that does not exist instead of making it', async () => {
+    const missing = new URL(database.url);
+    missing.pathname = '/not_there';
+    for (const command of ['migrate', 'doctor']) {
+      const ran = await gateway([command], { ...env, DATABASE_URL: missing.href });
+      expect(ran.code).to.equal(1);
+      expect(ran.stderr + ran.stdout).to.match(/does not answer: .*"not_there" does not exist/);
+    }
+  });
+
+  it('reports every problem of the configuration at once and prints no secret', async () => {
+    const ran = await gateway(['config', 'check', '--json'], { ...env, PORT: '70000', BSC_CHAIN_ID: 'x', SECRETS_KEY: 'hush-hush' });
+    const report = oneObject<{ ok: boolean; problems: string[]; values: { name: string; value: string | null }[] }>(ran.stdout);
+    expect([ran.code, report.ok, report.problems.length]).to.deep.equal([1, false, 3]);
+    expect(ran.stdout + ran.stderr)
+      .to.not.include('hush-hush')
+      .and.not.include(database.url);
+    expect(report.values.find(({ name }) => name === 'DATABASE_URL')?.value).to.equal('(set, not shown)');
+    expect((await answer<{ ok: boolean }>(['config', 'check'], env)).ok).to.equal(true);
+    const doctor = await gateway(['doctor', '--json'], { ...env, PORT: '70000' });
+    expect(oneObject<Checks>(doctor.stdout).checks.map(({ name, ok }) => [name, ok])).to.deep.equal([['config', false]]);
+  });
+
+  it('prints the documentation of the configuration', async () => {
+    const docs = await gateway(['config', 'docs'], env);
+    expect([docs.code, docs.stdout.startsWith('# Configuration\n')]).to.deep.equal([0, true]);
+    expect(Object.keys(await answer(['config', 'docs'], env))).to.deep.equal(['stale']);
+  });
+
+  it('names the wrong chain, and endpoints that are away', async () => {
+    const chain = await startTestChain({ chainId: 97 });
+    try {
+      const bsc = { BSC_RPC_URLS: chain.url, BSC_USDT_CONTRACT: chain.usdt.address, PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' };
+      const wrong = await gateway(['doctor', '--json'], { ...env, ...bsc });
+      const check = oneObject<Checks>(wrong.stdout).checks.find(({ name }) => name === 'bsc');
+      expect([wrong.code, check?.ok]).to.deep.equal([1, false]);
+      expect(`${check?.detail} ${check?.action}`).to.match(/97.*56.*BSC_CHAIN_ID/);
+      const right = await answer<Checks>(['doctor'], { ...env, ...bsc, BSC_CHAIN_ID: '97' });
+      expect(right.checks.find(({ name }) => name === 'bsc')?.detail).to.match(/^chain 97, USDT has 18 decimals, head \d+, finalized \d+$/);
+      expect(right.checks.find(({ name }) => name === 'prices')?.detail).to.match(/BNB 600, TRX 0\.3, USDT 1/);
+    } finally {
+      await chain.stop();
+    }
+    const away = await gateway(['doctor', '--json'], { ...env, BSC_RPC_URLS: 'http://127.0.0.1:1', TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    const failed = oneObject<Checks>(away.stdout).checks.filter(({ ok }) => !ok);
+    expect(failed.map(({ name }) => name)).to.include.members(['bsc', 'temporal']);
+    for (const { action } of failed) expect(action).to.be.a('string');
+  });
+
+  it('starts a PostgreSQL for one command alone, keeps its data and lets two commands wait for each other', async () => {
+    const alone = { DATA_DIR: await tempDir('cli-alone') };
+    const first = await answer<Made>(['merchant', 'create', '--name', 'Alone'], alone);
+    const [merchants, keys] = await Promise.all([
+      answer<{ merchants: { id: string }[] }>(['merchant', 'list'], alone),
+      answer<{ keys: unknown[] }>(['key', 'list'], alone),
+    ]);
+    expect(merchants.merchants.map(({ id }) => id)).to.deep.equal([first.merchant_id]);
+    expect(keys.keys).to.have.length(2);
+  });
+});
+
+describe('command line: webhook listen', function () {
+  this.timeout(30_000);
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+  it('verifies each request, answers as told and ends with 0', async () => {
+    const listener = await running(
+      ['webhook', 'listen', '--port', '0', '--secret', secret, '--status', '503', '--delay', '1s', '--json'],
+      {},
+    );
+    const url = String(listener.ready['url']);
+    const event = signTestEvent({ secret, event: 'deposit.completed', data: { id: '1' } });
+    const begin = performance.now();
+    const right = await fetch(url, { method: 'POST', headers: event.headers, body: event.rawBody });
+    expect(right.status).to.equal(503);
+    expect(performance.now() - begin).to.be.at.least(990);
+    await fetch(url, { method: 'POST', headers: event.headers, body: `${event.rawBody} ` });
+    await fetch(url, { method: 'POST', headers: event.headers, body: 'x'.repeat(2 ** 20 + 1) });
+    const seen = await until(async () => {
+      const lines = listener.stderr().trimEnd().split('\n');
+      return lines.length >= 3 ? lines.map((line) => JSON.parse(line) as { verified: boolean; event: string }) : undefined;
+    });
+    expect(seen.map(({ verified }) => verified)).to.deep.equal([true, false, false]);
+    expect(seen[0]?.event).to.equal('deposit.completed');
+    expect(await listener.stop()).to.equal(0);
+  });
+
+  it('breaks the connection when asked to', async () => {
+    const listener = await running(['webhook', 'listen', '--port', '0', '--reset', '--json'], {});
+    const error = await fetch(String(listener.ready['url']), { method: 'POST', body: '{}' }).then(
+      () => undefined,
+      (failure: Error) => failure,
+    );
+    expect(String((error?.cause as { code?: string })?.code)).to.equal('ECONNRESET');
+    expect(await listener.stop()).to.equal(0);
+  });
+
+  it('refuses a taken port', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const ran = await gateway(['webhook', 'listen', '--port', String(port)], {});
+    other.close();
+    expect([ran.code, ran.stdout]).to.deep.equal([1, '']);
+    expect(ran.stderr).to.equal(`Port ${port} is taken. Give another one with --port, or --port 0 for a free one.\n`);
+  });
+});
+
+/** What the commands of this file could have changed. */
+async function everything(env: Env): Promise<unknown[]> {
+  return await Promise.all(['merchant', 'key', 'deposit'].map((name) => answer([name, 'list'], env)));
+}

@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const RUN_LIMIT_MS = 30_000;
+const PARALLEL = 3;
+
+export type Env = Readonly<Record<string, string>>;
+export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+/** Nothing of the test's own environment leaks in. */
+function environment(env: Env): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'test', ...env };
+}
+
+/** Runs the real command line as a process of its own, as an operator would. */
+export async function gateway(args: readonly string[], env: Env, input = ''): Promise<Ran> {
+  const child = spawn(process.execPath, ['src/bin.mjs', ...args], { cwd: ROOT, env: environment(env), stdio: 'pipe' });
+  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  const limit = setTimeout(() => child.kill('SIGKILL'), RUN_LIMIT_MS);
+  child.stdin.on('error', () => undefined).end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(limit);
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** The one JSON object of a command that must succeed. */
+export async function answer<T = Record<string, unknown>>(args: readonly string[], env: Env, input = ''): Promise<T> {
+  const ran = await gateway([...args, '--json'], env, input);
+  if (ran.code !== 0) throw new Error(`gateway ${args.join(' ')} ended with ${ran.code}: ${ran.stderr}`);
+  return oneObject<T>(ran.stdout);
+}
+
+/** Parses stdout that must hold exactly one JSON object on one line. */
+export function oneObject<T = Record<string, unknown>>(stdout: string): T {
+  if (!/^\{.*\}\n$/.test(stdout)) throw new Error(`not one JSON object on one line: ${JSON.stringify(stdout)}`);
+  return JSON.parse(stdout) as T;
+}
+
+export type Running = {
+  readonly child: ChildProcess;
+  /** The first line of stdout, parsed. */
+  readonly ready: Record<string, unknown>;
+  stderr(): string;
+  /** Sends SIGTERM and returns the exit code. */
+  stop(): Promise<number | null>;
+};
+
+/** Starts a command that goes on until it is told to stop, and waits for its first line. */
+export async function running(args: readonly string[], env: Env): Promise<Running> {
+  const child = spawn(process.execPath, ['src/bin.mjs', ...args], { cwd: ROOT, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  const stderr = collect(child.stderr);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const line = await Promise.race([
+    firstLine(child),
+    closed.then(([code]) => Promise.reject(new Error(`ended with ${code}: ${stderr.text()}`))),
+  ]);
+  return {
+    child,
+    ready: JSON.parse(line) as Record<string, unknown>,
+    stderr: stderr.text,
+    stop: async () => {
+      child.kill('SIGTERM');
+      return (await closed)[0];
+    },
+  };
+}
+
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk.toString('utf8');
+      if (text.includes('\n')) resolve(text.slice(0, text.indexOf('\n')));
+    });
+  });
+}
+
+function collect(stream: NodeJS.ReadableStream): { text(): string } {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return { text: () => Buffer.concat(chunks).toString('utf8') };
+}
+
+/** Runs several commands side by side, as many as pay off on a small machine. */
+export async function sideBySide<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items];
+  const turn = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await work(next);
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, turn));
+}
+
+/** Asks again until the answer is there; the limit is the test's own. */
+export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await ask();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { gateway, oneObject, type Ran, sideBySide } from './support.ts';
+
+const HUGE = '9'.repeat(100_000);
+const KEY = ['key', 'create', '--merchant', 'x'];
+const RESCAN = ['rescan', '--network', 'bsc'];
+const FAIL = ['deposit', 'fail', 'x'];
+
+/** Wrong usage, each with what its sentence must say. None of these may get as far as the configuration. */
+const WRONG: readonly [readonly string[], RegExp][] = [
+  [['bogus'], /unknown command 'bogus'/],
+  [['merchant', 'bogus'], /unknown command 'bogus'/],
+  [['merchant', 'list', '--bogus'], /unknown option '--bogus'/],
+  [['merchant', 'list', 'extra'], /too many arguments/],
+  [['merchant', 'create'], /'--name <name>' not specified/],
+  [['merchant', 'create', '--json', '--name'], /argument missing/],
+  [['merchant', 'create', '--name', '  '], /must not be empty/],
+  [['merchant', 'create', '--name', 'x', '--monthly-limit-usd', '-1'], /amount in USD/],
+  [['merchant', 'create', '--name', 'x', '--monthly-limit-usd', '1.005'], /amount in USD/],
+  [['merchant', 'create', '--name', 'x', '--monthly-limit-usd', '1e3'], /amount in USD/],
+  [['merchant', 'create', '--name', 'x', '--monthly-limit-usd', HUGE], /amount in USD/],
+  [['merchant', 'create', '--name', HUGE], /at most 8192 characters/],
+  [['merchant', 'set', 'x'], /Nothing to set/],
+  [['subscription', 'set', 'x'], /missing required argument/],
+  [['subscription', 'set', 'x', 'Active'], /one of active, inactive/],
+  [['subscription', 'set', 'x', 'active', '--until', 'tomorrow'], /ISO-8601/],
+  [['subscription', 'set', 'x', 'active', '--until', '2099-02-30'], /ISO-8601/],
+  [['subscription', 'set', 'x', 'active', '--until', '2099-01-01T10:00:00'], /ISO-8601/],
+  [['subscription', 'set', 'x', 'active', '--until', '2001-01-01'], /past/],
+  [['subscription', 'set', 'x', 'inactive', '--until', '2099-01-01'], /only goes with active/],
+  [KEY, /'--mode <mode>' not specified/],
+  [[...KEY, '--mode', 'prod'], /one of live, test/],
+  [[...KEY, '--mode', 'live', '--label', 'l'.repeat(201)], /at most 200 characters/],
+  [['key', 'rotate', 'x', '--grace', '1 day'], /duration such as/],
+  [['key', 'rotate', 'x', '--grace', '-5s'], /duration such as/],
+  [['key', 'rotate', 'x', '--grace', '366d'], /at most 365d/],
+  [['key', 'rotate', 'x', '--grace', HUGE], /duration such as/],
+  [['key', 'revoke'], /missing required argument/],
+  [['deposit', 'list', '--status', 'done'], /one of detected, confirming/],
+  [['deposit', 'list', '--network', 'eth'], /one of bsc, tron/],
+  [['deposit', 'list', '--limit', '0'], /from 1 to 1000/],
+  [['deposit', 'list', '--limit', '1e2'], /from 1 to 1000/],
+  [FAIL, /'--by <name>' not specified/],
+  [[...FAIL, '--by', 'a'], /'--reason <text>' not specified/],
+  [[...FAIL, '--by', ' ', '--reason', 'b'], /must not be empty/],
+  [[...FAIL, '--by', 'a', '--reason', HUGE], /at most 500 characters/],
+  [['webhook', 'listen', '--port', '65536'], /from 0 to 65535/],
+  [['webhook', 'listen', '--secret', 'whsec_'], /whole secret/],
+  [['webhook', 'listen', '--status', '99'], /from 200 to 599/],
+  [['webhook', 'listen', '--delay', '11m'], /at most 10m/],
+  [['webhook', 'list', '--status', 'ok'], /one of pending/],
+  [RESCAN, /'--from <block>' not specified/],
+  [[...RESCAN, '--from', '2', '--to', '1'], /must not be above/],
+  [[...RESCAN, '--from', '0', '--to', '1000000'], /At most 1000000 blocks/],
+  [[...RESCAN, '--from', '-1', '--to', '1'], /whole number/],
+  [['start', '--role', 'boss'], /one of all, api, worker, signer/],
+];
+
+describe('command line: wrong usage', function () {
+  this.timeout(60_000);
+
+  it('ends with 2, one sentence, no stack and nothing touched, for every kind of it', async () => {
+    // A configuration that could never work: whoever reads it before the arguments ends with 1.
+    const env = { DATABASE_URL: 'not a url', DATA_DIR: '/proc/nowhere' };
+    await sideBySide(WRONG, async ([args, sentence]) => {
+      judge(args, sentence, await gateway(args.includes('--json') ? args : [...args, '--json'], env));
+    });
+  });
+
+  it('shows help with 0 when asked, and with 2 when a command is missing', async () => {
+    const asked = await gateway(['deposit', '--help'], {});
+    expect([asked.code, asked.stderr]).to.deep.equal([0, '']);
+    expect(asked.stdout).to.match(/release \[options\] <id>/);
+    for (const args of [[], ['deposit']]) {
+      const missing = await gateway(args, {});
+      expect([missing.code, missing.stdout]).to.deep.equal([2, '']);
+      expect(missing.stderr).to.match(/Usage: gateway/);
+    }
+  });
+
+  it('does not quote control characters back to the terminal', async () => {
+    const ran = await gateway(['\u001b[31mred'], {});
+    expect(ran.code).to.equal(2);
+    expect(ran.stderr).to.not.include('\u001b');
+  });
+});
+
+function judge(args: readonly string[], sentence: RegExp, ran: Ran): void {
+  const what = args.join(' ').slice(0, 100);
+  expect(`${what}: ${ran.code}`).to.equal(`${what}: 2`);
+  const { error } = oneObject<{ error: string }>(ran.stdout);
+  expect(error, what).to.match(sentence);
+  expect(ran.stderr, what)
+    .to.match(sentence)
+    .and.match(/Add --help/)
+    .and.not.match(/\n\s+at /);
+  expect(ran.stderr.length, what).to.be.below(2_000);
+}
