@@ -6,6 +6,8 @@ import { factsOf } from '../deposits/advance.ts';
 import type { Deps } from '../deps.ts';
 
 const BATCH = 50;
+/** A wake that meets a step under way is lost on the server, so a woken deposit that has not moved by then is woken once more. */
+const WAKE_AGAIN_AFTER_MS = 5_000;
 
 /**
  * Wakes deposits that went to sleep for long because the chain stood still, as soon as their answer can have changed. What cannot be
@@ -15,9 +17,14 @@ export async function wakeWaiting(deps: Deps, cursor: ChainCursor): Promise<numb
   const actors = deps.actors;
   if (!actors) return 0;
   const em = deps.orm.em.fork();
+  const now = deps.now();
+  const again = new Date(now.getTime() + WAKE_AGAIN_AFTER_MS);
   const sleeping = await em.find(
     Deposit,
-    { network: cursor.network, wakeAt: { $ne: null }, status: { $in: ['detected', 'confirming'] } },
+    {
+      ...{ network: cursor.network, status: { $in: ['detected', 'confirming'] as const }, wakeAt: { $ne: null } },
+      $or: [{ wakeAt: { $lte: now } }, { wakeAt: { $gt: again } }],
+    },
     { orderBy: { blockNumber: 'asc', id: 'asc' }, limit: BATCH },
   );
   const due = sleeping.filter((deposit) => decideAdvance(factsOf(deps, deposit, cursor)).kind === 'move');
@@ -25,7 +32,8 @@ export async function wakeWaiting(deps: Deps, cursor: ChainCursor): Promise<numb
     due.map(async (deposit) => {
       try {
         await actors.wake(workflowIdOf(deposit), advanceActivityId(deposit.status, deposit.alarmedAt != null));
-        await deps.orm.em.fork().execute('update deposits set wake_at = null where id = ?', [deposit.id]);
+        // The transition itself clears it.
+        await deps.orm.em.fork().execute('update deposits set wake_at = ? where id = ? and wake_at is not null', [again, deposit.id]);
       } catch (error) {
         deps.log.debug({ err: error, depositId: deposit.id }, 'a sleeping deposit could not be woken yet');
       }

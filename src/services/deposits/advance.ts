@@ -115,9 +115,10 @@ async function waiting(deps: Deps, em: Em, { deposit, cursor, decision, alarmed 
     ]);
   }
   const delayMs = delayOf(deps, deposit, cursor, decision);
-  if (delayMs > waitDelayMs(Number.POSITIVE_INFINITY)) {
+  const sleeps = delayMs > waitDelayMs(Number.POSITIVE_INFINITY);
+  if (sleeps || deposit.wakeAt != null) {
     // The watcher wakes exactly these when the chain moves again.
-    await em.execute('update deposits set wake_at = ? where id = ?', [new Date(now.getTime() + delayMs), deposit.id]);
+    await em.execute('update deposits set wake_at = ? where id = ?', [sleeps ? new Date(now.getTime() + delayMs) : null, deposit.id]);
   }
   return { kind: 'wait', reason, delayMs, stuck };
 }
