@@ -1,0 +1,278 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { expect } from 'chai';
+import { releaseDeposit } from '../../src/services/deposits/operator.ts';
+import { listStuck } from '../../src/services/deposits/stuck.ts';
+import { updateMerchant } from '../../src/services/merchants.ts';
+import { repairActors } from '../../src/services/repair.ts';
+import { USDT_UNIT } from '../support/chain.ts';
+import { eventually } from '../support/live-gateway.ts';
+import { type Json, type LiveMoney, startLiveMoney } from '../support/live-money.ts';
+
+/** What operators do with deposits that do not go their usual way, and what they read about them, on real servers. */
+describe('an operator', function () {
+  this.timeout(90_000);
+  let live: LiveMoney;
+
+  before(async () => {
+    live = await startLiveMoney({ env: { MIN_DEPOSIT: 'USDT.bsc=1' } });
+  });
+  after(async () => {
+    await live?.stop();
+  });
+  afterEach(() => {
+    live.receiver.setBehaviour(200);
+  });
+
+  type Paid = { hash: string; actor: WorkflowHandle };
+
+  /** Pays, mines the block and waits until the deposit is announced. */
+  async function pay(amountUnits: bigint, to = live.address): Promise<Paid> {
+    const hash = await live.chain.usdt.call('transfer', [to, amountUnits]);
+    await live.chain.mine();
+    await live.eventOf('deposit.detected', hash);
+    return { hash, actor: await actorOf(hash) };
+  }
+
+  async function actorOf(hash: string, generation = ''): Promise<WorkflowHandle> {
+    const client = live.gateway.gateway.link?.client;
+    if (!client) throw new Error('no client');
+    return client.workflow.getHandle(`deposit:bsc:${hash}:${String((await rowOf(hash))['address'])}:USDT${generation}`);
+  }
+
+  const rowOf = async (hash: string): Promise<Json> => (await live.deposits(hash))[0] ?? {};
+  const balance = async (account: string): Promise<bigint> => (await live.ledger())[account] ?? 0n;
+  const fail = (actor: WorkflowHandle, command: { by: string; reason: string }) =>
+    actor.executeUpdate<string, [{ by: string; reason: string }]>('fail', { args: [command] });
+  const statusOf = async (actor: WorkflowHandle) => (await actor.describe().catch(() => undefined))?.status.name;
+
+  /** The message of the refused update. Fails when it was not refused by the actor. */
+  async function refusalOf(update: Promise<unknown>): Promise<string> {
+    try {
+      await update;
+    } catch (error) {
+      expect(error).to.be.instanceOf(WorkflowUpdateFailedError);
+      return String((error as WorkflowUpdateFailedError).cause?.message);
+    }
+    throw new Error('the update was not refused');
+  }
+
+  async function updatesInHistory(actor: WorkflowHandle): Promise<number> {
+    const { events } = await actor.fetchHistory();
+    return (events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length;
+  }
+
+  /** What the Web UI shows for the step in which the actor waits. */
+  async function waitingFor(actor: WorkflowHandle): Promise<{ reason: string; dueInMs: number }> {
+    const { raw } = await actor.describe();
+    const step = raw.pendingActivities?.find((activity) => activity.activityId?.startsWith('advance:'));
+    const due = step?.nextAttemptScheduleTime;
+    return { reason: step?.lastFailure?.message ?? '', dueInMs: due ? Number(due.seconds) * 1_000 - Date.now() : 0 };
+  }
+
+  it('fails an open deposit at once: it is announced and its money is held', async () => {
+    const before = await live.ledger();
+    const { hash, actor } = await pay(4n * USDT_UNIT);
+    const startedMs = Date.now();
+    expect(await fail(actor, { by: 'Ann', reason: 'sanctioned sender' })).to.equal('failed');
+    expect(Date.now() - startedMs).to.be.below(8_000);
+    const event = await live.eventOf('deposit.failed', hash);
+    expect(event).to.include({ status: 'failed', failure_code: 'REJECTED_BY_OPERATOR', failure_reason: 'sanctioned sender', sequence: 2 });
+    expect((await balance('held')) - (before['held'] ?? 0n)).to.equal(4n * USDT_UNIT);
+    expect((await balance('pending')) - (before['pending'] ?? 0n)).to.equal(0n);
+    const [audit] = await live.gateway.deps.orm.em
+      .fork()
+      .execute<Json[]>(
+        `select t.by_name, t.reason from deposit_transitions t join deposits d on d.id = t.deposit_id where d.transaction_hash = ? and t.to_state = 'failed'`,
+        [hash],
+      );
+    expect(audit).to.deep.equal({ by_name: 'Ann', reason: 'sanctioned sender' });
+    await eventually('the end of the actor', async () => (await statusOf(actor)) === 'COMPLETED');
+    await live.chain.mine(6);
+    expect(await rowOf(hash)).to.include({ status: 'failed' });
+  });
+
+  it('is refused without a reason, and nothing is left in the history', async () => {
+    const { hash, actor } = await pay(4n * USDT_UNIT);
+    expect(await refusalOf(fail(actor, { by: 'Ann', reason: '  ' }))).to.match(/"reason" must say why/);
+    expect(await refusalOf(fail(actor, { by: '', reason: 'because' }))).to.match(/"by" must name/);
+    expect(await updatesInHistory(actor)).to.equal(0);
+    await live.chain.mine(6);
+    await live.eventOf('deposit.completed', hash);
+  });
+
+  it('cannot fail a deposit that is completed while its webhooks are still on their way', async () => {
+    const hash = await live.chain.usdt.call('transfer', [live.address, 4n * USDT_UNIT]);
+    live.receiver.setBehaviour((_index, request) => (request.body.includes('"event":"deposit.completed"') ? 503 : 200));
+    await live.chain.mine(7);
+    const row = () => rowOf(hash);
+    await eventually('completed', async () => (await row())['status'] === 'completed', 20_000);
+    const actor = await actorOf(hash);
+    await eventually('an actor that knows it', async () => (await actor.query<{ state: string }>('view')).state === 'completed');
+    expect(await refusalOf(fail(actor, { by: 'Ann', reason: 'too late' }))).to.match(/the deposit is completed/);
+    expect(await updatesInHistory(actor)).to.equal(0);
+    expect(await statusOf(actor)).to.equal('RUNNING');
+    live.receiver.setBehaviour(200);
+    await eventually('the end of the actor', async () => (await statusOf(actor)) === 'COMPLETED', 20_000);
+    expect(await row()).to.include({ status: 'completed' });
+  });
+
+  it('releases a failed deposit once it is final, as a second generation with an actor of its own', async () => {
+    const before = await live.ledger();
+    const { hash, actor } = await pay(6n * USDT_UNIT);
+    await fail(actor, { by: 'Ann', reason: 'to be checked' });
+    const depositId = String((await rowOf(hash))['id']);
+    const release = () => releaseDeposit(live.gateway.deps, { depositId, by: 'Bob', reason: 'checked' });
+    const early = await release().catch((error: unknown) => error);
+    expect(String(early)).to.match(/is not final yet/);
+    await live.chain.mine(6);
+    await eventually('its second read', async () => (await rowOf(hash))['verified_at'] != null);
+    const released = await release();
+    expect(released).to.include({ status: 'completed', generation: 2, sequence: 3 });
+    const event = await live.eventOf('deposit.completed', hash);
+    expect(event).to.include({ id: depositId, sequence: 3, failure_code: null, amount_usd: 6 });
+    const second = await actorOf(hash, ':g2');
+    await eventually('the end of the second actor', async () => (await statusOf(second)) === 'COMPLETED');
+    expect((await balance('available')) - (before['available'] ?? 0n)).to.equal(6n * USDT_UNIT);
+    expect((await balance('held')) - (before['held'] ?? 0n)).to.equal(0n);
+    const again = await release().catch((error: unknown) => error);
+    expect(String(again)).to.match(/is completed, not failed/);
+  });
+
+  it('sees exactly one of two simultaneous deposits fail that cross the monthly limit', async () => {
+    const { deps } = live.gateway;
+    const [counted] = await deps.orm.em
+      .fork()
+      .execute<[{ sum: string }?]>(`select coalesce(sum(completed_cents), 0)::text as sum from monthly_totals where merchant_id = ?`, [
+        live.merchantId,
+      ]);
+    const room = BigInt(counted?.sum ?? '0') + 10_000n;
+    await updateMerchant(deps, { merchantId: live.merchantId, monthlyLimitCents: room });
+    try {
+      const other = await live.newCustomer();
+      const hashes = [
+        await live.chain.usdt.call('transfer', [live.address, 60n * USDT_UNIT]),
+        await live.chain.usdt.call('transfer', [other.address, 60n * USDT_UNIT]),
+      ];
+      await live.chain.mine(7);
+      const ends = await eventually(
+        'both ends',
+        async () => {
+          const rows = await Promise.all(hashes.map(rowOf));
+          return rows.every((row) => row['status'] === 'completed' || row['status'] === 'failed') && rows;
+        },
+        30_000,
+      );
+      expect(ends.map((row) => row['status']).sort()).to.deep.equal(['completed', 'failed']);
+      const failed = ends.find((row) => row['status'] === 'failed');
+      expect(failed).to.include({ failure_code: 'MONTHLY_LIMIT' });
+      await live.eventOf('deposit.failed', String(failed?.['transaction_hash']));
+      // What is left of the month may be used up to the cent.
+      const exact = await live.chain.usdt.call('transfer', [live.address, 40n * USDT_UNIT]);
+      await live.chain.mine(7);
+      await live.eventOf('deposit.completed', exact);
+    } finally {
+      await updateMerchant(deps, { merchantId: live.merchantId, monthlyLimitCents: null });
+    }
+  });
+
+  it('sees a deposit below the minimum fail once it is final', async () => {
+    const hash = await live.chain.usdt.call('transfer', [live.address, USDT_UNIT - 1n]);
+    await live.chain.mine(7);
+    const event = await live.eventOf('deposit.failed', hash);
+    expect(event).to.include({ failure_code: 'BELOW_MINIMUM', status: 'failed', sequence: 3 });
+  });
+
+  it('reads why a deposit waits on its pending step', async () => {
+    const { hash, actor } = await pay(5n * USDT_UNIT);
+    await live.chain.mine();
+    await live.eventOf('deposit.confirming', hash);
+    const { reason } = await eventually('the reason', async () => {
+      const waiting = await waitingFor(actor);
+      return waiting.reason !== '' && waiting;
+    });
+    expect(reason).to.equal('1 of 3 confirmations');
+    expect(await actor.query<{ state: string }>('view')).to.include({ state: 'confirming', needsOperator: false });
+    await live.chain.mine(5);
+    await live.eventOf('deposit.completed', hash);
+  });
+
+  it('is called for a deposit that is stuck, and called off when the chain moves', async () => {
+    const { deps } = live.gateway;
+    const usualMs = deps.settings.stuckAfterMs;
+    Object.assign(deps.settings, { stuckAfterMs: 1_500 });
+    const needs = async (actor: WorkflowHandle) => (await actor.describe()).searchAttributes['NeedsOperator']?.[0];
+    try {
+      const { hash, actor } = await pay(5n * USDT_UNIT);
+      await eventually('the alarm', async () => (await needs(actor)) === true, 20_000);
+      const stuck = (await listStuck(deps)).find((item) => item.transaction_hash === hash);
+      expect(stuck).to.include({ state: 'detected', network: 'bsc', needs: null });
+      expect(stuck?.reason).to.match(/^0 of 3 confirmations/);
+      expect(stuck?.action).to.match(/deposit fail/);
+      expect(await actor.query<{ needsOperator: boolean }>('view')).to.include({ needsOperator: true });
+      Object.assign(deps.settings, { stuckAfterMs: usualMs });
+      await live.chain.mine();
+      await live.eventOf('deposit.confirming', hash);
+      await eventually('the end of the alarm', async () => (await needs(actor)) === false);
+      await live.chain.mine(5);
+      await live.eventOf('deposit.completed', hash);
+      expect((await listStuck(deps)).map((item) => item.transaction_hash)).not.to.include(hash);
+    } finally {
+      Object.assign(deps.settings, { stuckAfterMs: usualMs });
+    }
+  });
+
+  /** Makes the watcher's cursor say that the chain stands still for an hour, until the deposit has gone to sleep for long. */
+  async function putToSleep(hash: string, actor: WorkflowHandle): Promise<void> {
+    await eventually(
+      'a long sleep',
+      async () => {
+        await live.gateway.deps.orm.em
+          .fork()
+          .execute(`update chain_cursors set moved_at = now() - interval '1 hour', finalized_moved_at = now() - interval '1 hour'`);
+        const { dueInMs, reason } = await waitingFor(actor);
+        return (await rowOf(hash))['wake_at'] != null && dueInMs > 5 * 60_000 && /stands at block \d+ for \d+ s/.test(reason);
+      },
+      45_000,
+    );
+  }
+
+  it('need not wait for a deposit that sleeps on a chain that stood still: new blocks wake it', async () => {
+    const { hash, actor } = await pay(5n * USDT_UNIT);
+    await putToSleep(hash, actor);
+    const minedMs = Date.now();
+    await live.chain.mine();
+    await live.eventOf('deposit.confirming', hash);
+    expect(Date.now() - minedMs).to.be.below(8_000);
+    expect((await rowOf(hash))['wake_at']).to.equal(null);
+    await live.chain.mine(5);
+    await live.eventOf('deposit.completed', hash);
+  });
+
+  it('need not wait either when a wake meets a look that is under way, which the server then forgets', async () => {
+    const { deps } = live.gateway;
+    const sql = <T>(text: string, params: unknown[] = []) => deps.orm.em.fork().execute<T[]>(text, params);
+    const { hash, actor } = await pay(5n * USDT_UNIT);
+    await putToSleep(hash, actor);
+    await actor.terminate('begins anew, so that its first look is the one that is met');
+    const em = deps.orm.em.fork();
+    await em.begin();
+    try {
+      await em.execute('select id from deposits where transaction_hash = ? for update', [hash]);
+      const blocked = async (): Promise<number> =>
+        (
+          await sql<{ n: number }>(
+            `select count(*)::int as n from pg_stat_activity
+             where wait_event_type = 'Lock' and query like 'update deposits set wake_at%' and datname = current_database()`,
+          )
+        )[0]?.n ?? 0;
+      await eventually('the new actor', async () => (await repairActors(deps)).deposits > 0);
+      await eventually('the look that is about to sleep', async () => (await blocked()) === 1);
+      await live.chain.mine();
+      await eventually('the wake', async () => (await blocked()) === 2);
+    } finally {
+      await em.rollback();
+    }
+    await live.eventOf('deposit.confirming', hash, 20_000);
+  });
+});
