@@ -7,7 +7,8 @@ import { rollBack } from './reorg.ts';
 import { wakeWaiting } from './wake.ts';
 import { loadWatched, type WatchedAddresses } from './watched.ts';
 
-export type FollowedChain = { readonly reader: ChainReader; readonly watched: WatchedAddresses };
+/** A chain with what one watcher remembers of it between two looks; all of it can be lost without harm. */
+export type FollowedChain = { readonly reader: ChainReader; readonly watched: WatchedAddresses; wakeFor?: string };
 
 /** What one look at the chain did. `behind` says that there is more to read at once. */
 export type Look = {
@@ -49,10 +50,18 @@ export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: Abor
   const verified = await verifyFinal(deps, chain, state, signal);
   cursor = await cursorOf(deps, reader);
   if (scanned + verified.count === 0) await noteQuiet(deps, cursor, state);
-  if (deps.actors) await wakeWaiting(deps, cursor);
+  await wake(deps, chain, cursor);
   const { scannedNumber, verifiedNumber } = cursor;
   const behind = scannedNumber < state.headNumber || verifiedNumber < Math.min(state.finalizedNumber, scannedNumber);
   return { scanned, verified: verified.count, foundLate: verified.foundLate, behind, cursor: { scannedNumber, verifiedNumber, ...state } };
+}
+
+/** Looks for sleepers only when the chain moved since none were left: on a chain that stands still this costs nothing. */
+async function wake(deps: Deps, chain: FollowedChain, cursor: ChainCursor): Promise<void> {
+  const place = `${cursor.headNumber}:${cursor.verifiedNumber}:${cursor.scannedHash}`;
+  if (chain.wakeFor === place) return;
+  const woken = await wakeWaiting(deps, cursor);
+  if (woken === 0) chain.wakeFor = place;
 }
 
 async function cursorOf(deps: Deps, reader: ChainReader): Promise<ChainCursor> {
