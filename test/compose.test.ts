@@ -1,0 +1,250 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import Ajv from 'ajv';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { VARIABLES } from '../src/config-variables.ts';
+import { SEARCH_ATTRIBUTES } from '../src/temporal/client.ts';
+
+type Service = {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly entrypoint?: readonly string[];
+  readonly env_file?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly networks: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly secrets?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: unknown;
+  readonly profiles?: readonly string[];
+  readonly stop_grace_period?: string;
+  readonly restart?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+};
+type Compose = {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+  readonly volumes: object;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+};
+
+const ROOT = resolve(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
+const { services } = compose;
+const GATEWAY = ['migrate', 'api', 'worker', 'signer'];
+const LASTING = ['postgres', 'temporal', 'api', 'worker'];
+/** In which a process drains after SIGTERM (src/shutdown.ts). */
+const DRAIN_SECONDS = 30;
+
+const text = { type: 'string', minLength: 1 };
+const texts = { type: 'array', items: text, minItems: 1 };
+const duration = { type: 'string', pattern: '^[1-9][0-9]*(s|m)$' };
+const named = (value: object) => ({ type: 'object', propertyNames: { pattern: '^[a-zA-Z0-9._-]+$' }, additionalProperties: value });
+const closed = (properties: Record<string, object>, required: string[] = []) => ({
+  type: 'object',
+  additionalProperties: false,
+  properties,
+  required,
+});
+
+/**
+ * The part of the Compose Specification that our file uses, written by hand and closed: a misspelt or new member fails. Values are
+ * narrower than the specification where it allows several spellings; an environment value must be text, because YAML would make
+ * a boolean or an octal number of it.
+ */
+const SCHEMA = {
+  ...closed(
+    {
+      name: { type: 'string', pattern: '^[a-z0-9][a-z0-9_-]*$' },
+      services: named({ $ref: '#/definitions/service' }),
+      networks: named(closed({ internal: { type: 'boolean' } })),
+      volumes: named(closed({})),
+      secrets: named(closed({ file: text }, ['file'])),
+    },
+    ['name', 'services'],
+  ),
+  patternProperties: { '^x-': {} },
+  definitions: {
+    service: closed(
+      {
+        image: text,
+        build: text,
+        restart: { type: 'string', pattern: '^(no|always|unless-stopped|on-failure(:[1-9][0-9]*)?)$' },
+        init: { type: 'boolean' },
+        read_only: { type: 'boolean' },
+        tmpfs: texts,
+        cap_drop: texts,
+        security_opt: texts,
+        networks: texts,
+        stop_grace_period: duration,
+        shm_size: { type: 'string', pattern: '^[1-9][0-9]*(k|m|g)b$' },
+        logging: closed({ driver: text, options: named(text) }, ['driver']),
+        env_file: texts,
+        environment: named({ type: 'string' }),
+        volumes: texts,
+        ports: texts,
+        secrets: texts,
+        profiles: texts,
+        entrypoint: texts,
+        command: texts,
+        depends_on: named(
+          closed({ condition: { enum: ['service_started', 'service_healthy', 'service_completed_successfully'] } }, ['condition']),
+        ),
+        healthcheck: closed(
+          {
+            test: { ...texts, items: [{ enum: ['CMD', 'CMD-SHELL'] }], additionalItems: text },
+            interval: duration,
+            timeout: duration,
+            retries: { type: 'integer', minimum: 1 },
+            start_period: duration,
+          },
+          ['test'],
+        ),
+      },
+      ['image'],
+    ),
+  },
+};
+
+const variablesOf = (file: string): string[] => [...read(file).matchAll(/^([A-Z0-9_]+)=/gm)].map((match) => match[1] ?? '');
+const seconds = (given: string) => Number.parseInt(given, 10) * (given.endsWith('m') ? 60 : 1);
+
+describe('the compose file', () => {
+  it('is of the form that the Compose Specification describes', () => {
+    const validate = new Ajv.default({ allErrors: true, strictTuples: false }).compile(SCHEMA);
+    validate(compose);
+    expect((validate.errors ?? []).map((error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`)).to.deep.equal(
+      [],
+    );
+  });
+
+  it('names only services, networks, volumes, secrets and files that exist', () => {
+    for (const [name, service] of Object.entries(services)) {
+      for (const other of Object.keys(service.depends_on ?? {})) expect(Object.keys(services), name).to.include(other);
+      for (const network of service.networks) expect(Object.keys(compose.networks), name).to.include(network);
+      for (const secret of service.secrets ?? []) expect(Object.keys(compose.secrets), name).to.include(secret);
+      for (const file of service.env_file ?? []) expect(existsSync(join(ROOT, `${file}.example`)), file).to.equal(true);
+      for (const volume of service.volumes ?? []) {
+        const source = volume.split(':')[0] ?? '';
+        if (source.startsWith('.')) expect(existsSync(join(ROOT, source)), source).to.equal(true);
+        else expect(Object.keys(compose.volumes), name).to.include(source);
+      }
+    }
+    const scripts = Object.values(services).flatMap(({ entrypoint }) => (entrypoint ?? []).filter((part) => part.startsWith('/deploy/')));
+    for (const script of scripts) expect(existsSync(join(ROOT, script.replace('/deploy/', 'deploy/temporal/'))), script).to.equal(true);
+    expect(scripts).to.have.length(2);
+  });
+
+  it('waits only for what can become true', () => {
+    for (const [name, service] of Object.entries(services))
+      for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
+        if (condition === 'service_healthy') expect(services[other]?.healthcheck, `${name} waits for ${other}`).to.not.equal(undefined);
+        if (condition === 'service_completed_successfully') expect(services[other]?.restart, other).to.match(/^on-failure/);
+      }
+  });
+
+  it('publishes the API and the Web UI, both on the loopback interface, and nothing else', () => {
+    const published = Object.entries(services).flatMap(([name, { ports }]) => (ports ?? []).map((port) => `${name} ${port}`));
+    expect(published).to.have.members(['api 127.0.0.1:8080:8080', 'temporal-ui 127.0.0.1:8233:8080']);
+  });
+
+  it('keeps the stores and the seed on a network without a way out', () => {
+    expect(compose.networks['internal']?.internal).to.equal(true);
+    for (const name of ['postgres', 'temporal', 'temporal-schema', 'temporal-namespace', 'migrate', 'signer'])
+      expect(services[name]?.networks, name).to.deep.equal(['internal']);
+  });
+
+  it('pins every image', () => {
+    for (const [name, { image }] of Object.entries(services)) {
+      expect(image, name).to.match(/^[a-z/-]+:\d+(\.\d+)*$/);
+    }
+    const bases = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map((match) => match[1]);
+    expect(new Set(bases)).to.deep.equal(new Set(['node:24-slim']));
+    expect(services['temporal-schema']?.image.split(':')[1]).to.equal(services['temporal']?.image.split(':')[1]);
+  });
+
+  it('gives the gateway only variables that it knows, and each role those that it needs', () => {
+    for (const name of GATEWAY) {
+      const service = services[name];
+      const given = [
+        ...(service?.env_file ?? []).flatMap((file) => variablesOf(`${file}.example`)),
+        ...Object.keys(service?.environment ?? {}),
+      ];
+      for (const variable of given) expect(Object.keys(VARIABLES), `${variable} of ${name}`).to.include(variable);
+      const role = name === 'migrate' ? 'tool' : name;
+      for (const [variable, { production }] of Object.entries<{ production?: readonly string[] }>(VARIABLES))
+        if (production?.includes(role)) expect(given, `${name} needs`).to.include(variable);
+    }
+  });
+
+  it('shows the seed to the signer alone, and the signer nothing that it does not need', () => {
+    for (const [name, service] of Object.entries(services)) {
+      const files = name === 'signer' ? ['wallet.json', 'wallet.passphrase'] : [];
+      expect(service.secrets ?? [], name).to.deep.equal(files);
+    }
+    for (const secret of ['SECRETS_KEY', 'BSC_RPC_URLS']) expect(variablesOf('deploy/signer.env.example')).to.not.include(secret);
+    expect(services['signer']?.profiles).to.deep.equal(['payouts']);
+  });
+
+  it('holds no secret itself, and its secrets are ignored by git and by the image', () => {
+    expect(read('docker-compose.yml')).to.not.match(/(PASSWORD|PWD|SECRETS_KEY|XPUB)\w*[:=]/);
+    expect(read('deploy/.gitignore').split('\n')).to.include.members(['*.env', 'secrets/']);
+    expect(read('.dockerignore'))
+      .to.match(/^\*$/m)
+      .and.not.match(/^!(deploy|\.env|\.data)/m);
+  });
+
+  it('lets processes drain before it kills them, and restarts what lasts', () => {
+    for (const name of ['api', 'worker', 'signer'])
+      expect(seconds(services[name]?.stop_grace_period ?? '0s'), name).to.be.greaterThan(DRAIN_SECONDS);
+    for (const name of LASTING) {
+      expect(services[name]?.restart, name).to.equal('unless-stopped');
+      expect(services[name]?.healthcheck, name).to.not.equal(undefined);
+    }
+    for (const name of GATEWAY) expect(services[name], name).to.deep.include({ read_only: true, cap_drop: ['ALL'] });
+  });
+
+  it('keeps the stores of Temporal and of the gateway apart', () => {
+    const script = read('deploy/postgres/databases.sh');
+    for (const database of ['gateway owner gateway', 'temporal owner temporal', 'temporal_visibility owner temporal'])
+      expect(script).to.include(`create database ${database};`);
+    expect(services['temporal']?.environment).to.include({ DBNAME: 'temporal', VISIBILITY_DBNAME: 'temporal_visibility' });
+    expect(read('deploy/gateway.env.example')).to.match(/^DATABASE_URL=postgres:\/\/gateway:[^@]*@postgres:5432\/gateway$/m);
+  });
+
+  it('makes the namespace with its retention and every search attribute that the actors set', () => {
+    const script = read('deploy/temporal/namespace.sh');
+    for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES)) expect(script).to.include(` ${name}:${type}`);
+    expect(script).to.include('--retention 30d');
+    const settings = parse(read('deploy/temporal/dynamic-config.yaml'));
+    expect(settings).to.deep.equal({
+      'matching.enableFairness': [{ value: true }],
+      'matching.numTaskqueueReadPartitions': [{ value: 1 }],
+      'matching.numTaskqueueWritePartitions': [{ value: 1 }],
+    });
+  });
+
+  it('takes the buttons away that would end an actor', () => {
+    for (const action of ['TERMINATE', 'CANCEL', 'RESET'])
+      expect(services['temporal-ui']?.environment).to.include({ [`TEMPORAL_WORKFLOW_${action}_DISABLED`]: 'true' });
+  });
+});
+
+describe('the image', () => {
+  it('holds every folder that the program runs from', () => {
+    const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap((match) => (match[1] ?? '').split(' '));
+    const allowed = new Set([...read('.dockerignore').matchAll(/^!(.+)$/gm)].map((match) => match[1]));
+    expect(copied).to.include.members(['src', 'workflows', 'activities', 'migrations', 'package.json', 'package-lock.json']);
+    for (const path of copied) expect(allowed.has(path) && existsSync(join(ROOT, path)), path).to.equal(true);
+  });
+
+  it('runs as a user without rights, in production', () => {
+    expect(read('Dockerfile'))
+      .to.match(/^USER node$/m)
+      .and.match(/NODE_ENV=production/);
+  });
+});
