@@ -210,7 +210,11 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
   child.once('exit', () => forget(entry));
   const stopSignal = spec.stopSignal ?? 'SIGTERM';
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const afterEnd = () => (child.exitCode === null && child.signalCode === null ? exited : undefined);
+  const afterEnd = () => {
+    if (child.exitCode !== null || child.signalCode !== null) return undefined;
+    child.ref(); // whoever waits for the end must not be left alone with an empty event loop
+    return exited;
+  };
   return {
     pid,
     running: () => child.exitCode === null && child.signalCode === null,
