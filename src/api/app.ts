@@ -9,7 +9,7 @@ import type { Route } from './route.ts';
 import { ROUTES } from './routes/index.ts';
 import { runRoute } from './run-route.ts';
 
-export const BASE_PATH = '/api/v1';
+const BASE_PATH = '/api/v1';
 
 export type AppOptions = {
   readonly deps: Deps;

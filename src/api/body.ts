@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from './errors.ts';
 
 /** Largest body of a request, in bytes. */
-export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 /** Far deeper than any resource; what is deeper is an attack on whatever walks it. */
 const MAX_DEPTH = 32;
 

@@ -6,7 +6,7 @@ import type { ErrorCode } from './errors.ts';
 /** Who calls, proven by a key. Its mode decides which data exist for the request. */
 export type Caller = KeyOwner;
 
-export type Method = 'get' | 'post' | 'put' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'delete';
 
 /** An answer; the body's type is the route's response schema. */
 export type Reply<B> = { readonly status: 200 | 201; readonly body: B };
@@ -18,7 +18,7 @@ export const created = <B>(body: B): Reply<B> => ({ status: 201, body });
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-export type RouteInput<A, P, Q, B> = {
+type RouteInput<A, P, Q, B> = {
   readonly caller: A extends 'key' ? Caller : undefined;
   readonly params: Output<P>;
   readonly query: Output<Q>;

@@ -15,7 +15,7 @@ import { generateSecret } from './webhooks/signature.ts';
 import { checkTargetForSave, TargetRefused } from './webhooks/target.ts';
 
 /** Endpoints of one merchant in one mode, deleted ones not counted. */
-export const MAX_ENDPOINTS = 50;
+const MAX_ENDPOINTS = 50;
 /** How long the old secret signs beside the new one after a rotation. */
 const OVERLAP_MS = 24 * 3_600_000;
 const SECRET_HINT_LENGTH = 4;

@@ -89,7 +89,7 @@ function simulatedConfirmations(row: Deposit): number {
   return row.status === 'confirming' ? 1 : row.requiredConfirmations;
 }
 
-export type AddressView = {
+type AddressView = {
   network: Network;
   address: string;
   native_currency: Currency;

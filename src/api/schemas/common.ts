@@ -17,7 +17,6 @@ export const usdAmount = z.number().meta({ description: 'USD with at most two de
 
 /** Requests: trimmed text that is not empty. */
 export const text = (maxLength: number) => z.string().trim().min(1).max(maxLength);
-export const optionalText = (maxLength: number) => text(maxLength).nullish();
 
 /** A filter by one of our ids. */
 export const idText = z
@@ -59,7 +58,7 @@ const MAX_LIMIT = 100;
 const MAX_PAGE = 1_000_000;
 
 /** The members of every list's query. */
-export const pageQuery = {
+const pageQuery = {
   limit: wholeNumber(MAX_LIMIT)
     .optional()
     .meta({ description: `Rows of one page; ${DEFAULT_LIMIT} when absent.` }),
