@@ -1,0 +1,117 @@
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { linkTemporal, TASK_QUEUE } from '../src/temporal/client.ts';
+import { ensureSearchAttributes } from '../src/temporal/search-attributes.ts';
+import { workflowBundle } from '../src/temporal/workflow-bundle.ts';
+import { USDT_UNIT } from '../test/support/chain.ts';
+import { eventually } from '../test/support/live-gateway.ts';
+import { startLiveMoney } from '../test/support/live-money.ts';
+import { ownTemporal, stopParts } from '../test/support/parts.ts';
+import { WEBHOOK_TASK_QUEUE } from '../workflows/timeouts.ts';
+import type { Row } from './row.ts';
+
+const DEPOSITS = 150;
+const LIMIT_MS = 180_000;
+
+/** The whole gateway in one process, against the very same workflows whose activities do nothing, each on a Temporal server of its own. */
+export async function run(): Promise<Row[]> {
+  const bare = await bareRate();
+  const real = await gatewayRate();
+  await stopParts();
+  return [
+    { figure: 'bare workflows, deposits/s', value: bare.toFixed(1), goal: '', met: true },
+    { figure: 'gateway, deposits/s', value: real.rate.toFixed(1), goal: '', met: true },
+    { figure: 'gateway / bare', value: (real.rate / bare).toFixed(2), goal: '>= 0.8', met: real.rate / bare >= 0.8 },
+    { figure: 'history events of a full deposit, one endpoint', value: String(real.events), goal: '<= 45', met: real.events <= 45 },
+  ];
+}
+
+/** Deposits per second from the first start to the last end of the actor. */
+async function bareRate(): Promise<number> {
+  const temporal = await ownTemporal();
+  const place = { address: temporal.now.address, namespace: 'default' };
+  const link = linkTemporal(place);
+  await ensureSearchAttributes(link, place.namespace);
+  const connection = await NativeConnection.connect({ address: place.address });
+  const next: Record<string, string> = { detected: 'confirming', confirming: 'completed' };
+  const states = new Map<string, string>();
+  const activities = {
+    advanceDeposit: async ({ depositId }: { depositId: string }) => {
+      const state = next[states.get(depositId) ?? 'detected'] ?? 'completed';
+      states.set(depositId, state);
+      return { state, since: new Date().toISOString(), deliveries: [`${depositId}-${state}`], note: '' };
+    },
+    deliverWebhook: async () => ({ status: 'succeeded', message: '' }),
+  };
+  const common = { connection, namespace: place.namespace };
+  const core = await Worker.create({
+    ...common,
+    taskQueue: TASK_QUEUE,
+    workflowBundle: await workflowBundle(),
+    activities,
+    maxCachedWorkflows: 1_500,
+    workflowTaskPollerBehavior: { type: 'autoscaling' },
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+  });
+  const hooks = await Worker.create({
+    ...common,
+    taskQueue: WEBHOOK_TASK_QUEUE,
+    activities: { deliverWebhook: activities.deliverWebhook },
+    maxConcurrentActivityTaskExecutions: 200,
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+  });
+  const running = Promise.all([core.run(), hooks.run()]);
+  const began = Date.now();
+  await Promise.all(Array.from({ length: DEPOSITS }, (_, index) => startBare(link, index)));
+  await Promise.all(Array.from({ length: DEPOSITS }, (_, index) => link.client.workflow.getHandle(`bare:${index}`).result()));
+  const rate = DEPOSITS / ((Date.now() - began) / 1_000);
+  core.shutdown();
+  hooks.shutdown();
+  await running;
+  await connection.close();
+  await link.close();
+  await temporal.stop();
+  return rate;
+}
+
+function startBare(link: ReturnType<typeof linkTemporal>, index: number): Promise<void> {
+  const depositId = `bare-${index}`;
+  return link.actors.start(`bare:${index}`, {
+    workflowType: 'deposit',
+    args: [{ depositId, state: 'detected', rests: false, deliveries: [`${depositId}-detected`] }],
+    attributes: { MerchantId: 'm', Network: 'bsc', DepositStage: 'detected', StageSince: new Date().toISOString(), NeedsOperator: false },
+    memo: { deposit_id: depositId, transaction_hash: depositId, address: depositId, amount: '1 USDT' },
+    summary: 'bare',
+    fairnessKey: 'm',
+  });
+}
+
+/** The same number of real transfers, already final when the watcher begins, until the last actor has ended. */
+async function gatewayRate(): Promise<{ rate: number; events: number }> {
+  const live = await startLiveMoney();
+  await live.gateway.stopWorker();
+  const customers = await Promise.all(Array.from({ length: 30 }, () => live.newCustomer()));
+  for (let index = 0; index < DEPOSITS; index += 1) {
+    await live.chain.usdt.call('transfer', [customers[index % customers.length]?.address, USDT_UNIT + BigInt(index)]);
+    if (index % 50 === 49) await live.chain.mine(1);
+  }
+  await live.chain.mine(12);
+  const sql = <T>(text: string): Promise<T[]> => live.gateway.deps.orm.em.fork().execute<T[]>(text);
+  await live.gateway.startWorker();
+  await eventually('the first deposit', async () => (await sql('select 1 from deposits limit 1')).length > 0, LIMIT_MS);
+  const began = Date.now();
+  await eventually(
+    'every delivery',
+    async () => {
+      const [row] = await sql<{ done: string }>(`select count(*)::text as done from webhook_deliveries where status = 'succeeded'`);
+      return Number(row?.done) === DEPOSITS * 3;
+    },
+    LIMIT_MS,
+  );
+  const rate = DEPOSITS / ((Date.now() - began) / 1_000);
+  const [deposit] = await sql<{ transaction_hash: string; address: string }>('select transaction_hash, address from deposits limit 1');
+  const handle = live.gateway.gateway.link?.client.workflow.getHandle(`deposit:bsc:${deposit?.transaction_hash}:${deposit?.address}:USDT`);
+  await handle?.result();
+  const events = (await handle?.describe())?.historyLength ?? 0;
+  await live.stop();
+  return { rate, events };
+}

@@ -1,0 +1,42 @@
+import { availableParallelism } from 'node:os';
+import type { Row } from './row.ts';
+
+/**
+ * `npm run bench -- NAME…`: measures and prints; nothing is asserted. Ratios are taken within one run, because absolute figures depend
+ * on the machine. Without a name it lists what there is.
+ */
+const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ run(): Promise<Row[]> }> }>> = {
+  deposits: {
+    about: 'deposits per second against the same workflows with activities that do nothing',
+    load: () => import('./deposits.ts'),
+  },
+  latency: { about: 'from a mined block to deposit.detected at the receiver', load: () => import('./latency.ts') },
+  waiting: { about: '5,000 deposits that wait on a chain that stands still (about 10 minutes)', load: () => import('./waiting.ts') },
+  scan: { about: 'reading blocks against JSON.parse of the same bytes', load: () => import('./scan.ts') },
+  exists: { about: 'GET /customers/exists against a bare handler', load: () => import('./exists.ts') },
+};
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !(name in BENCHES));
+if (names.length === 0 || unknown.length > 0) {
+  if (unknown.length > 0) process.stderr.write(`There is no bench ${unknown.join(', ')}.\n`);
+  for (const [name, { about }] of Object.entries(BENCHES)) process.stdout.write(`${name.padEnd(10)} ${about}\n`);
+  process.exitCode = unknown.length > 0 ? 2 : 0;
+} else {
+  for (const name of names) {
+    const began = Date.now();
+    const rows = (await (await BENCHES[name]?.load())?.run()) ?? [];
+    print(name, rows, Date.now() - began);
+  }
+  process.exit();
+}
+
+function print(name: string, rows: readonly Row[], tookMs: number): void {
+  process.stdout.write(`\n${name} on ${availableParallelism()} cores, ${(tookMs / 1_000).toFixed(0)} s\n`);
+  const widths = { figure: Math.max(...rows.map((row) => row.figure.length)), value: Math.max(...rows.map((row) => row.value.length)) };
+  for (const row of rows) {
+    process.stdout.write(
+      `  ${row.figure.padEnd(widths.figure)}  ${row.value.padStart(widths.value)}  ${row.goal === '' ? '' : `goal ${row.goal}: ${row.met ? 'met' : 'MISSED'}`}\n`,
+    );
+  }
+}
