@@ -3,18 +3,15 @@ import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 
 describe('GET /customers/exists', () => {
   let api: TestApi;
+  let id: string;
   before(async () => {
     api = await startTestApi();
+    id = (await create({ external_id: 'ex-1', email: 'Ex@Example.com' })).body['id'];
   });
   after(() => api.stop());
 
   const create = (body: unknown, key = api.keys.test) => call(`${api.url}/customers`, { key, body });
   const exists = (query: string, key = api.keys.test) => call(`${api.url}/customers/exists?${query}`, { key });
-
-  let id: string;
-  before(async () => {
-    id = (await create({ external_id: 'ex-1', email: 'Ex@Example.com' })).body['id'];
-  });
 
   it('finds by either field and says which one it used', async () => {
     const customer = { id, external_id: 'ex-1', email: 'Ex@Example.com' };
