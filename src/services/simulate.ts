@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import { ChainCursor, Customer, type Deposit, DepositAddress } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import type { Currency, Network } from '../domain/assets.ts';
@@ -41,7 +42,11 @@ export async function simulateDeposit(deps: Deps, input: Simulation): Promise<{ 
   if (!price && needsPrice) throw new NoPriceYet(`there is no price for ${input.currency} yet`);
   return await transact(deps, async (tx) => {
     // The customer's row is the lock under which two equal simulations become one.
-    const customer = await tx.em.findOne(Customer, { id: input.customerId, merchantId: input.merchantId, mode: 'test' }, { lockMode: 4 });
+    const customer = await tx.em.findOne(
+      Customer,
+      { id: input.customerId, merchantId: input.merchantId, mode: 'test' },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
     if (!customer) return undefined;
     const address = await tx.em.findOneOrFail(DepositAddress, { customerId: customer.id, network: input.network });
     const cursor = await tx.em.findOne(ChainCursor, input.network);

@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import type { ChainReader, ScannedBlock } from '../../chain/port.ts';
 import { ChainBlock, ChainCursor } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
@@ -78,7 +79,7 @@ async function recordAgain(deps: Deps, reader: ChainReader, block: ScannedBlock)
 
 /** A shared lock: a watcher that rolls back or moves on waits for the end of this transaction, and this one sees what it did before. */
 async function holdCursor(em: Em, reader: ChainReader, number: number): Promise<ChainCursor> {
-  const cursor = await em.findOneOrFail(ChainCursor, reader.network, { lockMode: 2 });
+  const cursor = await em.findOneOrFail(ChainCursor, reader.network, { lockMode: LockMode.PESSIMISTIC_READ });
   if (number > cursor.scannedNumber) throw new RescanStopped(`block ${number} was replaced meanwhile and is not read again yet`, number);
   return cursor;
 }

@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import { ChainCursor, Deposit, Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import {
@@ -45,7 +46,7 @@ export async function advanceDeposit(deps: Deps, input: { depositId: string; ala
   if (first.kind === 'rest') return await standing(em, deposit);
   const price = deposit.rateUnits == null ? await currentPrice(deps, deposit.currency) : undefined;
   return await transact(deps, async (tx) => {
-    const locked = await tx.em.findOneOrFail(Deposit, input.depositId, { lockMode: 4 });
+    const locked = await tx.em.findOneOrFail(Deposit, input.depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
     const fresh = await tx.em.findOne(ChainCursor, locked.network);
     freezePrice(locked, price);
     const decision = decideAdvance(factsOf(deps, locked, fresh));

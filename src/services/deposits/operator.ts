@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import { ChainCursor, Deposit } from '../../db/entities/index.ts';
 import { RELEASABLE_CODES } from '../../domain/deposit.ts';
 import type { Deps } from '../deps.ts';
@@ -21,7 +22,7 @@ export class DecisionRefused extends Error {
  */
 export async function failDeposit(deps: Deps, { depositId, by, reason }: Decision): Promise<{ deposit: Deposit; deliveries: string[] }> {
   return await transact(deps, async (tx) => {
-    const deposit = await tx.em.findOne(Deposit, depositId, { lockMode: 4 });
+    const deposit = await tx.em.findOne(Deposit, depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!deposit) throw new DecisionRefused(`there is no deposit ${depositId}; list them with "deposit list"`);
     const refusal = refusalToFail(deposit);
     if (refusal) throw new DecisionRefused(refusal);
@@ -56,7 +57,7 @@ export async function releaseDeposit(deps: Deps, { depositId, by, reason }: Deci
   const found = await deps.orm.em.fork().findOne(Deposit, depositId);
   const price = found && found.rateUnits == null ? await currentPrice(deps, found.currency) : undefined;
   return await transact(deps, async (tx) => {
-    const deposit = await tx.em.findOne(Deposit, depositId, { lockMode: 4 });
+    const deposit = await tx.em.findOne(Deposit, depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!deposit) throw new DecisionRefused(`there is no deposit ${depositId}; list them with "deposit list"`);
     const cursor = await tx.em.findOne(ChainCursor, deposit.network);
     const refusal = refusalToRelease(deposit, cursor?.verifiedNumber ?? -1);

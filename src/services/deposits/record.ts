@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import type { Price } from '../../chain/port.ts';
 import { Deposit } from '../../db/entities/index.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
@@ -44,7 +45,7 @@ export async function recordDeposit(
   transfer: IncomingTransfer,
 ): Promise<{ deposit: Deposit; outcome: RecordOutcome; deliveries: string[] }> {
   const id = depositIdOf(transfer);
-  const known = await tx.em.findOne(Deposit, id, { lockMode: 4 });
+  const known = await tx.em.findOne(Deposit, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (known) return await recogniseDeposit(tx, deps, known, transfer);
   const deposit = tx.em.create(Deposit, newDeposit(deps, id, transfer));
   freezePrice(deposit, transfer.price);
