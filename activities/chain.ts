@@ -1,10 +1,9 @@
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import type { BlockRef, ChainReader } from '../src/chain/port.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/chain/cursor.ts';
 import { type FollowedChain, lookAtChain } from '../src/services/chain/follow.ts';
 import type { Deps } from '../src/services/deps.ts';
-import { shortMessage } from './faults.ts';
+import { failure, shortMessage } from './faults.ts';
 
 export type ChainDeps = Deps & {
   readonly chains: ReadonlyMap<string, FollowedChain>;
@@ -25,7 +24,7 @@ export function chainActivities(deps: ChainDeps) {
     async followChain(input: { network: string }): Promise<void> {
       const chain = deps.chains.get(input.network);
       if (!chain)
-        throw ApplicationFailure.create({
+        throw failure({
           message: `this worker has no RPC endpoints for ${input.network}: set them and restart it`,
           nextRetryDelay: '5s',
         });
@@ -39,9 +38,8 @@ export function chainActivities(deps: ChainDeps) {
         });
       } catch (error) {
         // A worker that shuts down hands the chain over at once.
-        if (signal.aborted)
-          throw ApplicationFailure.create({ message: 'this worker shuts down; another one goes on', nextRetryDelay: 100 });
-        throw ApplicationFailure.create({ message: shortMessage(error), type: 'ChainFault' });
+        if (signal.aborted) throw failure({ message: 'this worker shuts down; another one goes on', nextRetryDelay: 100 });
+        throw failure({ message: shortMessage(error), type: 'ChainFault' });
       } finally {
         clearInterval(beat);
       }

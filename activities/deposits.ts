@@ -1,8 +1,8 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { advanceDeposit as advance } from '../src/services/deposits/advance.ts';
 import { DecisionRefused, failDeposit as fail } from '../src/services/deposits/operator.ts';
 import type { Deps } from '../src/services/deps.ts';
-import { guarded } from './faults.ts';
+import { failure, guarded } from './faults.ts';
 
 /** The steps of the deposit actor. */
 export function depositActivities(deps: Deps) {
@@ -22,8 +22,8 @@ export function depositActivities(deps: Deps) {
       if (result.kind === 'at') {
         return { state: result.state, since: result.since.toISOString(), deliveries: [...result.deliveries], note: result.note };
       }
-      if (result.stuck) throw ApplicationFailure.create({ message: result.reason, type: 'NeedsOperator', nonRetryable: true });
-      throw ApplicationFailure.create({
+      if (result.stuck) throw failure({ message: result.reason, type: 'NeedsOperator', nonRetryable: true });
+      throw failure({
         message: result.reason,
         type: 'Waiting',
         nextRetryDelay: result.delayMs,
@@ -39,7 +39,7 @@ export function depositActivities(deps: Deps) {
             return { state: (await fail(deps, input)).deposit.status };
           } catch (error) {
             if (!(error instanceof DecisionRefused)) throw error;
-            throw ApplicationFailure.create({ message: error.message, type: 'DecisionRefused', nonRetryable: true });
+            throw failure({ message: error.message, type: 'DecisionRefused', nonRetryable: true });
           }
         },
         (error) => deps.log.warn({ err: error, depositId: input.depositId }, 'failing a deposit met a fault of our own'),

@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, type ApplicationFailureOptions } from '@temporalio/common';
 
 const MAX_LENGTH = 200;
 
@@ -11,6 +11,16 @@ export function shortMessage(error: unknown): string {
   return (text.split('\n')[0] ?? '').slice(0, MAX_LENGTH);
 }
 
+/**
+ * A failure as operators see it: a message, and no stack. A stack would be kept in every history with the paths of this machine, and it
+ * says nothing about a chain or a receiver that has to be waited for.
+ */
+export function failure(options: ApplicationFailureOptions): ApplicationFailure {
+  const error = ApplicationFailure.create(options);
+  error.stack = '';
+  return error;
+}
+
 /** Runs an activity's work; a fault of our own leaves it as a retryable failure with a short message and without a stack. */
 export async function guarded<T>(work: () => Promise<T>, report: (error: unknown) => void): Promise<T> {
   try {
@@ -18,6 +28,6 @@ export async function guarded<T>(work: () => Promise<T>, report: (error: unknown
   } catch (error) {
     if (error instanceof ApplicationFailure) throw error;
     report(error);
-    throw ApplicationFailure.create({ message: shortMessage(error), type: error instanceof Error ? error.name : 'Fault' });
+    throw failure({ message: shortMessage(error), type: error instanceof Error ? error.name : 'Fault' });
   }
 }

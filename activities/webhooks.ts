@@ -1,6 +1,6 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { type ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { type DeliverDeps, deliverWebhook as deliver } from '../src/services/deliveries/deliver.ts';
-import { shortMessage } from './faults.ts';
+import { failure, shortMessage } from './faults.ts';
 
 const OWN_FAULT_MIN_MS = 1_000;
 const OWN_FAULT_SPREAD_MS = 4_000;
@@ -22,7 +22,7 @@ export function webhookActivities(deps: DeliverDeps) {
       }
       if (result.kind === 'done') {
         if (result.status === 'succeeded') return { status: result.status, message: result.message };
-        throw ApplicationFailure.create({ message: result.message, type: 'DeliveryFailed', nonRetryable: true });
+        throw failure({ message: result.message, type: 'DeliveryFailed', nonRetryable: true });
       }
       throw benign(result.message, result.delayMs);
     },
@@ -30,7 +30,7 @@ export function webhookActivities(deps: DeliverDeps) {
 }
 
 function benign(message: string, nextRetryDelay: number): ApplicationFailure {
-  return ApplicationFailure.create({ message, type: 'DeliveryWaits', nextRetryDelay, category: ApplicationFailureCategory.BENIGN });
+  return failure({ message, type: 'DeliveryWaits', nextRetryDelay, category: ApplicationFailureCategory.BENIGN });
 }
 
 /** A steady spread without randomness: the same delivery always gets the same share of the pause. */
