@@ -52,8 +52,9 @@ export function time(given: string): Date {
   const match = TIME.exec(given);
   const value = new Date(given);
   // V8 turns February 30 into March 2.
-  const lastDay = match ? new Date(Date.UTC(Number(match[1]), Number(match[2]), 0)).getUTCDate() : 0;
-  if (!match || Number.isNaN(value.getTime()) || Number(match[3]) > lastDay) {
+  const [year = 0, month = 0, day = 0] = (match?.slice(1, 4) ?? []).map((part) => Number.parseInt(part, 10));
+  const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  if (!match || Number.isNaN(value.getTime()) || day > lastDay) {
     throw new InvalidArgumentError('It must be an ISO-8601 time such as 2026-11-20T09:30:00Z, or a date.');
   }
   return value;

@@ -7,6 +7,7 @@ import { linkTemporal, type TemporalLink } from '../temporal/client.ts';
 import { missingSearchAttributes } from '../temporal/search-attributes.ts';
 import { bad, type Check, good } from './doctor-check.ts';
 import { neverCreate, reasonOf } from './ground.ts';
+import { reachTemporal } from './reach.ts';
 
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 const MIN_MAJOR = 14;
@@ -22,7 +23,7 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
   try {
     const asked = Date.now();
     const [row] = await em.execute<{ version: string; major: string; at: string }[]>(
-      `select current_setting('server_version') as version, current_setting('server_version_num') as major, extract(epoch from clock_timestamp())::text as at`,
+      `select current_setting('server_version') as version, current_setting('server_version_num') as major, (extract(epoch from clock_timestamp()) * 1000)::bigint::text as at`,
     );
     const ours = (asked + Date.now()) / 2;
     return [checkVersion(row?.version ?? '', row?.major ?? '0'), await checkSchema(em), checkClock(ours, row?.at ?? '0')];
@@ -60,7 +61,7 @@ async function checkSchema(em: Em): Promise<Check> {
 
 /** Signatures and expiries go by the clock; both sides of a wrong one refuse each other. */
 function checkClock(oursMs: number, theirs: string): Check {
-  const differenceMs = Math.round(Math.abs(Number.parseFloat(theirs) * 1_000 - oursMs));
+  const differenceMs = Math.round(Math.abs(Number.parseInt(theirs, 10) - oursMs));
   if (differenceMs > MAX_CLOCK_DIFFERENCE_MS)
     return bad('clock', `this machine and PostgreSQL differ by ${Math.round(differenceMs / 1_000)} s`, 'Let NTP set the clocks of both');
   return good('clock', `within ${differenceMs} ms of PostgreSQL`);
@@ -73,7 +74,7 @@ export async function checkTemporal(config: Config, run: Run | undefined): Promi
   if (address === undefined) return [good('temporal', 'embedded; "gateway start" starts it')];
   const link = linkTemporal({ address, namespace });
   try {
-    await link.ping();
+    await reachTemporal(link, { address, namespace });
     return [good('temporal', `${address} answers, namespace ${namespace}`), await checkAttributes(link, namespace)];
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;

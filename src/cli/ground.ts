@@ -10,6 +10,7 @@ import { createLogger, hideInText, type Logger } from '../log.ts';
 import { migrate, requireCurrentSchema } from '../migrate.ts';
 import type { Deps } from '../services/deps.ts';
 import type { TemporalLink, TemporalPlace } from '../temporal/client.ts';
+import { reachTemporal } from './reach.ts';
 import { progress } from './run.ts';
 
 /** What a command stands on besides the database. */
@@ -146,7 +147,7 @@ async function locateAttached(config: Config, log: Logger, need: 'required' | 'a
 /** Throws a sentence when Temporal does not answer within some seconds. */
 export async function requireTemporal({ link, place }: Attached): Promise<void> {
   try {
-    await link.ping();
+    await reachTemporal(link, place);
   } catch (error) {
     throw new OperatorError(
       `Temporal at ${place.address} does not answer: ${reasonOf(error)}`,
