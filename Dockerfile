@@ -14,6 +14,8 @@ COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
 COPY migrations ./migrations
+# The workflows' bundle, so that a worker on a read-only disk need not build it at each start.
+RUN node -e "import('./src/temporal/workflow-bundle.ts').then((module) => module.workflowBundle())"
 USER node
 EXPOSE 8080
 ENTRYPOINT ["node", "src/bin.mjs"]
