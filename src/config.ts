@@ -136,15 +136,7 @@ function assemble(values: Values, warnings: readonly string[]) {
       confirmations: values.TRON_CONFIRMATIONS,
       energy: values.TRON_ENERGY,
     },
-    wallet: {
-      /** Account xpubs from the environment; what is undefined comes from the wallet file's public part. */
-      xpubs: {
-        live: { bsc: values.WALLET_XPUB_BSC, tron: values.WALLET_XPUB_TRON },
-        test: { bsc: values.WALLET_XPUB_TEST_BSC, tron: values.WALLET_XPUB_TEST_TRON },
-      },
-      seedFile: resolve(values.WALLET_SEED_FILE ?? join(dataDir, 'wallet.json')),
-      passphraseFile: resolve(values.WALLET_PASSPHRASE_FILE ?? join(dataDir, 'wallet.passphrase')),
-    },
+    wallet: walletOf(values, dataDir),
     payments: {
       minPaymentCents: values.MIN_PAYMENT_USD,
       /** Hundredths of a percent. */
@@ -170,6 +162,18 @@ function assemble(values: Values, warnings: readonly string[]) {
       requestsBurst: values.RATE_LIMIT_BURST,
       badCredentialsPerMinute: values.RATE_LIMIT_BAD_CREDENTIALS,
     },
+  };
+}
+
+function walletOf(values: Values, dataDir: string) {
+  return {
+    /** Account xpubs from the environment; what is undefined comes from the wallet file's public part. */
+    xpubs: {
+      live: { bsc: values.WALLET_XPUB_BSC, tron: values.WALLET_XPUB_TRON },
+      test: { bsc: values.WALLET_XPUB_TEST_BSC, tron: values.WALLET_XPUB_TEST_TRON },
+    },
+    seedFile: resolve(values.WALLET_SEED_FILE ?? join(dataDir, 'wallet.json')),
+    passphraseFile: resolve(values.WALLET_PASSPHRASE_FILE ?? join(dataDir, 'wallet.passphrase')),
   };
 }
 

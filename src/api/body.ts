@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { Context } from 'koa';
+import { koaBody } from 'koa-body';
 import { ApiError } from './errors.ts';
 
 /** Largest body of a request, in bytes. */
@@ -10,10 +12,10 @@ const MAX_DEPTH = 32;
  * The request's JSON object; an empty one where there is no body. Throws 413 over 1 MiB, 415 for anything but plain UTF-8 JSON, and 400 for
  * malformed or too deep JSON, for a value that is no object, and for text that cannot be stored.
  */
-export async function readJsonBody(request: IncomingMessage): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(request);
+export async function readJsonBody(ctx: Context): Promise<Record<string, unknown>> {
+  const bytes = await readBytes(ctx);
   if (bytes.length === 0) return {};
-  checkContentType(request);
+  checkContentType(ctx.req);
   const value = parse(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ApiError('VALIDATION_ERROR', 'The request body must be a JSON object.');
@@ -27,23 +29,57 @@ export function isCleanText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', `The request body must not be larger than ${MAX_BODY_BYTES} bytes.`);
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  return await new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      // What is left still has to be taken off the wire, or the caller would never read the answer; the server's own time-out ends it.
-      if (size > MAX_BODY_BYTES) reject(tooLarge());
-      else chunks.push(chunk);
-    });
-    request.once('end', () => resolve(Buffer.concat(chunks)));
-    const broken = () => reject(new ApiError('INVALID_JSON', 'The request body ended before it was complete.'));
-    request.once('error', broken);
-    request.once('close', broken);
-  });
+/** Takes the body as bytes: latin1 is one character for each byte, so what follows decides on the very bytes that were sent. */
+const takeBody = koaBody({
+  ...{ text: true, textTypes: ['*/*'], textLimit: MAX_BODY_BYTES, encoding: 'latin1' },
+  ...{ json: false, urlencoded: false, multipart: false },
+});
+
+async function readBytes(ctx: Context): Promise<Buffer> {
+  // A body without a type is no text to the parser, and would be left on the wire.
+  if (!ctx.headers['content-type'] && hasBody(ctx)) {
+    if (Number(ctx.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+    throw unsupported();
+  }
+  // The parser would inflate it, which is work for us and a lever for an attacker.
+  if (!isPlain(ctx.headers['content-encoding']) && hasBody(ctx)) {
+    ctx.req.resume();
+    throw unsupported();
+  }
+  try {
+    await takeBody(ctx, async () => undefined);
+  } catch (error) {
+    // What is left still has to be taken off the wire, or the caller would never read the answer; the server's own time-out ends it.
+    ctx.req.resume();
+    throw typeOf(error) === 'entity.too.large'
+      ? tooLarge()
+      : new ApiError('INVALID_JSON', 'The request body could not be read to its end.');
+  }
+  const { body } = ctx.request as { body?: unknown };
+  return Buffer.from(typeof body === 'string' ? body : '', 'latin1');
+}
+
+function isPlain(encoding: string | undefined): boolean {
+  return encoding === undefined || encoding.toLowerCase() === 'identity';
+}
+
+function hasBody(ctx: Context): boolean {
+  return ctx.headers['transfer-encoding'] !== undefined || Number(ctx.headers['content-length'] ?? 0) > 0;
+}
+
+function typeOf(error: unknown): unknown {
+  return error instanceof Error && 'type' in error ? error.type : undefined;
+}
+
+function tooLarge(): ApiError {
+  return new ApiError('PAYLOAD_TOO_LARGE', `The request body must not be larger than ${MAX_BODY_BYTES} bytes.`);
+}
+
+function unsupported(): ApiError {
+  return new ApiError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    'The request body must be sent as "Content-Type: application/json" in UTF-8, not compressed.',
+  );
 }
 
 function checkContentType(request: IncomingMessage): void {
@@ -54,12 +90,8 @@ function checkContentType(request: IncomingMessage): void {
     .replaceAll('"', '');
   const isJson = type === 'application/json' || /^application\/[a-z0-9.-]+\+json$/.test(type);
   const isUtf8 = charset === undefined || charset === 'utf-8' || charset === 'utf8';
-  const encoding = request.headers['content-encoding'];
-  if (isJson && isUtf8 && (encoding === undefined || encoding === 'identity')) return;
-  throw new ApiError(
-    'UNSUPPORTED_MEDIA_TYPE',
-    'The request body must be sent as "Content-Type: application/json" in UTF-8, not compressed.',
-  );
+  if (isJson && isUtf8) return;
+  throw unsupported();
 }
 
 function parse(bytes: Buffer): unknown {

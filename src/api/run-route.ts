@@ -42,7 +42,7 @@ async function identify(findOwner: KeyFinder, route: Route, ctx: Context): Promi
 }
 
 async function readInput(route: Route, ctx: Context): Promise<{ body: unknown; query: unknown }> {
-  const body = route.body ? check(route.body, await readJsonBody(ctx.req)) : check(undefined, undefined);
+  const body = route.body ? check(route.body, await readJsonBody(ctx)) : check(undefined, undefined);
   const query = check(route.query, readQuery(ctx.querystring));
   refuseDetails([...query.details, ...body.details]);
   return { body: body.value, query: query.value };

@@ -93,5 +93,6 @@ export async function eventually<T>(
   }
 }
 
+/** A transaction hash that exists nowhere. */
 export const randomHash = (): string => `0x${randomBytes(32).toString('hex')}`;
 export { createCustomer, createEndpoint, createMerchant, ownTemporal };

@@ -6,6 +6,7 @@ import type { DepositActorInput } from '../../../src/domain/actor-message.ts';
 // stored histories must refuse it.
 const { advanceDeposit, deliverWebhook } = proxyActivities<Activities>({ startToCloseTimeout: 20_000 });
 
+/** The altered actor; its name is the real one's. */
 export async function deposit(input: DepositActorInput): Promise<{ state: string }> {
   let state = input.state;
   while (!input.rests && (state === 'detected' || state === 'confirming')) {
