@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The one plain-JavaScript file: it makes sure that Node can run TypeScript before any TypeScript is loaded.
 // Usage: bin.mjs [--entry FILE] [ARGUMENTS…]; without --entry it runs the operator's command line.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -14,15 +14,29 @@ if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
   const args = process.argv.slice(2);
   const entry = args[0] === '--entry' ? resolve(root, args.splice(0, 2)[1] ?? '') : join(root, 'src/cli.ts');
   process.argv = [process.argv[0], entry, ...args];
+  endWithNpm();
   await import(pathToFileURL(entry).href);
 } else {
   const bundled = join(root, 'node_modules/.bin/node');
   if (existsSync(bundled) && process.env.GATEWAY_NODE_RETRY !== '1') {
-    const run = spawnSync(bundled, process.argv.slice(1), { stdio: 'inherit', env: { ...process.env, GATEWAY_NODE_RETRY: '1' } });
-    process.exit(run.status ?? 1);
+    const run = spawn(bundled, process.argv.slice(1), { stdio: 'inherit', env: { ...process.env, GATEWAY_NODE_RETRY: '1' } });
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => run.kill(signal));
+    process.exit(await new Promise((resolve) => run.on('close', (code) => resolve(code ?? 1))));
   }
   process.stderr.write(
     `This is Node ${process.versions.node}, and the gateway needs Node ${NEEDED.join('.')} or newer: install it, or run "npm ci" on Linux x64 or arm64, which brings it along.\n`,
   );
   process.exit(2);
+}
+
+/**
+ * npm ends without a word to us when it is killed, and what it ran would go on alone. Its scripts begin with `exec`, so that signals to
+ * npm reach this process and npm is the parent; when the parent is gone, so are we, in good order.
+ */
+function endWithNpm() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM');
+  }, 1_000).unref();
 }

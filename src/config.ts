@@ -5,7 +5,6 @@ import type { Values, VariableName } from './config-variables.ts';
 import { VARIABLES } from './config-variables.ts';
 import { OperatorError } from './errors.ts';
 
-export { durationMs } from './config-parsers.ts';
 export type { ConfigRole } from './config-variable.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
