@@ -10,6 +10,7 @@ import { openOrm } from './db/orm.ts';
 import { ASSETS, type Network } from './domain/assets.ts';
 import { componentLogger, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { observeTransport } from './observe.ts';
 import { createSecretBox } from './secret-box.ts';
 import type { FollowedChain } from './services/chain/follow.ts';
 import { createDeliverySlots } from './services/deliveries/slots.ts';
@@ -119,7 +120,14 @@ export function activityDepsOf(
     policy: deps.settings.webhookTarget,
     now: () => performance.now(),
   });
-  return { ...deps, transport, slots: createDeliverySlots(), chains: chainsOf(gateway, gasWallets), firstBlockSince, stopping };
+  return {
+    ...deps,
+    transport: observeTransport(transport, gateway.metrics),
+    slots: createDeliverySlots(),
+    chains: chainsOf(gateway, gasWallets),
+    firstBlockSince,
+    stopping,
+  };
 }
 
 function chainsOf({ config, bscRpc }: Gateway, gasWallets: Readonly<Partial<Record<Network, string>>>): Map<string, FollowedChain> {

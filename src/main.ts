@@ -11,6 +11,7 @@ import { readiness } from './health.ts';
 import { componentLogger, createLogger, type Logger } from './log.ts';
 import { startLoops } from './loops.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
+import { observeHttp } from './observe.ts';
 import { healthRoutes } from './ops.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
 import { ensureSearchAttributes } from './temporal/search-attributes.ts';
@@ -145,7 +146,7 @@ async function startApi(gateway: Gateway, config: Config, startedAt: Date, shutd
     deps: gateway.deps,
     publicUrl: config.http.publicUrl,
     checkResponses: !config.production,
-    before: [healthRoutes(gateway, () => readiness(gateway, startedAt))],
+    before: [observeHttp(gateway.metrics), healthRoutes(gateway, () => readiness(gateway, startedAt))],
   });
   const server = createServer(app);
   const { port } = await listen(server, config, gateway.log);
@@ -159,7 +160,7 @@ async function startOps(gateway: Gateway, config: Config, startedAt: Date, shutd
     deps: gateway.deps,
     routes: [],
     checkResponses: false,
-    before: [healthRoutes(gateway, () => readiness(gateway, startedAt))],
+    before: [observeHttp(gateway.metrics), healthRoutes(gateway, () => readiness(gateway, startedAt))],
   });
   const server = createServer(app);
   await listen(server, config, gateway.log);

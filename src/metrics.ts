@@ -12,11 +12,11 @@ export function createMetrics(options: { readonly defaults?: boolean } = {}) {
   if (options.defaults !== false) collectDefaultMetrics({ register: registry });
   return {
     registry,
-    /** Transitions of deposits, by the state they came into. */
-    deposits: new Counter({
-      name: 'gateway_deposits_total',
-      help: 'Deposits by the state they reached',
-      labelNames: ['network', 'currency', 'state', 'mode'] as const,
+    /** Deposits that are not at their end, counted in the database when the metrics are asked for. */
+    openDeposits: new Gauge({
+      name: 'gateway_open_deposits',
+      help: 'Deposits that wait for the chain, by state',
+      labelNames: ['network', 'state'] as const,
       registers,
     }),
     /** `class`: 2xx, 3xx, 4xx, 429, 5xx, timeout, connection, refused_target. */

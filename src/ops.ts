@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Gateway } from './compose.ts';
 import type { Readiness } from './health.ts';
+import { refreshMetrics } from './observe.ts';
 
 /** What operators' tools ask: `/health/live`, `/health/ready` and `/metrics`, at the server's root and without a key. */
 export function healthRoutes(gateway: Gateway, ready: () => Promise<Readiness>): Middleware {
@@ -13,6 +14,9 @@ export function healthRoutes(gateway: Gateway, ready: () => Promise<Readiness>):
       context.status = state.ready ? 200 : 503;
       context.body = { ready: state.ready, reasons: state.reasons };
     } else if (context.path === '/metrics') {
+      await refreshMetrics(gateway).catch((error: unknown) =>
+        gateway.log.warn({ err: error }, 'metrics of the database could not be read'),
+      );
       context.type = gateway.metrics.registry.contentType;
       context.body = await gateway.metrics.registry.metrics();
     } else {
