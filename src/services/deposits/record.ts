@@ -92,6 +92,7 @@ async function recogniseDeposit(tx: Tx, deps: Deps, deposit: Deposit, transfer: 
   deposit.blockNumber = transfer.blockNumber;
   deposit.blockHash = transfer.blockHash;
   deposit.verifiedAt = null;
+  if (deposit.status === 'completed') deposit.alarmedAt = null;
   deposit.updatedAt = deps.now();
   if (!revives) {
     await tx.em.flush();
