@@ -50,7 +50,9 @@ export async function withGateway<T>(needs: Needs, work: (gateway: CommandGatewa
       if (needs.currentSchema !== false) await (database.alone ? migrate : requireCurrentSchema)(gateway.deps.orm);
       const attached = gateway.link && temporal ? { ...temporal, link: gateway.link } : undefined;
       if (needs.temporal === 'required' && attached) await requireTemporal(attached);
-      return await work({ ...gateway, deps: { ...gateway.deps, secretBox: NO_BOX }, temporal: attached });
+      // Starts that follow a commit are left to the outbox of a worker: here they would race with the end of this process.
+      const actors = needs.temporal === 'required' ? gateway.deps.actors : undefined;
+      return await work({ ...gateway, deps: { ...gateway.deps, actors, secretBox: NO_BOX }, temporal: attached });
     } finally {
       await gateway.close();
     }

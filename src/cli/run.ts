@@ -14,7 +14,8 @@ export type Invocation<Options> = { readonly args: readonly string[]; readonly o
 
 const MAX_SENTENCE = 600;
 /** Nothing may keep a finished command alive; this is the net under that promise. */
-const LINGER_MS = 10_000;
+const LINGER_MS = 3_000;
+const ALIVE_MS = 60_000;
 
 /** Adds a command with `--json`. `usage` is its name with its arguments, in commander's notation. */
 export function leaf(parent: Command, usage: string, about: string): Command {
@@ -59,7 +60,7 @@ export async function runProgram(program: Command, argv: readonly string[]): Pro
   ignoreClosedPipe(process.stdout);
   ignoreClosedPipe(process.stderr);
   // A wait for something that does not keep the loop alive (the end of a child process) must not end the command half-way with 0.
-  const alive = setInterval(() => undefined, LINGER_MS);
+  const alive = setInterval(() => undefined, ALIVE_MS);
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
