@@ -1,0 +1,117 @@
+import { simulateDeposit } from '../../src/services/simulate.ts';
+import {
+  createCustomer,
+  createEndpoint,
+  createMerchant,
+  eventually,
+  type LiveGateway,
+  ownTemporal,
+  randomHash,
+  startLiveGateway,
+} from './live-gateway.ts';
+import { type Receiver, type Script, startReceiver } from './receiver.ts';
+
+export type AttemptRow = {
+  readonly number: number;
+  readonly status_code: number | null;
+  readonly error: string | null;
+  readonly started_at: string;
+  readonly finished_at: string | null;
+};
+export type DeliveryRow = {
+  readonly id: string;
+  readonly status: string;
+  readonly next_attempt_at: string | null;
+  readonly attempts: readonly AttemptRow[];
+};
+
+/** A registered receiver of `deposit.completed`. */
+export type Registered = { readonly receiver: Receiver; readonly endpointId: string; readonly secret: string };
+
+/** A merchant in test mode with one customer. */
+export type TestMerchantShop = {
+  readonly scope: { readonly merchantId: string; readonly mode: 'test' };
+  register(behaviour: Script): Promise<Registered>;
+  /** Simulates a completed deposit: one event to every endpoint that is registered now. */
+  announce(): Promise<{ transactionHash: string }>;
+};
+
+export type Shops = {
+  readonly gateway: LiveGateway;
+  merchant(): Promise<TestMerchantShop>;
+  deliveriesTo(endpointId: string): Promise<DeliveryRow[]>;
+  /** Waits until the only delivery of an endpoint is as `check` wants it. */
+  delivery(endpointId: string, what: string, check: (row: DeliveryRow) => boolean, limitMs?: number): Promise<DeliveryRow>;
+  stop(): Promise<void>;
+};
+
+/** A gateway on a Temporal of its own, whose merchants get their events by simulation. */
+export async function startShops(databaseUrl: string): Promise<Shops> {
+  const temporal = await ownTemporal();
+  const gateway = await startLiveGateway({ databaseUrl, temporalAddress: temporal.now.address, env: { LOG_LEVEL: 'fatal' } });
+  const { deps } = gateway;
+  const receivers: Receiver[] = [];
+
+  const merchant = async (): Promise<TestMerchantShop> => {
+    const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
+    const scope = { merchantId, mode: 'test' as const };
+    const customer = await createCustomer(deps, { ...scope, externalId: 'user-1', email: null, name: null, metadata: {} });
+    return {
+      scope,
+      register: async (behaviour) => {
+        const receiver = await startReceiver({ behaviour });
+        receivers.push(receiver);
+        const endpoint = await createEndpoint(deps, { ...scope, url: receiver.url, events: ['deposit.completed'], description: null });
+        receiver.setSecret(endpoint.secret);
+        return { receiver, endpointId: endpoint.id, secret: endpoint.secret };
+      },
+      announce: async () => {
+        const transactionHash = randomHash();
+        await simulateDeposit(deps, {
+          ...{ merchantId, customerId: customer.id, network: 'bsc', currency: 'USDT', amountUnits: 10n ** 19n },
+          ...{ transactionHash, outcome: 'completed', events: 'final' },
+        });
+        return { transactionHash };
+      },
+    };
+  };
+
+  const deliveriesTo = async (endpointId: string): Promise<DeliveryRow[]> => {
+    const em = deps.orm.em.fork();
+    const rows = await em.execute<Omit<DeliveryRow, 'attempts'>[]>(
+      'select id, status, next_attempt_at from webhook_deliveries where endpoint_id = ? order by created_at, id',
+      [endpointId],
+    );
+    const attempts = await em.execute<(AttemptRow & { delivery_id: string })[]>(
+      `select a.delivery_id, a.number, a.status_code, a.error, a.started_at, a.finished_at from webhook_attempts a
+       join webhook_deliveries d on d.id = a.delivery_id where d.endpoint_id = ? order by a.number`,
+      [endpointId],
+    );
+    return rows.map((row) => ({
+      ...row,
+      attempts: attempts.filter((attempt) => attempt.delivery_id === row.id).map(({ delivery_id: _, ...attempt }) => attempt),
+    }));
+  };
+
+  return {
+    gateway,
+    merchant,
+    deliveriesTo,
+    delivery: (endpointId, what, check, limitMs = 15_000) =>
+      eventually(
+        what,
+        async () => {
+          // The database may be away: that is what some tests are about.
+          const rows = await deliveriesTo(endpointId).catch(() => []);
+          if (rows.length > 1) throw new Error(`${rows.length} deliveries instead of one`);
+          return rows[0] && check(rows[0]) && rows[0];
+        },
+        limitMs,
+      ),
+    stop: async () => {
+      await gateway.stop();
+      await Promise.all(receivers.map((receiver) => receiver.stop()));
+      await temporal.stop();
+    },
+  };
+}
