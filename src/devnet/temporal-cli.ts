@@ -30,7 +30,8 @@ function versionOf(file: string): Promise<string | undefined> {
   });
 }
 
-function cacheFolder(env: NodeJS.ProcessEnv): string {
+/** The user's folder of programs that were fetched or built once. */
+export function cacheFolder(env: NodeJS.ProcessEnv): string {
   return join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'deposit-gateway', 'bin');
 }
 

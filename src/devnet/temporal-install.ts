@@ -18,7 +18,13 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 const GO_PLACES = ['/usr/local/go/bin/go', '/usr/lib/go/bin/go', '/opt/homebrew/bin/go'];
 
 /** Runs a long command with a line of progress every few seconds. Throws with the end of its output when it fails. */
-function runLong(input: { what: string; command: string; args: readonly string[]; env: NodeJS.ProcessEnv; log: Log }): Promise<void> {
+export function runLong(input: {
+  what: string;
+  command: string;
+  args: readonly string[];
+  env: NodeJS.ProcessEnv;
+  log: Log;
+}): Promise<void> {
   const { what, command, args, env, log } = input;
   const began = Date.now();
   log(`${what} …`);
@@ -70,7 +76,8 @@ export async function download(input: { folder: string; version: string; log: Lo
   return join(folder, 'temporal');
 }
 
-async function findGo(env: NodeJS.ProcessEnv, log: Log): Promise<string> {
+/** A Go toolchain: on PATH, in its usual places, else Debian's package where we may install it. Throws a sentence. */
+export async function findGo(env: NodeJS.ProcessEnv, log: Log): Promise<string> {
   const known = onPath('go', env) ?? GO_PLACES.find(existsSync);
   if (known) return known;
   const apt = onPath('apt-get', env);

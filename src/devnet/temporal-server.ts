@@ -1,0 +1,171 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { MikroORM } from '@mikro-orm/postgresql';
+import { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { linkTemporal } from '../temporal/client.ts';
+import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
+import { choosePort, freePort, retryTakenPort } from './ports.ts';
+import { type Child, type Log, startChild, stopLeftovers, waitUntilReady } from './processes.ts';
+import { findTemporalServer, type TemporalServerPrograms } from './temporal-server-install.ts';
+
+const START_TIMEOUT_MS = 90_000;
+const STOP_TIMEOUT_MS = 30_000;
+const PROBE_TIMEOUT_MS = 2_000;
+const SCHEMA_TIMEOUT_MS = 60_000;
+const NAMESPACE_TRIES = 60;
+const NAMESPACE_PAUSE_MS = 500;
+const RETENTION = '30 days';
+const ALREADY_EXISTS = 6;
+/** Each has a schema of its own in the same PostgreSQL server. */
+const STORES = { temporal: 'temporal', temporal_visibility: 'visibility' } as const;
+
+/** The same switches as in production. */
+const DYNAMIC_CONFIG = [
+  'matching.enableFairness: [{ value: true }]',
+  'matching.numTaskqueueReadPartitions: [{ value: 1 }]',
+  'matching.numTaskqueueWritePartitions: [{ value: 1 }]',
+  'system.forceSearchAttributesCacheRefreshOnRead: [{ value: true }]',
+].join('\n');
+
+export type TemporalServerOptions = {
+  /** For the log and the dynamic configuration; the store is in PostgreSQL. */
+  readonly dataDir: string;
+  /** A role on a PostgreSQL server that may create databases. */
+  readonly postgresUrl: string;
+  readonly port?: number;
+  /** `default` where not given. */
+  readonly namespace?: string;
+  /** Fixed by the first start over a store; 8 where not given, which is plenty for one machine. */
+  readonly historyShards?: number;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly log: Log;
+};
+
+/** A running production Temporal server: all four services in one process, its stores in PostgreSQL. */
+export type TemporalServer = Pick<Child, 'pid' | 'stop' | 'kill' | 'pause' | 'resume'> & {
+  /** host:port of the gRPC service. */
+  readonly address: string;
+  readonly port: number;
+  readonly namespace: string;
+};
+
+/** Makes what is missing of the two databases and their tables. A repetition changes nothing. */
+async function prepareStores(programs: TemporalServerPrograms, postgresUrl: string): Promise<void> {
+  const url = new URL(postgresUrl);
+  const orm = await MikroORM.init({ clientUrl: postgresUrl, entities: [], discovery: { warnWhenNoEntities: false } });
+  try {
+    for (const database of Object.keys(STORES)) {
+      const found = await orm.em.getConnection().execute('select 1 from pg_database where datname = ?', [database]);
+      if (found.length === 0) await orm.em.getConnection().execute(`create database ${database}`);
+    }
+  } finally {
+    await orm.close(true);
+  }
+  const env = { ...process.env, SQL_PASSWORD: decodeURIComponent(url.password) };
+  for (const [database, schema] of Object.entries(STORES)) {
+    const place = [
+      '--plugin',
+      'postgres12',
+      '--ep',
+      url.hostname,
+      '-p',
+      url.port,
+      '-u',
+      decodeURIComponent(url.username),
+      '--db',
+      database,
+    ];
+    const tool = (args: readonly string[]) =>
+      promisify(execFile)(programs.sqlTool, [...place, ...args], { env, timeout: SCHEMA_TIMEOUT_MS });
+    await tool(['setup-schema', '-v', '0.0']);
+    await tool(['update-schema', '-d', join(programs.schemas, schema)]);
+  }
+}
+
+async function serverEnv(options: TemporalServerOptions, port: number): Promise<NodeJS.ProcessEnv> {
+  const { postgresUrl, dataDir, historyShards = 8, env = process.env } = options;
+  const url = new URL(postgresUrl);
+  const config = join(dataDir, 'temporal-dynamic-config.yaml');
+  mkdirSync(dataDir, { recursive: true });
+  writeFileSync(config, `${DYNAMIC_CONFIG}\n`);
+  const inner = ['FRONTEND_MEMBERSHIP', 'FRONTEND_HTTP', 'HISTORY_GRPC', 'HISTORY_MEMBERSHIP', 'MATCHING_GRPC', 'MATCHING_MEMBERSHIP'];
+  inner.push('WORKER_GRPC', 'WORKER_MEMBERSHIP');
+  const ports: NodeJS.ProcessEnv = { FRONTEND_GRPC_PORT: String(port) };
+  for (const name of inner) ports[`${name}_PORT`] = String(await freePort());
+  return {
+    ...{ PATH: env['PATH'], HOME: env['HOME'], ...ports, BIND_ON_IP: '127.0.0.1', LOG_LEVEL: 'warn' },
+    ...{ DB: 'postgres12', POSTGRES_SEEDS: url.hostname, DB_PORT: url.port, DYNAMIC_CONFIG_FILE_PATH: config },
+    ...{ POSTGRES_USER: decodeURIComponent(url.username), POSTGRES_PWD: decodeURIComponent(url.password) },
+    ...{ NUM_HISTORY_SHARDS: String(historyShards), TEMPORAL_BROADCAST_ADDRESS: '127.0.0.1' },
+    // Four services with a pool each share one small database server with the gateway.
+    ...{ SQL_MAX_CONNS: '10', SQL_MAX_IDLE_CONNS: '10', SQL_VIS_MAX_CONNS: '4', SQL_VIS_MAX_IDLE_CONNS: '4' },
+  };
+}
+
+async function withServer<T>(port: number, work: (connection: Connection) => Promise<T>): Promise<T> {
+  const connection = await Connection.connect({ address: `127.0.0.1:${port}`, connectTimeout: PROBE_TIMEOUT_MS });
+  try {
+    return await connection.withDeadline(Date.now() + PROBE_TIMEOUT_MS, () => work(connection));
+  } finally {
+    await connection.close();
+  }
+}
+
+async function serves(port: number): Promise<boolean> {
+  return await withServer(port, async ({ workflowService }) => {
+    await workflowService.listNamespaces({ pageSize: 1 });
+    return true;
+  }).catch(() => false);
+}
+
+/** A new namespace is known to every service only some seconds later: tried until its attributes are there too. */
+async function prepareNamespace(port: number, namespace: string): Promise<void> {
+  await withServer(port, async ({ workflowService }) => {
+    await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs(RETENTION) });
+  }).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code !== ALREADY_EXISTS) throw error;
+  });
+  const link = linkTemporal({ address: `127.0.0.1:${port}`, namespace });
+  try {
+    for (let tries = 1; ; tries++) {
+      try {
+        await link.ping();
+        await ensureSearchAttributes(link, namespace);
+        return;
+      } catch (error) {
+        if (tries >= NAMESPACE_TRIES) throw error;
+        await sleep(NAMESPACE_PAUSE_MS);
+      }
+    }
+  } finally {
+    await link.close();
+  }
+}
+
+/**
+ * Starts the server as production runs it, with its stores in the given PostgreSQL server: databases, tables, namespace (30 days of
+ * retention) and search attributes are made where they are missing. Returns when the namespace answers. Works again after a SIGKILL of it
+ * or of PostgreSQL. The first call for a user builds the programs, which takes minutes. Throws a sentence when it cannot serve.
+ */
+export async function startTemporalServer(options: TemporalServerOptions): Promise<TemporalServer> {
+  const { dataDir, namespace = 'default', env = process.env, log } = options;
+  await stopLeftovers(dataDir, log);
+  const programs = await findTemporalServer({ log, env });
+  await prepareStores(programs, options.postgresUrl);
+  return retryTakenPort(async () => {
+    const port = await choosePort('Temporal', options.port);
+    const child = await startChild({
+      ...{ name: 'Temporal server', command: programs.server, args: ['--allow-no-auth', 'start'], cwd: dataDir, dataDir },
+      ...{ env: await serverEnv(options, port), logFile: join(dataDir, 'temporal.log'), stopTimeoutMs: STOP_TIMEOUT_MS },
+    });
+    await waitUntilReady(child, { name: 'the Temporal server', timeoutMs: START_TIMEOUT_MS, ready: () => serves(port) });
+    await prepareNamespace(port, namespace);
+    log(`Temporal server on 127.0.0.1:${port}, stores in PostgreSQL`);
+    const { pid, stop, kill, pause, resume } = child;
+    return { address: `127.0.0.1:${port}`, port, namespace, pid, stop, kill, pause, resume };
+  });
+}
