@@ -12,13 +12,15 @@ export type AnvilOptions = {
   readonly chainId?: number;
   /** Mines by the clock. Without it nothing is mined until `mine()`, which is what makes a test repeatable. */
   readonly blockTimeMs?: number;
+  /** The finalized block is the head less twice this; 1 where not given. More leaves room for reorgs that do not break finality. */
+  readonly slotsInAnEpoch?: number;
   /** Where the chain is kept by `stop()`, and read from at the next start. */
   readonly statePath?: string;
   readonly dataDir?: string;
   readonly log: Log;
 };
 
-/** A running EVM node whose finalized block is the head less two. */
+/** A running EVM node whose finalized block is the head less two (see `slotsInAnEpoch`). */
 export type Anvil = Pick<Child, 'pid' | 'stop' | 'kill' | 'pause' | 'resume'> & {
   readonly url: string;
   readonly port: number;
@@ -53,12 +55,13 @@ async function rpcCall(url: string, method: string, params: readonly unknown[]):
 
 /** Starts anvil with BSC's chain id and the shape of its fast finality. Throws a sentence when it does not serve. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
-  const { chainId = 56, blockTimeMs, statePath, dataDir, log } = options;
+  const { chainId = 56, blockTimeMs, slotsInAnEpoch = 1, statePath, dataDir, log } = options;
   const command = anvilBinary();
   return retryTakenPort(async () => {
     const port = await choosePort('the EVM node', options.port);
     const url = `http://127.0.0.1:${port}`;
-    const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--slots-in-an-epoch', '1', '--quiet'];
+    const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--quiet'];
+    args.push('--slots-in-an-epoch', String(slotsInAnEpoch));
     args.push(...(blockTimeMs === undefined ? ['--no-mining'] : ['--block-time', String(blockTimeMs / 1000)]));
     if (statePath !== undefined) args.push('--state', statePath);
     const child = await startChild({ name: 'anvil', command, args, cwd: dirname(command), ...(dataDir === undefined ? {} : { dataDir }) });
