@@ -3,8 +3,9 @@
 import { NATIVE_CURRENCY } from '../domain/assets.ts';
 import { type BloomProbe, bloomMayHold, bloomOf, bloomProbe, EMPTY_BLOOM } from './bloom.ts';
 import { EndpointFailure } from './errors.ts';
-import type { AddressLookup, BlockRef, ScannedBlock, Transfer, UnrecognisedTransfer } from './port.ts';
+import type { AddressLookup, BlockRef, NamedTransaction, ScannedBlock, Transfer, UnrecognisedTransfer } from './port.ts';
 import { isRecord } from './rpc-call.ts';
+import type { InternalTransfer } from './trace.ts';
 
 /** keccak256("Transfer(address,address,uint256)") */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -15,7 +16,7 @@ const TOPIC_ADDRESS = 26;
 
 export type BscToken = { readonly contract: string; readonly probe: BloomProbe };
 
-type RpcTransaction = { hash: string; from: string; to: string | null; value: string };
+type RpcTransaction = { hash: string; from: string; to: string | null; value: string; input?: string };
 type RpcLog = { address: string; topics: string[]; data: string; removed?: boolean };
 type RpcReceipt = { transactionHash: string; blockHash: string; status: string; logs: RpcLog[]; logsBloom?: string };
 export type RpcBlock = { hash: string; logsBloom?: string; transactionsRoot?: string; transactions: RpcTransaction[] };
@@ -67,6 +68,7 @@ class Collector {
   readonly unrecognised: UnrecognisedTransfer[] = [];
   dropped = 0;
   readonly #sums = new Map<string, Sum>();
+  readonly #own = new Map<string, Sum>();
   readonly #limit: number;
 
   constructor(unrecognisedLimit: number) {
@@ -74,14 +76,12 @@ class Collector {
   }
 
   credit(part: Sum): void {
-    const key = `${part.txHash}${part.to}${part.kind}`;
-    const sum = this.#sums.get(key);
-    if (!sum) {
-      this.#sums.set(key, part);
-      return;
-    }
-    sum.amountUnits += part.amountUnits;
-    if (sum.from !== part.from) sum.from = null;
+    add(this.#sums, part);
+  }
+
+  /** A movement between our own wallets. */
+  keepApart(part: Sum): void {
+    add(this.#own, part);
   }
 
   reject(transfer: UnrecognisedTransfer): void {
@@ -90,27 +90,53 @@ class Collector {
   }
 
   transfers(): Transfer[] {
-    return Array.from(this.#sums.values(), (sum) => ({ ...sum, currency: sum.kind === 'token' ? ('USDT' as const) : NATIVE_CURRENCY.bsc }));
+    return Array.from(this.#sums.values(), withCurrency);
+  }
+
+  own(): Transfer[] {
+    return Array.from(this.#own.values(), withCurrency);
   }
 }
+
+function add(sums: Map<string, Sum>, part: Sum): void {
+  const key = `${part.txHash}${part.to}${part.kind}`;
+  const sum = sums.get(key);
+  if (!sum) {
+    sums.set(key, part);
+    return;
+  }
+  sum.amountUnits += part.amountUnits;
+  if (sum.from !== part.from) sum.from = null;
+}
+
+function withCurrency(sum: Sum): Transfer {
+  return { ...sum, currency: sum.kind === 'token' ? ('USDT' as const) : NATIVE_CURRENCY.bsc };
+}
+
+export type DecodeRules = {
+  readonly token: BscToken;
+  readonly watched: AddressLookup;
+  readonly unrecognisedLimit: number;
+  /** What a trace of the same block showed; undefined where there is none. */
+  readonly internals?: readonly InternalTransfer[] | undefined;
+  /** Address keys; see `ChainReader.scan`. */
+  readonly naming?: readonly string[] | undefined;
+};
 
 /**
  * Finds what a block brought to our addresses. Credited: value above zero, in a successful transaction, from a sender that is not
  * ours; as BNB in the transaction itself or as a Transfer log of exactly the token contract, whoever called it. Other tokens are
  * recorded, never credited. Throws EndpointFailure when receipts and block do not belong together or logs are missing.
  */
-export function decodeBlock(
-  ref: BlockRef,
-  block: RpcBlock,
-  receipts: unknown,
-  rules: { readonly token: BscToken; readonly watched: AddressLookup; readonly unrecognisedLimit: number },
-): ScannedBlock {
+export function decodeBlock(ref: BlockRef, block: RpcBlock, receipts: unknown, rules: DecodeRules): ScannedBlock {
   const { transactions } = block;
   if (!Array.isArray(receipts)) throw new EndpointFailure(`no receipts for block ${ref.number}`);
   if (receipts.length !== transactions.length) {
     throw new EndpointFailure(`incomplete block ${ref.number}: ${receipts.length} receipts for ${transactions.length} transactions`);
   }
   const found = new Collector(rules.unrecognisedLimit);
+  const internals = rules.internals && rules.internals.length > 0 ? Map.groupBy(rules.internals, (part) => part.txHash) : undefined;
+  const named: NamedTransaction[] = [];
   let logCount = 0;
   for (let i = 0; i < receipts.length; i++) {
     const transaction = transactions[i] as RpcTransaction;
@@ -120,13 +146,35 @@ export function decodeBlock(
     if (receipt.status !== '0x1') continue;
     if (transaction.value !== '0x0' && transaction.to !== null && rules.watched.has(transaction.to, 2))
       creditNative(found, transaction, rules.watched);
+    for (const part of internals?.get(transaction.hash) ?? [])
+      creditPart(found, { ...part, kind: 'native' }, rules.watched.isOwn(part.from, 2));
+    if (rules.naming) noteNamed(named, transaction, rules.naming);
     const tokenLogs = readLogs(found, receipt, rules.token, rules.watched);
     checkLogs(ref, receipt, tokenLogs, rules.token);
   }
   if (logCount === 0 && block.logsBloom !== undefined && block.logsBloom !== EMPTY_BLOOM) {
     throw new EndpointFailure(`incomplete block ${ref.number}: its bloom names logs and none came`);
   }
-  return { ...ref, transfers: found.transfers(), unrecognised: found.unrecognised, unrecognisedDropped: found.dropped };
+  const own = found.own();
+  return {
+    ...{ ...ref, transfers: found.transfers(), unrecognised: found.unrecognised, unrecognisedDropped: found.dropped },
+    ...(own.length > 0 ? { own } : {}),
+    ...(rules.internals ? {} : { untraced: { succeeded: succeededOf(receipts as RpcReceipt[]) } }),
+    ...(rules.naming ? { named } : {}),
+  };
+}
+
+function succeededOf(receipts: readonly RpcReceipt[]): ReadonlySet<string> {
+  return new Set(receipts.filter((receipt) => receipt.status === '0x1').map((receipt) => receipt.transactionHash));
+}
+
+function noteNamed(named: NamedTransaction[], { hash, to, input }: RpcTransaction, naming: readonly string[]): void {
+  if (typeof input !== 'string' || input.length < 42) return;
+  const calldata = input.toLowerCase();
+  for (const key of naming) {
+    const hex = key.slice(-40);
+    if (calldata.includes(hex)) named.push({ txHash: hash, to: `0x${hex}`, contract: to?.toLowerCase() ?? null, calldata });
+  }
 }
 
 function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt: RpcReceipt): void {
@@ -156,8 +204,14 @@ function checkLogs(ref: BlockRef, receipt: RpcReceipt, tokenLogs: number, token:
 function creditNative(found: Collector, transaction: RpcTransaction, watched: AddressLookup): void {
   const to = transaction.to?.toLowerCase();
   const amountUnits = BigInt(transaction.value);
-  if (to === undefined || amountUnits === 0n || watched.isOwn(transaction.from, 2)) return;
-  found.credit({ txHash: transaction.hash, to, from: transaction.from.toLowerCase(), kind: 'native', amountUnits });
+  if (to === undefined || amountUnits === 0n) return;
+  const part: Sum = { txHash: transaction.hash, to, from: transaction.from.toLowerCase(), kind: 'native', amountUnits };
+  creditPart(found, part, watched.isOwn(transaction.from, 2));
+}
+
+function creditPart(found: Collector, part: Sum, isOwn: boolean): void {
+  if (isOwn) found.keepApart(part);
+  else found.credit(part);
 }
 
 /** Returns how many Transfer logs of the token the receipt holds, ours or not. */
@@ -189,7 +243,8 @@ function readTransfer(found: Collector, txHash: string, log: RpcLog, rule: { isT
   if (amountUnits === 0n) return;
   if (!rule.isToken) {
     found.reject({ txHash, to, contract, amountUnits, reason: 'another token' });
-  } else if (!rule.watched.isOwn(fromTopic, TOPIC_ADDRESS)) {
-    found.credit({ txHash, to, from: `0x${fromTopic.slice(TOPIC_ADDRESS).toLowerCase()}`, kind: 'token', amountUnits });
+  } else {
+    const part: Sum = { txHash, to, from: `0x${fromTopic.slice(TOPIC_ADDRESS).toLowerCase()}`, kind: 'token', amountUnits };
+    creditPart(found, part, rule.watched.isOwn(fromTopic, TOPIC_ADDRESS));
   }
 }

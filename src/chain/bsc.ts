@@ -1,10 +1,12 @@
 // BNB Chain (and any EVM node that speaks the same JSON-RPC) as a ChainReader.
 import { assetOf } from '../domain/assets.ts';
-import { bscToken, decodeBlock, readBlockBody, readBlockRef, readQuantity } from './bsc-block.ts';
+import { balancesOn, createMulticallCache } from './bsc-balances.ts';
+import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef, readQuantity } from './bsc-block.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
-import type { AddressLookup, BlockRef, ChainReader, ScannedBlock } from './port.ts';
+import type { BlockRef, ChainReader, ScannedBlock } from './port.ts';
 import type { RpcPool, RpcSession } from './rpc.ts';
 import { isRecord } from './rpc-call.ts';
+import { createTracer, type Tracer } from './tracer.ts';
 
 export type BscReaderOptions = {
   readonly rpc: RpcPool;
@@ -12,6 +14,10 @@ export type BscReaderOptions = {
   readonly usdtContract: string;
   /** How many unrecognised transfers one block may record; spam tokens arrive by the thousand. */
   readonly unrecognisedLimit?: number | undefined;
+  /** Reads internal transfers where an endpoint shows them; false never asks for traces. */
+  readonly tracer?: Tracer | false | undefined;
+  /** Called with what the tracer finds out about endpoints; names hosts only. */
+  readonly report?: ((message: string) => void) | undefined;
 };
 
 const DECIMALS_CALL = '0x313ce567';
@@ -22,6 +28,8 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
   const { rpc } = options;
   const token = bscToken(options.usdtContract.toLowerCase());
   const unrecognisedLimit = options.unrecognisedLimit ?? 1_000;
+  const tracer = options.tracer === false ? undefined : (options.tracer ?? createTracer({ report: options.report }));
+  const multicall = createMulticallCache();
 
   async function tagged(tag: 'latest' | 'finalized', signal: AbortSignal): Promise<BlockRef> {
     const ref = await rpc.run(async (session) => {
@@ -44,7 +52,10 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
         const block = await session.call('eth_getBlockByNumber', [toQuantity(number), false]);
         return block === null ? undefined : readBlockRef(block, number);
       }, signal),
-    scan: (number, watched, signal) => rpc.run((session) => scanOn(session, number, { token, watched, unrecognisedLimit }), signal),
+    scan: (number, watched, signal, naming) =>
+      rpc.run((session) => scanOn(session, number, { token, watched, unrecognisedLimit, naming }, tracer), signal),
+    balances: (addresses, number, signal) =>
+      rpc.run((session) => balancesOn(session, { addresses, number, token: token.contract, multicall }), signal),
     locate: async (txHash, signal) => {
       // Every endpoint is asked, because "nobody has it" can end in a deposit being called orphaned, and one node may just lag.
       const places = await rpc.all((session) => locateOn(session, txHash), signal);
@@ -60,7 +71,8 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
 async function scanOn(
   session: RpcSession,
   number: number,
-  rules: { token: ReturnType<typeof bscToken>; watched: AddressLookup; unrecognisedLimit: number },
+  rules: Omit<DecodeRules, 'internals'>,
+  tracer: Tracer | undefined,
 ): Promise<ScannedBlock | undefined> {
   const block = await session.call('eth_getBlockByNumber', [toQuantity(number), true]);
   if (block === null) return undefined;
@@ -68,8 +80,10 @@ async function scanOn(
   const body = readBlockBody(block);
   // By hash, because a node that does not know the hash says so, while one asked by number may answer for another block.
   const receipts = body.transactions.length === 0 ? [] : await session.call('eth_getBlockReceipts', [ref.hash]);
+  const traced = { number, hash: ref.hash, transactions: body.transactions };
+  const internals = body.transactions.length === 0 ? [] : await tracer?.read(session, traced, rules.watched);
   try {
-    return decodeBlock(ref, body, receipts, rules);
+    return decodeBlock(ref, body, receipts, { ...rules, internals });
   } catch (error) {
     // The decoder takes the shape of transactions and logs on trust, for speed; where it is wrong, the node is.
     if (error instanceof TypeError || error instanceof SyntaxError) throw new EndpointFailure(`malformed block ${number}`);

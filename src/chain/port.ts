@@ -26,12 +26,32 @@ export type UnrecognisedTransfer = {
   readonly reason: string;
 };
 
+/** A successful transaction whose input names a wanted address, so that it may have paid it. `to` is the address, `calldata` 0x hex. */
+export type NamedTransaction = {
+  readonly txHash: string;
+  readonly to: string;
+  readonly contract: string | null;
+  readonly calldata: string;
+};
+
 /** One whole block as the gateway sees it. `unrecognisedDropped` counts what was over the limit of `unrecognised`. */
 export type ScannedBlock = BlockRef & {
   readonly transfers: readonly Transfer[];
   readonly unrecognised: readonly UnrecognisedTransfer[];
   readonly unrecognisedDropped: number;
+  /** What our own wallets sent to watched addresses: never credited, but it explains a balance. Absent = none. */
+  readonly own?: readonly Transfer[];
+  /**
+   * Present where the endpoint did not show what contracts passed on: amounts of the native coin are then a lower limit, and the absence
+   * of a native transfer proves nothing. Holds the hashes of the transactions that succeeded.
+   */
+  readonly untraced?: { readonly succeeded: ReadonlySet<string> };
+  /** Present where `naming` was asked for. */
+  readonly named?: readonly NamedTransaction[];
 };
+
+/** What lies on an address at the end of a block, in base units. */
+export type Balance = { readonly address: string; readonly nativeUnits: bigint; readonly tokenUnits: bigint };
 
 /** The addresses that belong to us. `text` holds 40 hex digits of any case from `offset` on (default: after a leading 0x). */
 export interface AddressLookup {
@@ -52,8 +72,13 @@ export interface ChainReader {
   /** The newest block that can not be replaced any more. May be lower than an earlier answer, like `head`. */
   finalized(signal: AbortSignal): Promise<BlockRef>;
   header(number: number, signal: AbortSignal): Promise<BlockRef | undefined>;
-  /** Reads a block completely, or not at all. */
-  scan(number: number, watched: AddressLookup, signal: AbortSignal): Promise<ScannedBlock | undefined>;
+  /** Reads a block completely, or not at all. `naming` (keys of addresses) also asks which transactions name one of them. */
+  scan(number: number, watched: AddressLookup, signal: AbortSignal, naming?: readonly string[]): Promise<ScannedBlock | undefined>;
+  /**
+   * The balances at the end of a block, in the order of the addresses (0x + 40 hex, at most 500). `undefined` when no endpoint keeps the
+   * state of that block: most drop it after about a minute. Absent for a chain that cannot be asked for the past.
+   */
+  readonly balances?: (addresses: readonly string[], number: number, signal: AbortSignal) => Promise<readonly Balance[] | undefined>;
   /** Where a transaction is in the canonical chain. `undefined` only when no endpoint that answers has it. */
   locate(txHash: string, signal: AbortSignal): Promise<{ readonly blockNumber: number; readonly blockHash: string } | undefined>;
   /** Proves that the endpoints serve the configured chain and that the token has the decimals we count with; throws `ChainMismatch`. */

@@ -1,12 +1,17 @@
 // A pool of JSON-RPC endpoints of one chain: which one to ask, when to leave one alone, and what to say when none answers.
 import { ChainMismatch, EndpointFailure, RpcUnavailable } from './errors.ts';
+import { pause } from './pause.ts';
 import type { EndpointStatus } from './port.ts';
+import { createRate, type Rate } from './rate.ts';
 import { callEndpoint, type Endpoint, type Fetch, parseEndpoint } from './rpc-call.ts';
 
 /** One endpoint during one piece of work: all calls of a session go to the same node. */
 export type RpcSession = {
   readonly host: string;
-  call(method: string, params: readonly unknown[]): Promise<unknown>;
+  /** The endpoint's place in the configured list: the same in every session with it. */
+  readonly endpoint: number;
+  /** `timeoutMs` replaces the pool's own limit for this one call. */
+  call(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<unknown>;
   /** Notes the newest height this node showed, so that the pool can tell who lags behind. */
   sawHead(number: number): void;
 };
@@ -24,6 +29,9 @@ export type RpcPoolOptions = {
   readonly lagBlocks?: number | undefined;
   /** How often the heads of all endpoints are compared. */
   readonly probeEveryMs?: number | undefined;
+  /** Requests a second to one endpoint, and how many at once after a quiet time. An endpoint that refuses is asked less by itself. */
+  readonly requestsPerSecond?: number | undefined;
+  readonly burst?: number | undefined;
   readonly now?: (() => number) | undefined;
   readonly random?: (() => number) | undefined;
   /** Called when an endpoint stops or starts to be usable. The text names the host only. */
@@ -55,6 +63,7 @@ type State = {
   /** undefined = not asked yet, or asked before the connection broke. */
   chain: 'right' | 'wrong' | undefined;
   head: number | null;
+  readonly rate: Rate;
 };
 
 const BACKOFF_FIRST_MS = 250;
@@ -94,6 +103,7 @@ class Pool implements RpcPool {
       problem: null,
       chain: undefined,
       head: null,
+      rate: createRate({ perSecond: options.requestsPerSecond ?? 200, burst: options.burst ?? 50, now: this.#now }),
     }));
   }
 
@@ -151,7 +161,8 @@ class Pool implements RpcPool {
     try {
       const value = await work({
         host: state.endpoint.host,
-        call: (method, params) => this.#call(state, method, params, signal),
+        endpoint: state.index,
+        call: (method, params, limits) => this.#call(state, { method, params }, signal, limits?.timeoutMs),
         sawHead: (number) => {
           state.head = number;
         },
@@ -185,7 +196,7 @@ class Pool implements RpcPool {
   async #ensureChain(state: State, signal: AbortSignal): Promise<void> {
     if (state.chain === 'right') return;
     try {
-      const answer = await this.#call(state, 'eth_chainId', [], signal);
+      const answer = await this.#call(state, { method: 'eth_chainId', params: [] }, signal);
       if (typeof answer !== 'string' || !/^0x[0-9a-f]+$/i.test(answer)) throw new EndpointFailure('no chain id');
       const found = BigInt(answer);
       if (found !== BigInt(this.chainId)) {
@@ -203,10 +214,22 @@ class Pool implements RpcPool {
     }
   }
 
-  #call(state: State, method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown> {
-    const { fetch, timeoutMs, maxResponseBytes } = this.#options;
-    const limits = { fetch: fetch ?? globalThis.fetch, timeoutMs: timeoutMs ?? 5_000, maxResponseBytes: maxResponseBytes ?? 67_108_864 };
-    return callEndpoint(state.endpoint, { method, params }, limits, signal);
+  async #call(
+    state: State,
+    request: { readonly method: string; readonly params: readonly unknown[] },
+    signal: AbortSignal,
+    timeoutMs = this.#options.timeoutMs ?? 5_000,
+  ): Promise<unknown> {
+    const waitMs = state.rate.takeMs();
+    if (waitMs > 0) await pause(waitMs, signal);
+    const { fetch, maxResponseBytes } = this.#options;
+    const limits = { fetch: fetch ?? globalThis.fetch, timeoutMs, maxResponseBytes: maxResponseBytes ?? 67_108_864 };
+    try {
+      return await callEndpoint(state.endpoint, request, limits, signal);
+    } catch (error) {
+      if (error instanceof EndpointFailure && error.throttled) state.rate.refused();
+      throw error;
+    }
   }
 
   #succeeded(state: State): void {
@@ -218,11 +241,14 @@ class Pool implements RpcPool {
   #failed(state: State, failure: EndpointFailure): void {
     // Whoever comes back on this address after a broken connection may be another node.
     state.chain = undefined;
-    state.failures = Math.min(state.failures + 1, 16);
+    // Requests that were under way together fail together: that is one failure, not a reason for a longer pause.
+    const resting = this.#now() < state.notBefore;
+    if (!resting) state.failures = Math.min(state.failures + 1, 16);
     const [first, most] = failure.throttled ? [THROTTLED_FIRST_MS, THROTTLED_MAX_MS] : [BACKOFF_FIRST_MS, BACKOFF_MAX_MS];
     const grown = Math.min(first * 2 ** (state.failures - 1), most);
     const jittered = grown * (0.5 + 0.5 * (this.#options.random ?? Math.random)());
-    state.notBefore = this.#now() + Math.max(jittered, Math.min(failure.retryAfterMs ?? 0, THROTTLED_MAX_MS));
+    const restMs = Math.max(jittered, Math.min(failure.retryAfterMs ?? 0, THROTTLED_MAX_MS));
+    if (!resting || failure.retryAfterMs !== undefined) state.notBefore = Math.max(state.notBefore, this.#now() + restMs);
     this.#setProblem(state, failure.message);
   }
 
@@ -251,17 +277,7 @@ class Pool implements RpcPool {
   async #waitForOne(signal: AbortSignal): Promise<void> {
     const earliest = Math.min(...this.#states.map((state) => state.notBefore));
     const waitMs = Math.min(earliest - this.#now(), WAIT_FOR_ENDPOINT_MS);
-    if (waitMs <= 0) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, Math.ceil(waitMs) + 1);
-      signal.addEventListener('abort', done, { once: true });
-    });
-    signal.throwIfAborted();
+    if (waitMs > 0) await pause(waitMs + 1, signal);
   }
 
   #unavailable(): Error {

@@ -199,11 +199,6 @@ describe('scanning real blocks of BNB Chain', () => {
     expect([block.unrecognised.length, block.unrecognisedDropped]).to.deep.equal([5, 3]);
   });
 
-  it('does not yet see BNB that a contract passes on', async () => {
-    await payer.call('payCoin', [alice, 5n]);
-    expect((await scanned()).transfers).to.deep.equal([]);
-  });
-
   it('computes the same bloom as the node, on which the search for missing logs rests', async () => {
     const txHash = await payer.call('pay', [chain.usdt.address, [alice, stranger, bob], [1n, 9n, 2n]]);
     await chain.mine();

@@ -23,7 +23,7 @@ export type TestChain = {
   send(transaction: { from?: string; to?: string | null; valueUnits?: bigint; data?: string }): Promise<string>;
   /** Mines and returns the number of the newest block. */
   mine(blocks?: number): Promise<number>;
-  deploy(artifact: Artifact, args?: readonly unknown[]): Promise<Contract>;
+  deploy(artifact: Artifact, args?: readonly unknown[], options?: { valueUnits?: bigint }): Promise<Contract>;
   /** Replaces the newest `depth` blocks by others without their transactions. */
   reorg(depth: number): Promise<void>;
   stop(): Promise<void>;
@@ -45,9 +45,9 @@ export async function startTestChain(options: { chainId?: number } = {}): Promis
     return Number.parseInt((await anvil.rpc('eth_blockNumber')) as string, 16);
   };
 
-  const deploy = async (artifact: Artifact, args: readonly unknown[] = []): Promise<Contract> => {
+  const deploy: TestChain['deploy'] = async (artifact, args = [], options = {}) => {
     const abi = new Interface(artifact.abi as InterfaceAbi);
-    const txHash = await send({ data: artifact.bytecode + abi.encodeDeploy(args).slice(2) });
+    const txHash = await send({ ...options, data: artifact.bytecode + abi.encodeDeploy(args).slice(2) });
     await mine();
     const receipt = (await anvil.rpc('eth_getTransactionReceipt', [txHash])) as { contractAddress: string };
     const address = receipt.contractAddress.toLowerCase();

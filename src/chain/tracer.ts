@@ -1,0 +1,130 @@
+// Which endpoint shows internal transfers, found out by asking it, and the traces themselves.
+import { EndpointFailure, RpcRejected } from './errors.ts';
+import type { AddressLookup } from './port.ts';
+import type { RpcSession } from './rpc.ts';
+import { isRecord } from './rpc-call.ts';
+import { type InternalTransfer, readCallTracer, readTraceBlock, type TracedBlock } from './trace.ts';
+
+export type TracerOptions = {
+  /** Longest wait for one trace. A node that needs longer for a block cannot keep up with the chain. */
+  readonly timeoutMs?: number | undefined;
+  readonly now?: (() => number) | undefined;
+  /** Called when an endpoint is found to trace, not to trace, or to have stopped tracing. Names the host only. */
+  readonly report?: ((message: string) => void) | undefined;
+};
+
+type Method = 'trace_block' | 'debug_traceBlockByHash';
+/** `method` null: no traces from this endpoint until `askAgainAt`. */
+type Ability = { readonly method: Method | null; readonly askAgainAt: number };
+
+/** Cheapest first: the callTracer of a whole block costs some nodes seconds. */
+const METHODS: readonly Method[] = ['trace_block', 'debug_traceBlockByHash'];
+const PROBED_BLOCKS = 4;
+const ASK_AGAIN_MS = 60 * 60_000;
+const GAVE_UP_MS = 10 * 60_000;
+const FAILURES_TO_GIVE_UP = 3;
+
+/** Reads traces where the endpoint offers them. */
+export interface Tracer {
+  /**
+   * The internal transfers of a block to watched addresses, or undefined where this endpoint does not show them (now). Never fails for
+   * a trace that fails: the block is complete without it, and the reconciliation finds what it would have shown.
+   */
+  read(
+    session: RpcSession,
+    block: TracedBlock & { readonly number: number },
+    watched: AddressLookup,
+  ): Promise<InternalTransfer[] | undefined>;
+}
+
+/** Makes a tracer for one pool; it asks each endpoint once, before its first trace, and again after an hour. */
+export function createTracer(options: TracerOptions = {}): Tracer {
+  const now = options.now ?? (() => performance.now());
+  const timeoutMs = options.timeoutMs ?? 4_000;
+  const abilities = new Map<number, Promise<Ability>>();
+  const failures = new Map<number, number>();
+
+  async function abilityOf(session: RpcSession): Promise<Ability> {
+    const known = await abilities.get(session.endpoint)?.catch(() => undefined);
+    if (known && (known.method !== null || now() < known.askAgainAt)) return known;
+    const asking = probe(session, timeoutMs).then((method): Ability => {
+      options.report?.(`${session.host}: ${method ? `shows internal transfers (${method})` : 'does not show internal transfers'}`);
+      return { method, askAgainAt: now() + ASK_AGAIN_MS };
+    });
+    abilities.set(session.endpoint, asking);
+    asking.catch(() => abilities.delete(session.endpoint));
+    return await asking;
+  }
+
+  function failed(session: RpcSession, reason: string): void {
+    const count = (failures.get(session.endpoint) ?? 0) + 1;
+    failures.set(session.endpoint, count);
+    if (count < FAILURES_TO_GIVE_UP) return;
+    failures.delete(session.endpoint);
+    abilities.set(session.endpoint, Promise.resolve({ method: null, askAgainAt: now() + GAVE_UP_MS }));
+    options.report?.(`${session.host}: stopped showing internal transfers (${reason}); the reconciliation looks for them`);
+  }
+
+  return {
+    async read(session, block, watched) {
+      if (block.transactions.length === 0) return [];
+      const { method } = await abilityOf(session);
+      if (method === null) return undefined;
+      try {
+        const traces = await trace(session, method, block, watched, timeoutMs);
+        failures.delete(session.endpoint);
+        return traces;
+      } catch (error) {
+        if (!(error instanceof EndpointFailure || error instanceof RpcRejected)) throw error;
+        failed(session, error.message);
+        return undefined;
+      }
+    },
+  };
+}
+
+async function trace(
+  session: RpcSession,
+  method: Method,
+  block: TracedBlock & { readonly number: number },
+  watched: AddressLookup,
+  timeoutMs: number,
+): Promise<InternalTransfer[]> {
+  if (method === 'trace_block')
+    return readTraceBlock(block, await session.call(method, [`0x${block.number.toString(16)}`], { timeoutMs }), watched);
+  return readCallTracer(block, await session.call(method, [block.hash, { tracer: 'callTracer' }], { timeoutMs }), watched);
+}
+
+const NOBODY: AddressLookup = { has: () => false, isOwn: () => false };
+
+/** Traces the smallest of the newest blocks with each method in turn. Throws only when the endpoint does not even give these blocks. */
+async function probe(session: RpcSession, timeoutMs: number): Promise<Method | null> {
+  const block = await smallBlock(session);
+  for (const method of METHODS) {
+    try {
+      await trace(session, method, block, NOBODY, timeoutMs);
+      return method;
+    } catch (error) {
+      // A refusal, a limit, a page of HTML, a trace that is none: all say that it is not offered.
+      if (!(error instanceof EndpointFailure || error instanceof RpcRejected)) throw error;
+    }
+  }
+  return null;
+}
+
+async function smallBlock(session: RpcSession): Promise<TracedBlock & { number: number }> {
+  let best: (TracedBlock & { number: number }) | undefined;
+  let wanted = 'latest';
+  for (let tries = 0; tries < PROBED_BLOCKS; tries++) {
+    const block = await session.call('eth_getBlockByNumber', [wanted, false]);
+    if (!isRecord(block) || typeof block['hash'] !== 'string' || !Array.isArray(block['transactions'])) break;
+    const number = Number.parseInt(String(block['number']), 16);
+    const found = { number, hash: block['hash'], transactions: block['transactions'].map((hash) => ({ hash: String(hash) })) };
+    const smaller = found.transactions.length > 0 && found.transactions.length < (best?.transactions.length ?? Number.POSITIVE_INFINITY);
+    if (!best || smaller || best.transactions.length === 0) best = found;
+    if (!(number > 0)) break;
+    wanted = `0x${(number - 1).toString(16)}`;
+  }
+  if (!best) throw new EndpointFailure('no block to try a trace on');
+  return best;
+}
