@@ -1,3 +1,4 @@
+import { MIGRATIONS } from '../migrations/index.ts';
 import type { Orm } from './db/orm.ts';
 import { OperatorError } from './errors.ts';
 
@@ -9,6 +10,14 @@ export async function migrate(orm: Orm): Promise<string[]> {
 
 /** Throws an OperatorError when the database is behind this program, or ahead of it. */
 export async function requireCurrentSchema(orm: Orm): Promise<void> {
+  const known = new Set(MIGRATIONS.map((migration) => migration.name));
+  const foreign = (await orm.migrator.getExecuted()).filter((migration) => !known.has(migration.name));
+  if (foreign.length > 0) {
+    throw new OperatorError(
+      `The database is ahead of this program: it holds the migration ${foreign[0]?.name}`,
+      'Install the version that made it, or a newer one',
+    );
+  }
   const pending = await orm.migrator.getPending();
   if (pending.length > 0) {
     throw new OperatorError(

@@ -12,7 +12,6 @@ import { resolveAccountXpubs } from '../signer/account-xpubs.ts';
 import { fileExists, readPrivateFile } from '../signer/private-file.ts';
 import { openWallet, readPassphraseFile } from '../signer/wallet-file.ts';
 import { bad, type Check, good } from './doctor-check.ts';
-import { neverCreate } from './ground.ts';
 
 /** Whether this process could keep something in its data folder. */
 export async function checkDataDir({ dataDir }: Config): Promise<Check> {
@@ -84,7 +83,7 @@ async function developmentKey({ dataDir }: Config): Promise<Uint8Array | undefin
 }
 
 async function anyEndpoint(url: string, log: Logger): Promise<WebhookEndpoint | undefined> {
-  const orm = neverCreate(await openOrm({ url, poolSize: 1, applicationName: 'gateway doctor' }));
+  const orm = await openOrm({ url, poolSize: 1, applicationName: 'gateway doctor' });
   try {
     return (await orm.em.fork().findOne(WebhookEndpoint, { deletedAt: null }, { orderBy: { createdAt: 'desc' } })) ?? undefined;
   } catch (error) {

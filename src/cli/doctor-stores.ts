@@ -6,7 +6,7 @@ import type { Logger } from '../log.ts';
 import { linkTemporal, type TemporalLink } from '../temporal/client.ts';
 import { missingSearchAttributes } from '../temporal/search-attributes.ts';
 import { bad, type Check, good } from './doctor-check.ts';
-import { neverCreate, reasonOf } from './ground.ts';
+import { reasonOf } from './ground.ts';
 import { reachTemporal } from './reach.ts';
 
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
@@ -18,7 +18,7 @@ const GRPC_NOT_FOUND = 5;
 export async function checkDatabase(config: Config, run: Run | undefined, log: Logger): Promise<Check[]> {
   const url = config.database.kind === 'url' ? config.database.url : run?.databaseUrl;
   if (url === undefined) return [good('database', 'embedded; "gateway start" starts it and brings its schema up to date')];
-  const orm = neverCreate(await openOrm({ url, poolSize: 1, applicationName: 'gateway doctor' }));
+  const orm = await openOrm({ url, poolSize: 1, applicationName: 'gateway doctor' });
   const em = orm.em.fork();
   try {
     const asked = Date.now();

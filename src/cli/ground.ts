@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { composeGateway, type Gateway } from '../compose.ts';
 import { type Config, type ConfigRole, loadConfig } from '../config.ts';
-import type { Orm } from '../db/orm.ts';
 import { type DataDir, openDataDir, readRun } from '../devnet/data-dir.ts';
 import { OperatorError } from '../errors.ts';
 import { locateDatabase, locateTemporal } from '../ground.ts';
@@ -112,14 +111,7 @@ async function runOrFolder(config: Config, log: Logger): Promise<{ databaseUrl: 
   }
 }
 
-/** The ORM makes a database that is not there, which for a mistyped name hides the mistake. To be called before the first query. */
-export function neverCreate(orm: Orm): Orm {
-  orm.config.set('ensureDatabase', false);
-  return orm;
-}
-
 async function requireDatabase({ orm }: Deps): Promise<void> {
-  neverCreate(orm);
   try {
     await orm.em.fork().execute('select 1');
   } catch (error) {

@@ -26,6 +26,8 @@ export async function openOrm(input: {
       entities: ENTITIES,
       extensions: [Migrator],
       discovery: { warnWhenNoEntities: false },
+      // The default makes a database that is missing, so a typing error would become an empty gateway.
+      ensureDatabase: false,
       migrations: {
         migrationsList: MIGRATIONS,
         tableName: 'schema_migrations',

@@ -36,92 +36,76 @@ export type LiveMoney = {
   stop(): Promise<void>;
 };
 
-/** Starts everything on parts of its own. `rpcUrl` puts something between the gateway and the node. */
-export async function startLiveMoney(
-  options: {
-    env?: NodeJS.ProcessEnv;
-    settings?: LiveOptions['settings'];
-    rpcUrls?: (chain: TestChain) => string;
-    databaseUrl?: string;
-  } = {},
-): Promise<LiveMoney> {
+export type LiveMoneyOptions = {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly settings?: LiveOptions['settings'];
+  readonly rpcUrls?: (chain: TestChain) => string;
+  readonly databaseUrl?: string;
+};
+
+const LIVE_EVENTS = ['deposit.detected', 'deposit.confirming', 'deposit.completed', 'deposit.settled', 'deposit.failed'];
+
+/** Starts everything on parts of its own. `rpcUrls` puts something between the gateway and the node. */
+export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<LiveMoney> {
   const [chain, temporal, databaseUrl] = await Promise.all([
     startTestChain(),
     ownTemporal(),
     options.databaseUrl ?? freshDatabase().then((database) => database.url),
   ]);
-  const env = {
-    BSC_RPC_URLS: options.rpcUrls?.(chain) ?? chain.url,
-    BSC_USDT_CONTRACT: chain.usdt.address,
-    BSC_CONFIRMATIONS: '3',
-    ...options.env,
-  };
+  const rpcUrls = options.rpcUrls?.(chain) ?? chain.url;
+  const env = { BSC_RPC_URLS: rpcUrls, BSC_USDT_CONTRACT: chain.usdt.address, BSC_CONFIRMATIONS: '3', ...options.env };
   await chain.mine(3);
-  const gateway = await startLiveGateway({
-    databaseUrl,
-    temporalAddress: temporal.now.address,
-    env,
-    ...(options.settings ? { settings: options.settings } : {}),
-  });
+  const settings = options.settings ? { settings: options.settings } : {};
+  const gateway = await startLiveGateway({ databaseUrl, temporalAddress: temporal.now.address, env, ...settings });
   const merchantId = (await createMerchant(gateway.deps, { name: 'Shop', subscriptionActive: true })).merchantId;
   const receiver = await startReceiver();
-  const endpoint = await createEndpoint(gateway.deps, {
-    merchantId,
-    mode: 'live',
-    url: receiver.url,
-    events: ['deposit.detected', 'deposit.confirming', 'deposit.completed', 'deposit.settled', 'deposit.failed'],
-    description: null,
-  });
+  const scope = { merchantId, mode: 'live' as const };
+  const endpoint = await createEndpoint(gateway.deps, { ...scope, url: receiver.url, events: LIVE_EVENTS, description: null });
   receiver.setSecret(endpoint.secret);
   let count = 0;
   const make = async (): Promise<CustomerView> => {
     count += 1;
-    return await createCustomer(gateway.deps, {
-      merchantId,
-      mode: 'live',
-      externalId: `user-${count}`,
-      email: null,
-      name: null,
-      metadata: {},
-    });
+    return await createCustomer(gateway.deps, { ...scope, externalId: `user-${count}`, email: null, name: null, metadata: {} });
   };
-  const addressOf = (customer: CustomerView): string =>
-    customer.addresses.find((entry) => entry.network === 'bsc')?.address.toLowerCase() ?? '';
   const customer = await make();
-  const events = (): { event: string; data: Json; id: string }[] =>
-    receiver.requests.map((request) => ({ ...JSON.parse(request.body.toString()), id: String(request.headers['x-webhook-id']) }));
-  const sql = <T>(text: string, params: unknown[] = []) => gateway.deps.orm.em.fork().execute<T[]>(text, params);
   return {
-    ...{ chain, gateway, merchantId, receiver, customer, address: addressOf(customer), temporal, databaseUrl, events },
+    ...{ chain, gateway, merchantId, receiver, customer, address: addressOf(customer), temporal, databaseUrl },
+    ...readings(gateway, receiver),
     newCustomer: async () => {
       const made = await make();
       return { id: made.id, address: addressOf(made) };
-    },
-    eventOf: async (type, transactionHash, limitMs = 20_000) =>
-      (
-        await eventually(
-          `${type} of ${transactionHash}`,
-          () => events().find((item) => item.event === type && item.data['transaction_hash'] === transactionHash),
-          limitMs,
-        )
-      ).data,
-    deposits: (transactionHash) =>
-      sql<Json>('select * from deposits where (? is null or transaction_hash = ?) order by created_at, id', [
-        transactionHash ?? null,
-        transactionHash ?? null,
-      ]),
-    ledger: async (currency = 'USDT') => {
-      const rows = await sql<{ account: string; sum: string }>(
-        'select account, sum(amount_units)::text as sum from ledger_entries where currency = ? group by account',
-        [currency],
-      );
-      return Object.fromEntries(rows.map((row) => [row.account, BigInt(row.sum)]));
     },
     stop: async () => {
       await gateway.stop();
       await receiver.stop();
       await chain.stop();
       await temporal.stop();
+    },
+  };
+}
+
+const addressOf = (customer: CustomerView): string =>
+  customer.addresses.find((entry) => entry.network === 'bsc')?.address.toLowerCase() ?? '';
+
+/** What a test reads of the running gateway: received events, deposit rows, sums of the ledger. */
+function readings(gateway: LiveGateway, receiver: Receiver): Pick<LiveMoney, 'events' | 'eventOf' | 'deposits' | 'ledger'> {
+  const sql = <T>(text: string, params: unknown[] = []) => gateway.deps.orm.em.fork().execute<T[]>(text, params);
+  const events = (): { event: string; data: Json; id: string }[] =>
+    receiver.requests.map((request) => ({ ...JSON.parse(request.body.toString()), id: String(request.headers['x-webhook-id']) }));
+  return {
+    events,
+    eventOf: async (type, hash, limitMs = 20_000) => {
+      const find = () => events().find((item) => item.event === type && item.data['transaction_hash'] === hash);
+      return (await eventually(`${type} of ${hash}`, find, limitMs)).data;
+    },
+    deposits: (hash = undefined) =>
+      sql<Json>('select * from deposits where (? is null or transaction_hash = ?) order by created_at, id', [hash ?? null, hash ?? null]),
+    ledger: async (currency = 'USDT') => {
+      const rows = await sql<{ account: string; sum: string }>(
+        'select account, sum(amount_units)::text as sum from ledger_entries where currency = ? group by account',
+        [currency],
+      );
+      return Object.fromEntries(rows.map((row) => [row.account, BigInt(row.sum)]));
     },
   };
 }
