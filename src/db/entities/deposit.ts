@@ -49,6 +49,7 @@ const schema = defineEntity({
     { name: 'deposits_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
     { name: 'deposits_customer_index', properties: ['customerId', 'createdAt', 'id'] },
     { name: 'deposits_transaction_hash_index', properties: ['transactionHash'] },
+    { name: 'deposits_address_index', properties: ['network', 'addressKey'] },
     { name: 'deposits_waiting_index', properties: ['network', 'blockNumber'], where: "status in ('detected', 'confirming')" },
     { name: 'deposits_orphaned_index', properties: ['network'], where: 'block_hash is null' },
     { name: 'deposits_sleeping_index', properties: ['network', 'blockNumber'], where: 'wake_at is not null' },

@@ -1,4 +1,6 @@
 import { ApiKey } from './api-key.ts';
+import { BalanceDifference } from './balance-difference.ts';
+import { BalanceRound } from './balance-round.ts';
 import { ChainBlock } from './chain-block.ts';
 import { ChainCursor } from './chain-cursor.ts';
 import { Customer } from './customer.ts';
@@ -18,6 +20,8 @@ import { WebhookEndpoint } from './webhook-endpoint.ts';
 
 export {
   ApiKey,
+  BalanceDifference,
+  BalanceRound,
   ChainBlock,
   ChainCursor,
   Customer,
@@ -39,6 +43,8 @@ export {
 /** Every entity, in one list for the ORM's set-up. */
 export const ENTITIES = [
   ApiKey,
+  BalanceDifference,
+  BalanceRound,
   ChainBlock,
   ChainCursor,
   Customer,

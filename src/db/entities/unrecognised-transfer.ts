@@ -17,6 +17,7 @@ const schema = defineEntity({
     reason: p.string().length(300),
     createdAt: p.datetime().columnType('timestamptz'),
   },
+  indexes: [{ name: 'unrecognised_transfers_address_index', properties: ['network', 'addressKey'] }],
   uniques: [{ name: 'unrecognised_transfers_unique', properties: ['network', 'transactionHash', 'addressKey', 'contractAddress'] }],
 });
 

@@ -1,7 +1,7 @@
 import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chain/port.ts';
 import { ChainBlock, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import type { Currency, Network } from '../../domain/assets.ts';
+import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { currentPrice } from '../deposits/price.ts';
 import { recordDeposit } from '../deposits/record.ts';
 import type { Deps } from '../deps.ts';
@@ -25,18 +25,30 @@ export async function pricesFor(deps: Deps, transfers: readonly Transfer[]): Pro
   return new Map(await Promise.all(currencies.map(async (currency) => [currency, await currentPrice(deps, currency)] as const)));
 }
 
-/** First read: the block, its deposits and the cursor in one transaction. The caller has checked that the block links to the cursor. */
-export async function commitBlock(deps: Deps, cursor: ChainCursor, block: ScannedBlock, chain: ChainState): Promise<Commit> {
+/**
+ * First read: the block, its deposits and the cursor in one transaction. The caller has checked that the block links to the cursor.
+ * `final` says that the block was final long before it was read and that all below it is verified: then this read is the second one too.
+ */
+export async function commitBlock(
+  deps: Deps,
+  cursor: ChainCursor,
+  block: ScannedBlock,
+  chain: ChainState,
+  { final = false }: { readonly final?: boolean } = {},
+): Promise<Commit> {
   const prices = await pricesFor(deps, block.transfers);
   return await transact(deps, async (tx) => {
-    await moveCursor(tx.em, deps, cursor, { scannedNumber: block.number, scannedHash: block.hash, ...chain });
+    const verified = final ? { verifiedNumber: block.number } : {};
+    await moveCursor(tx.em, deps, cursor, { scannedNumber: block.number, scannedHash: block.hash, ...verified, ...chain });
     await tx.em.execute(
       'insert into chain_blocks (network, number, hash, parent_hash, mined_at) values (?, ?, ?, ?, ?) on conflict (network, number) do update set hash = excluded.hash, parent_hash = excluded.parent_hash, mined_at = excluded.mined_at',
       [cursor.network, block.number, block.hash, block.parentHash, new Date(block.timestampMs)],
     );
     const created = await recordTransfers(tx, deps, { network: cursor.network, block, prices, headNumber: chain.headNumber });
     await recordUnrecognised(tx.em, deps, { network: cursor.network, block, transfers: block.unrecognised });
-    return { created, foundLate: 0, withdrawn: 0 };
+    const withdrawn = final ? await markVerified(tx.em, deps, cursor.network, block) : 0;
+    if (final) await forgetOldBlocks(tx.em, cursor.network, block.number);
+    return { created, foundLate: 0, withdrawn };
   });
 }
 
@@ -51,22 +63,25 @@ export async function commitVerified(deps: Deps, cursor: ChainCursor, block: Sca
     const foundLate = await recordTransfers(tx, deps, { network: cursor.network, block, prices, headNumber: chain.headNumber });
     await recordUnrecognised(tx.em, deps, { network: cursor.network, block, transfers: block.unrecognised });
     const withdrawn = await markVerified(tx.em, deps, cursor.network, block);
-    if (block.number % 100 === 0) {
-      await tx.em.nativeDelete(ChainBlock, { network: cursor.network, number: { $lt: block.number - KEPT_BELOW_VERIFIED } });
-    }
+    await forgetOldBlocks(tx.em, cursor.network, block.number);
     return { created: 0, foundLate, withdrawn };
   });
 }
 
+async function forgetOldBlocks(em: Em, network: Network, verifiedNumber: number): Promise<void> {
+  if (verifiedNumber % 100 !== 0) return;
+  await em.nativeDelete(ChainBlock, { network, number: { $lt: verifiedNumber - KEPT_BELOW_VERIFIED } });
+}
+
 /** Marks the deposits of a final block that its second read holds, and unbinds those that it does not hold. Returns how many were unbound. */
 export async function markVerified(em: Em, deps: Deps, network: Network, block: ScannedBlock): Promise<number> {
-  const bound = await em.execute<{ id: string; transaction_hash: string; address_key: string; currency: string }[]>(
-    `select id, transaction_hash, address_key, currency from deposits where network = ? and mode = 'live' and block_number = ? and block_hash is not null`,
+  const bound = await em.execute<BoundDeposit[]>(
+    `select id, transaction_hash, address_key, currency, block_hash from deposits where network = ? and mode = 'live' and block_number = ? and block_hash is not null`,
     [network, block.number],
   );
   const held = new Set(block.transfers.map((transfer) => `${transfer.txHash}:${keyOf(transfer.to)}:${transfer.currency}`));
-  const has = (row: { transaction_hash: string; address_key: string; currency: string }): boolean =>
-    held.has(`${row.transaction_hash}:${row.address_key}:${row.currency}`);
+  const has = (row: BoundDeposit): boolean =>
+    held.has(`${row.transaction_hash}:${row.address_key}:${row.currency}`) || maySimplyNotShow(block, network, row);
   const now = deps.now();
   let withdrawn = 0;
   for (const row of bound) {
@@ -85,6 +100,28 @@ export async function markVerified(em: Em, deps: Deps, network: Network, block: 
   return withdrawn;
 }
 
+type BoundDeposit = { id: string; transaction_hash: string; address_key: string; currency: string; block_hash: string };
+
+/**
+ * A read without a trace cannot deny what a trace, or the reconciliation, found in the very same block: the hash says that the block is
+ * the same, its receipts that the transaction succeeded, and what was passed on inside it is then the same too.
+ */
+function maySimplyNotShow(block: ScannedBlock, network: Network, row: BoundDeposit): boolean {
+  if (!block.untraced || row.currency !== NATIVE_CURRENCY[network] || row.block_hash !== block.hash) return false;
+  return block.untraced.succeeded.has(row.transaction_hash);
+}
+
+/** True where a read without a trace shows only the plain part of a native deposit that is known from this very block. */
+async function showsOnlyPart(em: Em, network: Network, block: ScannedBlock, transfer: Transfer): Promise<boolean> {
+  if (!block.untraced || transfer.kind !== 'native') return false;
+  const [known] = await em.execute<{ id: string }[]>(
+    `select id from deposits where network = ? and mode = 'live' and transaction_hash = ? and address_key = ? and currency = ?
+       and block_hash = ? and amount_units >= ?`,
+    [network, transfer.txHash, keyOf(transfer.to), transfer.currency, block.hash, transfer.amountUnits.toString()],
+  );
+  return known !== undefined;
+}
+
 type Recording = { network: Network; block: ScannedBlock; prices: Prices; headNumber: number };
 
 /** Records a block's transfers to live addresses; returns how many deposits are new. Money on a test-mode address is set aside for the operator. */
@@ -101,6 +138,7 @@ export async function recordTransfers(tx: Tx, deps: Deps, { network, block, pric
       await setAside(tx.em, deps, { network, block, transfer, address: owner.address });
       continue;
     }
+    if (await showsOnlyPart(tx.em, network, block, transfer)) continue;
     const recorded = await recordDeposit(tx, deps, {
       ...{ mode: 'live', simulated: false, merchantId: owner.merchantId, customerId: owner.customerId, network },
       ...{ currency: transfer.currency, address: owner.address, addressKey: owner.addressKey, fromAddress: transfer.from },

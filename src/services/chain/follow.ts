@@ -3,12 +3,19 @@ import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
 import type { Deps } from '../deps.ts';
 import { type ChainState, commitBlock, commitVerified } from './commit.ts';
 import { moveCursor, readCursor } from './cursor.ts';
+import { readInOrder } from './read-in-order.ts';
 import { rollBack } from './reorg.ts';
+import type { ChainReport } from './report.ts';
 import { wakeWaiting } from './wake.ts';
 import { loadWatched, type WatchedAddresses } from './watched.ts';
 
 /** A chain with what one watcher remembers of it between two looks; all of it can be lost without harm. */
-export type FollowedChain = { readonly reader: ChainReader; readonly watched: WatchedAddresses; wakeFor?: string };
+export type FollowedChain = {
+  readonly reader: ChainReader;
+  readonly watched: WatchedAddresses;
+  readonly report?: ChainReport | undefined;
+  wakeFor?: string;
+};
 
 /** What one look at the chain did. `behind` says that there is more to read at once. */
 export type Look = {
@@ -26,7 +33,8 @@ export type Look = {
 
 /** Blocks read in one look; together they bound the memory of a catch-up. */
 const BATCH_BLOCKS = 24;
-const PARALLEL_READS = 6;
+/** A read this far below the finalized head was made when no endpoint in use could still be importing the block. */
+const FINAL_FOR_LONG_BLOCKS = 128;
 /** A quiet chain is noted as read at least this often, so that readiness can tell quiet from away. */
 const POLL_NOTE_MS = 3_000;
 
@@ -46,14 +54,23 @@ export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: Abor
   }
   const headNumber = Math.max(head.number, cursor.scannedNumber);
   const state: ChainState = { headNumber, finalizedNumber: Math.min(finalized.number, headNumber) };
+  // Far behind, what is scanned already is verified first: from then on one complete read of a block that is long final counts twice.
+  const first = isBacklog(cursor, state) ? await verifyFinal(deps, chain, state, signal) : { count: 0, foundLate: 0 };
   const scanned = await scanNew(deps, chain, state, signal);
-  const verified = await verifyFinal(deps, chain, state, signal);
+  const second = await verifyFinal(deps, chain, state, signal);
+  const verified = { count: first.count + second.count, foundLate: first.foundLate + second.foundLate };
   cursor = await cursorOf(deps, reader);
   if (scanned + verified.count === 0) await noteQuiet(deps, cursor, state);
   await wake(deps, chain, cursor);
   const { scannedNumber, verifiedNumber } = cursor;
+  chain.report?.heights?.({ network: reader.network, scanned: scannedNumber, head: state.headNumber, finalized: cursor.finalizedNumber });
   const behind = scannedNumber < state.headNumber || verifiedNumber < Math.min(state.finalizedNumber, scannedNumber);
   return { scanned, verified: verified.count, foundLate: verified.foundLate, behind, cursor: { scannedNumber, verifiedNumber, ...state } };
+}
+
+/** Whether the next block to scan has been final for so long that its first read may count as its second; see docs/adr/0005. */
+function isBacklog(cursor: ChainCursor, state: ChainState): boolean {
+  return cursor.scannedNumber + 1 + FINAL_FOR_LONG_BLOCKS <= state.finalizedNumber;
 }
 
 /** Looks for sleepers only when the chain moved since none were left: on a chain that stands still this costs nothing. */
@@ -82,13 +99,16 @@ async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: Ch
   const first = cursor.scannedNumber + 1;
   const last = Math.min(state.headNumber, cursor.scannedNumber + BATCH_BLOCKS);
   let scanned = 0;
-  for await (const block of readInOrder(first, last, (number) => reader.scan(number, watched.index, signal))) {
+  for await (const [, reading] of readInOrder(first, last, (number) => reader.scan(number, watched.index, signal))) {
+    const block = await reading;
     if (!block) break;
     if (block.parentHash !== cursor.scannedHash) {
       await rollBack(deps, reader, cursor, state.headNumber, signal);
       break;
     }
-    await commitBlock(deps, cursor, block, state);
+    // The blocks below must be verified already: the verified height stands for all of them.
+    const final = isBacklog(cursor, state) && cursor.verifiedNumber === cursor.scannedNumber;
+    await commitBlock(deps, cursor, block, state, { final });
     noteDropped(deps, reader, block);
     cursor = await cursorOf(deps, reader);
     scanned += 1;
@@ -98,7 +118,7 @@ async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: Ch
 
 async function verifyFinal(
   deps: Deps,
-  { reader, watched }: FollowedChain,
+  { reader, watched, report }: FollowedChain,
   state: ChainState,
   signal: AbortSignal,
 ): Promise<{ count: number; foundLate: number }> {
@@ -107,7 +127,8 @@ async function verifyFinal(
   const last = Math.min(state.finalizedNumber, cursor.scannedNumber, cursor.verifiedNumber + BATCH_BLOCKS);
   let count = 0;
   let foundLate = 0;
-  for await (const block of readInOrder(first, last, (number) => reader.scan(number, watched.index, signal))) {
+  for await (const [, reading] of readInOrder(first, last, (number) => reader.scan(number, watched.index, signal))) {
+    const block = await reading;
     if (!block) break;
     const known = await deps.orm.em.fork().findOne(ChainBlock, { network: cursor.network, number: block.number });
     if (known && known.hash !== block.hash) {
@@ -116,6 +137,7 @@ async function verifyFinal(
     }
     const commit = await commitVerified(deps, cursor, block, state);
     if (commit.foundLate > 0) {
+      report?.foundLate?.({ network: reader.network, deposits: commit.foundLate });
       deps.log.warn(
         { network: reader.network, block: block.number, deposits: commit.foundLate },
         'the second read found deposits that the first had missed',
@@ -134,25 +156,6 @@ function noteDropped(deps: Deps, reader: ChainReader, block: ScannedBlock): void
     { network: reader.network, block: block.number, dropped: block.unrecognisedDropped },
     'more unknown tokens reached our addresses than are kept for one block',
   );
-}
-
-/** Reads ahead in parallel and yields in order. A failed read throws at its turn, after the blocks before it were committed. */
-async function* readInOrder(
-  first: number,
-  last: number,
-  read: (number: number) => Promise<ScannedBlock | undefined>,
-): AsyncGenerator<ScannedBlock | undefined> {
-  const ahead: Promise<ScannedBlock | undefined>[] = [];
-  let next = first;
-  for (let number = first; number <= last; number += 1) {
-    while (next <= last && ahead.length < PARALLEL_READS) {
-      const reading = read(next);
-      reading.catch(() => undefined);
-      ahead.push(reading);
-      next += 1;
-    }
-    yield await ahead.shift();
-  }
 }
 
 async function noteQuiet(deps: Deps, cursor: ChainCursor, state: ChainState): Promise<void> {

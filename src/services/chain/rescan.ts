@@ -7,6 +7,7 @@ import { type Tx, transact } from '../transact.ts';
 import { markVerified, pricesFor, recordTransfers, recordUnrecognised } from './commit.ts';
 import { readCursor } from './cursor.ts';
 import type { FollowedChain } from './follow.ts';
+import { readInOrder } from './read-in-order.ts';
 import { loadWatched } from './watched.ts';
 
 export type RescanResult = { readonly blocks: number; readonly found: number };
@@ -23,7 +24,6 @@ export class RescanStopped extends Error {
   }
 }
 
-const PARALLEL_READS = 6;
 const READS_OF_A_BLOCK = 5;
 const PAUSE_MS = 1_000;
 
@@ -64,7 +64,11 @@ async function refuseUnread(deps: Deps, reader: ChainReader, from: number, to: n
     );
 }
 
-async function recordAgain(deps: Deps, reader: ChainReader, block: ScannedBlock): Promise<number> {
+/**
+ * Records what a block that the watcher has scanned holds for us, in one transaction that holds the cursor still; returns how many deposits
+ * are new. Throws {@link RescanStopped} when the block was replaced meanwhile.
+ */
+export async function recordAgain(deps: Deps, reader: ChainReader, block: ScannedBlock): Promise<number> {
   const prices = await pricesFor(deps, block.transfers);
   return await transact(deps, async (tx: Tx) => {
     const cursor = await holdCursor(tx.em, reader, block.number);
@@ -126,25 +130,4 @@ function pause(signal: AbortSignal): Promise<void> {
     const timer = setTimeout(done, PAUSE_MS);
     signal.addEventListener('abort', done, { once: true });
   });
-}
-
-/** Reads ahead in parallel and yields the readings in order. */
-async function* readInOrder(
-  from: number,
-  to: number,
-  read: (number: number) => Promise<ScannedBlock | undefined>,
-): AsyncGenerator<[number, Promise<ScannedBlock | undefined>]> {
-  const ahead: Promise<ScannedBlock | undefined>[] = [];
-  let next = from;
-  for (let number = from; number <= to; number += 1) {
-    while (next <= to && ahead.length < PARALLEL_READS) {
-      const reading = read(next);
-      reading.catch(() => undefined);
-      ahead.push(reading);
-      next += 1;
-    }
-    const reading = ahead.shift();
-    // In a tuple: a generator would await a bare promise and throw its error here.
-    if (reading) yield [number, reading];
-  }
 }
