@@ -86,7 +86,7 @@ function startBare(link: ReturnType<typeof linkTemporal>, index: number): Promis
 }
 
 /** The same number of real transfers, already final when the watcher begins, until the last actor has ended. */
-async function gatewayRate(): Promise<{ rate: number; events: number }> {
+export async function gatewayRate(): Promise<{ rate: number; events: number }> {
   const live = await startLiveMoney();
   await live.gateway.stopWorker();
   const customers = await Promise.all(Array.from({ length: 30 }, () => live.newCustomer()));

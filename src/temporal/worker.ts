@@ -14,6 +14,10 @@ export type RunningWorker = {
 
 const CONNECT_RETRY_MS = 1_000;
 const CACHED_WORKFLOWS = 1_500;
+/** Steps of deposits at the same time, about as many as there are database connections: more would only queue for them. */
+const CONCURRENT_STEPS = 30;
+/** Webhooks at the same time; most of their time they wait for receivers. */
+const CONCURRENT_WEBHOOKS = 200;
 /** Longer than a webhook's attempt with its record, so that a shutdown cuts none off. */
 const GRACE_MS = 16_000;
 
@@ -56,6 +60,7 @@ export async function runWorker(input: {
     workflowBundle: bundle,
     activities,
     maxCachedWorkflows: CACHED_WORKFLOWS,
+    maxConcurrentActivityTaskExecutions: CONCURRENT_STEPS,
     workflowTaskPollerBehavior: { type: 'autoscaling' },
     activityTaskPollerBehavior: { type: 'autoscaling' },
   });
@@ -63,7 +68,7 @@ export async function runWorker(input: {
     ...common,
     taskQueue: WEBHOOK_TASK_QUEUE,
     activities: { deliverWebhook: activities.deliverWebhook },
-    maxConcurrentActivityTaskExecutions: 200,
+    maxConcurrentActivityTaskExecutions: CONCURRENT_WEBHOOKS,
     activityTaskPollerBehavior: { type: 'autoscaling' },
   });
   const finished = Promise.all([core.run(), hooks.run()]).then(() => connection.close());
