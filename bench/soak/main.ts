@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { stopAllChildren } from '../../src/devnet/processes.ts';
+import { judge } from './oracle/judge.ts';
+import { perform } from './perform.ts';
+import { makePlan } from './plan.ts';
+import { waitUntilQuiet } from './quiet.ts';
+import { renderReport } from './report.ts';
+import { type Stage, setStage } from './stage.ts';
+
+/**
+ * `npm run soak -- --minutes N --seed S [--dev-server]`: the whole gateway, role by role, under random money and random faults, and at the
+ * end an oracle made from the chain and the receivers' own records. Exit 0 without a difference, 1 with one (logs and plan are kept), 2 for
+ * wrong usage. The seed decides what is done and when; how that interleaves with the processes is up to the machine.
+ */
+const USAGE = 'Usage: npm run soak -- [--minutes N] [--seed TEXT] [--dev-server]\n';
+const MAX_MINUTES = 24 * 60;
+
+type Options = { readonly minutes: number; readonly seed: string; readonly devServer: boolean };
+
+function readOptions(): Options | undefined {
+  try {
+    const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' }, 'dev-server': { type: 'boolean' } } });
+    const minutes = Number(values.minutes ?? '5');
+    if (!(minutes > 0 && minutes <= MAX_MINUTES)) return undefined;
+    return { minutes, seed: values.seed ?? randomBytes(4).toString('hex'), devServer: values['dev-server'] ?? false };
+  } catch {
+    return undefined;
+  }
+}
+
+const beganMs = Date.now();
+const say = (line: string) => void process.stdout.write(`${((Date.now() - beganMs) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
+
+/** Runs everything; true when the oracle has nothing to say. */
+async function soak(options: Options, folder: string): Promise<boolean> {
+  const plan = makePlan(options.seed, options.minutes);
+  let stage: Stage | undefined;
+  try {
+    stage = await setStage({ plan, folder, devServer: options.devServer, log: say });
+    say(`${plan.actions.length} actions within ${options.minutes} minutes`);
+    const { done, stopMining } = await perform(stage, plan, say);
+    writeFileSync(join(folder, 'done.log'), `${done.log.join('\n')}\n`);
+    say('all faults are lifted');
+    const restless = await waitUntilQuiet(stage, say);
+    await stopMining();
+    say(restless === undefined ? 'quiet; comparing' : `NOT quiet after five minutes: ${restless}`);
+    const judged = await judge(stage, done);
+    const late = restless === undefined ? [] : [{ rule: 'the gateway comes to rest', subject: 'all', detail: restless }];
+    await stage.stop();
+    const verdict = { ...judged, differences: [...late, ...judged.differences] };
+    const report = renderReport(stage, done, verdict);
+    for (const role of stage.roles) writeFileSync(join(folder, role.name, 'ended.log'), role.ended().join('\n'));
+    writeFileSync(join(folder, 'report.txt'), `${report}\n`);
+    process.stdout.write(`\n${report}\n`);
+    return verdict.differences.length === 0;
+  } finally {
+    await stopAllChildren();
+  }
+}
+
+async function main(): Promise<number> {
+  const options = readOptions();
+  if (!options) {
+    process.stderr.write(USAGE);
+    return 2;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-soak-'));
+  chmodSync(folder, 0o711); // PostgreSQL runs as another user where we are root
+  const again = `npm run soak -- --minutes ${options.minutes} --seed ${options.seed}${options.devServer ? ' --dev-server' : ''}`;
+  say(`${again} (files in ${folder})`);
+  let passed = false;
+  try {
+    passed = await soak(options, folder);
+  } catch (error) {
+    process.stderr.write(`\nThe soak broke off: ${error instanceof Error ? error.stack : String(error)}\n`);
+  }
+  if (passed) rmSync(folder, { recursive: true, force: true });
+  else process.stdout.write(`\nLogs, plan and report are kept in ${folder}. Once more: ${again}\n`);
+  return passed ? 0 : 1;
+}
+
+process.exit(await main());

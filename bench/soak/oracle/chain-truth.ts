@@ -1,0 +1,85 @@
+// What the chain itself says, read with plain JSON-RPC and none of the gateway's code: every canonical block, transaction by transaction.
+import { MINIMUM_UNITS } from '../plan.ts';
+
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const ADDRESS_IN_TOPIC = 26;
+
+export type Credit = {
+  readonly hash: string;
+  readonly address: string;
+  readonly currency: 'USDT' | 'BNB';
+  readonly amountUnits: bigint;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  /** Below the smallest deposit that is credited. */
+  readonly dust: boolean;
+};
+
+export type ChainTruth = {
+  readonly head: number;
+  /** Hashes of every transaction of every canonical block. */
+  readonly transactions: ReadonlySet<string>;
+  readonly credits: ReadonlyMap<string, Credit>;
+};
+
+type Transaction = { hash: string; from: string; to: string | null; value: string };
+type Block = { number: string; hash: string; parentHash: string; transactions: Transaction[] };
+type Receipt = { status: string; logs: { address: string; topics: string[]; data: string }[] };
+type Rules = { readonly usdt: string; readonly live: ReadonlySet<string>; readonly own: ReadonlySet<string> };
+type Movement = { readonly to: string; readonly currency: Credit['currency']; readonly amountUnits: bigint };
+
+/** What a deposit is known by: transaction, address (lower case) and asset. */
+export function creditKey(hash: string, address: string, currency: string): string {
+  return `${hash} ${address.toLowerCase()} ${currency}`;
+}
+
+/**
+ * Walks all blocks up to the head. `live` are the customers' addresses that are credited, `own` every deposit address; all lower case.
+ * Throws when the blocks do not link, which would be a fault of the node.
+ */
+export async function readChain(rpc: (method: string, params: readonly unknown[]) => Promise<unknown>, rules: Rules): Promise<ChainTruth> {
+  const head = Number.parseInt((await rpc('eth_blockNumber', [])) as string, 16);
+  const transactions = new Set<string>();
+  const credits = new Map<string, Credit>();
+  let parent: string | undefined;
+  for (let number = 0; number <= head; number++) {
+    const block = (await rpc('eth_getBlockByNumber', [`0x${number.toString(16)}`, true])) as Block;
+    if (parent !== undefined && block.parentHash !== parent) throw new Error(`block ${number} does not follow its parent`);
+    parent = block.hash;
+    for (const transaction of block.transactions) {
+      transactions.add(transaction.hash);
+      const receipt = (await rpc('eth_getTransactionReceipt', [transaction.hash])) as Receipt;
+      if (receipt.status !== '0x1') continue;
+      for (const movement of movementsOf(transaction, receipt, rules))
+        add(credits, transaction.hash, movement, { number, hash: block.hash });
+    }
+  }
+  return { head, transactions, credits: new Map([...credits].map(([key, credit]) => [key, { ...credit, dust: isDust(credit) }])) };
+}
+
+function isDust(credit: Credit): boolean {
+  return credit.amountUnits < MINIMUM_UNITS[credit.currency];
+}
+
+function movementsOf(transaction: Transaction, receipt: Receipt, { usdt, live, own }: Rules): Movement[] {
+  const found: Movement[] = [];
+  const to = transaction.to?.toLowerCase();
+  if (to !== undefined && live.has(to) && BigInt(transaction.value) > 0n && !own.has(transaction.from.toLowerCase()))
+    found.push({ to, currency: 'BNB', amountUnits: BigInt(transaction.value) });
+  for (const log of receipt.logs) {
+    if (log.address.toLowerCase() !== usdt || log.topics[0] !== TRANSFER || log.topics.length !== 3) continue;
+    const [from = '', receiver = ''] = log.topics.slice(1).map((topic) => `0x${topic.slice(ADDRESS_IN_TOPIC).toLowerCase()}`);
+    if (live.has(receiver) && BigInt(log.data) > 0n && !own.has(from))
+      found.push({ to: receiver, currency: 'USDT', amountUnits: BigInt(log.data) });
+  }
+  return found;
+}
+
+function add(credits: Map<string, Credit>, hash: string, movement: Movement, block: { number: number; hash: string }): void {
+  const key = creditKey(hash, movement.to, movement.currency);
+  const amountUnits = (credits.get(key)?.amountUnits ?? 0n) + movement.amountUnits;
+  credits.set(key, {
+    ...{ hash, address: movement.to, currency: movement.currency, amountUnits, dust: false },
+    ...{ blockNumber: block.number, blockHash: block.hash },
+  });
+}

@@ -1,0 +1,197 @@
+import { createRandom, type Random } from './random.ts';
+
+/** What is done in a run and when, decided by the seed alone. How it interleaves with the gateway is up to the machine. */
+export const MERCHANTS = ['A', 'B'] as const;
+export type MerchantName = (typeof MERCHANTS)[number];
+
+/** Ways in which money, or what looks like it, moves to customers. The numbers say how often. */
+export const SHAPES = {
+  usdt: 26,
+  usdt_transfer_from: 8,
+  usdt_through_contract: 8,
+  usdt_batch: 8,
+  usdt_twice_to_one: 8,
+  usdt_pulled_by_contract: 6,
+  bnb: 16,
+  bnb_with_calldata: 6,
+  usdt_dust: 4,
+  bnb_dust: 3,
+  usdt_zero: 4,
+  bnb_zero: 3,
+  usdt_failed: 5,
+  fake_token: 4,
+  spoofed_event: 4,
+  from_own_wallet: 3,
+  to_test_address: 3,
+} as const;
+export type Shape = keyof typeof SHAPES;
+
+export const VICTIMS = ['api', 'worker-1', 'worker-2', 'temporal', 'postgres'] as const;
+export type Victim = (typeof VICTIMS)[number];
+
+export const RPC_FAULTS = {
+  hang: 2,
+  reset: 2,
+  status_500: 2,
+  status_429: 2,
+  limit_error: 2,
+  html: 1,
+  slow: 2,
+  stale_head: 3,
+  missing_receipt: 3,
+  missing_logs: 3,
+  missing_block: 2,
+  wrong_chain: 1,
+} as const;
+export type RpcFault = keyof typeof RPC_FAULTS;
+
+export const OUTCOMES = ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const;
+export const RECEIVERS = ['healthy-a', 'flaky', 'slow', 'healthy-b', 'hanging', 'resetting', 'healthy-test'] as const;
+export type ReceiverName = (typeof RECEIVERS)[number];
+
+export type CustomerAction = {
+  readonly kind: 'customer';
+  readonly number: number;
+  readonly merchant: MerchantName;
+  readonly mode: 'live' | 'test';
+  readonly externalId: string;
+};
+export type PayAction = {
+  readonly kind: 'pay';
+  readonly shape: Shape;
+  readonly sender: number;
+  /** Numbers of the customers who are paid; one of test mode for `to_test_address`. */
+  readonly customers: readonly number[];
+  /** Base units, one for each customer, or for each transfer to one. */
+  readonly amounts: readonly string[];
+  readonly transactionType: 0 | 1 | 2;
+};
+export type SimulateAction = {
+  readonly kind: 'simulate';
+  readonly customer: number;
+  readonly currency: 'USDT' | 'BNB';
+  readonly amount: string;
+  readonly outcome: (typeof OUTCOMES)[number];
+  readonly events: 'final' | 'full';
+  readonly hash: string;
+};
+/** What becomes of the transactions of replaced blocks: gone, mined in another block at once, or sent again later. */
+export type ReorgAction = {
+  readonly kind: 'reorg';
+  readonly depth: number;
+  readonly fate: 'drop' | 'move' | 'resend';
+  readonly resendAfterMs: number;
+};
+export type RpcAction = { readonly kind: 'rpc'; readonly endpoints: readonly number[]; readonly fault: RpcFault; readonly forMs: number };
+export type KillAction = { readonly kind: 'kill'; readonly victim: Victim; readonly downMs: number };
+export type Action = CustomerAction | PayAction | SimulateAction | ReorgAction | RpcAction | KillAction;
+export type Planned = Action & { readonly atMs: number };
+export type Plan = { readonly seed: string; readonly lastsMs: number; readonly actions: readonly Planned[] };
+
+const SENDERS = 8;
+const MINUTE_MS = 60_000;
+const PER_MINUTE = { pay: 40, customer: 8, simulate: 6, reorg: 3, rpc: 5, kill: 5 } as const;
+const USDT = 10n ** 18n;
+const MILLI_BNB = 10n ** 15n;
+/** The smallest deposits that are credited, base units; the gateway gets the same figures. */
+export const MINIMUM_UNITS = { USDT: USDT, BNB: MILLI_BNB } as const;
+export const SENDER_COUNT = SENDERS;
+
+/** The plan of a run: sorted by time, a function of seed and length only. */
+export function makePlan(seed: string, minutes: number): Plan {
+  const random = createRandom(`soak plan\n${seed}`);
+  const lastsMs = Math.round(minutes * MINUTE_MS);
+  const customers = planCustomers(random.fork('customers'), lastsMs);
+  const made = (mode: 'live' | 'test', atMs: number) =>
+    customers.filter((customer) => customer.mode === mode && customer.atMs <= atMs).map((customer) => customer.number);
+  const spread = (kind: keyof typeof PER_MINUTE, make: (draws: Random, atMs: number) => Action): Planned[] => {
+    const draws = random.fork(kind);
+    const count = Math.max(1, Math.round(minutes * PER_MINUTE[kind]));
+    return Array.from({ length: count }, () => {
+      const atMs = draws.int(1_000, Math.max(1_000, lastsMs - 1_000));
+      return { ...make(draws, atMs), atMs };
+    });
+  };
+  const actions: Planned[] = [
+    ...customers,
+    ...bursts(spread('pay', (draws, atMs) => planPayment(draws, made('live', atMs), made('test', atMs)))),
+    ...spread('simulate', (draws, atMs) => planSimulation(draws, made('test', atMs))),
+    ...spread('reorg', (draws) => ({
+      ...{ kind: 'reorg', depth: draws.int(1, 3), fate: draws.pick(['drop', 'move', 'resend'] as const) },
+      resendAfterMs: draws.int(500, 14_000),
+    })),
+    ...spread('rpc', (draws) => planRpcFault(draws)),
+    ...planKills(random.fork('kills'), lastsMs, Math.max(VICTIMS.length, Math.round(minutes * PER_MINUTE.kill))),
+  ];
+  return { seed, lastsMs, actions: actions.sort((a, b) => a.atMs - b.atMs) };
+}
+
+function planCustomers(draws: Random, lastsMs: number): (CustomerAction & { atMs: number })[] {
+  const later = Math.round((lastsMs / MINUTE_MS) * PER_MINUTE.customer);
+  const times = Array.from({ length: later }, () => draws.int(1_000, lastsMs)).sort((a, b) => a - b);
+  const first: readonly (readonly [MerchantName, 'live' | 'test'])[] = [
+    ...Array.from({ length: 6 }, (_, index) => [MERCHANTS[index % 2] ?? 'A', 'live'] as const),
+    ...Array.from({ length: 3 }, () => ['A', 'test'] as const),
+  ];
+  return [...first.map(() => 0), ...times].map((atMs, number) => {
+    const [merchant, mode] = first[number] ?? (draws.chance(0.25) ? ['A', 'test'] : [draws.pick(MERCHANTS), 'live']);
+    return { kind: 'customer', number, merchant, mode, externalId: `user-${number}`, atMs };
+  });
+}
+
+function planPayment(draws: Random, live: readonly number[], test: readonly number[]): PayAction {
+  const shape = draws.weighted(SHAPES);
+  const count = shape === 'usdt_batch' ? draws.int(2, 5) : 1;
+  const customers = shape === 'to_test_address' ? [draws.pick(test)] : draws.shuffle(live).slice(0, count);
+  const transfers = shape === 'usdt_twice_to_one' ? 2 : customers.length;
+  const isBnb = shape.startsWith('bnb') || shape === 'from_own_wallet';
+  const amounts = Array.from({ length: transfers }, () => planAmount(draws, shape, isBnb));
+  return { kind: 'pay', shape, sender: draws.int(0, SENDERS - 1), customers, amounts, transactionType: draws.pick([0, 1, 2] as const) };
+}
+
+function planAmount(draws: Random, shape: Shape, isBnb: boolean): string {
+  const minimum = isBnb ? MINIMUM_UNITS.BNB : MINIMUM_UNITS.USDT;
+  if (shape === 'usdt_zero' || shape === 'bnb_zero') return '0';
+  // Down to the single base unit, and up to one below the minimum.
+  if (shape === 'usdt_dust' || shape === 'bnb_dust') return String(draws.chance(0.3) ? minimum - 1n : BigInt(draws.int(1, 2 ** 31)));
+  if (draws.chance(0.08)) return String(minimum);
+  return String(minimum * BigInt(draws.int(1, 400)) + BigInt(draws.int(0, 2 ** 31)));
+}
+
+/** Every sixth payment comes together with the four before it. */
+function bursts(payments: readonly Planned[]): Planned[] {
+  const sorted = [...payments].sort((a, b) => a.atMs - b.atMs);
+  return sorted.map((payment, index) => ({
+    ...payment,
+    atMs: index % 12 < 5 ? (sorted[index - (index % 12) + 4] ?? payment).atMs : payment.atMs,
+  }));
+}
+
+function planSimulation(draws: Random, test: readonly number[]): SimulateAction {
+  return {
+    ...{ kind: 'simulate', customer: draws.pick(test), currency: draws.pick(['USDT', 'BNB'] as const) },
+    ...{
+      amount: `${draws.int(1, 500)}.${draws.int(1, 99)}`,
+      outcome: draws.pick(OUTCOMES),
+      events: draws.pick(['final', 'full'] as const),
+    },
+    hash: `0x${draws.hex(32)}`,
+  };
+}
+
+function planRpcFault(draws: Random): RpcAction {
+  const fault = draws.weighted(RPC_FAULTS);
+  const endpoints = fault !== 'wrong_chain' && draws.chance(0.35) ? [0, 1] : [draws.int(0, 1)];
+  return { kind: 'rpc', endpoints, fault, forMs: draws.int(2_000, 12_000) };
+}
+
+/** Every victim in turn, in an order of its own each time, none in the last five seconds. */
+function planKills(draws: Random, lastsMs: number, count: number): Planned[] {
+  const victims: Victim[] = [];
+  while (victims.length < count) victims.push(...draws.shuffle(VICTIMS));
+  const every = Math.max(1, lastsMs - 10_000) / count;
+  return victims.slice(0, count).map((victim, index) => ({
+    ...{ kind: 'kill' as const, victim, downMs: draws.int(300, 7_000) },
+    atMs: Math.round(4_000 + every * index + draws.next() * every * 0.8),
+  }));
+}

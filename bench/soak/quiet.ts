@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stage } from './stage.ts';
+
+const QUIET_WITHIN_MS = 5 * 60_000;
+const LOOK_EVERY_MS = 1_000;
+/** Still for this long before it counts, so that a late repetition is seen. */
+const STILL_FOR_MS = 4_000;
+const SAY_EVERY_MS = 15_000;
+const MAX_POOL_WAIT_MS = 30_000;
+
+type Open = { waiting: number; deliveries: number; outbox: number; verified: string | null };
+
+/**
+ * Waits until the gateway has nothing left to do: every block up to the last payment read twice, no deposit that waits, no delivery and no
+ * start that is open. Returns why it is not quiet when five minutes are over, else undefined.
+ */
+export async function waitUntilQuiet(stage: Stage, say: (line: string) => void): Promise<string | undefined> {
+  const poolUntil = Date.now() + MAX_POOL_WAIT_MS;
+  while ((await stage.payer.pending()) > 0 && Date.now() < poolUntil) await sleep(LOOK_EVERY_MS);
+  const last = await stage.payer.head();
+  const until = Date.now() + QUIET_WITHIN_MS;
+  let quietSince: number | undefined;
+  let saidAt = 0;
+  for (;;) {
+    const open = await openWork(stage).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+    const text = typeof open === 'string' ? open : describe(open, last);
+    if (text === '') {
+      quietSince ??= Date.now();
+      if (Date.now() - quietSince >= STILL_FOR_MS) return undefined;
+    } else {
+      quietSince = undefined;
+      if (Date.now() > until) return text;
+      if (Date.now() - saidAt > SAY_EVERY_MS) {
+        saidAt = Date.now();
+        say(`waiting for quiet: ${text}`);
+      }
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+async function openWork(stage: Stage): Promise<Open> {
+  const [open] = await stage.sql<Open>(
+    `select (select count(*)::int from deposits where status in ('detected', 'confirming') and not simulated) as waiting,
+       (select count(*)::int from webhook_deliveries where status = 'pending') as deliveries, (select count(*)::int from outbox) as outbox,
+       (select verified_number::text from chain_cursors where network = 'bsc') as verified`,
+  );
+  return open ?? { waiting: 0, deliveries: 0, outbox: 0, verified: null };
+}
+
+function describe(open: Open, last: number): string {
+  const parts: string[] = [];
+  const verified = open.verified === null ? -1 : Number(open.verified);
+  if (verified < last) parts.push(`block ${verified} of ${last} read twice`);
+  if (open.waiting > 0) parts.push(`${open.waiting} deposits wait`);
+  if (open.deliveries > 0) parts.push(`${open.deliveries} deliveries pending`);
+  if (open.outbox > 0) parts.push(`${open.outbox} starts in the outbox`);
+  return parts.join(', ');
+}

@@ -1,0 +1,138 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MikroORM } from '@mikro-orm/postgresql';
+import { HDNodeWallet, Wallet } from 'ethers';
+import { type Anvil, startAnvil } from '../../src/devnet/anvil.ts';
+import { runCommand } from '../../src/devnet/demo/gateway-process.ts';
+import { type FaultProxy, startFaultProxy } from '../../test/support/fault-proxy.ts';
+import { SECRETS_KEY, testXpubs } from '../../test/support/live-gateway.ts';
+import { type Api, createApi } from './api.ts';
+import { createPayer, type Payer } from './payer.ts';
+import { type MerchantName, type Plan, type ReceiverName, VICTIMS, type Victim } from './plan.ts';
+import { createRandom } from './random.ts';
+import { type Hook, startHooks } from './receivers.ts';
+import { gatewayRole, postgresServer, type Role, type Server, temporalServer } from './servers.ts';
+
+/** Blocks from the head to finality are twice this: deeper than any reorg of a run, so that finality never breaks. */
+const SLOTS_IN_AN_EPOCH = 3;
+const CONFIRMATIONS = 4;
+const API_PATIENCE_MS = 120_000;
+const FIRST_BLOCKS = 12;
+const DEV_PHRASE = 'test test test test test test test test test test test junk';
+const DEV_ACCOUNTS = 10;
+
+/** Who is paid: made by the API, known to the run by the number of the plan. */
+export type Customer = {
+  readonly number: number;
+  readonly merchant: MerchantName;
+  readonly mode: 'live' | 'test';
+  readonly externalId: string;
+  readonly id: string;
+  /** By network, as the API showed them; the one of BNB Chain in lower case. */
+  readonly addresses: Readonly<Record<'bsc' | 'tron', string>>;
+};
+
+export type Keys = Readonly<Record<MerchantName, Readonly<Record<'live' | 'test', string>>>>;
+
+/** Everything that runs. */
+export type Stage = {
+  readonly folder: string;
+  readonly anvil: Anvil;
+  readonly payer: Payer;
+  readonly proxies: readonly FaultProxy[];
+  readonly hooks: ReadonlyMap<ReceiverName, Hook>;
+  readonly servers: ReadonlyMap<Victim, Server>;
+  readonly roles: readonly Role[];
+  readonly api: Api;
+  readonly keys: Keys;
+  readonly merchantIds: Readonly<Record<MerchantName, string>>;
+  readonly customers: Customer[];
+  /** Development accounts that the node funded; some of them are also deposit addresses, because the phrase is the same. */
+  readonly ownWallets: readonly Wallet[];
+  sql<T>(text: string, params?: unknown[]): Promise<T[]>;
+  stop(): Promise<void>;
+};
+
+const ENDPOINTS: Readonly<Record<ReceiverName, { merchant: MerchantName; mode: 'live' | 'test'; events: readonly string[] }>> = {
+  'healthy-a': { merchant: 'A', mode: 'live', events: ['*'] },
+  flaky: { merchant: 'A', mode: 'live', events: ['*'] },
+  slow: { merchant: 'A', mode: 'live', events: ['deposit.completed', 'deposit.failed'] },
+  'healthy-b': { merchant: 'B', mode: 'live', events: ['*'] },
+  hanging: { merchant: 'B', mode: 'live', events: ['deposit.detected', 'deposit.completed'] },
+  resetting: { merchant: 'B', mode: 'live', events: ['*'] },
+  'healthy-test': { merchant: 'A', mode: 'test', events: ['*'] },
+};
+
+function gatewayEnv(input: { databaseUrl: string; temporalAddress: string; rpcUrls: readonly string[]; usdt: string }): NodeJS.ProcessEnv {
+  const xpubs = testXpubs();
+  return {
+    ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'development', LOG_LEVEL: 'info' },
+    ...{ DATABASE_URL: input.databaseUrl, TEMPORAL_ADDRESS: input.temporalAddress },
+    ...{ BSC_RPC_URLS: input.rpcUrls.join(','), BSC_USDT_CONTRACT: input.usdt, BSC_CONFIRMATIONS: String(CONFIRMATIONS) },
+    ...{ MIN_DEPOSIT: 'USDT.bsc=1,BNB=0.001', PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' },
+    ...{ WALLET_XPUB_BSC: xpubs.live.bsc, WALLET_XPUB_TRON: xpubs.live.tron },
+    ...{ WALLET_XPUB_TEST_BSC: xpubs.test.bsc, WALLET_XPUB_TEST_TRON: xpubs.test.tron },
+    ...{ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', SECRETS_KEY: SECRETS_KEY.toString('base64') },
+  };
+}
+
+function ownWallets(): Wallet[] {
+  const root = HDNodeWallet.fromPhrase(DEV_PHRASE, undefined, "m/44'/60'/0'/0");
+  return Array.from({ length: DEV_ACCOUNTS }, (_, index) => new Wallet(root.deriveChild(index).privateKey));
+}
+
+async function makeMerchants(env: NodeJS.ProcessEnv): Promise<{ keys: Keys; merchantIds: Record<MerchantName, string> }> {
+  const make = async (name: MerchantName) => await runCommand(['merchant', 'create', '--name', `Shop ${name}`], env);
+  const [a, b] = [await make('A'), await make('B')];
+  const keysOf = (merchant: Record<string, unknown>) => merchant['keys'] as { live: string; test: string };
+  return { keys: { A: keysOf(a), B: keysOf(b) }, merchantIds: { A: String(a['merchant_id']), B: String(b['merchant_id']) } };
+}
+
+async function register(api: Api, hooks: ReadonlyMap<ReceiverName, Hook>, keys: Keys): Promise<void> {
+  for (const [name, hook] of hooks) {
+    const { merchant, mode, events } = ENDPOINTS[name];
+    const { status, body } = await api.call('POST', '/webhook-endpoints', keys[merchant][mode], { url: hook.url, events });
+    if (status !== 201) throw new Error(`the endpoint ${name} was answered ${status}: ${JSON.stringify(body)}`);
+    hook.setSecret(String(body['secret']));
+  }
+}
+
+/** Starts every part, makes merchants and endpoints. All of it ends with `stop`, or with this process. */
+export async function setStage(input: { plan: Plan; folder: string; devServer: boolean; log: (line: string) => void }): Promise<Stage> {
+  const { plan, folder, devServer, log } = input;
+  writeFileSync(join(folder, 'plan.json'), JSON.stringify(plan, null, 1));
+  const anvil = await startAnvil({ slotsInAnEpoch: SLOTS_IN_AN_EPOCH, log });
+  const payer = await createPayer(anvil, createRandom(`senders\n${plan.seed}`));
+  await payer.mine(FIRST_BLOCKS);
+  const proxies = [await startFaultProxy(anvil.url), await startFaultProxy(anvil.url)];
+  const hooks = await startHooks(plan.seed);
+  const postgres = await postgresServer(folder, log);
+  const temporal = await temporalServer({ folder, postgresUrl: postgres.url, devServer, log });
+  const rpcUrls = proxies.map((proxy) => proxy.url);
+  const env = gatewayEnv({ databaseUrl: postgres.url, temporalAddress: temporal.address, rpcUrls, usdt: payer.usdt });
+  await runCommand(['migrate'], env);
+  const { keys, merchantIds } = await makeMerchants(env);
+  log('starting the gateway: api, worker-1 and worker-2');
+  const apiRole = await gatewayRole({ name: 'api', role: 'api', folder, env });
+  const workers = [
+    await gatewayRole({ name: 'worker-1', role: 'worker', folder, env }),
+    await gatewayRole({ name: 'worker-2', role: 'worker', folder, env }),
+  ];
+  const api = createApi(apiRole.api, API_PATIENCE_MS);
+  await register(api, hooks, keys);
+  const orm = await MikroORM.init({ clientUrl: postgres.url, entities: [], discovery: { warnWhenNoEntities: false } });
+  const roles = [apiRole, ...workers];
+  const all: readonly Server[] = [...roles, temporal, postgres];
+  return {
+    ...{ folder, anvil, payer, proxies, hooks, roles, api, keys, merchantIds, customers: [], ownWallets: ownWallets() },
+    servers: new Map(VICTIMS.flatMap((victim) => all.filter((server) => server.name === victim).map((server) => [victim, server]))),
+    sql: (text, params = []) => orm.em.fork().execute(text, params),
+    stop: async () => {
+      await orm.close(true);
+      for (const server of all) await server.stop();
+      for (const proxy of proxies) await proxy.stop();
+      for (const hook of hooks.values()) await hook.stop();
+      await anvil.stop();
+    },
+  };
+}
