@@ -2,6 +2,8 @@ import { Context } from '@temporalio/activity';
 import type { BlockRef, ChainReader } from '../src/chain/port.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/chain/cursor.ts';
 import { type FollowedChain, lookAtChain } from '../src/services/chain/follow.ts';
+import { createProgress } from '../src/services/chain/progress.ts';
+import { DEFAULT_PACE, noteRoundFault, reconcileStep } from '../src/services/chain/round.ts';
 import type { Deps } from '../src/services/deps.ts';
 import { failure, shortMessage } from './faults.ts';
 
@@ -17,6 +19,10 @@ const HEARTBEAT_MS = 3_000;
 const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1_000;
 const FAULT_PAUSE_MS = 1_000;
+/** The reconciliation takes at most a fifth of the time, so that it never keeps new blocks waiting for an endpoint. */
+const ROUND_REST = 4;
+const ROUND_MIN_PAUSE_MS = 250;
+const ROUND_FAULT_PAUSE_MS = 15_000;
 
 /** The long activity that follows a chain. Its heartbeat is the progress that operators see. */
 export function chainActivities(deps: ChainDeps) {
@@ -32,6 +38,8 @@ export function chainActivities(deps: ChainDeps) {
       const signal = AbortSignal.any([context.cancellationSignal, deps.stopping]);
       const progress = { text: 'starting' };
       const beat = setInterval(() => context.heartbeat(progress.text), HEARTBEAT_MS);
+      const ended = new AbortController();
+      const reconciling = keepReconciled(deps, chain, AbortSignal.any([signal, ended.signal]));
       try {
         await follow(deps, chain, signal, (text) => {
           progress.text = text;
@@ -41,6 +49,8 @@ export function chainActivities(deps: ChainDeps) {
         if (signal.aborted) throw failure({ message: 'this worker shuts down; another one goes on', nextRetryDelay: 100 });
         throw failure({ message: shortMessage(error), type: 'ChainFault' });
       } finally {
+        ended.abort(new Error('this hour of following is over'));
+        await reconciling;
         clearInterval(beat);
       }
     },
@@ -51,20 +61,13 @@ async function follow(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal
   const { reader } = chain;
   const startedMs = Date.now();
   const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, deps.settings.blockIntervalMs[reader.network] / 3));
-  let read = 0;
+  const progress = createProgress(() => performance.now());
   while (Date.now() - startedMs < FOLLOW_FOR_MS) {
     signal.throwIfAborted();
     try {
       await openCursor(deps, reader, deps.firstBlockSince, signal);
       const look = await lookAtChain(deps, chain, signal);
-      read += look.scanned;
-      const { cursor } = look;
-      const rate = read / Math.max(1, (Date.now() - startedMs) / 1_000);
-      const left = cursor.headNumber - cursor.scannedNumber;
-      const eta = left > 0 && rate > 0 ? `, ${left} blocks left, about ${Math.ceil(left / rate)} s` : '';
-      show(
-        `scanned ${cursor.scannedNumber}, head ${cursor.headNumber}, final ${cursor.finalizedNumber}, read twice up to ${cursor.verifiedNumber}; ${rate.toFixed(1)} blocks/s${eta}`,
-      );
+      show(progress(look));
       if (!look.behind) await pause(pauseMs, signal);
     } catch (error) {
       if (signal.aborted) throw error;
@@ -72,6 +75,25 @@ async function follow(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal
       if (error instanceof CursorMoved) await pause(pauseMs * 2, signal);
       else await survive(deps, reader, error, show, signal);
     }
+  }
+}
+
+/** Compares balances with the ledger beside the following. It never throws: what fails is shown and tried again. */
+async function keepReconciled(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal): Promise<void> {
+  const { network } = chain.reader;
+  while (!signal.aborted) {
+    const startedMs = performance.now();
+    let waitMs: number;
+    try {
+      const step = await reconcileStep(deps, chain, chain.pace ?? DEFAULT_PACE, signal);
+      waitMs = Math.max(step.waitMs, ROUND_MIN_PAUSE_MS, ROUND_REST * (performance.now() - startedMs));
+    } catch (error) {
+      if (signal.aborted) return;
+      deps.log.warn({ err: error, network }, 'balances could not be compared with the ledger; trying again');
+      await noteRoundFault(deps, network, shortMessage(error)).catch(() => undefined);
+      waitMs = ROUND_FAULT_PAUSE_MS;
+    }
+    await pause(waitMs, signal).catch(() => undefined);
   }
 }
 

@@ -32,6 +32,7 @@ create table balance_differences (
   chain_units numeric(78,0) not null,
   difference_units numeric(78,0) not null,
   known_units numeric(78,0) not null,
+  before_units numeric(78,0) not null,
   since_number bigint not null,
   found_number bigint not null,
   searched boolean not null,

@@ -107,7 +107,8 @@ async function askEach(session: RpcSession, { addresses, number, token }: Questi
         session.call('eth_call', [{ to: token, data: balanceOf(address) }, tag]),
       ]);
       if (typeof native !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(native)) throw new EndpointFailure('no balance');
-      return { address, nativeUnits: BigInt(native), tokenUnits: readWord(held) };
+      // Nothing comes back from a block in which the token was not there yet.
+      return { address, nativeUnits: BigInt(native), tokenUnits: held === '0x' ? 0n : readWord(held) };
     });
     found.push(...(await Promise.all(some)));
   }

@@ -13,6 +13,7 @@ const schema = defineEntity({
     chainUnits: p.type(UnitsType).$type<bigint>(),
     differenceUnits: p.type(UnitsType).$type<bigint>(),
     knownUnits: p.type(UnitsType).$type<bigint>(),
+    beforeUnits: p.type(UnitsType).$type<bigint>(),
     sinceNumber: p.bigint('number'),
     foundNumber: p.bigint('number'),
     searched: p.boolean(),
@@ -23,7 +24,8 @@ const schema = defineEntity({
 
 /**
  * A balance that does not agree with the ledger. `differenceUnits` = chain less ledger at `foundNumber`; `knownUnits` of it were there at
- * `sinceNumber` already, so what has to be searched lies between the two.
+ * `sinceNumber` already, so what has to be searched lies between the two. `beforeUnits` lay on the
+ * address before it was one of ours, which is no deposit.
  */
 export class BalanceDifference extends schema.class {}
 schema.setClass(BalanceDifference);

@@ -6,6 +6,7 @@ import { moveCursor, readCursor } from './cursor.ts';
 import { readInOrder } from './read-in-order.ts';
 import { rollBack } from './reorg.ts';
 import type { ChainReport } from './report.ts';
+import type { RoundPace } from './round.ts';
 import { wakeWaiting } from './wake.ts';
 import { loadWatched, type WatchedAddresses } from './watched.ts';
 
@@ -14,6 +15,8 @@ export type FollowedChain = {
   readonly reader: ChainReader;
   readonly watched: WatchedAddresses;
   readonly report?: ChainReport | undefined;
+  /** How the reconciliation is paced; hourly where absent. */
+  readonly pace?: RoundPace | undefined;
   wakeFor?: string;
 };
 

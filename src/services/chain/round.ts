@@ -1,0 +1,113 @@
+import { BalanceDifference, BalanceRound, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
+import type { Network } from '../../domain/assets.ts';
+import type { Deps } from '../deps.ts';
+import { readCursor } from './cursor.ts';
+import { type Compared, keepComparison } from './differences.ts';
+import { assetKey, comparedAssets, expectedUnits, unitsOf } from './expected.ts';
+import type { FollowedChain } from './follow.ts';
+import { searchDifferences } from './search.ts';
+
+/** How the comparison of balances is paced. */
+export type RoundPace = {
+  /** From the start of one round to the start of the next. */
+  readonly everyMs: number;
+  /** Addresses compared at a time, at most 500. */
+  readonly batchAddresses: number;
+};
+
+export const DEFAULT_PACE: RoundPace = { everyMs: 60 * 60_000, batchAddresses: 200 };
+
+/** What one step did, and how long to wait before the next one. */
+export type RoundStep = {
+  readonly did: 'nothing' | 'compared' | 'finished';
+  readonly checked: number;
+  readonly waitMs: number;
+};
+
+/** The verified height may be this far behind the final one: nodes keep the state of about a hundred blocks. */
+const FRESH_BLOCKS = 64;
+const LOOK_AGAIN_MS = 5_000;
+
+/**
+ * One step of the reconciliation: compares one batch of balances at a height that was read twice with what the ledger says lies there, and
+ * after the last batch searches what differs. Progress is a row, so that a restart goes on. Throws the reader's errors; the step is then
+ * done again. Every credit it leads to is an ordinary deposit with the transaction's own identity, so a repeat cannot double it.
+ */
+export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: RoundPace, signal: AbortSignal): Promise<RoundStep> {
+  const { reader } = chain;
+  const { network, balances } = reader;
+  const cursor = await readCursor(deps, network);
+  if (!balances || !cursor || cursor.finalizedNumber - cursor.verifiedNumber > FRESH_BLOCKS)
+    return { did: 'nothing', checked: 0, waitMs: LOOK_AGAIN_MS };
+  const round = await openRound(deps, cursor, pace);
+  if (typeof round === 'number') return { did: 'nothing', checked: 0, waitMs: round };
+  const position = round.position ?? '';
+  const addresses = await deps.orm.em
+    .fork()
+    .find(DepositAddress, { network, addressKey: { $gt: position } }, { orderBy: { addressKey: 'asc' }, limit: pace.batchAddresses });
+  const blockNumber = cursor.verifiedNumber;
+  const found = await balances(
+    addresses.map((row) => `0x${row.addressKey}`),
+    blockNumber,
+    signal,
+  );
+  if (!found) throw new Error(`no endpoint of ${network} tells balances at block ${blockNumber}, a moment after it became final`);
+  const last = addresses.length < pace.batchAddresses;
+  await deps.orm.em.fork().transactional(async (em) => {
+    const addressKeys = addresses.map((row) => row.addressKey);
+    const expected = await expectedUnits(deps, em, { network, addressKeys, blockNumber });
+    const kept = new Set(
+      (await em.find(BalanceDifference, { network, addressKey: { $in: addressKeys } })).map((row) =>
+        assetKey(row.addressKey, row.currency),
+      ),
+    );
+    for (const [index, { addressKey, address }] of addresses.entries()) {
+      const balance = found[index];
+      if (!balance) throw new Error('a balance is missing');
+      for (const currency of comparedAssets(network)) {
+        const compared: Compared = {
+          ...{ network, addressKey, address, currency, blockNumber, agreedNumber: round.agreedNumber },
+          chainUnits: unitsOf(balance, network, currency),
+          expectedUnits: expected.get(assetKey(addressKey, currency)) ?? 0n,
+        };
+        if (compared.chainUnits !== compared.expectedUnits || kept.has(assetKey(addressKey, currency)))
+          await keepComparison(em, deps, compared);
+      }
+    }
+    await em.nativeUpdate(
+      BalanceRound,
+      { network },
+      { position: addressKeys.at(-1) ?? position, checked: round.checked + addresses.length, fault: null },
+    );
+  });
+  if (!last) return { did: 'compared', checked: addresses.length, waitMs: 0 };
+  await searchDifferences(deps, chain, signal);
+  await closeRound(deps, chain, round);
+  return { did: 'finished', checked: addresses.length, waitMs: 0 };
+}
+
+/** The running round, a new one where the last began long enough ago, or the time until then in milliseconds. */
+async function openRound(deps: Deps, cursor: ChainCursor, { everyMs }: RoundPace): Promise<BalanceRound | number> {
+  const { network } = cursor;
+  const em = deps.orm.em.fork();
+  const round = await em.findOne(BalanceRound, network);
+  if (round && round.position != null) return round;
+  const now = deps.now();
+  const dueInMs = round ? round.startedAt.getTime() + everyMs - now.getTime() : 0;
+  if (dueInMs > 0) return Math.min(dueInMs, LOOK_AGAIN_MS);
+  const agreedNumber = round?.startedNumber ?? cursor.firstBlock - 1;
+  const begun = { network, startedNumber: cursor.verifiedNumber, startedAt: now, position: '', agreedNumber, checked: 0 };
+  return await em.upsert(BalanceRound, { ...begun, finishedAt: null, fault: null });
+}
+
+async function closeRound(deps: Deps, { reader, report }: FollowedChain, round: BalanceRound): Promise<void> {
+  const { network } = reader;
+  const em = deps.orm.em.fork();
+  await em.nativeUpdate(BalanceRound, { network, startedNumber: round.startedNumber }, { position: null, finishedAt: deps.now() });
+  report?.differences?.({ network, count: await em.count(BalanceDifference, { network }) });
+}
+
+/** Keeps why the round does not go on, for operators. */
+export async function noteRoundFault(deps: Deps, network: Network, fault: string): Promise<void> {
+  await deps.orm.em.fork().nativeUpdate(BalanceRound, { network }, { fault: fault.slice(0, 290) });
+}

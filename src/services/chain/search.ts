@@ -1,0 +1,155 @@
+import type { NamedTransaction } from '../../chain/port.ts';
+import { BalanceDifference } from '../../db/entities/index.ts';
+import { NATIVE_CURRENCY } from '../../domain/assets.ts';
+import type { Deps } from '../deps.ts';
+import { expectedAt, explains, namesAmount, recordCandidate, recordShown, scanPast } from './attribute.ts';
+import { settleDifference } from './differences.ts';
+import { unitsOf } from './expected.ts';
+import type { FollowedChain } from './follow.ts';
+import { readInOrder } from './read-in-order.ts';
+import { loadWatched } from './watched.ts';
+
+/** Differences searched after one round; the rest waits for the next one. */
+const MAX_SEARCHED = 200;
+/** Blocks at which one balance may have changed without an explanation. */
+const MAX_STEPS = 20;
+/** Blocks read one by one where no endpoint keeps old balances: some hours of the chain. */
+const MAX_BLOCKS_READ = 20_000;
+const NOTHING_FOUND = 'no single transaction explains it';
+
+/**
+ * Looks for the transactions behind rises that the ledger does not know. Where an endpoint keeps old balances the block is found by
+ * halving; else every block of the window is read. What it finds becomes a deposit only with its transaction's hash, and only where
+ * exactly one transaction explains the amount. The rest is set aside for the operator.
+ */
+export async function searchDifferences(deps: Deps, chain: FollowedChain, signal: AbortSignal): Promise<void> {
+  const { network } = chain.reader;
+  const open = await deps.orm.em
+    .fork()
+    .find(BalanceDifference, { network, searched: false }, { orderBy: { notedAt: 'asc' }, limit: MAX_SEARCHED });
+  if (open.length === 0) return;
+  await loadWatched(deps, chain.watched);
+  const unseen: BalanceDifference[] = [];
+  for (const kept of open) {
+    signal.throwIfAborted();
+    const fell = kept.differenceUnits <= kept.knownUnits;
+    const searched = fell ? { beforeUnits: undefined } : await searchByBalance(deps, chain, kept, signal);
+    if (searched) await settleDifference(deps, kept, { reason: NOTHING_FOUND, beforeUnits: searched.beforeUnits, report: chain.report });
+    else unseen.push(kept);
+  }
+  if (unseen.length > 0) await searchByBlocks(deps, chain, unseen, signal);
+}
+
+/**
+ * Finds by halving the blocks at which the balance left the ledger. Undefined where no endpoint keeps balances that old. `beforeUnits` is
+ * what lay there already when the window begins although the address was never found to differ: it was not one of ours then.
+ */
+async function searchByBalance(
+  deps: Deps,
+  chain: FollowedChain,
+  kept: BalanceDifference,
+  signal: AbortSignal,
+): Promise<{ beforeUnits: bigint | undefined } | undefined> {
+  const differenceAt = async (blockNumber: number): Promise<bigint | undefined> => {
+    if (blockNumber < 0) return 0n;
+    const [balance] = (await chain.reader.balances?.([`0x${kept.addressKey}`], blockNumber, signal)) ?? [];
+    if (!balance) return undefined;
+    return unitsOf(balance, kept.network, kept.currency) - (await expectedAt(deps, kept, blockNumber));
+  };
+  let low = kept.sinceNumber;
+  let base = await differenceAt(low);
+  const done = { beforeUnits: base === undefined || base <= kept.knownUnits ? undefined : kept.beforeUnits + base - kept.knownUnits };
+  for (let steps = 0; steps < MAX_STEPS; steps++) {
+    const top = await differenceAt(kept.foundNumber);
+    if (base === undefined || top === undefined) return undefined;
+    if (top === base) return done;
+    let high = kept.foundNumber;
+    while (high - low > 1) {
+      const middle = low + Math.floor((high - low) / 2);
+      const there = await differenceAt(middle);
+      if (there === undefined) return undefined;
+      if (there === base) low = middle;
+      else high = middle;
+    }
+    const there = await differenceAt(high);
+    if (there === undefined) return undefined;
+    if (there > base) await attribute(deps, chain, { kept, blockNumber: high, units: there - base, signal });
+    low = high;
+    base = await differenceAt(high);
+  }
+  return done;
+}
+
+type Rise = { readonly kept: BalanceDifference; readonly blockNumber: number; readonly units: bigint; readonly signal: AbortSignal };
+
+/** The balance proves that `units` more than the ledger knows reached the address in this block: finds in which of its transactions. */
+async function attribute(deps: Deps, chain: FollowedChain, { kept, blockNumber, units, signal }: Rise): Promise<void> {
+  const block = await scanPast(chain.reader, chain, { number: blockNumber, naming: [kept.addressKey], signal });
+  const before = await expectedAt(deps, kept, blockNumber);
+  await recordShown(deps, chain, kept, block);
+  const left = units - ((await expectedAt(deps, kept, blockNumber)) - before);
+  // A trace shows everything that is passed on: where there was one, a mere mention proves nothing.
+  if (left <= 0n || !block.untraced || kept.currency !== NATIVE_CURRENCY[kept.network]) return;
+  const named = only(block.named ?? []) ?? only((block.named ?? []).filter((one) => namesAmount(one, left)));
+  if (named) await recordCandidate(deps, chain, { kept, block, named, units: left });
+}
+
+type Seen = { readonly blockNumber: number; readonly named: NamedTransaction };
+
+/** Reads every block of the windows once for all differences together. Without old balances only an amount named in calldata is a proof. */
+async function searchByBlocks(deps: Deps, chain: FollowedChain, open: readonly BalanceDifference[], signal: AbortSignal): Promise<void> {
+  const inReach = open.filter((kept) => kept.foundNumber - kept.sinceNumber <= MAX_BLOCKS_READ);
+  const seen = inReach.length > 0 ? await readWindow(deps, chain, inReach, signal) : [];
+  for (const kept of open) {
+    let reason = NOTHING_FOUND;
+    if (!inReach.includes(kept)) reason = 'the blocks in question are too many to be read without an endpoint that keeps old balances';
+    else if (kept.currency === NATIVE_CURRENCY[kept.network]) await attributeNamed(deps, chain, kept, { seen, signal });
+    await settleDifference(deps, kept, { reason, report: chain.report });
+  }
+}
+
+async function readWindow(deps: Deps, chain: FollowedChain, open: readonly BalanceDifference[], signal: AbortSignal): Promise<Seen[]> {
+  const first = Math.max(0, Math.min(...open.map((kept) => kept.sinceNumber)) + 1);
+  const last = Math.max(...open.map((kept) => kept.foundNumber));
+  const naming = [...new Set(open.map((kept) => kept.addressKey))];
+  const seen: Seen[] = [];
+  const read = (number: number) => chain.reader.scan(number, chain.watched.index, signal, naming);
+  for await (const [blockNumber, reading] of readInOrder(first, last, read)) {
+    const block = await reading;
+    if (!block) throw new Error(`no endpoint of ${chain.reader.network} has block ${blockNumber} any more`);
+    for (const kept of open) {
+      if (blockNumber <= kept.sinceNumber || blockNumber > kept.foundNumber) continue;
+      if ([...block.transfers, ...(block.own ?? [])].some((transfer) => explains(kept, transfer)))
+        await recordShown(deps, chain, kept, block);
+    }
+    if (block.untraced) seen.push(...(block.named ?? []).map((named) => ({ blockNumber, named })));
+  }
+  return seen;
+}
+
+async function attributeNamed(
+  deps: Deps,
+  chain: FollowedChain,
+  kept: BalanceDifference,
+  { seen, signal }: { readonly seen: readonly Seen[]; readonly signal: AbortSignal },
+): Promise<void> {
+  const left = kept.chainUnits - (await expectedAt(deps, kept, kept.foundNumber)) - kept.knownUnits;
+  if (left <= 0n) return;
+  const candidate = only(
+    seen.filter(
+      ({ blockNumber, named }) =>
+        named.to.slice(-40) === kept.addressKey &&
+        blockNumber > kept.sinceNumber &&
+        blockNumber <= kept.foundNumber &&
+        namesAmount(named, left),
+    ),
+  );
+  if (!candidate) return;
+  const block = await scanPast(chain.reader, chain, { number: candidate.blockNumber, naming: [kept.addressKey], signal });
+  const named = (block.named ?? []).find((one) => one.txHash === candidate.named.txHash);
+  if (named && block.untraced) await recordCandidate(deps, chain, { kept, block, named, units: left });
+}
+
+function only<T>(list: readonly T[]): T | undefined {
+  return list.length === 1 ? list[0] : undefined;
+}

@@ -1,0 +1,124 @@
+// A followed chain without Temporal: a real node, a proxy that can misbehave, a real database, and looks that a test takes one by one.
+import { HDNodeWallet } from 'ethers';
+import { AddressSet } from '../../src/chain/address-set.ts';
+import { createBscReader } from '../../src/chain/bsc.ts';
+import { firstBlockSince } from '../../src/chain/first-block.ts';
+import type { ChainReader } from '../../src/chain/port.ts';
+import { createRpcPool } from '../../src/chain/rpc.ts';
+import type { Mode } from '../../src/domain/assets.ts';
+import { openCursor } from '../../src/services/chain/cursor.ts';
+import { type FollowedChain, type Look, lookAtChain } from '../../src/services/chain/follow.ts';
+import { type RoundStep, reconcileStep } from '../../src/services/chain/round.ts';
+import { createCustomer } from '../../src/services/customers.ts';
+import type { Deps } from '../../src/services/deps.ts';
+import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../support/chain.ts';
+import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../support/fault-proxy.ts';
+import { startTestApi, type TestApi } from '../support/gateway.ts';
+
+export type Row = Record<string, unknown>;
+export type Following = {
+  readonly chain: TestChain;
+  readonly proxy: FaultProxy;
+  readonly api: TestApi;
+  readonly deps: Deps;
+  readonly followed: FollowedChain;
+  readonly reader: ChainReader;
+  newReader(): ChainReader;
+  readonly seen: { foundLate: number; differences: bigint[]; heights: number };
+  /** A customer's address on BNB Chain, lower-case. */
+  newAddress(mode?: Mode): Promise<string>;
+  /** Looks until nothing is behind; returns what the looks found together. */
+  follow(): Promise<Look>;
+  /** Mines five blocks, so that all before is final, and follows them. */
+  finish(): Promise<void>;
+  /** One whole round of the reconciliation; the clock of the round is moved so that it is always due. */
+  reconcile(): Promise<RoundStep>;
+  deposits(address: string): Promise<Row[]>;
+  rows(sql: string, params?: unknown[]): Promise<Row[]>;
+  stop(): Promise<void>;
+};
+
+/** A node that does not have these methods. */
+export const without =
+  (...methods: string[]): Fault =>
+  (call: RpcCall) =>
+    methods.includes(call.method)
+      ? { json: { jsonrpc: '2.0', id: call.id, error: { code: -32601, message: 'the method does not exist/is not available' } } }
+      : undefined;
+export const NO_TRACES = ['trace_block', 'debug_traceBlockByHash'] as const;
+
+const { signal } = new AbortController();
+
+/** Keys of a phrase of its own: the development phrase's addresses are the node's rich accounts. */
+function ownXpubs(): Deps['xpubs'] {
+  const root = HDNodeWallet.fromPhrase('legal winner thank year wave sausage worth useful legal winner thank yellow', undefined, 'm');
+  const xpub = (coin: number, account: number) => root.derivePath(`44'/${coin}'/${account}'`).neuter().extendedKey;
+  return { live: { bsc: xpub(60, 0), tron: xpub(195, 0) }, test: { bsc: xpub(60, 1), tron: xpub(195, 1) } };
+}
+
+/** Starts everything; `fault` is in place before the first call. */
+export async function startFollowing(options: { fault?: Fault; batchAddresses?: number } = {}): Promise<Following> {
+  const chain = await startTestChain();
+  const proxy = await startFaultProxy(chain.url);
+  proxy.fault = options.fault;
+  const api = await startTestApi();
+  const contracts = { ...api.deps.settings.contracts, bsc: chain.usdt.address };
+  const deps: Deps = { ...api.deps, settings: { ...api.deps.settings, contracts }, xpubs: ownXpubs() };
+  await chain.mine(3);
+  const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 3_000 });
+  const newReader = () => createBscReader({ rpc, usdtContract: chain.usdt.address });
+  const reader = newReader();
+  const seen: Following['seen'] = { foundLate: 0, differences: [], heights: 0 };
+  const followed: FollowedChain = {
+    reader,
+    watched: { network: 'bsc', index: new AddressSet(), loadedXid: '0' },
+    pace: { everyMs: 0, batchAddresses: options.batchAddresses ?? 100 },
+    report: {
+      foundLate: ({ deposits }) => {
+        seen.foundLate += deposits;
+      },
+      difference: ({ units }) => seen.differences.push(units),
+      heights: ({ scanned }) => {
+        seen.heights = scanned;
+      },
+    },
+  };
+  const rows = async (sql: string, params: unknown[] = []) => await deps.orm.em.fork().execute<Row[]>(sql, params);
+  const follow = async (): Promise<Look> => {
+    await openCursor(deps, reader, firstBlockSince, signal);
+    for (let looks = 0; looks < 500; looks++) {
+      const look = await lookAtChain(deps, followed, signal);
+      if (!look.behind) return look;
+    }
+    throw new Error('the chain is never caught up');
+  };
+  let count = 0;
+  return {
+    ...{ chain, proxy, api, deps, followed, reader, newReader, seen, follow, rows },
+    newAddress: async (mode = 'live') => {
+      count += 1;
+      const made = await createCustomer(deps, {
+        ...{ merchantId: api.merchant.id, mode, externalId: `user-${mode}-${count}`, email: null, name: null, metadata: {} },
+      });
+      return made.addresses.find((entry) => entry.network === 'bsc')?.address.toLowerCase() ?? '';
+    },
+    finish: async () => {
+      await chain.mine(5);
+      await follow();
+    },
+    reconcile: async () => {
+      const pace = followed.pace ?? { everyMs: 0, batchAddresses: 100 };
+      for (let steps = 0; steps < 100; steps++) {
+        const step = await reconcileStep(deps, followed, pace, signal);
+        if (step.did !== 'compared') return step;
+      }
+      throw new Error('the round never ends');
+    },
+    deposits: (address) => rows('select * from deposits where address_key = ? order by created_at, id', [address.slice(2)]),
+    stop: async () => {
+      await api.stop();
+      await proxy.stop();
+      await chain.stop();
+    },
+  };
+}
