@@ -4,38 +4,40 @@ import { workflowIdOf } from '../deposits/actor-message.ts';
 import type { Deps } from '../deps.ts';
 
 const BATCH = 50;
+/** A wake that meets a look under way is lost on the server, so a woken deposit that has not moved by then is woken once more. */
+const WAKE_AGAIN_AFTER_MS = 5_000;
 
 /**
  * Wakes deposits that went to sleep for long because the chain stood still, as soon as their answer can have changed; at most 50 at a
  * time, and the caller comes back while there were any. What cannot be woken (Temporal away, actor gone) heals by itself: every sleep
- * ends after some minutes. Returns how many were woken.
+ * ends after some minutes. Returns how many were found that have not moved on yet.
  */
 export async function wakeWaiting(deps: Deps, cursor: ChainCursor): Promise<number> {
   const { actors } = deps;
   if (!actors) return 0;
   const em = deps.orm.em.fork();
+  const now = deps.now();
+  const again = new Date(now.getTime() + WAKE_AGAIN_AFTER_MS);
   // The conditions of `decideAdvance`, as far as the chain decides them. A row too many only costs one look of its actor.
-  const rows = await em.execute<{ id: string }[]>(
-    `select id from deposits where network = ? and wake_at is not null and (
+  const rows = await em.execute<{ id: string; woken: boolean }[]>(
+    `select id, wake_at > ? and wake_at <= ? as woken from deposits where network = ? and wake_at is not null and (
        (block_hash is null and status in ('detected', 'confirming') and block_number <= ?)
        or (status = 'detected' and block_number < ?)
        or (status = 'confirming' and block_number + required_confirmations <= ? and block_number <= ?)
-     ) order by block_number, id limit ${BATCH}`,
-    [cursor.network, cursor.verifiedNumber, cursor.headNumber, cursor.headNumber, cursor.verifiedNumber],
+     ) order by woken, block_number, id limit ${BATCH}`,
+    [now, again, cursor.network, cursor.verifiedNumber, cursor.headNumber, cursor.headNumber, cursor.verifiedNumber],
   );
-  if (rows.length === 0) return 0;
-  const due = await em.find(Deposit, { id: { $in: rows.map((row) => row.id) } });
-  let woken = 0;
+  const due = await em.find(Deposit, { id: { $in: rows.filter((row) => !row.woken).map((row) => row.id) } });
   await Promise.all(
     due.map(async (deposit) => {
       try {
         await actors.wake(workflowIdOf(deposit), advanceActivityId(deposit.status, deposit.alarmedAt != null));
-        await deps.orm.em.fork().execute('update deposits set wake_at = null where id = ?', [deposit.id]);
-        woken += 1;
+        // The transition itself clears it.
+        await deps.orm.em.fork().execute('update deposits set wake_at = ? where id = ? and wake_at is not null', [again, deposit.id]);
       } catch (error) {
         deps.log.debug({ err: error, depositId: deposit.id }, 'a sleeping deposit could not be woken yet');
       }
     }),
   );
-  return woken;
+  return rows.length;
 }
