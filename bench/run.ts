@@ -13,6 +13,14 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
   latency: { about: 'from a mined block to deposit.detected at the receiver', load: () => import('./latency.ts') },
   waiting: { about: '5,000 deposits that wait on a chain that stands still (about 10 minutes)', load: () => import('./waiting.ts') },
   scan: { about: 'reading blocks against JSON.parse of the same bytes', load: () => import('./scan.ts') },
+  events: {
+    about: 'a backlog of 10,000 events to one endpoint against bare activities (BENCH_EVENTS)',
+    load: () => import('./events.ts'),
+  },
+  isolation: {
+    about: 'webhooks of a healthy merchant beside hung, dripping, resetting and TLS-failing ones',
+    load: () => import('./isolation.ts'),
+  },
   exists: { about: 'GET /customers/exists against a bare handler', load: () => import('./exists.ts') },
 };
 

@@ -13,6 +13,11 @@ import { transact } from './transact.ts';
 
 /** A delivery that is resent for ever must not make its own view endless: only the latest attempts are shown. */
 const MAX_ATTEMPTS_SHOWN = 20;
+/** The most that one call resends. */
+export const RESEND_BATCH = 1_000;
+/** The pause between two first attempts of resends by one call: an endpoint that has just come back is not flooded. */
+export const RESEND_EVERY_MS = 100;
+const RESEND_EVERY = `interval '${RESEND_EVERY_MS} milliseconds'`;
 
 export type EventView = { id: string; event: string; data: Record<string, unknown>; timestamp: string; deliveries: DeliveryView[] };
 
@@ -70,6 +75,59 @@ export async function resendDelivery(deps: Deps, input: Scope & { readonly id: s
     if (!view) throw notFound('webhook delivery');
     return view;
   });
+}
+
+/**
+ * Sends everything that failed at an endpoint since a time once more: at most {@link RESEND_BATCH} deliveries by one call, the oldest first,
+ * one each {@link RESEND_EVERY_MS} and never faster, also across calls. What is on its way is left alone, so a repeated call resends
+ * nothing twice. Throws a {@link Refusal} for an unknown or disabled endpoint.
+ */
+export async function resendFailed(
+  deps: Deps,
+  input: Scope & { readonly id: string; readonly since: Date },
+): Promise<{ resent: number; hasMore: boolean }> {
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const endpoint = await findEndpoint(em, input);
+    // One call at a time for each endpoint; foreign keys to the row do not wait for this kind of lock.
+    await em.execute('select id from webhook_endpoints where id = ? for no key update', [endpoint.id]);
+    if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
+    const { merchantId, since } = input;
+    const rows = await em.execute<{ id: string }[]>(
+      `select id from webhook_deliveries where endpoint_id = ? and status = 'failed' and finished_at >= ?
+       order by created_at, id limit ${RESEND_BATCH + 1} for update`,
+      [endpoint.id, since],
+    );
+    const batch = rows.slice(0, RESEND_BATCH).map(({ id }) => id);
+    if (batch.length > 0) await startSpread(em, { endpointId: endpoint.id, merchantId, batch, now: deps.now() });
+    return { resent: batch.length, hasMore: rows.length > batch.length };
+  });
+}
+
+/**
+ * Reopens the deliveries and puts the start of each one's actor into the outbox for its own time, after those of an earlier call. The
+ * delivery carries the same time, which holds wherever its actor comes from.
+ */
+async function startSpread(em: Em, input: { endpointId: string; merchantId: string; batch: readonly string[]; now: Date }): Promise<void> {
+  const { endpointId, merchantId, batch, now } = input;
+  const message = { workflowType: 'notify', attributes: { MerchantId: merchantId }, fairnessKey: merchantId };
+  await em.execute(
+    `with tail as (
+       select greatest(?::timestamptz, max(d.next_attempt_at) + ${RESEND_EVERY}) as at from webhook_deliveries d
+       where d.endpoint_id = ? and d.status = 'pending' and d.round > 1
+         and not exists (select 1 from webhook_attempts a where a.delivery_id = d.id and a.round = d.round)
+     ), batch as (
+       select id, row_number() over (order by created_at, id) - 1 as place from webhook_deliveries where id in (${batch.map(() => '?').join(', ')})
+     ), reopened as (
+       update webhook_deliveries d set status = 'pending', round = d.round + 1, finished_at = null, next_attempt_at = t.at + b.place * ${RESEND_EVERY}
+       from batch b, tail t where b.id = d.id returning d.id, d.round, d.event_type, d.next_attempt_at
+     )
+     insert into outbox (kind, workflow_id, message, tries, created_at, next_try_at)
+     select 'start', 'resend:' || id || ':' || round,
+       ?::jsonb || jsonb_build_object('args', jsonb_build_array(jsonb_build_object('deliveries', jsonb_build_array(id))),
+                                      'summary', 'resend of ' || event_type || ', round ' || round), 0, ?, next_attempt_at
+     from reopened order by next_attempt_at`,
+    [now, endpointId, ...batch, JSON.stringify(message), now],
+  );
 }
 
 /** Sends a `webhook.test` event to one endpoint, subscribed or not. Throws a {@link Refusal} for an unknown or disabled endpoint. */

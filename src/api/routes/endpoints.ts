@@ -1,6 +1,6 @@
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
 import { createEndpoint, deleteEndpoint, getEndpoint, listEndpoints, updateEndpoint } from '../../services/endpoints.ts';
-import { listDeliveries, sendTestEvent } from '../../services/resend.ts';
+import { listDeliveries, RESEND_BATCH, resendFailed, sendTestEvent } from '../../services/resend.ts';
 import { created, ok, route } from '../route.ts';
 import { idParams, listBody, listOf, listQuery, pageOf } from '../schemas/common.ts';
 import {
@@ -13,6 +13,8 @@ import {
   endpointWithSecret,
   event,
   newEndpoint,
+  resendFailedBody,
+  resentFailed,
 } from '../schemas/endpoint.ts';
 
 const tag = 'Webhook endpoints';
@@ -83,6 +85,19 @@ export const ENDPOINT_ROUTES = [
       const { merchantId, mode } = caller;
       const filters = { status: query.status, event: query.event };
       return ok(listBody(await listDeliveries(deps, { merchantId, mode, id: params.id, ...filters, page: pageOf(query) })));
+    },
+  }),
+  route({
+    ...{ method: 'post', path: '/webhook-endpoints/:id/resend-failed', auth: 'key', tag, statuses: [200] },
+    summary: 'Send again what failed at an endpoint',
+    description: `The same events and bytes, the oldest first, at most ${RESEND_BATCH} by one call and ten a second. What is on its way is left alone.`,
+    params: idParams,
+    body: resendFailedBody,
+    response: resentFailed,
+    handler: async (deps, { caller, params, body }) => {
+      const { merchantId, mode } = caller;
+      const { resent, hasMore } = await resendFailed(deps, { merchantId, mode, id: params.id, since: body.since });
+      return ok({ resent, has_more: hasMore });
     },
   }),
   route({

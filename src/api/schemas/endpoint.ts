@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_TYPES, TEST_EVENT } from '../../domain/events.ts';
-import { id, listQuery, text, time } from './common.ts';
+import { id, listQuery, text, time, timeFilter } from './common.ts';
 
 const MAX_URL = 2048;
 const MAX_DESCRIPTION = 500;
@@ -56,7 +56,7 @@ export const endpoint = z
     secret_hint: z.string().meta({ description: 'The last four characters of the secret.' }),
     last_delivery_at: time.nullable(),
     last_status_code: z.int().nullable(),
-    consecutive_failures: z.int(),
+    consecutive_failures: z.int().meta({ description: 'Attempts in a row that failed.' }),
     disabled_reason: z.string().nullable(),
     created_at: time,
     updated_at: time,
@@ -110,3 +110,14 @@ export const event = z
     deliveries: z.array(delivery),
   })
   .meta({ id: 'Event' });
+
+export const resendFailedBody = z
+  .object({
+    since: timeFilter.pipe(z.date()).meta({ description: 'Deliveries that failed at or after this time.', example: '2026-11-20T09:30:00Z' }),
+  })
+  .meta({ id: 'ResendFailed' });
+
+export const resentFailed = z.strictObject({
+  resent: z.int().meta({ description: 'Deliveries that are on their way again.' }),
+  has_more: z.boolean().meta({ description: 'True: there are more. Call again.' }),
+});

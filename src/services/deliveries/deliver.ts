@@ -27,8 +27,23 @@ const RECORD_PAUSE_MS = 400;
  * before the attempt's row is written throws or answers `later`, and uses up nothing; a crash afterwards counts as an attempt.
  */
 export async function deliverWebhook(deps: DeliverDeps, input: { deliveryId: string }): Promise<DeliverResult> {
+  const due = await loadDue(deps, input.deliveryId);
+  if ('kind' in due) return due;
+  const slot = await deps.slots.take(due.delivery.endpoint.id, due.delivery.id);
+  if ('waitMs' in slot) return { kind: 'later', delayMs: slot.waitMs, message: 'every connection that this endpoint may have is in use' };
+  try {
+    // Meanwhile the endpoint may have been changed, disabled or deleted.
+    const now = slot.waited ? await loadDue(deps, input.deliveryId) : due;
+    return 'kind' in now ? now : await attempt(deps, now.delivery, now.number);
+  } finally {
+    slot.free();
+  }
+}
+
+/** The delivery with the number of the attempt that is due now, or what to do instead. */
+async function loadDue(deps: Deps, deliveryId: string): Promise<{ delivery: DueDelivery; number: number } | DeliverResult> {
   const em = deps.orm.em.fork();
-  const delivery = await loadDelivery(em, input.deliveryId);
+  const delivery = await loadDelivery(em, deliveryId);
   if (!delivery) return { kind: 'done', status: 'failed', message: 'there is no such delivery' };
   if (delivery.status !== 'pending') return { kind: 'done', status: delivery.status, message: `already ${delivery.status}` };
   if (delivery.endpoint.deleted || !delivery.endpoint.enabled) {
@@ -36,22 +51,15 @@ export async function deliverWebhook(deps: DeliverDeps, input: { deliveryId: str
     return { kind: 'done', status: 'failed', message: `the endpoint was ${delivery.endpoint.deleted ? 'deleted' : 'disabled'}` };
   }
   const turn = await turnOf(deps, delivery);
-  if (typeof turn !== 'number') return turn;
-  const slot = deps.slots.take(delivery.endpoint.id);
-  if ('waitMs' in slot) return { kind: 'later', delayMs: slot.waitMs, message: 'every connection that this endpoint may have is in use' };
-  try {
-    return await attempt(deps, delivery, turn);
-  } finally {
-    slot.free();
-  }
+  return typeof turn === 'number' ? { delivery, number: turn } : turn;
 }
 
 /** The number of the attempt that is due now, or what to do instead. */
 async function turnOf(deps: Deps, delivery: DueDelivery): Promise<number | DeliverResult> {
   const { last } = delivery;
-  if (!last) return 1;
-  const em = deps.orm.em.fork();
   const now = deps.now().getTime();
+  if (!last) return waitsForResend(delivery, now) ?? 1;
+  const em = deps.orm.em.fork();
   let endedAt = last.finishedAt?.getTime();
   if (endedAt === undefined) {
     const end = last.startedAt.getTime() + ATTEMPT_ENDS_AFTER_MS;
@@ -67,6 +75,12 @@ async function turnOf(deps: Deps, delivery: DueDelivery): Promise<number | Deliv
   if (now < dueAt)
     return { kind: 'later', delayMs: Math.max(1, dueAt - now), message: `attempt ${last.number + 1} is due in ${dueAt - now} ms` };
   return last.number + 1;
+}
+
+/** Many resends at once have their first attempts spread over some minutes, whoever starts their actors and when. */
+function waitsForResend(delivery: DueDelivery, now: number): DeliverResult | undefined {
+  const leftMs = delivery.round > 1 && delivery.nextAttemptAt ? delivery.nextAttemptAt.getTime() - now : 0;
+  return leftMs > 0 ? { kind: 'later', delayMs: leftMs, message: `this resend is due in ${leftMs} ms` } : undefined;
 }
 
 async function attempt(deps: DeliverDeps, delivery: DueDelivery, number: number): Promise<DeliverResult> {

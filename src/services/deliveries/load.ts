@@ -6,6 +6,7 @@ export type DueDelivery = {
   readonly id: string;
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly round: number;
+  readonly nextAttemptAt: Date | null;
   readonly eventId: string;
   readonly eventType: string;
   readonly body: Buffer;
@@ -26,6 +27,7 @@ type Row = {
   id: string;
   status: DueDelivery['status'];
   round: number;
+  next_attempt_at: string | Date | null;
   event_id: string;
   event_type: string;
   body: Buffer;
@@ -44,7 +46,7 @@ type Row = {
 /** Reads a delivery with its event, endpoint and newest attempt. Undefined for an unknown id. */
 export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDelivery | undefined> {
   const rows = await em.execute<Row[]>(
-    `select d.id, d.status, d.round, d.event_id, d.event_type, e.body, w.id as endpoint_id, w.url, w.enabled, w.deleted_at is not null as deleted,
+    `select d.id, d.status, d.round, d.next_attempt_at, d.event_id, d.event_type, e.body, w.id as endpoint_id, w.url, w.enabled, w.deleted_at is not null as deleted,
        w.secret_sealed, w.previous_secret_sealed, w.previous_secret_until, a.number, a.started_at, a.finished_at
      from webhook_deliveries d
      join events e on e.id = d.event_id
@@ -60,6 +62,7 @@ export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDeliv
 function fromRow(row: Row): DueDelivery {
   return {
     ...{ id: row.id, status: row.status, round: row.round, eventId: row.event_id, eventType: row.event_type, body: row.body },
+    nextAttemptAt: dateOf(row.next_attempt_at),
     endpoint: {
       ...{ id: row.endpoint_id, url: row.url, enabled: row.enabled, deleted: row.deleted },
       secretSealed: row.secret_sealed,

@@ -43,49 +43,55 @@ export async function endAttempt(em: Em, deps: Deps, delivery: DueDelivery, end:
     [
       ...[now, statusCode, error, body, Math.round(outcome.durationMs), delivery.id, delivery.round, end.number],
       ...[status, end.nextAttemptAt, open ? null : now, delivery.id, delivery.round],
-      ...healthParams({ ok: end.verdict === 'succeeded', gone: statusCode === GONE, statusCode, now, endpointId: delivery.endpoint.id }),
+      ...healthParams({
+        ...{ ok: end.verdict === 'succeeded', ended: !open, gone: statusCode === GONE, statusCode, now },
+        endpointId: delivery.endpoint.id,
+      }),
     ],
   );
 }
 
-/** Health of the endpoint: counts failures in a row and disables it by the two rules (410 for an hour, or nothing but failures for five days). */
-const HEALTH_SQL = `update webhook_endpoints set
-       last_delivery_at = ?, last_status_code = ?,
-       consecutive_failures = case when ?::boolean then 0 else consecutive_failures + 1 end,
-       failing_since = case when ?::boolean then null else coalesce(failing_since, ?::timestamptz) end,
-       gone_count = case when ?::boolean then gone_count + 1 else 0 end,
-       gone_since = case when ?::boolean then coalesce(gone_since, ?::timestamptz) else null end,
-       enabled = enabled and not (?::boolean and gone_count + 1 >= ${GONE_DELIVERIES} and coalesce(gone_since <= ?::timestamptz, false))
-                         and not (not ?::boolean and coalesce(failing_since <= ?::timestamptz, false)),
-       disabled_reason = case
-         when enabled and ?::boolean and gone_count + 1 >= ${GONE_DELIVERIES} and coalesce(gone_since <= ?::timestamptz, false) then 'it answered 410 Gone for more than an hour'
-         when enabled and not ?::boolean and coalesce(failing_since <= ?::timestamptz, false) then 'every delivery failed for five days'
-         else disabled_reason end
-     where id = ?`;
+/**
+ * Health of the endpoint. Failed attempts are counted and dated one by one; 410 is counted by delivery, because an attempt that is tried
+ * again is no answer yet. Only the end of a delivery disables: three in a row that ended with 410 over at least an hour, or one that failed
+ * after five days without any success. So one hiccup after a quiet week costs nobody an event.
+ * A success within the same second as the last one changes nothing that anybody sees, and must not queue for the row.
+ */
+const HEALTH_SQL = `update webhook_endpoints w set
+       last_delivery_at = v.at, last_status_code = v.status_code,
+       consecutive_failures = case when v.ok then 0 else w.consecutive_failures + 1 end,
+       failing_since = case when v.ok then null else coalesce(w.failing_since, v.at) end,
+       gone_count = case when not v.ended then w.gone_count when v.gone then w.gone_count + 1 else 0 end,
+       gone_since = case when not v.ended then w.gone_since when v.gone then coalesce(w.gone_since, v.at) end,
+       enabled = w.enabled and not (${isGone()}) and not (${isFailing()}),
+       disabled_reason = case when not w.enabled then w.disabled_reason
+         when ${isGone()} then 'it answered 410 Gone for an hour or more'
+         when ${isFailing()} then 'every delivery failed for five days'
+         else w.disabled_reason end
+     from (select ?::timestamptz as at, ?::int as status_code, ?::boolean as ok, ?::boolean as ended, ?::boolean as gone,
+             ?::timestamptz as gone_before, ?::timestamptz as failing_before) v
+     where w.id = ? and (not v.ok or w.consecutive_failures > 0 or w.failing_since is not null or w.gone_count > 0
+       or w.last_status_code is distinct from v.status_code or coalesce(date_trunc('second', w.last_delivery_at) < date_trunc('second', v.at), true))`;
 
-function healthParams(health: { ok: boolean; gone: boolean; statusCode: number | null; now: Date; endpointId: string }): unknown[] {
-  const { ok, gone, statusCode, now, endpointId } = health;
-  const goneBefore = new Date(now.getTime() - GONE_FOR_MS);
-  const failingBefore = new Date(now.getTime() - FAILING_FOR_MS);
-  return [
-    now,
-    statusCode,
-    ok,
-    ok,
-    now,
-    gone,
-    gone,
-    now,
-    gone,
-    goneBefore,
-    ok,
-    failingBefore,
-    gone,
-    goneBefore,
-    ok,
-    failingBefore,
-    endpointId,
-  ];
+function isGone(): string {
+  return `v.ended and v.gone and w.gone_count + 1 >= ${GONE_DELIVERIES} and coalesce(w.gone_since <= v.gone_before, false)`;
+}
+
+function isFailing(): string {
+  return `v.ended and not v.ok and coalesce(w.failing_since <= v.failing_before, false)`;
+}
+
+function healthParams(health: {
+  ok: boolean;
+  ended: boolean;
+  gone: boolean;
+  statusCode: number | null;
+  now: Date;
+  endpointId: string;
+}): unknown[] {
+  const { ok, ended, gone, statusCode, now, endpointId } = health;
+  const before = (ms: number): Date => new Date(now.getTime() - ms);
+  return [now, statusCode, ok, ended, gone, before(GONE_FOR_MS), before(FAILING_FOR_MS), endpointId];
 }
 
 /** Ends an attempt whose end was never written (a crash between the POST and its record): it counts as sent. */
