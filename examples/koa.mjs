@@ -1,0 +1,39 @@
+// A receiver for Koa 3 (`npm install koa`), without any body parser. Node 24 for the TypeScript file that it imports.
+// Run: WEBHOOK_SECRET=whsec_… PORT=3000 node koa.mjs
+import Koa from 'koa';
+import { verifyWebhook, WebhookVerificationError } from '../src/sdk/webhook.ts';
+import { creditOnce } from './credit.mjs';
+
+const MAX_BODY_BYTES = 1_048_576;
+// During a rotation the old secret stays valid for 24 hours: put the new one here within that time.
+const secret = process.env.WEBHOOK_SECRET;
+
+/** The body as it arrived. A body parser would give an object, and its JSON has another signature. */
+async function rawBodyOf(context) {
+  const chunks = [];
+  let bytes = 0;
+  for await (const chunk of context.req) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) context.throw(413);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const app = new Koa();
+
+app.use(async (context) => {
+  if (context.path !== '/webhooks' || context.method !== 'POST') context.throw(404);
+  const rawBody = await rawBodyOf(context);
+  try {
+    const { event, data } = verifyWebhook({ rawBody, headers: context.headers, secret });
+    if (event !== 'deposit.completed') context.body = 'ignored';
+    else context.body = (await creditOnce(data)) ? 'credited' : 'credited before';
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error; // Koa answers 500: the gateway sends the event again
+    context.status = 400;
+    context.body = error.code;
+  }
+});
+
+const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => console.log(`listening on port ${server.address().port}`));
