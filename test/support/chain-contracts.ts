@@ -22,6 +22,7 @@ contract Payer {
   function pay(IToken t, address[] calldata to, uint256[] calldata v) external { for (uint i; i < to.length; i++) t.transfer(to[i], v[i]); }
   function pull(IToken t, address[] calldata f, address[] calldata to, uint256[] calldata v) external { for (uint i; i < to.length; i++) t.transferFrom(f[i], to[i], v[i]); }
   function payCoin(address payable to, uint256 v) external { (bool ok,) = to.call{value: v}(""); require(ok); }
+  function payBoth(IToken t, address payable to, uint256 v, uint256 coin) external { t.transfer(to, v); this.payCoin(to, coin); }
   function payCoins(address payable[] calldata to, uint256[] calldata v) external { for (uint i; i < to.length; i++) this.payCoin(to[i], v[i]); }
   function payCoinAndFail(address payable to, uint256 v) external { this.payCoin(to, v); revert("no"); }
   function payCoinAndSwallow(address payable to, uint256 v) external { try this.payCoinAndFail(to, v) {} catch {} }

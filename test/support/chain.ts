@@ -48,8 +48,13 @@ export async function startTestChain(options: { chainId?: number } = {}): Promis
   const deploy: TestChain['deploy'] = async (artifact, args = [], options = {}) => {
     const abi = new Interface(artifact.abi as InterfaceAbi);
     const txHash = await send({ ...options, data: artifact.bytecode + abi.encodeDeploy(args).slice(2) });
-    await mine();
-    const receipt = (await anvil.rpc('eth_getTransactionReceipt', [txHash])) as { contractAddress: string };
+    // A block has room for three transactions of this size, and others may wait before this one.
+    let receipt: { contractAddress: string } | null = null;
+    for (let blocks = 0; blocks < 20 && !receipt; blocks++) {
+      await mine();
+      receipt = (await anvil.rpc('eth_getTransactionReceipt', [txHash])) as { contractAddress: string } | null;
+    }
+    if (!receipt) throw new Error('the contract was never mined');
     const address = receipt.contractAddress.toLowerCase();
     const data = (method: string, values: readonly unknown[] = []) => abi.encodeFunctionData(method, values);
     return { address, data, call: (method, values, sending = {}) => send({ ...sending, to: address, data: data(method, values) }) };

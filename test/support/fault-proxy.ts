@@ -22,12 +22,14 @@ export type FaultProxy = {
   readonly calls: RpcCall[];
   readonly requests: { readonly headers: IncomingMessage['headers']; readonly path: string }[];
   fault: Fault | undefined;
+  /** The node behind it. */
+  target: string;
   stop(): Promise<void>;
 };
 
 /** Starts a proxy on a free port of 127.0.0.1 in front of the node at `target`. */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
-  const state: { fault: Fault | undefined } = { fault: undefined };
+  const state: { fault: Fault | undefined; target: string } = { fault: undefined, target };
   const calls: RpcCall[] = [];
   const requests: FaultProxy['requests'] = [];
   const server = createServer((request, response) => {
@@ -42,7 +44,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     calls.push(call);
     requests.push({ headers: request.headers, path: request.url ?? '' });
     const forward = async () => {
-      const reply = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text });
+      const reply = await fetch(state.target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text });
       return (await reply.json()) as { id: unknown; result?: unknown };
     };
     const decided = (await state.fault?.(call, forward)) ?? { json: await forward() };
@@ -70,6 +72,12 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     },
     set fault(fault) {
       state.fault = fault;
+    },
+    get target() {
+      return state.target;
+    },
+    set target(url) {
+      state.target = url;
     },
     stop: () =>
       new Promise((resolve) => {

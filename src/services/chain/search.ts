@@ -51,8 +51,7 @@ async function searchByBalance(
   signal: AbortSignal,
 ): Promise<{ beforeUnits: bigint | undefined } | undefined> {
   const differenceAt = async (blockNumber: number): Promise<bigint | undefined> => {
-    if (blockNumber < 0) return 0n;
-    const [balance] = (await chain.reader.balances?.([`0x${kept.addressKey}`], blockNumber, signal)) ?? [];
+    const [balance] = (await chain.reader.balances?.([`0x${kept.addressKey}`], Math.max(0, blockNumber), signal)) ?? [];
     if (!balance) return undefined;
     return unitsOf(balance, kept.network, kept.currency) - (await expectedAt(deps, kept, blockNumber));
   };
