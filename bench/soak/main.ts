@@ -13,20 +13,22 @@ import { type Stage, setStage } from './stage.ts';
 
 /**
  * `npm run soak -- --minutes N --seed S [--dev-server]`: the whole gateway, role by role, under random money and random faults, and at the
- * end an oracle made from the chain and the receivers' own records. Exit 0 without a difference, 1 with one (logs and plan are kept), 2 for
- * wrong usage. The seed decides what is done and when; how that interleaves with the processes is up to the machine.
+ * end an oracle made from the chain and the receivers' own records. Exit 0 without a difference, 1 with one (logs and plan are kept, as they are with
+ * `--keep`), 2 for wrong usage. The seed decides what is done and when; how that interleaves with the processes is up to the machine.
  */
-const USAGE = 'Usage: npm run soak -- [--minutes N] [--seed TEXT] [--dev-server]\n';
+const USAGE = 'Usage: npm run soak -- [--minutes N] [--seed TEXT] [--dev-server] [--keep]\n';
 const MAX_MINUTES = 24 * 60;
 
-type Options = { readonly minutes: number; readonly seed: string; readonly devServer: boolean };
+type Options = { readonly minutes: number; readonly seed: string; readonly devServer: boolean; readonly keep: boolean };
 
 function readOptions(): Options | undefined {
   try {
-    const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' }, 'dev-server': { type: 'boolean' } } });
+    const flags = { 'dev-server': { type: 'boolean' }, keep: { type: 'boolean' } } as const;
+    const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' }, ...flags } });
     const minutes = Number(values.minutes ?? '5');
     if (!(minutes > 0 && minutes <= MAX_MINUTES)) return undefined;
-    return { minutes, seed: values.seed ?? randomBytes(4).toString('hex'), devServer: values['dev-server'] ?? false };
+    const seed = values.seed ?? randomBytes(4).toString('hex');
+    return { minutes, seed, devServer: values['dev-server'] ?? false, keep: values.keep ?? false };
   } catch {
     return undefined;
   }
@@ -42,7 +44,7 @@ async function soak(options: Options, folder: string): Promise<boolean> {
   try {
     stage = await setStage({ plan, folder, devServer: options.devServer, log: say });
     say(`${plan.actions.length} actions within ${options.minutes} minutes`);
-    const { done, stopMining } = await perform(stage, plan, say);
+    const { done, lag, stopMining } = await perform(stage, plan, say);
     writeFileSync(join(folder, 'done.log'), `${done.log.join('\n')}\n`);
     say('all faults are lifted');
     const restless = await waitUntilQuiet(stage, say);
@@ -52,7 +54,7 @@ async function soak(options: Options, folder: string): Promise<boolean> {
     const late = restless === undefined ? [] : [{ rule: 'the gateway comes to rest', subject: 'all', detail: restless }];
     await stage.stop();
     const verdict = { ...judged, differences: [...late, ...judged.differences] };
-    const report = renderReport(stage, done, verdict);
+    const report = renderReport(stage, { done, lag, verdict });
     for (const role of stage.roles) writeFileSync(join(folder, role.name, 'ended.log'), role.ended().join('\n'));
     writeFileSync(join(folder, 'report.txt'), `${report}\n`);
     process.stdout.write(`\n${report}\n`);
@@ -78,7 +80,7 @@ async function main(): Promise<number> {
   } catch (error) {
     process.stderr.write(`\nThe soak broke off: ${error instanceof Error ? error.stack : String(error)}\n`);
   }
-  if (passed) rmSync(folder, { recursive: true, force: true });
+  if (passed && !options.keep) rmSync(folder, { recursive: true, force: true });
   else process.stdout.write(`\nLogs, plan and report are kept in ${folder}. Once more: ${again}\n`);
   return passed ? 0 : 1;
 }

@@ -15,8 +15,8 @@ const PLENTY = 10n ** 30n;
 export type Payer = {
   readonly usdt: string;
   mine(blocks?: number): Promise<void>;
-  /** Puts one planned payment into the pool; `to` are the customers' addresses. Returns the hash of what was sent. */
-  pay(action: PayAction, to: readonly string[], ownWallet: Wallet): Promise<string>;
+  /** Puts one planned payment into the pool; `to` are the customers' addresses, `ownWallet` pays instead of a sender. Returns the hash of what was sent. */
+  pay(action: PayAction, to: readonly string[], ownWallet: Wallet | undefined): Promise<string>;
   /** Replaces the newest blocks; returns the raw transactions they held. With `move` those go into the last new block. */
   reorg(depth: number, move: boolean): Promise<string[]>;
   sendRaw(raw: string): Promise<string>;
@@ -108,7 +108,7 @@ export async function createPayer(anvil: Anvil, random: Random): Promise<Payer> 
         const sender = senders[index] as Wallet;
         const owner = senders[(index + senders.length - 1) % senders.length] as Wallet;
         const call = callOf(action, to, { contracts, owner: owner.address });
-        return submit(action.shape === 'from_own_wallet' ? ownWallet : sender, call, action.transactionType);
+        return submit(ownWallet ?? sender, call, action.transactionType);
       }),
     reorg: (depth, move) =>
       exclusive(async () => {
@@ -121,6 +121,8 @@ export async function createPayer(anvil: Anvil, random: Random): Promise<Payer> 
     pending: async () => Number.parseInt(((await anvil.rpc('txpool_status')) as { pending: string }).pending, 16),
   };
 }
+
+const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);
 
 /** The transaction that a shape is made of. */
 function callOf(action: PayAction, to: readonly string[], from: { contracts: Contracts; owner: string }): Call {
@@ -152,6 +154,13 @@ function callOf(action: PayAction, to: readonly string[], from: { contracts: Con
         data: encode('Payer', 'payToken', [contracts.usdt, [first, first], [value, 2n * PLENTY]]),
         gas: CONTRACT_GAS,
       };
+    case 'bnb_through_contract':
+    case 'bnb_batch':
+      return { to: contracts.contract, data: encode('Payer', 'payBnb', [receivers, values]), valueUnits: sum(values), gas: CONTRACT_GAS };
+    case 'bnb_and_usdt': {
+      const data = encode('Payer', 'payBoth', [contracts.usdt, first, value, values[1] ?? 0n]);
+      return { to: contracts.contract, data, valueUnits: value, gas: CONTRACT_GAS };
+    }
     case 'spoofed_event':
       return { to: contracts.spoofer, data: encode('Spoofer', 'spoof', [owner, first, value]) };
     case 'bnb_with_calldata':

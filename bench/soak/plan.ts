@@ -14,6 +14,9 @@ export const SHAPES = {
   usdt_pulled_by_contract: 6,
   bnb: 16,
   bnb_with_calldata: 6,
+  bnb_through_contract: 6,
+  bnb_batch: 3,
+  bnb_and_usdt: 5,
   usdt_dust: 4,
   bnb_dust: 3,
   usdt_zero: 4,
@@ -141,20 +144,21 @@ function planCustomers(draws: Random, lastsMs: number): (CustomerAction & { atMs
 
 function planPayment(draws: Random, live: readonly number[], test: readonly number[]): PayAction {
   const shape = draws.weighted(SHAPES);
-  const count = shape === 'usdt_batch' ? draws.int(2, 5) : 1;
+  const count = shape === 'usdt_batch' || shape === 'bnb_batch' ? draws.int(2, 5) : 1;
   const customers = shape === 'to_test_address' ? [draws.pick(test)] : draws.shuffle(live).slice(0, count);
-  const transfers = shape === 'usdt_twice_to_one' ? 2 : customers.length;
-  const isBnb = shape.startsWith('bnb') || shape === 'from_own_wallet';
-  const amounts = Array.from({ length: transfers }, () => planAmount(draws, shape, isBnb));
+  const transfers = shape === 'usdt_twice_to_one' || shape === 'bnb_and_usdt' ? 2 : customers.length;
+  const amounts = Array.from({ length: transfers }, (_, index) => planAmount(draws, shape, index));
   return { kind: 'pay', shape, sender: draws.int(0, SENDERS - 1), customers, amounts, transactionType: draws.pick([0, 1, 2] as const) };
 }
 
-function planAmount(draws: Random, shape: Shape, isBnb: boolean): string {
+/** Base units of one transfer. The first of `bnb_and_usdt` is the coin, the second the token. */
+function planAmount(draws: Random, shape: Shape, index: number): string {
+  const isBnb = (shape.startsWith('bnb') && index === 0) || shape === 'bnb_batch' || shape === 'from_own_wallet';
   const minimum = isBnb ? MINIMUM_UNITS.BNB : MINIMUM_UNITS.USDT;
   if (shape === 'usdt_zero' || shape === 'bnb_zero') return '0';
   // Down to the single base unit, and up to one below the minimum.
   if (shape === 'usdt_dust' || shape === 'bnb_dust') return String(draws.chance(0.3) ? minimum - 1n : BigInt(draws.int(1, 2 ** 31)));
-  if (draws.chance(0.08)) return String(minimum);
+  if (draws.chance(0.08) || shape === 'from_own_wallet') return String(minimum);
   return String(minimum * BigInt(draws.int(1, 400)) + BigInt(draws.int(0, 2 ** 31)));
 }
 

@@ -1,5 +1,6 @@
+import type { Done } from './actions.ts';
 import type { Verdict } from './oracle/judge.ts';
-import type { Done } from './perform.ts';
+import type { Lag } from './perform.ts';
 import type { Stage } from './stage.ts';
 
 const MAX_DIFFERENCES = 60;
@@ -18,7 +19,7 @@ function tally(list: readonly string[]): Line[] {
 }
 
 /** What was done and what was found, for people. */
-export function renderReport(stage: Stage, done: Done, verdict: Verdict): string {
+export function renderReport(stage: Stage, { done, lag, verdict }: { done: Done; lag: Lag; verdict: Verdict }): string {
   const { truth, deposits, simulations, seen, differences } = verdict;
   const credits = [...truth.credits.values()];
   const did: Line[] = [...done.counts].sort(([a], [b]) => a.localeCompare(b));
@@ -28,6 +29,8 @@ export function renderReport(stage: Stage, done: Done, verdict: Verdict): string
   const restarts: Line[] = stage.roles.map((role) => [`${role.name} ended by itself`, role.ended().length]);
   const found: Line[] = [
     ['blocks', truth.head],
+    ['blocks behind the head, at worst', lag.blocks],
+    ['seconds without a new block, at worst', Math.round(lag.standstillMs / 1_000)],
     ['transactions', truth.transactions.size],
     ['transfers to credit', credits.filter((credit) => !credit.dust).length],
     ['transfers below the minimum', credits.filter((credit) => credit.dust).length],

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/postgresql';
-import { HDNodeWallet, Wallet } from 'ethers';
+import { HDNodeWallet } from 'ethers';
 import { type Anvil, startAnvil } from '../../src/devnet/anvil.ts';
 import { runCommand } from '../../src/devnet/demo/gateway-process.ts';
 import { type FaultProxy, startFaultProxy } from '../../test/support/fault-proxy.ts';
-import { SECRETS_KEY, testXpubs } from '../../test/support/live-gateway.ts';
+import { SECRETS_KEY } from '../../test/support/live-gateway.ts';
 import { type Api, createApi } from './api.ts';
 import { createPayer, type Payer } from './payer.ts';
 import { type MerchantName, type Plan, type ReceiverName, VICTIMS, type Victim } from './plan.ts';
@@ -18,8 +18,6 @@ const SLOTS_IN_AN_EPOCH = 3;
 const CONFIRMATIONS = 4;
 const API_PATIENCE_MS = 120_000;
 const FIRST_BLOCKS = 12;
-const DEV_PHRASE = 'test test test test test test test test test test test junk';
-const DEV_ACCOUNTS = 10;
 
 /** Who is paid: made by the API, known to the run by the number of the plan. */
 export type Customer = {
@@ -47,8 +45,8 @@ export type Stage = {
   readonly keys: Keys;
   readonly merchantIds: Readonly<Record<MerchantName, string>>;
   readonly customers: Customer[];
-  /** Development accounts that the node funded; some of them are also deposit addresses, because the phrase is the same. */
-  readonly ownWallets: readonly Wallet[];
+  /** The seed from which the gateway's addresses come; the gateway itself knows only the public keys of its accounts. */
+  readonly root: HDNodeWallet;
   sql<T>(text: string, params?: unknown[]): Promise<T[]>;
   stop(): Promise<void>;
 };
@@ -63,22 +61,25 @@ const ENDPOINTS: Readonly<Record<ReceiverName, { merchant: MerchantName; mode: '
   'healthy-test': { merchant: 'A', mode: 'test', events: ['*'] },
 };
 
-function gatewayEnv(input: { databaseUrl: string; temporalAddress: string; rpcUrls: readonly string[]; usdt: string }): NodeJS.ProcessEnv {
-  const xpubs = testXpubs();
+type GatewayPlace = {
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+  readonly rpcUrls: readonly string[];
+  readonly usdt: string;
+  readonly root: HDNodeWallet;
+};
+
+function gatewayEnv(input: GatewayPlace): NodeJS.ProcessEnv {
+  const xpub = (coin: number, account: number) => input.root.derivePath(`44'/${coin}'/${account}'`).neuter().extendedKey;
   return {
     ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'development', LOG_LEVEL: 'info' },
     ...{ DATABASE_URL: input.databaseUrl, TEMPORAL_ADDRESS: input.temporalAddress },
     ...{ BSC_RPC_URLS: input.rpcUrls.join(','), BSC_USDT_CONTRACT: input.usdt, BSC_CONFIRMATIONS: String(CONFIRMATIONS) },
     ...{ MIN_DEPOSIT: 'USDT.bsc=1,BNB=0.001', PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' },
-    ...{ WALLET_XPUB_BSC: xpubs.live.bsc, WALLET_XPUB_TRON: xpubs.live.tron },
-    ...{ WALLET_XPUB_TEST_BSC: xpubs.test.bsc, WALLET_XPUB_TEST_TRON: xpubs.test.tron },
+    ...{ WALLET_XPUB_BSC: xpub(60, 0), WALLET_XPUB_TRON: xpub(195, 0) },
+    ...{ WALLET_XPUB_TEST_BSC: xpub(60, 1), WALLET_XPUB_TEST_TRON: xpub(195, 1) },
     ...{ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', SECRETS_KEY: SECRETS_KEY.toString('base64') },
   };
-}
-
-function ownWallets(): Wallet[] {
-  const root = HDNodeWallet.fromPhrase(DEV_PHRASE, undefined, "m/44'/60'/0'/0");
-  return Array.from({ length: DEV_ACCOUNTS }, (_, index) => new Wallet(root.deriveChild(index).privateKey));
 }
 
 async function makeMerchants(env: NodeJS.ProcessEnv): Promise<{ keys: Keys; merchantIds: Record<MerchantName, string> }> {
@@ -109,7 +110,8 @@ export async function setStage(input: { plan: Plan; folder: string; devServer: b
   const postgres = await postgresServer(folder, log);
   const temporal = await temporalServer({ folder, postgresUrl: postgres.url, devServer, log });
   const rpcUrls = proxies.map((proxy) => proxy.url);
-  const env = gatewayEnv({ databaseUrl: postgres.url, temporalAddress: temporal.address, rpcUrls, usdt: payer.usdt });
+  const root = HDNodeWallet.fromSeed(`0x${createRandom(`wallet\n${plan.seed}`).hex(64)}`);
+  const env = gatewayEnv({ databaseUrl: postgres.url, temporalAddress: temporal.address, rpcUrls, usdt: payer.usdt, root });
   await runCommand(['migrate'], env);
   const { keys, merchantIds } = await makeMerchants(env);
   log('starting the gateway: api, worker-1 and worker-2');
@@ -124,7 +126,7 @@ export async function setStage(input: { plan: Plan; folder: string; devServer: b
   const roles = [apiRole, ...workers];
   const all: readonly Server[] = [...roles, temporal, postgres];
   return {
-    ...{ folder, anvil, payer, proxies, hooks, roles, api, keys, merchantIds, customers: [], ownWallets: ownWallets() },
+    ...{ folder, anvil, payer, proxies, hooks, roles, api, keys, merchantIds, customers: [], root },
     servers: new Map(VICTIMS.flatMap((victim) => all.filter((server) => server.name === victim).map((server) => [victim, server]))),
     sql: (text, params = []) => orm.em.fork().execute(text, params),
     stop: async () => {

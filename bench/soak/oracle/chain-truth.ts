@@ -25,6 +25,7 @@ export type ChainTruth = {
 type Transaction = { hash: string; from: string; to: string | null; value: string };
 type Block = { number: string; hash: string; parentHash: string; transactions: Transaction[] };
 type Receipt = { status: string; logs: { address: string; topics: string[]; data: string }[] };
+type Frame = { type: string; from: string; to?: string; value?: string; error?: string; calls?: Frame[] };
 type Rules = { readonly usdt: string; readonly live: ReadonlySet<string>; readonly own: ReadonlySet<string> };
 type Movement = { readonly to: string; readonly currency: Credit['currency']; readonly amountUnits: bigint };
 
@@ -50,8 +51,9 @@ export async function readChain(rpc: (method: string, params: readonly unknown[]
       transactions.add(transaction.hash);
       const receipt = (await rpc('eth_getTransactionReceipt', [transaction.hash])) as Receipt;
       if (receipt.status !== '0x1') continue;
-      for (const movement of movementsOf(transaction, receipt, rules))
-        add(credits, transaction.hash, movement, { number, hash: block.hash });
+      const trace = (await rpc('debug_traceTransaction', [transaction.hash, { tracer: 'callTracer' }])) as Frame;
+      const movements = [...movementsOf(transaction, receipt, rules), ...internalOf(trace, rules)];
+      for (const movement of movements) add(credits, transaction.hash, movement, { number, hash: block.hash });
     }
   }
   return { head, transactions, credits: new Map([...credits].map(([key, credit]) => [key, { ...credit, dust: isDust(credit) }])) };
@@ -73,6 +75,17 @@ function movementsOf(transaction: Transaction, receipt: Receipt, { usdt, live, o
       found.push({ to: receiver, currency: 'USDT', amountUnits: BigInt(log.data) });
   }
   return found;
+}
+
+/** Coins that contracts pass on: every frame below the top one that moves value and is not undone. */
+function internalOf(frame: Frame, rules: Rules): Movement[] {
+  if (frame.error !== undefined) return [];
+  return (frame.calls ?? []).flatMap((call) => {
+    const to = call.to?.toLowerCase() ?? '';
+    const amountUnits = call.type === 'CALL' && call.error === undefined ? BigInt(call.value ?? '0x0') : 0n;
+    const paid = rules.live.has(to) && amountUnits > 0n && !rules.own.has(call.from.toLowerCase());
+    return [...(paid ? [{ to, currency: 'BNB' as const, amountUnits }] : []), ...internalOf(call, rules)];
+  });
 }
 
 function add(credits: Map<string, Credit>, hash: string, movement: Movement, block: { number: number; hash: string }): void {

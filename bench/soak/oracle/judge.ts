@@ -1,5 +1,5 @@
+import type { Done } from '../actions.ts';
 import { type Json, listAll } from '../api.ts';
-import type { Done } from '../perform.ts';
 import { MERCHANTS } from '../plan.ts';
 import type { Stage } from '../stage.ts';
 import { type ChainTruth, readChain } from './chain-truth.ts';

@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Wallet } from 'ethers';
+import type { CustomerAction, KillAction, PayAction, Planned, ReorgAction, RpcAction, SimulateAction, Victim } from './plan.ts';
+import { rpcFault } from './rpc-faults.ts';
+import type { Customer, Stage } from './stage.ts';
+
+/** What happened, for the report. The oracle reads of it only `problems` and what the API confirmed. */
+export type Done = {
+  readonly counts: Map<string, number>;
+  /** Things that must not happen whatever is down: the API refusing something sound, say. */
+  readonly problems: string[];
+  /** Simulations that the API confirmed. */
+  readonly simulated: { readonly action: SimulateAction; readonly depositId: string }[];
+  readonly log: string[];
+};
+
+/** What the actions of one run share. */
+export type Play = {
+  readonly stage: Stage;
+  readonly done: Done;
+  readonly beganMs: number;
+  /** Customers by the number of the plan, also those who are only being made. */
+  readonly customers: Map<number, PromiseWithResolvers<Customer>>;
+  /** One process is killed and started again by one action at a time. */
+  readonly turns: Map<Victim, Promise<void>>;
+};
+
+const CUSTOMER_WITHIN_MS = 130_000;
+const OWN_WALLET_NEEDS_UNITS = 10n ** 16n;
+/** Indexes that creations used up without a customer: a sequence does not go back. */
+const MORE_INDEXES = 200;
+
+/** Begins a run over a stage that stands. */
+export function beginPlay(stage: Stage): Play {
+  const done: Done = { counts: new Map(), problems: [], simulated: [], log: [] };
+  return { stage, done, beganMs: Date.now(), customers: new Map(), turns: new Map() };
+}
+
+/** Carries out one action. Never throws: what goes wrong is noted, and counts as a problem where the gateway is to blame. */
+export async function performAction(play: Play, action: Planned): Promise<void> {
+  const name = nameOf(action);
+  try {
+    await carryOut(play, action);
+    count(play, name);
+  } catch (error) {
+    count(play, `${name} (refused)`);
+    const text = `${name}: ${error instanceof Error ? error.message : String(error)}`;
+    note(play, text);
+    // A transaction that the node does not take (a number used twice across a reorg) is no affair of the gateway.
+    if (action.kind !== 'pay') play.done.problems.push(text);
+  }
+}
+
+function carryOut(play: Play, action: Planned): Promise<void> {
+  switch (action.kind) {
+    case 'customer':
+      return makeCustomer(play, action);
+    case 'pay':
+      return pay(play, action);
+    case 'simulate':
+      return simulate(play, action);
+    case 'reorg':
+      return reorg(play, action);
+    case 'rpc':
+      return troubleEndpoint(play, action);
+    case 'kill':
+      return killAndStart(play, action);
+  }
+}
+
+function nameOf(action: Planned): string {
+  if (action.kind === 'pay') return `pay ${action.shape}`;
+  if (action.kind === 'kill') return `kill ${action.victim}`;
+  if (action.kind === 'rpc') return `rpc ${action.fault}`;
+  if (action.kind === 'reorg') return `reorg ${action.fate}`;
+  return action.kind;
+}
+
+function count({ done }: Play, what: string): void {
+  done.counts.set(what, (done.counts.get(what) ?? 0) + 1);
+}
+
+function note({ done, beganMs }: Play, text: string): void {
+  done.log.push(`${((Date.now() - beganMs) / 1_000).toFixed(1).padStart(7)} s  ${text}`);
+}
+
+function place({ customers }: Play, number: number): PromiseWithResolvers<Customer> {
+  const known = customers.get(number) ?? Promise.withResolvers<Customer>();
+  customers.set(number, known);
+  return known;
+}
+
+/** A customer of the plan, waited for where the API is away just now. */
+async function customerOf(play: Play, number: number): Promise<Customer> {
+  const late = sleep(CUSTOMER_WITHIN_MS, undefined, { ref: false }).then(() => {
+    throw new Error(`customer ${number} was not made in time`);
+  });
+  return await Promise.race([place(play, number).promise, late]);
+}
+
+/** Creates a customer through outages. A repetition after a lost answer finds the customer that the first request made. */
+async function makeCustomer(play: Play, action: CustomerAction): Promise<void> {
+  const { stage } = play;
+  const key = stage.keys[action.merchant][action.mode];
+  let { status, body } = await stage.api.call('POST', '/customers', key, { external_id: action.externalId });
+  if (status === 409) {
+    const found = await stage.api.call('GET', `/customers?external_id=${action.externalId}`, key);
+    const [row] = found.body['data'] as (typeof body)[];
+    if (row) ({ status, body } = { status: 201, body: row });
+  }
+  if (status !== 201) throw new Error(`POST /customers was answered ${status}: ${JSON.stringify(body)}`);
+  const addressOf = (network: string) =>
+    (body['addresses'] as { network: string; address: string }[]).find((entry) => entry.network === network)?.address ?? '';
+  const { number, merchant, mode, externalId } = action;
+  const addresses = { bsc: addressOf('bsc').toLowerCase(), tron: addressOf('tron') };
+  const customer: Customer = { number, merchant, mode, externalId, id: String(body['id']), addresses };
+  stage.customers.push(customer);
+  place(play, number).resolve(customer);
+  note(play, `customer ${number} ${customer.id} ${addresses.bsc}`);
+}
+
+async function pay(play: Play, action: PayAction): Promise<void> {
+  const people = await Promise.all(action.customers.map((number) => customerOf(play, number)));
+  const own = action.shape === 'from_own_wallet' ? await ownWallet(play.stage, people[0]) : undefined;
+  const addresses = people.map((person) => person.addresses.bsc);
+  const hash = await play.stage.payer.pay(action, addresses, own);
+  note(play, `${action.shape} ${hash} to ${addresses.join(' ')} ${action.amounts.join(' ')}`);
+}
+
+/** The wallet behind another customer's deposit address that holds coins: what it sends is no deposit. */
+async function ownWallet(stage: Stage, payee: Customer | undefined): Promise<Wallet> {
+  for (const owner of stage.customers) {
+    if (owner.mode !== 'live' || owner.number === payee?.number) continue;
+    const balance = BigInt((await stage.anvil.rpc('eth_getBalance', [owner.addresses.bsc, 'latest'])) as string);
+    if (balance < OWN_WALLET_NEEDS_UNITS) continue;
+    const branch = stage.root.derivePath(`44'/60'/0'/0`);
+    for (let index = 0; index <= 2 * stage.customers.length + MORE_INDEXES; index++) {
+      const child = branch.deriveChild(index);
+      if (child.address.toLowerCase() === owner.addresses.bsc) return new Wallet(child.privateKey);
+    }
+    throw new Error(`${owner.addresses.bsc} is not derived from the wallet of this run`);
+  }
+  throw new Error('no deposit address holds coins yet');
+}
+
+async function simulate(play: Play, action: SimulateAction): Promise<void> {
+  const { stage, done } = play;
+  const person = await customerOf(play, action.customer);
+  const { status, body } = await stage.api.call('POST', '/test/simulate-deposit', stage.keys[person.merchant].test, {
+    ...{ customer_id: person.id, currency: action.currency, amount: action.amount, transaction_hash: action.hash },
+    ...{ outcome: action.outcome, events: action.events },
+  });
+  if (status !== 201 && status !== 200) throw new Error(`a simulation was answered ${status}: ${JSON.stringify(body)}`);
+  done.simulated.push({ action, depositId: String(body['id']) });
+  note(play, `simulated ${action.outcome} ${action.hash}`);
+}
+
+async function reorg(play: Play, action: ReorgAction): Promise<void> {
+  const { payer } = play.stage;
+  const raws = await payer.reorg(action.depth, action.fate === 'move');
+  note(play, `reorg ${action.depth} ${action.fate}, ${raws.length} transactions`);
+  if (action.fate !== 'resend') return;
+  await sleep(action.resendAfterMs);
+  for (const raw of raws) {
+    // Its sender may have used the number for another transaction meanwhile.
+    const sent = await payer.sendRaw(raw).catch(() => undefined);
+    note(play, sent ? `sent again ${sent}` : 'a replaced transaction cannot be sent again');
+    if (sent) count(play, 'transaction sent again');
+  }
+}
+
+async function troubleEndpoint(play: Play, action: RpcAction): Promise<void> {
+  const chosen = action.endpoints.flatMap((index) => play.stage.proxies[index] ?? []);
+  const fault = rpcFault(action.fault, play.stage.anvil.url);
+  for (const proxy of chosen) proxy.fault = fault;
+  note(play, `endpoint ${action.endpoints.join(' and ')}: ${action.fault} for ${action.forMs} ms`);
+  await sleep(action.forMs);
+  for (const proxy of chosen) if (proxy.fault === fault) proxy.fault = undefined;
+}
+
+async function killAndStart(play: Play, action: KillAction): Promise<void> {
+  const server = play.stage.servers.get(action.victim);
+  const turn = (play.turns.get(action.victim) ?? Promise.resolve()).then(async () => {
+    note(play, `SIGKILL ${action.victim}`);
+    await server?.kill();
+    await sleep(action.downMs);
+    await server?.start();
+    note(play, `${action.victim} runs again`);
+  });
+  play.turns.set(
+    action.victim,
+    turn.catch(() => undefined),
+  );
+  await turn;
+}
