@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { resendFailed, sendTestEvent } from '../../../src/services/resend.ts';
+import { eventually } from '../../support/live-gateway.ts';
+import { freshDatabase } from '../../support/parts.ts';
+import { type Shops, startShops } from '../../support/shop.ts';
+
+/** `RESEND_TEST_COUNT=1000` runs it at full size, which takes two minutes. */
+const COUNT = Number(process.env['RESEND_TEST_COUNT'] ?? 60);
+const EVERY_MS = 100;
+
+describe('everything that failed at an endpoint', function () {
+  this.timeout(60_000 + COUNT * 400);
+  let shops: Shops;
+  before(async () => {
+    shops = await startShops((await freshDatabase()).url);
+  });
+  after(() => shops?.stop());
+
+  it('arrives by one call, once each, with the same ids and bodies, ten a second', async () => {
+    const { deps } = shops.gateway;
+    const merchant = await shops.merchant();
+    const { receiver, endpointId } = await merchant.register(404);
+    const scope = { ...merchant.scope, id: endpointId };
+    const since = new Date(Date.now() - 1_000);
+    for (let index = 0; index < COUNT; index += 1) await sendTestEvent(deps, scope);
+    const failed = async () => (await shops.deliveriesTo(endpointId)).every(({ status }) => status === 'failed');
+    await eventually('the failures', failed, 30_000 + COUNT * 100);
+    const first = receiver.requests.slice();
+    expect(first).to.have.length(COUNT);
+    receiver.setBehaviour(200);
+    expect(await resendFailed(deps, { ...scope, since })).to.deep.equal({ resent: COUNT, hasMore: false });
+    const succeeded = async () => (await shops.deliveriesTo(endpointId)).every(({ status }) => status === 'succeeded');
+    await eventually('the successes', succeeded, 30_000 + COUNT * 200);
+    const second = receiver.requests.slice(COUNT);
+    expect(second).to.have.length(COUNT);
+    const bodies = (requests: typeof first) => new Map(requests.map(({ headers, body }) => [headers['x-webhook-id'], body.toString()]));
+    expect(bodies(second).size).to.equal(COUNT);
+    expect(bodies(second)).to.deep.equal(bodies(first));
+    expect(second.every(({ headers, verified }) => verified && headers['x-webhook-attempt'] === '1')).to.equal(true);
+    // Never earlier than its own time; how late is the machine's affair.
+    const began = second[0]?.at ?? 0;
+    expect((second.at(-1)?.at ?? 0) - began).to.be.at.least((COUNT - 1) * EVERY_MS - 1_500);
+    const perSecond = second.map(
+      (_, index) => second.filter(({ at }) => at >= began + index * 250 && at < began + index * 250 + 1_000).length,
+    );
+    expect(Math.max(...perSecond), 'in one second').to.be.at.most(25);
+  });
+});
