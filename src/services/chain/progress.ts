@@ -16,7 +16,7 @@ export function createProgress(nowMs: () => number): (look: Look) => string {
     const at = nowMs();
     done += look.scanned;
     samples.push({ at, done });
-    while (samples.length > 2 && ((samples[1]?.at ?? at) < at - WINDOW_MS || samples.length > MAX_SAMPLES)) samples.shift();
+    while (samples.length > 2 && ((samples[0]?.at ?? at) < at - WINDOW_MS || samples.length > MAX_SAMPLES)) samples.shift();
     const heights = `scanned ${cursor.scannedNumber}, head ${cursor.headNumber}, final ${cursor.finalizedNumber}, read twice up to ${cursor.verifiedNumber}`;
     const left = cursor.headNumber - cursor.scannedNumber;
     if (left <= 0) return `${heights}; ${done} blocks since the start`;
