@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
-import { EVENT_TYPES, TEST_EVENT } from '../domain/events.ts';
+import { type AnyEventType, EVENT_TYPES, TEST_EVENT } from '../domain/events.ts';
 import { USER_AGENT, WEBHOOK_HEADERS } from '../domain/webhook.ts';
 import { ERROR_STATUS, type ErrorCode } from './errors.ts';
 import type { Route } from './route.ts';
-import { time } from './schemas/common.ts';
+import { id, network, time } from './schemas/common.ts';
 import { customer } from './schemas/customer.ts';
 import { deposit } from './schemas/deposit.ts';
 
@@ -51,7 +51,7 @@ export function describeApi(input: { readonly routes: readonly Route[]; readonly
     servers: [{ url: input.serverUrl }],
     security: [{ bearer: [] }, { apiKey: [] }],
     paths: paths as ZodOpenApiPathsObject,
-    webhooks: Object.fromEntries([...EVENT_TYPES.filter(isSentNow), TEST_EVENT].map((type) => [type, { post: webhookOf(type) }])),
+    webhooks: Object.fromEntries(([...EVENT_TYPES, TEST_EVENT] as const).map((type) => [type, { post: webhookOf(type) }])),
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'A key that starts with sk_live_ or sk_test_.' },
@@ -100,13 +100,16 @@ function asObject(schema: z.ZodType | undefined): z.ZodObject | undefined {
   return schema instanceof z.ZodObject ? schema : undefined;
 }
 
-/** Payment links announce themselves once they exist. */
-function isSentNow(type: string): boolean {
-  return !type.startsWith('payment.');
+/** What `data` of an event holds. */
+function dataOf(type: AnyEventType): z.ZodType {
+  if (type === TEST_EVENT) return z.strictObject({ endpoint_id: id, message: z.string(), is_live: z.boolean() });
+  if (type === 'customer.created') return customer;
+  if (type === 'payment.completed') return z.looseObject({ token: z.string(), paid_network: network, transaction_hash: z.string() });
+  return deposit;
 }
 
-function webhookOf(type: string): ZodOpenApiOperationObject {
-  const data = type.startsWith('deposit.') ? deposit : type.startsWith('customer.') ? customer : z.record(z.string(), z.unknown());
+function webhookOf(type: AnyEventType): ZodOpenApiOperationObject {
+  const data = dataOf(type);
   const headers = z.object({
     [WEBHOOK_HEADERS.signature]: z
       .string()
@@ -115,11 +118,17 @@ function webhookOf(type: string): ZodOpenApiOperationObject {
     [WEBHOOK_HEADERS.id]: z.string().meta({ description: 'The id of the event, the same on every attempt.' }),
     [WEBHOOK_HEADERS.event]: z.literal(type),
     [WEBHOOK_HEADERS.attempt]: z.string(),
+    [WEBHOOK_HEADERS.standardId]: z.string().meta({ description: `The same as ${WEBHOOK_HEADERS.id}.` }),
+    [WEBHOOK_HEADERS.standardTimestamp]: z.string().meta({ description: 'The same time in Unix seconds.' }),
+    [WEBHOOK_HEADERS.standardSignature]: z
+      .string()
+      .meta({ description: 'By Standard Webhooks; for 24 hours after a rotation the old secret signs here too.' }),
     'User-Agent': z.literal(USER_AGENT),
   });
   return {
     operationId: `webhook_${type.replace('.', '_')}`,
     summary: type,
+    ...(type === 'payment.completed' ? { description: 'Reserved: payment links are not in this version.' } : {}),
     requestParams: { header: headers },
     requestBody: {
       required: true,

@@ -1,6 +1,7 @@
 import Ajv2020 from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { ROUTES } from '../../src/api/routes/index.ts';
+import { EVENT_TYPES, TEST_EVENT } from '../../src/domain/events.ts';
 import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
 
 type Operation = {
@@ -54,13 +55,7 @@ describe('the description at GET /openapi.json', () => {
   });
 
   it('describes what is sent to endpoints', () => {
-    expect(Object.keys(document.webhooks)).to.include.members([
-      'deposit.detected',
-      'deposit.completed',
-      'deposit.failed',
-      'customer.created',
-      'webhook.test',
-    ]);
+    expect(Object.keys(document.webhooks)).to.have.members([...EVENT_TYPES, TEST_EVENT]);
   });
 
   it('has no reference that leads nowhere', () => {
@@ -108,6 +103,9 @@ describe('the description at GET /openapi.json', () => {
     await fits('get', '/events/{id}', `/events/${event['id']}`);
     await fits('get', '/webhook-endpoints/{id}/deliveries', `/webhook-endpoints/${endpoint['id']}/deliveries`);
     await fits('post', '/webhook-deliveries/{id}/resend', `/webhook-deliveries/${event['deliveries'][0].id}/resend`);
+    const resend = `/webhook-endpoints/${endpoint['id']}/resend-failed`;
+    await fits('post', '/webhook-endpoints/{id}/resend-failed', resend, { since: '2026-11-20T09:30:00Z' });
+    await fits('post', '/webhook-endpoints/{id}/resend-failed', resend, {});
     await fits('delete', '/webhook-endpoints/{id}', `/webhook-endpoints/${endpoint['id']}`);
     const bodies = await api.deps.orm.em
       .fork()
@@ -125,5 +123,9 @@ describe('the description at GET /openapi.json', () => {
     const endpoint = ajv.getSchema(pointer('paths', '/webhook-endpoints', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'));
     expect(endpoint?.({ url: 'https://shop.example/', events: '*' })).to.equal(true);
     expect(endpoint?.({ url: 'https://shop.example/', events: ['deposit.completed'] })).to.equal(true);
+    const resend = ajv.getSchema(
+      pointer('paths', '/webhook-endpoints/{id}/resend-failed', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'),
+    );
+    expect([{ since: '2026-11-20T09:30:00Z' }, {}, { since: 1 }].map((body) => resend?.(body))).to.deep.equal([true, false, false]);
   });
 });
