@@ -3,6 +3,7 @@ import { resendFailed, sendTestEvent } from '../../../src/services/resend.ts';
 import { eventually } from '../../support/live-gateway.ts';
 import { freshDatabase } from '../../support/parts.ts';
 import { type Shops, startShops } from '../../support/shop.ts';
+import { type Bench, startDeliveries } from './support.ts';
 
 /** `RESEND_TEST_COUNT=1000` runs it at full size, which takes two minutes. */
 const COUNT = Number(process.env['RESEND_TEST_COUNT'] ?? 60);
@@ -44,5 +45,37 @@ describe('everything that failed at an endpoint', function () {
       (_, index) => second.filter(({ at }) => at >= began + index * 250 && at < began + index * 250 + 1_000).length,
     );
     expect(Math.max(...perSecond), 'in one second').to.be.at.most(25);
+  });
+});
+
+describe('a delivery that is resent with many others', function () {
+  this.timeout(20_000);
+  let bench: Bench;
+  before(async () => {
+    bench = await startDeliveries();
+  });
+  after(() => bench?.stop());
+
+  it('is not sent before its time, whoever starts its actor', async () => {
+    const target = await bench.target([404, 404, 404, 503, 200]);
+    const events = [];
+    for (let index = 0; index < 3; index += 1) {
+      events.push(await bench.make(target));
+      const event = events.at(-1);
+      if (event) await bench.deliver(event);
+      bench.pass(1_000);
+    }
+    const [, , last] = events;
+    if (!last) throw new Error('three events were expected');
+    const since = new Date(bench.now() - 60_000);
+    expect(await resendFailed(bench.deps, { ...target.scope, id: target.endpointId, since })).to.include({ resent: 3 });
+    expect(await bench.deliver(last)).to.include({ kind: 'later', delayMs: 2 * EVERY_MS });
+    expect(target.receiver.requests).to.have.length(3);
+    bench.pass(2 * EVERY_MS);
+    // From the first attempt on, the usual pauses.
+    expect(await bench.deliver(last)).to.include({ kind: 'retry', delayMs: 1_000 });
+    bench.pass(1_000);
+    expect(await bench.deliver(last)).to.include({ kind: 'done', status: 'succeeded' });
+    expect(target.receiver.requests.slice(3).map(({ headers }) => headers['x-webhook-attempt'])).to.deep.equal(['1', '2']);
   });
 });
