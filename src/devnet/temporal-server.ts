@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -22,6 +22,11 @@ const RETENTION = '30 days';
 const ALREADY_EXISTS = 6;
 /** Each has a schema of its own in the same PostgreSQL server. */
 const STORES = { temporal: 'temporal', temporal_visibility: 'visibility' } as const;
+
+const INNER_PORTS = [
+  ...['FRONTEND_MEMBERSHIP_PORT', 'FRONTEND_HTTP_PORT', 'HISTORY_GRPC_PORT', 'HISTORY_MEMBERSHIP_PORT'],
+  ...['MATCHING_GRPC_PORT', 'MATCHING_MEMBERSHIP_PORT', 'WORKER_GRPC_PORT', 'WORKER_MEMBERSHIP_PORT'],
+];
 
 /** The same switches as in production. */
 const DYNAMIC_CONFIG = [
@@ -86,16 +91,29 @@ async function prepareStores(programs: TemporalServerPrograms, postgresUrl: stri
   }
 }
 
+/**
+ * The ports between the services, the same at every start: the list of members in the database survives a SIGKILL, and a server that
+ * comes back elsewhere first waits for its dead self.
+ */
+async function innerPorts(dataDir: string): Promise<NodeJS.ProcessEnv> {
+  const file = join(dataDir, 'temporal-ports.json');
+  const kept: NodeJS.ProcessEnv = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  const ports: NodeJS.ProcessEnv = {};
+  for (const name of INNER_PORTS) {
+    const wanted = kept[name];
+    ports[name] = String(await (wanted === undefined ? freePort() : choosePort(name, Number(wanted)).catch(freePort)));
+  }
+  writeFileSync(file, JSON.stringify(ports));
+  return ports;
+}
+
 async function serverEnv(options: TemporalServerOptions, port: number): Promise<NodeJS.ProcessEnv> {
   const { postgresUrl, dataDir, historyShards = 8, env = process.env } = options;
   const url = new URL(postgresUrl);
   const config = join(dataDir, 'temporal-dynamic-config.yaml');
   mkdirSync(dataDir, { recursive: true });
   writeFileSync(config, `${DYNAMIC_CONFIG}\n`);
-  const inner = ['FRONTEND_MEMBERSHIP', 'FRONTEND_HTTP', 'HISTORY_GRPC', 'HISTORY_MEMBERSHIP', 'MATCHING_GRPC', 'MATCHING_MEMBERSHIP'];
-  inner.push('WORKER_GRPC', 'WORKER_MEMBERSHIP');
-  const ports: NodeJS.ProcessEnv = { FRONTEND_GRPC_PORT: String(port) };
-  for (const name of inner) ports[`${name}_PORT`] = String(await freePort());
+  const ports = { ...(await innerPorts(dataDir)), FRONTEND_GRPC_PORT: String(port) };
   return {
     ...{ PATH: env['PATH'], HOME: env['HOME'], ...ports, BIND_ON_IP: '127.0.0.1', LOG_LEVEL: 'warn' },
     ...{ DB: 'postgres12', POSTGRES_SEEDS: url.hostname, DB_PORT: url.port, DYNAMIC_CONFIG_FILE_PATH: config },
