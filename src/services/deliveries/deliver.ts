@@ -30,7 +30,12 @@ export async function deliverWebhook(deps: DeliverDeps, input: { deliveryId: str
   const due = await loadDue(deps, input.deliveryId);
   if ('kind' in due) return due;
   const slot = await deps.slots.take(due.delivery.endpoint.id, due.delivery.id);
-  if ('waitMs' in slot) return { kind: 'later', delayMs: slot.waitMs, message: 'every connection that this endpoint may have is in use' };
+  if ('waitMs' in slot)
+    return {
+      kind: 'later',
+      delayMs: slot.waitMs,
+      message: `every connection that this endpoint may have is in use; asks again in ${Math.ceil(slot.waitMs / 1_000)} s`,
+    };
   try {
     // Meanwhile the endpoint may have been changed, disabled or deleted.
     const now = slot.waited ? await loadDue(deps, input.deliveryId) : due;
