@@ -16,12 +16,15 @@ const multicallAbi = new Interface(MULTICALL3_ABI);
 const BALANCE_OF = '0x70a08231';
 const MAX_ADDRESSES = 500;
 const PARALLEL = 8;
-/** How nodes say that they no longer (or not yet) keep the state of a block. Not a failure of the endpoint. */
-const NO_STATE =
-  /missing trie node|header not found|block not found|state .*(not available|unavailable|missing)|pruned|pruning|historical|unknown block|out of range|no state/i;
+/**
+ * A node that answers and refuses: it no longer (or not yet) keeps the state of that block, or gives old state to paying callers only. Nodes
+ * have a dozen sentences for it. It is no failure of the endpoint, which must stay in use for new blocks.
+ */
+const REFUSED = /^rpc error/;
 
 /** Whether an endpoint has Multicall3, by its place in the list. */
 export type MulticallCache = Map<number, boolean>;
+/** Nothing is known yet: each endpoint is asked before its first batch. */
 export const createMulticallCache = (): MulticallCache => new Map();
 
 type Question = {
@@ -43,7 +46,7 @@ export async function balancesOn(session: RpcSession, question: Question): Promi
     }
     return await askEach(session, question);
   } catch (error) {
-    if (error instanceof EndpointFailure && NO_STATE.test(error.message)) return undefined;
+    if (error instanceof EndpointFailure && REFUSED.test(error.message)) return undefined;
     throw error;
   }
 }

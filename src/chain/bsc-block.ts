@@ -168,12 +168,12 @@ function succeededOf(receipts: readonly RpcReceipt[]): ReadonlySet<string> {
   return new Set(receipts.filter((receipt) => receipt.status === '0x1').map((receipt) => receipt.transactionHash));
 }
 
-function noteNamed(named: NamedTransaction[], { hash, to, input }: RpcTransaction, naming: readonly string[]): void {
+function noteNamed(named: NamedTransaction[], { hash, input }: RpcTransaction, naming: readonly string[]): void {
   if (typeof input !== 'string' || input.length < 42) return;
   const calldata = input.toLowerCase();
   for (const key of naming) {
     const hex = key.slice(-40);
-    if (calldata.includes(hex)) named.push({ txHash: hash, to: `0x${hex}`, contract: to?.toLowerCase() ?? null, calldata });
+    if (calldata.includes(hex)) named.push({ txHash: hash, to: `0x${hex}`, calldata });
   }
 }
 

@@ -30,7 +30,6 @@ export type UnrecognisedTransfer = {
 export type NamedTransaction = {
   readonly txHash: string;
   readonly to: string;
-  readonly contract: string | null;
   readonly calldata: string;
 };
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { NETWORKS } from '../domain/assets.ts';
 import { DEPOSIT_STATES } from '../domain/deposit.ts';
 import { oneOf, text, wholeNumber } from './arguments.ts';
+import { addClaimCommand } from './claim.ts';
 import { answering, group, leaf } from './run.ts';
 import { facts, plain, table } from './table.ts';
 
@@ -23,6 +24,7 @@ export function addDepositCommands(program: Command): void {
   leaf(deposit, 'stuck', 'deposits that do not go on by themselves, and what to do').action(answering(stuck));
   decision(leaf(deposit, 'fail <id>', 'gives up an open deposit, or withdraws one whose block was replaced')).action(answering(fail));
   decision(leaf(deposit, 'release <id>', 'credits a failed deposit whose money did arrive')).action(answering(release));
+  addClaimCommand(deposit);
 }
 
 function decision(command: Command): Command {

@@ -2,11 +2,13 @@ import { expect } from 'chai';
 import { activityDepsOf } from '../../src/compose.ts';
 import { reconcileStep } from '../../src/services/chain/round.ts';
 import { NO_TRACES, without } from '../chain/following.ts';
+import { answer, gateway } from '../cli/support.ts';
 import type { Contract } from '../support/chain.ts';
 import { testContracts } from '../support/chain-contracts.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { eventually } from '../support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
+import { tempDir } from '../support/parts.ts';
 
 const COIN = 10n ** 18n;
 const { signal } = new AbortController();
@@ -63,13 +65,54 @@ describe('internal BNB without traces', function () {
     await reconcile();
     const completed = await live.eventOf('deposit.completed', hash);
     expect(completed).to.include({ amount: '0.006', currency: 'BNB', customer_id: to.id, block_number: block });
-    expect(String(completed['from_address']).toLowerCase()).to.equal(payer.address);
+    // Balances tell how much and when, calldata tells which transaction; which contract paid in the end, nothing tells.
+    expect(completed['from_address']).to.equal(null);
     await reconcile();
     await reconcile();
     expect(await live.deposits(hash)).to.have.length(1);
     const told = live.events().filter((item) => item.data['transaction_hash'] === hash);
     expect(told.map((item) => item.event)).to.deep.equal(['deposit.detected', 'deposit.confirming', 'deposit.completed']);
     expect((await live.ledger('BNB'))['available']).to.equal(6_000_000_000_000_000n);
+  });
+
+  it('is set aside where nothing tells its transaction, and becomes a deposit when the operator claims it', async () => {
+    const to = await live.newCustomer();
+    // The development phrase's addresses are rich on this node.
+    await live.chain.anvil.rpc('anvil_setBalance', [to.address, '0x0']);
+    const hash = await payer.call('passOn', [to.address], { valueUnits: 7_000_000_000_000_000n });
+    const block = await live.chain.mine();
+    await live.chain.mine(12);
+    await final(block + 8);
+    // Only the newest balances can be asked for.
+    proxy.fault = async (call, forward) => {
+      const asked = call.method === 'eth_getBalance' || call.method === 'eth_call' ? call.params[1] : undefined;
+      const head = Number(await live.chain.anvil.rpc('eth_blockNumber'));
+      if (typeof asked === 'string' && asked.startsWith('0x') && Number(asked) < head - 4)
+        return { json: { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: 'missing trie node' } } };
+      return await without(...NO_TRACES)(call, forward);
+    };
+    await reconcile();
+    expect(await live.deposits(hash)).to.deep.equal([]);
+    const env = {
+      ...{ DATABASE_URL: live.databaseUrl, BSC_RPC_URLS: proxy.url, BSC_USDT_CONTRACT: live.chain.usdt.address, BSC_CONFIRMATIONS: '3' },
+      ...{ PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1', DATA_DIR: await tempDir('claim'), TEMPORAL_ADDRESS: '127.0.0.1:1' },
+    };
+    const listed = await answer<{ unrecognised: Record<string, unknown>[] }>(['deposit', 'list', '--unrecognised'], env);
+    const [aside] = listed.unrecognised.filter((row) => String(row['address']).toLowerCase() === to.address);
+    expect(aside).to.include({ amount_raw: '7000000000000000', transaction_hash: '', contract_address: null });
+    const claim = ['deposit', 'claim', '--tx', hash, '--network', 'bsc'];
+    const claimed = await answer<{ deposits: Record<string, unknown>[] }>(claim, env);
+    expect(claimed.deposits).to.have.length(1);
+    expect(claimed.deposits[0]).to.include({ transaction_hash: hash, amount: '0.007', currency: 'BNB', customer_id: to.id });
+    expect(await live.eventOf('deposit.completed', hash)).to.include({ amount: '0.007' });
+    const again = await gateway(claim, env);
+    expect([again.code, again.stdout]).to.deep.equal([1, '']);
+    expect(again.stderr).to.match(/is recorded already; look at it with "deposit show/);
+    const wrong = await gateway(['deposit', 'claim', '--tx', '0x12', '--network', 'bsc'], env);
+    expect(wrong.code).to.equal(1);
+    expect(wrong.stderr).to.match(/copy it again/);
+    const left = await answer<{ unrecognised: Record<string, unknown>[] }>(['deposit', 'list', '--unrecognised'], env);
+    expect(left.unrecognised.filter((row) => String(row['address']).toLowerCase() === to.address)).to.deep.equal([]);
   });
 
   it('does not disturb a plain deposit that the same read can see', async () => {

@@ -70,7 +70,7 @@ describe('balances beside the ledger', function () {
       await live.reconcile();
       const [deposit, ...others] = await live.deposits(address);
       expect(others).to.deep.equal([]);
-      expect(deposit).to.include({ transaction_hash: txHash, currency: 'BNB', amount_units: '123456789', from_address: payer.address });
+      expect(deposit).to.include({ transaction_hash: txHash, currency: 'BNB', amount_units: '123456789', from_address: null });
       expect(Number(deposit?.['block_number'])).to.equal(number);
       expect(deposit?.['verified_at']).to.not.equal(null);
       expect(live.seen.foundLate).to.equal(1);

@@ -5,26 +5,11 @@ import { ChainMismatch, RpcUnavailable } from '../../src/chain/errors.ts';
 import type { ChainReader, ScannedBlock } from '../../src/chain/port.ts';
 import { createRpcPool, type RpcPool, type RpcPoolOptions } from '../../src/chain/rpc.ts';
 import { startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../support/chain.ts';
-import { type Answer, type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../support/fault-proxy.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { always, BLOCK_FAULTS, changed } from './faults.ts';
 
 const { signal } = new AbortController();
 const alice = `0x${'a1'.repeat(20)}`;
-type Receipt = { logs: unknown[]; logsBloom: string; blockHash: string; transactionHash: string; status?: string };
-
-/** Changes the real answer to one method. */
-function changed(method: string, change: (result: never, call: RpcCall) => unknown): Fault {
-  return async (call, forward) => {
-    if (call.method !== method) return undefined;
-    const answer = await forward();
-    return { json: { ...answer, result: change(answer.result as never, call) } };
-  };
-}
-
-/** The same answer to everything but the chain id, which a new connection asks for first. */
-function always(answer: Answer): Fault {
-  return (call) => (call.method === 'eth_chainId' ? undefined : answer);
-}
-
 describe('endpoints that fail, lie or lag', () => {
   let chain: TestChain;
   let bad: FaultProxy;
@@ -76,116 +61,7 @@ describe('endpoints that fail, lie or lag', () => {
     expect(block?.transfers.map((transfer) => transfer.amountUnits)).to.deep.equal([5n * USDT_UNIT, 3n]);
   }
 
-  const faults: readonly [name: string, reason: RegExp, fault: Fault][] = [
-    [
-      'leaves all logs out',
-      /logs are missing/,
-      changed('eth_getBlockReceipts', (receipts: Receipt[]) => receipts.map((receipt) => ({ ...receipt, logs: [] }))),
-    ],
-    [
-      'leaves all logs out and the receipts’ blooms too',
-      /its bloom names logs and none came/,
-      changed('eth_getBlockReceipts', (receipts: Receipt[]) => receipts.map((receipt) => ({ ...receipt, logs: [], logsBloom: undefined }))),
-    ],
-    [
-      'leaves the logs of one transaction out',
-      /logs are missing/,
-      changed('eth_getBlockReceipts', (receipts: Receipt[]) =>
-        receipts.map((receipt, i) => (i === 0 ? { ...receipt, logs: [] } : receipt)),
-      ),
-    ],
-    [
-      'replaces the token log by another one',
-      /logs are missing/,
-      changed('eth_getBlockReceipts', (receipts: Receipt[]) =>
-        receipts.map((receipt) => ({
-          ...receipt,
-          logs: receipt.logs.map((log) => ({ ...(log as object), topics: [`0x${'9'.repeat(64)}`] })),
-        })),
-      ),
-    ],
-    [
-      'sends one receipt too few',
-      /2 receipts for 3 transactions/,
-      changed('eth_getBlockReceipts', (receipts: Receipt[]) => receipts.slice(1)),
-    ],
-    [
-      'sends the receipts in another order',
-      /another block or transaction/,
-      changed('eth_getBlockReceipts', (receipts: Receipt[]) => receipts.toReversed()),
-    ],
-    [
-      'sends receipts of another block',
-      /another block or transaction/,
-      changed('eth_getBlockReceipts', (receipts: Receipt[]) =>
-        receipts.map((receipt) => ({ ...receipt, blockHash: `0x${'1'.repeat(64)}` })),
-      ),
-    ],
-    [
-      'sends receipts without a status',
-      /another block or transaction/,
-      changed('eth_getBlockReceipts', (receipts: Receipt[]) => receipts.map((receipt) => ({ ...receipt, status: undefined }))),
-    ],
-    ['has no receipts yet', /no receipts for block/, changed('eth_getBlockReceipts', () => null)],
-    [
-      'sends receipts that are none',
-      /malformed|another block/,
-      changed('eth_getBlockReceipts', (receipts: Receipt[]) => receipts.map(() => null)),
-    ],
-    [
-      'sends logs that are none',
-      /malformed/,
-      changed('eth_getBlockReceipts', (receipts: Receipt[]) =>
-        receipts.map((receipt) => ({ ...receipt, logs: receipt.logs.map(() => ({})) })),
-      ),
-    ],
-    [
-      'sends a block without its transactions',
-      /transactions are missing/,
-      changed('eth_getBlockByNumber', (block: object) => ({ ...block, transactions: [] })),
-    ],
-    [
-      'sends a block of another height',
-      /block 7 in answer to/,
-      changed('eth_getBlockByNumber', (block: object) => ({ ...block, number: '0x7' })),
-    ],
-    [
-      'sends a block with no body at all',
-      /without its transactions/,
-      changed('eth_getBlockByNumber', (block: object) => ({ ...block, transactions: undefined })),
-    ],
-    ['says 429', /http 429/, always({ status: 429, body: '{}' })],
-    [
-      'says 429 with a JSON-RPC error in it',
-      /http 429/,
-      (call) => ({ status: 429, body: JSON.stringify({ id: call.id, error: { code: 1, message: 'slow down' } }) }),
-    ],
-    ['says 503', /http 503/, always({ status: 503, body: '<html>' })],
-    [
-      'says -32005',
-      /rpc error -32005 limit exceeded/,
-      (call) => ({ json: { id: call.id, error: { code: -32005, message: 'limit exceeded' } } }),
-    ],
-    [
-      'does not know the method',
-      /rpc error -32601/,
-      (call) =>
-        call.method === 'eth_getBlockReceipts' ? { json: { id: call.id, error: { code: -32601, message: 'no such method' } } } : undefined,
-    ],
-    ['answers with an HTML page', /an HTML page instead of JSON/, always({ status: 200, body: '<!doctype html><p>Blocked</p>' })],
-    ['answers with half of the JSON', /not JSON or cut short/, always({ status: 200, body: '{"jsonrpc":"2.0","id":1,"resu' })],
-    ['answers with nothing', /not JSON or cut short/, always({ status: 200, body: '' })],
-    ['answers another question', /another request/, always({ json: { jsonrpc: '2.0', id: 'x', result: null } })],
-    ['answers with a list', /another request/, always({ json: [] })],
-    ['answers without result', /neither result nor error/, (call) => ({ json: { jsonrpc: '2.0', id: call.id } })],
-    ['redirects', /connection failed/, always({ status: 307, body: '', headers: { location: 'http://127.0.0.1:1/' } })],
-    ['hangs', /no answer within 0.4 s/, always('hang')],
-    ['resets the connection', /connection failed/, always('reset')],
-    ['serves another chain', /chain id 97 instead of 56/, changed('eth_chainId', () => '0x61')],
-    ['has no chain id', /no chain id/, changed('eth_chainId', () => null)],
-  ];
-
-  for (const [name, reason, fault] of faults) {
+  for (const [name, reason, fault] of BLOCK_FAULTS) {
     it(`reads the block elsewhere when an endpoint ${name}, and says so`, async () => {
       bad.fault = fault;
       expectComplete(await readerOf(pool([bad.url, good.url])).scan(number, watched, signal));

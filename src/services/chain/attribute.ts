@@ -57,7 +57,8 @@ export async function recordCandidate(
   const before = known?.blockHash === block.hash ? known.amountUnits : (shown?.amountUnits ?? 0n);
   const transfer: Transfer = {
     ...{ txHash: named.txHash, to: `0x${addressKey}`, currency, amountUnits: before + units },
-    ...{ kind: currency === NATIVE_CURRENCY[network] ? 'native' : 'token', from: before === 0n ? named.contract : null },
+    // Which contract paid in the end is not known: the one that was called may have called others.
+    ...{ kind: currency === NATIVE_CURRENCY[network] ? 'native' : 'token', from: null },
   };
   await recordLate(deps, chain, { ...block, transfers: [...block.transfers.filter((other) => other !== shown), transfer] });
 }

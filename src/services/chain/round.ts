@@ -27,6 +27,7 @@ export type RoundStep = {
 /** The verified height may be this far behind the final one: nodes keep the state of about a hundred blocks. */
 const FRESH_BLOCKS = 64;
 const LOOK_AGAIN_MS = 5_000;
+const MAX_LISTED = 1_000;
 
 /**
  * One step of the reconciliation: compares one batch of balances at a height that was read twice with what the ledger says lies there, and
@@ -84,6 +85,34 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
   await searchDifferences(deps, chain, signal);
   await closeRound(deps, chain, round);
   return { did: 'finished', checked: addresses.length, waitMs: 0 };
+}
+
+/** A whole round at once, whatever the clock says; `progress` hears how many addresses are done. Throws as {@link reconcileStep} does. */
+export async function reconcileNow(
+  deps: Deps,
+  chain: FollowedChain,
+  options: { readonly signal: AbortSignal; readonly progress: (checked: number) => void },
+): Promise<void> {
+  const { signal, progress } = options;
+  const { network } = chain.reader;
+  const cursor = await readCursor(deps, network);
+  if (!cursor) throw new Error(`${network} was never followed: a running worker begins with it`);
+  let checked = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const step = await reconcileStep(deps, chain, { ...DEFAULT_PACE, everyMs: 0 }, signal);
+    if (step.did === 'nothing')
+      throw new Error(`${network} is being caught up with: balances can be compared when the watcher has reached the head`);
+    checked += step.checked;
+    progress(checked);
+    if (step.did === 'finished') return;
+  }
+}
+
+/** Every balance that does not agree with the ledger, oldest first, at most 1,000. */
+export async function listDifferences(deps: Deps, network?: Network): Promise<BalanceDifference[]> {
+  const where = network ? { network } : {};
+  return await deps.orm.em.fork().find(BalanceDifference, where, { orderBy: { notedAt: 'asc', addressKey: 'asc' }, limit: MAX_LISTED });
 }
 
 /** The running round, a new one where the last began long enough ago, or the time until then in milliseconds. */
