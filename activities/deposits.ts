@@ -32,11 +32,16 @@ export function depositActivities(deps: Deps) {
     },
 
     /** An operator's decision to fail the deposit. Repeating it after a crash finds it done. */
-    async failDeposit(input: { depositId: string; by: string; reason: string }): Promise<{ state: string }> {
+    async failDeposit(input: {
+      depositId: string;
+      by: string;
+      reason: string;
+    }): Promise<{ state: string; since: string; deliveries: string[] }> {
       return await guarded(
         async () => {
           try {
-            return { state: (await fail(deps, input)).deposit.status };
+            const { deposit, deliveries } = await fail(deps, input);
+            return { state: deposit.status, since: deposit.stateSince.toISOString(), deliveries };
           } catch (error) {
             if (!(error instanceof DecisionRefused)) throw error;
             throw failure({ message: error.message, type: 'DecisionRefused', nonRetryable: true });

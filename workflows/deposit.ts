@@ -6,7 +6,6 @@ import {
   condition,
   defineQuery,
   defineUpdate,
-  isCancellation,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -42,7 +41,7 @@ async function run(input: DepositActorInput): Promise<{ state: string }> {
   let needsOperator = false;
   let note = '';
   let waiting: CancellationScope | undefined;
-  let changedByOperator = false;
+  let decided = false;
 
   setHandler(viewQuery, () => ({ state, needsOperator, note, webhooks: deliveries.summary() }));
   setHandler(
@@ -54,7 +53,13 @@ async function run(input: DepositActorInput): Promise<{ state: string }> {
         summary: `fail, asked for by ${command.by}`,
       });
       const result = await failDeposit({ depositId: input.depositId, ...command });
-      changedByOperator = true;
+      // The decision is the last step: the loop ends without another look, whose activity id could still be in use.
+      state = result.state;
+      note = command.reason;
+      needsOperator = false;
+      decided = true;
+      showStage(result.state, result.since);
+      deliveries.start(result.deliveries);
       waiting?.cancel();
       return result.state;
     },
@@ -69,19 +74,20 @@ async function run(input: DepositActorInput): Promise<{ state: string }> {
     try {
       const from = state;
       const step = await scope.run(() => advanceFrom(from, needsOperator, input.depositId));
+      deliveries.start(step.deliveries);
+      if (decided) break;
       note = step.note;
       if (step.state !== state) showStage(step.state, step.since);
       else if (needsOperator) showNeedsOperator(false);
       needsOperator = false;
       state = step.state;
-      deliveries.start(step.deliveries);
     } catch (error) {
+      if (decided) break;
       if (isNeedsOperator(error)) {
         needsOperator = true;
         note = reasonOf(error);
         showNeedsOperator(true);
-      } else if (!(isCancellation(error) && changedByOperator)) throw error;
-      changedByOperator = false;
+      } else throw error;
     }
   }
   waiting = undefined;

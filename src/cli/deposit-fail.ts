@@ -49,7 +49,7 @@ async function askActor(gateway: CommandGateway, workflowId: string, { by, reaso
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     if (error instanceof WorkflowUpdateFailedError)
-      throw new OperatorError(reasonOf(error.cause ?? error), 'Look at it with "gateway deposit show"', { cause: error });
+      throw new OperatorError(reasonOf(innermost(error)), 'Look at it with "gateway deposit show"', { cause: error });
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcServiceError(error)) {
       throw new OperatorError(
         `The deposit's actor did not answer within ${UPDATE_WITHIN_MS / 1_000} s, and may still do it`,
@@ -59,4 +59,11 @@ async function askActor(gateway: CommandGateway, workflowId: string, { by, reaso
     }
     throw error;
   }
+}
+
+/** The actor's own words lie at the bottom: update, activity and refusal wrap one another. */
+function innermost(error: unknown): unknown {
+  let inner = error;
+  for (let depth = 0; depth < 8 && inner instanceof Error && inner.cause !== undefined; depth += 1) inner = inner.cause;
+  return inner;
 }

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { MikroORM } from '@mikro-orm/core';
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, type EntityManager, type PostgreSqlDriver } from '@mikro-orm/postgresql';
@@ -12,6 +13,11 @@ export type Em = EntityManager;
  * the API has a deadline of its own, so nobody who calls it waits this long.
  */
 const CONNECT_TIMEOUT_MS = 10_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
+/** A server that lives answers or cancels within the statement timeout; what is silent for longer is a connection without a server. */
+const SILENCE_BEYOND_STATEMENT_MS = 10_000;
+/** Shorter than the silence, so that an idle connection is closed in good order. */
+const IDLE_MS = 10_000;
 
 /**
  * Opens a pool on the database. The first connection is made by the first query, so this never fails because the database is away.
@@ -23,6 +29,7 @@ export async function openOrm(input: {
   applicationName: string;
   statementTimeoutMs?: number;
 }): Promise<Orm> {
+  const statementTimeoutMs = input.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
   return await MikroORM.init(
     defineConfig({
       clientUrl: input.url,
@@ -39,15 +46,23 @@ export async function openOrm(input: {
         allOrNothing: true,
         silent: true,
       },
-      pool: { min: 0, max: input.poolSize, idleTimeoutMillis: 30_000 },
+      pool: { min: 0, max: input.poolSize, idleTimeoutMillis: IDLE_MS },
       driverOptions: {
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-        statement_timeout: input.statementTimeoutMs ?? 15_000,
+        statement_timeout: statementTimeoutMs,
         application_name: input.applicationName,
         keepAlive: true,
+        stream: () => socketThatEndsWhenSilent(statementTimeoutMs + SILENCE_BEYOND_STATEMENT_MS),
       },
       forceUtcTimezone: true,
       ignoreUndefinedInQuery: true,
     }),
   );
+}
+
+/** Without it a query on a connection whose other end vanished (a fail-over, a firewall that forgot it) would wait for ever. */
+function socketThatEndsWhenSilent(limitMs: number): Socket {
+  const socket = new Socket();
+  socket.setTimeout(limitMs, () => socket.destroy(new Error(`PostgreSQL was silent for ${limitMs / 1_000} s`)));
+  return socket;
 }

@@ -7,6 +7,7 @@ import type { ActorPort } from '../services/deps.ts';
 export const TASK_QUEUE = 'gateway';
 
 const CALL_TIMEOUT_MS = 5_000;
+const LIST_TIMEOUT_MS = 60_000;
 const NOT_FOUND = 5;
 const MAX_SUMMARY = 200;
 
@@ -23,7 +24,7 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
     actors: {
       start: (workflowId, message) => within(() => startActor(client, workflowId, message)),
       wake: (workflowId, activityId) => within(() => wakeActivity(client, place.namespace, workflowId, activityId)),
-      running: (workflowType) => runningActors(client, workflowType),
+      running: (workflowType) => client.withDeadline(Date.now() + LIST_TIMEOUT_MS, () => runningActors(client, workflowType)),
     },
     ping: async () => {
       await within(() => client.workflowService.describeNamespace({ namespace: place.namespace }));

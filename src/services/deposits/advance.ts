@@ -92,13 +92,18 @@ export function factsOf(deps: Deps, deposit: Deposit, cursor: ChainCursor | null
 }
 
 async function standing(em: Em, deposit: Deposit): Promise<AdvanceResult> {
+  const deliveries = await openDeliveriesOf(em, deposit.id);
+  return { kind: 'at', state: deposit.status, since: deposit.stateSince, deliveries, note: deposit.failureReason ?? '' };
+}
+
+/** The deposit's own deliveries (not resends) that are not at their end, oldest first. */
+export async function openDeliveriesOf(em: Em, depositId: string): Promise<string[]> {
   const open = await em.execute<{ id: string }[]>(
     `select d.id from webhook_deliveries d join events e on e.id = d.event_id
      where e.subject_id = ? and d.status = 'pending' and d.round = 1 order by d.created_at, d.id`,
-    [deposit.id],
+    [depositId],
   );
-  const note = deposit.failureReason ?? '';
-  return { kind: 'at', state: deposit.status, since: deposit.stateSince, deliveries: open.map((row) => row.id), note };
+  return open.map((row) => row.id);
 }
 
 type Waiting = { deposit: Deposit; cursor: ChainCursor | null; decision: AdvanceDecision & { kind: 'wait' }; alarmed: boolean };

@@ -1,9 +1,11 @@
 import { LockMode } from '@mikro-orm/core';
 import { ChainCursor, Deposit } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
 import { RELEASABLE_CODES } from '../../domain/deposit.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
 import { depositStart, workflowIdOf } from './actor-message.ts';
+import { openDeliveriesOf } from './advance.ts';
 import { countReleased, giveBackMonthlyLimit } from './monthly-limit.ts';
 import { currentPrice, freezePrice } from './price.ts';
 import { applyTransition } from './transition.ts';
@@ -18,12 +20,14 @@ export class DecisionRefused extends Error {
 
 /**
  * Fails an open deposit as REJECTED_BY_OPERATOR, or withdraws a completed one whose finality broke (its block was replaced) as REORGED.
- * Returns its new deliveries. Throws {@link DecisionRefused}.
+ * Returns every delivery of it that is not at its end. Throws {@link DecisionRefused}.
  */
 export async function failDeposit(deps: Deps, { depositId, by, reason }: Decision): Promise<{ deposit: Deposit; deliveries: string[] }> {
   return await transact(deps, async (tx) => {
     const deposit = await tx.em.findOne(Deposit, depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!deposit) throw new DecisionRefused(`there is no deposit ${depositId}; list them with "deposit list"`);
+    // The same decision once more: a repetition after a crash that came between the commit and its answer.
+    if (await isDecided(tx.em, deposit, { by, reason })) return { deposit, deliveries: await openDeliveriesOf(tx.em, deposit.id) };
     const refusal = refusalToFail(deposit);
     if (refusal) throw new DecisionRefused(refusal);
     const cursor = await tx.em.findOne(ChainCursor, deposit.network);
@@ -31,11 +35,21 @@ export async function failDeposit(deps: Deps, { depositId, by, reason }: Decisio
     const failureCode = wasCompleted ? 'REORGED' : 'REJECTED_BY_OPERATOR';
     if (wasCompleted) await giveBackMonthlyLimit(tx.em, deposit);
     const headNumber = cursor?.headNumber ?? null;
-    const deliveries = await applyTransition(tx.em, deps, deposit, { to: 'failed', failureCode, reason, by, headNumber });
+    await applyTransition(tx.em, deps, deposit, { to: 'failed', failureCode, reason, by, headNumber });
+    const deliveries = await openDeliveriesOf(tx.em, deposit.id);
     // The running actor delivers them; this start is for a deposit whose actor had ended.
     await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
     return { deposit, deliveries };
   });
+}
+
+async function isDecided(em: Em, deposit: Deposit, decision: { by: string; reason: string }): Promise<boolean> {
+  if (deposit.status !== 'failed') return false;
+  const rows = await em.execute<unknown[]>(
+    'select 1 from deposit_transitions where deposit_id = ? and sequence = ? and by_name = ? and reason = ?',
+    [deposit.id, deposit.sequence, decision.by, decision.reason],
+  );
+  return rows.length === 1;
 }
 
 /** Why a deposit cannot be failed by hand now, or undefined when it can. The actor's validator asks the same. */
