@@ -3,7 +3,8 @@ import type { Verdict } from './oracle/judge.ts';
 import type { Lag } from './perform.ts';
 import type { Stage } from './stage.ts';
 
-const MAX_DIFFERENCES = 60;
+/** Of each rule, so that one broken rule does not hide another. */
+const MAX_OF_A_RULE = 8;
 
 type Line = readonly [string, string | number];
 
@@ -46,7 +47,10 @@ export function renderReport(stage: Stage, { done, lag, verdict }: { done: Done;
   const parts = [table('Done', [...did, ...answers, ...restarts]), table('Found', found), table('Receivers', receivers)];
   if (differences.length === 0) return [...parts, 'No difference.'].join('\n\n');
   const rules = table(`${differences.length} DIFFERENCES`, tally(differences.map((difference) => difference.rule)));
-  const shown = differences.slice(0, MAX_DIFFERENCES).map(({ rule, subject, detail }) => `  ✗ ${rule}: ${subject}: ${detail}`);
-  const more = differences.length > MAX_DIFFERENCES ? [`  … and ${differences.length - MAX_DIFFERENCES} more`] : [];
-  return [...parts, rules, [...shown, ...more].join('\n')].join('\n\n');
+  const byRule = Map.groupBy(differences, (difference) => difference.rule);
+  const shown = [...byRule].flatMap(([rule, list]) => [
+    ...list.slice(0, MAX_OF_A_RULE).map(({ subject, detail }) => `  ✗ ${rule}: ${subject}: ${detail}`),
+    ...(list.length > MAX_OF_A_RULE ? [`    … and ${list.length - MAX_OF_A_RULE} more of this rule`] : []),
+  ]);
+  return [...parts, rules, shown.join('\n')].join('\n\n');
 }
