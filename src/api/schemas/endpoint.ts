@@ -113,7 +113,9 @@ export const event = z
 
 export const resendFailedBody = z
   .object({
-    since: timeFilter.pipe(z.date()).meta({ description: 'Deliveries that failed at or after this time.', example: '2026-11-20T09:30:00Z' }),
+    since: timeFilter
+      .pipe(z.date())
+      .meta({ description: 'Deliveries that failed at or after this time.', example: '2026-11-20T09:30:00Z' }),
   })
   .meta({ id: 'ResendFailed' });
 
