@@ -43,7 +43,7 @@ async function reconcile({ options }: { options: { readonly network?: Network } 
       problem:
         differences.length === 0
           ? undefined
-          : `${differences.length} balances differ. Find the transactions with an explorer and run "gateway deposit claim".`,
+          : `${differences.length} ${differences.length === 1 ? 'balance differs' : 'balances differ'}. Find the transactions with an explorer and run "gateway deposit claim".`,
     };
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);

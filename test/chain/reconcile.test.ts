@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { MULTICALL3 } from '../../src/chain/bsc-balances.ts';
 import { claimTransaction } from '../../src/services/chain/claim.ts';
-import { reconcileStep } from '../../src/services/chain/round.ts';
+import { listDifferences, reconcileStep } from '../../src/services/chain/round.ts';
 import type { Contract } from '../support/chain.ts';
 import { testContracts } from '../support/chain-contracts.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
@@ -247,6 +248,32 @@ describe('balances beside the ledger', function () {
     const single = live.proxy.calls.filter((call) => call.method === 'eth_getBalance' && call.params[0] !== address);
     expect(single).to.deep.equal([]);
     expect((await live.deposits(address))[0]).to.include({ transaction_hash: txHash });
+  });
+
+  it('take what lay on an address before it was one of ours for no difference', async () => {
+    const address = await live.newAddress();
+    await live.rows('delete from deposit_addresses where address_key = ? returning id', [address.slice(2)]).then(() => undefined);
+    await live.chain.anvil.rpc('anvil_setBalance', [address, '0x64']);
+    await live.finish();
+    await live.reconcile();
+    const [customer] = await live.rows('select id, merchant_id from customers order by created_at desc limit 1');
+    await live.rows(
+      `insert into deposit_addresses (id, customer_id, merchant_id, mode, network, address, address_key, created_at) values (?, ?, ?, 'live', 'bsc', ?, ?, now())`,
+      [randomUUID(), customer?.['id'], customer?.['merchant_id'], address, address.slice(2)],
+    );
+    live.seen.differences.length = 0;
+    await live.finish();
+    await live.reconcile();
+    expect(live.seen.differences).to.deep.equal([]);
+    expect(await aside(address)).to.deep.equal([]);
+    const listed = async () => (await listDifferences(live.deps, 'bsc')).filter((row) => row.addressKey === address.slice(2));
+    expect(await listed()).to.deep.equal([]);
+    await live.chain.anvil.rpc('anvil_setBalance', [address, '0x65']);
+    await live.finish();
+    await live.reconcile();
+    expect(live.seen.differences).to.deep.equal([1n]);
+    expect((await aside(address))[0]).to.include({ amount_units: '1' });
+    expect(await listed()).to.have.length(1);
   });
 
   it('refuse to claim what is not final, not there, no hash, or not ours', async () => {

@@ -1,3 +1,4 @@
+import { raw } from '@mikro-orm/core';
 import { BalanceDifference, BalanceRound, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
@@ -28,6 +29,8 @@ export type RoundStep = {
 const FRESH_BLOCKS = 64;
 const LOOK_AGAIN_MS = 5_000;
 const MAX_LISTED = 1_000;
+/** What lay on an address before it was one of ours is known, and no fault of the ledger. */
+const UNEXPLAINED = { $not: { differenceUnits: raw('before_units') } };
 
 /**
  * One step of the reconciliation: compares one batch of balances at a height that was read twice with what the ledger says lies there, and
@@ -109,9 +112,9 @@ export async function reconcileNow(
   }
 }
 
-/** Every balance that does not agree with the ledger, oldest first, at most 1,000. */
+/** Every balance that does not agree with the ledger and is not explained, oldest first, at most 1,000. */
 export async function listDifferences(deps: Deps, network?: Network): Promise<BalanceDifference[]> {
-  const where = network ? { network } : {};
+  const where = { ...(network ? { network } : {}), ...UNEXPLAINED };
   return await deps.orm.em.fork().find(BalanceDifference, where, { orderBy: { notedAt: 'asc', addressKey: 'asc' }, limit: MAX_LISTED });
 }
 
@@ -133,7 +136,7 @@ async function closeRound(deps: Deps, { reader, report }: FollowedChain, round: 
   const { network } = reader;
   const em = deps.orm.em.fork();
   await em.nativeUpdate(BalanceRound, { network, startedNumber: round.startedNumber }, { position: null, finishedAt: deps.now() });
-  report?.differences?.({ network, count: await em.count(BalanceDifference, { network }) });
+  report?.differences?.({ network, count: await em.count(BalanceDifference, { network, ...UNEXPLAINED }) });
 }
 
 /** Keeps why the round does not go on, for operators. */
