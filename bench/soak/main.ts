@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { stopAllChildren } from '../../src/devnet/processes.ts';
+import { stopAllChildren, stopLeftovers } from '../../src/devnet/processes.ts';
 import { judge } from './oracle/judge.ts';
 import { perform } from './perform.ts';
 import { makePlan } from './plan.ts';
@@ -17,6 +17,7 @@ import { type Stage, setStage } from './stage.ts';
  * `--keep`), 2 for wrong usage. The seed decides what is done and when; how that interleaves with the processes is up to the machine.
  */
 const USAGE = 'Usage: npm run soak -- [--minutes N] [--seed TEXT] [--dev-server] [--keep]\n';
+const PREFIX = 'gateway-soak-';
 const MAX_MINUTES = 24 * 60;
 
 type Options = { readonly minutes: number; readonly seed: string; readonly devServer: boolean; readonly keep: boolean };
@@ -41,6 +42,7 @@ const say = (line: string) => void process.stdout.write(`${((Date.now() - beganM
 async function soak(options: Options, folder: string): Promise<boolean> {
   const plan = makePlan(options.seed, options.minutes);
   let stage: Stage | undefined;
+  let stopped = false;
   try {
     stage = await setStage({ plan, folder, devServer: options.devServer, log: say });
     say(`${plan.actions.length} actions within ${options.minutes} minutes`);
@@ -53,6 +55,7 @@ async function soak(options: Options, folder: string): Promise<boolean> {
     const judged = await judge(stage, done);
     const late = restless === undefined ? [] : [{ rule: 'the gateway comes to rest', subject: 'all', detail: restless }];
     await stage.stop();
+    stopped = true;
     const verdict = { ...judged, differences: [...late, ...judged.differences] };
     const report = renderReport(stage, { done, lag, verdict });
     for (const role of stage.roles) writeFileSync(join(folder, role.name, 'ended.log'), role.ended().join('\n'));
@@ -60,8 +63,17 @@ async function soak(options: Options, folder: string): Promise<boolean> {
     process.stdout.write(`\n${report}\n`);
     return verdict.differences.length === 0;
   } finally {
+    // The supervisors first: else they start again what is stopped.
+    if (!stopped) await stage?.stop().catch(() => undefined);
     await stopAllChildren();
   }
+}
+
+/** Stops what a run that was killed itself left running; runs that are under way are left alone. */
+async function clearKilledRuns(): Promise<void> {
+  for (const run of readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX)))
+    for (const part of readdirSync(join(tmpdir(), run), { withFileTypes: true }))
+      if (part.isDirectory()) await stopLeftovers(join(tmpdir(), run, part.name), say);
 }
 
 async function main(): Promise<number> {
@@ -70,7 +82,8 @@ async function main(): Promise<number> {
     process.stderr.write(USAGE);
     return 2;
   }
-  const folder = mkdtempSync(join(tmpdir(), 'gateway-soak-'));
+  await clearKilledRuns();
+  const folder = mkdtempSync(join(tmpdir(), PREFIX));
   chmodSync(folder, 0o711); // PostgreSQL runs as another user where we are root
   const again = `npm run soak -- --minutes ${options.minutes} --seed ${options.seed}${options.devServer ? ' --dev-server' : ''}`;
   say(`${again} (files in ${folder})`);

@@ -23,7 +23,8 @@ export type Server = {
   stop(): Promise<void>;
 };
 
-function folderIn(folder: string, name: string): string {
+/** A folder for one part below the folder of the run. */
+export function folderIn(folder: string, name: string): string {
   const path = join(folder, name);
   mkdirSync(path, { recursive: true });
   chmodSync(path, 0o711); // PostgreSQL runs as another user where we are root

@@ -11,7 +11,7 @@ import { createPayer, type Payer } from './payer.ts';
 import { type MerchantName, type Plan, type ReceiverName, VICTIMS, type Victim } from './plan.ts';
 import { createRandom } from './random.ts';
 import { type Hook, startHooks } from './receivers.ts';
-import { gatewayRole, postgresServer, type Role, type Server, temporalServer } from './servers.ts';
+import { folderIn, gatewayRole, postgresServer, type Role, type Server, temporalServer } from './servers.ts';
 
 /** Blocks from the head to finality are twice this: deeper than any reorg of a run, so that finality never breaks. */
 const SLOTS_IN_AN_EPOCH = 3;
@@ -102,7 +102,7 @@ async function register(api: Api, hooks: ReadonlyMap<ReceiverName, Hook>, keys: 
 export async function setStage(input: { plan: Plan; folder: string; devServer: boolean; log: (line: string) => void }): Promise<Stage> {
   const { plan, folder, devServer, log } = input;
   writeFileSync(join(folder, 'plan.json'), JSON.stringify(plan, null, 1));
-  const anvil = await startAnvil({ slotsInAnEpoch: SLOTS_IN_AN_EPOCH, log });
+  const anvil = await startAnvil({ slotsInAnEpoch: SLOTS_IN_AN_EPOCH, dataDir: folderIn(folder, 'chain'), log });
   const payer = await createPayer(anvil, createRandom(`senders\n${plan.seed}`));
   await payer.mine(FIRST_BLOCKS);
   const proxies = [await startFaultProxy(anvil.url), await startFaultProxy(anvil.url)];
