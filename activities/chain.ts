@@ -16,8 +16,10 @@ export type ChainDeps = Deps & {
 
 const FOLLOW_FOR_MS = 55 * 60_000;
 const HEARTBEAT_MS = 3_000;
-const MIN_PAUSE_MS = 100;
+const MIN_PAUSE_MS = 75;
 const MAX_PAUSE_MS = 1_000;
+/** Finality can move while the head stands, and readiness wants a sign of life: a whole look at least this often. */
+const WHOLE_LOOK_MS = 1_000;
 const FAULT_PAUSE_MS = 1_000;
 /** The reconciliation takes at most a fifth of the time, so that it never keeps new blocks waiting for an endpoint. */
 const ROUND_REST = 4;
@@ -60,17 +62,26 @@ export function chainActivities(deps: ChainDeps) {
 async function follow(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal, show: (text: string) => void): Promise<void> {
   const { reader } = chain;
   const startedMs = Date.now();
-  const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, deps.settings.blockIntervalMs[reader.network] / 3));
+  const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, deps.settings.blockIntervalMs[reader.network] / 6));
   const progress = createProgress(() => performance.now());
+  let seen: { readonly hash: string; readonly atMs: number } | undefined;
   while (Date.now() - startedMs < FOLLOW_FOR_MS) {
     signal.throwIfAborted();
     try {
+      const head = await reader.head(signal);
+      // The same head as a moment ago has nothing new: one light call, and no work for the database.
+      if (seen && seen.hash === head.hash && Date.now() - seen.atMs < WHOLE_LOOK_MS) {
+        await pause(pauseMs, signal);
+        continue;
+      }
       await openCursor(deps, reader, deps.firstBlockSince, signal);
-      const look = await lookAtChain(deps, chain, signal);
+      const look = await lookAtChain(deps, chain, signal, head);
+      seen = look.behind ? undefined : { hash: head.hash, atMs: Date.now() };
       show(progress(look));
       if (!look.behind) await pause(pauseMs, signal);
     } catch (error) {
       if (signal.aborted) throw error;
+      seen = undefined;
       // Another watcher won: look again from where it left the cursor, a little later so that two do not keep step.
       if (error instanceof CursorMoved) await pause(pauseMs * 2, signal);
       else await survive(deps, reader, error, show, signal);

@@ -17,7 +17,7 @@ const LIMIT_MS = 30 * 60_000;
 
 /** Thousands of deposits that can never be confirmed, on a chain that does not move: what they cost, and what they cost a new one. */
 export async function run(): Promise<Row[]> {
-  const live = await startLiveMoney({ env: { BSC_CONFIRMATIONS: '10000' } });
+  const live = await startLiveMoney({ env: { BSC_CONFIRMATIONS: '1000' } });
   const idle = await sample(live);
   await live.gateway.deps.orm.em.fork().execute('update webhook_endpoints set enabled = false');
   await makeWaiting(live);

@@ -6,6 +6,7 @@ import { addConfigCommands } from './cli/config.ts';
 import { addDepositCommands } from './cli/deposits.ts';
 import { addKeyCommands } from './cli/keys.ts';
 import { addMerchantCommands } from './cli/merchants.ts';
+import { addReconcileCommand } from './cli/reconcile.ts';
 import { addRescanCommand } from './cli/rescan.ts';
 import { quietErrors, runProgram } from './cli/run.ts';
 import { addServiceCommands } from './cli/service.ts';
@@ -28,6 +29,7 @@ addWalletCommands(program);
 addDepositCommands(program);
 addWebhookCommands(program);
 addRescanCommand(program);
+addReconcileCommand(program);
 
 // Not awaited: a module that never settles would hide the exit code of a process that ends by itself.
 void runProgram(program, process.argv.slice(2));

@@ -10,7 +10,7 @@ import { openOrm } from './db/orm.ts';
 import { ASSETS, type Network } from './domain/assets.ts';
 import { componentLogger, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { observeTransport } from './observe.ts';
+import { observeChain, observeTransport } from './observe.ts';
 import { createSecretBox } from './secret-box.ts';
 import type { FollowedChain } from './services/chain/follow.ts';
 import { createDeliverySlots } from './services/deliveries/slots.ts';
@@ -130,13 +130,20 @@ export function activityDepsOf(
   };
 }
 
-function chainsOf({ config, bscRpc }: Gateway, gasWallets: Readonly<Partial<Record<Network, string>>>): Map<string, FollowedChain> {
+function chainsOf(
+  { config, bscRpc, metrics, log }: Gateway,
+  gasWallets: Readonly<Partial<Record<Network, string>>>,
+): Map<string, FollowedChain> {
   const chains = new Map<string, FollowedChain>();
   if (bscRpc) {
     const index = new AddressSet();
     if (gasWallets.bsc) index.add(gasWallets.bsc, 'gas');
-    const reader = createBscReader({ rpc: bscRpc, usdtContract: config.bsc.usdtContract });
-    chains.set('bsc', { reader, watched: { network: 'bsc', index, loadedXid: '0' } });
+    const reader = createBscReader({
+      rpc: bscRpc,
+      usdtContract: config.bsc.usdtContract,
+      report: (message) => log.info({ component: 'chain' }, message),
+    });
+    chains.set('bsc', { reader, watched: { network: 'bsc', index, loadedXid: '0' }, report: observeChain(metrics) });
   }
   return chains;
 }

@@ -51,17 +51,17 @@ export function createMetrics(options: { readonly defaults?: boolean } = {}) {
       labelNames: ['network'] as const,
       registers,
     }),
-    /** `endpoint` is the position in the configured list, never the URL: that may hold a key. */
-    rpcErrors: new Counter({
-      name: 'gateway_rpc_errors_total',
-      help: 'Failed calls to chain endpoints',
-      labelNames: ['network', 'endpoint', 'kind'] as const,
-      registers,
-    }),
     /** Anything but 0 means that the first scan missed a transfer: alarm on it. */
     foundLate: new Counter({
       name: 'gateway_found_late_total',
       help: 'Transfers that only the second reading of a final block or the reconciliation found',
+      labelNames: ['network'] as const,
+      registers,
+    }),
+    /** Addresses whose balance does not agree with the ledger and is not explained. */
+    balanceDifferences: new Gauge({
+      name: 'gateway_balance_differences',
+      help: 'Balances that differ from the ledger',
       labelNames: ['network'] as const,
       registers,
     }),

@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import type { Gateway } from './compose.ts';
 import type { Outcome } from './domain/webhook.ts';
 import type { Metrics } from './metrics.ts';
+import type { ChainReport } from './services/chain/report.ts';
 import type { WebhookTransport } from './services/webhooks/transport.ts';
 
 /** Times every request by its route pattern, so that ids in paths do not become series. */
@@ -29,6 +30,14 @@ export function observeTransport(transport: WebhookTransport, metrics: Metrics):
       metrics.webhookSeconds.observe(outcome.durationMs / 1_000);
       return outcome;
     },
+  };
+}
+
+/** What a watcher of this process reports, as metrics. Heights are read from the database instead, where every process sees them. */
+export function observeChain(metrics: Metrics): ChainReport {
+  return {
+    foundLate: ({ network, deposits }) => metrics.foundLate.inc({ network }, deposits),
+    differences: ({ network, count }) => metrics.balanceDifferences.set({ network }, count),
   };
 }
 

@@ -43,12 +43,13 @@ const POLL_NOTE_MS = 3_000;
 
 /**
  * One look at the chain: head, new blocks in order, replaced blocks, the second read of what became final. Idempotent and fenced: whoever
- * loses the compare-and-set gets `CursorMoved` and has changed nothing. Throws the reader's errors.
+ * loses the compare-and-set gets `CursorMoved` and has changed nothing. `newest` saves the call where the caller has just asked for the
+ * head. Throws the reader's errors.
  */
-export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: AbortSignal): Promise<Look> {
+export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: AbortSignal, newest?: BlockRef): Promise<Look> {
   const { reader, watched } = chain;
   let cursor = await cursorOf(deps, reader);
-  const [head, finalized] = await Promise.all([reader.head(signal), reader.finalized(signal)]);
+  const [head, finalized] = await Promise.all([newest ?? reader.head(signal), reader.finalized(signal)]);
   // After the head is known and before its blocks are read: an address shown to a payer of these blocks was committed by now.
   await loadWatched(deps, watched);
   if (await standsOnReplaced(deps, cursor, head)) {
