@@ -4,6 +4,7 @@ import { Merchant } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import { NETWORKS, type Network } from '../domain/assets.ts';
 import { isUuid } from '../domain/ids.ts';
+import { forgetMonthlyTotals } from './deposits/monthly-limit.ts';
 import type { Deps } from './deps.ts';
 import { addKey } from './keys.ts';
 import { Refusal } from './refusal.ts';
@@ -55,7 +56,8 @@ export async function createMerchant(
 /** Changes what is given and leaves the rest. Throws a {@link Refusal} for an unknown merchant or a wrong value, with nothing changed. */
 export async function updateMerchant(deps: Deps, input: MerchantSettings & { readonly merchantId: string }): Promise<MerchantView> {
   const settings = checkSettings(input);
-  return await change(deps, input.merchantId, (merchant) => {
+  return await change(deps, input.merchantId, async (merchant, em) => {
+    if (settings.monthlyLimitCents !== undefined) await forgetMonthlyTotals(em, merchant.id);
     Object.assign(merchant, settings);
   });
 }
@@ -77,10 +79,10 @@ export async function listMerchants(deps: Deps): Promise<MerchantView[]> {
   return rows.map(viewOf);
 }
 
-async function change(deps: Deps, merchantId: string, apply: (merchant: Merchant) => void): Promise<MerchantView> {
+async function change(deps: Deps, merchantId: string, apply: (merchant: Merchant, em: Em) => void | Promise<void>): Promise<MerchantView> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const merchant = await lockMerchant(em, merchantId);
-    apply(merchant);
+    await apply(merchant, em);
     merchant.updatedAt = deps.now();
     return viewOf(merchant);
   });

@@ -143,9 +143,10 @@ describe('an operator', function () {
     const { deps } = live.gateway;
     const [counted] = await deps.orm.em
       .fork()
-      .execute<[{ sum: string }?]>(`select coalesce(sum(completed_cents), 0)::text as sum from monthly_totals where merchant_id = ?`, [
-        live.merchantId,
-      ]);
+      .execute<[{ sum: string }?]>(
+        `select coalesce(sum(amount_usd_cents), 0)::text as sum from deposits where merchant_id = ? and status = 'completed'`,
+        [live.merchantId],
+      );
     const room = BigInt(counted?.sum ?? '0') + 10_000n;
     await updateMerchant(deps, { merchantId: live.merchantId, monthlyLimitCents: room });
     try {

@@ -4,9 +4,11 @@ export const SLOTS_PER_ENDPOINT = 10;
 export const SLOT_LIMITS = {
   /** A slot that is expected within this time is waited for here: sending a delivery back to Temporal costs more. */
   hereMs: 500,
+  /** The one whose turn it is waits a little longer. With an attempt and its record it must fit into the activity's time. */
+  turnMs: 1_000,
   /** The least and the most that a delivery is told to stay away. The most bounds how long a receiver that works again goes unnoticed. */
   awayMinMs: 1_000,
-  awayMaxMs: 60_000,
+  awayMaxMs: 120_000,
   /** A reserved time that its owner did not come for is given to others after this long. */
   graceMs: 5_000,
   /** Reservations of one endpoint. Later ones are told the longest pause and ask again. */
@@ -34,7 +36,7 @@ export type DeliverySlots = {
 };
 
 /** `nowMs` is any steady clock; the others are for tests. */
-export type SlotOptions = { readonly limit?: number; readonly hereMs?: number; readonly nowMs?: () => number };
+export type SlotOptions = { readonly limit?: number; readonly hereMs?: number; readonly turnMs?: number; readonly nowMs?: () => number };
 
 /** Called with the slot, or without one when none came in time. */
 type Waiter = (slot: Slot | undefined) => void;
@@ -57,7 +59,7 @@ type Lane = {
  * moment or gets a time of its own, one after the other, and stays away until then. So the retries of a long queue to a receiver that
  * hangs are as rare as its slots, while a receiver that answers is kept busy. */
 export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
-  const { limit = SLOTS_PER_ENDPOINT, hereMs = SLOT_LIMITS.hereMs, nowMs = () => performance.now() } = options;
+  const { limit = SLOTS_PER_ENDPOINT, hereMs = SLOT_LIMITS.hereMs, turnMs = SLOT_LIMITS.turnMs, nowMs = () => performance.now() } = options;
   const lanes = new Map<string, Lane>();
   let sweptMs = nowMs();
 
@@ -95,7 +97,9 @@ export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
       const before = dueBefore(lane, deliveryId, nowMs());
       const isFree = lane.waiters.length === 0 && lane.taken.size + before < limit;
       const isSoon = (lane.waiters.length + before + 1) * spacingMs(lane, limit, nowMs()) <= hereMs;
-      const slot = isFree ? occupy(lane, false) : isSoon ? await waitHere(lane, hereMs) : undefined;
+      const isNext = before === 0 && (lane.reserved.get(deliveryId)?.atMs ?? Number.POSITIVE_INFINITY) <= nowMs();
+      const patienceMs = isNext ? turnMs : isSoon ? hereMs : 0;
+      const slot = isFree ? occupy(lane, false) : patienceMs > 0 ? await waitHere(lane, patienceMs) : undefined;
       if (!slot) return { waitMs: reserve(laneOf(endpointId), deliveryId, limit, nowMs()) };
       lane.reserved.delete(deliveryId);
       return slot;
@@ -111,7 +115,7 @@ function spacingMs(lane: Lane, limit: number, now: number): number {
 }
 
 /** Waits for a slot that another gives back; undefined when none came in time. */
-function waitHere(lane: Lane, hereMs: number): Promise<Slot | undefined> {
+function waitHere(lane: Lane, patienceMs: number): Promise<Slot | undefined> {
   return new Promise((resolve) => {
     const waiter: Waiter = (slot) => {
       clearTimeout(timer);
@@ -119,7 +123,7 @@ function waitHere(lane: Lane, hereMs: number): Promise<Slot | undefined> {
       if (place >= 0) lane.waiters.splice(place, 1);
       resolve(slot);
     };
-    const timer = setTimeout(() => waiter(undefined), hereMs);
+    const timer = setTimeout(() => waiter(undefined), patienceMs);
     lane.waiters.push(waiter);
   });
 }
