@@ -16,7 +16,7 @@ const LIMIT_MS = 60_000;
 const START_LIMIT_MS = 15 * 60_000;
 const PARALLEL = 3;
 /** By then each neighbour's rush is over: those that fail at once wait for a late attempt, the others for a connection. */
-const SETTLE_MS = 90_000;
+const SETTLE_MS = 120_000;
 
 const NEIGHBOURS: Readonly<Record<string, ReceiverOptions>> = {
   hung: { behaviour: { kind: 'hang' } },
