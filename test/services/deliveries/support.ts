@@ -10,7 +10,6 @@ import { testDeps } from '../../support/gateway.ts';
 import { freshDatabase } from '../../support/parts.ts';
 import { type Receiver, type Script, startReceiver } from '../../support/receiver.ts';
 
-/** Deliveries without Temporal, on a real database and real sockets, by a clock that the test moves. */
 export type Bench = Awaited<ReturnType<typeof startDeliveries>>;
 
 export type Target = {
@@ -20,6 +19,7 @@ export type Target = {
   readonly scope: { readonly merchantId: string; readonly mode: 'test' };
 };
 
+/** Deliveries without Temporal, on a real database and real sockets, by a clock that the test moves. */
 export async function startDeliveries() {
   const database = await freshDatabase();
   let nowMs = Date.parse('2026-11-20T09:30:00Z');
