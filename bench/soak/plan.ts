@@ -91,7 +91,8 @@ export type Action = CustomerAction | PayAction | SimulateAction | ReorgAction |
 export type Planned = Action & { readonly atMs: number };
 export type Plan = { readonly seed: string; readonly lastsMs: number; readonly actions: readonly Planned[] };
 
-const SENDERS = 8;
+/** Many, so that a transaction that a reorg threw out mostly finds its number still free when it is sent again. */
+const SENDERS = 24;
 const MINUTE_MS = 60_000;
 const PER_MINUTE = { pay: 40, customer: 8, simulate: 6, reorg: 3, rpc: 5, kill: 5 } as const;
 const USDT = 10n ** 18n;
@@ -121,7 +122,7 @@ export function makePlan(seed: string, minutes: number): Plan {
     ...spread('simulate', (draws, atMs) => planSimulation(draws, made('test', atMs))),
     ...spread('reorg', (draws) => ({
       ...{ kind: 'reorg', depth: draws.int(1, 3), fate: draws.pick(['drop', 'move', 'resend'] as const) },
-      resendAfterMs: draws.int(500, 14_000),
+      resendAfterMs: draws.int(500, 25_000),
     })),
     ...spread('rpc', (draws) => planRpcFault(draws)),
     ...planKills(random.fork('kills'), lastsMs, Math.max(VICTIMS.length, Math.round(minutes * PER_MINUTE.kill))),
