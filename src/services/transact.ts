@@ -1,7 +1,7 @@
 import type { Em } from '../db/orm.ts';
 import type { ActorMessage } from '../domain/actor-message.ts';
 import type { Deps } from './deps.ts';
-import { insertOutbox, type OutboxRow, performOutboxRow } from './outbox.ts';
+import { insertOutbox, type OutboxRow, performOutboxRows } from './outbox.ts';
 
 /** One SQL transaction and what it asks of Temporal once it is committed. */
 export type Tx = {
@@ -25,6 +25,6 @@ export async function transact<T>(deps: Deps, work: (tx: Tx) => Promise<T>): Pro
       },
     });
   });
-  for (const row of rows) void performOutboxRow(deps, row);
+  void performOutboxRows(deps, rows);
   return result;
 }

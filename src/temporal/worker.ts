@@ -17,7 +17,7 @@ const CACHED_WORKFLOWS = 1_500;
 /** Steps of deposits at the same time, about as many as there are database connections: more would only queue for them. */
 const CONCURRENT_STEPS = 30;
 /** Webhooks at the same time; most of their time they wait for receivers. */
-const CONCURRENT_WEBHOOKS = 200;
+const CONCURRENT_WEBHOOKS = 300;
 /** Longer than a webhook's attempt with its record, so that a shutdown cuts none off. */
 const GRACE_MS = 16_000;
 

@@ -7,6 +7,7 @@ export type DueDelivery = {
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly round: number;
   readonly nextAttemptAt: Date | null;
+  readonly merchantId: string;
   readonly eventId: string;
   readonly eventType: string;
   readonly body: Buffer;
@@ -29,6 +30,7 @@ type Row = {
   round: number;
   next_attempt_at: string | Date | null;
   event_id: string;
+  merchant_id: string;
   event_type: string;
   body: Buffer;
   endpoint_id: string;
@@ -46,7 +48,7 @@ type Row = {
 /** Reads a delivery with its event, endpoint and newest attempt. Undefined for an unknown id. */
 export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDelivery | undefined> {
   const rows = await em.execute<Row[]>(
-    `select d.id, d.status, d.round, d.next_attempt_at, d.event_id, d.event_type, e.body, w.id as endpoint_id, w.url, w.enabled, w.deleted_at is not null as deleted,
+    `select d.id, d.status, d.round, d.next_attempt_at, d.event_id, d.event_type, e.body, e.merchant_id, w.id as endpoint_id, w.url, w.enabled, w.deleted_at is not null as deleted,
        w.secret_sealed, w.previous_secret_sealed, w.previous_secret_until, a.number, a.started_at, a.finished_at
      from webhook_deliveries d
      join events e on e.id = d.event_id
@@ -61,7 +63,15 @@ export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDeliv
 
 function fromRow(row: Row): DueDelivery {
   return {
-    ...{ id: row.id, status: row.status, round: row.round, eventId: row.event_id, eventType: row.event_type, body: row.body },
+    ...{
+      id: row.id,
+      status: row.status,
+      round: row.round,
+      merchantId: row.merchant_id,
+      eventId: row.event_id,
+      eventType: row.event_type,
+      body: row.body,
+    },
     nextAttemptAt: dateOf(row.next_attempt_at),
     endpoint: {
       ...{ id: row.endpoint_id, url: row.url, enabled: row.enabled, deleted: row.deleted },

@@ -10,7 +10,7 @@ const COUNT = Number(process.env['RESEND_TEST_COUNT'] ?? 60);
 const EVERY_MS = 100;
 
 describe('everything that failed at an endpoint', function () {
-  this.timeout(60_000 + COUNT * 400);
+  this.timeout(90_000 + COUNT * 600);
   let shops: Shops;
   before(async () => {
     shops = await startShops((await freshDatabase()).url);
@@ -25,7 +25,7 @@ describe('everything that failed at an endpoint', function () {
     const since = new Date(Date.now() - 1_000);
     for (let index = 0; index < COUNT; index += 1) await sendTestEvent(deps, scope);
     const failed = async () => (await shops.deliveriesTo(endpointId)).every(({ status }) => status === 'failed');
-    await eventually('the failures', failed, 30_000 + COUNT * 100);
+    await eventually('the failures', failed, 30_000 + COUNT * 300);
     const first = receiver.requests.slice();
     expect(first).to.have.length(COUNT);
     receiver.setBehaviour(200);
