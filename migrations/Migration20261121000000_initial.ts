@@ -142,6 +142,7 @@ create table webhook_deliveries (
 );
 create index webhook_deliveries_list_index on webhook_deliveries (endpoint_id, created_at, id);
 create index webhook_deliveries_pending_index on webhook_deliveries (created_at) where status = 'pending';
+create index webhook_deliveries_failed_index on webhook_deliveries (endpoint_id, finished_at) where status = 'failed';
 create table webhook_attempts (
   delivery_id uuid not null constraint webhook_attempts_delivery_id_foreign references webhook_deliveries (id),
   round int not null,

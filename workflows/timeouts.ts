@@ -1,7 +1,7 @@
 // Every pause and limit of the workflows in one leaf file. No schedule-to-close anywhere: it would end an activity that may retry for ever.
 
-/** Two attempts' worth of a webhook's 10 s budget must fit, with its two records around it. */
-export const DELIVER_START_TO_CLOSE_MS = 15_000;
+/** Up to two seconds for a socket, ten for the attempt, some for its records. */
+export const DELIVER_START_TO_CLOSE_MS = 18_000;
 /** A step is some SQL statements and at most one price. */
 export const ADVANCE_START_TO_CLOSE_MS = 20_000;
 export const OPERATOR_START_TO_CLOSE_MS = 10_000;

@@ -20,6 +20,7 @@ const schema = defineEntity({
   indexes: [
     { name: 'webhook_deliveries_list_index', properties: ['endpointId', 'createdAt', 'id'] },
     { name: 'webhook_deliveries_pending_index', properties: ['createdAt'], where: "status = 'pending'" },
+    { name: 'webhook_deliveries_failed_index', properties: ['endpointId', 'finishedAt'], where: "status = 'failed'" },
   ],
   checks: [
     { name: 'webhook_deliveries_status_check', expression: "status in ('pending', 'succeeded', 'failed')" },
