@@ -9,7 +9,7 @@ import { ownTemporal, stopParts } from '../test/support/parts.ts';
 import { WEBHOOK_TASK_QUEUE } from '../workflows/timeouts.ts';
 import type { Row } from './row.ts';
 
-const DEPOSITS = 150;
+const DEPOSITS = 240;
 const LIMIT_MS = 180_000;
 
 /** The whole gateway in one process, against the very same workflows whose activities do nothing, each on a Temporal server of its own. */

@@ -72,7 +72,7 @@ export type AdvanceFacts = {
 
 export type AdvanceDecision =
   | { readonly kind: 'move'; readonly to: DepositState; readonly failureCode: FailureCode | null; readonly reason: string | null }
-  | { readonly kind: 'wait'; readonly reason: string; readonly waitsFor: 'block' | 'finality' | 'price' | 'operator' }
+  | { readonly kind: 'wait'; readonly reason: string; readonly waitsFor: 'block' | 'finality' | 'read' | 'price' | 'operator' }
   | { readonly kind: 'rest' };
 
 /** The next step that the chain permits, or why there is none. Pure: the same facts give the same decision. */
@@ -105,7 +105,7 @@ function decideCompletion(facts: AdvanceFacts, confirmations: number): AdvanceDe
     };
   }
   if (facts.verifiedNumber < facts.blockNumber || !facts.verified) {
-    return { kind: 'wait', reason: `block ${facts.blockNumber} is final and waits for its second read`, waitsFor: 'block' };
+    return { kind: 'wait', reason: `block ${facts.blockNumber} is final and waits for its second read`, waitsFor: 'read' };
   }
   if (facts.belowMinimum)
     return {

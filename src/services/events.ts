@@ -18,6 +18,9 @@ export type NewEvent = {
   readonly onlyEndpointId?: string;
 };
 
+/** The enabled endpoints of a merchant and mode that subscribe to a type. */
+const SUBSCRIBED = `w.merchant_id = ? and w.mode = ? and w.enabled and (w.events @> array[?]::text[] or w.events @> array['*'])`;
+
 /**
  * Writes an event, its exact bytes and one delivery for each enabled endpoint that subscribes to it, all in the caller's transaction.
  * Returns the ids of the new deliveries; none when the event exists already.
@@ -26,37 +29,21 @@ export async function recordEvent(em: Em, deps: Deps, event: NewEvent): Promise<
   const body: WebhookBody = { event: event.type, data: event.data, timestamp: isoSeconds(event.occurredAt) };
   const eventId = deps.newId();
   const now = deps.now();
-  const inserted = await em.execute<{ id: string }[]>(
-    `insert into events (id, merchant_id, mode, type, subject_id, dedup_key, body, occurred_at, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     on conflict (dedup_key) do nothing returning id`,
+  const [row] = await em.execute<{ id: string; deliveries: string[] | null }[]>(
+    `with event as (
+       insert into events (id, merchant_id, mode, type, subject_id, dedup_key, body, occurred_at, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (dedup_key) do nothing returning id
+     ), delivery as (
+       insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at)
+       select gen_random_uuid(), event.id, w.id, ?, 'pending', 1, ?, ? from event, webhook_endpoints w
+       where w.deleted_at is null and ${event.onlyEndpointId ? 'w.id = ?' : SUBSCRIBED} returning id
+     )
+     select event.id, (select array_agg(id) from delivery) as deliveries from event`,
     [
-      eventId,
-      event.merchantId,
-      event.mode,
-      event.type,
-      event.subjectId,
-      event.dedupKey,
-      Buffer.from(JSON.stringify(body)),
-      event.occurredAt,
-      now,
+      ...[eventId, event.merchantId, event.mode, event.type, event.subjectId, event.dedupKey, Buffer.from(JSON.stringify(body))],
+      ...[event.occurredAt, now, event.type, now, now],
+      ...(event.onlyEndpointId ? [event.onlyEndpointId] : [event.merchantId, event.mode, event.type]),
     ],
   );
-  if (inserted.length === 0) return { eventId: '', deliveryIds: [] };
-  const endpoints = await em.execute<{ id: string }[]>(
-    event.onlyEndpointId
-      ? 'select id from webhook_endpoints where id = ? and deleted_at is null'
-      : `select id from webhook_endpoints where merchant_id = ? and mode = ? and enabled and deleted_at is null and (events @> array[?]::text[] or events @> array['*'])
-         order by created_at, id`,
-    event.onlyEndpointId ? [event.onlyEndpointId] : [event.merchantId, event.mode, event.type],
-  );
-  const deliveryIds: string[] = [];
-  for (const endpoint of endpoints) {
-    const id = deps.newId();
-    deliveryIds.push(id);
-    await em.execute(
-      `insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at) values (?, ?, ?, ?, 'pending', 1, ?, ?)`,
-      [id, eventId, endpoint.id, event.type, now, now],
-    );
-  }
-  return { eventId, deliveryIds };
+  return row ? { eventId, deliveryIds: row.deliveries ?? [] } : { eventId: '', deliveryIds: [] };
 }

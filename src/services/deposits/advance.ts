@@ -151,6 +151,8 @@ function delayOf(deps: Deps, deposit: Deposit, cursor: ChainCursor | null, decis
   if (decision.waitsFor === 'price') return waitDelayMs(30_000);
   if (!cursor) return waitDelayMs(Number.POSITIVE_INFINITY);
   const now = deps.now().getTime();
+  // Our own watcher owes this one: it comes at once while the watcher reads, and ever later the longer it is silent.
+  if (decision.waitsFor === 'read') return waitDelayMs(MIN_WAIT_MS + Math.max(0, now - cursor.polledAt.getTime()));
   const stillAfterMs = Math.max(STILL_AFTER_MS, STILL_AFTER_BLOCKS * intervalMs);
   const stillMs = now - (decision.waitsFor === 'finality' ? cursor.finalizedMovedAt : cursor.movedAt).getTime();
   if (stillMs > stillAfterMs) return STILL_WAIT_MS;

@@ -60,6 +60,7 @@ function describe(deps: Deps, deposit: Deposit, cursor: ChainCursor | null): Stu
 const ACTIONS = {
   block: 'check that the RPC endpoints answer and are in sync ("doctor"), then wait; or "deposit fail" to give it up',
   finality: 'wait until the chain is final again; check the RPC endpoints with "doctor"',
+  read: 'check that a worker runs and that the RPC endpoints give old blocks ("doctor"), then wait',
   price: 'check PRICE_SOURCE with "doctor"; the deposit goes on as soon as a price is known',
   operator: 'decide with "deposit fail" or "deposit release"',
 } as const;

@@ -1,4 +1,4 @@
-import { Customer, type Deposit } from '../../db/entities/index.ts';
+import type { Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { type DepositState, type FailureCode, mayTransition, startsGeneration } from '../../domain/deposit.ts';
 import type { EventType } from '../../domain/events.ts';
@@ -78,14 +78,17 @@ export async function recordTransition(
 
 /** Writes the event of the deposit's present state with its deliveries. The sequence makes it unique. */
 export async function recordDepositEvent(em: Em, deps: Deps, deposit: Deposit, headNumber: number | null): Promise<string[]> {
-  const customer = await em.findOneOrFail(Customer, deposit.customerId, { fields: ['externalId', 'email'] });
+  const [customer] = await em.execute<{ external_id: string | null; email: string | null }[]>(
+    'select external_id, email from customers where id = ?',
+    [deposit.customerId],
+  );
   const { deliveryIds } = await recordEvent(em, deps, {
     merchantId: deposit.merchantId,
     mode: deposit.mode,
     type: `deposit.${deposit.status}` satisfies EventType,
     subjectId: deposit.id,
     dedupKey: `deposit:${deposit.id}:${deposit.sequence}`,
-    data: presentDeposit(deposit, { externalId: customer.externalId ?? null, email: customer.email ?? null, headNumber }),
+    data: presentDeposit(deposit, { externalId: customer?.external_id ?? null, email: customer?.email ?? null, headNumber }),
     occurredAt: deposit.stateSince,
   });
   return deliveryIds;
