@@ -31,10 +31,21 @@ describe('a gateway that is killed', function () {
   beforeEach(async () => {
     live.receiver.setBehaviour(200);
     child = await startGatewayChild(env());
+    await followed();
   });
   afterEach(async () => {
     await child?.child.kill();
   });
+
+  /** The watcher that was killed is missed after its heartbeat's time-out; from then on the new process follows the chain. */
+  async function followed(): Promise<void> {
+    const since = new Date();
+    await eventually(
+      'a look at the chain by the new process',
+      async () => (await live.gateway.deps.orm.em.fork().execute('select 1 from chain_cursors where polled_at > ?', [since])).length > 0,
+      40_000,
+    );
+  }
 
   async function restart(): Promise<void> {
     await child.child.kill();
@@ -103,10 +114,18 @@ describe('a gateway that is killed', function () {
     live.receiver.setBehaviour(200);
     child = await startGatewayChild(env());
     await expectWholeAndSingle(hash, before);
-    const attempts = await live.gateway.deps.orm.em.fork().execute<{ number: number; error: string | null }[]>(
-      `select a.number, a.error from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id join events e on e.id = d.event_id
+    // The server gives the lost attempt up after its start-to-close time; only then the second one is made.
+    const attempts = await eventually(
+      'the second attempt',
+      async () => {
+        const rows = await live.gateway.deps.orm.em.fork().execute<{ number: number; error: string | null }[]>(
+          `select a.number, a.error from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id join events e on e.id = d.event_id
        where d.event_type = 'deposit.detected' and position(? in convert_from(e.body, 'UTF8')) > 0 order by a.number`,
-      [hash],
+          [hash],
+        );
+        return rows.length >= 2 && rows;
+      },
+      40_000,
     );
     expect(attempts.map((attempt) => attempt.number)).to.deep.equal([1, 2]);
     expect(attempts[0]?.error).to.match(/interrupted/);
