@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { processTree } from '../src/devnet/process-table.ts';
 import { USDT_UNIT } from '../test/support/chain.ts';
 import { eventually } from '../test/support/live-gateway.ts';
@@ -73,15 +73,27 @@ async function makeWaiting(live: LiveMoney): Promise<void> {
   );
 }
 
-/** CPU seconds per second of this process and all its servers. */
+/** CPU seconds per second of this process and all its servers. What a process used that ended in between is not seen. */
 async function cpuShare(windowMs: number): Promise<number> {
-  const before = cpuSeconds();
+  const before = cpuSecondsByPid();
   await new Promise((resolve) => setTimeout(resolve, windowMs));
-  return (cpuSeconds() - before) / (windowMs / 1_000);
+  let used = 0;
+  for (const [pid, seconds] of cpuSecondsByPid()) used += seconds - (before.get(pid) ?? 0);
+  return used / (windowMs / 1_000);
 }
 
-function cpuSeconds(): number {
-  const pids = processTree(process.pid).map((member) => member.pid);
-  const out = execFileSync('ps', ['-o', 'cputimes=', '-p', [...new Set([process.pid, ...pids])].join(',')], { encoding: 'utf8' });
-  return out.split('\n').reduce((sum, line) => sum + (line.trim() === '' ? 0 : Number(line)), 0);
+/** User and system time of each process of ours, from the kernel's table in ticks of a hundredth of a second. */
+function cpuSecondsByPid(): Map<number, number> {
+  const used = new Map<number, number>();
+  for (const pid of new Set([process.pid, ...processTree(process.pid).map((member) => member.pid)])) {
+    try {
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /, '')
+        .split(' ');
+      used.set(pid, (Number(fields[11]) + Number(fields[12])) / 100);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return used;
 }
