@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import type { KeyFinder, KeyOwner } from '../services/keys.ts';
+import type { KeyFinder } from '../services/keys.ts';
 import { ApiError } from './errors.ts';
+import type { Caller } from './route.ts';
 
 const KEY_IN_TEXT = /sk_(live|test)_/i;
 const BEARER = /^Bearer +([^\s]+)$/i;
 
 /** The owner of the request's API key. Throws 401 for no, an unknown, revoked or expired key, two that differ, or one in the query string. */
-export async function authenticate(findOwner: KeyFinder, request: IncomingMessage): Promise<KeyOwner> {
+export async function authenticate(findOwner: KeyFinder, request: IncomingMessage): Promise<Caller> {
   refuseKeyInQuery(request.url ?? '');
   const key = readKey(request);
   if (key === undefined) throw unauthorized('An API key is required: send it as "Authorization: Bearer KEY" or "x-api-key: KEY".');
   const owner = await findOwner(key);
   if (!owner) throw unauthorized('The API key is not valid.');
-  return owner;
+  return { kind: 'key', ...owner };
 }
 
 /** A key in a URL ends up in logs and histories, so it is refused even beside a good header. */

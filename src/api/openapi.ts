@@ -89,7 +89,7 @@ function responsesOf(route: Route) {
 
 function errorStatuses(route: Route): number[] {
   const statuses = new Set<number>([400, 500, 503]);
-  if (route.auth === 'key') for (const status of [401, 403]) statuses.add(status);
+  if (route.auth === 'merchant') for (const status of [401, 403]) statuses.add(status);
   if (route.params) statuses.add(404);
   if (route.body) for (const status of [413, 415]) statuses.add(status);
   for (const code of route.errors ?? []) statuses.add(ERROR_STATUS[code]);

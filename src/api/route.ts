@@ -1,10 +1,15 @@
 import type { z } from 'zod';
+import type { Mode } from '../domain/assets.ts';
 import type { Deps } from '../services/deps.ts';
-import type { KeyOwner } from '../services/keys.ts';
 import type { ErrorCode } from './errors.ts';
 
-/** Who calls, proven by a key. Its mode decides which data exist for the request. */
-export type Caller = KeyOwner;
+/** Who calls: proven by an API key, or by the session of a signed-in user. The mode decides which data exist for the request. */
+export type Caller = {
+  readonly merchantId: string;
+  readonly mode: Mode;
+  /** Whether the merchant's subscription is active now. */
+  readonly subscribed: boolean;
+} & ({ readonly kind: 'key'; readonly keyId: string } | { readonly kind: 'session'; readonly sessionId: string; readonly userId: string });
 
 type Method = 'get' | 'post' | 'put' | 'delete';
 
@@ -19,7 +24,7 @@ export const created = <B>(body: B): Reply<B> => ({ status: 201, body });
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 type RouteInput<A, P, Q, B> = {
-  readonly caller: A extends 'key' ? Caller : undefined;
+  readonly caller: A extends 'merchant' ? Caller : undefined;
   readonly params: Output<P>;
   readonly query: Output<Q>;
   readonly body: Output<B>;
@@ -27,13 +32,13 @@ type RouteInput<A, P, Q, B> = {
 
 type Schema = z.ZodType | undefined;
 
-export type RouteDeclaration<A extends 'key' | 'none', P extends Schema, Q extends Schema, B extends Schema, R extends z.ZodType> = {
+export type RouteDeclaration<A extends 'merchant' | 'none', P extends Schema, Q extends Schema, B extends Schema, R extends z.ZodType> = {
   readonly method: Method;
   /** Below the base path; parameters as `:name`. */
   readonly path: string;
   readonly auth: A;
-  /** A key of the other mode gets 403 before anything else of the request is looked at. */
-  readonly only?: 'test';
+  /** `test`: the other mode gets 403 before anything else of the request is looked at. `session`: an API key gets 403. */
+  readonly only?: 'test' | 'session';
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
@@ -51,11 +56,11 @@ export type RouteDeclaration<A extends 'key' | 'none', P extends Schema, Q exten
 };
 
 /** A route whose types were checked where it was declared. */
-export type Route = RouteDeclaration<'key' | 'none', Schema, Schema, Schema, z.ZodType>;
+export type Route = RouteDeclaration<'merchant' | 'none', Schema, Schema, Schema, z.ZodType>;
 
 /** One declaration gives validation at the door, the check of the answer, and the description in OpenAPI. */
 export function route<
-  A extends 'key' | 'none',
+  A extends 'merchant' | 'none',
   R extends z.ZodType,
   P extends Schema = undefined,
   Q extends Schema = undefined,

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { Deps } from '../services/deps.ts';
 import type { KeyFinder } from '../services/keys.ts';
+import { admit } from './admission.ts';
 import { readJsonBody } from './body.ts';
 import { authenticate } from './credentials.ts';
 import { BUDGET_MS, withinBudget } from './deadline.ts';
@@ -34,10 +35,7 @@ async function identify(findOwner: KeyFinder, route: Route, ctx: Context): Promi
   if (route.auth === 'none') return undefined;
   const caller = await withinBudget(BUDGET_MS, authenticate(findOwner, ctx.req));
   ctx.state['caller'] = caller;
-  if (route.only === 'test' && caller.mode !== 'test') {
-    throw new ApiError('TEST_MODE_ONLY', 'This works in test mode only: use a key that starts with sk_test_.');
-  }
-  if (!caller.subscribed) throw new ApiError('SUBSCRIPTION_REQUIRED', 'An active subscription is required.');
+  admit(route, caller);
   return caller;
 }
 
