@@ -86,6 +86,7 @@ function poolOf(config: Config, log: Logger): RpcPool {
     name: 'bsc',
     urls: config.bsc.rpcUrls,
     chainId: config.bsc.chainId,
+    requestsPerSecond: config.bsc.rpcRequestsPerSecond,
     report: (message) => chain.warn({}, message),
   });
 }

@@ -90,6 +90,14 @@ export const VARIABLES = {
     about:
       'JSON-RPC endpoints, comma-separated, at most ten. Unset: the chain is off; addresses are still made and nothing is lost when URLs come later.',
   }),
+  BSC_RPC_REQUESTS_PER_SECOND: variable({
+    group: 'bsc',
+    parser: parse.wholeNumber(1, 10_000),
+    default: '200',
+    example: '33',
+    about:
+      'Most requests a second that each process sends to one endpoint; after a quiet time one second of them (at most 50) may go out at once. The public endpoints of BNB Chain allow 33. An endpoint that still refuses is asked less by itself.',
+  }),
   BSC_CHAIN_ID: variable({
     group: 'bsc',
     parser: parse.wholeNumber(1, 4_294_967_295),

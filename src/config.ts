@@ -122,6 +122,8 @@ function assemble(values: Values, warnings: readonly string[]) {
       /** False without RPC URLS: nothing is watched. */
       enabled: values.BSC_RPC_URLS !== undefined,
       rpcUrls: values.BSC_RPC_URLS ?? [],
+      /** To one endpoint, from this process. */
+      rpcRequestsPerSecond: values.BSC_RPC_REQUESTS_PER_SECOND,
       chainId: values.BSC_CHAIN_ID,
       usdtContract: values.BSC_USDT_CONTRACT,
       confirmations: values.BSC_CONFIRMATIONS,

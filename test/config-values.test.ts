@@ -125,6 +125,7 @@ const ROWS: Record<VariableName, Row> = {
         .join(),
     ],
   },
+  BSC_RPC_REQUESTS_PER_SECOND: { good: [['33', (c) => c.bsc.rpcRequestsPerSecond, 33]], bad: ['0', '10001', ...NUMBERS_BAD] },
   BSC_CHAIN_ID: { good: [['97', (c) => c.bsc.chainId, 97]], bad: ['0', '4294967296', ...NUMBERS_BAD] },
   BSC_USDT_CONTRACT: {
     good: [[USDT_BSC.toLowerCase(), (c) => c.bsc.usdtContract, USDT_BSC]],

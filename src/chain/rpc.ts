@@ -29,7 +29,7 @@ export type RpcPoolOptions = {
   readonly lagBlocks?: number | undefined;
   /** How often the heads of all endpoints are compared. */
   readonly probeEveryMs?: number | undefined;
-  /** Requests a second to one endpoint, and how many at once after a quiet time. An endpoint that refuses is asked less by itself. */
+  /** Requests a second to one endpoint (200), and how many at once after a quiet time (one second of them, at most 50). An endpoint that refuses is asked less by itself. */
   readonly requestsPerSecond?: number | undefined;
   readonly burst?: number | undefined;
   readonly now?: (() => number) | undefined;
@@ -80,6 +80,10 @@ export function createRpcPool(options: RpcPoolOptions): RpcPool {
   return new Pool(options);
 }
 
+function rateOf({ requestsPerSecond = 200, burst = Math.min(50, requestsPerSecond) }: RpcPoolOptions, now: () => number): Rate {
+  return createRate({ perSecond: requestsPerSecond, burst, now });
+}
+
 class Pool implements RpcPool {
   readonly name: string;
   readonly chainId: number;
@@ -103,7 +107,7 @@ class Pool implements RpcPool {
       problem: null,
       chain: undefined,
       head: null,
-      rate: createRate({ perSecond: options.requestsPerSecond ?? 200, burst: options.burst ?? 50, now: this.#now }),
+      rate: rateOf(options, this.#now),
     }));
   }
 
