@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'koa';
+import { type Html, html, plainText, raw } from './html.ts';
+import { STYLE } from './style.ts';
+
+export type Page = {
+  readonly status?: number;
+  /** Plain text for the tab. */
+  readonly title: string;
+  /** What stands inside `<main>`. */
+  readonly body: Html;
+  /** The browser loads the page again after this long, without script. */
+  readonly refreshSeconds?: number | undefined;
+  /**
+   * The page posts a form to us. With `no-referrer` a browser sends `Origin: null` on a form's POST, which looks like a stranger's; so
+   * such a page tells its address to our own origin, and still to nobody else.
+   */
+  readonly hasForm?: boolean;
+};
+
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+
+/** Nothing may be loaded or run but our own stylesheet and our own pictures; nobody may frame a page or change its base. */
+export const CONTENT_SECURITY_POLICY = [
+  `default-src 'none'`,
+  `style-src 'sha256-${STYLE_HASH}'`,
+  `img-src 'self' data:`,
+  `form-action 'self'`,
+  `frame-ancestors 'none'`,
+  `base-uri 'none'`,
+].join('; ');
+
+// A square of one colour: without an icon of ours browsers ask for /favicon.ico.
+const ICON = `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E%3Crect width='8' height='8' rx='2' fill='%230b57d0'/%3E%3C/svg%3E`;
+
+/** The whole document of a page as text. It works without script, in light and dark, and asks nobody else for anything. */
+export function renderDocument(page: Page): string {
+  const refresh = page.refreshSeconds === undefined ? '' : html`<meta http-equiv="refresh" content="${page.refreshSeconds}">\n`;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex, nofollow">
+<meta name="color-scheme" content="light dark">
+${refresh}<title>${plainText(page.title)}</title>
+<link rel="icon" href="${ICON}">
+<style>${raw(STYLE)}</style>
+</head>
+<body>
+<main>
+${page.body}
+</main>
+</body>
+</html>
+`.markup;
+}
+
+/** Answers with the page: never cached, never framed, never guessed to be another type. A HEAD gets the same headers. */
+export function sendPage(ctx: Context, page: Page): void {
+  ctx.status = page.status ?? 200;
+  ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY);
+  ctx.set('Referrer-Policy', page.hasForm ? 'same-origin' : 'no-referrer');
+  ctx.set('X-Content-Type-Options', 'nosniff');
+  ctx.set('Cache-Control', 'no-store');
+  ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
+  ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
+  ctx.type = 'text/html';
+  ctx.body = renderDocument(page);
+}
