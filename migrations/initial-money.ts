@@ -82,7 +82,8 @@ begin
     raise exception 'the identity of a deposit never changes' using errcode = 'integrity_constraint_violation';
   end if;
   if new.amount_units <> old.amount_units and old.status not in ('detected', 'confirming')
-     and not (old.status = 'failed' and old.failure_code = 'REORGED' and new.status = 'detected') then
+     and not (old.status = 'failed' and old.failure_code = 'REORGED' and new.status = 'detected')
+     and not (old.status = 'failed' and new.status = 'failed' and old.block_hash is null and new.block_hash is not null) then
     raise exception 'the amount of a deposit that was credited or is held never changes' using errcode = 'integrity_constraint_violation';
   end if;
   if new.status = old.status then

@@ -216,6 +216,13 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
       expect(await refusal(back)).to.equal(null);
     });
 
+    it('may be another one when a failed deposit that had lost its block is bound to a new one', async () => {
+      const bind = "update deposits set amount_units = 5, block_hash = 'b' where id = ?";
+      const id = await depositIn('failed', 'BELOW_MINIMUM');
+      expect(await refusal({ text: bind, params: [id] }, { text: bind.replace('5', '6'), params: [id] })).to.contain('never changes');
+      expect(await refusal({ text: bind, params: [id] })).to.equal(null);
+    });
+
     it('keeps the identity under which it was recorded', async () => {
       const id = await depositIn('detected');
       const others = "mode = 'test'; network = 'tron'; transaction_hash = 'b'; address_key = 'b'; currency = 'BNB'; simulated = true";

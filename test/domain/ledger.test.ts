@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type DepositState, FAILURE_CODES, type FailureCode, mayTransition, TRANSITIONS } from '../../src/domain/deposit.ts';
-import { LEDGER_ACCOUNTS, type LedgerAccount, postingsOf } from '../../src/domain/ledger.ts';
+import { heldPostings, LEDGER_ACCOUNTS, type LedgerAccount, postingsOf } from '../../src/domain/ledger.ts';
 
 type Step = { readonly from: DepositState | null; readonly to: DepositState; readonly failureCode: FailureCode | null };
 type Balances = Record<LedgerAccount, bigint>;
@@ -104,5 +104,21 @@ describe('the postings of a deposit', () => {
         { account, amountUnits: -AMOUNT },
         { account: 'chain', amountUnits: AMOUNT },
       ]);
+  });
+
+  it('hold nothing for a deposit that fails while its block is replaced, and its amount from its return on', () => {
+    const failing = { from: 'confirming', to: 'failed', failureCode: 'REJECTED_BY_OPERATOR', amountUnits: AMOUNT, onChain: false } as const;
+    expect(postingsOf(failing)).to.deep.equal([
+      { account: 'pending', amountUnits: -AMOUNT },
+      { account: 'chain', amountUnits: AMOUNT },
+    ]);
+    expect(heldPostings('back', AMOUNT)).to.deep.equal([
+      { account: 'chain', amountUnits: -AMOUNT },
+      { account: 'held', amountUnits: AMOUNT },
+    ]);
+    const both = [...heldPostings('gone', AMOUNT), ...heldPostings('back', AMOUNT)];
+    for (const account of ['held', 'chain']) {
+      expect(both.filter((line) => line.account === account).reduce((sum, line) => sum + line.amountUnits, 0n)).to.equal(0n);
+    }
   });
 });

@@ -2,6 +2,7 @@ import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chain/p
 import { ChainBlock, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { withdrawHeld } from '../deposits/held.ts';
 import { currentPrice } from '../deposits/price.ts';
 import { recordDeposit } from '../deposits/record.ts';
 import type { Deps } from '../deps.ts';
@@ -94,6 +95,7 @@ export async function markVerified(em: Em, deps: Deps, network: Network, block: 
     else {
       withdrawn += 1;
       await em.execute('update deposits set block_hash = null, verified_at = null, updated_at = ? where id = ?', [now, row.id]);
+      await withdrawHeld(em, deps, [row.id]);
       deps.log.error({ depositId: row.id, block: block.number }, 'the final block does not hold a deposit that its first read showed');
     }
   }

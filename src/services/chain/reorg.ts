@@ -1,5 +1,6 @@
 import type { ChainReader } from '../../chain/port.ts';
 import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
+import { withdrawHeld } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
 import { moveCursor } from './cursor.ts';
@@ -11,7 +12,8 @@ export class NoCommonBlock extends Error {
 
 /**
  * The chain no longer holds the block the cursor stands on. Goes back to the last block that both sides share and unbinds the deposits
- * above it: they keep their state, and the next reads bind them again or `advance` withdraws them once finality has passed.
+ * above it: they keep their state, and the next reads bind them again or `advance` withdraws them once finality has passed. What was
+ * held for failed ones is taken back at once.
  */
 export async function rollBack(
   deps: Deps,
@@ -35,6 +37,8 @@ export async function rollBack(
        where network = ? and mode = 'live' and block_number > ? and block_hash is not null returning id, status`,
       [now, now, cursor.network, ancestor.number],
     );
+    const lost = unbound.filter((row) => row.status === 'failed').map((row) => row.id);
+    await withdrawHeld(tx.em, deps, lost);
     for (const row of unbound) {
       if (row.status !== 'completed' && row.status !== 'settled') continue;
       deps.log.error({ depositId: row.id, status: row.status }, 'finality broke under a credited deposit; look at it with "deposit stuck"');

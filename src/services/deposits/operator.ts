@@ -93,7 +93,9 @@ function refusalToRelease(deposit: Deposit, verifiedNumber: number): string | un
     return `deposit ${deposit.id} failed as ${deposit.failureCode}: its money is not on the chain; it comes back by itself when it is mined again`;
   }
   if (deposit.simulated) return undefined;
-  if (deposit.blockHash == null || deposit.verifiedAt == null || verifiedNumber < deposit.blockNumber) {
+  if (deposit.blockHash == null)
+    return `block ${deposit.blockNumber}, which held the transfer of deposit ${deposit.id}, was replaced: nothing is there to release; try again when the transaction is mined again`;
+  if (deposit.verifiedAt == null || verifiedNumber < deposit.blockNumber) {
     return `deposit ${deposit.id} is not final yet (block ${deposit.blockNumber}, final and read twice up to ${verifiedNumber}); try again in a minute`;
   }
   return undefined;

@@ -8,6 +8,7 @@ import type { Deps } from '../deps.ts';
 import { postLedger } from '../ledger.ts';
 import type { Tx } from '../transact.ts';
 import { depositStart, workflowIdOf } from './actor-message.ts';
+import { holdsMoney, restoreHeld } from './held.ts';
 import { depositIdOf } from './identity.ts';
 import { freezePrice } from './price.ts';
 import { applyTransition, recordDepositEvent, recordTransition } from './transition.ts';
@@ -37,7 +38,8 @@ export type RecordOutcome = 'created' | 'rebound' | 'revived' | 'unchanged' | 'a
 
 /**
  * Records a transfer as a deposit, or recognises it as one that is known: the identity decides. A known deposit is bound to the block
- * it is in now; one that had failed as REORGED begins a new generation. Does not enqueue the actor of a simulated deposit: its maker does.
+ * it is in now; one that had failed as REORGED begins a new generation, one that had failed otherwise stays failed and has its money held
+ * again. Does not enqueue the actor of a simulated deposit: its maker does.
  */
 export async function recordDeposit(
   tx: Tx,
@@ -83,12 +85,15 @@ async function recogniseDeposit(tx: Tx, deps: Deps, deposit: Deposit, transfer: 
   }
   const amountDiffers = deposit.amountUnits !== transfer.amountUnits;
   const revives = deposit.status === 'failed' && deposit.failureCode === 'REORGED';
-  if (amountDiffers && !revives) {
+  // A failed deposit that lost its block: nothing is held for it until now, so there is nothing that could be rewritten either.
+  const returns = holdsMoney(deposit) && deposit.blockHash == null;
+  if (amountDiffers && !revives && !returns) {
     // Another execution of the same transaction may pay another amount, but money that was credited is never rewritten.
     if (deposit.status !== 'detected' && deposit.status !== 'confirming') return reply('amount_differs');
     await correctAmount(tx, deps, deposit, transfer.amountUnits);
   }
-  if (revives && amountDiffers) setAmount(deposit, transfer.amountUnits);
+  if ((revives || returns) && amountDiffers) setAmount(deposit, transfer.amountUnits);
+  if (returns) await restoreHeld(tx.em, deps, deposit);
   deposit.blockNumber = transfer.blockNumber;
   deposit.blockHash = transfer.blockHash;
   deposit.verifiedAt = null;

@@ -55,6 +55,7 @@ export async function applyTransition(em: Em, deps: Deps, deposit: Deposit, step
     to: step.to,
     failureCode: step.to === 'failed' ? failureCode : null,
     amountUnits: deposit.amountUnits,
+    onChain: deposit.blockHash != null,
   });
   await postLedger(em, deps, { deposit, kind: `deposit.${step.to}`, dedupKey: `${deposit.id}:${deposit.sequence}`, postings });
   return step.silent ? [] : await recordDepositEvent(em, deps, deposit, step.headNumber);
