@@ -33,6 +33,53 @@ export function cidrContains(cidr: Cidr, ip: IpAddress): boolean {
   return cidr.bits >> shift === ip.bits >> shift;
 }
 
+/** The IPv4 address that an IPv4-mapped one (`::ffff:a.b.c.d`) stands for; any other address as it is. */
+export function unmapIp(ip: IpAddress): IpAddress {
+  return ip.family === 6 && ip.bits >> 32n === MAPPED_MARK ? { family: 4, bits: ip.bits & 0xffff_ffffn } : ip;
+}
+
+/** The IPv4 block that a block of IPv4-mapped addresses stands for; any other block as it is. */
+export function unmapCidr(cidr: Cidr): Cidr {
+  const mapped = cidr.family === 6 && cidr.prefix >= MAPPED_PREFIX && cidr.bits >> 32n === MAPPED_MARK;
+  return mapped ? { family: 4, bits: cidr.bits & 0xffff_ffffn, prefix: cidr.prefix - MAPPED_PREFIX } : cidr;
+}
+
+/** The one spelling of an address: four decimal parts, or RFC 5952 (lower case, the first longest run of zeros as `::`). */
+export function formatIp(ip: IpAddress): string {
+  const part = (index: number, size: number, count: number): bigint =>
+    (ip.bits >> BigInt(size * (count - 1 - index))) & ((1n << BigInt(size)) - 1n);
+  if (ip.family === 4) return Array.from({ length: 4 }, (_, index) => part(index, 8, 4)).join('.');
+  const groups = Array.from({ length: 8 }, (_, index) => part(index, 16, 8).toString(16));
+  const run = longestZeroRun(groups);
+  if (run.length < 2) return groups.join(':');
+  return `${groups.slice(0, run.start).join(':')}::${groups.slice(run.start + run.length).join(':')}`;
+}
+
+/** The one spelling of a block; the prefix length is always written. */
+export function formatCidr(cidr: Cidr): string {
+  return `${formatIp(cidr)}/${cidr.prefix}`;
+}
+
+/** The block of the given prefix length around an address. */
+export function blockAround(ip: IpAddress, prefix: number): Cidr {
+  const shift = BigInt(widthOf(ip.family) - prefix);
+  return { family: ip.family, bits: (ip.bits >> shift) << shift, prefix };
+}
+
+/** `::ffff:0:0/96` without its last 32 bits. */
+const MAPPED_MARK = 0xffffn;
+const MAPPED_PREFIX = 96;
+
+function longestZeroRun(groups: readonly string[]): { start: number; length: number } {
+  let best = { start: 0, length: 0 };
+  for (let start = 0; start < groups.length; start += 1) {
+    let length = 0;
+    while (groups[start + length] === '0') length += 1;
+    if (length > best.length) best = { start, length };
+  }
+  return best;
+}
+
 /**
  * True only for an address on the public internet that can be some stranger's web server. Everything that IANA's two
  * special-purpose registries list is refused, even the few entries they call globally reachable: none of them is a

@@ -2,7 +2,17 @@ import { BlockList, isIP } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { cidrContains, isPublicAddress, parseCidr, parseIp } from '../../src/domain/ip-address.ts';
+import {
+  blockAround,
+  cidrContains,
+  formatCidr,
+  formatIp,
+  isPublicAddress,
+  parseCidr,
+  parseIp,
+  unmapCidr,
+  unmapIp,
+} from '../../src/domain/ip-address.ts';
 
 const octet = fc.integer({ min: 0, max: 255 });
 const quad = fc.tuple(octet, octet, octet, octet).map((parts) => parts.join('.'));
@@ -200,5 +210,48 @@ describe('public addresses', () => {
     for (const text of ['', 'localhost', 'fe80::1%eth0', '2606:4700::1%eth0', '8.8.8.8 ', '8.8.8.8\n', '134744072']) {
       expect(isPublicAddress(text), text).to.equal(false);
     }
+  });
+});
+
+describe('the one spelling of an address', () => {
+  const spelt = (text: string) => {
+    const ip = parseIp(text);
+    return ip && formatIp(ip);
+  };
+
+  it('is the one of RFC 5952 for IPv6, and reads back as the same address', () => {
+    expect(spelt('0:0:0:0:0:0:0:0')).to.equal('::');
+    expect(spelt('2001:DB8:0:0:1:0:0:1')).to.equal('2001:db8::1:0:0:1');
+    expect(spelt('1:0:2:3:4:5:6:7')).to.equal('1:0:2:3:4:5:6:7');
+    expect(spelt('1:0:0:2:0:0:0:3')).to.equal('1:0:0:2::3');
+    fc.assert(
+      fc.property(fc.array(fc.oneof(word, fc.constant(0)), { minLength: 8, maxLength: 8 }).map(hex), (text) => {
+        expect(spelt(text)).to.equal(ipaddr.IPv6.parse(text).toRFC5952String());
+        expect(parseIp(spelt(text) ?? '')).to.deep.equal(parseIp(text));
+      }),
+    );
+    fc.assert(fc.property(quad, (text) => expect(spelt(text)).to.equal(text)));
+  });
+
+  it('turns mapped addresses and blocks into the IPv4 ones that they stand for, and nothing else', () => {
+    fc.assert(
+      fc.property(quad, fc.integer({ min: 0, max: 32 }), (text, prefix) => {
+        const [ip, mapped] = [parseIp(text), parseIp(`::ffff:${text}`)];
+        expect(mapped && unmapIp(mapped)).to.deep.equal(ip);
+        const [block, mappedBlock] = [parseCidr(`${text}/${prefix}`), parseCidr(`::ffff:${text}/${96 + prefix}`)];
+        expect(mappedBlock && unmapCidr(mappedBlock)).to.deep.equal(block);
+      }),
+    );
+    for (const text of ['::/0', '::ffff:0:0/95', '::1/128', '::fffe:0:0/96', '::1:ffff:0:0/112', '10.0.0.0/8']) {
+      const block = parseCidr(text);
+      expect(block && formatCidr(unmapCidr(block))).to.equal(block && formatCidr(block));
+    }
+  });
+
+  it('clears what lies behind a prefix', () => {
+    const ip = parseIp('2001:db8:1:2:3::4');
+    expect(ip && formatCidr(blockAround(ip, 64))).to.equal('2001:db8:1:2::/64');
+    expect(ip && formatCidr(blockAround(ip, 128))).to.equal('2001:db8:1:2:3::4/128');
+    expect(ip && formatCidr(blockAround(ip, 0))).to.equal('::/0');
   });
 });
