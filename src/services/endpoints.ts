@@ -16,8 +16,9 @@ import { checkTargetForSave, TargetRefused } from './webhooks/target.ts';
 
 /** Endpoints of one merchant in one mode, deleted ones not counted. */
 const MAX_ENDPOINTS = 50;
-/** How long the old secret signs beside the new one after a rotation. */
+/** How long a secret signs beside newer ones after its rotation, and how many of them at most: the newest. */
 const OVERLAP_MS = 24 * 3_600_000;
+const MAX_EARLIER_SECRETS = 4;
 const SECRET_HINT_LENGTH = 4;
 
 /** `lookup` is the machine's own name resolution where it is absent. */
@@ -60,7 +61,7 @@ export async function createEndpoint(deps: EndpointDeps, input: NewEndpoint): Pr
         consecutiveFailures: 0,
         goneCount: 0,
       },
-      ...{ previousSecretSealed: null, previousSecretUntil: null, lastDeliveryAt: null, lastStatusCode: null },
+      ...{ earlierSecrets: [], lastDeliveryAt: null, lastStatusCode: null },
       ...{ failingSince: null, goneSince: null, disabledReason: null, createdAt: now, updatedAt: now, deletedAt: null },
     });
     return { ...presentEndpoint(row), secret };
@@ -83,7 +84,8 @@ export async function getEndpoint(deps: Deps, input: Scope & { readonly id: stri
 
 /**
  * Changes what is given. Enabling clears the reason and the counters that disabled it. A rotation answers with the new secret, which
- * signs at once; the old one goes on beside it for 24 h. Throws a {@link Refusal} with nothing changed.
+ * signs at once; the old one goes on beside it until its own 24 h are over, also when others follow. Throws a {@link Refusal} with
+ * nothing changed.
  */
 export async function updateEndpoint(deps: EndpointDeps, input: EndpointChange): Promise<EndpointWithSecret> {
   // Wrong fields are told before an unknown id, and a slow name server must not hold a connection.
@@ -134,8 +136,10 @@ function setEnabled(row: WebhookEndpoint, enabled: boolean): void {
 
 function rotateSecret(deps: Deps, row: WebhookEndpoint): string {
   const secret = generateSecret(randomBytes);
-  row.previousSecretSealed = row.secretSealed;
-  row.previousSecretUntil = new Date(deps.now().getTime() + OVERLAP_MS);
+  const now = deps.now();
+  const replaced = { sealed: Buffer.from(row.secretSealed).toString('base64'), until: new Date(now.getTime() + OVERLAP_MS).toISOString() };
+  const running = row.earlierSecrets.filter(({ until }) => new Date(until) > now);
+  row.earlierSecrets = [replaced, ...running].slice(0, MAX_EARLIER_SECRETS);
   row.secretSealed = deps.secretBox.seal(secret, row.id);
   row.secretHint = secret.slice(-SECRET_HINT_LENGTH);
   return secret;

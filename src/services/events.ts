@@ -18,12 +18,13 @@ export type NewEvent = {
   readonly onlyEndpointId?: string;
 };
 
-/** The enabled endpoints of a merchant and mode that subscribe to a type. */
-const SUBSCRIBED = `w.merchant_id = ? and w.mode = ? and w.enabled and (w.events @> array[?]::text[] or w.events @> array['*'])`;
+/** The endpoints of a merchant and mode that subscribe to a type. */
+const SUBSCRIBED = `w.merchant_id = ? and w.mode = ? and (w.events @> array[?]::text[] or w.events @> array['*'])`;
 
 /**
- * Writes an event, its exact bytes and one delivery for each enabled endpoint that subscribes to it, all in the caller's transaction.
- * Returns the ids of the new deliveries; none when the event exists already.
+ * Writes an event, its exact bytes and one delivery for each endpoint that subscribes to it, all in the caller's transaction. For a
+ * disabled endpoint the delivery is failed from the start, without an attempt, so that `resend-failed` brings it once the endpoint is
+ * enabled again. Returns the ids of the deliveries to be sent; none when the event exists already.
  */
 export async function recordEvent(em: Em, deps: Deps, event: NewEvent): Promise<{ eventId: string; deliveryIds: string[] }> {
   const body: WebhookBody = { event: event.type, data: event.data, timestamp: isoSeconds(event.occurredAt) };
@@ -34,14 +35,15 @@ export async function recordEvent(em: Em, deps: Deps, event: NewEvent): Promise<
        insert into events (id, merchant_id, mode, type, subject_id, dedup_key, body, occurred_at, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (dedup_key) do nothing returning id
      ), delivery as (
-       insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at)
-       select gen_random_uuid(), event.id, w.id, ?, 'pending', 1, ?, ? from event, webhook_endpoints w
-       where w.deleted_at is null and ${event.onlyEndpointId ? 'w.id = ?' : SUBSCRIBED} returning id
+       insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at, finished_at)
+       select gen_random_uuid(), event.id, w.id, ?, case when w.enabled then 'pending' else 'failed' end, 1,
+         case when w.enabled then ?::timestamptz end, ?, case when not w.enabled then ?::timestamptz end
+       from event, webhook_endpoints w where w.deleted_at is null and ${event.onlyEndpointId ? 'w.id = ?' : SUBSCRIBED} returning id, status
      )
-     select event.id, (select array_agg(id) from delivery) as deliveries from event`,
+     select event.id, (select array_agg(id) from delivery where status = 'pending') as deliveries from event`,
     [
       ...[eventId, event.merchantId, event.mode, event.type, event.subjectId, event.dedupKey, Buffer.from(JSON.stringify(body))],
-      ...[event.occurredAt, now, event.type, now, now],
+      ...[event.occurredAt, now, event.type, now, now, now],
       ...(event.onlyEndpointId ? [event.onlyEndpointId] : [event.merchantId, event.mode, event.type]),
     ],
   );

@@ -152,12 +152,13 @@ describe('webhook endpoints over HTTP', () => {
       .to.match(/^whsec_/)
       .and.not.equal(body['secret']);
     expect(rotated.body['secret_hint']).to.equal(rotated.body['secret'].slice(-4));
-    const [row] = await sql('select secret_sealed, previous_secret_sealed, previous_secret_until from webhook_endpoints where id = ?', [
-      body['id'],
-    ]);
-    const open = (name: string) => api.deps.secretBox.open(row?.[name] as Buffer, body['id']);
-    expect([open('secret_sealed'), open('previous_secret_sealed')]).to.deep.equal([rotated.body['secret'], body['secret']]);
-    const hours = (Date.parse(String(row?.['previous_secret_until'])) - Date.now()) / 3_600_000;
+    const [row] = await sql('select secret_sealed, earlier_secrets from webhook_endpoints where id = ?', [body['id']]);
+    const [earlier, ...more] = row?.['earlier_secrets'] as { sealed: string; until: string }[];
+    const open = (sealed: Buffer) => api.deps.secretBox.open(sealed, body['id']);
+    expect(open(row?.['secret_sealed'] as Buffer)).to.equal(rotated.body['secret']);
+    expect(open(Buffer.from(earlier?.sealed ?? '', 'base64'))).to.equal(body['secret']);
+    expect(more).to.deep.equal([]);
+    const hours = (Date.parse(earlier?.until ?? '') - Date.now()) / 3_600_000;
     expect(hours).to.be.within(23.9, 24);
     expect((await put(body['id'], { rotate_secret: false })).body).to.not.have.property('secret');
   });

@@ -48,21 +48,25 @@ describe('saving a webhook endpoint', () => {
     await refused(updateEndpoint(deps, change));
     const [row] = await api.deps.orm.em
       .fork()
-      .execute<Record<string, unknown>[]>('select url, secret_sealed, previous_secret_sealed from webhook_endpoints where id = ?', [
-        made.id,
-      ]);
-    expect(row).to.include({ url: made.url, previous_secret_sealed: null });
+      .execute<Record<string, unknown>[]>('select url, secret_sealed, earlier_secrets from webhook_endpoints where id = ?', [made.id]);
+    expect(row).to.deep.include({ url: made.url, earlier_secrets: [] });
     expect(api.deps.secretBox.open(row?.['secret_sealed'] as Buffer, made.id)).to.equal(made.secret);
   });
 
-  it('gives each of two rotations at once a secret of its own, and ends with the last one', async () => {
+  it('gives each of two rotations at once a secret of its own, ends with the last one, and keeps every other for its time', async () => {
     const made = await save(async () => ['93.184.215.14']);
     const rotate = () => updateEndpoint(api.deps, { merchantId: api.merchant.id, mode: 'live', id: made.id, rotateSecret: true });
     const [a, b] = await Promise.all([rotate(), rotate()]);
     const [row] = await api.deps.orm.em
       .fork()
-      .execute<Record<string, unknown>[]>('select secret_sealed, previous_secret_sealed from webhook_endpoints where id = ?', [made.id]);
-    const open = (name: string) => api.deps.secretBox.open(row?.[name] as Buffer, made.id);
-    expect([open('secret_sealed'), open('previous_secret_sealed')].sort()).to.deep.equal([a.secret, b.secret].sort());
+      .execute<{ secret_sealed: Buffer; earlier_secrets: { sealed: string }[] }[]>(
+        'select secret_sealed, earlier_secrets from webhook_endpoints where id = ?',
+        [made.id],
+      );
+    if (!row) throw new Error('the endpoint is gone');
+    const open = (sealed: Buffer) => api.deps.secretBox.open(sealed, made.id);
+    const earlier = row.earlier_secrets.map(({ sealed }) => open(Buffer.from(sealed, 'base64')));
+    expect([open(row.secret_sealed), earlier[0]].sort()).to.deep.equal([a.secret, b.secret].sort());
+    expect(earlier.slice(1)).to.deep.equal([made.secret]);
   });
 });

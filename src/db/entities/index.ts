@@ -17,6 +17,7 @@ import { UnrecognisedTransfer } from './unrecognised-transfer.ts';
 import { WebhookAttempt } from './webhook-attempt.ts';
 import { WebhookDelivery } from './webhook-delivery.ts';
 import { WebhookEndpoint } from './webhook-endpoint.ts';
+import { WebhookSlot } from './webhook-slot.ts';
 
 export {
   ApiKey,
@@ -38,6 +39,7 @@ export {
   WebhookAttempt,
   WebhookDelivery,
   WebhookEndpoint,
+  WebhookSlot,
 };
 
 /** Every entity, in one list for the ORM's set-up. */
@@ -61,4 +63,5 @@ export const ENTITIES = [
   WebhookAttempt,
   WebhookDelivery,
   WebhookEndpoint,
+  WebhookSlot,
 ];

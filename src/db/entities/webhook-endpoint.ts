@@ -2,6 +2,9 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { Mode } from '../../domain/assets.ts';
 import { Merchant } from './merchant.ts';
 
+/** A secret that was replaced and still signs beside the newest one until its time: sealed, in base64. */
+export type EarlierSecret = { readonly sealed: string; readonly until: string };
+
 const schema = defineEntity({
   name: 'WebhookEndpoint',
   tableName: 'webhook_endpoints',
@@ -15,8 +18,7 @@ const schema = defineEntity({
     enabled: p.boolean(),
     secretSealed: p.blob(),
     secretHint: p.string().length(16),
-    previousSecretSealed: p.blob().nullable(),
-    previousSecretUntil: p.datetime().columnType('timestamptz').nullable(),
+    earlierSecrets: p.json().$type<EarlierSecret[]>(),
     lastDeliveryAt: p.datetime().columnType('timestamptz').nullable(),
     lastStatusCode: p.integer().nullable(),
     consecutiveFailures: p.integer(),

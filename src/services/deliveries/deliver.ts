@@ -2,9 +2,10 @@ import { backoffAfterMs, classify, describeOutcome, type Outcome, WEBHOOK_LIMITS
 import type { Deps } from '../deps.ts';
 import { buildHeaders } from '../webhooks/signature.ts';
 import type { WebhookTransport } from '../webhooks/transport.ts';
+import { beginAttempt, type Lease } from './lease.ts';
 import { type DueDelivery, loadDelivery, secretsOf } from './load.ts';
-import { beginAttempt, closeDelivery, endAttempt, endInterrupted, hostOf } from './record.ts';
-import type { DeliverySlots } from './slots.ts';
+import { closeDelivery, endAttempt, endInterrupted, hostOf } from './record.ts';
+import type { DeliverySlots, Slot } from './slots.ts';
 
 export type DeliverDeps = Deps & { readonly transport: WebhookTransport; readonly slots: DeliverySlots };
 
@@ -30,18 +31,28 @@ export async function deliverWebhook(deps: DeliverDeps, input: { deliveryId: str
   const due = await loadDue(deps, input.deliveryId);
   if ('kind' in due) return due;
   const slot = await deps.slots.take({ endpointId: due.delivery.endpoint.id, merchantId: due.delivery.merchantId });
-  if ('waitMs' in slot)
-    return {
-      kind: 'later',
-      delayMs: slot.waitMs,
-      message: `every connection that this endpoint may have is in use; asks again in ${Math.ceil(slot.waitMs / 1_000)} s`,
-    };
+  if ('waitMs' in slot) return waitsForSlot(slot.waitMs);
   try {
     // Meanwhile the endpoint may have been changed, disabled or deleted.
     const now = slot.waited ? await loadDue(deps, input.deliveryId) : due;
-    return 'kind' in now ? now : await attempt(deps, now.delivery, now.number);
+    return 'kind' in now ? now : await attempt(deps, now.delivery, { number: now.number, slot });
   } finally {
     slot.free();
+  }
+}
+
+function waitsForSlot(delayMs: number): DeliverResult {
+  const message = `every connection that this endpoint may have is in use; asks again in ${Math.ceil(delayMs / 1_000)} s`;
+  return { kind: 'later', delayMs, message };
+}
+
+/** Every slot of the endpoint is used by other processes: nothing was written or sent. */
+class NoSlot extends Error {
+  readonly heldMs: number;
+
+  constructor(heldMs: number) {
+    super('no free slot');
+    this.heldMs = heldMs;
   }
 }
 
@@ -88,8 +99,34 @@ function waitsForResend(delivery: DueDelivery, now: number): DeliverResult | und
   return leftMs > 0 ? { kind: 'later', delayMs: leftMs, message: `this resend is due in ${leftMs} ms` } : undefined;
 }
 
-async function attempt(deps: DeliverDeps, delivery: DueDelivery, number: number): Promise<DeliverResult> {
+async function attempt(deps: DeliverDeps, delivery: DueDelivery, turn: { number: number; slot: Slot }): Promise<DeliverResult> {
+  const { number, slot } = turn;
+  let sent: { outcome: Outcome; lease: Lease };
+  try {
+    sent = await post(deps, delivery, turn);
+  } catch (error) {
+    if (error instanceof NoSlot) return waitsForSlot(slot.usedElsewhere(error.heldMs));
+    throw error;
+  }
+  const { outcome } = sent;
+  const verdict = classify(outcome);
+  const more = verdict === 'retry' && number < deps.settings.webhookMaxAttempts;
+  const delayMs = backoffAfterMs(number);
+  await recordEnd(deps, delivery, { number, ...sent, more, delayMs });
+  const message = describeOutcome(outcome, hostOf(delivery.endpoint.url));
+  if (verdict === 'succeeded') return { kind: 'done', status: 'succeeded', message };
+  if (more) return { kind: 'retry', delayMs, message: `attempt ${number}: ${message}` };
+  return { kind: 'done', status: 'failed', message: `attempt ${number}: ${message}` };
+}
+
+/** One POST under a slot of the whole installation. Throws {@link NoSlot} when there is none. */
+async function post(
+  deps: DeliverDeps,
+  delivery: DueDelivery,
+  { number, slot }: { number: number; slot: Slot },
+): Promise<{ outcome: Outcome; lease: Lease }> {
   const secrets = secretsOf(deps.secretBox, delivery.endpoint, deps.now());
+  let lease: Lease | undefined;
   const outcome = await deps.transport.post({
     url: delivery.endpoint.url,
     body: delivery.body,
@@ -102,29 +139,27 @@ async function attempt(deps: DeliverDeps, delivery: DueDelivery, number: number)
         body: delivery.body,
         secrets,
       }),
-    onLookup: () => beginAttempt(deps.orm.em.fork(), deps, delivery, number),
+    onLookup: async () => {
+      const taken = await beginAttempt(deps.orm.em.fork(), deps, delivery, { number, preferred: slot.number });
+      if ('heldMs' in taken) throw new NoSlot(taken.heldMs);
+      lease = taken;
+    },
   });
-  const verdict = classify(outcome);
-  const more = verdict === 'retry' && number < deps.settings.webhookMaxAttempts;
-  const delayMs = backoffAfterMs(number);
-  await recordEnd(deps, delivery, { number, outcome, more, delayMs });
-  const message = describeOutcome(outcome, hostOf(delivery.endpoint.url));
-  if (verdict === 'succeeded') return { kind: 'done', status: 'succeeded', message };
-  if (more) return { kind: 'retry', delayMs, message: `attempt ${number}: ${message}` };
-  return { kind: 'done', status: 'failed', message: `attempt ${number}: ${message}` };
+  if (!lease) throw new Error('the transport sent an attempt without its row');
+  return { outcome, lease };
 }
 
 /** The POST has happened: its result is worth some patience with the database, because without it the receiver gets the event once more. */
 async function recordEnd(
   deps: Deps,
   delivery: DueDelivery,
-  end: { number: number; outcome: Outcome; more: boolean; delayMs: number },
+  end: { number: number; outcome: Outcome; lease: Lease; more: boolean; delayMs: number },
 ): Promise<void> {
-  const { number, outcome } = end;
+  const { number, outcome, lease } = end;
   for (let tries = 1; ; tries += 1) {
     try {
       const nextAttemptAt = end.more ? new Date(deps.now().getTime() + end.delayMs) : null;
-      await endAttempt(deps.orm.em.fork(), deps, delivery, { number, outcome, verdict: classify(outcome), nextAttemptAt });
+      await endAttempt(deps.orm.em.fork(), deps, delivery, { number, outcome, lease, verdict: classify(outcome), nextAttemptAt });
       return;
     } catch (error) {
       if (tries >= RECORD_TRIES) throw error;

@@ -1,3 +1,4 @@
+import type { EarlierSecret } from '../../db/entities/webhook-endpoint.ts';
 import type { Em } from '../../db/orm.ts';
 import type { SealBox } from '../deps.ts';
 
@@ -17,8 +18,7 @@ export type DueDelivery = {
     readonly enabled: boolean;
     readonly deleted: boolean;
     readonly secretSealed: Buffer;
-    readonly previousSecretSealed: Buffer | null;
-    readonly previousSecretUntil: Date | null;
+    readonly earlierSecrets: readonly EarlierSecret[];
   };
   /** The newest attempt of this round, if there is one. */
   readonly last: { readonly number: number; readonly startedAt: Date; readonly finishedAt: Date | null } | undefined;
@@ -38,8 +38,7 @@ type Row = {
   enabled: boolean;
   deleted: boolean;
   secret_sealed: Buffer;
-  previous_secret_sealed: Buffer | null;
-  previous_secret_until: string | Date | null;
+  earlier_secrets: readonly EarlierSecret[];
   number: number | null;
   started_at: string | Date | null;
   finished_at: string | Date | null;
@@ -49,7 +48,7 @@ type Row = {
 export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDelivery | undefined> {
   const rows = await em.execute<Row[]>(
     `select d.id, d.status, d.round, d.next_attempt_at, d.event_id, d.event_type, e.body, e.merchant_id, w.id as endpoint_id, w.url, w.enabled, w.deleted_at is not null as deleted,
-       w.secret_sealed, w.previous_secret_sealed, w.previous_secret_until, a.number, a.started_at, a.finished_at
+       w.secret_sealed, w.earlier_secrets, a.number, a.started_at, a.finished_at
      from webhook_deliveries d
      join events e on e.id = d.event_id
      join webhook_endpoints w on w.id = d.endpoint_id
@@ -76,8 +75,7 @@ function fromRow(row: Row): DueDelivery {
     endpoint: {
       ...{ id: row.endpoint_id, url: row.url, enabled: row.enabled, deleted: row.deleted },
       secretSealed: row.secret_sealed,
-      previousSecretSealed: row.previous_secret_sealed,
-      previousSecretUntil: dateOf(row.previous_secret_until),
+      earlierSecrets: row.earlier_secrets,
     },
     last:
       row.number === null || row.started_at === null
@@ -88,10 +86,10 @@ function fromRow(row: Row): DueDelivery {
 
 const dateOf = (value: string | Date | null): Date | null => (value === null ? null : new Date(value));
 
-/** The secrets that sign this attempt: the current one first, then the one of a running rotation. */
+/** The secrets that sign this attempt: the current one first, then those that were replaced within the last 24 hours, the newest first. */
 export function secretsOf(box: SealBox, endpoint: DueDelivery['endpoint'], now: Date): string[] {
-  const secrets = [box.open(endpoint.secretSealed, endpoint.id)];
-  const { previousSecretSealed, previousSecretUntil } = endpoint;
-  if (previousSecretSealed && previousSecretUntil && previousSecretUntil > now) secrets.push(box.open(previousSecretSealed, endpoint.id));
-  return secrets;
+  const earlier = endpoint.earlierSecrets.filter(({ until }) => new Date(until) > now);
+  return [endpoint.secretSealed, ...earlier.map(({ sealed }) => Buffer.from(sealed, 'base64'))].map((sealed) =>
+    box.open(sealed, endpoint.id),
+  );
 }

@@ -1,6 +1,7 @@
 import type { Em } from '../../db/orm.ts';
 import { describeOutcome, type Outcome, type Verdict } from '../../domain/webhook.ts';
 import type { Deps } from '../deps.ts';
+import type { Lease } from './lease.ts';
 import type { DueDelivery } from './load.ts';
 
 const GONE = 410;
@@ -14,16 +15,13 @@ export type AttemptEnd = {
   readonly verdict: Verdict;
   /** When the next attempt is due, or null when there is none. */
   readonly nextAttemptAt: Date | null;
+  readonly lease: Lease;
 };
 
-/** Writes the row of an attempt before anything is looked up or sent. The key makes sure that no number is used twice. */
-export async function beginAttempt(em: Em, deps: Deps, delivery: DueDelivery, number: number): Promise<void> {
-  await em.execute('insert into webhook_attempts (delivery_id, round, number, started_at) values (?, ?, ?, ?)', [
-    ...[delivery.id, delivery.round, number, deps.now()],
-  ]);
-}
-
-/** Writes how an attempt ended, what that means for the delivery, and the endpoint's health, in one statement. */
+/**
+ * Writes how an attempt ended, what that means for the delivery, and the endpoint's health, and gives the slot back, in one statement. A
+ * lease that ran out meanwhile may be another attempt's by now and is left alone.
+ */
 export async function endAttempt(em: Em, deps: Deps, delivery: DueDelivery, end: AttemptEnd): Promise<void> {
   const { outcome } = end;
   const now = deps.now();
@@ -38,11 +36,14 @@ export async function endAttempt(em: Em, deps: Deps, delivery: DueDelivery, end:
        where delivery_id = ? and round = ? and number = ?
      ), d as (
        update webhook_deliveries set status = ?, next_attempt_at = ?, finished_at = ? where id = ? and round = ? and status = 'pending'
+     ), s as (
+       update webhook_slots set held_until = '-infinity' where owner_id = ? and slot = ? and held_until = ?::timestamptz
      )
      ${HEALTH_SQL}`,
     [
       ...[now, statusCode, error, body, Math.round(outcome.durationMs), delivery.id, delivery.round, end.number],
       ...[status, end.nextAttemptAt, open ? null : now, delivery.id, delivery.round],
+      ...[delivery.endpoint.id, end.lease.slot, end.lease.token],
       ...healthParams({
         ...{ ok: end.verdict === 'succeeded', ended: !open, gone: statusCode === GONE, statusCode, now },
         endpointId: delivery.endpoint.id,

@@ -1,5 +1,7 @@
-/** At most this many open sockets to one endpoint, and to all endpoints of one merchant, in one process. */
-export const SLOTS_PER_ENDPOINT = 10;
+import { randomInt } from 'node:crypto';
+import { SLOTS_PER_ENDPOINT } from './lease.ts';
+
+/** At most this many open sockets to all endpoints of one merchant in one process. */
 export const SLOTS_PER_MERCHANT = 60;
 
 /** A slot that is held longer than this on average belongs to a receiver that hangs. */
@@ -7,9 +9,14 @@ const SLOW_MS = 2_000;
 /** A receiver that answers gives its slots back soon: waiting here costs less than sending a delivery back to Temporal. */
 const WAIT_HERE_MS = 2_000;
 const WAITERS_PER_ENDPOINT = 40;
-/** How long a delivery to a receiver that hangs stays away. The most bounds how long a receiver that works again goes unnoticed. */
+/**
+ * How long a delivery to a receiver that hangs stays away. The most bounds how long a receiver that works again goes unnoticed; each of
+ * those that wait costs the Temporal server one task in this time.
+ */
 const AWAY_MIN_MS = 1_000;
-const AWAY_MAX_MS = 30_000;
+const AWAY_MAX_MS = 120_000;
+/** For how long it is believed that other processes hold the rest of an endpoint's slots. */
+const LOOK_AGAIN_MS = 1_000;
 /** The share of the newest measurement in the average. */
 const NEWEST_SHARE = 0.2;
 
@@ -18,9 +25,16 @@ export type Slot = {
   readonly free: () => void;
   /** Whether the caller was kept waiting, so that what it read before is old. */
   readonly waited: boolean;
+  /** The slot of the whole installation to ask for first: another one for each delivery of this process. */
+  readonly number: number;
+  /** To be told when the other processes hold all the rest, for `heldMs` so far: how long to stay away. Then `free` as always. */
+  usedElsewhere(heldMs: number): number;
 };
 
-/** Concurrency of deliveries, so that a receiver that hangs holds up nobody but itself. */
+/**
+ * Concurrency of deliveries in one process, so that a receiver that hangs holds up nobody but itself. Before anything is sent a slot of the
+ * whole installation is needed too; this is the short way to what is known here.
+ */
 export type DeliverySlots = {
   /** A slot, at once or within two seconds, or how long to stay away. */
   take(owner: { readonly endpointId: string; readonly merchantId: string }): Promise<Slot | { readonly waitMs: number }>;
@@ -31,17 +45,23 @@ export type SlotOptions = {
   readonly perMerchant?: number;
   readonly waitHereMs?: number;
   readonly nowMs?: () => number;
+  /** Where this process begins to look among the slots of all. Random where not given, so that processes seldom meet. */
+  readonly firstNumber?: number;
 };
 
+type Use = { readonly sinceMs: number; readonly place: number };
+
 type Lane = {
-  /** When each slot in use was taken. */
-  readonly taken: Set<{ readonly sinceMs: number }>;
+  /** The slots in use here. */
+  readonly taken: Set<Use>;
   /** Deliveries that wait here, first come first served; each takes the slot it is called for. */
   readonly waiters: (() => void)[];
   /** How long slots are held: a moving average. */
   heldMs: number;
   /** Up to when turns were given to deliveries that were sent away. */
   tailMs: number;
+  /** How many slots other processes have left to this one, until when that is believed, and how long they had held theirs. */
+  elsewhere: { readonly left: number; readonly untilMs: number; readonly heldMs: number } | undefined;
 };
 
 /**
@@ -52,31 +72,40 @@ type Lane = {
 export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
   const { perEndpoint = SLOTS_PER_ENDPOINT, perMerchant = SLOTS_PER_MERCHANT, waitHereMs = WAIT_HERE_MS } = options;
   const nowMs = options.nowMs ?? (() => performance.now());
+  const firstNumber = options.firstNumber ?? randomInt(SLOTS_PER_ENDPOINT);
   const lanes = new Map<string, Lane>();
   const merchants = new Map<string, number>();
 
   const mayHold = (lane: Lane, merchantId: string): boolean =>
-    lane.taken.size < perEndpoint && (merchants.get(merchantId) ?? 0) < perMerchant;
+    lane.taken.size < Math.min(perEndpoint, elsewhere(lane, nowMs())?.left ?? perEndpoint) &&
+    (merchants.get(merchantId) ?? 0) < perMerchant;
   const occupy = (endpointId: string, merchantId: string, lane: Lane, waited: boolean): Slot => {
-    const use = { sinceMs: nowMs() };
+    const use: Use = { sinceMs: nowMs(), place: freePlace(lane) };
     lane.taken.add(use);
+    let refused = false;
     merchants.set(merchantId, (merchants.get(merchantId) ?? 0) + 1);
     const free = (): void => {
       if (!lane.taken.delete(use)) return;
-      lane.heldMs += (nowMs() - use.sinceMs - lane.heldMs) * NEWEST_SHARE;
+      if (!refused) lane.heldMs += (nowMs() - use.sinceMs - lane.heldMs) * NEWEST_SHARE;
       const left = (merchants.get(merchantId) ?? 1) - 1;
       if (left > 0) merchants.set(merchantId, left);
       else merchants.delete(merchantId);
       // Handed over in the same instant, so that nobody can come between.
       while (lane.waiters.length > 0 && mayHold(lane, merchantId)) lane.waiters.shift()?.();
-      if (lane.taken.size + lane.waiters.length === 0 && lane.tailMs <= nowMs()) lanes.delete(endpointId);
+      const idle = lane.taken.size + lane.waiters.length === 0 && lane.tailMs <= nowMs() && !elsewhere(lane, nowMs());
+      if (idle) lanes.delete(endpointId);
     };
-    return { free, waited };
+    const usedElsewhere = (heldMs: number): number => {
+      refused = true;
+      lane.elsewhere = { left: lane.taken.size - 1, untilMs: nowMs() + LOOK_AGAIN_MS, heldMs };
+      return awayMs(lane, perEndpoint, nowMs());
+    };
+    return { free, waited, number: (firstNumber + use.place) % SLOTS_PER_ENDPOINT, usedElsewhere };
   };
 
   return {
     take: async ({ endpointId, merchantId }) => {
-      const lane = lanes.get(endpointId) ?? { taken: new Set(), waiters: [], heldMs: 0, tailMs: 0 };
+      const lane = lanes.get(endpointId) ?? { taken: new Set(), waiters: [], heldMs: 0, tailMs: 0, elsewhere: undefined };
       lanes.set(endpointId, lane);
       if (lane.waiters.length === 0 && mayHold(lane, merchantId)) return occupy(endpointId, merchantId, lane, false);
       if (!hangs(lane, nowMs()) && lane.taken.size > 0 && lane.waiters.length < WAITERS_PER_ENDPOINT) {
@@ -88,8 +117,21 @@ export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
   };
 }
 
+/** What is still believed of the other processes. */
+function elsewhere(lane: Lane, now: number): Lane['elsewhere'] {
+  return lane.elsewhere && lane.elsewhere.untilMs > now ? lane.elsewhere : undefined;
+}
+
+function freePlace(lane: Lane): number {
+  const used = new Set([...lane.taken].map(({ place }) => place));
+  let place = 0;
+  while (used.has(place)) place += 1;
+  return place;
+}
+
 /** Whether the slots of this endpoint come back slowly: by what was measured, or by what is under way now. */
 function hangs(lane: Lane, now: number): boolean {
+  if ((elsewhere(lane, now)?.heldMs ?? 0) >= SLOW_MS) return true;
   if (lane.taken.size === 0) return false;
   let youngestMs = Number.POSITIVE_INFINITY;
   for (const { sinceMs } of lane.taken) youngestMs = Math.min(youngestMs, now - sinceMs);
@@ -114,7 +156,7 @@ function queue(lane: Lane, limitMs: number, take: () => Slot): Promise<Slot | un
 
 /** The next turn: as far behind the one before as slots take to come free, within the limits. */
 function awayMs(lane: Lane, perEndpoint: number, now: number): number {
-  const eachMs = Math.max(lane.heldMs, hangs(lane, now) ? SLOW_MS : 0) / perEndpoint;
+  const eachMs = Math.max(lane.heldMs, elsewhere(lane, now)?.heldMs ?? 0, hangs(lane, now) ? SLOW_MS : 0) / perEndpoint;
   lane.tailMs = Math.min(now + AWAY_MAX_MS, Math.max(lane.tailMs, now + AWAY_MIN_MS) + eachMs);
   return Math.round(Math.max(AWAY_MIN_MS, lane.tailMs - now));
 }

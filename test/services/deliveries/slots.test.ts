@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { createDeliverySlots, SLOTS_PER_ENDPOINT, SLOTS_PER_MERCHANT, type Slot } from '../../../src/services/deliveries/slots.ts';
+import { SLOTS_PER_ENDPOINT } from '../../../src/services/deliveries/lease.ts';
+import { createDeliverySlots, SLOTS_PER_MERCHANT, type Slot } from '../../../src/services/deliveries/slots.ts';
 
 describe('the slots of deliveries', () => {
   let nowMs = 0;
@@ -50,7 +51,7 @@ describe('the slots of deliveries', () => {
     expect(await slots.take(owner('x', 'another merchant'))).to.have.property('free');
   });
 
-  it('of a receiver that hangs send the rest away at once, spread over at most half a minute', async () => {
+  it('of a receiver that hangs send the rest away at once, spread over two minutes at most', async () => {
     const slots = make();
     await Promise.all(Array.from({ length: SLOTS_PER_ENDPOINT }, () => slots.take(owner('a'))));
     nowMs += 5_000;
@@ -60,7 +61,7 @@ describe('the slots of deliveries', () => {
       waits.push('waitMs' in away ? away.waitMs : -1);
     }
     expect(Math.min(...waits)).to.be.at.least(1_000);
-    expect(Math.max(...waits)).to.equal(30_000);
+    expect(Math.max(...waits)).to.be.within(90_000, 120_000);
     expect(waits.slice(0, 100)).to.deep.equal([...waits.slice(0, 100)].sort((a, b) => a - b));
   });
 
