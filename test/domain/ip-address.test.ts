@@ -230,7 +230,11 @@ describe('the one spelling of an address', () => {
         expect(parseIp(spelt(text) ?? '')).to.deep.equal(parseIp(text));
       }),
     );
-    fc.assert(fc.property(quad, (text) => expect(spelt(text)).to.equal(text)));
+    fc.assert(
+      fc.property(quad, (text) => {
+        expect(spelt(text)).to.equal(text);
+      }),
+    );
   });
 
   it('turns mapped addresses and blocks into the IPv4 ones that they stand for, and nothing else', () => {
