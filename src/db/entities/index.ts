@@ -10,10 +10,14 @@ import { DepositTransition } from './deposit-transition.ts';
 import { Event } from './event.ts';
 import { LedgerEntry } from './ledger-entry.ts';
 import { LedgerTransaction } from './ledger-transaction.ts';
+import { LoginBudget } from './login-budget.ts';
 import { Merchant } from './merchant.ts';
 import { MonthlyTotal } from './monthly-total.ts';
 import { OutboxMessage } from './outbox-message.ts';
+import { Session } from './session.ts';
 import { UnrecognisedTransfer } from './unrecognised-transfer.ts';
+import { User } from './user.ts';
+import { UserSite } from './user-site.ts';
 import { WebhookAttempt } from './webhook-attempt.ts';
 import { WebhookDelivery } from './webhook-delivery.ts';
 import { WebhookEndpoint } from './webhook-endpoint.ts';
@@ -32,10 +36,14 @@ export {
   Event,
   LedgerEntry,
   LedgerTransaction,
+  LoginBudget,
   Merchant,
   MonthlyTotal,
   OutboxMessage,
+  Session,
   UnrecognisedTransfer,
+  User,
+  UserSite,
   WebhookAttempt,
   WebhookDelivery,
   WebhookEndpoint,
@@ -56,10 +64,14 @@ export const ENTITIES = [
   Event,
   LedgerEntry,
   LedgerTransaction,
+  LoginBudget,
   Merchant,
   MonthlyTotal,
   OutboxMessage,
+  Session,
   UnrecognisedTransfer,
+  User,
+  UserSite,
   WebhookAttempt,
   WebhookDelivery,
   WebhookEndpoint,
