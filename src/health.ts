@@ -1,13 +1,15 @@
 import type { Gateway } from './compose.ts';
-import { ChainCursor } from './db/entities/index.ts';
+import { BalanceRound, ChainCursor } from './db/entities/index.ts';
 
-export type Readiness = { readonly ready: boolean; readonly reasons: readonly string[] };
+/** `reasons` say why it is not ready. `notes` are worth an operator's look, and no reason to send traffic elsewhere. */
+export type Readiness = { readonly ready: boolean; readonly reasons: readonly string[]; readonly notes: readonly string[] };
 
 const DATABASE_WITHIN_MS = 1_500;
 const TEMPORAL_WITHIN_MS = 2_500;
 /** A watcher notes at least every 3 s that it read its chain. */
 const POLLED_WITHIN_MS = 12_000;
-const FINALITY_WITHIN_MS = 10 * 60_000;
+/** Without fast finality the chain still becomes final within two minutes (BEP-126); beyond that it stalls. */
+const FINALITY_WITHIN_MS = 3 * 60_000;
 
 /**
  * Whether everything that money needs is there: PostgreSQL, Temporal, and for each chain in use a watcher that reads it. Answers within
@@ -15,17 +17,25 @@ const FINALITY_WITHIN_MS = 10 * 60_000;
  */
 export async function readiness(gateway: Gateway, startedAt: Date): Promise<Readiness> {
   const [database, temporal] = await Promise.all([databaseReasons(gateway, startedAt), temporalReasons(gateway)]);
-  const reasons = [...database, ...temporal];
-  return { ready: reasons.length === 0, reasons };
+  const reasons = [...database.reasons, ...temporal];
+  return { ready: reasons.length === 0, reasons, notes: database.notes };
 }
 
-async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<string[]> {
+async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<Pick<Readiness, 'reasons' | 'notes'>> {
   try {
     const em = gateway.deps.orm.em.fork();
+    if (!gateway.config.bsc.enabled) {
+      await within(DATABASE_WITHIN_MS, em.execute('select 1'));
+      return { reasons: [], notes: [] };
+    }
     const cursors = await within(DATABASE_WITHIN_MS, em.find(ChainCursor, {}));
-    return gateway.config.bsc.enabled ? chainReasons(gateway, cursors, startedAt) : [];
+    const rounds = await within(DATABASE_WITHIN_MS, em.find(BalanceRound, { fault: { $ne: null } }));
+    return {
+      reasons: chainReasons(gateway, cursors, startedAt),
+      notes: rounds.map((round) => `${round.network}: balances are not being compared with the ledger: ${round.fault}`),
+    };
   } catch {
-    return ['PostgreSQL does not answer'];
+    return { reasons: ['PostgreSQL does not answer'], notes: [] };
   }
 }
 

@@ -12,7 +12,7 @@ export function healthRoutes(gateway: Gateway, ready: () => Promise<Readiness>):
     } else if (context.path === '/health/ready') {
       const state = await ready();
       context.status = state.ready ? 200 : 503;
-      context.body = { ready: state.ready, reasons: state.reasons };
+      context.body = { ready: state.ready, reasons: state.reasons, notes: state.notes };
     } else if (context.path === '/metrics') {
       await refreshMetrics(gateway).catch((error: unknown) =>
         gateway.log.warn({ err: error }, 'metrics of the database could not be read'),

@@ -1,7 +1,7 @@
 // Which endpoint shows internal transfers, found out by asking it, and the traces themselves.
 import { EndpointFailure, RpcRejected } from './errors.ts';
 import type { AddressLookup } from './port.ts';
-import type { RpcSession } from './rpc.ts';
+import type { RpcPool, RpcSession } from './rpc.ts';
 import { isRecord } from './rpc-call.ts';
 import { type InternalTransfer, readCallTracer, readTraceBlock, type TracedBlock } from './trace.ts';
 
@@ -81,6 +81,15 @@ export function createTracer(options: TracerOptions = {}): Tracer {
       }
     },
   };
+}
+
+/** Asks every endpoint that answers whether it shows internal transfers, and how; null: it does not. Throws RpcUnavailable when none answers. */
+export async function askForTraces(
+  rpc: RpcPool,
+  signal: AbortSignal,
+  timeoutMs = 4_000,
+): Promise<{ readonly host: string; readonly method: string | null }[]> {
+  return await rpc.all(async (session) => ({ host: session.host, method: await probe(session, timeoutMs) }), signal);
 }
 
 async function trace(

@@ -3,6 +3,7 @@ import { ChainMismatch } from '../chain/errors.ts';
 import type { ChainReader } from '../chain/port.ts';
 import { createPriceSource } from '../chain/prices.ts';
 import { createRpcPool, type RpcPool } from '../chain/rpc.ts';
+import { askForTraces } from '../chain/tracer.ts';
 import type { Config } from '../config.ts';
 import { CURRENCIES } from '../domain/assets.ts';
 import { formatUnits, RATE_DECIMALS } from '../domain/money.ts';
@@ -16,10 +17,30 @@ const MAX_BLOCK_AGE_MS = 5 * 60_000;
 /** Every chain, and the prices, which are read from one. A chain without endpoints is off, which is a choice. */
 export async function checkChains(config: Config, log: Logger): Promise<Check[]> {
   const rpc = config.bsc.enabled
-    ? createRpcPool({ name: 'bsc', urls: config.bsc.rpcUrls, chainId: config.bsc.chainId, report: (message) => log.info({}, message) })
+    ? createRpcPool({
+        ...{ name: 'bsc', urls: config.bsc.rpcUrls, chainId: config.bsc.chainId, requestsPerSecond: config.bsc.rpcRequestsPerSecond },
+        report: (message) => log.info({}, message),
+      })
     : undefined;
   const bsc = rpc ? await checkBsc(config, rpc) : good('bsc', 'off: BSC_RPC_URLS is not set; addresses are made but not watched');
-  return [bsc, checkTron(config), await checkPrices(config, rpc)];
+  const traces = rpc && bsc.ok ? [await describeTraces(rpc)] : [];
+  return [bsc, ...traces, checkTron(config), await checkPrices(config, rpc)];
+}
+
+/** How BNB that contracts pass on is found. Both ways find it; a trace does within a second, a comparison of balances within the hour. */
+async function describeTraces(rpc: RpcPool): Promise<Check> {
+  const name = 'internal_transfers';
+  try {
+    const found = await askForTraces(rpc, AbortSignal.timeout(WITHIN_MS));
+    const ways = found.map(({ host, method }) => `${method ? `by traces (${method})` : 'by reconciliation, every hour'} at ${host}`);
+    return good(name, ways.join('; '));
+  } catch (error) {
+    return bad(
+      name,
+      `no endpoint says whether it shows them: ${reasonOf(error)}`,
+      'Run it again; until then the reconciliation finds them',
+    );
+  }
 }
 
 async function checkBsc(config: Config, rpc: RpcPool): Promise<Check> {

@@ -5,6 +5,7 @@ import type { Run } from '../devnet/data-dir.ts';
 import type { Logger } from '../log.ts';
 import { linkTemporal, type TemporalLink } from '../temporal/client.ts';
 import { missingSearchAttributes } from '../temporal/search-attributes.ts';
+import { checkBalances } from './doctor-balances.ts';
 import { bad, type Check, good } from './doctor-check.ts';
 import { reasonOf } from './ground.ts';
 import { reachTemporal } from './reach.ts';
@@ -26,7 +27,12 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
       `select current_setting('server_version') as version, current_setting('server_version_num') as major, (extract(epoch from clock_timestamp()) * 1000)::bigint::text as at`,
     );
     const ours = (asked + Date.now()) / 2;
-    return [checkVersion(row?.version ?? '', row?.major ?? '0'), await checkSchema(em), checkClock(ours, row?.at ?? '0')];
+    return [
+      checkVersion(row?.version ?? '', row?.major ?? '0'),
+      await checkSchema(em),
+      checkClock(ours, row?.at ?? '0'),
+      ...(await checkBalances(em)),
+    ];
   } catch (error) {
     log.debug({ err: error }, 'the database could not be examined');
     return [bad('database', `does not answer: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs')];

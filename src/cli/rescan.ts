@@ -8,7 +8,6 @@ import { answering, leaf, progress } from './run.ts';
 const MAX_BLOCKS = 1_000_000;
 const MAX_HEIGHT = 1_000_000_000;
 const SAY_EVERY_MS = 2_000;
-const IDENTITY_WITHIN_MS = 10_000;
 
 /** `rescan`. */
 export function addRescanCommand(program: Command): void {
@@ -41,13 +40,8 @@ async function run({ options }: { options: Range }) {
 type Gateway = Parameters<Parameters<typeof import('./ground.ts').withGateway>[1]>[0];
 
 async function readAgain(gateway: Gateway, { network, from, to }: Range, signal: AbortSignal) {
-  const [{ activityDepsOf }, { rescan, RescanStopped }] = await Promise.all([
-    import('../compose.ts'),
-    import('../services/chain/rescan.ts'),
-  ]);
-  const chain = activityDepsOf(gateway, await gasWallets(gateway), signal).chains.get(network);
-  if (!chain) throw new OperatorError(`${network} is off`, offAction(network));
-  await checkIdentity(chain.reader);
+  const [{ chainOf }, { rescan, RescanStopped }] = await Promise.all([import('./chain.ts'), import('../services/chain/rescan.ts')]);
+  const chain = await chainOf(gateway, network, signal);
   try {
     return await rescan(gateway.deps, chain, { from, to, signal, progress: reporter() });
   } catch (error) {
@@ -59,32 +53,6 @@ async function readAgain(gateway: Gateway, { network, from, to }: Range, signal:
       { cause: error },
     );
   }
-}
-
-/** Money that comes from our own gas wallets is no deposit: without their addresses it cannot be told apart. */
-async function gasWallets({ config }: Gateway): Promise<Partial<Record<Network, string>>> {
-  const [{ fileExists }, { readPublicParts }] = await Promise.all([
-    import('../signer/private-file.ts'),
-    import('../signer/wallet-file.ts'),
-  ]);
-  if (await fileExists(config.wallet.seedFile)) return (await readPublicParts(config.wallet.seedFile)).gas;
-  progress(
-    `There is no wallet at ${config.wallet.seedFile}, so transfers from your own gas wallets look like deposits: set WALLET_SEED_FILE if you have any.`,
-  );
-  return {};
-}
-
-async function checkIdentity(reader: { checkIdentity(signal: AbortSignal): Promise<void> }): Promise<void> {
-  try {
-    await reader.checkIdentity(AbortSignal.timeout(IDENTITY_WITHIN_MS));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(`The chain cannot be read: ${reason}`, 'See "gateway doctor"', { cause: error });
-  }
-}
-
-function offAction(network: Network): string {
-  return network === 'bsc' ? 'Set BSC_RPC_URLS and try again' : 'This version does not read it yet; nothing is lost until it does';
 }
 
 function reporter(): (at: RescanProgress) => void {

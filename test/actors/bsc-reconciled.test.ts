@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { examine } from '../../src/cli/doctor.ts';
 import { activityDepsOf } from '../../src/compose.ts';
+import { readiness } from '../../src/health.ts';
 import { reconcileStep } from '../../src/services/chain/round.ts';
 import { NO_TRACES, without } from '../chain/following.ts';
 import { answer, gateway } from '../cli/support.ts';
@@ -45,6 +47,11 @@ describe('internal BNB without traces', function () {
         .execute<{ verified_number: string }[]>('select verified_number from chain_cursors');
       return Number(cursor?.verified_number) >= block;
     });
+
+  const operatorEnv = async () => ({
+    ...{ DATABASE_URL: live.databaseUrl, BSC_RPC_URLS: proxy.url, BSC_USDT_CONTRACT: live.chain.usdt.address, BSC_CONFIRMATIONS: '3' },
+    ...{ PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1', DATA_DIR: await tempDir('claim'), TEMPORAL_ADDRESS: '127.0.0.1:1' },
+  });
 
   /** One whole round at once: the worker's own comes by the clock. */
   async function reconcile(): Promise<void> {
@@ -93,10 +100,7 @@ describe('internal BNB without traces', function () {
     };
     await reconcile();
     expect(await live.deposits(hash)).to.deep.equal([]);
-    const env = {
-      ...{ DATABASE_URL: live.databaseUrl, BSC_RPC_URLS: proxy.url, BSC_USDT_CONTRACT: live.chain.usdt.address, BSC_CONFIRMATIONS: '3' },
-      ...{ PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1', DATA_DIR: await tempDir('claim'), TEMPORAL_ADDRESS: '127.0.0.1:1' },
-    };
+    const env = await operatorEnv();
     const listed = await answer<{ unrecognised: Record<string, unknown>[] }>(['deposit', 'list', '--unrecognised'], env);
     const [aside] = listed.unrecognised.filter((row) => String(row['address']).toLowerCase() === to.address);
     expect(aside).to.include({ amount_raw: '7000000000000000', transaction_hash: '', contract_address: null });
@@ -122,5 +126,25 @@ describe('internal BNB without traces', function () {
     expect(await live.eventOf('deposit.completed', hash)).to.include({ amount_raw: '5' });
     await reconcile();
     expect(await live.deposits(hash)).to.have.length(1);
+  });
+
+  it('tells operators how internal BNB is found, and why balances are not being compared when they cannot be', async () => {
+    const env = await operatorEnv();
+    const sql = (text: string) => live.gateway.deps.orm.em.fork().execute(text);
+    const state = () => readiness(live.gateway.gateway, new Date(0));
+    const check = async (name: string) => (await examine(env)).find((entry) => entry.name === name);
+    const host = new URL(proxy.url).host;
+    proxy.fault = without(...NO_TRACES);
+    expect(await check('internal_transfers')).to.include({ ok: true, detail: `by reconciliation, every hour at ${host}` });
+    proxy.fault = without('eth_getBalance', 'eth_call');
+    await sql("update balance_rounds set started_at = started_at - interval '2 hours', position = null");
+    const { ready, notes } = await eventually('a note of it', async () => ((await state()).notes.length > 0 ? await state() : undefined));
+    expect(ready, 'deposits do not need it').to.equal(true);
+    expect(notes[0]).to.match(/^bsc: balances are not being compared with the ledger: no endpoint of bsc tells balances at block \d+/);
+    const balances = await check('balances_bsc');
+    expect(balances).to.include({ ok: false, action: 'Use an endpoint that keeps the state of the last 100 blocks' });
+    expect(balances?.detail).to.match(/does not go on: no endpoint of bsc tells balances/);
+    proxy.fault = undefined;
+    expect(await check('internal_transfers')).to.include({ ok: true, detail: `by traces (trace_block) at ${host}` });
   });
 });
