@@ -99,7 +99,7 @@ function depsOf(orm: Orm): Deps {
         stuckAfterMs: 1,
         webhookMaxAttempts: 5,
       },
-      ...{ webhookTarget: { allowedCidrs: [], allowHttp: false }, blockIntervalMs: { bsc: 1, tron: 1 } },
+      ...{ webhookTarget: { allowedCidrs: [], allowHttp: false }, blockIntervalMs: { bsc: 1, tron: 1 }, sessions: { idleMs: 1, maxMs: 1 } },
     },
   };
 }

@@ -106,6 +106,7 @@ export function settingsOf(config: Config): ServiceSettings {
     webhookMaxAttempts: config.webhooks.maxAttempts,
     webhookTarget: { allowedCidrs: config.webhooks.allowedCidrs, allowHttp: config.webhooks.allowHttp, caPem: config.webhooks.caPem },
     blockIntervalMs: BLOCK_INTERVAL_MS,
+    sessions: config.sessions,
   };
 }
 

@@ -13,6 +13,7 @@ export const GROUPS = {
   prices: 'Prices',
   webhooks: 'Webhooks',
   limits: 'Rate limits',
+  sessions: 'Sessions of people',
 } as const;
 
 /** All that is known about one variable: the parser, the documentation and who needs it. */

@@ -2,6 +2,7 @@ import type { Parser } from './config-parser.ts';
 import * as parse from './config-parsers.ts';
 import { variable } from './config-variable.ts';
 import { MONEY_VARIABLES } from './config-variables-money.ts';
+import { SESSION_VARIABLES } from './config-variables-sessions.ts';
 
 /** Every variable, once. The documentation and .env.example are generated from this table. */
 export const VARIABLES = {
@@ -216,6 +217,7 @@ export const VARIABLES = {
     about: "File with the seed file's passphrase, readable by the signer alone. Unset: wallet.passphrase in DATA_DIR.",
   }),
   ...MONEY_VARIABLES,
+  ...SESSION_VARIABLES,
 } as const;
 
 export type VariableName = keyof typeof VARIABLES;

@@ -22,7 +22,7 @@ export class ConfigError extends OperatorError {
   }
 }
 
-const PREFIXES = /^(BSC|TRON|WALLET|WEBHOOK|SETTLE|PRICE|RATE_LIMIT|TEMPORAL|MIN)_/;
+const PREFIXES = /^(BSC|TRON|WALLET|WEBHOOK|SETTLE|PRICE|RATE_LIMIT|SESSION|TEMPORAL|MIN)_/;
 const MAX_QUOTED = 40;
 
 export type Config = ReturnType<typeof assemble>;
@@ -40,6 +40,8 @@ export function loadConfig(env: Environment, options: { role?: ConfigRole } = {}
   if (values.RATE_LIMIT_BURST < values.RATE_LIMIT_PER_SECOND) {
     problems.push('RATE_LIMIT_BURST must not be below RATE_LIMIT_PER_SECOND: raise the one or lower the other.');
   }
+  if (values.SESSION_MAX < values.SESSION_IDLE)
+    problems.push('SESSION_MAX must not be below SESSION_IDLE: raise the one or lower the other.');
   if (values.PRICE_SOURCE?.kind === 'fixed' && values.PRICE_FEEDS) {
     problems.push('PRICE_FEEDS only goes with PRICE_SOURCE=chainlink: remove the one or change the other.');
   }
@@ -158,6 +160,7 @@ function assemble(values: Values, warnings: readonly string[]) {
       /** PEM text of additional authorities. */
       caPem: values.WEBHOOK_CA_FILE?.pem,
     },
+    sessions: { idleMs: values.SESSION_IDLE, maxMs: values.SESSION_MAX },
     limits: {
       requestsPerSecond: values.RATE_LIMIT_PER_SECOND,
       requestsBurst: values.RATE_LIMIT_BURST,

@@ -35,6 +35,8 @@ export type ServiceSettings = {
   readonly webhookTarget: { readonly allowedCidrs: readonly string[]; readonly allowHttp: boolean; readonly caPem?: string | undefined };
   /** Blocks are expected this often, by network; only pauses between looks depend on it. */
   readonly blockIntervalMs: Readonly<Record<Network, number>>;
+  /** A session ends when it was not used for `idleMs`, and `maxMs` after its login. */
+  readonly sessions: { readonly idleMs: number; readonly maxMs: number };
 };
 
 /** Everything a use case may reach. Clock and ids are handed in so that tests can hold them still. */

@@ -101,6 +101,7 @@ export function testSettings(settings: Partial<ServiceSettings> = {}): ServiceSe
     webhookMaxAttempts: 5,
     webhookTarget: { allowHttp: true, allowedCidrs: ['127.0.0.0/8'] },
     blockIntervalMs: { bsc: 3_000, tron: 3_000 },
+    sessions: { idleMs: 30 * 60_000, maxMs: 12 * 3_600_000 },
     ...settings,
   };
 }
