@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { processTree, signalProcess } from '../src/devnet/process-table.ts';
+import { installPrograms } from './support/debian.ts';
 
 // `npm test`: type check, lint, unused code, then the tests. The last line of the output is "N passed, N failed".
 // With arguments, only mocha runs, over those files.
@@ -130,7 +131,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     setTimeout(() => process.exit(130), END_GRACE_MS).unref();
   });
 }
-if (files.length === 0) await runChecks(count);
+if (files.length === 0) {
+  installPrograms(console.log, process.env);
+  await runChecks(count);
+}
 await runMocha(files, count);
 console.log(`${count.passed} passed, ${count.failed} failed`);
 process.exitCode = count.failed === 0 && count.passed > 0 ? 0 : 1;

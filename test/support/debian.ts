@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import { onPath } from '../../src/devnet/packages.ts';
+
+/** Programs that tests run and that no npm package carries, by Debian's package. */
+const PROGRAMS = [
+  { command: 'python3', package: 'python3' },
+  { command: 'php', package: 'php-cli' },
+  { command: 'chromium', package: 'chromium' },
+] as const;
+
+const LIMIT_MS = 15 * 60_000;
+
+/**
+ * Installs what is missing where we may: as root on a machine with apt-get. Elsewhere, and where it fails, it says so and goes on: the
+ * tests that need a missing program fail with a sentence that names its package.
+ */
+export function installPrograms(log: (line: string) => void, env: NodeJS.ProcessEnv): void {
+  const missing = PROGRAMS.filter(({ command }) => onPath(command, env) === undefined).map((program) => program.package);
+  if (missing.length === 0 || process.getuid?.() !== 0 || onPath('apt-get', env) === undefined) return;
+  log(`installing ${missing.join(', ')}`);
+  const done = aptGet(['update', '-qq'], env) && aptGet(['install', '-y', '-qq', '--no-install-recommends', ...missing], env);
+  if (!done) log(`could not install ${missing.join(', ')}; the tests that need them will say so`);
+}
+
+function aptGet(args: readonly string[], env: NodeJS.ProcessEnv): boolean {
+  const { status } = spawnSync('apt-get', args, {
+    ...{ stdio: ['ignore', 'ignore', 'inherit'], timeout: LIMIT_MS },
+    env: { ...env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+  return status === 0;
+}
