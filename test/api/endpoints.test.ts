@@ -153,7 +153,7 @@ describe('webhook endpoints over HTTP', () => {
       .and.not.equal(body['secret']);
     expect(rotated.body['secret_hint']).to.equal(rotated.body['secret'].slice(-4));
     const [row] = await sql('select secret_sealed, earlier_secrets from webhook_endpoints where id = ?', [body['id']]);
-    const [earlier, ...more] = row?.['earlier_secrets'] as { sealed: string; until: string }[];
+    const [earlier, ...more] = (row?.['earlier_secrets'] ?? []) as { sealed: string; until: string }[];
     const open = (sealed: Buffer) => api.deps.secretBox.open(sealed, body['id']);
     expect(open(row?.['secret_sealed'] as Buffer)).to.equal(rotated.body['secret']);
     expect(open(Buffer.from(earlier?.sealed ?? '', 'base64'))).to.equal(body['secret']);

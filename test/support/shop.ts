@@ -38,6 +38,8 @@ export type TestMerchantShop = {
 
 export type Shops = {
   readonly gateway: LiveGateway;
+  /** Of its Temporal server. */
+  readonly temporalAddress: string;
   merchant(): Promise<TestMerchantShop>;
   deliveriesTo(endpointId: string): Promise<DeliveryRow[]>;
   /** Waits until the only delivery of an endpoint is as `check` wants it. */
@@ -95,6 +97,7 @@ export async function startShops(databaseUrl: string): Promise<Shops> {
 
   return {
     gateway,
+    temporalAddress: temporal.now.address,
     merchant,
     deliveriesTo,
     delivery: (endpointId, what, check, limitMs = 15_000) =>
