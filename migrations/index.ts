@@ -1,12 +1,18 @@
 import { Migration20261121000000_initial } from './Migration20261121000000_initial.ts';
 import { Migration20261121000001_balances } from './Migration20261121000001_balances.ts';
+import { Migration20261121000002_payment_links } from './Migration20261121000002_payment_links.ts';
 import { Migration20261121000003_users } from './Migration20261121000003_users.ts';
+import { Migration20261121000004_limits } from './Migration20261121000004_limits.ts';
+import { Migration20261121000005_idempotency } from './Migration20261121000005_idempotency.ts';
 import { Migration20261121000010_webhook_slots } from './Migration20261121000010_webhook_slots.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
   { name: 'Migration20261121000000_initial', class: Migration20261121000000_initial },
   { name: 'Migration20261121000001_balances', class: Migration20261121000001_balances },
+  { name: 'Migration20261121000002_payment_links', class: Migration20261121000002_payment_links },
   { name: 'Migration20261121000003_users', class: Migration20261121000003_users },
+  { name: 'Migration20261121000004_limits', class: Migration20261121000004_limits },
+  { name: 'Migration20261121000005_idempotency', class: Migration20261121000005_idempotency },
   { name: 'Migration20261121000010_webhook_slots', class: Migration20261121000010_webhook_slots },
 ];

@@ -1,3 +1,4 @@
+import { AllowedNetwork } from './allowed-network.ts';
 import { ApiKey } from './api-key.ts';
 import { BalanceDifference } from './balance-difference.ts';
 import { BalanceRound } from './balance-round.ts';
@@ -8,12 +9,15 @@ import { Deposit } from './deposit.ts';
 import { DepositAddress } from './deposit-address.ts';
 import { DepositTransition } from './deposit-transition.ts';
 import { Event } from './event.ts';
+import { IdempotencyAnswer } from './idempotency-answer.ts';
 import { LedgerEntry } from './ledger-entry.ts';
 import { LedgerTransaction } from './ledger-transaction.ts';
 import { LoginBudget } from './login-budget.ts';
 import { Merchant } from './merchant.ts';
 import { MonthlyTotal } from './monthly-total.ts';
 import { OutboxMessage } from './outbox-message.ts';
+import { PaymentLink } from './payment-link.ts';
+import { RateLimit } from './rate-limit.ts';
 import { Session } from './session.ts';
 import { UnrecognisedTransfer } from './unrecognised-transfer.ts';
 import { User } from './user.ts';
@@ -24,6 +28,7 @@ import { WebhookEndpoint } from './webhook-endpoint.ts';
 import { WebhookSlot } from './webhook-slot.ts';
 
 export {
+  AllowedNetwork,
   ApiKey,
   BalanceDifference,
   BalanceRound,
@@ -34,12 +39,15 @@ export {
   DepositAddress,
   DepositTransition,
   Event,
+  IdempotencyAnswer,
   LedgerEntry,
   LedgerTransaction,
   LoginBudget,
   Merchant,
   MonthlyTotal,
   OutboxMessage,
+  PaymentLink,
+  RateLimit,
   Session,
   UnrecognisedTransfer,
   User,
@@ -52,6 +60,7 @@ export {
 
 /** Every entity, in one list for the ORM's set-up. */
 export const ENTITIES = [
+  AllowedNetwork,
   ApiKey,
   BalanceDifference,
   BalanceRound,
@@ -62,13 +71,16 @@ export const ENTITIES = [
   DepositAddress,
   DepositTransition,
   Event,
+  IdempotencyAnswer,
   LedgerEntry,
   LedgerTransaction,
   LoginBudget,
   Merchant,
   MonthlyTotal,
   OutboxMessage,
+  PaymentLink,
   Session,
+  RateLimit,
   UnrecognisedTransfer,
   User,
   UserSite,

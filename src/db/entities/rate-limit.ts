@@ -1,0 +1,18 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+const schema = defineEntity({
+  name: 'RateLimit',
+  tableName: 'rate_limits',
+  properties: {
+    /** Which limit, and whose. */
+    id: p.string().length(80).primary(),
+    /** What is left; below zero where processes together took more than there was. */
+    tokens: p.double(),
+    /** When it was counted, or when its window began. */
+    since: p.datetime().columnType('timestamptz'),
+  },
+});
+
+/** What one client has left of one limit. */
+export class RateLimit extends schema.class {}
+schema.setClass(RateLimit);
