@@ -1,12 +1,14 @@
 import type { Network } from './domain/assets.ts';
 import { chainWorkflowId } from './domain/ids.ts';
 import type { Deps } from './services/deps.ts';
+import { purgeAnswers } from './services/idempotency.ts';
 import { performOutbox } from './services/outbox.ts';
 import { repairActors } from './services/repair.ts';
 
 const OUTBOX_EVERY_MS = 1_000;
 const REPAIR_EVERY_MS = 10 * 60_000;
 const WATCHERS_EVERY_MS = 30_000;
+const ANSWERS_EVERY_MS = 60_000;
 
 /** Calls `work` again and again until the signal aborts. A failure is logged and the next turn comes as usual. */
 export function loop(input: {
@@ -58,6 +60,7 @@ export function startLoops(deps: Deps, networks: readonly Network[], signal: Abo
   return [
     loop({ name: 'outbox', everyMs: OUTBOX_EVERY_MS, signal, log, work: () => performOutbox(deps) }),
     loop({ name: 'repair', everyMs: REPAIR_EVERY_MS, signal, log, work: () => repairActors(deps) }),
+    loop({ name: 'stored answers', everyMs: ANSWERS_EVERY_MS, signal, log, work: () => purgeAnswers(deps) }),
     loop({ name: 'watchers', everyMs: WATCHERS_EVERY_MS, signal, log, work: watch }),
   ];
 }

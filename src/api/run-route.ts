@@ -6,6 +6,7 @@ import { readJsonBody } from './body.ts';
 import { authenticate } from './credentials.ts';
 import { BUDGET_MS, withinBudget } from './deadline.ts';
 import { ApiError } from './errors.ts';
+import { REPLAYED_HEADER, readOnce, replyOnce } from './idempotency.ts';
 import type { Caller, Reply, Route } from './route.ts';
 import { check, readQuery, refuseDetails } from './validation.ts';
 
@@ -18,17 +19,24 @@ export type RunOptions = {
 
 /**
  * The way of every request, in the order of the contract: 401, 403, (429), 413, 415, 400, 404, and what the use case itself refuses.
- * Throws what the renderer turns into an answer.
+ * A POST with an Idempotency-Key is then carried out once, or its stored answer is given again. Throws what the renderer turns into an answer.
  */
 export async function runRoute(options: RunOptions, route: Route, ctx: Context): Promise<void> {
   const caller = await identify(options.findOwner, route, ctx);
   const { body, query } = await readInput(route, ctx);
+  const once = await readOnce(route, ctx);
   const params = readParams(route, ctx);
-  const reply = await withinBudget(BUDGET_MS + (route.extraMs ?? 0), route.handler(options.deps, { caller, params, query, body } as never));
-  if (options.checkResponses) checkReply(route, reply);
-  ctx.status = reply.status;
+  const produce = async (deps: Deps) => {
+    const reply = await route.handler(deps, { caller, params, query, body } as never);
+    if (options.checkResponses) checkReply(route, reply);
+    return { status: reply.status, body: JSON.stringify(reply.body), replayed: false };
+  };
+  const work = once && caller ? replyOnce(options.deps, { route, caller, params, once }, produce) : produce(options.deps);
+  const answer = await withinBudget(BUDGET_MS + (route.extraMs ?? 0), work);
+  if (answer.replayed) ctx.set(REPLAYED_HEADER, 'true');
+  ctx.status = answer.status;
   ctx.type = 'application/json';
-  ctx.body = JSON.stringify(reply.body);
+  ctx.body = answer.body;
 }
 
 async function identify(findOwner: KeyFinder, route: Route, ctx: Context): Promise<Caller | undefined> {

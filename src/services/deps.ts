@@ -2,6 +2,7 @@ import type { PriceSource } from '../chain/port.ts';
 import type { Orm } from '../db/orm.ts';
 import type { ActorMessage } from '../domain/actor-message.ts';
 import type { Mode, Network } from '../domain/assets.ts';
+import type { OuterTransaction } from './outer-transaction.ts';
 
 /** What the services need of a logger; pino's fits. */
 export type Log = {
@@ -52,4 +53,6 @@ export type Deps = {
   readonly prices: PriceSource;
   /** Undefined in a process without Temporal (a CLI command alone): the outbox keeps the messages for a worker. */
   readonly actors: ActorPort | undefined;
+  /** There while the use case runs inside a transaction that is not its own; `orm` then reaches nothing but that one. */
+  readonly outer?: OuterTransaction | undefined;
 };

@@ -10,6 +10,7 @@ import type { Deps } from './deps.ts';
 import { inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
 import { type EndpointView, presentEndpoint } from './present.ts';
 import { notFound, Refusal } from './refusal.ts';
+import { beforehand } from './transact.ts';
 import { createLookup, type Lookup } from './webhooks/lookup.ts';
 import { generateSecret } from './webhooks/signature.ts';
 import { checkTargetForSave, TargetRefused } from './webhooks/target.ts';
@@ -164,11 +165,12 @@ async function checkUrl(deps: EndpointDeps, text: string): Promise<string> {
   const policy = deps.settings.webhookTarget;
   const lookup = deps.lookup ?? createLookup({ useSystem: policy.allowedCidrs.length > 0 });
   try {
-    const { url } = await checkTargetForSave({ lookup }, text, {
+    const rule = {
       allowedCidrs: policy.allowedCidrs,
       allowHttp: policy.allowHttp,
       ...(policy.caPem === undefined ? {} : { caPem: policy.caPem }),
-    });
+    };
+    const { url } = await beforehand(deps, () => checkTargetForSave({ lookup }, text, rule));
     // Percent-encoding makes some URLs longer than what was typed.
     if (url.href.length > WEBHOOK_LIMITS.urlCharacters) throw new Refusal('INVALID', 'The URL is too long.', 'url');
     return url.href;

@@ -8,7 +8,7 @@ import { currentPrice } from './deposits/price.ts';
 import { recordDeposit } from './deposits/record.ts';
 import { applyTransition } from './deposits/transition.ts';
 import type { Deps } from './deps.ts';
-import { type Tx, transact } from './transact.ts';
+import { beforehand, type Tx, transact } from './transact.ts';
 
 export const SIMULATED_OUTCOMES = ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const;
 export type SimulatedOutcome = (typeof SIMULATED_OUTCOMES)[number];
@@ -37,7 +37,7 @@ export class NoPriceYet extends Error {
  * is replaced. Promises that a repeated hash returns the first deposit unchanged with `created: false`. Undefined: no such test customer.
  */
 export async function simulateDeposit(deps: Deps, input: Simulation): Promise<{ deposit: Deposit; created: boolean } | undefined> {
-  const price = await currentPrice(deps, input.currency);
+  const price = await beforehand(deps, () => currentPrice(deps, input.currency));
   const needsPrice = input.outcome === 'completed' || input.outcome === 'settled';
   if (!price && needsPrice) throw new NoPriceYet(`there is no price for ${input.currency} yet`);
   return await transact(deps, async (tx) => {

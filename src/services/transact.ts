@@ -12,7 +12,8 @@ export type Tx = {
 
 /**
  * Runs `work` in one SQL transaction of its own fork. Starts that it enqueued are performed after the commit without being awaited:
- * the caller's answer never depends on Temporal. Throws what `work` throws, with nothing changed.
+ * the caller's answer never depends on Temporal. Throws what `work` throws, with nothing changed. Within a transaction around the use
+ * case (`deps.outer`) this is a savepoint of it, and the starts wait for its commit.
  */
 export async function transact<T>(deps: Deps, work: (tx: Tx) => Promise<T>): Promise<T> {
   const rows: OutboxRow[] = [];
@@ -25,6 +26,15 @@ export async function transact<T>(deps: Deps, work: (tx: Tx) => Promise<T>): Pro
       },
     });
   });
-  void performOutboxRows(deps, rows);
+  if (deps.outer) deps.outer.afterCommit(rows);
+  else void performOutboxRows(deps, rows);
   return result;
+}
+
+/**
+ * Slow work of the world outside that a use case needs before its transaction: a name lookup, a price. Within a transaction around the
+ * use case it is done while that one is not open, so that no connection waits for it. Throws what `work` throws.
+ */
+export function beforehand<T>(deps: Deps, work: () => Promise<T>): Promise<T> {
+  return deps.outer ? deps.outer.beforehand(work) : work();
 }

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { IdempotencyAnswer } from '../db/entities/index.ts';
+import type { Em } from '../db/orm.ts';
+import type { Scope } from './customers.ts';
+import type { Deps } from './deps.ts';
+import { type Around, transactAround } from './outer-transaction.ts';
+
+/** How long a stored answer is given again. */
+export const ANSWER_KEPT_MS = 24 * 3_600_000;
+const PURGE_BATCH = 1_000;
+const MAX_PURGE_BATCHES = 100;
+
+/** A request that is to be carried out once: the key counts for one merchant, mode, method and path. */
+export type KeyedRequest = Scope & {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  /** Of everything else that the request says; hex. */
+  readonly requestHash: string;
+};
+
+export type KeptAnswer = { readonly status: number; readonly body: string };
+
+/** `other_request`: the key was used for another one. `in_flight`: the same key is being worked on at this moment. */
+export class IdempotencyConflict extends Error {
+  override readonly name = 'IdempotencyConflict';
+  readonly reason: 'other_request' | 'in_flight';
+
+  constructor(reason: 'other_request' | 'in_flight') {
+    super(`an idempotency key that is in use: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/**
+ * Carries a request out once and keeps its answer for 24 h, in the very transaction of the effect: after a crash at any moment there are
+ * both or neither. `produce` gets deps that reach nothing but this transaction. When it throws, the effect is taken back; what
+ * `keptRefusal` makes an answer of is stored all the same, everything else leaves no trace. Throws {@link IdempotencyConflict} for a key
+ * that was used with another request, or that another process or request works on right now: it never waits for that one.
+ */
+export async function answerOnce(
+  deps: Deps,
+  request: KeyedRequest,
+  produce: (joined: Deps) => Promise<KeptAnswer>,
+  keptRefusal: (error: unknown) => KeptAnswer | undefined,
+): Promise<KeptAnswer & { readonly replayed: boolean }> {
+  return await transactAround(deps, async (around) => {
+    await claim(around.em, request);
+    const known = await findAnswer(around.em, deps, request);
+    if (known) return { ...known, replayed: true };
+    const answer = await produceOrRefuse(around, produce, keptRefusal);
+    await keepAnswer(around.em, deps, request, answer);
+    return { ...answer, replayed: false };
+  });
+}
+
+/** Removes answers whose time is over, which are no longer given anyway. Returns how many; a turn is bounded, the next one goes on. */
+export async function purgeAnswers(deps: Deps): Promise<number> {
+  let purged = 0;
+  for (let batch = 0; batch < MAX_PURGE_BATCHES; batch += 1) {
+    const rows = await deps.orm.em.fork().execute<{ id: string }[]>(
+      `delete from idempotency_answers where id in (
+           select id from idempotency_answers where expires_at <= ? order by expires_at limit ${PURGE_BATCH} for update skip locked
+         ) returning id`,
+      [deps.now()],
+    );
+    purged += rows.length;
+    if (rows.length < PURGE_BATCH) break;
+  }
+  return purged;
+}
+
+async function produceOrRefuse(
+  around: Around,
+  produce: (joined: Deps) => Promise<KeptAnswer>,
+  keptRefusal: (error: unknown) => KeptAnswer | undefined,
+): Promise<KeptAnswer> {
+  try {
+    return await around.run(produce);
+  } catch (error) {
+    const refusal = keptRefusal(error);
+    if (!refusal) throw error;
+    return refusal;
+  }
+}
+
+/**
+ * The lock of the key until the end of the transaction, however that ends. It must be a statement before the look at the row: the row of
+ * whoever had the lock before is visible only to a snapshot that is taken after the lock.
+ */
+async function claim(em: Em, request: KeyedRequest): Promise<void> {
+  const scope = [request.merchantId, request.mode, request.method, request.path, request.key];
+  const lock = createHash('sha256').update(JSON.stringify(scope)).digest().readBigInt64BE();
+  const [row] = await em.execute<{ claimed: boolean }[]>('select pg_try_advisory_xact_lock(?::bigint) as claimed', [`${lock}`]);
+  if (!row?.claimed) throw new IdempotencyConflict('in_flight');
+}
+
+async function findAnswer(em: Em, deps: Deps, request: KeyedRequest): Promise<KeptAnswer | undefined> {
+  const { merchantId, mode, method, path, key } = request;
+  const row = await em.findOne(IdempotencyAnswer, { merchantId, mode, method, path, key });
+  if (!row) return undefined;
+  if (row.expiresAt <= deps.now()) {
+    await em.nativeDelete(IdempotencyAnswer, { id: row.id });
+    em.clear();
+    return undefined;
+  }
+  if (row.requestHash !== request.requestHash) throw new IdempotencyConflict('other_request');
+  return { status: row.status, body: deps.secretBox.open(row.bodySealed, row.id) };
+}
+
+async function keepAnswer(em: Em, deps: Deps, request: KeyedRequest, answer: KeptAnswer): Promise<void> {
+  const { merchantId, mode, method, path, key, requestHash } = request;
+  const [id, createdAt] = [deps.newId(), deps.now()];
+  em.create(IdempotencyAnswer, {
+    ...{ id, merchantId, mode, method, path, key, requestHash, status: answer.status },
+    ...{ bodySealed: deps.secretBox.seal(answer.body, id), createdAt, expiresAt: new Date(createdAt.getTime() + ANSWER_KEPT_MS) },
+  });
+  await em.flush();
+}
