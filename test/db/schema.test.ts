@@ -8,6 +8,8 @@ import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 const GUARDS: Readonly<Record<string, string>> = {
   events_append_only: 'events',
   deposits_guard: 'deposits',
+  deposits_assignment_guard: 'deposits',
+  payment_links_guard: 'payment_links',
   ledger_transactions_append_only: 'ledger_transactions',
   ledger_entries_append_only: 'ledger_entries',
   ledger_entries_balanced: 'ledger_entries',

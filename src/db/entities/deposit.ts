@@ -4,6 +4,7 @@ import type { DepositState, FailureCode } from '../../domain/deposit.ts';
 import { UnitsType } from '../units-type.ts';
 import { Customer } from './customer.ts';
 import { Merchant } from './merchant.ts';
+import { PaymentLink } from './payment-link.ts';
 
 const schema = defineEntity({
   name: 'Deposit',
@@ -38,6 +39,9 @@ const schema = defineEntity({
     verifiedAt: p.datetime().columnType('timestamptz').nullable(),
     alarmedAt: p.datetime().columnType('timestamptz').nullable(),
     wakeAt: p.datetime().columnType('timestamptz').nullable(),
+    /** The time of its block, as it was recorded first or bound last; simulated ones have the time of their making. */
+    minedAt: p.datetime().columnType('timestamptz').nullable(),
+    paymentLinkId: () => p.manyToOne(PaymentLink).mapToPk().fieldName('payment_link_id').nullable().deleteRule('no action'),
     detectedAt: p.datetime().columnType('timestamptz'),
     completedAt: p.datetime().columnType('timestamptz').nullable(),
     settledAt: p.datetime().columnType('timestamptz').nullable(),
@@ -52,6 +56,7 @@ const schema = defineEntity({
     { name: 'deposits_address_index', properties: ['network', 'addressKey'] },
     { name: 'deposits_waiting_index', properties: ['network', 'blockNumber'], where: "status in ('detected', 'confirming')" },
     { name: 'deposits_orphaned_index', properties: ['network'], where: 'block_hash is null' },
+    { name: 'deposits_payment_link_index', properties: ['paymentLinkId'], where: 'payment_link_id is not null' },
     { name: 'deposits_sleeping_index', properties: ['network', 'blockNumber'], where: 'wake_at is not null' },
   ],
   checks: [
@@ -63,6 +68,7 @@ const schema = defineEntity({
       name: 'deposits_failure_code_check',
       expression: "failure_code in ('MONTHLY_LIMIT', 'REORGED', 'BELOW_MINIMUM', 'REJECTED_BY_OPERATOR')",
     },
+    { name: 'deposits_payment_check', expression: "payment_link_id is null or (currency = 'USDT' and status <> 'failed')" },
     { name: 'deposits_priced_check', expression: "status in ('detected', 'confirming', 'failed') or amount_usd_cents is not null" },
   ],
 });

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { Mode } from '../../domain/assets.ts';
 import { Merchant } from './merchant.ts';
+import { PaymentLink } from './payment-link.ts';
 
 /** A secret that was replaced and still signs beside the newest one until its time: sealed, in base64. */
 export type EarlierSecret = { readonly sealed: string; readonly until: string };
@@ -26,11 +27,16 @@ const schema = defineEntity({
     goneSince: p.datetime().columnType('timestamptz').nullable(),
     goneCount: p.integer(),
     disabledReason: p.string().length(200).nullable(),
+    /** Set on the endpoint that stands for the own webhook URL of a payment link; its id is the link's, and no list shows it. */
+    paymentLinkId: () => p.manyToOne(PaymentLink).mapToPk().fieldName('payment_link_id').nullable().deleteRule('no action'),
     createdAt: p.datetime().columnType('timestamptz'),
     updatedAt: p.datetime().columnType('timestamptz'),
     deletedAt: p.datetime().columnType('timestamptz').nullable(),
   },
-  indexes: [{ name: 'webhook_endpoints_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] }],
+  indexes: [
+    { name: 'webhook_endpoints_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'], where: 'payment_link_id is null' },
+  ],
+  uniques: [{ name: 'webhook_endpoints_payment_link_unique', properties: ['paymentLinkId'], where: 'payment_link_id is not null' }],
   checks: [{ name: 'webhook_endpoints_mode_check', expression: "mode in ('live', 'test')" }],
 });
 

@@ -1,0 +1,67 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Currency, Mode, Network } from '../../domain/assets.ts';
+import type { AmountStatus, LinkStatus } from '../../domain/payment-link.ts';
+import { UnitsType } from '../units-type.ts';
+import { Customer } from './customer.ts';
+import { Merchant } from './merchant.ts';
+
+const schema = defineEntity({
+  name: 'PaymentLink',
+  tableName: 'payment_links',
+  properties: {
+    id: p.uuid().primary(),
+    merchantId: () => p.manyToOne(Merchant).mapToPk().fieldName('merchant_id'),
+    customerId: () => p.manyToOne(Customer).mapToPk().fieldName('customer_id'),
+    mode: p.string().length(4).$type<Mode>(),
+    token: p.string().length(64),
+    url: p.string().length(2048),
+    status: p.string().length(16).$type<LinkStatus>(),
+    amountStatus: p.string().length(10).$type<AmountStatus>(),
+    stateSince: p.datetime().columnType('timestamptz'),
+    sequence: p.integer(),
+    amountCents: p.type(UnitsType).$type<bigint>(),
+    amountUnits: p.type(UnitsType).$type<bigint>(),
+    leastUnits: p.type(UnitsType).$type<bigint>(),
+    paidUnits: p.type(UnitsType).$type<bigint>(),
+    late: p.boolean(),
+    currency: p.string().length(8).$type<Currency>(),
+    network: p.string().length(8).$type<Network>().nullable(),
+    description: p.string().length(500).nullable(),
+    externalId: p.string().length(255).nullable(),
+    metadata: p.json().$type<Record<string, unknown>>(),
+    successUrl: p.string().length(2048).nullable(),
+    cancelUrl: p.string().length(2048).nullable(),
+    webhookUrl: p.string().length(2048).nullable(),
+    paidNetwork: p.string().length(8).$type<Network>().nullable(),
+    paidCurrency: p.string().length(8).$type<Currency>().nullable(),
+    transactionHash: p.string().length(66).nullable(),
+    expiresAt: p.datetime().columnType('timestamptz'),
+    completedAt: p.datetime().columnType('timestamptz').nullable(),
+    createdAt: p.datetime().columnType('timestamptz'),
+    updatedAt: p.datetime().columnType('timestamptz'),
+  },
+  uniques: [{ name: 'payment_links_token_unique', properties: ['token'] }],
+  indexes: [
+    { name: 'payment_links_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
+    { name: 'payment_links_customer_index', properties: ['customerId', 'createdAt', 'id'] },
+    { name: 'payment_links_open_index', properties: ['expiresAt'], where: "status in ('pending', 'processing', 'partially_paid')" },
+  ],
+  checks: [
+    { name: 'payment_links_mode_check', expression: "mode in ('live', 'test')" },
+    { name: 'payment_links_network_check', expression: "network in ('bsc', 'tron')" },
+    {
+      name: 'payment_links_status_check',
+      expression: "status in ('pending', 'processing', 'partially_paid', 'completed', 'expired', 'cancelled')",
+    },
+    { name: 'payment_links_amount_status_check', expression: "amount_status in ('none', 'underpaid', 'exact', 'overpaid', 'late')" },
+    {
+      name: 'payment_links_amount_check',
+      expression: 'amount_cents > 0 and least_units > 0 and least_units <= amount_units and paid_units >= 0',
+    },
+    { name: 'payment_links_completed_check', expression: "(status = 'completed') = (completed_at is not null)" },
+  ],
+});
+
+/** A hosted checkout. Amounts in units are USDT with 18 decimals, whatever network pays; the USDT amount is frozen when it is made. */
+export class PaymentLink extends schema.class {}
+schema.setClass(PaymentLink);
