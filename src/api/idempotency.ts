@@ -14,6 +14,11 @@ export const REPLAYED_HEADER = 'Idempotency-Replayed';
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 const RETRY_AFTER_S = 1;
 
+/** Whether requests of a route may carry a key: every POST of a known caller. */
+export function takesKey(route: Route): boolean {
+  return route.method === 'post' && route.auth === 'merchant';
+}
+
 /** The key of a request and what it stands for. */
 export type Once = { readonly key: string; readonly requestHash: string };
 
@@ -23,7 +28,7 @@ export type Once = { readonly key: string; readonly requestHash: string };
  */
 export async function readOnce(route: Route, ctx: Context): Promise<Once | undefined> {
   const key = ctx.req.headers[KEY_HEADER];
-  if (key === undefined || route.method !== 'post' || route.auth === 'none') return undefined;
+  if (key === undefined || !takesKey(route)) return undefined;
   // A route that takes no body is sent one at times; whether it is the same request depends on that as well.
   const bytes = await readRawBody(ctx);
   if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {

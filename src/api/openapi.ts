@@ -3,6 +3,7 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import { type AnyEventType, EVENT_TYPES, TEST_EVENT } from '../domain/events.ts';
 import { USER_AGENT, WEBHOOK_HEADERS } from '../domain/webhook.ts';
 import { ERROR_STATUS, type ErrorCode } from './errors.ts';
+import { IDEMPOTENCY_KEY, takesKey } from './idempotency.ts';
 import type { Route } from './route.ts';
 import { id, network, time } from './schemas/common.ts';
 import { customer } from './schemas/customer.ts';
@@ -19,6 +20,14 @@ const errorBody = z
   })
   .meta({ id: 'Error' });
 
+const idempotencyHeader = z.object({
+  'Idempotency-Key': z.string().regex(IDEMPOTENCY_KEY).optional().meta({
+    description:
+      'Makes it safe to send the request again: for 24 hours the same key with the same request gets the first answer, marked with `Idempotency-Replayed: true`.',
+    example: '7f9c1c1e-order-4711',
+  }),
+});
+
 const DESCRIPTION: Readonly<Record<number, string>> = {
   200: 'Done.',
   201: 'Made.',
@@ -26,7 +35,7 @@ const DESCRIPTION: Readonly<Record<number, string>> = {
   401: 'No valid API key, two that differ, or one in the query string.',
   403: 'No active subscription, or not in this mode.',
   404: 'No such resource for this merchant and mode.',
-  409: 'It exists already.',
+  409: 'It exists already, or the Idempotency-Key stands for another request or for one that is still being worked on.',
   413: 'The body is larger than 1 MiB.',
   415: 'The body is not JSON.',
   500: 'A fault of ours.',
@@ -70,7 +79,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(route.auth === 'none' ? { security: [] } : {}),
-    requestParams: { ...(path ? { path } : {}), ...(query ? { query } : {}) },
+    requestParams: { ...(path ? { path } : {}), ...(query ? { query } : {}), ...(takesKey(route) ? { header: idempotencyHeader } : {}) },
     ...(route.body ? { requestBody: { required: true, content: { [JSON_TYPE]: { schema: route.body } } } } : {}),
     responses: responsesOf(route),
   };
@@ -91,7 +100,8 @@ function errorStatuses(route: Route): number[] {
   const statuses = new Set<number>([400, 500, 503]);
   if (route.auth === 'merchant') for (const status of [401, 403]) statuses.add(status);
   if (route.params) statuses.add(404);
-  if (route.body) for (const status of [413, 415]) statuses.add(status);
+  if (route.body || takesKey(route)) for (const status of [413, 415]) statuses.add(status);
+  if (takesKey(route)) statuses.add(ERROR_STATUS.IDEMPOTENCY_CONFLICT);
   for (const code of route.errors ?? []) statuses.add(ERROR_STATUS[code]);
   return [...statuses].sort((a, b) => a - b);
 }
