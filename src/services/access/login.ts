@@ -1,0 +1,143 @@
+import type { Em } from '../../db/orm.ts';
+import type { Deps } from '../deps.ts';
+import { decoyHash, hashPassword, isOutdated, isPassword, PASSWORD_COST, type PasswordCost } from './passwords.ts';
+import { addSession, endSession } from './sessions.ts';
+import { type Attempt, giveBack, takeAttempt } from './throttle.ts';
+import { stepOfCode } from './totp.ts';
+import { normaliseEmail } from './users.ts';
+import { createWaitingLine, LineIsFull } from './waiting-line.ts';
+
+/** Hashing takes 19 MiB and a thread of four that files and names need too: two at a time, whatever comes. */
+const LINE = { running: 2, places: 256, placesOfKey: 32, waitMs: 10_000 } as const;
+const BUSY_RETRY_SECONDS = 2;
+const MAX_SITES_OF_USER = 100;
+
+export type LoginInput = {
+  readonly email: string;
+  readonly password: string;
+  /** The code of an authenticator app; not looked at for a user without one. */
+  readonly totp?: string | undefined;
+  /** Where the caller comes from: an IPv4 address, or the /64 of an IPv6 one. */
+  readonly site: string;
+  /** The token of a session that came along; it ends when this login succeeds. */
+  readonly previousToken?: string | undefined;
+};
+
+/** `refused` is one answer for every wrong thing, so that nobody learns which it was. */
+export type LoginResult =
+  | { readonly kind: 'signed-in'; readonly userId: string; readonly merchantId: string; readonly token: string }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'throttled'; readonly retryAfterSeconds: number };
+
+export type LoginOptions = {
+  /** Bounds each wait for the database. */
+  readonly within?: <T>(work: Promise<T>) => Promise<T>;
+  readonly cost?: PasswordCost;
+};
+
+/** Signs people in. Throws {@link LineIsFull} when more logins wait than this process takes. */
+export type Login = (input: LoginInput) => Promise<LoginResult>;
+
+type Candidate = {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly password_hash: string;
+  readonly totp_sealed: Buffer | null;
+  readonly known: boolean;
+};
+
+/**
+ * A login of one process. Each try is counted before its password is looked at, wrong ones stay counted, and an account that does not
+ * exist costs the same time as one that does.
+ */
+export function createLogin(deps: Deps, options: LoginOptions = {}): Login {
+  const { within = (work) => work, cost = PASSWORD_COST } = options;
+  const line = createWaitingLine(LINE);
+  const decoy = decoyHash(cost);
+
+  const attempt = async (input: LoginInput, email: string, user: Candidate | undefined): Promise<LoginResult> => {
+    const who = { site: input.site, email, known: user?.known ?? false };
+    const taken = await within(takeAttempt(deps, who));
+    if (!taken.ok) return { kind: 'throttled', retryAfterSeconds: taken.retryAfterSeconds };
+    const isRight = await isPassword(user?.password_hash ?? decoy, input.password);
+    // Looked at in any case: a code that is asked for only after the right password would give the password away.
+    const step = stepOf(deps, user, input.totp);
+    if (!user || !isRight || step === 'wrong') return { kind: 'refused' };
+    const newHash = isOutdated(user.password_hash, cost) ? await hashPassword(input.password, cost) : user.password_hash;
+    const token = await within(open(deps, { who, at: taken.at, user, step, newHash, previousToken: input.previousToken }));
+    return token === undefined ? { kind: 'refused' } : { kind: 'signed-in', userId: user.id, merchantId: user.merchant_id, token };
+  };
+
+  return async (input) => {
+    const email = normaliseEmail(input.email);
+    const user = await within(findCandidate(deps, email, input.site));
+    try {
+      return await line(input.site, () => attempt(input, email, user));
+    } catch (error) {
+      if (error instanceof LineIsFull && error.ofKey) return { kind: 'throttled', retryAfterSeconds: BUSY_RETRY_SECONDS };
+      throw error;
+    }
+  };
+}
+
+async function findCandidate(deps: Deps, email: string, site: string): Promise<Candidate | undefined> {
+  const pool = await deps.orm.em.getConnection().getNativeClient();
+  const { rows } = await pool.query<Candidate>({
+    name: 'find-login',
+    text: `select u.id, u.merchant_id, u.password_hash, u.totp_sealed,
+             exists (select 1 from user_sites s where s.user_id = u.id and s.site = $2) as known
+           from users u where u.email = $1`,
+    values: [email, site],
+  });
+  return rows[0];
+}
+
+/** The step of the code, null for a user without one. */
+function stepOf(deps: Deps, user: Candidate | undefined, code: string | undefined): number | null | 'wrong' {
+  if (!user?.totp_sealed) return null;
+  return stepOfCode(deps.secretBox.open(user.totp_sealed, user.id), code ?? '', deps.now()) ?? 'wrong';
+}
+
+type Opening = {
+  readonly who: Attempt;
+  readonly at: number;
+  readonly user: Candidate;
+  readonly step: number | null;
+  readonly newHash: string;
+  readonly previousToken: string | undefined;
+};
+
+/**
+ * Opens the session, unless the code was used by another login or the user's password changed since it was looked at: both are decided
+ * by the one update that holds the user's row.
+ */
+async function open(deps: Deps, { who, at, user, step, newHash, previousToken }: Opening): Promise<string | undefined> {
+  const now = deps.now();
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const updated = await em.execute<unknown[]>(
+      `update users set last_login_at = ?, password_hash = ?, totp_last_step = coalesce(?::int, totp_last_step)
+       where id = ? and password_hash = ? and totp_sealed is not distinct from ?
+         and (?::int is null or totp_last_step is null or totp_last_step < ?::int) returning id`,
+      [now, newHash, step, user.id, user.password_hash, user.totp_sealed, step, step],
+    );
+    if (updated.length === 0) return undefined;
+    await giveBack(em, who, at);
+    await rememberSite(em, { userId: user.id, site: who.site, now });
+    if (previousToken !== undefined) await endSession(em, previousToken);
+    return await addSession(em, deps, user.id);
+  });
+}
+
+/** Where the owner comes from has a budget of its own, so that strangers cannot lock the owner out. The latest hundred are kept. */
+async function rememberSite(em: Em, { userId, site, now }: { userId: string; site: string; now: Date }): Promise<void> {
+  await em.execute(
+    `insert into user_sites (user_id, site, last_login_at) values (?, ?, ?)
+     on conflict (user_id, site) do update set last_login_at = excluded.last_login_at`,
+    [userId, site, now],
+  );
+  await em.execute(
+    `delete from user_sites where (user_id, site) in
+       (select user_id, site from user_sites where user_id = ? order by last_login_at desc, site offset ${MAX_SITES_OF_USER})`,
+    [userId],
+  );
+}

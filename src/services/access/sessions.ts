@@ -1,0 +1,97 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Em } from '../../db/orm.ts';
+import type { Deps } from '../deps.ts';
+
+const TOKEN_BYTES = 32;
+const TOKEN_SHAPE = /^[A-Za-z0-9_-]{43}$/;
+/** Use is written down at most this often; a shorter idle time asks for finer notes. */
+const NOTE_EVERY_MS = 60_000;
+const NOTES_OF_IDLE = 10;
+const MAX_SESSIONS_OF_USER = 50;
+const PURGE_BATCH = 5_000;
+/** Where nobody has signed in from for so long is strange again. */
+const SITE_KEPT_MS = 365 * 86_400_000;
+
+/** Who is signed in. */
+export type SessionOwner = {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly merchantId: string;
+  /** Whether the merchant's subscription is active now. */
+  readonly subscribed: boolean;
+};
+
+/** Tells who is signed in with a token; undefined for a malformed, unknown, revoked or expired one. */
+export type SessionFinder = (token: string) => Promise<SessionOwner | undefined>;
+
+/** Makes a session inside the caller's transaction and returns its token, which exists nowhere else. The oldest above 50 end. */
+export async function addSession(em: Em, deps: Deps, userId: string): Promise<string> {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const now = deps.now();
+  await em.execute('insert into sessions (id, user_id, token_hash, created_at, last_seen_at) values (?, ?, ?, ?, ?)', [
+    ...[deps.newId(), userId, hash('sha256', token), now, now],
+  ]);
+  await em.execute(
+    `delete from sessions where id in (select id from sessions where user_id = ? order by created_at desc, id desc offset ${MAX_SESSIONS_OF_USER})`,
+    [userId],
+  );
+  return token;
+}
+
+/** One indexed query for each question, none for what cannot be a token. That a session is used is written at most once a minute. */
+export function createSessionFinder(deps: Deps): SessionFinder {
+  const { idleMs, maxMs } = deps.settings.sessions;
+  const noteEveryMs = Math.min(NOTE_EVERY_MS, Math.floor(idleMs / NOTES_OF_IDLE));
+  return async (token) => {
+    if (!TOKEN_SHAPE.test(token)) return undefined;
+    const now = deps.now();
+    const pool = await deps.orm.em.getConnection().getNativeClient();
+    const { rows } = await pool.query<{ id: string; user_id: string; merchant_id: string; last_seen_at: Date; subscribed: boolean }>({
+      name: 'find-session',
+      text: `select s.id, s.user_id, u.merchant_id, s.last_seen_at,
+               m.subscription_active and (m.subscription_until is null or m.subscription_until > $2) as subscribed
+             from sessions s join users u on u.id = s.user_id join merchants m on m.id = u.merchant_id
+             where s.token_hash = $1 and s.last_seen_at > $3 and s.created_at > $4`,
+      values: [hash('sha256', token), now, before(now, idleMs), before(now, maxMs)],
+    });
+    const row = rows[0];
+    if (!row) return undefined;
+    const noted = before(now, noteEveryMs);
+    if (row.last_seen_at <= noted) {
+      // Of simultaneous requests one writes; a session that was revoked meanwhile is gone, and stays so.
+      await pool.query('update sessions set last_seen_at = $2 where id = $1 and last_seen_at <= $3', [row.id, now, noted]);
+    }
+    return { sessionId: row.id, userId: row.user_id, merchantId: row.merchant_id, subscribed: row.subscribed };
+  };
+}
+
+/** Ends the session of a token at once. One that is not there is no error. */
+export async function endSession(em: Em, token: string): Promise<void> {
+  if (TOKEN_SHAPE.test(token)) await em.execute('delete from sessions where token_hash = ?', [hash('sha256', token)]);
+}
+
+/** Ends every session of a user inside the caller's transaction. */
+export async function endSessionsOf(em: Em, userId: string): Promise<void> {
+  await em.execute('delete from sessions where user_id = ?', [userId]);
+}
+
+/** Removes what has ended: sessions, budgets of attempts, and addresses that nobody used for a year. At most 5,000 rows of each. */
+export async function purgeSessions(deps: Deps): Promise<void> {
+  const { idleMs, maxMs } = deps.settings.sessions;
+  const now = deps.now();
+  const ended: readonly (readonly [table: string, condition: string, times: readonly Date[]])[] = [
+    ['sessions', 'last_seen_at <= ? or created_at <= ?', [before(now, idleMs), before(now, maxMs)]],
+    ['login_budgets', 'ends_at <= ?', [now]],
+    ['user_sites', 'last_login_at <= ?', [before(now, SITE_KEPT_MS)]],
+  ];
+  const em = deps.orm.em.fork();
+  for (const [table, condition, times] of ended) {
+    // The condition stands twice: a row that was renewed while the deletion waited for it stays.
+    const sql = `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${PURGE_BATCH}) and (${condition})`;
+    await em.execute(sql, [...times, ...times]);
+  }
+}
+
+function before(now: Date, ms: number): Date {
+  return new Date(now.getTime() - ms);
+}

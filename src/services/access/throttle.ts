@@ -1,0 +1,83 @@
+import { hash } from 'node:crypto';
+import type { Em } from '../../db/orm.ts';
+import type { Deps } from '../deps.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Failures that are taken within a time: by one address, and for one account. */
+const BUDGETS = {
+  site: { limit: 10, windowMs: 5 * MINUTE_MS },
+  account: { limit: 20, windowMs: 60 * MINUTE_MS },
+} as const;
+
+/** Who tries: `known` is an address that the account has signed in from before. */
+export type Attempt = { readonly site: string; readonly email: string; readonly known: boolean };
+
+/** A try that is counted, or how long the caller has to wait, in whole seconds. */
+export type Taken = { readonly ok: true; readonly at: number } | { readonly ok: false; readonly retryAfterSeconds: number };
+
+class BudgetSpent extends Error {
+  readonly untilMs: number;
+  constructor(untilMs: number) {
+    super('the budget is spent');
+    this.untilMs = untilMs;
+  }
+}
+
+/**
+ * Counts a try before its password is looked at, so that of any number of simultaneous ones no more than the budget get to the password.
+ * A try that succeeds is given back by {@link giveBack}. Sliding windows, exact to the millisecond; a refused try is not counted.
+ */
+export async function takeAttempt(deps: Deps, attempt: Attempt): Promise<Taken> {
+  const at = deps.now().getTime();
+  try {
+    await deps.orm.em.fork().transactional(async (em) => {
+      for (const budget of budgetsOf(attempt)) await take(em, budget, at);
+    });
+    return { ok: true, at };
+  } catch (error) {
+    if (!(error instanceof BudgetSpent)) throw error;
+    return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil((error.untilMs - at) / 1_000)) };
+  }
+}
+
+/** Takes a counted try back inside the caller's transaction: successful logins do not count. */
+export async function giveBack(em: Em, attempt: Attempt, at: number): Promise<void> {
+  for (const { key } of budgetsOf(attempt)) {
+    await em.execute(
+      `update login_budgets set attempts = attempts[:array_position(attempts, ?::bigint) - 1] || attempts[array_position(attempts, ?::bigint) + 1:]
+       where key = ? and array_position(attempts, ?::bigint) is not null`,
+      [at, at, key, at],
+    );
+  }
+}
+
+type Budget = { readonly key: string; readonly limit: number; readonly windowMs: number };
+
+/** Always in this order, which is the order of the row locks. Unknown accounts have budgets like any other: the key is the email's hash. */
+function budgetsOf({ site, email, known }: Attempt): Budget[] {
+  const account = known ? `known:${site}:${email}` : `account:${email}`;
+  return [
+    { key: hash('sha256', `site:${site}`), ...BUDGETS.site },
+    { key: hash('sha256', account), ...BUDGETS.account },
+  ];
+}
+
+/** The conflicting row is locked before it is counted, which makes this exact under any number of processes. */
+async function take(em: Em, { key, limit, windowMs }: Budget, at: number): Promise<void> {
+  const since = at - windowMs;
+  const taken = await em.execute<unknown[]>(
+    `insert into login_budgets as budget (key, attempts, ends_at) values (?, array[?::bigint], ?)
+     on conflict (key) do update set ends_at = greatest(budget.ends_at, excluded.ends_at),
+       attempts = array(select t from unnest(budget.attempts) as t where t > ?::bigint order by t) || excluded.attempts
+     where (select count(*) from unnest(budget.attempts) as t where t > ?::bigint) < ?
+     returning key`,
+    [key, at, new Date(at + windowMs), since, since, limit],
+  );
+  if (taken.length > 0) return;
+  const [row] = await em.execute<{ oldest: string | null }[]>(
+    'select min(t)::text as oldest from login_budgets, unnest(attempts) as t where key = ? and t > ?::bigint',
+    [key, since],
+  );
+  throw new BudgetSpent(Number.parseInt(row?.oldest ?? `${at}`, 10) + windowMs);
+}

@@ -1,0 +1,30 @@
+import { Secret, TOTP } from 'otpauth';
+
+const SECRET_BYTES = 20;
+const STEP_SECONDS = 30;
+const DIGITS = 6;
+/** Steps on either side of now whose code is taken: clocks differ. */
+const WINDOW = 1;
+const ISSUER = 'Deposit Gateway';
+
+/** What an authenticator app takes: the URI (as a QR code, mostly), or the secret typed in base32. */
+export type NewTotp = { readonly uri: string; readonly secret: string };
+
+/** A new secret of 160 random bits (RFC 4226, section 4) for this account. */
+export function newTotp(email: string): NewTotp {
+  const totp = generator(new Secret({ size: SECRET_BYTES }), email);
+  return { uri: totp.toString(), secret: totp.secret.base32 };
+}
+
+/** The step whose code this is, in the step of `now` or one beside it; undefined for any other text. Spaces, as apps show them, are fine. */
+export function stepOfCode(secret: string, code: string, now: Date): number | undefined {
+  const digits = code.replace(/\s/g, '');
+  if (!/^[0-9]{6}$/.test(digits)) return undefined;
+  const timestamp = now.getTime();
+  const delta = generator(Secret.fromBase32(secret), '').validate({ token: digits, timestamp, window: WINDOW });
+  return delta === null ? undefined : Math.floor(timestamp / 1_000 / STEP_SECONDS) + delta;
+}
+
+function generator(secret: Secret, label: string): TOTP {
+  return new TOTP({ issuer: ISSUER, label, algorithm: 'SHA1', digits: DIGITS, period: STEP_SECONDS, secret });
+}

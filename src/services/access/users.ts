@@ -1,0 +1,119 @@
+import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { Merchant, User } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { isUuid } from '../../domain/ids.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../refusal.ts';
+import { checkNewPassword, hashPassword } from './passwords.ts';
+import { endSessionsOf } from './sessions.ts';
+import { type NewTotp, newTotp } from './totp.ts';
+
+const MAX_EMAIL = 320;
+const MAX_USERS_LISTED = 1_000;
+
+/** A user as operators see it. */
+export type UserView = {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly email: string;
+  readonly totp: boolean;
+  readonly createdAt: Date;
+  readonly lastLoginAt: Date | null;
+};
+
+/** The one spelling of an email under which a user is found: case and surrounding space do not count. */
+export function normaliseEmail(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase();
+}
+
+/** Makes a user who signs in for the merchant. Throws a {@link Refusal}: unknown merchant, bad or used email, weak password. */
+export async function createUser(
+  deps: Deps,
+  input: { readonly merchantId: string; readonly email: string; readonly password: string },
+): Promise<{ userId: string }> {
+  const email = checkEmail(input.email);
+  const passwordHash = await hashPassword(checkNewPassword(input.password, email));
+  const id = deps.newId();
+  const now = deps.now();
+  try {
+    await deps.orm.em.fork().transactional(async (em) => {
+      const merchant = isUuid(input.merchantId) ? await em.findOne(Merchant, input.merchantId) : null;
+      if (!merchant) throw new Refusal('NOT_FOUND', `There is no merchant ${input.merchantId}. List the merchants with "merchant list".`);
+      em.create(User, {
+        ...{ id, merchantId: merchant.id, email, passwordHash, totpSealed: null, totpLastStep: null },
+        ...{ createdAt: now, updatedAt: now, lastLoginAt: null },
+      });
+    });
+  } catch (error) {
+    if (!(error instanceof UniqueConstraintViolationException)) throw error;
+    throw new Refusal('INVALID', `There is a user ${email} already. Give the person a new password with "user reset-password".`, 'email');
+  }
+  return { userId: id };
+}
+
+/** Sets a new password and ends every session of the user. Throws a {@link Refusal} for an unknown email or a weak password. */
+export async function resetPassword(deps: Deps, input: { readonly email: string; readonly password: string }): Promise<UserView> {
+  const email = checkEmail(input.email);
+  const passwordHash = await hashPassword(checkNewPassword(input.password, email));
+  return await change(deps, email, async () => ({ passwordHash }));
+}
+
+/**
+ * Asks the user for a code at every login from now on, by a new secret, which is returned and shown this once. Ends every session: they
+ * were opened without the code. Throws a {@link Refusal} for an unknown email.
+ */
+export async function enableTotp(deps: Deps, input: { readonly email: string }): Promise<NewTotp> {
+  const email = checkEmail(input.email);
+  const totp = newTotp(email);
+  await change(deps, email, async (user) => ({ totpSealed: deps.secretBox.seal(totp.secret, user.id), totpLastStep: null }));
+  return totp;
+}
+
+/** Asks for no code any more and ends every session. Throws a {@link Refusal} for an unknown email. */
+export async function disableTotp(deps: Deps, input: { readonly email: string }): Promise<UserView> {
+  return await change(deps, checkEmail(input.email), async () => ({ totpSealed: null, totpLastStep: null }));
+}
+
+/** The users of one merchant, or of all, by email, at most 1,000. */
+export async function listUsers(deps: Deps, filter: { readonly merchantId?: string | undefined } = {}): Promise<UserView[]> {
+  if (filter.merchantId !== undefined && !isUuid(filter.merchantId)) return [];
+  const where = filter.merchantId === undefined ? {} : { merchantId: filter.merchantId };
+  const rows = await deps.orm.em.fork().find(User, where, { orderBy: { email: 'asc' }, limit: MAX_USERS_LISTED });
+  return rows.map(viewOf);
+}
+
+type Changes = Partial<Pick<User, 'passwordHash' | 'totpSealed' | 'totpLastStep'>>;
+
+/** Changes how a user proves who they are, and ends what was proven before, in one transaction. */
+async function change(deps: Deps, email: string, changesOf: (user: User) => Promise<Changes>): Promise<UserView> {
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const user = await lockUser(em, email);
+    Object.assign(user, await changesOf(user), { updatedAt: deps.now() });
+    await em.flush();
+    await endSessionsOf(em, user.id);
+    return viewOf(user);
+  });
+}
+
+async function lockUser(em: Em, email: string): Promise<User> {
+  const user = await em.findOne(User, { email }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!user) throw new Refusal('NOT_FOUND', `There is no user ${email}. List the users with "user list".`);
+  return user;
+}
+
+/** One @ with something on both sides and no space: whether the address exists is the operator's to know. */
+function checkEmail(given: string): string {
+  const email = normaliseEmail(given);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused here
+  if (email.length > MAX_EMAIL || !email.isWellFormed() || !/^[^\s@\u0000-\u001f\u007f]+@[^\s@\u0000-\u001f\u007f]+$/.test(email)) {
+    throw new Refusal('INVALID', `The email must be an address such as name@example.com of at most ${MAX_EMAIL} characters.`, 'email');
+  }
+  return email;
+}
+
+function viewOf(user: User): UserView {
+  return {
+    ...{ id: user.id, merchantId: user.merchantId, email: user.email, totp: Boolean(user.totpSealed) },
+    ...{ createdAt: user.createdAt, lastLoginAt: user.lastLoginAt ?? null },
+  };
+}
