@@ -46,6 +46,7 @@ export async function startDeliveries() {
     target,
     make,
     deliver,
+    deliverId: (deliveryId: string): Promise<DeliverResult> => deliverWebhook(deps, { deliveryId }),
     /** A new event with one attempt. */
     attempt: async (to: Target) => await deliver(await make(to)),
     /** A new event until its end; the clock moves by the pauses. */
