@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createApp } from './api/app.ts';
+import { createGuards } from './api/rate-limits.ts';
 import { createServer } from './api/server.ts';
 import { ChainMismatch } from './chain/errors.ts';
 import { activityDepsOf, composeGateway, type Gateway } from './compose.ts';
@@ -142,8 +143,10 @@ async function startWorkerRole(gateway: Gateway, ground: WorkerGround, log: Logg
 }
 
 async function startApi(gateway: Gateway, config: Config, startedAt: Date, shutdown: Shutdown): Promise<string> {
+  const guards = createGuards(gateway.deps, { limits: config.limits, trustedProxies: config.http.trustedProxies });
   const app = createApp({
     deps: gateway.deps,
+    guards,
     publicUrl: config.http.publicUrl,
     checkResponses: !config.production,
     before: [observeHttp(gateway.metrics), healthRoutes(gateway, () => readiness(gateway, startedAt))],

@@ -1,10 +1,17 @@
+import { isAllowedFrom } from '../services/access/allowlist.ts';
 import { ApiError } from './errors.ts';
 import type { Caller, Route } from './route.ts';
 
-/** Every reason to answer 403 to a caller who is known, in the order of the contract. */
-export function admit(route: Route, caller: Caller): void {
+/**
+ * Every reason to answer 403 to a caller who is known, in the order of the contract. `addressOf` is asked only where it matters: for a
+ * live key whose merchant has an allowlist.
+ */
+export function admit(route: Route, caller: Caller, addressOf: () => string): void {
   if (route.only === 'test' && caller.mode !== 'test') {
     throw new ApiError('TEST_MODE_ONLY', 'This works in test mode only: use a key that starts with sk_test_.');
+  }
+  if (caller.kind === 'key' && caller.allowedNetworks.length > 0 && !isAllowedFrom(caller.allowedNetworks, addressOf())) {
+    throw new ApiError('IP_NOT_ALLOWED', 'Live keys of this merchant may not be used from this address.');
   }
   if (!caller.subscribed) throw new ApiError('SUBSCRIPTION_REQUIRED', 'An active subscription is required.');
 }

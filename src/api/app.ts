@@ -4,6 +4,7 @@ import type { Deps } from '../services/deps.ts';
 import { createKeyFinder } from '../services/keys.ts';
 import { ApiError } from './errors.ts';
 import { describeApi } from './openapi.ts';
+import { createGuards, type Guards } from './rate-limits.ts';
 import { frame } from './render-error.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes/index.ts';
@@ -15,6 +16,8 @@ export type AppOptions = {
   readonly deps: Deps;
   /** Where callers reach us, without a path; shown in the API's description. */
   readonly publicUrl?: string | undefined;
+  /** Client addresses and limits; where absent, no proxy is trusted and the limits are the contract's own. */
+  readonly guards?: Guards | undefined;
   /** Compare answers with their schemas. On everywhere but in production. */
   readonly checkResponses: boolean;
   /** What else the server answers at its root (health, metrics, pages); it runs inside the frame and calls `next` for the rest. */
@@ -33,7 +36,12 @@ export function createApp(options: AppOptions): Koa {
   app.use(frame(deps.log));
   for (const middleware of options.before ?? []) app.use(middleware);
   const router = new Router();
-  const running = { deps, findOwner: createKeyFinder(deps), checkResponses: options.checkResponses };
+  const running = {
+    deps,
+    findOwner: createKeyFinder(deps),
+    guards: options.guards ?? createGuards(deps),
+    checkResponses: options.checkResponses,
+  };
   for (const route of routes) {
     router[route.method](`${BASE_PATH}${route.path}`, (ctx) => runRoute(running, route, ctx as unknown as Context));
   }

@@ -1,12 +1,15 @@
-import { Refusal, type RefusalCode } from '../services/refusal.ts';
+import { centsToJsonNumber } from '../domain/money.ts';
+import { AmountTooSmall, Refusal, type RefusalCode } from '../services/refusal.ts';
 import { NoPriceYet } from '../services/simulate.ts';
 
 /** Every error code of the API with its status: the one vocabulary. */
 export const ERROR_STATUS = {
   VALIDATION_ERROR: 400,
+  AMOUNT_TOO_SMALL: 400,
   INVALID_JSON: 400,
   UNAUTHORIZED: 401,
   SUBSCRIPTION_REQUIRED: 403,
+  IP_NOT_ALLOWED: 403,
   TEST_MODE_ONLY: 403,
   SESSION_REQUIRED: 403,
   CSRF: 403,
@@ -16,6 +19,7 @@ export const ERROR_STATUS = {
   IDEMPOTENCY_CONFLICT: 409,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
   INTERNAL: 500,
   UNAVAILABLE: 503,
 } as const;
@@ -24,7 +28,7 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export type ErrorDetail = { readonly path: string; readonly message: string };
 
 /** Members of an error's body beside `error` and `code`. */
-export type ErrorExtra = { readonly details?: readonly ErrorDetail[]; readonly field?: string };
+export type ErrorExtra = { readonly details?: readonly ErrorDetail[]; readonly field?: string; readonly minimum?: number };
 
 /** An error answer. The message is a plain sentence for the caller: no stack, SQL, path or version in it. */
 export class ApiError extends Error {
@@ -52,6 +56,7 @@ const OF_REFUSAL: Readonly<Record<RefusalCode, ErrorCode>> = {
   INVALID: 'VALIDATION_ERROR',
   NOT_FOUND: 'NOT_FOUND',
   CUSTOMER_EXISTS: 'CUSTOMER_EXISTS',
+  AMOUNT_TOO_SMALL: 'AMOUNT_TOO_SMALL',
 };
 
 /** Turns whatever was thrown into an answer: refusals by their code, outages into 503, everything else into a bare 500. */
@@ -61,6 +66,11 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof NoPriceYet) return unavailable(error, 'There is no price for this currency yet. Try again in a moment.');
   if (isOutage(error)) return unavailable(error);
   return new ApiError('INTERNAL', 'Something went wrong on our side. Nothing is wrong with the request.', { cause: error });
+}
+
+/** Whether credentials were refused. */
+export function isUnauthorized(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'UNAUTHORIZED';
 }
 
 /** The answer while a part that we need is away. */
@@ -74,6 +84,7 @@ export function unavailable(
 function extraOf(refusal: Refusal): ErrorExtra {
   if (refusal.field === undefined) return {};
   if (refusal.code === 'CUSTOMER_EXISTS') return { field: refusal.field };
+  if (refusal instanceof AmountTooSmall) return { minimum: centsToJsonNumber(refusal.minimumCents) };
   return { details: [{ path: refusal.field, message: refusal.message }] };
 }
 

@@ -9,7 +9,10 @@ export type Caller = {
   readonly mode: Mode;
   /** Whether the merchant's subscription is active now. */
   readonly subscribed: boolean;
-} & ({ readonly kind: 'key'; readonly keyId: string } | { readonly kind: 'session'; readonly sessionId: string; readonly userId: string });
+} & (
+  | { readonly kind: 'key'; readonly keyId: string; readonly allowedNetworks: readonly string[] }
+  | { readonly kind: 'session'; readonly sessionId: string; readonly userId: string }
+);
 
 type Method = 'get' | 'post' | 'put' | 'delete';
 

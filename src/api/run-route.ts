@@ -5,24 +5,28 @@ import { admit } from './admission.ts';
 import { readJsonBody } from './body.ts';
 import { authenticate } from './credentials.ts';
 import { BUDGET_MS, withinBudget } from './deadline.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, isUnauthorized } from './errors.ts';
 import { REPLAYED_HEADER, readOnce, replyOnce } from './idempotency.ts';
+import type { Guards } from './rate-limits.ts';
 import type { Caller, Reply, Route } from './route.ts';
 import { check, readQuery, refuseDetails } from './validation.ts';
 
 export type RunOptions = {
   readonly deps: Deps;
   readonly findOwner: KeyFinder;
+  readonly guards: Guards;
   /** Compare every answer with its schema before it is sent; an answer that differs becomes a 500. */
   readonly checkResponses: boolean;
 };
 
 /**
- * The way of every request, in the order of the contract: 401, 403, (429), 413, 415, 400, 404, and what the use case itself refuses.
+ * The way of every request, in the order of the contract: 401, 403, 429, 413, 415, 400, 404, and what the use case itself refuses.
  * A POST with an Idempotency-Key is then carried out once, or its stored answer is given again. Throws what the renderer turns into an answer.
  */
 export async function runRoute(options: RunOptions, route: Route, ctx: Context): Promise<void> {
-  const caller = await identify(options.findOwner, route, ctx);
+  const startedAt = performance.now();
+  const caller = await withinBudget(BUDGET_MS, enter(options, route, ctx));
+  const budgetMs = BUDGET_MS - (performance.now() - startedAt);
   const { body, query } = await readInput(route, ctx);
   const once = await readOnce(route, ctx);
   const params = readParams(route, ctx);
@@ -32,18 +36,28 @@ export async function runRoute(options: RunOptions, route: Route, ctx: Context):
     return { status: reply.status, body: JSON.stringify(reply.body), replayed: false };
   };
   const work = once && caller ? replyOnce(options.deps, { route, caller, params, once }, produce) : produce(options.deps);
-  const answer = await withinBudget(BUDGET_MS + (route.extraMs ?? 0), work);
+  const answer = await withinBudget(budgetMs + (route.extraMs ?? 0), work);
   if (answer.replayed) ctx.set(REPLAYED_HEADER, 'true');
   ctx.status = answer.status;
   ctx.type = 'application/json';
   ctx.body = answer.body;
 }
 
-async function identify(findOwner: KeyFinder, route: Route, ctx: Context): Promise<Caller | undefined> {
-  if (route.auth === 'none') return undefined;
-  const caller = await withinBudget(BUDGET_MS, authenticate(findOwner, ctx.req));
+/** Everything that is decided before the request itself is looked at: who calls, whether he may, and whether not too often. */
+async function enter({ findOwner, guards }: RunOptions, route: Route, ctx: Context): Promise<Caller | undefined> {
+  if (route.auth === 'none') {
+    await guards.countPublic(ctx);
+    return undefined;
+  }
+  guards.refuseKnownBad(ctx);
+  const caller = await authenticate(findOwner, ctx.req).catch(async (error: unknown) => {
+    if (isUnauthorized(error)) await guards.countFailure(ctx);
+    throw error;
+  });
   ctx.state['caller'] = caller;
-  admit(route, caller);
+  guards.tellCaller(ctx, caller);
+  admit(route, caller, () => guards.addressOf(ctx.req));
+  await guards.countCaller(ctx, caller);
   return caller;
 }
 

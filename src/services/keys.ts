@@ -34,8 +34,15 @@ export type KeyView = {
 /** A key that was just made. `key` exists nowhere else. */
 export type NewKey = { readonly id: string; readonly key: string };
 
-/** Who calls, as a valid key proves it, and whether the merchant's subscription is active. */
-export type KeyOwner = { readonly keyId: string; readonly merchantId: string; readonly mode: Mode; readonly subscribed: boolean };
+/** Who calls, as a valid key proves it, whether the merchant's subscription is active, and from where the key may be used. */
+export type KeyOwner = {
+  readonly keyId: string;
+  readonly merchantId: string;
+  readonly mode: Mode;
+  readonly subscribed: boolean;
+  /** Empty: from everywhere. Always empty for a test key. */
+  readonly allowedNetworks: readonly string[];
+};
 
 /** `sk_live_` or `sk_test_`, 32 random bytes in base62 and a checksum that finds a typo without the database. */
 export function generateKey(mode: Mode): string {
@@ -85,16 +92,19 @@ export function createKeyFinder(deps: Deps): KeyFinder {
 async function findKeyOwner(deps: Deps, keyHash: string): Promise<KeyOwner | undefined> {
   const pool = await deps.orm.em.getConnection().getNativeClient();
   const now = deps.now();
-  const { rows } = await pool.query<{ id: string; merchant_id: string; mode: Mode; subscribed: boolean }>({
+  const { rows } = await pool.query<{ id: string; merchant_id: string; mode: Mode; subscribed: boolean; networks: string[] }>({
     name: 'find-key-owner',
     text: `select k.id, k.merchant_id, k.mode,
-             m.subscription_active and (m.subscription_until is null or m.subscription_until > $2) as subscribed
+             m.subscription_active and (m.subscription_until is null or m.subscription_until > $2) as subscribed,
+             case when k.mode = 'live' then array(select a.network from allowed_networks a where a.merchant_id = k.merchant_id) else '{}' end as networks
            from api_keys k join merchants m on m.id = k.merchant_id
            where k.hash = $1 and (k.revoked_at is null or k.revoked_at > $2) and (k.expires_at is null or k.expires_at > $2)`,
     values: [keyHash, now],
   });
   const row = rows[0];
-  return row && { keyId: row.id, merchantId: row.merchant_id, mode: row.mode, subscribed: row.subscribed };
+  if (!row) return undefined;
+  const { id, merchant_id: merchantId, mode, subscribed, networks } = row;
+  return { keyId: id, merchantId, mode, subscribed, allowedNetworks: networks };
 }
 
 /** Makes a key for a merchant. Throws a {@link Refusal} for an unknown merchant or a label over 200 characters. */

@@ -1,14 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { HDNodeWallet } from 'ethers';
 import { createApp } from '../../src/api/app.ts';
+import { createGuards } from '../../src/api/rate-limits.ts';
 import type { Route } from '../../src/api/route.ts';
 import { createServer } from '../../src/api/server.ts';
 import { openOrm } from '../../src/db/orm.ts';
 import { MODES, type Mode, type Network } from '../../src/domain/assets.ts';
+import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/limits.ts';
 import { createSecretBox } from '../../src/secret-box.ts';
 import type { ActorPort, Deps, Log, ServiceSettings } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { freshDatabase } from './parts.ts';
+
+const NO_LIMITS: RequestLimits = { requestsPerSecond: 1e6, requestsBurst: 1e6, badCredentialsPerMinute: 1e6 };
 
 /** The phrase that every development chain knows. */
 const JUNK = 'test test test test test test test test test test test junk';
@@ -28,6 +32,9 @@ export type TestApiOptions = {
   readonly routes?: readonly Route[];
   readonly poolSize?: number;
   readonly actors?: ActorPort;
+  /** The contract's own numbers where a member is absent; without this, so much that no test meets a limit by chance. */
+  readonly limits?: Partial<RequestLimits>;
+  readonly trustedProxies?: readonly string[];
 };
 
 export type TestApi = {
@@ -55,7 +62,9 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const lines: LoggedLine[] = [];
   const deps = await testDeps(options.databaseUrl ?? database?.url ?? '', lines, options);
   await deps.orm.migrator.up();
-  const app = createApp({ deps, checkResponses: true, ...(options.routes ? { routes: options.routes } : {}) });
+  const limits = options.limits ? { ...DEFAULT_LIMITS, ...options.limits } : NO_LIMITS;
+  const guards = createGuards(deps, { limits, trustedProxies: options.trustedProxies });
+  const app = createApp({ deps, guards, checkResponses: true, ...(options.routes ? { routes: options.routes } : {}) });
   const server = createServer(app);
   const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
   const origin = `http://127.0.0.1:${port}`;
@@ -100,6 +109,7 @@ export function testSettings(settings: Partial<ServiceSettings> = {}): ServiceSe
     stuckAfterMs: 3_600_000,
     webhookMaxAttempts: 5,
     webhookTarget: { allowHttp: true, allowedCidrs: ['127.0.0.0/8'] },
+    payments: { minimumCents: 500n, toleranceBasisPoints: 50n, bscChainId: 56, watchedNetworks: [] },
     blockIntervalMs: { bsc: 3_000, tron: 3_000 },
     sessions: { idleMs: 30 * 60_000, maxMs: 12 * 3_600_000 },
     ...settings,
