@@ -47,6 +47,7 @@ create index deposits_list_index on deposits (merchant_id, mode, created_at, id)
 create index deposits_customer_index on deposits (customer_id, created_at, id);
 create index deposits_transaction_hash_index on deposits (transaction_hash);
 create index deposits_waiting_index on deposits (network, block_number) where status in ('detected', 'confirming');
+create index deposits_block_index on deposits (network, block_number) where block_hash is not null;
 create index deposits_orphaned_index on deposits (network) where block_hash is null;
 create index deposits_sleeping_index on deposits (network, block_number) where wake_at is not null;
 create table deposit_transitions (

@@ -27,30 +27,57 @@ export async function pricesFor(deps: Deps, transfers: readonly Transfer[]): Pro
 }
 
 /**
- * First read: the block, its deposits and the cursor in one transaction. The caller has checked that the block links to the cursor.
- * `final` says that the block was final long before it was read and that all below it is verified: then this read is the second one too.
+ * First read: consecutive blocks, their deposits and the cursor in one transaction. The caller has checked that each block links to the one
+ * before and the first to the cursor. `final` says that they were final long before they were read and that all below is verified: then
+ * this read is the second one too.
  */
-export async function commitBlock(
+export async function commitBlocks(
   deps: Deps,
   cursor: ChainCursor,
-  block: ScannedBlock,
+  blocks: readonly ScannedBlock[],
   chain: ChainState,
   { final = false }: { readonly final?: boolean } = {},
 ): Promise<Commit> {
-  const prices = await pricesFor(deps, block.transfers);
+  const [first, last] = [blocks[0], blocks.at(-1)];
+  if (!first || !last) return { created: 0, foundLate: 0, withdrawn: 0 };
+  const { network } = cursor;
+  const prices = await pricesFor(
+    deps,
+    blocks.flatMap((block) => block.transfers),
+  );
   return await transact(deps, async (tx) => {
-    const verified = final ? { verifiedNumber: block.number } : {};
-    await moveCursor(tx.em, deps, cursor, { scannedNumber: block.number, scannedHash: block.hash, ...verified, ...chain });
-    await tx.em.execute(
-      'insert into chain_blocks (network, number, hash, parent_hash, mined_at) values (?, ?, ?, ?, ?) on conflict (network, number) do update set hash = excluded.hash, parent_hash = excluded.parent_hash, mined_at = excluded.mined_at',
-      [cursor.network, block.number, block.hash, block.parentHash, new Date(block.timestampMs)],
-    );
-    const created = await recordTransfers(tx, deps, { network: cursor.network, block, prices, headNumber: chain.headNumber });
-    await recordUnrecognised(tx.em, deps, { network: cursor.network, block, transfers: block.unrecognised });
-    const withdrawn = final ? await markVerified(tx.em, deps, cursor.network, block) : 0;
-    if (final) await forgetOldBlocks(tx.em, cursor.network, block.number);
+    const verified = final ? { verifiedNumber: last.number } : {};
+    await moveCursor(tx.em, deps, cursor, { scannedNumber: last.number, scannedHash: last.hash, ...verified, ...chain });
+    await keepBlocks(tx.em, network, blocks);
+    let created = 0;
+    for (const block of blocks) {
+      created += await recordTransfers(tx, deps, { network, block, prices, headNumber: chain.headNumber });
+      await recordUnrecognised(tx.em, deps, { network, block, transfers: block.unrecognised });
+    }
+    const withdrawn = final ? await markAllVerified(tx.em, deps, network, blocks) : 0;
+    if (final) await forgetOldBlocks(tx.em, network, { from: first.number, to: last.number });
     return { created, foundLate: 0, withdrawn };
   });
+}
+
+async function keepBlocks(em: Em, network: Network, blocks: readonly ScannedBlock[]): Promise<void> {
+  await em.execute(
+    `insert into chain_blocks (network, number, hash, parent_hash, mined_at) values ${blocks.map(() => '(?, ?, ?, ?, ?)').join(', ')}
+     on conflict (network, number) do update set hash = excluded.hash, parent_hash = excluded.parent_hash, mined_at = excluded.mined_at`,
+    blocks.flatMap((block) => [network, block.number, block.hash, block.parentHash, new Date(block.timestampMs)]),
+  );
+}
+
+/** {@link markVerified} for each of these blocks that a deposit is bound to; most blocks of a catch-up hold none. */
+async function markAllVerified(em: Em, deps: Deps, network: Network, blocks: readonly ScannedBlock[]): Promise<number> {
+  const bound = await em.execute<{ block_number: string }[]>(
+    `select distinct block_number from deposits where network = ? and mode = 'live' and block_number between ? and ? and block_hash is not null`,
+    [network, blocks[0]?.number ?? 0, blocks.at(-1)?.number ?? -1],
+  );
+  const numbers = new Set(bound.map((row) => Number.parseInt(row.block_number, 10)));
+  let withdrawn = 0;
+  for (const block of blocks) if (numbers.has(block.number)) withdrawn += await markVerified(em, deps, network, block);
+  return withdrawn;
 }
 
 /**
@@ -64,14 +91,15 @@ export async function commitVerified(deps: Deps, cursor: ChainCursor, block: Sca
     const foundLate = await recordTransfers(tx, deps, { network: cursor.network, block, prices, headNumber: chain.headNumber });
     await recordUnrecognised(tx.em, deps, { network: cursor.network, block, transfers: block.unrecognised });
     const withdrawn = await markVerified(tx.em, deps, cursor.network, block);
-    await forgetOldBlocks(tx.em, cursor.network, block.number);
+    await forgetOldBlocks(tx.em, cursor.network, { from: block.number, to: block.number });
     return { created: 0, foundLate, withdrawn };
   });
 }
 
-async function forgetOldBlocks(em: Em, network: Network, verifiedNumber: number): Promise<void> {
-  if (verifiedNumber % 100 !== 0) return;
-  await em.nativeDelete(ChainBlock, { network, number: { $lt: verifiedNumber - KEPT_BELOW_VERIFIED } });
+/** Every hundred blocks, those that no break of finality is measured against any more. */
+async function forgetOldBlocks(em: Em, network: Network, verified: { from: number; to: number }): Promise<void> {
+  if (Math.floor(verified.to / 100) === Math.floor((verified.from - 1) / 100)) return;
+  await em.nativeDelete(ChainBlock, { network, number: { $lt: verified.to - KEPT_BELOW_VERIFIED } });
 }
 
 /** Marks the deposits of a final block that its second read holds, and unbinds those that it does not hold. Returns how many were unbound. */

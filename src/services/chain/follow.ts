@@ -1,7 +1,7 @@
 import type { BlockRef, ChainReader, ScannedBlock } from '../../chain/port.ts';
 import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
 import type { Deps } from '../deps.ts';
-import { type ChainState, commitBlock, commitVerified } from './commit.ts';
+import { type ChainState, commitBlocks, commitVerified } from './commit.ts';
 import { moveCursor, readCursor } from './cursor.ts';
 import { readInOrder } from './read-in-order.ts';
 import { rollBack } from './reorg.ts';
@@ -34,8 +34,13 @@ export type Look = {
   };
 };
 
-/** Blocks read in one look; together they bound the memory of a catch-up. */
+/** Blocks read in one look near the head. */
 const BATCH_BLOCKS = 24;
+/** Deep in a backlog a look reads more, because each begins with a pause of its reads; but never for long, so that its progress is seen. */
+const BACKLOG_BLOCKS = 480;
+const BACKLOG_LOOK_MS = 2_000;
+/** Blocks without money that are committed together in a backlog: a transaction for each would cost more than reading it. */
+const QUIET_TOGETHER = 24;
 /** A read this far below the finalized head was made when no endpoint in use could still be importing the block. */
 const FINAL_FOR_LONG_BLOCKS = 128;
 /** A quiet chain is noted as read at least this often, so that readiness can tell quiet from away. */
@@ -100,24 +105,46 @@ async function standsOnReplaced(deps: Deps, cursor: ChainCursor, head: BlockRef)
 
 async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: ChainState, signal: AbortSignal): Promise<number> {
   let cursor = await cursorOf(deps, reader);
+  // The blocks below must be verified already: the verified height stands for all of them.
+  const backlog = isBacklog(cursor, state) && cursor.verifiedNumber === cursor.scannedNumber;
+  const isFinal = (number: number): boolean => backlog && number + FINAL_FOR_LONG_BLOCKS <= state.finalizedNumber;
   const first = cursor.scannedNumber + 1;
-  const last = Math.min(state.headNumber, cursor.scannedNumber + BATCH_BLOCKS);
+  const last = Math.min(state.headNumber, cursor.scannedNumber + (backlog ? BACKLOG_BLOCKS : BATCH_BLOCKS));
+  const until = deps.now().getTime() + BACKLOG_LOOK_MS;
+  const read = (number: number) => reader.scan(number, watched.index, signal);
+  const waiting: ScannedBlock[] = [];
   let scanned = 0;
-  for await (const [, reading] of readInOrder(first, last, (number) => reader.scan(number, watched.index, signal))) {
-    const block = await reading;
-    if (!block) break;
-    if (block.parentHash !== cursor.scannedHash) {
-      await rollBack(deps, reader, cursor, state.headNumber, signal);
-      break;
-    }
-    // The blocks below must be verified already: the verified height stands for all of them.
-    const final = isBacklog(cursor, state) && cursor.verifiedNumber === cursor.scannedNumber;
-    await commitBlock(deps, cursor, block, state, { final });
-    noteDropped(deps, reader, block);
+  const commit = async (): Promise<void> => {
+    const blocks = waiting.splice(0);
+    if (blocks.length === 0) return;
+    await commitBlocks(deps, cursor, blocks, state, { final: isFinal(blocks.at(-1)?.number ?? 0) });
+    for (const block of blocks) noteDropped(deps, reader, block);
     cursor = await cursorOf(deps, reader);
-    scanned += 1;
+    scanned += blocks.length;
+  };
+  try {
+    for await (const [number, reading] of readInOrder(first, last, read, () => backlog && deps.now().getTime() > until)) {
+      // What was final for long is committed before what was not: the two are different promises.
+      if (!isFinal(number)) await commit();
+      const block = await reading;
+      if (!block) break;
+      if (block.parentHash !== (waiting.at(-1)?.hash ?? cursor.scannedHash)) {
+        await commit();
+        await rollBack(deps, reader, cursor, state.headNumber, signal);
+        break;
+      }
+      waiting.push(block);
+      if (!isFinal(number) || !isQuiet(block) || waiting.length >= QUIET_TOGETHER) await commit();
+    }
+  } finally {
+    // Also what was read before a reading failed: it is complete, and linked.
+    await commit();
   }
   return scanned;
+}
+
+function isQuiet(block: ScannedBlock): boolean {
+  return block.transfers.length === 0 && block.unrecognised.length === 0;
 }
 
 async function verifyFinal(
