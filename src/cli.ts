@@ -2,6 +2,7 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { addAllowIpCommands } from './cli/allow-ip.ts';
 import { addConfigCommands } from './cli/config.ts';
 import { addDepositCommands } from './cli/deposits.ts';
 import { addKeyCommands } from './cli/keys.ts';
@@ -25,6 +26,7 @@ addServiceCommands(program);
 addConfigCommands(program);
 addMerchantCommands(program);
 addKeyCommands(program);
+addAllowIpCommands(program);
 addWalletCommands(program);
 addDepositCommands(program);
 addWebhookCommands(program);
