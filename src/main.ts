@@ -17,6 +17,7 @@ import { healthRoutes } from './ops.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
 import { ensureSearchAttributes } from './temporal/search-attributes.ts';
 import { runWorker } from './temporal/worker.ts';
+import { loginPages } from './web/login.ts';
 
 export type Role = 'api' | 'worker' | 'signer' | 'all';
 export type Started = { readonly api: string | null; readonly temporalUi: string | null };
@@ -147,6 +148,7 @@ async function startApi(gateway: Gateway, config: Config, startedAt: Date, shutd
   const app = createApp({
     deps: gateway.deps,
     guards,
+    loginPages,
     publicUrl: config.http.publicUrl,
     checkResponses: !config.production,
     before: [observeHttp(gateway.metrics), healthRoutes(gateway, () => readiness(gateway, startedAt))],

@@ -1,8 +1,11 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
+import { createSessionFinder } from '../services/access/sessions.ts';
 import type { Deps } from '../services/deps.ts';
 import { createKeyFinder } from '../services/keys.ts';
+import { createOriginRule } from './csrf.ts';
 import { ApiError } from './errors.ts';
+import { addLoginRoutes, type LoginPages } from './login.ts';
 import { describeApi } from './openapi.ts';
 import { createGuards, type Guards } from './rate-limits.ts';
 import { frame } from './render-error.ts';
@@ -18,6 +21,8 @@ export type AppOptions = {
   readonly publicUrl?: string | undefined;
   /** Client addresses and limits; where absent, no proxy is trusted and the limits are the contract's own. */
   readonly guards?: Guards | undefined;
+  /** The pages of `/login`; without them nobody can sign in here. */
+  readonly loginPages?: LoginPages | undefined;
   /** Compare answers with their schemas. On everywhere but in production. */
   readonly checkResponses: boolean;
   /** What else the server answers at its root (health, metrics, pages); it runs inside the frame and calls `next` for the rest. */
@@ -36,12 +41,10 @@ export function createApp(options: AppOptions): Koa {
   app.use(frame(deps.log));
   for (const middleware of options.before ?? []) app.use(middleware);
   const router = new Router();
-  const running = {
-    deps,
-    findOwner: createKeyFinder(deps),
-    guards: options.guards ?? createGuards(deps),
-    checkResponses: options.checkResponses,
-  };
+  const guards = options.guards ?? createGuards(deps);
+  const findSession = createSessionFinder(deps);
+  const isOwnOrigin = createOriginRule(options.publicUrl);
+  const running = { deps, findOwner: createKeyFinder(deps), findSession, isOwnOrigin, guards, checkResponses: options.checkResponses };
   for (const route of routes) {
     router[route.method](`${BASE_PATH}${route.path}`, (ctx) => runRoute(running, route, ctx as unknown as Context));
   }
@@ -50,6 +53,8 @@ export function createApp(options: AppOptions): Koa {
     ctx.type = 'application/json';
     ctx.body = description;
   });
+  const { loginPages: pages } = options;
+  if (pages) addLoginRoutes(router, { deps, pages, findSession, isOwnOrigin, addressOf: guards.addressOf });
   app.use(router.routes() as unknown as Middleware);
   app.use((ctx) => refuseUnrouted(ctx, router));
   return app;

@@ -24,6 +24,13 @@ export async function readJsonBody(ctx: Context): Promise<Record<string, unknown
   return value as Record<string, unknown>;
 }
 
+/** The members of a form as a browser posts it; of a repeated one the last. Throws 413 over 1 MiB, and 400 for text that cannot be stored. */
+export async function readFormBody(ctx: Context): Promise<Record<string, unknown>> {
+  const members = [...new URLSearchParams((await readRawBody(ctx)).toString('utf8'))];
+  if (!members.flat().every(isCleanText)) refuseText();
+  return Object.fromEntries(members);
+}
+
 /** Refuses text that PostgreSQL cannot hold or that is not text at all: NUL and halves of surrogate pairs. */
 export function isCleanText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();

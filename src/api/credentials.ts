@@ -1,19 +1,47 @@
 import type { IncomingMessage } from 'node:http';
+import { MODES } from '../domain/assets.ts';
+import type { SessionFinder } from '../services/access/sessions.ts';
 import type { KeyFinder } from '../services/keys.ts';
 import { ApiError } from './errors.ts';
 import type { Caller } from './route.ts';
+import { sessionTokens } from './session-cookie.ts';
 
 const KEY_IN_TEXT = /sk_(live|test)_/i;
 const BEARER = /^Bearer +([^\s]+)$/i;
 
-/** The owner of the request's API key. Throws 401 for no, an unknown, revoked or expired key, two that differ, or one in the query string. */
-export async function authenticate(findOwner: KeyFinder, request: IncomingMessage): Promise<Caller> {
+/** Whom a credential belongs to. */
+export type Finders = { readonly findOwner: KeyFinder; readonly findSession: SessionFinder };
+
+/**
+ * Who calls, by API key or by session cookie. Both may come together where they agree on merchant and mode; the caller is the session then.
+ * Throws 401 for none, for one that is unknown, revoked or expired, for two that differ, and for a key in the query string.
+ */
+export async function authenticate({ findOwner, findSession }: Finders, request: IncomingMessage): Promise<Caller> {
   refuseKeyInQuery(request.url ?? '');
   const key = readKey(request);
-  if (key === undefined) throw unauthorized('An API key is required: send it as "Authorization: Bearer KEY" or "x-api-key: KEY".');
-  const owner = await findOwner(key);
-  if (!owner) throw unauthorized('The API key is not valid.');
-  return { kind: 'key', ...owner };
+  const [token, ...others] = sessionTokens(request);
+  if (others.length > 0) throw differing();
+  if (key === undefined && token === undefined)
+    throw unauthorized('An API key is required: send it as "Authorization: Bearer KEY" or "x-api-key: KEY".');
+  const [owner, session] = await Promise.all([
+    key === undefined ? undefined : findOwner(key),
+    token === undefined ? undefined : findSession(token),
+  ]);
+  if (key !== undefined && !owner) throw unauthorized('The API key is not valid.');
+  if (token !== undefined && !session) throw unauthorized('The session has ended. Sign in again.');
+  if (owner && !session) return { kind: 'key', ...owner };
+  const mode = request.headers['x-mode'] === 'test' ? 'test' : 'live';
+  if (!session || (owner && (owner.merchantId !== session.merchantId || owner.mode !== mode))) throw differing();
+  return { kind: 'session', mode, ...session };
+}
+
+/** With a session `X-Mode` chooses the data. Throws 400 for a value that is neither mode: a misspelt `test` must not reach live data. */
+export function checkMode(caller: Caller | undefined, request: IncomingMessage): void {
+  const given = request.headers['x-mode'];
+  if (caller?.kind !== 'session' || given === undefined || MODES.some((mode) => mode === given)) return;
+  throw new ApiError('VALIDATION_ERROR', 'X-Mode must be test or live.', {
+    extra: { details: [{ path: 'X-Mode', message: 'must be test or live' }] },
+  });
 }
 
 /** A key in a URL ends up in logs and histories, so it is refused even beside a good header. */
@@ -34,7 +62,7 @@ function readKey(request: IncomingMessage): string | undefined {
     if (name === 'authorization') keys.add(bearerOf(value));
     else if (name === 'x-api-key') keys.add(value);
   }
-  if (keys.size > 1) throw unauthorized('The request carries two credentials that differ.');
+  if (keys.size > 1) throw differing();
   const [key] = keys;
   return key;
 }
@@ -43,6 +71,10 @@ function bearerOf(value: string): string {
   const key = BEARER.exec(value)?.[1];
   if (key === undefined) throw unauthorized('The Authorization header must be "Bearer KEY".');
   return key;
+}
+
+function differing(): ApiError {
+  return unauthorized('The request carries two credentials that differ.');
 }
 
 function unauthorized(sentence: string): ApiError {

@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import type { Deps } from '../services/deps.ts';
-import type { KeyFinder } from '../services/keys.ts';
 import { admit } from './admission.ts';
 import { readJsonBody } from './body.ts';
-import { authenticate } from './credentials.ts';
+import { authenticate, checkMode, type Finders } from './credentials.ts';
+import type { OriginRule } from './csrf.ts';
 import { BUDGET_MS, withinBudget } from './deadline.ts';
 import { ApiError, isUnauthorized } from './errors.ts';
 import { REPLAYED_HEADER, readOnce, replyOnce } from './idempotency.ts';
@@ -11,9 +11,9 @@ import type { Guards } from './rate-limits.ts';
 import type { Caller, Reply, Route } from './route.ts';
 import { check, readQuery, refuseDetails } from './validation.ts';
 
-export type RunOptions = {
+export type RunOptions = Finders & {
   readonly deps: Deps;
-  readonly findOwner: KeyFinder;
+  readonly isOwnOrigin: OriginRule;
   readonly guards: Guards;
   /** Compare every answer with its schema before it is sent; an answer that differs becomes a 500. */
   readonly checkResponses: boolean;
@@ -44,20 +44,26 @@ export async function runRoute(options: RunOptions, route: Route, ctx: Context):
 }
 
 /** Everything that is decided before the request itself is looked at: who calls, whether he may, and whether not too often. */
-async function enter({ findOwner, guards }: RunOptions, route: Route, ctx: Context): Promise<Caller | undefined> {
+async function enter({ guards, ...options }: RunOptions, route: Route, ctx: Context): Promise<Caller | undefined> {
   if (route.auth === 'none') {
     await guards.countPublic(ctx);
     return undefined;
   }
   guards.refuseKnownBad(ctx);
-  const caller = await authenticate(findOwner, ctx.req).catch(async (error: unknown) => {
+  const caller = await authenticate(options, ctx.req).catch(async (error: unknown) => {
     if (isUnauthorized(error)) await guards.countFailure(ctx);
     throw error;
   });
   ctx.state['caller'] = caller;
   guards.tellCaller(ctx, caller);
-  admit(route, caller, () => guards.addressOf(ctx.req));
+  admit(
+    route,
+    caller,
+    () => guards.addressOf(ctx.req),
+    () => options.isOwnOrigin(ctx.req),
+  );
   await guards.countCaller(ctx, caller);
+  checkMode(caller, ctx.req);
   return caller;
 }
 

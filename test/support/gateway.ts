@@ -10,6 +10,7 @@ import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/limits.ts';
 import { createSecretBox } from '../../src/secret-box.ts';
 import type { ActorPort, Deps, Log, ServiceSettings } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
+import { loginPages } from '../../src/web/login.ts';
 import { freshDatabase } from './parts.ts';
 
 const NO_LIMITS: RequestLimits = { requestsPerSecond: 1e6, requestsBurst: 1e6, badCredentialsPerMinute: 1e6 };
@@ -28,6 +29,8 @@ export type TestApiOptions = {
   /** The database; a fresh one with the schema where it is absent. */
   readonly databaseUrl?: string;
   readonly settings?: Partial<ServiceSettings>;
+  /** Where people reach it, when that is not its own address. */
+  readonly publicUrl?: string;
   readonly deps?: Partial<Deps>;
   readonly routes?: readonly Route[];
   readonly poolSize?: number;
@@ -64,7 +67,14 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   await deps.orm.migrator.up();
   const limits = options.limits ? { ...DEFAULT_LIMITS, ...options.limits } : NO_LIMITS;
   const guards = createGuards(deps, { limits, trustedProxies: options.trustedProxies });
-  const app = createApp({ deps, guards, checkResponses: true, ...(options.routes ? { routes: options.routes } : {}) });
+  const app = createApp({
+    deps,
+    guards,
+    loginPages,
+    publicUrl: options.publicUrl,
+    checkResponses: true,
+    ...(options.routes ? { routes: options.routes } : {}),
+  });
   const server = createServer(app);
   const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
   const origin = `http://127.0.0.1:${port}`;

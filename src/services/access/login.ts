@@ -1,7 +1,7 @@
 import type { Em } from '../../db/orm.ts';
 import type { Deps } from '../deps.ts';
 import { decoyHash, hashPassword, isOutdated, isPassword, PASSWORD_COST, type PasswordCost } from './passwords.ts';
-import { addSession, endSession } from './sessions.ts';
+import { addSession, endSessions } from './sessions.ts';
 import { type Attempt, giveBack, takeAttempt } from './throttle.ts';
 import { stepOfCode } from './totp.ts';
 import { normaliseEmail } from './users.ts';
@@ -19,8 +19,8 @@ export type LoginInput = {
   readonly totp?: string | undefined;
   /** Where the caller comes from: an IPv4 address, or the /64 of an IPv6 one. */
   readonly site: string;
-  /** The token of a session that came along; it ends when this login succeeds. */
-  readonly previousToken?: string | undefined;
+  /** Tokens of sessions that came along; they end when this login succeeds. */
+  readonly previousTokens?: readonly string[];
 };
 
 /** `refused` is one answer for every wrong thing, so that nobody learns which it was. */
@@ -64,7 +64,7 @@ export function createLogin(deps: Deps, options: LoginOptions = {}): Login {
     const step = stepOf(deps, user, input.totp);
     if (!user || !isRight || step === 'wrong') return { kind: 'refused' };
     const newHash = isOutdated(user.password_hash, cost) ? await hashPassword(input.password, cost) : user.password_hash;
-    const token = await within(open(deps, { who, at: taken.at, user, step, newHash, previousToken: input.previousToken }));
+    const token = await within(open(deps, { who, at: taken.at, user, step, newHash, previousTokens: input.previousTokens ?? [] }));
     return token === undefined ? { kind: 'refused' } : { kind: 'signed-in', userId: user.id, merchantId: user.merchant_id, token };
   };
 
@@ -104,14 +104,14 @@ type Opening = {
   readonly user: Candidate;
   readonly step: number | null;
   readonly newHash: string;
-  readonly previousToken: string | undefined;
+  readonly previousTokens: readonly string[];
 };
 
 /**
  * Opens the session, unless the code was used by another login or the user's password changed since it was looked at: both are decided
  * by the one update that holds the user's row.
  */
-async function open(deps: Deps, { who, at, user, step, newHash, previousToken }: Opening): Promise<string | undefined> {
+async function open(deps: Deps, { who, at, user, step, newHash, previousTokens }: Opening): Promise<string | undefined> {
   const now = deps.now();
   return await deps.orm.em.fork().transactional(async (em) => {
     const updated = await em.execute<unknown[]>(
@@ -123,7 +123,7 @@ async function open(deps: Deps, { who, at, user, step, newHash, previousToken }:
     if (updated.length === 0) return undefined;
     await giveBack(em, who, at);
     await rememberSite(em, { userId: user.id, site: who.site, now });
-    if (previousToken !== undefined) await endSession(em, previousToken);
+    await endSessions(em, previousTokens);
     return await addSession(em, deps, user.id);
   });
 }

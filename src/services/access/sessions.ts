@@ -8,6 +8,7 @@ const TOKEN_SHAPE = /^[A-Za-z0-9_-]{43}$/;
 const NOTE_EVERY_MS = 60_000;
 const NOTES_OF_IDLE = 10;
 const MAX_SESSIONS_OF_USER = 50;
+const MAX_ENDED_AT_ONCE = 10;
 const PURGE_BATCH = 5_000;
 /** Where nobody has signed in from for so long is strange again. */
 const SITE_KEPT_MS = 365 * 86_400_000;
@@ -65,9 +66,10 @@ export function createSessionFinder(deps: Deps): SessionFinder {
   };
 }
 
-/** Ends the session of a token at once. One that is not there is no error. */
-export async function endSession(em: Em, token: string): Promise<void> {
-  if (TOKEN_SHAPE.test(token)) await em.execute('delete from sessions where token_hash = ?', [hash('sha256', token)]);
+/** Ends the sessions of these tokens at once, of the first ten. What is not there is no error. */
+export async function endSessions(em: Em, tokens: readonly string[]): Promise<void> {
+  const good = tokens.filter((token) => TOKEN_SHAPE.test(token)).slice(0, MAX_ENDED_AT_ONCE);
+  for (const token of good) await em.execute('delete from sessions where token_hash = ?', [hash('sha256', token)]);
 }
 
 /** Ends every session of a user inside the caller's transaction. */

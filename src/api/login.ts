@@ -1,0 +1,153 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { z } from 'zod';
+import { createLogin, type LoginResult } from '../services/access/login.ts';
+import { endSessions, type SessionFinder } from '../services/access/sessions.ts';
+import { LineIsFull } from '../services/access/waiting-line.ts';
+import type { Deps } from '../services/deps.ts';
+import { readFormBody, readJsonBody } from './body.ts';
+import { type ClientAddress, siteOf } from './client-address.ts';
+import { forgedRequest, type OriginRule } from './csrf.ts';
+import { BUDGET_MS, withinBudget } from './deadline.ts';
+import { ApiError, toApiError, unavailable } from './errors.ts';
+import { clearedCookie, sessionCookie, sessionTokens } from './session-cookie.ts';
+import { check, readQuery, refuseDetails } from './validation.ts';
+
+const MAX_NEXT = 2_048;
+const SIGNED_IN_PATH = '/login';
+
+/** The pages around a login; each sets the whole answer. `next` was checked to be a path of ours. */
+export type LoginPages = {
+  signIn(ctx: Context, view: { readonly status: number; readonly problem?: string; readonly email?: string; readonly next?: string }): void;
+  signedIn(ctx: Context): void;
+};
+
+export type LoginRoutes = {
+  readonly deps: Deps;
+  readonly pages: LoginPages;
+  readonly findSession: SessionFinder;
+  readonly addressOf: ClientAddress;
+  readonly isOwnOrigin: OriginRule;
+};
+
+const credentials = z.object({
+  email: z.string().min(1).max(320),
+  password: z.string().min(1).max(1_024),
+  totp: z.string().max(20).nullish(),
+  next: z.unknown(),
+});
+type Credentials = z.output<typeof credentials>;
+
+/** `/login` and `/logout`, outside the API's base path: JSON for programs, pages for browsers. */
+export function addLoginRoutes(router: Router, options: LoginRoutes): void {
+  const { deps, pages, isOwnOrigin } = options;
+  const login = createLogin(deps, { within: (work) => withinBudget(BUDGET_MS, work) });
+
+  const signIn = async (ctx: Context): Promise<Extract<LoginResult, { kind: 'signed-in' }>> => {
+    if (!isOwnOrigin(ctx.req)) throw forgedRequest();
+    const { email, password, totp } = await readCredentials(ctx);
+    const site = siteOf(options.addressOf(ctx.req));
+    const result = await login({ email, password, totp: totp ?? undefined, site, previousTokens: sessionTokens(ctx.req) }).catch(overload);
+    if (result.kind === 'signed-in') {
+      deps.log.info({ userId: result.userId, merchantId: result.merchantId, site }, 'signed in');
+      ctx.set('Set-Cookie', sessionCookie(result.token));
+      return result;
+    }
+    deps.log.info({ site, outcome: result.kind }, 'a login was refused');
+    if (result.kind === 'refused') throw new ApiError('UNAUTHORIZED', 'The email, the password or the code is not right.');
+    const seconds = result.retryAfterSeconds;
+    const headers = { 'Retry-After': `${seconds}` };
+    throw new ApiError('RATE_LIMITED', `Too many failed logins. Try again in ${spoken(seconds)}.`, { headers });
+  };
+
+  router.get('/login', async (context) => {
+    const ctx = context as unknown as Context;
+    const [token, ...others] = sessionTokens(ctx.req);
+    const isSignedIn = token !== undefined && others.length === 0 && (await withinBudget(BUDGET_MS, options.findSession(token)));
+    if (isSignedIn) return pages.signedIn(ctx);
+    pages.signIn(ctx, { status: 200, ...nextOf(readQuery(ctx.querystring)['next']) });
+  });
+  router.post('/login', async (context) => {
+    const ctx = context as unknown as Context;
+    if (!wantsPage(ctx)) {
+      const { userId, merchantId } = await signIn(ctx);
+      return answer(ctx, { user_id: userId, merchant_id: merchantId });
+    }
+    try {
+      await signIn(ctx);
+      redirect(ctx, nextOf(formOf(ctx)['next']).next ?? SIGNED_IN_PATH);
+    } catch (thrown) {
+      const error = toApiError(thrown);
+      if (error.status >= 500 && error.code !== 'UNAVAILABLE') throw thrown;
+      ctx.set(error.headers);
+      const { email, next } = formOf(ctx);
+      const shown = typeof email === 'string' ? { email } : {};
+      pages.signIn(ctx, { status: error.status, problem: error.message, ...shown, ...nextOf(next) });
+    }
+  });
+  router.post('/logout', async (context) => {
+    const ctx = context as unknown as Context;
+    if (!isOwnOrigin(ctx.req)) throw forgedRequest();
+    const tokens = sessionTokens(ctx.req);
+    if (tokens.length > 0) await withinBudget(BUDGET_MS, endSessions(deps.orm.em.fork(), tokens));
+    ctx.set('Set-Cookie', clearedCookie());
+    if (wantsPage(ctx)) return redirect(ctx, '/login');
+    answer(ctx, { signed_out: true });
+  });
+}
+
+/** A path of our own with its query, or nothing: whatever a browser would read as another origin is no path. */
+export function nextOf(given: unknown): { readonly next?: string } {
+  if (typeof given !== 'string' || given.length > MAX_NEXT || !given.startsWith('/')) return {};
+  // Browsers take a backslash for a slash and drop tabs and line feeds, and a parser that starts from us shows what is left.
+  const base = 'http://own.invalid';
+  if (!URL.canParse(given, base)) return {};
+  const url = new URL(given, base);
+  const path = `${url.pathname}${url.search}${url.hash}`;
+  return url.origin === base && !path.startsWith('//') ? { next: path } : {};
+}
+
+async function readCredentials(ctx: Context): Promise<Credentials> {
+  const body = isForm(ctx) ? await readFormBody(ctx) : await readJsonBody(ctx);
+  // Kept for the page that shows the form again.
+  ctx.state['form'] = body;
+  const { value, details } = check(credentials, body);
+  refuseDetails(details);
+  return value as Credentials;
+}
+
+function formOf(ctx: Context): Record<string, unknown> {
+  return (ctx.state['form'] ?? {}) as Record<string, unknown>;
+}
+
+function isForm(ctx: Context): boolean {
+  return /^application\/x-www-form-urlencoded *(;|$)/i.test(ctx.headers['content-type'] ?? '');
+}
+
+/** A browser posts a form and takes a page; a program that posts a form takes anything. */
+function wantsPage(ctx: Context): boolean {
+  return isForm(ctx) && (ctx.headers.accept ?? '').toLowerCase().includes('text/html');
+}
+
+function answer(ctx: Context, body: object): void {
+  ctx.status = 200;
+  ctx.type = 'application/json';
+  ctx.body = JSON.stringify(body);
+}
+
+/** 303: the browser goes on with a GET, and reloading that page posts no password again. */
+function redirect(ctx: Context, path: string): void {
+  ctx.status = 303;
+  ctx.set('Location', path);
+  ctx.type = 'text/plain';
+  ctx.body = `Go on at ${path}`;
+}
+
+function overload(error: unknown): never {
+  throw error instanceof LineIsFull ? unavailable(error) : error;
+}
+
+function spoken(seconds: number): string {
+  if (seconds < 120) return seconds === 1 ? 'a second' : `${seconds} seconds`;
+  return `${Math.ceil(seconds / 60)} minutes`;
+}

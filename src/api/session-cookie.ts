@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http';
+
+const NAME = 'ch_session';
+/** `Secure` always: browsers take localhost for secure, and nobody else may be served sessions without TLS. */
+const ATTRIBUTES = 'Path=/; HttpOnly; Secure; SameSite=Lax';
+
+/** The different values that the request's session cookie has: none, one, or more when somebody planted another. An empty one is none. */
+export function sessionTokens(request: IncomingMessage): string[] {
+  const tokens = new Set<string>();
+  for (const part of (request.headers.cookie ?? '').split(';')) {
+    const equals = part.indexOf('=');
+    if (equals < 0 || part.slice(0, equals).trim() !== NAME) continue;
+    const value = part.slice(equals + 1).trim();
+    if (value !== '') tokens.add(value);
+  }
+  return [...tokens];
+}
+
+/** The `Set-Cookie` that hands the token over. It lasts as long as the browser; the database knows when the session ends. */
+export function sessionCookie(token: string): string {
+  return `${NAME}=${token}; ${ATTRIBUTES}`;
+}
+
+/** The `Set-Cookie` that takes the cookie away. */
+export function clearedCookie(): string {
+  return `${NAME}=; ${ATTRIBUTES}; Max-Age=0`;
+}
