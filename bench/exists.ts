@@ -98,6 +98,7 @@ function depsOf(orm: Orm): Deps {
         minDepositUnits: new Map(),
         stuckAfterMs: 1,
         webhookMaxAttempts: 5,
+        payments: { minimumCents: 500n, toleranceBasisPoints: 50n, bscChainId: 56, watchedNetworks: [] },
       },
       ...{ webhookTarget: { allowedCidrs: [], allowHttp: false }, blockIntervalMs: { bsc: 1, tron: 1 }, sessions: { idleMs: 1, maxMs: 1 } },
     },

@@ -54,7 +54,7 @@ create table payment_links (
 );
 create index payment_links_list_index on payment_links (merchant_id, mode, created_at, id);
 create index payment_links_customer_index on payment_links (customer_id, created_at, id);
-create index payment_links_open_index on payment_links (expires_at) where status in ('pending', 'processing', 'partially_paid');
+create index payment_links_open_index on payment_links (customer_id, created_at) where status in ('pending', 'processing', 'partially_paid');
 
 -- The transition table of src/domain/payment-link.ts once more: a defect in the program cannot complete a link twice or without its money.
 create function guard_payment_link() returns trigger language plpgsql as $$

@@ -106,6 +106,12 @@ export function settingsOf(config: Config): ServiceSettings {
     webhookMaxAttempts: config.webhooks.maxAttempts,
     webhookTarget: { allowedCidrs: config.webhooks.allowedCidrs, allowHttp: config.webhooks.allowHttp, caPem: config.webhooks.caPem },
     blockIntervalMs: BLOCK_INTERVAL_MS,
+    payments: {
+      minimumCents: config.payments.minPaymentCents,
+      toleranceBasisPoints: config.payments.toleranceBasisPoints,
+      bscChainId: config.bsc.chainId,
+      watchedNetworks: config.bsc.enabled ? ['bsc'] : [],
+    },
     sessions: config.sessions,
   };
 }

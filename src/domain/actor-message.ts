@@ -1,5 +1,5 @@
 /** The actors of the product, by workflow type. */
-export type ActorType = 'deposit' | 'notify' | 'watchChain';
+export type ActorType = 'deposit' | 'notify' | 'paymentLink' | 'watchChain';
 
 /** Typed search attributes that operators filter by in the Web UI. No address, no email, no secret: they are never encrypted. */
 export type ActorAttributes = {
@@ -32,6 +32,9 @@ export type DepositActorInput = {
   /** Deliveries that wait to be sent. */
   readonly deliveries: readonly string[];
 };
+
+/** Arguments of a payment link's actor: the row says everything else. */
+export type PaymentLinkActorInput = { readonly linkId: string };
 
 export type NotifyActorInput = { readonly deliveries: readonly string[] };
 export type WatchChainInput = { readonly network: string };

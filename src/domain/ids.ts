@@ -12,6 +12,10 @@ export function depositWorkflowId(deposit: DepositIdentity & { readonly generati
 /** The actor that delivers an event which no other actor carries. */
 export const eventWorkflowId = (eventId: string): string => `event:${eventId}`;
 
+/** The actor of a payment link, and the signal that says that its row has changed. */
+export const paymentWorkflowId = (linkId: string): string => `payment:${linkId}`;
+export const PAYMENT_CHANGED = 'changed';
+
 /** The actor of one resend of one delivery. */
 export const resendWorkflowId = (deliveryId: string, round: number): string => `resend:${deliveryId}:${round}`;
 

@@ -7,6 +7,10 @@ import { formatUnits } from './money.ts';
 export const LINK_STATUSES = ['pending', 'processing', 'partially_paid', 'completed', 'expired', 'cancelled'] as const;
 export type LinkStatus = (typeof LINK_STATUSES)[number];
 
+/** The only coin that pays links: its amount is fixed when a link is made, 1 for 1 USD. */
+export const LINK_CURRENCY = 'USDT';
+export type LinkCurrency = typeof LINK_CURRENCY;
+
 /** Bounds of what a merchant may ask for; the smallest amount is the operator's to set. */
 export const LINK_LIMITS = {
   maxUsd: 1_000_000,

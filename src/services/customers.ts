@@ -51,6 +51,31 @@ export async function createCustomer(deps: Deps, input: NewCustomer): Promise<Cu
   });
 }
 
+/**
+ * The customer with exactly this email, made in the caller's transaction where there is none, with its addresses and event. Of parallel
+ * calls with one new email one makes it and the others wait for that and find it.
+ */
+export async function findOrCreateByEmail(tx: Tx, deps: Deps, input: Scope & { readonly email: string }): Promise<string> {
+  const known = await idByEmail(tx.em, input);
+  if (known !== undefined) return known;
+  try {
+    const customer = await insertCustomer(tx.em, deps, { ...input, externalId: null, name: null, metadata: {} });
+    const addresses = await insertAddresses(tx.em, deps, customer);
+    const view = presentCustomer(customer, { addresses, contracts: deps.settings.contracts, depositCount: 0, totalDepositedCents: 0n });
+    await announce(tx, deps, input, view, customer.createdAt);
+    return customer.id;
+  } catch (error) {
+    const made = error instanceof Refusal ? await idByEmail(tx.em, input) : undefined;
+    if (made === undefined) throw error;
+    return made;
+  }
+}
+
+async function idByEmail(em: Em, input: Scope & { readonly email: string }): Promise<string | undefined> {
+  const { merchantId, mode, email } = input;
+  return (await em.findOne(Customer, { merchantId, mode, email }, { fields: ['id'] }))?.id;
+}
+
 /** The customer of this merchant and mode with all addresses. Throws a NOT_FOUND {@link Refusal}. */
 export async function getCustomer(deps: Deps, input: Scope & { readonly id: string }): Promise<CustomerView> {
   const em = deps.orm.em.fork();

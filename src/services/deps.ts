@@ -25,6 +25,17 @@ export interface ActorPort {
   running(workflowType: string): Promise<ReadonlySet<string>>;
 }
 
+/** What payment links depend on. */
+export type PaymentSettings = {
+  readonly minimumCents: bigint;
+  /** Hundredths of a percent that a link may be short of and still counts as paid. */
+  readonly toleranceBasisPoints: bigint;
+  /** The EVM chain id that payers' wallets are told. */
+  readonly bscChainId: number;
+  /** The networks that this installation follows: a link expires only when each of them was read past its time. */
+  readonly watchedNetworks: readonly Network[];
+};
+
 /** Settings that the services read. `required` holds the confirmations of each network. */
 export type ServiceSettings = {
   readonly requiredConfirmations: Readonly<Record<Network, number>>;
@@ -36,6 +47,7 @@ export type ServiceSettings = {
   readonly webhookTarget: { readonly allowedCidrs: readonly string[]; readonly allowHttp: boolean; readonly caPem?: string | undefined };
   /** Blocks are expected this often, by network; only pauses between looks depend on it. */
   readonly blockIntervalMs: Readonly<Record<Network, number>>;
+  readonly payments: PaymentSettings;
   /** A session ends when it was not used for `idleMs`, and `maxMs` after its login. */
   readonly sessions: { readonly idleMs: number; readonly maxMs: number };
 };

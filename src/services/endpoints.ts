@@ -53,26 +53,33 @@ export async function createEndpoint(deps: EndpointDeps, input: NewEndpoint): Pr
   const url = await checkUrl(deps, input.url);
   return await deps.orm.em.fork().transactional(async (em) => {
     await refuseTooMany(em, input);
-    const { id, now, secret } = { id: deps.newId(), now: deps.now(), secret: generateSecret(randomBytes) };
-    const row = em.create(WebhookEndpoint, {
-      ...{ id, merchantId: input.merchantId, mode: input.mode, url, description: input.description, events, enabled: true },
-      ...{
-        secretSealed: deps.secretBox.seal(secret, id),
-        secretHint: secret.slice(-SECRET_HINT_LENGTH),
-        consecutiveFailures: 0,
-        goneCount: 0,
-      },
-      ...{ earlierSecrets: [], lastDeliveryAt: null, lastStatusCode: null },
-      ...{ failingSince: null, goneSince: null, disabledReason: null, createdAt: now, updatedAt: now, deletedAt: null },
-    });
+    const { row, secret } = insertEndpoint(em, deps, { ...input, id: deps.newId(), url, events });
     return { ...presentEndpoint(row), secret };
   });
+}
+
+/** What an endpoint's row is made of; `paymentLinkId` for the one that stands for the own URL of a payment link. */
+export type EndpointRow = NewEndpoint & { readonly id: string; readonly paymentLinkId?: string };
+
+/** Adds an endpoint with a new secret, sealed with the row's id, to the caller's transaction. The secret is known only here. */
+export function insertEndpoint(em: Em, deps: Deps, input: EndpointRow): { row: WebhookEndpoint; secret: string } {
+  const { now, secret } = { now: deps.now(), secret: generateSecret(randomBytes) };
+  const row = em.create(WebhookEndpoint, {
+    ...{ id: input.id, merchantId: input.merchantId, mode: input.mode, url: input.url, description: input.description },
+    ...{ events: [...input.events], enabled: true, paymentLinkId: input.paymentLinkId ?? null },
+    ...{ secretSealed: deps.secretBox.seal(secret, input.id), secretHint: secret.slice(-SECRET_HINT_LENGTH) },
+    ...{ consecutiveFailures: 0, goneCount: 0, earlierSecrets: [], lastDeliveryAt: null, lastStatusCode: null },
+    ...{ failingSince: null, goneSince: null, disabledReason: null, createdAt: now, updatedAt: now, deletedAt: null },
+  });
+  return { row, secret };
 }
 
 /** One page of the endpoints, newest first. Throws a {@link Refusal} for a foreign cursor. */
 export async function listEndpoints(deps: Deps, input: Scope & { readonly page: PageRequest }): Promise<PageOf<EndpointView>> {
   const em = deps.orm.em.fork();
-  const scope = [{ sql: 'merchant_id = ? and mode = ? and deleted_at is null', values: [input.merchantId, input.mode] }];
+  const scope = [
+    { sql: 'merchant_id = ? and mode = ? and deleted_at is null and payment_link_id is null', values: [input.merchantId, input.mode] },
+  ];
   const page = await listPage(em, { table: 'webhook_endpoints', scope, filters: [], page: input.page });
   const rows = await em.find(WebhookEndpoint, { id: { $in: [...page.rows] } });
   return { ...page, rows: inOrder(page.rows, rows).map(presentEndpoint) };
@@ -119,7 +126,11 @@ export async function deleteEndpoint(deps: Deps, input: Scope & { readonly id: s
 export async function findEndpoint(em: Em, input: Scope & { readonly id: string }, lockMode?: LockMode): Promise<WebhookEndpoint> {
   const { id, merchantId, mode } = input;
   const row = isUuid(id)
-    ? await em.findOne(WebhookEndpoint, { id, merchantId, mode, deletedAt: null }, lockMode === undefined ? {} : { lockMode })
+    ? await em.findOne(
+        WebhookEndpoint,
+        { id, merchantId, mode, deletedAt: null, paymentLinkId: null },
+        lockMode === undefined ? {} : { lockMode },
+      )
     : null;
   if (!row) throw notFound('webhook endpoint');
   return row;
@@ -149,7 +160,7 @@ function rotateSecret(deps: Deps, row: WebhookEndpoint): string {
 async function refuseTooMany(em: Em, scope: Scope): Promise<void> {
   // The merchant's row is the lock under which endpoints are counted; this kind does not stand in the way of foreign keys to it.
   await em.execute('select id from merchants where id = ? for no key update', [scope.merchantId]);
-  const count = await em.count(WebhookEndpoint, { merchantId: scope.merchantId, mode: scope.mode, deletedAt: null });
+  const count = await em.count(WebhookEndpoint, { merchantId: scope.merchantId, mode: scope.mode, deletedAt: null, paymentLinkId: null });
   if (count >= MAX_ENDPOINTS)
     throw new Refusal('INVALID', `There are ${MAX_ENDPOINTS} webhook endpoints already, which is the most. Delete one first.`);
 }
@@ -161,7 +172,11 @@ function checkEvents(events: readonly string[]): string[] {
   throw new Refusal('INVALID', `events must name at least one of ${EVENT_TYPES.join(', ')}, or be "*" for all.`, 'events');
 }
 
-async function checkUrl(deps: EndpointDeps, text: string): Promise<string> {
+/**
+ * The normalised form of a URL that the target rule permits, for `field` of a request. Looks its name up, so never inside a transaction.
+ * Throws an INVALID {@link Refusal}.
+ */
+export async function checkUrl(deps: EndpointDeps, text: string, field = 'url'): Promise<string> {
   const policy = deps.settings.webhookTarget;
   const lookup = deps.lookup ?? createLookup({ useSystem: policy.allowedCidrs.length > 0 });
   try {
@@ -172,10 +187,10 @@ async function checkUrl(deps: EndpointDeps, text: string): Promise<string> {
     };
     const { url } = await beforehand(deps, () => checkTargetForSave({ lookup }, text, rule));
     // Percent-encoding makes some URLs longer than what was typed.
-    if (url.href.length > WEBHOOK_LIMITS.urlCharacters) throw new Refusal('INVALID', 'The URL is too long.', 'url');
+    if (url.href.length > WEBHOOK_LIMITS.urlCharacters) throw new Refusal('INVALID', 'The URL is too long.', field);
     return url.href;
   } catch (error) {
-    if (error instanceof TargetRefused) throw new Refusal('INVALID', error.message, 'url');
+    if (error instanceof TargetRefused) throw new Refusal('INVALID', error.message, field);
     throw error;
   }
 }

@@ -22,7 +22,7 @@ export type PageOf<T> = {
 };
 
 export type ListQuery = {
-  readonly table: 'customers' | 'deposits' | 'webhook_endpoints' | 'webhook_deliveries';
+  readonly table: 'customers' | 'deposits' | 'webhook_endpoints' | 'webhook_deliveries' | 'payment_links';
   /** Whose rows exist for the caller at all. A cursor outside of it is refused. */
   readonly scope: readonly Condition[];
   readonly filters: readonly Condition[];

@@ -29,7 +29,7 @@ export type DepositView = {
   status: DepositState;
   failure_code: FailureCode | null;
   failure_reason: string | null;
-  payment_token: null;
+  payment_token: string | null;
   settlement: null;
   sequence: number;
   is_live: boolean;
@@ -38,8 +38,13 @@ export type DepositView = {
   settled_at: string | null;
 };
 
-/** The names of the deposit's customer, and the head of its network as last seen (null: never). */
-export type DepositContext = { readonly externalId: string | null; readonly email: string | null; readonly headNumber: number | null };
+/** The names of the deposit's customer, the head of its network as last seen (null: never), and the token of the link that it pays. */
+export type DepositContext = {
+  readonly externalId: string | null;
+  readonly email: string | null;
+  readonly headNumber: number | null;
+  readonly paymentToken?: string | null;
+};
 
 /** The deposit as the API and its events show it. Coin amounts are decimal strings; `*_usd` are numbers, null until there is a price. */
 export function presentDeposit(row: Deposit, more: DepositContext): DepositView {
@@ -67,7 +72,7 @@ export function presentDeposit(row: Deposit, more: DepositContext): DepositView 
     status: row.status,
     failure_code: row.failureCode ?? null,
     failure_reason: row.failureReason ?? null,
-    payment_token: null,
+    payment_token: more.paymentToken ?? null,
     settlement: null,
     sequence: row.sequence,
     is_live: row.mode === 'live',

@@ -1,5 +1,5 @@
 /** Why a use case said no to its caller. Anything else that it throws is a defect or an outage. */
-export type RefusalCode = 'INVALID' | 'NOT_FOUND' | 'CUSTOMER_EXISTS';
+export type RefusalCode = 'INVALID' | 'NOT_FOUND' | 'CUSTOMER_EXISTS' | 'AMOUNT_TOO_SMALL';
 
 /** A known no, with nothing changed. The message is one plain sentence for the caller and holds no secret. */
 export class Refusal extends Error {
@@ -12,6 +12,16 @@ export class Refusal extends Error {
     super(sentence);
     this.code = code;
     this.field = field;
+  }
+}
+
+/** An amount below the smallest that the operator allows. */
+export class AmountTooSmall extends Refusal {
+  readonly minimumCents: bigint;
+
+  constructor(minimumCents: bigint, sentence: string, field: string) {
+    super('AMOUNT_TOO_SMALL', sentence, field);
+    this.minimumCents = minimumCents;
   }
 }
 

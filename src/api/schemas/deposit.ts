@@ -31,7 +31,7 @@ export const deposit = z
     status: z.enum(DEPOSIT_STATES),
     failure_code: z.enum(FAILURE_CODES).nullable(),
     failure_reason: z.string().nullable(),
-    payment_token: z.null(),
+    payment_token: z.string().nullable().meta({ description: 'The payment link that this deposit pays.' }),
     settlement: z.null(),
     sequence: z.int().meta({ description: 'Rises with every transition: ignore an event with a lower one.' }),
     is_live: z.boolean(),

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { Currency, Mode, Network } from '../../domain/assets.ts';
-import type { AmountStatus, LinkStatus } from '../../domain/payment-link.ts';
+import type { Mode, Network } from '../../domain/assets.ts';
+import type { AmountStatus, LinkCurrency, LinkStatus } from '../../domain/payment-link.ts';
 import { UnitsType } from '../units-type.ts';
 import { Customer } from './customer.ts';
 import { Merchant } from './merchant.ts';
@@ -24,7 +24,7 @@ const schema = defineEntity({
     leastUnits: p.type(UnitsType).$type<bigint>(),
     paidUnits: p.type(UnitsType).$type<bigint>(),
     late: p.boolean(),
-    currency: p.string().length(8).$type<Currency>(),
+    currency: p.string().length(8).$type<LinkCurrency>(),
     network: p.string().length(8).$type<Network>().nullable(),
     description: p.string().length(500).nullable(),
     externalId: p.string().length(255).nullable(),
@@ -33,7 +33,7 @@ const schema = defineEntity({
     cancelUrl: p.string().length(2048).nullable(),
     webhookUrl: p.string().length(2048).nullable(),
     paidNetwork: p.string().length(8).$type<Network>().nullable(),
-    paidCurrency: p.string().length(8).$type<Currency>().nullable(),
+    paidCurrency: p.string().length(8).$type<LinkCurrency>().nullable(),
     transactionHash: p.string().length(66).nullable(),
     expiresAt: p.datetime().columnType('timestamptz'),
     completedAt: p.datetime().columnType('timestamptz').nullable(),
@@ -44,7 +44,11 @@ const schema = defineEntity({
   indexes: [
     { name: 'payment_links_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
     { name: 'payment_links_customer_index', properties: ['customerId', 'createdAt', 'id'] },
-    { name: 'payment_links_open_index', properties: ['expiresAt'], where: "status in ('pending', 'processing', 'partially_paid')" },
+    {
+      name: 'payment_links_open_index',
+      properties: ['customerId', 'createdAt'],
+      where: "status in ('pending', 'processing', 'partially_paid')",
+    },
   ],
   checks: [
     { name: 'payment_links_mode_check', expression: "mode in ('live', 'test')" },

@@ -1,0 +1,31 @@
+import type { PaymentLink } from '../../db/entities/index.ts';
+import type { ActorMessage, PaymentLinkActorInput } from '../../domain/actor-message.ts';
+import { isoSeconds } from '../../domain/events.ts';
+import { PAYMENT_CHANGED, paymentWorkflowId } from '../../domain/ids.ts';
+import { formatUnits } from '../../domain/money.ts';
+import type { Tx } from '../transact.ts';
+
+/** The start of a link's actor, with what an operator sees in a list. The token is not in it: it opens the payer's page. */
+export function paymentStart(link: PaymentLink): ActorMessage {
+  const input: PaymentLinkActorInput = { linkId: link.id };
+  const amount = `${formatUnits(link.amountCents, 2)} ${link.currency}`;
+  return {
+    workflowType: 'paymentLink',
+    args: [input],
+    attributes: {
+      MerchantId: link.merchantId,
+      DepositStage: link.status,
+      StageSince: isoSeconds(link.stateSince),
+      NeedsOperator: false,
+      ...(link.network == null ? {} : { Network: link.network }),
+    },
+    memo: { payment_link_id: link.id, customer_id: link.customerId, amount, expires_at: isoSeconds(link.expiresAt) },
+    summary: `payment link of ${amount}${link.mode === 'test' ? ' (test mode)' : ''}`,
+    fairnessKey: link.merchantId,
+  };
+}
+
+/** Tells the link's actor, beside the fact, that its row has changed; one that has ended is started again. */
+export async function wakePayment(tx: Tx, link: PaymentLink): Promise<void> {
+  await tx.enqueue(paymentWorkflowId(link.id), { ...paymentStart(link), signal: { name: PAYMENT_CHANGED, args: [] } });
+}
