@@ -28,8 +28,11 @@ export async function openOrm(input: {
   poolSize: number;
   applicationName: string;
   statementTimeoutMs?: number;
+  /** After this long without a byte a connection is taken for dead; ten seconds more than a statement may take where not given. */
+  silenceMs?: number;
 }): Promise<Orm> {
   const statementTimeoutMs = input.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
+  const silenceMs = input.silenceMs ?? statementTimeoutMs + SILENCE_BEYOND_STATEMENT_MS;
   return await MikroORM.init(
     defineConfig({
       clientUrl: input.url,
@@ -52,7 +55,8 @@ export async function openOrm(input: {
         statement_timeout: statementTimeoutMs,
         application_name: input.applicationName,
         keepAlive: true,
-        stream: () => socketThatEndsWhenSilent(statementTimeoutMs + SILENCE_BEYOND_STATEMENT_MS),
+        stream: () => socketThatEndsWhenSilent(silenceMs),
+        onPoolCreated: giveBackDeadConnections,
       },
       forceUtcTimezone: true,
       ignoreUndefinedInQuery: true,
@@ -65,4 +69,35 @@ function socketThatEndsWhenSilent(limitMs: number): Socket {
   const socket = new Socket();
   socket.setTimeout(limitMs, () => socket.destroy(new Error(`PostgreSQL was silent for ${limitMs / 1_000} s`)));
   return socket;
+}
+
+type Client = {
+  release(error?: Error): void;
+  once(event: 'end', heard: () => void): unknown;
+  removeListener(event: 'end', heard: () => void): unknown;
+};
+type ClientPool = { connect(): Promise<Client> };
+
+/**
+ * Makes the pool take back a connection the moment it ends, whoever holds it. The query builder gives one back only after a BEGIN, COMMIT
+ * or ROLLBACK that worked, and on a dead connection none does: each outage would cost the pool some places for ever, until none is left.
+ */
+function giveBackDeadConnections(pool: ClientPool): void {
+  const connect = pool.connect.bind(pool);
+  pool.connect = async () => {
+    const client = await connect();
+    const release = client.release.bind(client);
+    let held = true;
+    const giveBack = (error?: Error): void => {
+      // The holder may give back what was taken back already.
+      if (!held) return;
+      held = false;
+      client.removeListener('end', died);
+      release(error);
+    };
+    const died = (): void => giveBack(new Error('the connection ended'));
+    client.once('end', died);
+    client.release = giveBack;
+    return client;
+  };
 }

@@ -7,13 +7,25 @@ export type Gate = {
   target(url: string): void;
   close(): Promise<void>;
   open(): Promise<void>;
+  /**
+   * From now on every byte is taken and none is passed on, nor is an end: the other side has vanished without a word, as behind a firewall
+   * that forgot the connection. New connections are taken and never answered.
+   */
+  vanish(): void;
+  /** New connections work again; those from before stay dead. */
+  reappear(): void;
 };
 
 /** Opens a gate on a free port of 127.0.0.1. */
 export async function startGate(): Promise<Gate> {
   const sockets = new Set<Socket>();
   let to: URL | undefined;
-  const server = net.createServer((near) => {
+  let vanished = false;
+  const server = net.createServer({ allowHalfOpen: true }, (near) => {
+    if (vanished) {
+      forget(near);
+      return;
+    }
     if (!to) {
       near.destroy();
       return;
@@ -32,6 +44,14 @@ export async function startGate(): Promise<Gate> {
       one.pipe(other);
     }
   });
+  /** Reads and drops what still comes, and says nothing more; the end of the process closes it. */
+  const forget = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.unpipe();
+    for (const event of ['close', 'end', 'error']) socket.removeAllListeners(event);
+    socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
+    socket.resume();
+  };
   const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
   await listen(0);
   const { port } = server.address() as AddressInfo;
@@ -46,5 +66,12 @@ export async function startGate(): Promise<Gate> {
         for (const socket of sockets) socket.destroy();
       }),
     open: () => listen(port),
+    vanish: () => {
+      vanished = true;
+      for (const socket of [...sockets]) forget(socket);
+    },
+    reappear: () => {
+      vanished = false;
+    },
   };
 }

@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import { type Orm, openOrm } from '../../src/db/orm.ts';
+import { type Gate, startGate } from '../support/gate.ts';
+import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
+
+const STATEMENT_TIMEOUT_MS = 1_000;
+const SILENCE_MS = 1_500;
+/** Some room for a busy machine; without a limit of its own a query would wait for ever. */
+const FAILS_WITHIN_MS = SILENCE_MS + 3_000;
+const POOL = 2;
+
+/** A database server that vanishes without closing its connections: a fail-over, a firewall that forgot them, a cable. */
+describe('a database connection whose other end vanished', function () {
+  this.timeout(30_000);
+  let database: FreshDatabase;
+  let gate: Gate;
+  let orm: Orm;
+
+  beforeEach(async () => {
+    [database, gate] = await Promise.all([freshDatabase(), startGate()]);
+    gate.target(database.url);
+    const { host } = new URL(gate.url);
+    const url = new URL(database.url);
+    url.host = host;
+    const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, silenceMs: SILENCE_MS };
+    orm = await openOrm({ url: url.href, poolSize: POOL, applicationName: 'half-open', ...limits });
+  });
+  afterEach(async () => {
+    await orm?.close(true);
+    await gate?.close();
+    await database?.drop();
+  });
+
+  const ask = (sql = 'select 1 as one') => orm.em.fork().execute<{ one: number }[]>(sql);
+
+  /** Every place of the pool can be had at the same time. */
+  async function expectWholePool(): Promise<void> {
+    const forks = Array.from({ length: POOL }, () => orm.em.fork());
+    for (const em of forks) await em.begin();
+    for (const em of forks) await em.rollback();
+  }
+
+  async function failure(work: Promise<unknown>): Promise<{ message: string; tookMs: number }> {
+    const beganMs = Date.now();
+    const error = await work.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error, 'the query must fail').to.be.instanceOf(Error);
+    return { message: String(error), tookMs: Date.now() - beganMs };
+  }
+
+  it('fails the query in flight instead of keeping it for ever, and the pool works when the server is back', async () => {
+    await ask();
+    const flying = failure(ask('select pg_sleep(0.4)'));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    gate.vanish();
+    const { message, tookMs } = await flying;
+    expect(message).to.match(/PostgreSQL was silent for 1.5 s/);
+    expect(tookMs).to.be.within(SILENCE_MS - 200, FAILS_WITHIN_MS);
+    gate.reappear();
+    for (let count = 0; count < 2 * POOL; count += 1) expect(await ask()).to.deep.equal([{ one: 1 }]);
+  });
+
+  it('fails what is asked on a connection of before, on every one of the pool, and none is used again', async () => {
+    await Promise.all([ask('select pg_sleep(0.1)'), ask('select pg_sleep(0.1)')]);
+    gate.vanish();
+    const failed = await Promise.all([failure(ask()), failure(ask())]);
+    for (const { tookMs } of failed) expect(tookMs).to.be.below(FAILS_WITHIN_MS);
+    gate.reappear();
+    const answers = await Promise.all(Array.from({ length: 3 * POOL }, () => ask()));
+    expect(answers).to.deep.equal(Array.from({ length: 3 * POOL }, () => [{ one: 1 }]));
+  });
+
+  it('rolls a transaction back whose connection dies in the middle', async () => {
+    await ask('create table money (units int)');
+    const work = orm.em.fork().transactional(async (em) => {
+      await em.execute('insert into money values (1)');
+      gate.vanish();
+      await em.execute('insert into money values (2)');
+    });
+    await failure(work);
+    gate.reappear();
+    expect(await ask('select count(*)::int as one from money')).to.deep.equal([{ one: 0 }]);
+    await expectWholePool();
+  });
+
+  it('costs the pool no place, however many transactions lose theirs and at whichever statement', async () => {
+    const killed =
+      "select 1 as one from (select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'half-open') as all_of_them";
+    const other = await openOrm({ url: database.url, poolSize: 1, applicationName: 'killer' });
+    const kill = () => other.em.fork().execute(killed);
+    try {
+      for (let count = 0; count < 2 * POOL; count += 1) {
+        // In the middle: the next statement fails, and the rollback after it.
+        await failure(
+          orm.em.fork().transactional(async (em) => {
+            await em.execute('select 1');
+            await kill();
+            await em.execute('select 1');
+          }),
+        );
+        // At the end: the commit fails, and the rollback after it.
+        await failure(
+          orm.em.fork().transactional(async (em) => {
+            await em.execute('select 1');
+            await kill();
+          }),
+        );
+        // Before the beginning, where the pool may not have heard of it yet.
+        await Promise.allSettled([kill(), orm.em.fork().transactional((em) => em.execute('select 1'))]);
+      }
+    } finally {
+      await other.close(true);
+    }
+    await expectWholePool();
+  });
+
+  it('leaves a query alone that the server answers slowly but within its limit', async () => {
+    expect(await ask('select 1 as one from (select pg_sleep(0.9)) as slow')).to.deep.equal([{ one: 1 }]);
+  });
+});
