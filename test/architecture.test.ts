@@ -55,7 +55,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'migrations/': { values: [], packages: ['@mikro-orm/migrations'] },
   // The outermost ring: wiring, roles, command line and the parts for development.
   'src/': { values: PRODUCT },
-  'bench/': { values: [...PRODUCT, 'test/support/'] },
+  'bench/': { values: [...PRODUCT, 'test/support/', 'test/chain/faults.ts'] },
   'examples/': { values: ['src/sdk/'] },
   'test/': { values: [...PRODUCT, 'bench/', 'examples/'] },
 };

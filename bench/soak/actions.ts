@@ -1,6 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Wallet } from 'ethers';
-import type { CustomerAction, KillAction, PayAction, Planned, ReorgAction, RpcAction, SimulateAction, Victim } from './plan.ts';
+import {
+  type CustomerAction,
+  type KillAction,
+  OWN_WALLET,
+  type PayAction,
+  type Planned,
+  type ReorgAction,
+  type RpcAction,
+  type SimulateAction,
+  type Victim,
+} from './plan.ts';
+import { beReborn } from './reborn.ts';
 import { rpcFault } from './rpc-faults.ts';
 import type { Customer, Stage } from './stage.ts';
 
@@ -21,14 +32,13 @@ export type Play = {
   readonly beganMs: number;
   /** Customers by the number of the plan, also those who are only being made. */
   readonly customers: Map<number, PromiseWithResolvers<Customer>>;
-  /** One process is killed and started again by one action at a time. */
-  readonly turns: Map<Victim, Promise<void>>;
+  /** One process is killed and started again by one action at a time, and one transaction is mined twice at a time. */
+  readonly turns: Map<Victim | 'reborn', Promise<void>>;
 };
 
 const CUSTOMER_WITHIN_MS = 130_000;
-const OWN_WALLET_NEEDS_UNITS = 10n ** 16n;
-/** Indexes that creations used up without a customer: a sequence does not go back. */
-const MORE_INDEXES = 200;
+/** Indexes among which the first customer's is: a sequence does not go back, so creations that failed used some up. */
+const MORE_INDEXES = 50;
 
 /** Begins a run over a stage that stands. */
 export function beginPlay(stage: Stage): Play {
@@ -47,7 +57,7 @@ export async function performAction(play: Play, action: Planned): Promise<void> 
     const text = `${name}: ${error instanceof Error ? error.message : String(error)}`;
     note(play, text);
     // A transaction that the node does not take (a number used twice across a reorg) is no affair of the gateway.
-    if (action.kind !== 'pay') play.done.problems.push(text);
+    if (action.kind !== 'pay' && action.kind !== 'reborn') play.done.problems.push(text);
   }
 }
 
@@ -61,6 +71,8 @@ function carryOut(play: Play, action: Planned): Promise<void> {
       return simulate(play, action);
     case 'reorg':
       return reorg(play, action);
+    case 'reborn':
+      return beReborn(play, action.payment);
     case 'rpc':
       return troubleEndpoint(play, action);
     case 'kill':
@@ -71,16 +83,19 @@ function carryOut(play: Play, action: Planned): Promise<void> {
 function nameOf(action: Planned): string {
   if (action.kind === 'pay') return `pay ${action.shape}`;
   if (action.kind === 'kill') return `kill ${action.victim}`;
+  if (action.kind === 'reborn') return `reborn ${action.payment.shape}`;
   if (action.kind === 'rpc') return `rpc ${action.fault}`;
   if (action.kind === 'reorg') return `reorg ${action.fate}`;
   return action.kind;
 }
 
-function count({ done }: Play, what: string): void {
+/** One more of these in the report. */
+export function count({ done }: Play, what: string): void {
   done.counts.set(what, (done.counts.get(what) ?? 0) + 1);
 }
 
-function note({ done, beganMs }: Play, text: string): void {
+/** A line of the run's own log. */
+export function note({ done, beganMs }: Play, text: string): void {
   done.log.push(`${((Date.now() - beganMs) / 1_000).toFixed(1).padStart(7)} s  ${text}`);
 }
 
@@ -91,7 +106,7 @@ function place({ customers }: Play, number: number): PromiseWithResolvers<Custom
 }
 
 /** A customer of the plan, waited for where the API is away just now. */
-async function customerOf(play: Play, number: number): Promise<Customer> {
+export async function customerOf(play: Play, number: number): Promise<Customer> {
   const late = sleep(CUSTOMER_WITHIN_MS, undefined, { ref: false }).then(() => {
     throw new Error(`customer ${number} was not made in time`);
   });
@@ -121,26 +136,22 @@ async function makeCustomer(play: Play, action: CustomerAction): Promise<void> {
 
 async function pay(play: Play, action: PayAction): Promise<void> {
   const people = await Promise.all(action.customers.map((number) => customerOf(play, number)));
-  const own = action.shape === 'from_own_wallet' ? await ownWallet(play.stage, people[0]) : undefined;
+  const own = action.shape.endsWith('from_own_wallet') ? await ownWallet(play) : undefined;
   const addresses = people.map((person) => person.addresses.bsc);
   const hash = await play.stage.payer.pay(action, addresses, own);
   note(play, `${action.shape} ${hash} to ${addresses.join(' ')} ${action.amounts.join(' ')}`);
 }
 
-/** The wallet behind another customer's deposit address that holds coins: what it sends is no deposit. */
-async function ownWallet(stage: Stage, payee: Customer | undefined): Promise<Wallet> {
-  for (const owner of stage.customers) {
-    if (owner.mode !== 'live' || owner.number === payee?.number) continue;
-    const balance = BigInt((await stage.anvil.rpc('eth_getBalance', [owner.addresses.bsc, 'latest'])) as string);
-    if (balance < OWN_WALLET_NEEDS_UNITS) continue;
-    const branch = stage.root.derivePath(`44'/60'/0'/0`);
-    for (let index = 0; index <= 2 * stage.customers.length + MORE_INDEXES; index++) {
-      const child = branch.deriveChild(index);
-      if (child.address.toLowerCase() === owner.addresses.bsc) return new Wallet(child.privateKey);
-    }
-    throw new Error(`${owner.addresses.bsc} is not derived from the wallet of this run`);
+/** The key of the one deposit address that the run spends from: what it sends is no deposit. */
+async function ownWallet(play: Play): Promise<Wallet> {
+  const { stage } = play;
+  const { bsc } = (await customerOf(play, OWN_WALLET)).addresses;
+  const branch = stage.root.derivePath(`44'/60'/0'/0`);
+  for (let index = 0; index <= MORE_INDEXES; index++) {
+    const child = branch.deriveChild(index);
+    if (child.address.toLowerCase() === bsc) return new Wallet(child.privateKey);
   }
-  throw new Error('no deposit address holds coins yet');
+  throw new Error(`${bsc} is not derived from the wallet of this run`);
 }
 
 async function simulate(play: Play, action: SimulateAction): Promise<void> {
@@ -178,17 +189,22 @@ async function troubleEndpoint(play: Play, action: RpcAction): Promise<void> {
   for (const proxy of chosen) if (proxy.fault === fault) proxy.fault = undefined;
 }
 
-async function killAndStart(play: Play, action: KillAction): Promise<void> {
+function killAndStart(play: Play, action: KillAction): Promise<void> {
   const server = play.stage.servers.get(action.victim);
-  const turn = (play.turns.get(action.victim) ?? Promise.resolve()).then(async () => {
+  return inTurn(play, action.victim, async () => {
     note(play, `SIGKILL ${action.victim}`);
     await server?.kill();
     await sleep(action.downMs);
     await server?.start();
     note(play, `${action.victim} runs again`);
   });
+}
+
+/** Does the work when what had this turn before is over, however that ended. */
+export async function inTurn(play: Play, whose: Victim | 'reborn', work: () => Promise<void>): Promise<void> {
+  const turn = (play.turns.get(whose) ?? Promise.resolve()).then(work);
   play.turns.set(
-    action.victim,
+    whose,
     turn.catch(() => undefined),
   );
   await turn;

@@ -6,30 +6,37 @@ import { parseArgs } from 'node:util';
 import { stopAllChildren, stopLeftovers } from '../../src/devnet/processes.ts';
 import { judge } from './oracle/judge.ts';
 import { perform } from './perform.ts';
-import { makePlan } from './plan.ts';
+import { makePlan, planHash } from './plan.ts';
 import { waitUntilQuiet } from './quiet.ts';
-import { renderReport } from './report.ts';
+import { reconcile } from './reconcile.ts';
+import { renderPlan, renderReport } from './report.ts';
 import { type Stage, setStage } from './stage.ts';
 
 /**
  * `npm run soak -- --minutes N --seed S [--dev-server]`: the whole gateway, role by role, under random money and random faults, and at the
  * end an oracle made from the chain and the receivers' own records. Exit 0 without a difference, 1 with one (logs and plan are kept, as they are with
- * `--keep`), 2 for wrong usage. The seed decides what is done and when; how that interleaves with the processes is up to the machine.
+ * `--keep`), 2 for wrong usage. `--plan` prints the plan's hash and its actions by kind, and runs nothing. The seed decides what is done and when; how that interleaves with the processes is up to the machine.
  */
-const USAGE = 'Usage: npm run soak -- [--minutes N] [--seed TEXT] [--dev-server] [--keep]\n';
+const USAGE = 'Usage: npm run soak -- [--minutes N] [--seed TEXT] [--dev-server] [--keep] [--plan]\n';
 const PREFIX = 'gateway-soak-';
 const MAX_MINUTES = 24 * 60;
 
-type Options = { readonly minutes: number; readonly seed: string; readonly devServer: boolean; readonly keep: boolean };
+type Options = {
+  readonly minutes: number;
+  readonly seed: string;
+  readonly devServer: boolean;
+  readonly keep: boolean;
+  readonly planOnly: boolean;
+};
 
 function readOptions(): Options | undefined {
   try {
-    const flags = { 'dev-server': { type: 'boolean' }, keep: { type: 'boolean' } } as const;
+    const flags = { 'dev-server': { type: 'boolean' }, keep: { type: 'boolean' }, plan: { type: 'boolean' } } as const;
     const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' }, ...flags } });
     const minutes = Number(values.minutes ?? '5');
     if (!(minutes > 0 && minutes <= MAX_MINUTES)) return undefined;
     const seed = values.seed ?? randomBytes(4).toString('hex');
-    return { minutes, seed, devServer: values['dev-server'] ?? false, keep: values.keep ?? false };
+    return { minutes, seed, devServer: values['dev-server'] ?? false, keep: values.keep ?? false, planOnly: values.plan ?? false };
   } catch {
     return undefined;
   }
@@ -45,19 +52,21 @@ async function soak(options: Options, folder: string): Promise<boolean> {
   let stopped = false;
   try {
     stage = await setStage({ plan, folder, devServer: options.devServer, log: say });
-    say(`${plan.actions.length} actions within ${options.minutes} minutes`);
-    const { done, lag, stopMining } = await perform(stage, plan, say);
+    say(`${plan.actions.length} actions within ${options.minutes} minutes, plan ${planHash(plan)}`);
+    const { done, lag, peaks, stopMining } = await perform(stage, plan, say);
     writeFileSync(join(folder, 'done.log'), `${done.log.join('\n')}\n`);
     say('all faults are lifted');
     const restless = await waitUntilQuiet(stage, say);
+    say(restless === undefined ? 'quiet; balances are compared' : `NOT quiet: ${restless}`);
+    const reconciled = await reconcile(stage, say);
     await stopMining();
-    say(restless === undefined ? 'quiet; comparing' : `NOT quiet after five minutes: ${restless}`);
-    const judged = await judge(stage, done);
+    say(`${reconciled.found} deposits found by balance alone, ${reconciled.claimed} claimed; comparing`);
+    const judged = await judge(stage, done, reconciled);
     const late = restless === undefined ? [] : [{ rule: 'the gateway comes to rest', subject: 'all', detail: restless }];
     await stage.stop();
     stopped = true;
     const verdict = { ...judged, differences: [...late, ...judged.differences] };
-    const report = renderReport(stage, { done, lag, verdict });
+    const report = renderReport(stage, { done, lag, peaks, reconciled, verdict });
     for (const role of stage.roles) writeFileSync(join(folder, role.name, 'ended.log'), role.ended().join('\n'));
     writeFileSync(join(folder, 'report.txt'), `${report}\n`);
     process.stdout.write(`\n${report}\n`);
@@ -81,6 +90,10 @@ async function main(): Promise<number> {
   if (!options) {
     process.stderr.write(USAGE);
     return 2;
+  }
+  if (options.planOnly) {
+    process.stdout.write(`${renderPlan(makePlan(options.seed, options.minutes))}\n`);
+    return 0;
   }
   await clearKilledRuns();
   const folder = mkdtempSync(join(tmpdir(), PREFIX));

@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Interface, Wallet } from 'ethers';
+import { Wallet } from 'ethers';
 import type { Anvil } from '../../src/devnet/anvil.ts';
 import { type ContractName, contractArtifact } from '../../src/devnet/contracts.ts';
+import { testContracts } from '../../test/support/chain-contracts.ts';
+import { type Call, CONTRACT_GAS, type Contracts, callOf, encode, PLENTY } from './calls.ts';
 import { type PayAction, SENDER_COUNT } from './plan.ts';
 import type { Random } from './random.ts';
 
 const CHAIN_ID = 56;
 const GAS_PRICE = 5_000_000_000n;
 const TRANSFER_GAS = 200_000n;
-const CONTRACT_GAS = 3_000_000n;
-const PLENTY = 10n ** 30n;
+/** One block less than finality is behind the head. */
+const MAX_REORG = 5;
 
 /** The chain of a run with everybody who pays on it. All that changes the chain goes through `exclusive`, one at a time. */
 export type Payer = {
@@ -17,6 +19,13 @@ export type Payer = {
   mine(blocks?: number): Promise<void>;
   /** Puts one planned payment into the pool; `to` are the customers' addresses, `ownWallet` pays instead of a sender. Returns the hash of what was sent. */
   pay(action: PayAction, to: readonly string[], ownWallet: Wallet | undefined): Promise<string>;
+  /** As a call at the head would answer: how much of the token and of the coin an address holds, and how many transactions it sent. */
+  holdings(address: string): Promise<{ readonly usdtUnits: bigint; readonly bnbUnits: bigint; readonly sent: number }>;
+  /**
+   * Replaces every block from the one that holds this transaction on; the other transactions move, this one goes. Returns its raw form, or
+   * undefined where it is in no block or too deep for a reorg.
+   */
+  drop(hash: string): Promise<string | undefined>;
   /** Replaces the newest blocks; returns the raw transactions they held. With `move` those go into the last new block. */
   reorg(depth: number, move: boolean): Promise<string[]>;
   sendRaw(raw: string): Promise<string>;
@@ -24,13 +33,6 @@ export type Payer = {
   pending(): Promise<number>;
   head(): Promise<number>;
 };
-
-type Contracts = { readonly usdt: string; readonly fake: string; readonly contract: string; readonly spoofer: string };
-type Call = { readonly to: string; readonly data?: string; readonly valueUnits?: bigint; readonly gas?: bigint };
-
-function encode(name: ContractName, method: string, args: readonly unknown[]): string {
-  return new Interface(contractArtifact(name).abi as string[]).encodeFunctionData(method, args);
-}
 
 /** Runs one at a time, in the order of the calls. */
 function queue(): <T>(work: () => Promise<T>) => Promise<T> {
@@ -42,8 +44,7 @@ function queue(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-async function deployed(anvil: Anvil, from: string, name: ContractName): Promise<string> {
-  const { bytecode } = contractArtifact(name);
+async function deployed(anvil: Anvil, from: string, name: string, bytecode: string): Promise<string> {
   const hash = await anvil.rpc('eth_sendTransaction', [{ from, data: bytecode, gas: `0x${CONTRACT_GAS.toString(16)}` }]);
   await anvil.mine();
   const receipt = (await anvil.rpc('eth_getTransactionReceipt', [hash])) as { contractAddress: string; status: string };
@@ -53,16 +54,17 @@ async function deployed(anvil: Anvil, from: string, name: ContractName): Promise
 
 async function prepare(anvil: Anvil, senders: readonly Wallet[]): Promise<Contracts> {
   const [from = ''] = (await anvil.rpc('eth_accounts')) as string[];
+  const own = (name: ContractName) => deployed(anvil, from, name, contractArtifact(name).bytecode);
+  const odd = (name: 'Payer' | 'Lender') => deployed(anvil, from, name, testContracts()[name].bytecode);
   const contracts = {
-    usdt: await deployed(anvil, from, 'TestUSDT'),
-    fake: await deployed(anvil, from, 'FakeUSDT'),
-    contract: await deployed(anvil, from, 'Payer'),
-    spoofer: await deployed(anvil, from, 'Spoofer'),
+    ...{ usdt: await own('TestUSDT'), fake: await own('FakeUSDT'), contract: await own('Payer'), spoofer: await own('Spoofer') },
+    ...{ tricks: await odd('Payer'), lender: await odd('Lender') },
   };
   const call = (to: string, data: string) => anvil.rpc('eth_sendTransaction', [{ from, to, data, gas: '0x30d40' }]);
-  for (const holder of [...senders.map((sender) => sender.address), contracts.contract])
+  for (const holder of [...senders.map((sender) => sender.address), contracts.contract, contracts.tricks])
     for (const token of [contracts.usdt, contracts.fake]) await call(token, encode('TestUSDT', 'mint', [holder, PLENTY]));
-  for (const { address } of senders) await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 24n).toString(16)}`]);
+  for (const address of [...senders.map((sender) => sender.address), contracts.tricks])
+    await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 24n).toString(16)}`]);
   await anvil.mine();
   return contracts;
 }
@@ -72,13 +74,19 @@ export async function createPayer(anvil: Anvil, random: Random): Promise<Payer> 
   const exclusive = queue();
   const senders = Array.from({ length: SENDER_COUNT }, () => new Wallet(`0x${random.hex(32)}`));
   const contracts = await prepare(anvil, senders);
+  // Somebody's leave to act with a contract's code: it takes effect once, and the transactions that carry it later are as valid.
+  const somebody = new Wallet(`0x${random.fork('somebody').hex(32)}`);
+  const authorization = await somebody.authorize({ address: contracts.contract, nonce: 0, chainId: CHAIN_ID });
 
-  async function submit(wallet: Wallet, call: Call, type: 0 | 1 | 2 = 2): Promise<string> {
+  async function submit(wallet: Wallet, call: Call, wanted: PayAction['transactionType'] = 2): Promise<string> {
+    // A contract cannot be made by a transaction that carries authorizations.
+    const type = wanted === 4 && call.to === undefined ? 2 : wanted;
     const nonce = Number.parseInt((await anvil.rpc('eth_getTransactionCount', [wallet.address, 'pending'])) as string, 16);
-    const fee = type === 2 ? { maxFeePerGas: GAS_PRICE, maxPriorityFeePerGas: 1n } : { gasPrice: GAS_PRICE };
+    const fee = type === 2 || type === 4 ? { maxFeePerGas: GAS_PRICE, maxPriorityFeePerGas: 1n } : { gasPrice: GAS_PRICE };
     const raw = await wallet.signTransaction({
-      ...{ type, chainId: CHAIN_ID, nonce, gasLimit: call.gas ?? TRANSFER_GAS, to: call.to, value: call.valueUnits ?? 0n },
+      ...{ type, chainId: CHAIN_ID, nonce, gasLimit: call.gas ?? TRANSFER_GAS, to: call.to ?? null, value: call.valueUnits ?? 0n },
       ...{ data: call.data ?? '0x', ...fee, ...(type === 1 ? { accessList: [] } : {}) },
+      ...(type === 4 ? { authorizationList: [authorization] } : {}),
     });
     return (await anvil.rpc('eth_sendRawTransaction', [raw])) as string;
   }
@@ -117,60 +125,30 @@ export async function createPayer(anvil: Anvil, random: Random): Promise<Payer> 
         await anvil.rpc('anvil_reorg', [depth, move ? raws.map((raw) => [raw, depth - 1]) : []]);
         return raws;
       }),
+    holdings: async (address) => {
+      const data = encode('TestUSDT', 'balanceOf', [address]);
+      const [token, coin, count] = await Promise.all([
+        anvil.rpc('eth_call', [{ to: contracts.usdt, data }, 'latest']),
+        anvil.rpc('eth_getBalance', [address, 'latest']),
+        anvil.rpc('eth_getTransactionCount', [address, 'latest']),
+      ]);
+      return { usdtUnits: BigInt(token as string), bnbUnits: BigInt(coin as string), sent: Number.parseInt(count as string, 16) };
+    },
+    drop: (hash) =>
+      exclusive(async () => {
+        const receipt = (await anvil.rpc('eth_getTransactionReceipt', [hash])) as { blockNumber: string } | null;
+        if (!receipt) return undefined;
+        const now = await head();
+        const depth = now - Number.parseInt(receipt.blockNumber, 16) + 1;
+        if (depth > MAX_REORG) return undefined;
+        const raw = (await anvil.rpc('eth_getRawTransactionByHash', [hash])) as string;
+        const others = (await blocksFrom(now - depth + 1, now)).filter((other) => other !== raw);
+        await anvil.rpc('anvil_reorg', [depth, others.map((other) => [other, depth - 1])]);
+        return raw;
+      }),
     sendRaw: (raw) => exclusive(() => anvil.rpc('eth_sendRawTransaction', [raw])) as Promise<string>,
     pending: async () => Number.parseInt(((await anvil.rpc('txpool_status')) as { pending: string }).pending, 16),
   };
-}
-
-const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);
-
-/** The transaction that a shape is made of. */
-function callOf(action: PayAction, to: readonly string[], from: { contracts: Contracts; owner: string }): Call {
-  const { contracts, owner } = from;
-  const values = action.amounts.map(BigInt);
-  const [first = ''] = to;
-  const [value = 0n] = values;
-  const receivers = values.map((_, index) => to[index] ?? first);
-  switch (action.shape) {
-    case 'usdt':
-    case 'usdt_dust':
-    case 'usdt_zero':
-    case 'to_test_address':
-      return { to: contracts.usdt, data: encode('TestUSDT', 'transfer', [first, value]) };
-    case 'fake_token':
-      return { to: contracts.fake, data: encode('FakeUSDT', 'transfer', [first, value]) };
-    case 'usdt_transfer_from':
-      return { to: contracts.usdt, data: encode('TestUSDT', 'transferFrom', [owner, first, value]) };
-    case 'usdt_through_contract':
-    case 'usdt_batch':
-    case 'usdt_twice_to_one':
-      return { to: contracts.contract, data: encode('Payer', 'payToken', [contracts.usdt, receivers, values]), gas: CONTRACT_GAS };
-    case 'usdt_pulled_by_contract':
-      return { to: contracts.contract, data: encode('Payer', 'payTokenFrom', [contracts.usdt, receivers, values]), gas: CONTRACT_GAS };
-    case 'usdt_failed':
-      // The first transfer succeeds and the second takes it back.
-      return {
-        to: contracts.contract,
-        data: encode('Payer', 'payToken', [contracts.usdt, [first, first], [value, 2n * PLENTY]]),
-        gas: CONTRACT_GAS,
-      };
-    case 'bnb_through_contract':
-    case 'bnb_batch':
-      return { to: contracts.contract, data: encode('Payer', 'payBnb', [receivers, values]), valueUnits: sum(values), gas: CONTRACT_GAS };
-    case 'bnb_and_usdt': {
-      const data = encode('Payer', 'payBoth', [contracts.usdt, first, value, values[1] ?? 0n]);
-      return { to: contracts.contract, data, valueUnits: value, gas: CONTRACT_GAS };
-    }
-    case 'spoofed_event':
-      return { to: contracts.spoofer, data: encode('Spoofer', 'spoof', [owner, first, value]) };
-    case 'bnb_with_calldata':
-      return { to: first, valueUnits: value, data: '0x6f72646572203432' };
-    case 'bnb':
-    case 'bnb_dust':
-    case 'bnb_zero':
-    case 'from_own_wallet':
-      return { to: first, valueUnits: value };
-  }
 }
 
 /** Mines a block every `everyMs` until the signal aborts. */

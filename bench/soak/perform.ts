@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beginPlay, type Done, performAction } from './actions.ts';
+import { type Peaks, watchMemory } from './memory.ts';
 import { mineByTheClock } from './payer.ts';
 import type { Plan } from './plan.ts';
 import type { Stage } from './stage.ts';
@@ -44,11 +45,16 @@ export async function perform(
   stage: Stage,
   plan: Plan,
   say: (line: string) => void,
-): Promise<{ done: Done; lag: Lag; stopMining: () => Promise<void> }> {
+): Promise<{ done: Done; lag: Lag; peaks: Peaks; stopMining: () => Promise<void> }> {
   const mining = new AbortController();
   const clock = mineByTheClock(stage.payer, BLOCK_EVERY_MS, mining.signal);
   const play = beginPlay(stage);
   const lag = watchLag(stage, mining.signal);
+  const pids = [...stage.servers].map(([name, server]) => [name, () => server.pid()] as const);
+  const peaks = watchMemory(
+    new Map<string, () => number | undefined>([...pids, ['chain', () => stage.anvil.pid], ['soak', () => process.pid]]),
+    mining.signal,
+  );
   const isFirst = (action: Plan['actions'][number]) => action.kind === 'customer' && action.atMs === 0;
   // One after the other: their wallet indexes, so their addresses, are then the same in every run of the seed.
   for (const action of plan.actions.filter(isFirst)) await performAction(play, action);
@@ -67,6 +73,7 @@ export async function perform(
   return {
     done: play.done,
     lag: lag.worst,
+    peaks,
     stopMining: async () => {
       mining.abort();
       await Promise.all([clock, lag.ended]);

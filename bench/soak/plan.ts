@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { BLOCK_FAULTS } from '../../test/chain/faults.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** What is done in a run and when, decided by the seed alone. How it interleaves with the gateway is up to the machine. */
@@ -16,6 +18,9 @@ export const SHAPES = {
   bnb_with_calldata: 6,
   bnb_through_contract: 6,
   bnb_batch: 3,
+  bnb_passed_on: 4,
+  bnb_by_creation: 4,
+  bnb_by_selfdestruct: 4,
   bnb_and_usdt: 5,
   usdt_dust: 4,
   bnb_dust: 3,
@@ -24,7 +29,11 @@ export const SHAPES = {
   usdt_failed: 5,
   fake_token: 4,
   spoofed_event: 4,
-  from_own_wallet: 3,
+  usdt_undone: 3,
+  bnb_undone: 3,
+  bnb_borrowed: 2,
+  bnb_from_own_wallet: 3,
+  usdt_from_own_wallet: 2,
   to_test_address: 3,
 } as const;
 export type Shape = keyof typeof SHAPES;
@@ -32,21 +41,16 @@ export type Shape = keyof typeof SHAPES;
 export const VICTIMS = ['api', 'worker-1', 'worker-2', 'temporal', 'postgres'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
-export const RPC_FAULTS = {
-  hang: 2,
-  reset: 2,
-  status_500: 2,
-  status_429: 2,
-  limit_error: 2,
-  html: 1,
-  slow: 2,
-  stale_head: 3,
-  missing_receipt: 3,
-  missing_logs: 3,
-  missing_block: 2,
-  wrong_chain: 1,
-} as const;
-export type RpcFault = keyof typeof RPC_FAULTS;
+/** What endpoints do wrong beside the faults of single answers: by the clock, behind the others, or where money inside a transaction is read. */
+const ENDPOINT_FAULTS = [
+  ...['slow', 'stale_head', 'missing_block', 'not_yet_final', 'accepts_and_resets'],
+  ...['trace_unknown', 'trace_refused', 'trace_hang', 'trace_null', 'trace_empty', 'trace_cut', 'trace_of_another', 'trace_html'],
+] as const;
+export type EndpointFault = (typeof ENDPOINT_FAULTS)[number];
+/** Every name of a fault of an endpoint: the ones above, and each that the fault proxy's own tests know. */
+export const RPC_FAULTS: readonly string[] = [...ENDPOINT_FAULTS, ...BLOCK_FAULTS.map(([name]) => name)];
+/** With these on all endpoints nothing could be read for a minute and more: an endpoint of a wrong chain is left alone that long. */
+const OF_ANOTHER_CHAIN: readonly string[] = ['serves another chain', 'has no chain id'];
 
 export const OUTCOMES = ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const;
 export const RECEIVERS = ['healthy-a', 'flaky', 'slow', 'healthy-b', 'hanging', 'resetting', 'healthy-test'] as const;
@@ -67,7 +71,7 @@ export type PayAction = {
   readonly customers: readonly number[];
   /** Base units, one for each customer, or for each transfer to one. */
   readonly amounts: readonly string[];
-  readonly transactionType: 0 | 1 | 2;
+  readonly transactionType: 0 | 1 | 2 | 4;
 };
 export type SimulateAction = {
   readonly kind: 'simulate';
@@ -85,21 +89,30 @@ export type ReorgAction = {
   readonly fate: 'drop' | 'move' | 'resend';
   readonly resendAfterMs: number;
 };
-export type RpcAction = { readonly kind: 'rpc'; readonly endpoints: readonly number[]; readonly fault: RpcFault; readonly forMs: number };
+/** A payment that is seen, replaced away, withdrawn when finality has passed it, and mined again after that: a second generation. */
+export type RebornAction = { readonly kind: 'reborn'; readonly payment: PayAction };
+export type RpcAction = { readonly kind: 'rpc'; readonly endpoints: readonly number[]; readonly fault: string; readonly forMs: number };
 export type KillAction = { readonly kind: 'kill'; readonly victim: Victim; readonly downMs: number };
-export type Action = CustomerAction | PayAction | SimulateAction | ReorgAction | RpcAction | KillAction;
+export type Action = CustomerAction | PayAction | SimulateAction | ReorgAction | RebornAction | RpcAction | KillAction;
 export type Planned = Action & { readonly atMs: number };
 export type Plan = { readonly seed: string; readonly lastsMs: number; readonly actions: readonly Planned[] };
 
 /** Many, so that a transaction that a reorg threw out mostly finds its number still free when it is sent again. */
 const SENDERS = 24;
 const MINUTE_MS = 60_000;
-const PER_MINUTE = { pay: 40, customer: 8, simulate: 6, reorg: 3, rpc: 5, kill: 5 } as const;
+const PER_MINUTE = { pay: 40, customer: 8, simulate: 6, reorg: 3, reborn: 1, rpc: 7, kill: 5 } as const;
 const USDT = 10n ** 18n;
 const MILLI_BNB = 10n ** 15n;
 /** The smallest deposits that are credited, base units; the gateway gets the same figures. */
 export const MINIMUM_UNITS = { USDT: USDT, BNB: MILLI_BNB } as const;
-export const SENDER_COUNT = SENDERS;
+/** The last of them pays what is to be mined a second time, and nothing else: its number must still be free then. */
+export const SENDER_COUNT = SENDERS + 1;
+const LONELY_SENDER = SENDERS;
+/**
+ * The one customer out of whose wallet the run itself spends, as only a payout would. Balances of this address fall without a reason that
+ * the ledger knows, so nothing is sent there that only balances could tell.
+ */
+export const OWN_WALLET = 0;
 
 /** The plan of a run: sorted by time, a function of seed and length only. */
 export function makePlan(seed: string, minutes: number): Plan {
@@ -118,13 +131,15 @@ export function makePlan(seed: string, minutes: number): Plan {
   };
   const actions: Planned[] = [
     ...customers,
+    ...provisions(random.fork('provisions')),
     ...bursts(spread('pay', (draws, atMs) => planPayment(draws, made('live', atMs), made('test', atMs)))),
     ...spread('simulate', (draws, atMs) => planSimulation(draws, made('test', atMs))),
     ...spread('reorg', (draws) => ({
       ...{ kind: 'reorg', depth: draws.int(1, 3), fate: draws.pick(['drop', 'move', 'resend'] as const) },
       resendAfterMs: draws.int(500, 25_000),
     })),
-    ...spread('rpc', (draws) => planRpcFault(draws)),
+    ...planReborn(random.fork('reborn'), minutes, (atMs) => made('live', atMs)),
+    ...planRpcFaults(random.fork('rpc'), lastsMs, Math.max(1, Math.round(minutes * PER_MINUTE.rpc))),
     ...planKills(random.fork('kills'), lastsMs, Math.max(VICTIMS.length, Math.round(minutes * PER_MINUTE.kill))),
   ];
   return { seed, lastsMs, actions: actions.sort((a, b) => a.atMs - b.atMs) };
@@ -146,20 +161,48 @@ function planCustomers(draws: Random, lastsMs: number): (CustomerAction & { atMs
 function planPayment(draws: Random, live: readonly number[], test: readonly number[]): PayAction {
   const shape = draws.weighted(SHAPES);
   const count = shape === 'usdt_batch' || shape === 'bnb_batch' ? draws.int(2, 5) : 1;
-  const customers = shape === 'to_test_address' ? [draws.pick(test)] : draws.shuffle(live).slice(0, count);
+  const others = live.filter((number) => number !== OWN_WALLET);
+  const customers = shape === 'to_test_address' ? [draws.pick(test)] : draws.shuffle(others).slice(0, count);
   const transfers = shape === 'usdt_twice_to_one' || shape === 'bnb_and_usdt' ? 2 : customers.length;
   const amounts = Array.from({ length: transfers }, (_, index) => planAmount(draws, shape, index));
-  return { kind: 'pay', shape, sender: draws.int(0, SENDERS - 1), customers, amounts, transactionType: draws.pick([0, 1, 2] as const) };
+  const transactionType = draws.pick([0, 1, 2, 4] as const);
+  return { kind: 'pay', shape, sender: draws.int(0, SENDERS - 1), customers, amounts, transactionType };
+}
+
+/** What the wallet that the run spends from is given first. */
+function provisions(draws: Random): (PayAction & { atMs: number })[] {
+  const give = (shape: Shape, minimum: bigint) => ({
+    ...{ kind: 'pay' as const, shape, sender: draws.int(0, SENDERS - 1), customers: [OWN_WALLET], transactionType: 2 as const },
+    ...{ amounts: [String(minimum * 5_000n)], atMs: 500 },
+  });
+  return [give('usdt', MINIMUM_UNITS.USDT), give('bnb', MINIMUM_UNITS.BNB)];
+}
+
+/** Shapes of what is mined twice: seen in the logs, in the transaction itself, and only in a trace. */
+const REBORN_SHAPES = ['usdt', 'bnb', 'usdt_through_contract', 'bnb_through_contract', 'bnb_and_usdt'] as const;
+
+/** One a minute, and none so late that its second life would not be seen. */
+function planReborn(draws: Random, minutes: number, live: (atMs: number) => number[]): (RebornAction & { atMs: number })[] {
+  const count = Math.max(1, Math.round(minutes * PER_MINUTE.reborn));
+  const everyMs = (minutes * MINUTE_MS * 0.8) / count;
+  return Array.from({ length: count }, (_, index) => {
+    const atMs = Math.round(2_000 + everyMs * (index + draws.next() * 0.7));
+    const shape = draws.pick(REBORN_SHAPES);
+    const customers = [draws.pick(live(atMs).filter((number) => number !== OWN_WALLET))];
+    const amounts = (shape === 'bnb_and_usdt' ? [0, 1] : [0]).map((transfer) => planAmount(draws, shape, transfer));
+    const payment = { kind: 'pay' as const, shape, sender: LONELY_SENDER, customers, amounts, transactionType: 2 as const };
+    return { kind: 'reborn', payment, atMs };
+  });
 }
 
 /** Base units of one transfer. The first of `bnb_and_usdt` is the coin, the second the token. */
 function planAmount(draws: Random, shape: Shape, index: number): string {
-  const isBnb = (shape.startsWith('bnb') && index === 0) || shape === 'bnb_batch' || shape === 'from_own_wallet';
+  const isBnb = (shape.startsWith('bnb') && index === 0) || shape === 'bnb_batch';
   const minimum = isBnb ? MINIMUM_UNITS.BNB : MINIMUM_UNITS.USDT;
   if (shape === 'usdt_zero' || shape === 'bnb_zero') return '0';
   // Down to the single base unit, and up to one below the minimum.
   if (shape === 'usdt_dust' || shape === 'bnb_dust') return String(draws.chance(0.3) ? minimum - 1n : BigInt(draws.int(1, 2 ** 31)));
-  if (draws.chance(0.08) || shape === 'from_own_wallet') return String(minimum);
+  if (draws.chance(0.08) || shape.endsWith('from_own_wallet')) return String(minimum);
   return String(minimum * BigInt(draws.int(1, 400)) + BigInt(draws.int(0, 2 ** 31)));
 }
 
@@ -184,10 +227,20 @@ function planSimulation(draws: Random, test: readonly number[]): SimulateAction 
   };
 }
 
-function planRpcFault(draws: Random): RpcAction {
-  const fault = draws.weighted(RPC_FAULTS);
-  const endpoints = fault !== 'wrong_chain' && draws.chance(0.35) ? [0, 1] : [draws.int(0, 1)];
-  return { kind: 'rpc', endpoints, fault, forMs: draws.int(2_000, 12_000) };
+/** Every fault in turn, in an order of its own each time. */
+function planRpcFaults(draws: Random, lastsMs: number, count: number): (RpcAction & { atMs: number })[] {
+  const faults: string[] = [];
+  while (faults.length < count) faults.push(...draws.shuffle(RPC_FAULTS));
+  return faults.slice(0, count).map((fault) => {
+    const endpoints = draws.chance(0.35) && !OF_ANOTHER_CHAIN.includes(fault) ? [0, 1] : [draws.int(0, 1)];
+    const atMs = draws.int(1_000, Math.max(1_000, lastsMs - 1_000));
+    return { kind: 'rpc', endpoints, fault, forMs: draws.int(2_000, 12_000), atMs };
+  });
+}
+
+/** Names a plan: equal plans have equal hashes. */
+export function planHash(plan: Plan): string {
+  return createHash('sha256').update(JSON.stringify(plan)).digest('hex').slice(0, 16);
 }
 
 /** Every victim in turn, in an order of its own each time, none in the last five seconds. */

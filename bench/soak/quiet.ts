@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stage } from './stage.ts';
 
-const QUIET_WITHIN_MS = 5 * 60_000;
+/** A run is stuck when nothing has become less for this long: what is slow but goes on, as on a machine with much else to do, is not. */
+const STUCK_AFTER_MS = 3 * 60_000;
+const QUIET_WITHIN_MS = 20 * 60_000;
 const LOOK_EVERY_MS = 1_000;
 /** Still for this long before it counts, so that a late repetition is seen. */
 const STILL_FOR_MS = 4_000;
@@ -12,7 +14,7 @@ type Open = { waiting: number; deliveries: number; outbox: number; verified: str
 
 /**
  * Waits until the gateway has nothing left to do: every block up to the last payment read twice, no deposit that waits, no delivery and no
- * start that is open. Returns why it is not quiet when five minutes are over, else undefined.
+ * start that is open. Returns why it is not quiet when nothing moves for three minutes or twenty are over, else undefined.
  */
 export async function waitUntilQuiet(stage: Stage, say: (line: string) => void): Promise<string | undefined> {
   const poolUntil = Date.now() + MAX_POOL_WAIT_MS;
@@ -21,15 +23,17 @@ export async function waitUntilQuiet(stage: Stage, say: (line: string) => void):
   const until = Date.now() + QUIET_WITHIN_MS;
   let quietSince: number | undefined;
   let saidAt = 0;
+  let [seen, movedAt] = ['', Date.now()];
   for (;;) {
     const open = await openWork(stage).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
     const text = typeof open === 'string' ? open : describe(open, last);
+    if (text !== seen) [seen, movedAt] = [text, Date.now()];
     if (text === '') {
       quietSince ??= Date.now();
       if (Date.now() - quietSince >= STILL_FOR_MS) return undefined;
     } else {
       quietSince = undefined;
-      if (Date.now() > until) return text;
+      if (Date.now() > until || Date.now() - movedAt > STUCK_AFTER_MS) return text;
       if (Date.now() - saidAt > SAY_EVERY_MS) {
         saidAt = Date.now();
         say(`waiting for quiet: ${text}`);

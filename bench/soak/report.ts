@@ -1,6 +1,9 @@
 import type { Done } from './actions.ts';
+import type { Peaks } from './memory.ts';
 import type { Verdict } from './oracle/judge.ts';
 import type { Lag } from './perform.ts';
+import { type Plan, planHash } from './plan.ts';
+import type { Reconciled } from './reconcile.ts';
 import type { Stage } from './stage.ts';
 
 /** Of each rule, so that one broken rule does not hide another. */
@@ -19,8 +22,23 @@ function tally(list: readonly string[]): Line[] {
   return [...counts].sort(([a], [b]) => a.localeCompare(b));
 }
 
+type Ran = {
+  readonly done: Done;
+  readonly lag: Lag;
+  readonly peaks: Peaks;
+  readonly reconciled: Reconciled;
+  readonly verdict: Verdict;
+};
+
+/** A plan in short: its hash, which is the same for the same seed and length, and how many actions of each kind. */
+export function renderPlan(plan: Plan): string {
+  const kinds = plan.actions.map((action) => (action.kind === 'pay' ? `pay ${action.shape}` : action.kind));
+  return table(`Plan ${planHash(plan)}: ${plan.actions.length} actions`, tally(kinds));
+}
+
 /** What was done and what was found, for people. */
-export function renderReport(stage: Stage, { done, lag, verdict }: { done: Done; lag: Lag; verdict: Verdict }): string {
+export function renderReport(stage: Stage, ran: Ran): string {
+  const { done, lag, peaks, reconciled, verdict } = ran;
   const { truth, deposits, simulations, seen, differences } = verdict;
   const credits = [...truth.credits.values()];
   const did: Line[] = [...done.counts].sort(([a], [b]) => a.localeCompare(b));
@@ -36,7 +54,10 @@ export function renderReport(stage: Stage, { done, lag, verdict }: { done: Done;
     ['transfers to credit', credits.filter((credit) => !credit.dust).length],
     ['transfers below the minimum', credits.filter((credit) => credit.dust).length],
     ...tally(deposits.map((deposit) => `deposits ${String(deposit['status'])} ${String(deposit['failure_code'] ?? '')}`.trim())),
+    // Three is the most that one life takes.
     ['deposits of a second generation', deposits.filter((deposit) => Number(deposit['sequence']) > 3).length],
+    ['deposits found by balance alone', reconciled.found],
+    ['deposits claimed by the operator', reconciled.claimed],
     ...tally(simulations.map((deposit) => `simulated ${String(deposit['status'])}`)),
   ];
   const receivers: Line[] = [...seen].map(([name, records]) => {
@@ -44,7 +65,9 @@ export function renderReport(stage: Stage, { done, lag, verdict }: { done: Done;
     const requests = list.reduce((sum, record) => sum + record.attempts.length, 0);
     return [`${name}: events / requests / taken`, `${list.length} / ${requests} / ${list.filter((record) => record.taken).length}`];
   });
+  const memory: Line[] = [...peaks].map(([name, mib]) => [name, mib]);
   const parts = [table('Done', [...did, ...answers, ...restarts]), table('Found', found), table('Receivers', receivers)];
+  if (memory.length > 0) parts.push(table('Peak memory, MiB', memory));
   if (differences.length === 0) return [...parts, 'No difference.'].join('\n\n');
   const rules = table(`${differences.length} DIFFERENCES`, tally(differences.map((difference) => difference.rule)));
   const byRule = Map.groupBy(differences, (difference) => difference.rule);

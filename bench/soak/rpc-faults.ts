@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BLOCK_FAULTS } from '../../test/chain/faults.ts';
 import type { Answer, Fault, RpcCall } from '../../test/support/fault-proxy.ts';
-import type { RpcFault } from './plan.ts';
+import type { EndpointFault } from './plan.ts';
 
 const STALE_BLOCKS = 4;
 const SLOW_MS = 1_500;
 
-type Block = { number: string; transactions: unknown[] } | null;
 type Reply = { id: unknown; result?: unknown; error?: unknown };
 
 async function ask(target: string, call: RpcCall): Promise<Reply> {
@@ -29,27 +29,29 @@ async function stale(target: string, call: RpcCall): Promise<Answer | undefined>
   return undefined;
 }
 
-/** How a public endpoint misbehaves, as a decision about one call. `target` is the real node. */
-export function rpcFault(kind: RpcFault, target: string): Fault {
-  const json = (call: RpcCall, more: object): Answer => ({ json: { jsonrpc: '2.0', id: call.id, ...more } });
-  const receipts = async (call: RpcCall, change: (list: { logs: unknown[] }[]) => unknown): Promise<Answer | undefined> => {
-    if (call.method !== 'eth_getBlockReceipts') return undefined;
-    const { result } = await ask(target, call);
-    return Array.isArray(result) ? json(call, { result: change(result) }) : undefined;
-  };
-  switch (kind) {
-    case 'hang':
-      return () => 'hang';
-    case 'reset':
-      return () => 'reset';
-    case 'status_500':
-      return () => ({ status: 500, body: 'internal error' });
-    case 'status_429':
-      return () => ({ status: 429, body: 'too many requests', headers: { 'retry-after': '1' } });
-    case 'limit_error':
-      return (call) => json(call, { error: { code: -32005, message: 'limit exceeded' } });
-    case 'html':
-      return () => ({ status: 200, body: '<html>maintenance</html>' });
+const TRACES = ['trace_block', 'debug_traceBlockByHash', 'debug_traceBlockByNumber', 'debug_traceTransaction'];
+
+/** A fault of the traces alone: blocks and receipts stay right, and what contracts pass on is no longer shown. */
+function ofTraces(answer: (call: RpcCall, real: () => Promise<Reply>) => Promise<Answer> | Answer): Fault {
+  return (call, forward) => (TRACES.includes(call.method) ? answer(call, forward) : undefined);
+}
+
+const json = (call: RpcCall, more: object): Answer => ({ json: { jsonrpc: '2.0', id: call.id, ...more } });
+
+function shortened(result: unknown): unknown {
+  return Array.isArray(result) ? result.slice(0, -1) : result;
+}
+
+function ofAnother(result: unknown): unknown {
+  const other = `0x${'ab'.repeat(32)}`;
+  return Array.isArray(result) ? result.map((entry) => ({ ...entry, txHash: other, transactionHash: other, blockHash: other })) : result;
+}
+
+/** How a public endpoint misbehaves, as a decision about one call. `target` is the real node. Throws for a name that is no fault. */
+export function rpcFault(name: string, target: string): Fault {
+  const listed = BLOCK_FAULTS.find(([known]) => known === name);
+  if (listed) return listed[2];
+  switch (name as EndpointFault) {
     case 'slow':
       return async () => {
         await sleep(SLOW_MS);
@@ -57,16 +59,33 @@ export function rpcFault(kind: RpcFault, target: string): Fault {
       };
     case 'stale_head':
       return (call) => stale(target, call);
-    case 'missing_receipt':
-      return (call) => receipts(call, (list) => list.slice(0, -1));
-    case 'missing_logs':
-      return (call) => receipts(call, (list) => list.map((receipt) => ({ ...receipt, logs: [] })));
     case 'missing_block':
-      return async (call) => {
-        if (call.method !== 'eth_getBlockByNumber' || call.params[1] !== true) return undefined;
-        return json(call, { result: null satisfies Block });
+      return (call) => (call.method === 'eth_getBlockByNumber' && call.params[1] === true ? json(call, { result: null }) : undefined);
+    case 'not_yet_final':
+      return (call) =>
+        call.method === 'eth_getBlockByNumber' && call.params[0] === 'finalized' ? json(call, { result: null }) : undefined;
+    case 'accepts_and_resets':
+      return async (_call, forward): Promise<Answer> => {
+        await forward();
+        return 'reset';
       };
-    case 'wrong_chain':
-      return (call) => (call.method === 'eth_chainId' ? json(call, { result: '0x61' }) : 'reset');
+    case 'trace_unknown':
+      return ofTraces((call) => json(call, { error: { code: -32601, message: 'the method does not exist' } }));
+    case 'trace_refused':
+      return ofTraces((call) => json(call, { error: { code: -32000, message: 'historical state is not available' } }));
+    case 'trace_hang':
+      return ofTraces(() => 'hang');
+    case 'trace_null':
+      return ofTraces((call) => json(call, { result: null }));
+    case 'trace_empty':
+      return ofTraces((call) => json(call, { result: [] }));
+    case 'trace_cut':
+      return ofTraces(async (call, real) => json(call, { result: shortened((await real()).result) }));
+    case 'trace_of_another':
+      return ofTraces(async (call, real) => json(call, { result: ofAnother((await real()).result) }));
+    case 'trace_html':
+      return ofTraces(() => ({ status: 200, body: '<html>upgrade your plan</html>' }));
+    default:
+      throw new Error(`no fault is called ${name}`);
   }
 }

@@ -21,6 +21,8 @@ export type Server = {
   /** Starts it again, tried for half a minute: what it needs may itself be down. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** The process that runs now; of no use once it is killed. */
+  pid(): number | undefined;
 };
 
 /** A folder for one part below the folder of the run. */
@@ -48,7 +50,7 @@ export async function postgresServer(folder: string, log: (line: string) => void
   let now: Postgres = await startPostgres({ dataDir, fsync: false, log });
   const { url, port } = now;
   return {
-    ...{ name: 'postgres', url, kill: () => now.kill(), stop: () => now.stop() },
+    ...{ name: 'postgres', url, kill: () => now.kill(), stop: () => now.stop(), pid: () => now.pid },
     start: async () => {
       now = await startPatiently(() => startPostgres({ dataDir, fsync: false, log, port }));
     },
@@ -71,7 +73,7 @@ export async function temporalServer(input: {
   let now: Awaited<ReturnType<typeof start>> = await start();
   const { address, port } = now;
   return {
-    ...{ name: 'temporal', address, kill: () => now.kill(), stop: () => now.stop() },
+    ...{ name: 'temporal', address, kill: () => now.kill(), stop: () => now.stop(), pid: () => now.pid },
     start: async () => {
       now = await startPatiently(() => start(port));
     },
@@ -115,7 +117,7 @@ export async function gatewayRole(input: { name: Victim; role: 'api' | 'worker';
   };
   await start();
   return {
-    ...{ name, api: `http://127.0.0.1:${port}/api/v1`, ended: () => ended },
+    ...{ name, api: `http://127.0.0.1:${port}/api/v1`, ended: () => ended, pid: () => child?.pid },
     kill: () =>
       down(async (running) => {
         await running.kill();

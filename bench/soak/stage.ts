@@ -7,6 +7,7 @@ import { runCommand } from '../../src/devnet/demo/gateway-process.ts';
 import { type FaultProxy, startFaultProxy } from '../../test/support/fault-proxy.ts';
 import { SECRETS_KEY } from '../../test/support/live-gateway.ts';
 import { type Api, createApi } from './api.ts';
+import { type Operated, operate } from './operator.ts';
 import { createPayer, type Payer } from './payer.ts';
 import { type MerchantName, type Plan, type ReceiverName, VICTIMS, type Victim } from './plan.ts';
 import { createRandom } from './random.ts';
@@ -47,11 +48,14 @@ export type Stage = {
   readonly customers: Customer[];
   /** The seed from which the gateway's addresses come; the gateway itself knows only the public keys of its accounts. */
   readonly root: HDNodeWallet;
+  /** One command of the operator's command line, against this run's gateway: its exit status, its JSON answer and what it said. */
+  operate(args: readonly string[]): Promise<Operated>;
   sql<T>(text: string, params?: unknown[]): Promise<T[]>;
   stop(): Promise<void>;
 };
 
-const ENDPOINTS: Readonly<Record<ReceiverName, { merchant: MerchantName; mode: 'live' | 'test'; events: readonly string[] }>> = {
+/** Who listens to what. */
+export const ENDPOINTS: Readonly<Record<ReceiverName, { merchant: MerchantName; mode: 'live' | 'test'; events: readonly string[] }>> = {
   'healthy-a': { merchant: 'A', mode: 'live', events: ['*'] },
   flaky: { merchant: 'A', mode: 'live', events: ['*'] },
   slow: { merchant: 'A', mode: 'live', events: ['deposit.completed', 'deposit.failed'] },
@@ -128,6 +132,7 @@ export async function setStage(input: { plan: Plan; folder: string; devServer: b
   return {
     ...{ folder, anvil, payer, proxies, hooks, roles, api, keys, merchantIds, customers: [], root },
     servers: new Map(VICTIMS.flatMap((victim) => all.filter((server) => server.name === victim).map((server) => [victim, server]))),
+    operate: (args) => operate(args, env),
     sql: (text, params = []) => orm.em.fork().execute(text, params),
     stop: async () => {
       await orm.close(true);

@@ -3,6 +3,8 @@ import { MINIMUM_UNITS } from '../plan.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const ADDRESS_IN_TOPIC = 26;
+/** Calls that lend code print a value too, and nothing moves. */
+const MOVING = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
 export type Credit = {
   readonly hash: string;
@@ -82,7 +84,7 @@ function internalOf(frame: Frame, rules: Rules): Movement[] {
   if (frame.error !== undefined) return [];
   return (frame.calls ?? []).flatMap((call) => {
     const to = call.to?.toLowerCase() ?? '';
-    const amountUnits = call.type === 'CALL' && call.error === undefined ? BigInt(call.value ?? '0x0') : 0n;
+    const amountUnits = MOVING.has(call.type) && call.error === undefined ? BigInt(call.value ?? '0x0') : 0n;
     const paid = rules.live.has(to) && amountUnits > 0n && !rules.own.has(call.from.toLowerCase());
     return [...(paid ? [{ to, currency: 'BNB' as const, amountUnits }] : []), ...internalOf(call, rules)];
   });

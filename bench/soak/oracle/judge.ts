@@ -1,9 +1,11 @@
 import type { Done } from '../actions.ts';
 import { type Json, listAll } from '../api.ts';
-import { MERCHANTS } from '../plan.ts';
+import { MERCHANTS, OWN_WALLET } from '../plan.ts';
+import type { Reconciled } from '../reconcile.ts';
 import type { Stage } from '../stage.ts';
 import { type ChainTruth, readChain } from './chain-truth.ts';
 import { compareCustomers, compareDeposits, compareEvents, compareReceived, compareSimulations, type Difference } from './compare.ts';
+import { compareReconciled } from './reconciled.ts';
 import { recordsOf, type Seen } from './records.ts';
 import { compareDeliveries, compareLedger, compareWalletIndexes } from './stores.ts';
 
@@ -17,15 +19,20 @@ export type Verdict = {
 
 const LIVE_HEALTHY = { A: 'healthy-a', B: 'healthy-b' } as const;
 
-/** Compares what the gateway shows with the chain and with what the receivers remember. */
-export async function judge(stage: Stage, done: Done): Promise<Verdict> {
-  const { customers, api, keys } = stage;
+/** The chain's own word about this run's customers. */
+export async function judgedChain({ anvil, payer, customers }: Stage): Promise<ChainTruth> {
   const live = customers.filter((customer) => customer.mode === 'live');
-  const truth = await readChain((method, params) => stage.anvil.rpc(method, params), {
-    usdt: stage.payer.usdt,
+  return await readChain((method, params) => anvil.rpc(method, params), {
+    usdt: payer.usdt,
     live: new Set(live.map((customer) => customer.addresses.bsc)),
     own: new Set(customers.map((customer) => customer.addresses.bsc)),
   });
+}
+
+/** Compares what the gateway shows with the chain and with what the receivers remember. */
+export async function judge(stage: Stage, done: Done, reconciled: Reconciled): Promise<Verdict> {
+  const { customers, api, keys } = stage;
+  const truth = await judgedChain(stage);
   const seen = new Map([...stage.hooks].map(([name, hook]) => [name, recordsOf(hook)]));
   const of = (name: keyof typeof LIVE_HEALTHY | 'test') =>
     seen.get(name === 'test' ? 'healthy-test' : LIVE_HEALTHY[name]) ?? new Map<string, Seen>();
@@ -54,5 +61,7 @@ export async function judge(stage: Stage, done: Done): Promise<Verdict> {
   differences.push(...(await compareLedger(stage, truth, done.simulated)));
   differences.push(...(await compareDeliveries(stage, stage.hooks.values(), seen)));
   differences.push(...(await compareWalletIndexes(stage)));
+  const spender = customers.find((customer) => customer.number === OWN_WALLET)?.addresses.bsc;
+  differences.push(...compareReconciled(reconciled, spender));
   return { truth, deposits, simulations, seen, differences };
 }

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { count, customerOf, inTurn, note, type Play } from './actions.ts';
+import type { PayAction } from './plan.ts';
+
+/** Tries to have a payment recorded and then replaced; the watcher may be down just then, and finality passes in seconds. */
+const TRIES = 8;
+const SEEN_WITHIN_MS = 20_000;
+const WITHDRAWN_WITHIN_MS = 90_000;
+const LOOK_EVERY_MS = 150;
+
+/**
+ * Pays, waits until the gateway has recorded it, replaces its block by one without it, waits until the gateway has withdrawn the deposit,
+ * and sends the same transaction again: its deposit has to begin a second generation. What the gateway has recorded is looked up only to
+ * find the moment; the oracle does not rely on it.
+ */
+export function beReborn(play: Play, payment: PayAction): Promise<void> {
+  return inTurn(play, 'reborn', async () => {
+    const people = await Promise.all(payment.customers.map((number) => customerOf(play, number)));
+    const { payer } = play.stage;
+    for (let tries = 1; tries <= TRIES; tries++) {
+      const hash = await payer.pay(
+        payment,
+        people.map((person) => person.addresses.bsc),
+        undefined,
+      );
+      note(play, `to be mined twice: ${payment.shape} ${hash}`);
+      const recorded = await until(SEEN_WITHIN_MS, async () => (await statesOf(play, hash)).length > 0);
+      const raw = recorded ? await payer.drop(hash) : undefined;
+      if (raw === undefined) continue;
+      const failed = await until(WITHDRAWN_WITHIN_MS, async () => {
+        const states = await statesOf(play, hash);
+        return states.length > 0 && states.every((state) => state === 'failed');
+      });
+      note(play, `${hash} ${failed ? 'was withdrawn' : 'was NOT withdrawn in time'}; sent again`);
+      await payer.sendRaw(raw);
+      if (failed) count(play, 'withdrawn and mined again');
+      return;
+    }
+    throw new Error('no payment was recorded in time to be replaced');
+  });
+}
+
+async function statesOf({ stage }: Play, hash: string): Promise<string[]> {
+  const rows = await stage.sql<{ status: string }>('select status from deposits where transaction_hash = ?', [hash]).catch(() => []);
+  return rows.map((row) => row.status);
+}
+
+/** Whether it became true in time. */
+async function until(limitMs: number, holds: () => Promise<boolean>): Promise<boolean> {
+  const endMs = Date.now() + limitMs;
+  while (Date.now() < endMs) {
+    if (await holds()) return true;
+    await sleep(LOOK_EVERY_MS);
+  }
+  return false;
+}

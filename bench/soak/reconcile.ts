@@ -1,0 +1,69 @@
+import { listAll } from './api.ts';
+import { creditKey } from './oracle/chain-truth.ts';
+import { judgedChain } from './oracle/judge.ts';
+import { MERCHANTS } from './plan.ts';
+import { waitUntilQuiet } from './quiet.ts';
+import type { Stage } from './stage.ts';
+
+/** One balance that the gateway says does not agree with its ledger. */
+export type BalanceDifference = {
+  readonly address: string;
+  readonly currency: string;
+  readonly difference: string;
+  readonly reason: string;
+};
+
+export type Reconciled = {
+  /** What the last comparison still lists. */
+  readonly left: readonly BalanceDifference[];
+  /** Why it could not compare, where it could not. */
+  readonly refused: string | undefined;
+  /** Deposits that only the comparison of balances found, and those that needed the operator's word. */
+  readonly found: number;
+  readonly claimed: number;
+};
+
+/**
+ * What an operator does after such a day: has the balances compared, and claims by its hash what arrived and could not be attributed; only
+ * for balances that the gateway itself listed, so that nothing is helped along which it did not notice.
+ */
+export async function reconcile(stage: Stage, say: (line: string) => void): Promise<Reconciled> {
+  const before = await countOf(stage);
+  let compared = await compare(stage);
+  let restless = await waitUntilQuiet(stage, say);
+  const found = (await countOf(stage)) - before;
+  let claimed = 0;
+  if (compared.left.some(({ difference }) => !difference.startsWith('-'))) {
+    claimed = await claimListed(stage, compared.left, say);
+    restless = await waitUntilQuiet(stage, say);
+  }
+  if (compared.left.length > 0 || found > 0) compared = await compare(stage);
+  return { ...compared, ...(restless === undefined ? {} : { refused: `it did not come to rest: ${restless}` }), found, claimed };
+}
+
+async function compare(stage: Stage): Promise<Pick<Reconciled, 'left' | 'refused'>> {
+  const { json, said } = await stage.operate(['reconcile', '--network', 'bsc']);
+  if (json['ok'] === undefined) return { left: [], refused: said.slice(-500) || 'no answer' };
+  return { left: json['differences'] as BalanceDifference[], refused: undefined };
+}
+
+async function countOf(stage: Stage): Promise<number> {
+  const [row] = await stage.sql<{ n: number }>('select count(*)::int as n from deposits where not simulated');
+  return row?.n ?? 0;
+}
+
+async function claimListed(stage: Stage, listed: readonly BalanceDifference[], say: (line: string) => void): Promise<number> {
+  const rows = await Promise.all(MERCHANTS.map((merchant) => listAll(stage.api, '/deposits', stage.keys[merchant].live)));
+  const known = new Set(
+    rows.flat().map((row) => creditKey(String(row['transaction_hash']), String(row['address']), String(row['currency']))),
+  );
+  const places = new Set(listed.map(({ address, currency }) => `${address.toLowerCase()} ${currency}`));
+  const hashes = new Set<string>();
+  for (const [key, credit] of (await judgedChain(stage)).credits)
+    if (!known.has(key) && places.has(`${credit.address} ${credit.currency}`)) hashes.add(credit.hash);
+  for (const hash of hashes) {
+    const { status, said } = await stage.operate(['deposit', 'claim', '--tx', hash, '--network', 'bsc']);
+    say(status === 0 ? `claimed ${hash}` : `the claim of ${hash} was refused: ${said.slice(-300)}`);
+  }
+  return hashes.size;
+}
