@@ -1,0 +1,101 @@
+import { connect } from 'node:net';
+
+/** What a parser gives: tests look into it without asking first. */
+type Json = ReturnType<typeof JSON.parse>;
+
+/** One answer as it came over the wire. */
+export type RawAnswer = {
+  readonly status: number;
+  /** In lower case; repeated ones joined. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** {} where the text is no JSON object. */
+  readonly body: Readonly<Record<string, Json>>;
+};
+
+export type RawOptions = {
+  /** Our own address on the loopback net. */
+  readonly from?: string;
+  /** Ends our side after the bytes. */
+  readonly end?: boolean;
+  /** Bytes that follow, each after a pause. */
+  readonly drip?: { readonly chunks: readonly string[]; readonly everyMs: number };
+  /** The connection is cut from our side after this. */
+  readonly limitMs?: number;
+};
+
+/** Raw bytes to a server, and every answer until the connection closes, in order. */
+export async function exchange(origin: string, bytes: string | Buffer, options: RawOptions = {}): Promise<RawAnswer[]> {
+  return parseAnswers((await talk(origin, bytes, options)).received);
+}
+
+/** The same as bytes, with the time that it took and whether the server closed the connection. */
+export async function talk(
+  origin: string,
+  bytes: string | Buffer,
+  options: RawOptions = {},
+): Promise<{ received: Buffer; ms: number; closed: boolean }> {
+  const { hostname, port } = new URL(origin);
+  const startedAt = performance.now();
+  return await new Promise((resolve, reject) => {
+    const socket = connect({ port: Number(port), host: hostname, ...(options.from === undefined ? {} : { localAddress: options.from }) });
+    const chunks: Buffer[] = [];
+    let closed = true;
+    const pending = [...(options.drip?.chunks ?? [])];
+    const dripping = setInterval(() => {
+      const chunk = pending.shift();
+      if (chunk !== undefined && socket.writable) socket.write(chunk, 'latin1');
+    }, options.drip?.everyMs ?? 60_000);
+    const limit = setTimeout(() => {
+      closed = false;
+      socket.destroy();
+    }, options.limitMs ?? 5_000);
+    const finish = (): void => {
+      clearInterval(dripping);
+      clearTimeout(limit);
+      resolve({ received: Buffer.concat(chunks), ms: performance.now() - startedAt, closed });
+    };
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.once('close', finish);
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      // A server that has answered may cut us off while we still write.
+      if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
+    });
+    if (typeof bytes === 'string') socket.write(bytes, 'latin1');
+    else socket.write(bytes);
+    if (options.end) socket.end();
+  });
+}
+
+/** Splits what a server sent into answers, by their own framing. Throws for bytes that are no answer. */
+export function parseAnswers(received: Buffer): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let rest = received;
+  while (rest.length > 0) {
+    const end = rest.indexOf('\r\n\r\n');
+    if (end < 0) throw new Error(`half an answer: ${JSON.stringify(rest.toString('latin1').slice(0, 200))}`);
+    const [first = '', ...lines] = rest.subarray(0, end).toString('latin1').split('\r\n');
+    const status = Number(/^HTTP\/1\.[01] (\d{3})( |$)/.exec(first)?.[1]);
+    if (!status) throw new Error(`no status line: ${JSON.stringify(first.slice(0, 200))}`);
+    const headers: Record<string, string> = {};
+    for (const line of lines) {
+      const colon = line.indexOf(':');
+      const name = line.slice(0, colon).toLowerCase();
+      const value = line.slice(colon + 1).trim();
+      headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+    }
+    const length = status === 100 ? 0 : Number(headers['content-length'] ?? rest.length - end - 4);
+    const text = rest.subarray(end + 4, end + 4 + length).toString('utf8');
+    rest = rest.subarray(end + 4 + length);
+    answers.push({ status, headers, text, body: objectOf(text) });
+  }
+  return answers;
+}
+
+function objectOf(text: string): Record<string, Json> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
