@@ -11,6 +11,7 @@ import { addReconcileCommand } from './cli/reconcile.ts';
 import { addRescanCommand } from './cli/rescan.ts';
 import { quietErrors, runProgram } from './cli/run.ts';
 import { addServiceCommands } from './cli/service.ts';
+import { addUserCommands } from './cli/users.ts';
 import { addWalletCommands } from './cli/wallet.ts';
 import { addWebhookCommands } from './cli/webhooks.ts';
 
@@ -27,6 +28,7 @@ addConfigCommands(program);
 addMerchantCommands(program);
 addKeyCommands(program);
 addAllowIpCommands(program);
+addUserCommands(program);
 addWalletCommands(program);
 addDepositCommands(program);
 addWebhookCommands(program);

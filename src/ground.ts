@@ -65,12 +65,17 @@ export async function locateKeys(
   config: Config,
   log: Logger,
 ): Promise<Pick<Ground, 'xpubs' | 'secretsKey'> & { gas: { bsc?: string; tron?: string } }> {
-  const secretsKey = config.secretsKey ?? (config.production ? undefined : await ensureSecretsKey({ dataDir: config.dataDir, log }));
-  if (!secretsKey)
-    throw new OperatorError('SECRETS_KEY is not set', 'Set it to 32 random bytes, for example from "openssl rand -base64 32"');
+  const secretsKey = await locateSecretsKey(config, log);
   const xpubs = config.production ? await resolveAccountXpubs(config.wallet) : await developmentXpubs(config, log);
   const gas = (await fileExists(config.wallet.seedFile)) ? (await readPublicParts(config.wallet.seedFile)).gas : {};
   return { xpubs, secretsKey, gas };
+}
+
+/** The key of stored secrets. Outside production a missing one is made under the data folder. */
+export async function locateSecretsKey(config: Config, log: Logger): Promise<Uint8Array> {
+  const key = config.secretsKey ?? (config.production ? undefined : await ensureSecretsKey({ dataDir: config.dataDir, log }));
+  if (key) return key;
+  throw new OperatorError('SECRETS_KEY is not set', 'Set it to 32 random bytes, for example from "openssl rand -base64 32"');
 }
 
 /** Outside production what is missing is made. Where some xpubs are given, the rest come from a wallet of its own, so that the two never mix. */

@@ -1,5 +1,6 @@
 import type { Network } from './domain/assets.ts';
 import { chainWorkflowId } from './domain/ids.ts';
+import { purgeSessions } from './services/access/sessions.ts';
 import type { Deps } from './services/deps.ts';
 import { purgeAnswers } from './services/idempotency.ts';
 import { performOutbox } from './services/outbox.ts';
@@ -8,6 +9,7 @@ import { repairActors } from './services/repair.ts';
 const OUTBOX_EVERY_MS = 1_000;
 const REPAIR_EVERY_MS = 10 * 60_000;
 const WATCHERS_EVERY_MS = 30_000;
+const SESSIONS_EVERY_MS = 5 * 60_000;
 const ANSWERS_EVERY_MS = 60_000;
 
 /** Calls `work` again and again until the signal aborts. A failure is logged and the next turn comes as usual. */
@@ -44,7 +46,7 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The loops of a worker process: left-over outbox rows, actors that should run and do not, and the watchers of the chains. */
+/** The loops of a worker process: left-over outbox rows, actors that should run and do not, ended sessions, and the watchers of the chains. */
 export function startLoops(deps: Deps, networks: readonly Network[], signal: AbortSignal): Promise<void>[] {
   const { log, actors } = deps;
   const watch = async (): Promise<void> => {
@@ -61,6 +63,7 @@ export function startLoops(deps: Deps, networks: readonly Network[], signal: Abo
     loop({ name: 'outbox', everyMs: OUTBOX_EVERY_MS, signal, log, work: () => performOutbox(deps) }),
     loop({ name: 'repair', everyMs: REPAIR_EVERY_MS, signal, log, work: () => repairActors(deps) }),
     loop({ name: 'stored answers', everyMs: ANSWERS_EVERY_MS, signal, log, work: () => purgeAnswers(deps) }),
+    loop({ name: 'sessions', everyMs: SESSIONS_EVERY_MS, signal, log, work: () => purgeSessions(deps) }),
     loop({ name: 'watchers', everyMs: WATCHERS_EVERY_MS, signal, log, work: watch }),
   ];
 }

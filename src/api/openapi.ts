@@ -5,9 +5,10 @@ import { USER_AGENT, WEBHOOK_HEADERS } from '../domain/webhook.ts';
 import { ERROR_STATUS, type ErrorCode } from './errors.ts';
 import { IDEMPOTENCY_KEY, takesKey } from './idempotency.ts';
 import type { Route } from './route.ts';
-import { id, network, time } from './schemas/common.ts';
+import { id, time } from './schemas/common.ts';
 import { customer } from './schemas/customer.ts';
 import { deposit } from './schemas/deposit.ts';
+import { paymentLink } from './schemas/payment.ts';
 
 const JSON_TYPE = 'application/json';
 
@@ -17,6 +18,7 @@ const errorBody = z
     code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
     details: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
     field: z.string().optional().meta({ description: 'The field that exists already.' }),
+    minimum: z.number().optional().meta({ description: 'With AMOUNT_TOO_SMALL: the smallest amount in USD.' }),
   })
   .meta({ id: 'Error' });
 
@@ -58,13 +60,18 @@ export function describeApi(input: { readonly routes: readonly Route[]; readonly
         'Customers with permanent deposit addresses, their deposits, and signed webhooks. Live and test data are apart; the key decides.',
     },
     servers: [{ url: input.serverUrl }],
-    security: [{ bearer: [] }, { apiKey: [] }],
+    security: [{ bearer: [] }, { apiKey: [] }, { session: [] }],
     paths: paths as ZodOpenApiPathsObject,
     webhooks: Object.fromEntries(([...EVENT_TYPES, TEST_EVENT] as const).map((type) => [type, { post: webhookOf(type) }])),
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'A key that starts with sk_live_ or sk_test_.' },
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same key in another header.' },
+        session: {
+          ...{ type: 'apiKey', in: 'cookie', name: 'ch_session' },
+          description:
+            'A session of POST /login, for tools in a browser. Live data, unless the header "X-Mode: test" comes along. What changes something is taken from our own pages only.',
+        },
       },
     },
   });
@@ -114,7 +121,7 @@ function asObject(schema: z.ZodType | undefined): z.ZodObject | undefined {
 function dataOf(type: AnyEventType): z.ZodType {
   if (type === TEST_EVENT) return z.strictObject({ endpoint_id: id, message: z.string(), is_live: z.boolean() });
   if (type === 'customer.created') return customer;
-  if (type === 'payment.completed') return z.looseObject({ token: z.string(), paid_network: network, transaction_hash: z.string() });
+  if (type === 'payment.completed') return paymentLink;
   return deposit;
 }
 
@@ -138,7 +145,6 @@ function webhookOf(type: AnyEventType): ZodOpenApiOperationObject {
   return {
     operationId: `webhook_${type.replace('.', '_')}`,
     summary: type,
-    ...(type === 'payment.completed' ? { description: 'Reserved: payment links are not in this version.' } : {}),
     requestParams: { header: headers },
     requestBody: {
       required: true,

@@ -4,7 +4,7 @@ import { composeGateway, type Gateway } from '../compose.ts';
 import { type Config, type ConfigRole, loadConfig } from '../config.ts';
 import { type DataDir, openDataDir, readRun } from '../devnet/data-dir.ts';
 import { OperatorError } from '../errors.ts';
-import { locateDatabase, locateTemporal } from '../ground.ts';
+import { locateDatabase, locateSecretsKey, locateTemporal } from '../ground.ts';
 import { createLogger, hideInText, type Logger } from '../log.ts';
 import { migrate, requireCurrentSchema } from '../migrate.ts';
 import type { Deps } from '../services/deps.ts';
@@ -18,6 +18,8 @@ export type Needs = {
   readonly temporal?: 'required' | 'attached';
   /** False only for the command that brings the schema up to date. */
   readonly currentSchema?: boolean;
+  /** The command seals or opens stored secrets, so that it needs the key of the gateway. */
+  readonly secrets?: true;
 };
 
 export type Attached = { readonly place: TemporalPlace; readonly link: TemporalLink; readonly uiUrl: string | null };
@@ -42,7 +44,8 @@ export async function withGateway<T>(needs: Needs, work: (gateway: CommandGatewa
   const database = await openDatabase(config, log);
   try {
     const temporal = needs.temporal ? await locateAttached(config, log, needs.temporal) : undefined;
-    const ground = { databaseUrl: database.url, temporal: temporal?.place, ...NO_KEYS, secretsKey: randomBytes(32) };
+    const secretsKey = needs.secrets ? await locateSecretsKey(config, log) : randomBytes(32);
+    const ground = { databaseUrl: database.url, temporal: temporal?.place, ...NO_KEYS, secretsKey };
     const gateway = await composeGateway({ config, ground, log, name: 'cli', poolSize: POOL_SIZE });
     try {
       await requireDatabase(gateway.deps);
@@ -51,7 +54,8 @@ export async function withGateway<T>(needs: Needs, work: (gateway: CommandGatewa
       if (needs.temporal === 'required' && attached) await requireTemporal(attached);
       // Starts that follow a commit are left to the outbox of a worker: here they would race with the end of this process.
       const actors = needs.temporal === 'required' ? gateway.deps.actors : undefined;
-      return await work({ ...gateway, deps: { ...gateway.deps, actors, secretBox: NO_BOX }, temporal: attached });
+      const secretBox = needs.secrets ? gateway.deps.secretBox : NO_BOX;
+      return await work({ ...gateway, deps: { ...gateway.deps, actors, secretBox }, temporal: attached });
     } finally {
       await gateway.close();
     }
@@ -60,7 +64,7 @@ export async function withGateway<T>(needs: Needs, work: (gateway: CommandGatewa
   }
 }
 
-/** Commands neither derive addresses nor read stored secrets; one that tried would be a defect, and must not work with made-up keys. */
+/** Most commands neither derive addresses nor touch stored secrets; one of them that tried would be a defect, and must not work with made-up keys. */
 const NO_BOX: Deps['secretBox'] = { seal: refuseKeys, open: refuseKeys };
 const NO_KEYS = { xpubs: { live: { bsc: '', tron: '' }, test: { bsc: '', tron: '' } } } as const;
 

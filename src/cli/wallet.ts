@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { OperatorError } from '../errors.ts';
 import type { PublicParts } from '../signer/accounts.ts';
 import { answering, group, leaf, progress } from './run.ts';
+import { readSecret } from './stdin.ts';
 import { facts } from './table.ts';
 
-const MAX_STDIN_BYTES = 64 * 1024;
+const PHRASE = { name: 'phrase', maxBytes: 64 * 1024, nextAction: 'Give 12 to 24 words on one line' } as const;
 
 /** `wallet`: works on the files of the wallet alone, without a database. */
 export function addWalletCommands(program: Command): void {
@@ -50,7 +50,7 @@ async function check() {
   const { checkPhrase, readPublicParts } = await load();
   const { seedFile } = await walletConfig();
   await readPublicParts(seedFile);
-  const { ok, publicParts } = await checkPhrase({ file: seedFile, phrase: await readPhrase() });
+  const { ok, publicParts } = await checkPhrase({ file: seedFile, phrase: await readSecret(PHRASE) });
   const { xpub, gas } = present(publicParts);
   const problem = ok
     ? undefined
@@ -92,33 +92,6 @@ async function passphraseOrNew(): Promise<string> {
   const { passphrase, warning } = await readPassphraseFile(passphraseFile);
   if (warning) progress(warning);
   return passphrase;
-}
-
-/** From a terminal one line without echo, else everything up to the end. */
-async function readPhrase(): Promise<string> {
-  if (process.stdin.isTTY) return await readHiddenLine();
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of process.stdin) {
-    const chunk = Buffer.from(part);
-    bytes += chunk.length;
-    if (bytes > MAX_STDIN_BYTES) throw new OperatorError('This is too long to be a phrase', 'Give 12 to 24 words on one line');
-    parts.push(chunk);
-  }
-  return Buffer.concat(parts).toString('utf8');
-}
-
-async function readHiddenLine(): Promise<string> {
-  const { createInterface } = await import('node:readline/promises');
-  process.stderr.write('Phrase (not shown): ');
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const reader = createInterface({ input: process.stdin, output: silent, terminal: true });
-  try {
-    return await reader.question('');
-  } finally {
-    reader.close();
-    process.stderr.write('\n');
-  }
 }
 
 function present(parts: PublicParts) {
