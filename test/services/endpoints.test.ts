@@ -1,10 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { createEndpoint, type EndpointDeps, updateEndpoint } from '../../src/services/endpoints.ts';
 import { Refusal } from '../../src/services/refusal.ts';
 import type { Lookup } from '../../src/services/webhooks/lookup.ts';
 import { startTestApi, type TestApi, testSettings } from '../support/gateway.ts';
+import { startCanary } from '../support/receiver.ts';
 
-describe('saving a webhook endpoint', () => {
+const HOSTILE: readonly string[] = JSON.parse(readFileSync(new URL('../vectors/hostile-urls.json', import.meta.url), 'utf8')).urls.flatMap(
+  (group: { urls: string[] }) => group.urls,
+);
+
+describe('saving a webhook endpoint', function () {
+  this.timeout(20_000);
   let api: TestApi;
   before(async () => {
     api = await startTestApi();
@@ -39,6 +46,37 @@ describe('saving a webhook endpoint', () => {
     expect(await save(async () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })))).to.have.property('secret');
     expect(await save(() => new Promise(() => undefined))).to.have.property('secret');
     expect(performance.now() - startedAt).to.be.within(1_900, 4_000);
+  });
+
+  it('refuses each of the hostile URLs on create and on update, without a question or a connection', async () => {
+    const canary = await startCanary();
+    let asked = 0;
+    const lookup: Lookup = async () => {
+      asked += 1;
+      return ['93.184.215.14'];
+    };
+    try {
+      for (const allowHttp of [false, true]) {
+        const settings = testSettings({ webhookTarget: { allowHttp, allowedCidrs: [] } });
+        const deps: EndpointDeps = { ...api.deps, settings, lookup };
+        const scope = { merchantId: api.merchant.id, mode: 'test' as const };
+        const made = await createEndpoint(deps, { ...scope, url: 'https://hooks.shop.example/x', events: ['*'], description: null });
+        const rows = () => api.deps.orm.em.fork().execute('select id, url, updated_at from webhook_endpoints order by id');
+        const [askedBefore, rowsBefore] = [asked, await rows()];
+        expect(HOSTILE.length).to.be.at.least(200);
+        for (const template of HOSTILE) {
+          const url = template.replaceAll('{port}', String(canary.port));
+          const created = await refused(createEndpoint(deps, { ...scope, url, events: ['*'], description: null }));
+          const updated = await refused(updateEndpoint(deps, { ...scope, id: made.id, url, rotateSecret: true }));
+          for (const { code, field } of [created, updated]) expect([code, field], url).to.deep.equal(['INVALID', 'url']);
+        }
+        expect(await rows()).to.deep.equal(rowsBefore);
+        expect(asked).to.equal(askedBefore);
+      }
+      expect(canary.connections()).to.equal(0);
+    } finally {
+      await canary.stop();
+    }
   });
 
   it('leaves the endpoint as it was when the new URL is refused', async () => {

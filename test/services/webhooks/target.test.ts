@@ -1,10 +1,9 @@
-import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createLookup, type Lookup } from '../../../src/services/webhooks/lookup.ts';
 import { checkTargetForSave, parseTarget, resolveTarget, type TargetPolicy, TargetRefused } from '../../../src/services/webhooks/target.ts';
 import { createWebhookTransport } from '../../../src/services/webhooks/transport.ts';
+import { type Answers, startNameServer } from '../../support/name-server.ts';
 import { type Canary, startCanary } from '../../support/receiver.ts';
 
 type Corpus = {
@@ -171,10 +170,11 @@ describe('the check at save', () => {
 
 describe('looking names up', () => {
   it('asks for A and AAAA without search domains', async () => {
-    const server = await startNameServer({
-      'shop.example': { a: '93.184.215.14', aaaa: '2606:4700:4700::1111' },
-      'v4.example': { a: '127.0.0.1' },
-    });
+    const zone: Record<string, Answers> = {
+      'shop.example': { a: ['93.184.215.14'], aaaa: ['2606:4700:4700::1111'] },
+      'v4.example': { a: ['127.0.0.1'] },
+    };
+    const server = await startNameServer((name) => zone[name]);
     const lookup = createLookup({ useSystem: false, servers: [server.address] });
     expect(await lookup('shop.example', never)).to.have.members(['93.184.215.14', '2606:4700:4700::1111']);
     expect(await lookup('v4.example', never)).to.deep.equal(['127.0.0.1']);
@@ -183,8 +183,8 @@ describe('looking names up', () => {
       (reason) => reason,
     );
     expect(error?.code).to.equal('ENOTFOUND');
-    expect(new Set(server.asked)).to.deep.equal(new Set(['shop.example', 'v4.example', 'missing.example']));
-    server.stop();
+    expect(new Set(server.asked.map(({ name }) => name))).to.deep.equal(new Set(['shop.example', 'v4.example', 'missing.example']));
+    await server.stop();
   });
 
   it('stops when it is told to, although the name server is silent', async () => {
@@ -197,50 +197,15 @@ describe('looking names up', () => {
     );
     expect(error?.code).to.equal('ECANCELLED');
     expect(performance.now() - startedMs).to.be.below(1_000);
-    server.stop();
+    await server.stop();
   });
 
   it('knows the names of the machine only where the operator opened a block', async () => {
-    const server = await startNameServer({});
+    const server = await startNameServer(() => undefined);
     const servers = [server.address];
     expect(await createLookup({ useSystem: true, servers })('localhost', never)).to.include('127.0.0.1');
     const error = await createLookup({ useSystem: false, servers })('receiver.test', never).catch((reason) => reason);
     expect(error).to.be.instanceOf(Error);
-    server.stop();
+    await server.stop();
   });
 });
-
-type Zone = Readonly<Record<string, { readonly a?: string; readonly aaaa?: string }>>;
-
-/** A name server on 127.0.0.1 that knows the zone, answers NXDOMAIN for the rest, and is silent without a zone. */
-async function startNameServer(zone: Zone | undefined): Promise<{ address: string; asked: string[]; stop: () => void }> {
-  const socket = createSocket('udp4');
-  const asked: string[] = [];
-  socket.on('message', (query, peer) => {
-    const labels: string[] = [];
-    let at = 12;
-    for (let size = query[at] ?? 0; size > 0; size = query[at] ?? 0) {
-      labels.push(query.toString('ascii', at + 1, at + 1 + size));
-      at += size + 1;
-    }
-    const name = labels.join('.').toLowerCase();
-    asked.push(name);
-    if (!zone) return;
-    const type = query.readUInt16BE(at + 1);
-    const entry = zone[name];
-    const text = type === 1 ? entry?.a : type === 28 ? entry?.aaaa : undefined;
-    const data =
-      text === undefined ? undefined : text.includes(':') ? ipv6Bytes(text) : Buffer.from(text.split('.').map((part) => Number(part)));
-    const header = Buffer.from([query[0] ?? 0, query[1] ?? 0, 0x81, entry ? 0x80 : 0x83, 0, 1, 0, data ? 1 : 0, 0, 0, 0, 0]);
-    const record = data ? Buffer.concat([Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length]), data]) : Buffer.alloc(0);
-    socket.send(Buffer.concat([header, query.subarray(12, at + 5), record]), peer.port, peer.address);
-  });
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
-  return { address: `127.0.0.1:${(socket.address() as AddressInfo).port}`, asked, stop: () => socket.close() };
-}
-
-function ipv6Bytes(text: string): Buffer {
-  const [head = [], tail = []] = text.split('::').map((side) => side.split(':').filter((group) => group !== ''));
-  const groups = [...head, ...Array(8 - head.length - tail.length).fill('0'), ...tail];
-  return Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex');
-}
