@@ -28,13 +28,10 @@ const INNER_PORTS = [
   ...['MATCHING_GRPC_PORT', 'MATCHING_MEMBERSHIP_PORT', 'WORKER_GRPC_PORT', 'WORKER_MEMBERSHIP_PORT'],
 ];
 
-/** The same switches as in production. */
-const DYNAMIC_CONFIG = [
-  'matching.enableFairness: [{ value: true }]',
-  'matching.numTaskqueueReadPartitions: [{ value: 1 }]',
-  'matching.numTaskqueueWritePartitions: [{ value: 1 }]',
-  'system.forceSearchAttributesCacheRefreshOnRead: [{ value: true }]',
-].join('\n');
+/** Production's own switches. */
+const DYNAMIC_CONFIG_FILE = join(import.meta.dirname, '../../deploy/temporal/dynamic-config.yaml');
+/** A test does not wait for a new attribute. */
+const MORE_CONFIG = 'system.forceSearchAttributesCacheRefreshOnRead: [{ value: true }]';
 
 export type TemporalServerOptions = {
   /** For the log and the dynamic configuration; the store is in PostgreSQL. */
@@ -112,7 +109,7 @@ async function serverEnv(options: TemporalServerOptions, port: number): Promise<
   const url = new URL(postgresUrl);
   const config = join(dataDir, 'temporal-dynamic-config.yaml');
   mkdirSync(dataDir, { recursive: true });
-  writeFileSync(config, `${DYNAMIC_CONFIG}\n`);
+  writeFileSync(config, `${readFileSync(DYNAMIC_CONFIG_FILE, 'utf8')}\n${MORE_CONFIG}\n`);
   const ports = { ...(await innerPorts(dataDir)), FRONTEND_GRPC_PORT: String(port) };
   return {
     ...{ PATH: env['PATH'], HOME: env['HOME'], ...ports, BIND_ON_IP: '127.0.0.1', LOG_LEVEL: 'warn' },
