@@ -1,4 +1,4 @@
-import { ChainCursor, Customer, Deposit } from '../db/entities/index.ts';
+import { ChainCursor, Customer, Deposit, PaymentLink } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import type { Currency, Network } from '../domain/assets.ts';
 import type { DepositState } from '../domain/deposit.ts';
@@ -47,11 +47,14 @@ export async function presentDeposits(em: Em, rows: readonly Deposit[]): Promise
   const customerIds = [...new Set(rows.map((row) => row.customerId))];
   const customers = await em.find(Customer, { id: { $in: customerIds } }, { fields: ['externalId', 'email'] });
   const cursors = await em.find(ChainCursor, {}, { fields: ['headNumber'] });
+  const linkIds = [...new Set(rows.flatMap((row) => row.paymentLinkId ?? []))];
+  const links = linkIds.length > 0 ? await em.find(PaymentLink, { id: { $in: linkIds } }, { fields: ['token'] }) : [];
   return rows.map((row) => {
     const customer = customers.find((candidate) => candidate.id === row.customerId);
     const cursor = cursors.find((candidate) => candidate.network === row.network);
     const names = { externalId: customer?.externalId ?? null, email: customer?.email ?? null };
-    return presentDeposit(row, { ...names, headNumber: cursor?.headNumber ?? null });
+    const paymentToken = links.find((link) => link.id === row.paymentLinkId)?.token ?? null;
+    return presentDeposit(row, { ...names, headNumber: cursor?.headNumber ?? null, paymentToken });
   });
 }
 

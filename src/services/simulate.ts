@@ -1,5 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
-import { ChainCursor, Customer, type Deposit, DepositAddress } from '../db/entities/index.ts';
+import { ChainCursor, Customer, type Deposit, DepositAddress, PaymentLink } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import type { Currency, Network } from '../domain/assets.ts';
 import { type DepositState, straightWay } from '../domain/deposit.ts';
@@ -8,6 +8,7 @@ import { currentPrice } from './deposits/price.ts';
 import { recordDeposit } from './deposits/record.ts';
 import { applyTransition } from './deposits/transition.ts';
 import type { Deps } from './deps.ts';
+import { Refusal } from './refusal.ts';
 import { beforehand, type Tx, transact } from './transact.ts';
 
 export const SIMULATED_OUTCOMES = ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const;
@@ -22,6 +23,8 @@ export type Simulation = {
   /** The same hash, customer and currency give the same deposit; absent: a random one. */
   readonly transactionHash?: string | undefined;
   readonly fromAddress?: string | undefined;
+  /** The link that is paid, of this very customer; matched as live money is where absent. */
+  readonly paymentToken?: string | undefined;
   readonly outcome: SimulatedOutcome;
   /** `final` announces only the state in which the deposit comes to rest, `full` every state on the way. */
   readonly events: 'final' | 'full';
@@ -53,7 +56,7 @@ export async function simulateDeposit(deps: Deps, input: Simulation): Promise<{ 
     const blockNumber = cursor?.headNumber ?? 1;
     const recorded = await recordSimulated(tx, deps, input, { address, blockNumber, price });
     if (recorded.outcome !== 'created') return { deposit: recorded.deposit, created: false };
-    const deliveries = [...recorded.deliveries, ...(await walk(tx.em, deps, recorded.deposit, input))];
+    const deliveries = [...recorded.deliveries, ...(await walk(tx, deps, recorded.deposit, input))];
     await tx.enqueue(workflowIdOf(recorded.deposit), depositStart(recorded.deposit, deliveries));
     return { deposit: recorded.deposit, created: true };
   });
@@ -68,14 +71,18 @@ async function recordSimulated(tx: Tx, deps: Deps, input: Simulation, { address,
     [input.network, transactionHash, address.addressKey, input.currency],
   );
   const before = known[0];
+  const named = before ? undefined : input.paymentToken;
+  const paymentLinkId = named === undefined ? undefined : await namedLink(tx.em, input, named);
   return await recordDeposit(tx, deps, {
-    ...{ mode: 'test', simulated: true, merchantId: input.merchantId, customerId: input.customerId },
+    ...{ paymentLinkId, mode: 'test', simulated: true, merchantId: input.merchantId, customerId: input.customerId },
     ...{ network: input.network, currency: input.currency, address: address.address, addressKey: address.addressKey },
     fromAddress: input.fromAddress ?? null,
     transactionHash,
     // A repeated hash repeats the first one's facts, whatever else the second request says.
     amountUnits: before ? BigInt(before.amount_units) : input.amountUnits,
     blockNumber,
+    // A simulated chain has no blocks, so no block time either.
+    minedAt: deps.now(),
     blockHash: before ? before.block_hash : randomHash(deps, input.network),
     headNumber: null,
     price,
@@ -83,8 +90,22 @@ async function recordSimulated(tx: Tx, deps: Deps, input: Simulation, { address,
   });
 }
 
+/** The link that a simulation names. Throws a {@link Refusal} for one that this deposit could not pay, with the reason. */
+async function namedLink(em: Em, input: Simulation, token: string): Promise<string> {
+  const { merchantId, customerId, network, currency } = input;
+  const link = await em.findOne(PaymentLink, { token, merchantId, customerId, mode: 'test' });
+  const refuse = (why: string): never => {
+    throw new Refusal('INVALID', `payment_token ${why}.`, 'payment_token');
+  };
+  if (!link) return refuse('is not the token of a payment link of this customer');
+  if (currency !== link.currency) return refuse(`is of a link that is paid in ${link.currency}`);
+  if (link.network != null && link.network !== network) return refuse(`is of a link that is paid on ${link.network}`);
+  if (link.status === 'completed') return refuse('is of a link that is completed already');
+  return link.id;
+}
+
 /** Passes every state up to the wanted one, each in the audit trail, and announces what was asked for. */
-async function walk(em: Em, deps: Deps, deposit: Deposit, input: Simulation): Promise<string[]> {
+async function walk(tx: Tx, deps: Deps, deposit: Deposit, input: Simulation): Promise<string[]> {
   const target: DepositState = input.outcome === 'reorged' ? 'failed' : input.outcome;
   const way = straightWay(target).slice(1);
   const deliveries: string[] = [];
@@ -95,7 +116,7 @@ async function walk(em: Em, deps: Deps, deposit: Deposit, input: Simulation): Pr
         ? { failureCode: 'REORGED' as const, reason: 'simulated: its block was replaced' }
         : { failureCode: 'REJECTED_BY_OPERATOR' as const, reason: 'simulated failure' };
     deliveries.push(
-      ...(await applyTransition(em, deps, deposit, { to, headNumber: null, silent: !announced, ...(to === 'failed' ? failure : {}) })),
+      ...(await applyTransition(tx, deps, deposit, { to, headNumber: null, silent: !announced, ...(to === 'failed' ? failure : {}) })),
     );
   }
   return deliveries;

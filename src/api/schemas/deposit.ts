@@ -71,6 +71,9 @@ export const simulation = z
     amount_usd: amount.optional().meta({ description: 'An alias of amount for USDT.' }),
     transaction_hash: hash.nullish().meta({ description: 'The same hash, customer and currency give the same deposit.' }),
     from_address: text(64).nullish(),
+    payment_token: text(64)
+      .nullish()
+      .meta({ description: 'The payment link that is paid, of this customer; found by amount and age when absent.' }),
     outcome: z.enum(SIMULATED_OUTCOMES).optional().meta({ description: 'The state in which the deposit rests; completed when absent.' }),
     events: z.enum(['final', 'full']).optional().meta({ description: 'Which states are announced; final when absent.' }),
   })
@@ -99,6 +102,7 @@ export const simulation = z
     if (body.from_address && fromAddress === undefined) return refuse('from_address', `must be a ${chain} address`);
     return {
       ...{ customerId: body.customer_id, network: chain, currency: coin, amountUnits: units, transactionHash, fromAddress },
+      paymentToken: body.payment_token ?? undefined,
       ...{ outcome: body.outcome ?? ('completed' as const), events: body.events ?? ('final' as const) },
     };
   })

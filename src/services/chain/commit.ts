@@ -6,6 +6,7 @@ import { withdrawHeld } from '../deposits/held.ts';
 import { currentPrice } from '../deposits/price.ts';
 import { recordDeposit } from '../deposits/record.ts';
 import type { Deps } from '../deps.ts';
+import { lockPayers } from '../payments/money.ts';
 import { type Tx, transact } from '../transact.ts';
 import { moveCursor } from './cursor.ts';
 
@@ -160,6 +161,7 @@ export async function recordTransfers(tx: Tx, deps: Deps, { network, block, pric
   const keys = [...new Set(block.transfers.map((transfer) => keyOf(transfer.to)))];
   const rows = await tx.em.find(DepositAddress, { network, addressKey: { $in: keys } });
   const byKey = new Map(rows.map((row) => [row.addressKey, row]));
+  await lockPayers(tx.em, [...new Set(rows.filter((row) => row.mode === 'live').map((row) => row.customerId))]);
   let created = 0;
   for (const transfer of block.transfers) {
     const owner = byKey.get(keyOf(transfer.to));
@@ -173,6 +175,7 @@ export async function recordTransfers(tx: Tx, deps: Deps, { network, block, pric
       ...{ mode: 'live', simulated: false, merchantId: owner.merchantId, customerId: owner.customerId, network },
       ...{ currency: transfer.currency, address: owner.address, addressKey: owner.addressKey, fromAddress: transfer.from },
       ...{ transactionHash: transfer.txHash, amountUnits: transfer.amountUnits, blockNumber: block.number, blockHash: block.hash },
+      minedAt: new Date(block.timestampMs),
       ...{ headNumber: Math.max(headNumber, block.number), price: prices.get(transfer.currency) },
     });
     if (recorded.outcome === 'created') created += 1;

@@ -12,7 +12,8 @@ import {
 } from '../../domain/deposit.ts';
 import { formatUnits } from '../../domain/money.ts';
 import type { Deps } from '../deps.ts';
-import { transact } from '../transact.ts';
+import { lockCustomer } from '../payments/money.ts';
+import { type Tx, transact } from '../transact.ts';
 import { takeMonthlyLimit } from './monthly-limit.ts';
 import { currentPrice, freezePrice } from './price.ts';
 import { applyTransition } from './transition.ts';
@@ -46,31 +47,33 @@ export async function advanceDeposit(deps: Deps, input: { depositId: string; ala
   if (first.kind === 'rest') return await standing(em, deposit);
   const price = deposit.rateUnits == null ? await currentPrice(deps, deposit.currency) : undefined;
   return await transact(deps, async (tx) => {
+    // A link that this deposit pays is brought up to date with it: the customer's lock comes first.
+    if (deposit.paymentLinkId != null) await lockCustomer(tx.em, deposit.customerId);
     const locked = await tx.em.findOneOrFail(Deposit, input.depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
     const fresh = await tx.em.findOne(ChainCursor, locked.network);
     freezePrice(locked, price);
     const decision = decideAdvance(factsOf(deps, locked, fresh));
     if (decision.kind === 'wait') return await waiting(deps, tx.em, { deposit: locked, cursor: fresh, decision, alarmed: input.alarmed });
     if (decision.kind === 'rest') return await standing(tx.em, locked);
-    await step(tx.em, deps, locked, decision, fresh?.headNumber ?? null);
+    await step(tx, deps, locked, decision, fresh?.headNumber ?? null);
     return await standing(tx.em, locked);
   });
 }
 
 async function step(
-  em: Em,
+  tx: Tx,
   deps: Deps,
   deposit: Deposit,
   decision: AdvanceDecision & { kind: 'move' },
   headNumber: number | null,
 ): Promise<void> {
-  if (decision.to === 'completed' && !(await takeMonthlyLimit(em, deposit))) {
-    const merchant = await em.findOneOrFail(Merchant, deposit.merchantId);
+  if (decision.to === 'completed' && !(await takeMonthlyLimit(tx.em, deposit))) {
+    const merchant = await tx.em.findOneOrFail(Merchant, deposit.merchantId);
     const reason = `this deposit would cross the monthly limit of ${formatUnits(merchant.monthlyLimitCents ?? 0n, 2)} USD`;
-    await applyTransition(em, deps, deposit, { to: 'failed', failureCode: 'MONTHLY_LIMIT', reason, headNumber });
+    await applyTransition(tx, deps, deposit, { to: 'failed', failureCode: 'MONTHLY_LIMIT', reason, headNumber });
     return;
   }
-  await applyTransition(em, deps, deposit, { to: decision.to, failureCode: decision.failureCode, reason: decision.reason, headNumber });
+  await applyTransition(tx, deps, deposit, { to: decision.to, failureCode: decision.failureCode, reason: decision.reason, headNumber });
 }
 
 /** What the decision looks at, from the row and from the chain as the watcher last saw it. */

@@ -3,6 +3,7 @@ import { ChainCursor, Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { RELEASABLE_CODES } from '../../domain/deposit.ts';
 import type { Deps } from '../deps.ts';
+import { lockPayers } from '../payments/money.ts';
 import { transact } from '../transact.ts';
 import { depositStart, workflowIdOf } from './actor-message.ts';
 import { openDeliveriesOf } from './advance.ts';
@@ -24,8 +25,7 @@ export class DecisionRefused extends Error {
  */
 export async function failDeposit(deps: Deps, { depositId, by, reason }: Decision): Promise<{ deposit: Deposit; deliveries: string[] }> {
   return await transact(deps, async (tx) => {
-    const deposit = await tx.em.findOne(Deposit, depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (!deposit) throw new DecisionRefused(`there is no deposit ${depositId}; list them with "deposit list"`);
+    const deposit = await lockWithPayer(tx.em, depositId);
     // The same decision once more: a repetition after a crash that came between the commit and its answer.
     if (await isDecided(tx.em, deposit, { by, reason })) return { deposit, deliveries: await openDeliveriesOf(tx.em, deposit.id) };
     const refusal = refusalToFail(deposit);
@@ -35,12 +35,20 @@ export async function failDeposit(deps: Deps, { depositId, by, reason }: Decisio
     const failureCode = wasCompleted ? 'REORGED' : 'REJECTED_BY_OPERATOR';
     if (wasCompleted) await giveBackMonthlyLimit(tx.em, deposit);
     const headNumber = cursor?.headNumber ?? null;
-    await applyTransition(tx.em, deps, deposit, { to: 'failed', failureCode, reason, by, headNumber });
+    await applyTransition(tx, deps, deposit, { to: 'failed', failureCode, reason, by, headNumber });
     const deliveries = await openDeliveriesOf(tx.em, deposit.id);
     // The running actor delivers them; this start is for a deposit whose actor had ended.
     await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
     return { deposit, deliveries };
   });
+}
+
+/** The deposit, locked after its customer: the decision may take it from a payment link or give it one. */
+async function lockWithPayer(em: Em, depositId: string): Promise<Deposit> {
+  const [known] = await em.execute<{ customer_id: string }[]>('select customer_id from deposits where id = ?', [depositId]);
+  if (!known) throw new DecisionRefused(`there is no deposit ${depositId}; list them with "deposit list"`);
+  await lockPayers(em, [known.customer_id]);
+  return await em.findOneOrFail(Deposit, depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
 async function isDecided(em: Em, deposit: Deposit, decision: { by: string; reason: string }): Promise<boolean> {
@@ -71,8 +79,7 @@ export async function releaseDeposit(deps: Deps, { depositId, by, reason }: Deci
   const found = await deps.orm.em.fork().findOne(Deposit, depositId);
   const price = found && found.rateUnits == null ? await currentPrice(deps, found.currency) : undefined;
   return await transact(deps, async (tx) => {
-    const deposit = await tx.em.findOne(Deposit, depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (!deposit) throw new DecisionRefused(`there is no deposit ${depositId}; list them with "deposit list"`);
+    const deposit = await lockWithPayer(tx.em, depositId);
     const cursor = await tx.em.findOne(ChainCursor, deposit.network);
     const refusal = refusalToRelease(deposit, cursor?.verifiedNumber ?? -1);
     if (refusal) throw new DecisionRefused(refusal);
@@ -81,7 +88,7 @@ export async function releaseDeposit(deps: Deps, { depositId, by, reason }: Deci
       throw new DecisionRefused(`there is no price for ${deposit.currency} yet; try again when the price source answers`);
     await countReleased(tx.em, deposit);
     const headNumber = cursor?.headNumber ?? null;
-    const deliveries = await applyTransition(tx.em, deps, deposit, { to: 'completed', reason, by, headNumber });
+    const deliveries = await applyTransition(tx, deps, deposit, { to: 'completed', reason, by, headNumber });
     await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
     return deposit;
   });

@@ -4,8 +4,11 @@ import { Deposit } from '../../db/entities/index.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
 import { findAsset } from '../../domain/assets.ts';
 import { postingsOf } from '../../domain/ledger.ts';
+import { LINK_CURRENCY } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
 import { postLedger } from '../ledger.ts';
+import { assignDeposit } from '../payments/match.ts';
+import { lockPayers } from '../payments/money.ts';
 import type { Tx } from '../transact.ts';
 import { depositStart, workflowIdOf } from './actor-message.ts';
 import { holdsMoney, restoreHeld } from './held.ts';
@@ -27,9 +30,13 @@ export type IncomingTransfer = {
   readonly amountUnits: bigint;
   readonly blockNumber: number;
   readonly blockHash: string | null;
+  /** The time of that block. */
+  readonly minedAt: Date;
   readonly headNumber: number | null;
   readonly price: Price | undefined;
   readonly simulated: boolean;
+  /** The payment link that a simulation pays; matched by amount and age where absent. */
+  readonly paymentLinkId?: string | undefined;
   /** No event for `detected`: a simulation that only announces its last state. */
   readonly silent?: boolean;
 };
@@ -39,13 +46,14 @@ export type RecordOutcome = 'created' | 'rebound' | 'revived' | 'unchanged' | 'a
 /**
  * Records a transfer as a deposit, or recognises it as one that is known: the identity decides. A known deposit is bound to the block
  * it is in now; one that had failed as REORGED begins a new generation, one that had failed otherwise stays failed and has its money held
- * again. Does not enqueue the actor of a simulated deposit: its maker does.
+ * again. A new USDT deposit is matched with the payment links of its customer, whose lock comes before the deposit's. Does not enqueue the actor of a simulated deposit: its maker does.
  */
 export async function recordDeposit(
   tx: Tx,
   deps: Deps,
   transfer: IncomingTransfer,
 ): Promise<{ deposit: Deposit; outcome: RecordOutcome; deliveries: string[] }> {
+  const pays = transfer.currency === LINK_CURRENCY && (await lockPayers(tx.em, [transfer.customerId])).size > 0;
   const id = depositIdOf(transfer);
   const known = await tx.em.findOne(Deposit, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (known) return await recogniseDeposit(tx, deps, known, transfer);
@@ -55,6 +63,7 @@ export async function recordDeposit(
   await recordTransition(tx.em, deposit, { from: null, reason: null, by: null, failureCode: null });
   const postings = postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits: deposit.amountUnits });
   await postLedger(tx.em, deps, { deposit, kind: 'deposit.detected', dedupKey: `${deposit.id}:1`, postings });
+  if (pays) await assignDeposit(tx, deps, deposit, transfer.paymentLinkId);
   const deliveries = transfer.silent ? [] : await recordDepositEvent(tx.em, deps, deposit, transfer.headNumber);
   if (!transfer.simulated) await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
   return { deposit, outcome: 'created', deliveries };
@@ -70,7 +79,7 @@ function newDeposit(deps: Deps, id: string, transfer: IncomingTransfer) {
     contractAddress: token ? deps.settings.contracts[transfer.network] : null,
     fromAddress: transfer.fromAddress,
     transactionHash: transfer.transactionHash,
-    ...{ blockNumber: transfer.blockNumber, blockHash: transfer.blockHash, amountUnits: transfer.amountUnits },
+    ...{ blockNumber: transfer.blockNumber, blockHash: transfer.blockHash, minedAt: transfer.minedAt, amountUnits: transfer.amountUnits },
     ...{ status: 'detected' as const, stateSince: now, generation: 1, sequence: 1, simulated: transfer.simulated },
     requiredConfirmations: deps.settings.requiredConfirmations[transfer.network],
     ...{ detectedAt: now, createdAt: now, updatedAt: now },
@@ -96,6 +105,7 @@ async function recogniseDeposit(tx: Tx, deps: Deps, deposit: Deposit, transfer: 
   if (returns) await restoreHeld(tx.em, deps, deposit);
   deposit.blockNumber = transfer.blockNumber;
   deposit.blockHash = transfer.blockHash;
+  deposit.minedAt = transfer.minedAt;
   deposit.verifiedAt = null;
   if (deposit.status === 'completed') deposit.alarmedAt = null;
   deposit.updatedAt = deps.now();
@@ -103,7 +113,7 @@ async function recogniseDeposit(tx: Tx, deps: Deps, deposit: Deposit, transfer: 
     await tx.em.flush();
     return reply('rebound');
   }
-  const deliveries = await applyTransition(tx.em, deps, deposit, {
+  const deliveries = await applyTransition(tx, deps, deposit, {
     to: 'detected',
     headNumber: transfer.headNumber,
     reason: 'mined again',

@@ -6,7 +6,10 @@ import { postingsOf } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
 import { recordEvent } from '../events.ts';
 import { postLedger } from '../ledger.ts';
+import { assignDeposit } from '../payments/match.ts';
+import { recountLink } from '../payments/recount.ts';
 import { presentDeposit } from '../present.ts';
+import type { Tx } from '../transact.ts';
 
 export type Transition = {
   readonly to: DepositState;
@@ -27,10 +30,14 @@ export class IllegalTransition extends Error {
 
 /**
  * Moves a deposit that the caller's transaction holds locked: state, audit row, ledger posting, event and deliveries together.
+ * A failed deposit loses its payment link, one that comes back is matched anew, and the link is brought up to date; whoever moves a deposit
+ * that has a link, or may get one, holds the customer's lock from before the deposit's own.
  * Returns the ids of the new deliveries. Throws {@link IllegalTransition} when the table does not allow the step.
  */
-export async function applyTransition(em: Em, deps: Deps, deposit: Deposit, step: Transition): Promise<string[]> {
+export async function applyTransition(tx: Tx, deps: Deps, deposit: Deposit, step: Transition): Promise<string[]> {
+  const { em } = tx;
   const from = deposit.status;
+  const linkId = deposit.paymentLinkId ?? null;
   const failureCode = step.to === 'failed' ? (step.failureCode ?? null) : (deposit.failureCode ?? null);
   if (!mayTransition({ from, to: step.to, failureCode })) {
     throw new IllegalTransition(`deposit ${deposit.id} cannot go from ${from} to ${step.to}`);
@@ -40,6 +47,7 @@ export async function applyTransition(em: Em, deps: Deps, deposit: Deposit, step
   deposit.sequence += 1;
   if (startsGeneration(from)) deposit.generation += 1;
   deposit.failureCode = step.to === 'failed' ? failureCode : null;
+  if (step.to === 'failed') deposit.paymentLinkId = null;
   deposit.failureReason = step.to === 'failed' ? (step.reason ?? null) : null;
   deposit.stateSince = at;
   deposit.alarmedAt = null;
@@ -58,6 +66,8 @@ export async function applyTransition(em: Em, deps: Deps, deposit: Deposit, step
     onChain: deposit.blockHash != null,
   });
   await postLedger(em, deps, { deposit, kind: `deposit.${step.to}`, dedupKey: `${deposit.id}:${deposit.sequence}`, postings });
+  if (startsGeneration(from)) await assignDeposit(tx, deps, deposit);
+  else if (linkId !== null) await recountLink(tx, deps, linkId);
   return step.silent ? [] : await recordDepositEvent(em, deps, deposit, step.headNumber);
 }
 
@@ -79,9 +89,9 @@ export async function recordTransition(
 
 /** Writes the event of the deposit's present state with its deliveries. The sequence makes it unique. */
 export async function recordDepositEvent(em: Em, deps: Deps, deposit: Deposit, headNumber: number | null): Promise<string[]> {
-  const [customer] = await em.execute<{ external_id: string | null; email: string | null }[]>(
-    'select external_id, email from customers where id = ?',
-    [deposit.customerId],
+  const [names] = await em.execute<{ external_id: string | null; email: string | null; token: string | null }[]>(
+    'select c.external_id, c.email, l.token from customers c left join payment_links l on l.id = ?::uuid where c.id = ?',
+    [deposit.paymentLinkId ?? null, deposit.customerId],
   );
   const { deliveryIds } = await recordEvent(em, deps, {
     merchantId: deposit.merchantId,
@@ -89,7 +99,10 @@ export async function recordDepositEvent(em: Em, deps: Deps, deposit: Deposit, h
     type: `deposit.${deposit.status}` satisfies EventType,
     subjectId: deposit.id,
     dedupKey: `deposit:${deposit.id}:${deposit.sequence}`,
-    data: presentDeposit(deposit, { externalId: customer?.external_id ?? null, email: customer?.email ?? null, headNumber }),
+    data: presentDeposit(deposit, {
+      ...{ externalId: names?.external_id ?? null, email: names?.email ?? null, paymentToken: names?.token ?? null },
+      headNumber,
+    }),
     occurredAt: deposit.stateSince,
   });
   return deliveryIds;

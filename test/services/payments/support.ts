@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { Deposit, DepositAddress, PaymentLink } from '../../../src/db/entities/index.ts';
+import { assetOf, type Mode, type Network } from '../../../src/domain/assets.ts';
+import { type DepositState, type FailureCode, straightWay } from '../../../src/domain/deposit.ts';
+import { parseUnits } from '../../../src/domain/money.ts';
+import { createCustomer } from '../../../src/services/customers.ts';
+import { recordDeposit } from '../../../src/services/deposits/record.ts';
+import { applyTransition } from '../../../src/services/deposits/transition.ts';
+import type { Deps } from '../../../src/services/deps.ts';
+import { createPaymentLink, type NewPaymentLink } from '../../../src/services/payments/create.ts';
+import { lockCustomer } from '../../../src/services/payments/money.ts';
+import { transact } from '../../../src/services/transact.ts';
+import { startTestApi, type TestApi, type TestApiOptions } from '../../support/gateway.ts';
+
+export type Pay = { coins: string; network?: Network; at?: Date; state?: DepositState; hash?: string; block?: number };
+
+/** A shop over a real database, whose clock the test sets, with short words for links and for money on a chain. */
+export async function startShop(options: TestApiOptions = {}) {
+  const clock = { now: new Date('2026-11-20T09:00:00Z') };
+  const api: TestApi = await startTestApi({ ...options, deps: { now: () => new Date(clock.now), ...options.deps } });
+  const { deps } = api;
+  const merchantId = api.merchant.id;
+  const shop = {
+    api,
+    deps,
+    merchantId,
+    clock,
+    /** Lets time pass, in seconds. */
+    pass: (seconds: number) => {
+      clock.now = new Date(clock.now.getTime() + seconds * 1_000);
+    },
+    sql: <T = Record<string, unknown>>(text: string, params: unknown[] = []) => deps.orm.em.fork().execute<T[]>(text, params),
+    customer: async (mode: Mode = 'live') => {
+      const names = { externalId: randomBytes(6).toString('hex'), email: null, name: null, metadata: {} };
+      return (await createCustomer(deps, { merchantId, mode, ...names })).id;
+    },
+    link: async (input: Partial<NewPaymentLink> & { usd?: string } = {}) => {
+      const { usd = '25', ...more } = input;
+      const terms = { merchantId, mode: 'live' as const, amountCents: parseUnits(usd, 2), publicUrl: 'https://pay.example' };
+      return (await createPaymentLink(deps, { ...terms, ...more })).link;
+    },
+    row: async (id: string) => await deps.orm.em.fork().findOneOrFail(PaymentLink, id),
+    deposit: async (id: string) => await deps.orm.em.fork().findOneOrFail(Deposit, id),
+    /** USDT arrives in a block of its own, as the watcher would record it, and goes on to a state. */
+    pay: async (customerId: string, money: Pay) => await pay(deps, customerId, money),
+    /** One step of a deposit. */
+    move: async (id: string, to: DepositState, failureCode: FailureCode | null = null) => await move(deps, id, to, failureCode),
+    /** The chain was read up to a block of this time. */
+    scanned: async (network: Network, minedAt: Date) => await scanned(deps, network, minedAt),
+    stop: () => api.stop(),
+  };
+  return shop;
+}
+
+export type Shop = Awaited<ReturnType<typeof startShop>>;
+
+let blocks = 1_000;
+
+async function pay(deps: Deps, customerId: string, money: Pay): Promise<string> {
+  const { coins, network = 'bsc', at = deps.now(), state = 'completed', hash = `0x${randomBytes(32).toString('hex')}` } = money;
+  blocks += 1;
+  const address = await deps.orm.em.fork().findOneOrFail(DepositAddress, { customerId, network });
+  const { deposit } = await transact(deps, async (tx) => {
+    return await recordDeposit(tx, deps, {
+      ...{ mode: address.mode, simulated: false, merchantId: address.merchantId, customerId, network, currency: 'USDT' as const },
+      ...{ address: address.address, addressKey: address.addressKey, fromAddress: null, transactionHash: hash },
+      ...{ amountUnits: parseUnits(coins, assetOf(network, 'USDT').decimals), blockNumber: money.block ?? blocks, minedAt: at },
+      ...{ blockHash: `0x${randomBytes(32).toString('hex')}`, headNumber: blocks },
+      price: { usd8: 100_000_000n, source: 'test', at, stale: false },
+    });
+  });
+  for (const to of straightWay(state).slice(1)) await move(deps, deposit.id, to, to === 'failed' ? 'REORGED' : null);
+  return deposit.id;
+}
+
+async function move(deps: Deps, id: string, to: DepositState, failureCode: FailureCode | null): Promise<void> {
+  const { customerId } = await deps.orm.em.fork().findOneOrFail(Deposit, id);
+  await transact(deps, async (tx) => {
+    await lockCustomer(tx.em, customerId);
+    const deposit = await tx.em.findOneOrFail(Deposit, id);
+    await applyTransition(tx, deps, deposit, { to, failureCode, headNumber: null });
+  });
+}
+
+async function scanned(deps: Deps, network: Network, minedAt: Date): Promise<void> {
+  const em = deps.orm.em.fork();
+  blocks += 1;
+  await em.execute('insert into chain_blocks (network, number, hash, parent_hash, mined_at) values (?, ?, ?, ?, ?)', [
+    ...[network, blocks, `0x${blocks}`, '0x', minedAt],
+  ]);
+  await em.execute(
+    `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, verified_number, head_number, finalized_number, moved_at,
+       finalized_moved_at, polled_at, version, created_at) values (?, 1, ?, '0x', 0, ?, 0, now(), now(), now(), 1, now())
+     on conflict (network) do update set scanned_number = excluded.scanned_number, head_number = excluded.head_number`,
+    [network, blocks, blocks],
+  );
+}
