@@ -15,13 +15,14 @@ const USDT = '0x55d398326f99059ff775485246999027b3197955';
 const GOAL_RATIO = 0.8;
 const GOAL_MIB = 64;
 
-type Sample = { readonly block: string; readonly receipts: string };
+/** The answers of a node to the two questions about a block, as text. */
+export type Sample = { readonly block: string; readonly receipts: string };
 
 const hex = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}`;
 const pad = (address: string) => `0x${'0'.repeat(24)}${address.slice(2)}`;
 
 /** One block of BNB Chain's usual make-up; `paid` receives one token transfer in it. */
-function makeSample(number: number, paid: string): Sample {
+export function makeSample(number: number, paid: string): Sample {
   const blockHash = hex(32);
   const transactions = Array.from({ length: TRANSACTIONS }, (_, index) => ({
     blockHash,

@@ -1,0 +1,121 @@
+// A node of its own process that serves any number of linked blocks of BNB Chain's usual make-up, from a few that it makes at the start.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { makeSample } from './scan.ts';
+
+/** Sent by the parent: where the chain ends now. */
+export type SetHead = { readonly head: number };
+/** Sent to the parent once it listens. */
+export type Listening = { readonly url: string };
+type Call = { readonly id: number; readonly method: string; readonly params: readonly unknown[] };
+
+/** All heights have seven hex digits, so that they can be written over one another in place. */
+export const FIRST_NUMBER = 0x200_0000;
+/** Every so many blocks one pays the watched address. */
+export const PAID_EVERY = 500;
+const FINAL_BEHIND = 3;
+const QUIET_TEMPLATES = 16;
+const STRANGER = `0x${'5e'.repeat(20)}`;
+
+/** A block's hash, by which its receipts are asked for. */
+export const hashOf = (number: number): string => `0x${'b10c'.padEnd(57, '0')}${number.toString(16).padStart(7, '0')}`;
+
+/** A text in which some places are overwritten: always by the same number of characters. */
+type Template = {
+  readonly bytes: Buffer;
+  readonly places: readonly { readonly at: number; readonly what: 'number' | 'hash' | 'parent' | 'paid' }[];
+};
+
+function templateOf(text: string, found: Readonly<Record<'number' | 'hash' | 'parent' | 'paid', string>>): Template {
+  const places: { at: number; what: 'number' | 'hash' | 'parent' | 'paid' }[] = [];
+  for (const what of ['number', 'hash', 'parent', 'paid'] as const) {
+    const wanted = found[what];
+    for (let at = wanted ? text.indexOf(wanted) : -1; at >= 0; at = text.indexOf(wanted, at + 1)) places.push({ at, what });
+  }
+  return { bytes: Buffer.from(text, 'latin1'), places };
+}
+
+function fill({ bytes, places }: Template, number: number): Buffer {
+  const filled = Buffer.from(bytes);
+  const texts = {
+    number: `"0x${number.toString(16)}"`,
+    hash: hashOf(number),
+    parent: hashOf(number - 1),
+    paid: `0x${'9a1d'.padEnd(57, '0')}${number.toString(16).padStart(7, '0')}`,
+  };
+  for (const { at, what } of places) filled.write(texts[what], at, 'latin1');
+  return filled;
+}
+
+/** The answers about one block, as templates. */
+function makeTemplates(watched: string | undefined): { block: Template; receipts: Template } {
+  const sample = makeSample(FIRST_NUMBER, watched ?? STRANGER);
+  const resultOf = (text: string): string => text.slice(text.indexOf('"result":') + 9, -1);
+  const [block, receipts] = [resultOf(sample.block), resultOf(sample.receipts)];
+  const parsed = JSON.parse(block) as { hash: string; parentHash: string; transactions: { hash: string }[] };
+  const found = {
+    number: `"0x${FIRST_NUMBER.toString(16)}"`,
+    hash: parsed.hash,
+    parent: parsed.parentHash,
+    // A transaction is paid once: in another block it would be the same deposit.
+    paid: watched ? (parsed.transactions[0]?.hash ?? '') : '',
+  };
+  return { block: templateOf(block, found), receipts: templateOf(receipts, found) };
+}
+
+function serve(watched: string): void {
+  const quiet = Array.from({ length: QUIET_TEMPLATES }, () => makeTemplates(undefined));
+  const paid = makeTemplates(watched);
+  let head = FIRST_NUMBER + 100;
+  const of = (number: number) => (number % PAID_EVERY === 0 ? paid : (quiet[number % QUIET_TEMPLATES] ?? paid));
+  const header = (number: number): string =>
+    JSON.stringify({
+      number: `0x${number.toString(16)}`,
+      hash: hashOf(number),
+      parentHash: hashOf(number - 1),
+      timestamp: '0x691e5a00',
+      transactions: [hashOf(0)],
+    });
+
+  function resultOf({ method, params }: Call): Buffer | string | undefined {
+    const [what, whole] = params;
+    if (method === 'eth_chainId') return '"0x38"';
+    if (method === 'eth_blockNumber') return `"0x${head.toString(16)}"`;
+    if (method === 'eth_getBlockReceipts') {
+      const number = Number.parseInt(String(what).slice(-7), 16);
+      return fill(of(number).receipts, number);
+    }
+    if (method !== 'eth_getBlockByNumber') return undefined;
+    const number = what === 'latest' ? head : what === 'finalized' ? head - FINAL_BEHIND : Number.parseInt(String(what), 16);
+    if (number > head) return 'null';
+    return whole === true ? fill(of(number).block, number) : header(number);
+  }
+
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const call = JSON.parse(Buffer.concat(chunks).toString()) as Call;
+      const result = resultOf(call);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write(`{"jsonrpc":"2.0","id":${call.id},`);
+      if (result === undefined) {
+        response.end('"error":{"code":-32601,"message":"the method does not exist/is not available"}}');
+        return;
+      }
+      response.write('"result":');
+      response.write(result);
+      response.end('}');
+    });
+  });
+  server.listen(0, '127.0.0.1', () => {
+    process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` } satisfies Listening);
+  });
+  process.on('message', (message: SetHead) => {
+    head = message.head;
+  });
+  process.on('disconnect', () => process.exit());
+}
+
+const [, , watched] = process.argv;
+if (process.send && watched) serve(watched);
