@@ -76,28 +76,39 @@ type Client = {
   once(event: 'end', heard: () => void): unknown;
   removeListener(event: 'end', heard: () => void): unknown;
 };
-type ClientPool = { connect(): Promise<Client> };
+type Connected = (error: Error | undefined, client: Client | undefined, release: Client['release']) => void;
+type ClientPool = { connect(): Promise<Client>; connect(connected: Connected): void };
 
 /**
  * Makes the pool take back a connection the moment it ends, whoever holds it. The query builder gives one back only after a BEGIN, COMMIT
  * or ROLLBACK that worked, and on a dead connection none does: each outage would cost the pool some places for ever, until none is left.
  */
 function giveBackDeadConnections(pool: ClientPool): void {
-  const connect = pool.connect.bind(pool);
-  pool.connect = async () => {
-    const client = await connect();
-    const release = client.release.bind(client);
-    let held = true;
-    const giveBack = (error?: Error): void => {
-      // The holder may give back what was taken back already.
-      if (!held) return;
-      held = false;
-      client.removeListener('end', died);
-      release(error);
-    };
-    const died = (): void => giveBack(new Error('the connection ended'));
-    client.once('end', died);
-    client.release = giveBack;
-    return client;
+  const connect = pool.connect.bind(pool) as (connected: Connected) => void;
+  const guarded = (connected: Connected): void =>
+    connect((error, client, release) => {
+      if (client) client.release = releaseOnce(client, release);
+      connected(error, client, client?.release ?? release);
+    });
+  pool.connect = ((connected?: Connected) => {
+    // The pool's own query() uses the form with a callback.
+    if (connected) return guarded(connected);
+    return new Promise<Client>((resolve, reject) => {
+      guarded((error, client) => (client ? resolve(client) : reject(error)));
+    });
+  }) as ClientPool['connect'];
+}
+
+/** Gives the connection back when its holder does or when it ends, whichever comes first; what comes second does nothing. */
+function releaseOnce(client: Client, release: Client['release']): Client['release'] {
+  let held = true;
+  const giveBack = (error?: Error): void => {
+    if (!held) return;
+    held = false;
+    client.removeListener('end', died);
+    release(error);
   };
+  const died = (): void => giveBack(new Error('the connection ended'));
+  client.once('end', died);
+  return giveBack;
 }

@@ -1,3 +1,4 @@
+import type { PostgreSqlConnection } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 import { type Gate, startGate } from '../support/gate.ts';
@@ -113,6 +114,14 @@ describe('a database connection whose other end vanished', function () {
     } finally {
       await other.close(true);
     }
+    await expectWholePool();
+  });
+
+  it('serves whoever asks the pool itself, as a store of counters does', async () => {
+    const pool = await (orm.em.getConnection() as PostgreSqlConnection).getNativeClient();
+    for (let count = 0; count < 2 * POOL; count += 1) expect((await pool.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
+    await failure(pool.query('select nothing'));
+    await failure(pool.query('select pg_terminate_backend(pg_backend_pid())'));
     await expectWholePool();
   });
 

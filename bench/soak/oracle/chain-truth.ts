@@ -22,6 +22,8 @@ export type ChainTruth = {
   /** Hashes of every transaction of every canonical block. */
   readonly transactions: ReadonlySet<string>;
   readonly credits: ReadonlyMap<string, Credit>;
+  /** Everything that ever reached one of our addresses, credited or not: base units by `address currency`. */
+  readonly arrived: ReadonlyMap<string, bigint>;
 };
 
 type Transaction = { hash: string; from: string; to: string | null; value: string };
@@ -29,7 +31,7 @@ type Block = { number: string; hash: string; parentHash: string; transactions: T
 type Receipt = { status: string; logs: { address: string; topics: string[]; data: string }[] };
 type Frame = { type: string; from: string; to?: string; value?: string; error?: string; calls?: Frame[] };
 type Rules = { readonly usdt: string; readonly live: ReadonlySet<string>; readonly own: ReadonlySet<string> };
-type Movement = { readonly to: string; readonly currency: Credit['currency']; readonly amountUnits: bigint };
+type Movement = { readonly from: string; readonly to: string; readonly currency: Credit['currency']; readonly amountUnits: bigint };
 
 /** What a deposit is known by: transaction, address (lower case) and asset. */
 export function creditKey(hash: string, address: string, currency: string): string {
@@ -44,6 +46,7 @@ export async function readChain(rpc: (method: string, params: readonly unknown[]
   const head = Number.parseInt((await rpc('eth_blockNumber', [])) as string, 16);
   const transactions = new Set<string>();
   const credits = new Map<string, Credit>();
+  const arrived = new Map<string, bigint>();
   let parent: string | undefined;
   for (let number = 0; number <= head; number++) {
     const block = (await rpc('eth_getBlockByNumber', [`0x${number.toString(16)}`, true])) as Block;
@@ -55,26 +58,31 @@ export async function readChain(rpc: (method: string, params: readonly unknown[]
       if (receipt.status !== '0x1') continue;
       const trace = (await rpc('debug_traceTransaction', [transaction.hash, { tracer: 'callTracer' }])) as Frame;
       const movements = [...movementsOf(transaction, receipt, rules), ...internalOf(trace, rules)];
-      for (const movement of movements) add(credits, transaction.hash, movement, { number, hash: block.hash });
+      for (const movement of movements) {
+        const place = `${movement.to} ${movement.currency}`;
+        arrived.set(place, (arrived.get(place) ?? 0n) + movement.amountUnits);
+        if (rules.live.has(movement.to) && !rules.own.has(movement.from))
+          add(credits, transaction.hash, movement, { number, hash: block.hash });
+      }
     }
   }
-  return { head, transactions, credits: new Map([...credits].map(([key, credit]) => [key, { ...credit, dust: isDust(credit) }])) };
+  const judged = [...credits].map(([key, credit]) => [key, { ...credit, dust: isDust(credit) }] as const);
+  return { head, transactions, arrived, credits: new Map(judged) };
 }
 
 function isDust(credit: Credit): boolean {
   return credit.amountUnits < MINIMUM_UNITS[credit.currency];
 }
 
-function movementsOf(transaction: Transaction, receipt: Receipt, { usdt, live, own }: Rules): Movement[] {
+function movementsOf(transaction: Transaction, receipt: Receipt, { usdt, own }: Rules): Movement[] {
   const found: Movement[] = [];
   const to = transaction.to?.toLowerCase();
-  if (to !== undefined && live.has(to) && BigInt(transaction.value) > 0n && !own.has(transaction.from.toLowerCase()))
-    found.push({ to, currency: 'BNB', amountUnits: BigInt(transaction.value) });
+  if (to !== undefined && own.has(to) && BigInt(transaction.value) > 0n)
+    found.push({ from: transaction.from.toLowerCase(), to, currency: 'BNB', amountUnits: BigInt(transaction.value) });
   for (const log of receipt.logs) {
     if (log.address.toLowerCase() !== usdt || log.topics[0] !== TRANSFER || log.topics.length !== 3) continue;
     const [from = '', receiver = ''] = log.topics.slice(1).map((topic) => `0x${topic.slice(ADDRESS_IN_TOPIC).toLowerCase()}`);
-    if (live.has(receiver) && BigInt(log.data) > 0n && !own.has(from))
-      found.push({ to: receiver, currency: 'USDT', amountUnits: BigInt(log.data) });
+    if (own.has(receiver) && BigInt(log.data) > 0n) found.push({ from, to: receiver, currency: 'USDT', amountUnits: BigInt(log.data) });
   }
   return found;
 }
@@ -85,8 +93,8 @@ function internalOf(frame: Frame, rules: Rules): Movement[] {
   return (frame.calls ?? []).flatMap((call) => {
     const to = call.to?.toLowerCase() ?? '';
     const amountUnits = MOVING.has(call.type) && call.error === undefined ? BigInt(call.value ?? '0x0') : 0n;
-    const paid = rules.live.has(to) && amountUnits > 0n && !rules.own.has(call.from.toLowerCase());
-    return [...(paid ? [{ to, currency: 'BNB' as const, amountUnits }] : []), ...internalOf(call, rules)];
+    const paid = rules.own.has(to) && amountUnits > 0n;
+    return [...(paid ? [{ from: call.from.toLowerCase(), to, currency: 'BNB' as const, amountUnits }] : []), ...internalOf(call, rules)];
   });
 }
 

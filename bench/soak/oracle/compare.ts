@@ -76,7 +76,11 @@ export function compareEvents(deposits: readonly Json[], healthy: ReadonlyMap<st
         detail: `arrived ${text(sequences)}, must be ${text(wanted)}`,
       });
     let before = '';
-    for (const { event, data } of events) {
+    let beforeTime = '';
+    for (const { event, data, timestamp } of events) {
+      if (timestamp < beforeTime)
+        found.push({ rule: 'time rises with the sequence', subject: id, detail: `${event} at ${timestamp} after ${beforeTime}` });
+      beforeTime = timestamp;
       const state = event.slice('deposit.'.length);
       if (state !== data['status'] || !FOLLOWS[before]?.includes(state))
         found.push({
@@ -110,12 +114,15 @@ export function compareReceived(seen: readonly Seen[], truth: ChainTruth, custom
     if (bodies !== 1) found.push({ rule: 'one body for each event', subject, detail: `${bodies} bodies` });
     if (attempts.length > MAX_ATTEMPTS || new Set(attempts).size !== attempts.length)
       found.push({ rule: 'at most five attempts, each number once', subject, detail: `attempts ${text(attempts)}` });
-    if (
-      live &&
-      event === 'deposit.completed' &&
-      !truth.credits.has(creditKey(text(data['transaction_hash']), text(data['address']), text(data['currency'])))
-    )
-      found.push({ rule: 'deposit.completed only for a transfer in a canonical block', subject, detail: text(data['transaction_hash']) });
+    if (live && event === 'deposit.completed') {
+      const credit = truth.credits.get(creditKey(text(data['transaction_hash']), text(data['address']), text(data['currency'])));
+      const rule = 'deposit.completed only for a transfer in a canonical block';
+      if (!credit) found.push({ rule, subject, detail: text(data['transaction_hash']) });
+      else if (data['block_hash'] !== credit.blockHash)
+        found.push({ rule, subject, detail: `block ${text(data['block_hash'])} instead of ${credit.blockHash}` });
+      else if (data['amount_raw'] !== String(credit.amountUnits))
+        found.push({ rule, subject, detail: `${text(data['amount_raw'])} instead of ${credit.amountUnits} units` });
+    }
     const owner = text(event === 'customer.created' ? data['id'] : data['customer_id']);
     if (!customerIds.has(owner)) found.push({ rule: 'a receiver hears of its own customers only', subject, detail: `customer ${owner}` });
   }

@@ -2,12 +2,15 @@ import type { Done } from '../actions.ts';
 import { type Json, listAll } from '../api.ts';
 import { MERCHANTS, OWN_WALLET } from '../plan.ts';
 import type { Reconciled } from '../reconcile.ts';
-import type { Stage } from '../stage.ts';
+import { ENDPOINTS, type Stage } from '../stage.ts';
 import { type ChainTruth, readChain } from './chain-truth.ts';
 import { compareCustomers, compareDeposits, compareEvents, compareReceived, compareSimulations, type Difference } from './compare.ts';
+import { compareHoldings } from './holdings.ts';
+import { compareSubscriptions, type Listener } from './receivers.ts';
 import { compareReconciled } from './reconciled.ts';
 import { recordsOf, type Seen } from './records.ts';
-import { compareDeliveries, compareLedger, compareWalletIndexes } from './stores.ts';
+import { readAccounts, readDeliveries, readDepositAccounts, readSharedWallets } from './rows.ts';
+import { compareDeliveries, compareDepositLedger, compareLedger, compareWalletIndexes } from './stores.ts';
 
 export type Verdict = {
   readonly truth: ChainTruth;
@@ -18,6 +21,13 @@ export type Verdict = {
 };
 
 const LIVE_HEALTHY = { A: 'healthy-a', B: 'healthy-b' } as const;
+
+/** Every receiver, with the healthy one of its merchant and mode. */
+function listeners(): Listener[] {
+  return Object.entries(ENDPOINTS).map(([name, { merchant, mode, events }]) => ({
+    ...{ name, events, everything: mode === 'test' ? 'healthy-test' : LIVE_HEALTHY[merchant] },
+  }));
+}
 
 /** The chain's own word about this run's customers. */
 export async function judgedChain({ anvil, payer, customers }: Stage): Promise<ChainTruth> {
@@ -58,9 +68,15 @@ export async function judge(stage: Stage, done: Done, reconciled: Reconciled): P
     const ids = customers.filter((customer) => customer.merchant === merchant && (customer.mode === 'live') === isLive);
     differences.push(...compareReceived([...records.values()], truth, new Set(ids.map((customer) => customer.id)), isLive));
   }
-  differences.push(...(await compareLedger(stage, truth, done.simulated)));
-  differences.push(...(await compareDeliveries(stage, stage.hooks.values(), seen)));
-  differences.push(...(await compareWalletIndexes(stage)));
+  differences.push(...compareSubscriptions(listeners(), seen));
+  differences.push(...compareLedger(await readAccounts(stage), truth, done.simulated));
+  differences.push(...compareDepositLedger(await readDepositAccounts(stage), truth));
+  const nameOf = new Map([...stage.hooks.values()].map((hook) => [hook.url, hook.name]));
+  differences.push(...compareDeliveries(await readDeliveries(stage), nameOf, seen));
+  differences.push(...compareWalletIndexes(await readSharedWallets(stage)));
+  const addresses = customers.map((customer) => customer.addresses.bsc);
+  const holdings = await Promise.all(addresses.map(async (address) => ({ address, ...(await stage.payer.holdings(address)) })));
+  differences.push(...compareHoldings(holdings, truth));
   const spender = customers.find((customer) => customer.number === OWN_WALLET)?.addresses.bsc;
   differences.push(...compareReconciled(reconciled, spender));
   return { truth, deposits, simulations, seen, differences };

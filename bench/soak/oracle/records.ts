@@ -8,6 +8,8 @@ export type Seen = {
   readonly eventId: string;
   readonly event: string;
   readonly data: Json;
+  /** When it happened, as the body says. */
+  readonly timestamp: string;
   /** How many different bodies came under this id; must be 1. */
   readonly bodies: number;
   readonly allVerified: boolean;
@@ -26,11 +28,15 @@ export function recordsOf(hook: Hook): Map<string, Seen> {
   }
   return new Map(
     [...groups].map(([eventId, entries]) => {
-      const body = JSON.parse(entries[0]?.request.body.toString() ?? '{}') as { event: string; data: Json };
+      const body = JSON.parse(entries[0]?.request.body.toString() ?? '{}') as {
+        event: string;
+        data: Json;
+        timestamp: string;
+      };
       return [
         eventId,
         {
-          ...{ receiver: hook.name, eventId, event: body.event, data: body.data },
+          ...{ receiver: hook.name, eventId, event: body.event, data: body.data, timestamp: body.timestamp },
           bodies: new Set(entries.map(({ request }) => request.body.toString('hex'))).size,
           allVerified: entries.every(({ request }) => request.verified === true),
           attempts: entries.map(({ request }) => Number(request.headers['x-webhook-attempt'])),

@@ -1,23 +1,19 @@
 import { parseUnits } from 'ethers';
 import type { SimulateAction } from '../plan.ts';
-import type { Hook } from '../receivers.ts';
-import type { Stage } from '../stage.ts';
-import type { ChainTruth } from './chain-truth.ts';
+import { type ChainTruth, creditKey } from './chain-truth.ts';
 import type { Difference } from './compare.ts';
 import type { Seen } from './records.ts';
+import type { AccountRow, DeliveryRow, DepositAccountRow, WalletRow } from './rows.ts';
 
 const MAX_ATTEMPTS = 5;
 const DECIMALS = 18;
 
 /** The ledger against the chain: zero in sum, every credited unit available, dust held, nothing pending, nothing invented. */
-export async function compareLedger(
-  stage: Stage,
+export function compareLedger(
+  rows: readonly AccountRow[],
   truth: ChainTruth,
   simulated: readonly { action: SimulateAction }[],
-): Promise<Difference[]> {
-  const rows = await stage.sql<{ mode: string; currency: string; account: string; sum: string }>(
-    'select mode, currency, account, sum(amount_units)::text as sum from ledger_entries group by mode, currency, account',
-  );
+): Difference[] {
   const expected = new Map<string, bigint>();
   const expect = (mode: string, currency: string, account: string, units: bigint) => {
     for (const [name, amount] of [
@@ -43,37 +39,44 @@ export async function compareLedger(
   return found;
 }
 
-type DeliveryRow = {
-  id: string;
-  event_id: string;
-  url: string;
-  status: string;
-  attempts: number;
-  open: number;
-  last_status: number | null;
-};
+/** The same deposit by deposit, so that one mistake cannot hide behind its opposite in another place. */
+export function compareDepositLedger(rows: readonly DepositAccountRow[], truth: ChainTruth): Difference[] {
+  const actual = new Map<string, Map<string, bigint>>();
+  for (const row of rows) {
+    const key = creditKey(row.transaction_hash, row.address, row.currency);
+    const accounts = actual.get(key) ?? new Map<string, bigint>();
+    actual.set(key, accounts.set(row.account, BigInt(row.sum)));
+  }
+  const found: Difference[] = [];
+  for (const key of new Set([...truth.credits.keys(), ...actual.keys()])) {
+    const credit = truth.credits.get(key);
+    const accounts = actual.get(key) ?? new Map<string, bigint>();
+    const holder = credit?.dust ? 'held' : 'available';
+    for (const account of new Set([...accounts.keys(), 'chain', 'available'])) {
+      const must = credit && account === holder ? credit.amountUnits : credit && account === 'chain' ? -credit.amountUnits : 0n;
+      const is = accounts.get(account) ?? 0n;
+      if (is !== must)
+        found.push({ rule: "a deposit's ledger equals the chain", subject: `${key} ${account}`, detail: `${is} instead of ${must} units` });
+    }
+  }
+  return found;
+}
 
-/** Every delivery ended, within five attempts, and its end agrees with what the receiver remembers. */
-export async function compareDeliveries(
-  stage: Stage,
-  hooks: Iterable<Hook>,
+/** Every delivery ended, within five attempts, and its end agrees with what the receiver remembers. `nameOf` names receivers by URL. */
+export function compareDeliveries(
+  rows: readonly DeliveryRow[],
+  nameOf: ReadonlyMap<string, string>,
   seen: ReadonlyMap<string, ReadonlyMap<string, Seen>>,
-): Promise<Difference[]> {
-  const rows = await stage.sql<DeliveryRow>(
-    `select d.id, d.event_id, w.url, d.status, count(a.number)::int as attempts, count(*) filter (where a.number is not null and a.finished_at is null)::int as open,
-       (array_agg(a.status_code order by a.number desc))[1] as last_status
-     from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id left join webhook_attempts a on a.delivery_id = d.id
-     group by d.id, d.event_id, w.url, d.status`,
-  );
-  const nameOf = new Map([...hooks].map((hook) => [hook.url, hook.name]));
+): Difference[] {
   const found: Difference[] = [];
   const known = new Set<string>();
   for (const row of rows) {
     const name = nameOf.get(row.url) ?? row.url;
     const subject = `${name} ${row.event_id}`;
-    known.add(subject);
     const record = seen.get(name)?.get(row.event_id);
     const say = (rule: string, detail: string) => found.push({ rule, subject, detail });
+    if (known.has(subject)) say('one delivery for each event and endpoint', 'a second one');
+    known.add(subject);
     if (row.status !== 'succeeded' && row.status !== 'failed') say('every delivery ends', row.status);
     if (row.attempts > MAX_ATTEMPTS) say('at most five attempts', `${row.attempts} attempts`);
     if (row.open > 0) say('every attempt ends', `${row.open} without a result`);
@@ -84,6 +87,9 @@ export async function compareDeliveries(
       say('a delivery fails after five attempts or a final answer', `${row.attempts} attempts, last ${row.last_status}`);
     if (record && record.attempts.length > row.attempts)
       say('no request without an attempt', `${record.attempts.length} requests, ${row.attempts} attempts`);
+    const after = record?.attempts.filter((number) => row.taken_by !== null && number > row.taken_by) ?? [];
+    if (after.length > 0)
+      say('no request after one that is known to be taken', `attempts ${after.join(', ')} after attempt ${row.taken_by} was taken`);
   }
   for (const [name, records] of seen)
     for (const eventId of records.keys())
@@ -93,10 +99,7 @@ export async function compareDeliveries(
 }
 
 /** The order in which wallets were handed out, from the rows themselves. */
-export async function compareWalletIndexes(stage: Stage): Promise<Difference[]> {
-  const rows = await stage.sql<{ wallet_index: string; uses: number }>(
-    'select wallet_index::text as wallet_index, count(*)::int as uses from customers group by wallet_index having count(*) > 1',
-  );
+export function compareWalletIndexes(rows: readonly WalletRow[]): Difference[] {
   return rows.map((row) => ({
     rule: 'no wallet index is used twice',
     subject: `index ${row.wallet_index}`,
