@@ -18,6 +18,7 @@ import { createShutdown, type Shutdown } from './shutdown.ts';
 import { ensureSearchAttributes } from './temporal/search-attributes.ts';
 import { runWorker } from './temporal/worker.ts';
 import { loginPages } from './web/login.ts';
+import { payPages } from './web/pay.ts';
 
 export type Role = 'api' | 'worker' | 'signer' | 'all';
 export type Started = { readonly api: string | null; readonly temporalUi: string | null };
@@ -151,7 +152,11 @@ async function startApi(gateway: Gateway, config: Config, startedAt: Date, shutd
     loginPages,
     publicUrl: config.http.publicUrl,
     checkResponses: !config.production,
-    before: [observeHttp(gateway.metrics), healthRoutes(gateway, () => readiness(gateway, startedAt))],
+    before: [
+      observeHttp(gateway.metrics),
+      healthRoutes(gateway, () => readiness(gateway, startedAt)),
+      payPages(gateway.deps, { count: guards.countPublic }),
+    ],
   });
   const server = createServer(app);
   const { port } = await listen(server, config, gateway.log);

@@ -44,7 +44,8 @@ export function createApp(options: AppOptions): Koa {
   const guards = options.guards ?? createGuards(deps);
   const findSession = createSessionFinder(deps);
   const isOwnOrigin = createOriginRule(options.publicUrl);
-  const running = { deps, findOwner: createKeyFinder(deps), findSession, isOwnOrigin, guards, checkResponses: options.checkResponses };
+  const { publicUrl, checkResponses } = options;
+  const running = { deps, findOwner: createKeyFinder(deps), findSession, isOwnOrigin, guards, publicUrl, checkResponses };
   for (const route of routes) {
     router[route.method](`${BASE_PATH}${route.path}`, (ctx) => runRoute(running, route, ctx as unknown as Context));
   }

@@ -31,6 +31,8 @@ type RouteInput<A, P, Q, B> = {
   readonly params: Output<P>;
   readonly query: Output<Q>;
   readonly body: Output<B>;
+  /** Where people reach this service, without a slash at the end: what an answer's links begin with. */
+  readonly publicUrl: string;
 };
 
 type Schema = z.ZodType | undefined;

@@ -15,6 +15,8 @@ export type RunOptions = Finders & {
   readonly deps: Deps;
   readonly isOwnOrigin: OriginRule;
   readonly guards: Guards;
+  /** What links in answers begin with; this machine's own name where nothing is configured. Never what a request says of itself. */
+  readonly publicUrl?: string | undefined;
   /** Compare every answer with its schema before it is sent; an answer that differs becomes a 500. */
   readonly checkResponses: boolean;
 };
@@ -30,8 +32,9 @@ export async function runRoute(options: RunOptions, route: Route, ctx: Context):
   const { body, query } = await readInput(route, ctx);
   const once = await readOnce(route, ctx);
   const params = readParams(route, ctx);
+  const publicUrl = options.publicUrl ?? `http://localhost:${ctx.req.socket.localPort}`;
   const produce = async (deps: Deps) => {
-    const reply = await route.handler(deps, { caller, params, query, body } as never);
+    const reply = await route.handler(deps, { caller, params, query, body, publicUrl } as never);
     if (options.checkResponses) checkReply(route, reply);
     return { status: reply.status, body: JSON.stringify(reply.body), replayed: false };
   };

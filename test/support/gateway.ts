@@ -11,6 +11,7 @@ import { createSecretBox } from '../../src/secret-box.ts';
 import type { ActorPort, Deps, Log, ServiceSettings } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { loginPages } from '../../src/web/login.ts';
+import { payPages } from '../../src/web/pay.ts';
 import { freshDatabase } from './parts.ts';
 
 const NO_LIMITS: RequestLimits = { requestsPerSecond: 1e6, requestsBurst: 1e6, badCredentialsPerMinute: 1e6 };
@@ -71,6 +72,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     deps,
     guards,
     loginPages,
+    before: [payPages(deps, { count: guards.countPublic })],
     publicUrl: options.publicUrl,
     checkResponses: true,
     ...(options.routes ? { routes: options.routes } : {}),

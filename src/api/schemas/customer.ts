@@ -8,9 +8,9 @@ const MAX_METADATA_KEYS = 50;
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_SEARCH = 320;
 
-const emailText = text(MAX_EMAIL).regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'must be an email address');
+export const emailText = text(MAX_EMAIL).regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'must be an email address');
 
-const metadata = z
+export const metadata = z
   .record(z.string(), z.unknown())
   .refine((value) => Object.keys(value).length <= MAX_METADATA_KEYS, `must have at most ${MAX_METADATA_KEYS} keys`)
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_METADATA_BYTES, `must be at most ${MAX_METADATA_BYTES} bytes of JSON`);

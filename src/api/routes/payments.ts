@@ -1,0 +1,83 @@
+import type { Mode } from '../../domain/assets.ts';
+import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
+import type { Deps } from '../../services/deps.ts';
+import { cancelPaymentLink, createPaymentLink, getPaymentLink, getPublicPayment, listPaymentLinks } from '../../services/payments/index.ts';
+import { created, ok, route } from '../route.ts';
+import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
+import {
+  newPaymentLink,
+  newPaymentLinkAnswer,
+  type PaymentLinkFilters,
+  paymentLink,
+  paymentLinkQuery,
+  publicPayment,
+  tokenParams,
+} from '../schemas/payment.ts';
+
+const tag = 'Payment links';
+
+export const PAYMENT_ROUTES = [
+  route({
+    ...{ method: 'post', path: '/request-payment', auth: 'merchant', tag, statuses: [201] },
+    ...{ errors: ['AMOUNT_TOO_SMALL', 'NOT_FOUND'], extraMs: WEBHOOK_LIMITS.saveLookupMs },
+    summary: 'Create a payment link',
+    description:
+      'A page where a customer pays an amount in USDT, to the customer’s permanent addresses. With an email that no customer has, the customer is made and `customer.created` is sent. The answer carries `webhook_secret` once.',
+    body: newPaymentLink,
+    response: newPaymentLinkAnswer,
+    handler: async (deps, { caller, body, publicUrl }) => {
+      const { merchantId, mode } = caller;
+      const { customerId, email, amountCents, description, metadata, currency, network } = body;
+      const urls = { successUrl: body.success_url, cancelUrl: body.cancel_url, webhookUrl: body.webhook_url, publicUrl };
+      const terms = { amountCents, description, metadata, currency, network, externalId: body.external_id, expiresInS: body.expires_in };
+      const { link, webhookSecret } = await createPaymentLink(deps, { merchantId, mode, customerId, email, ...terms, ...urls });
+      return created({ ...link, webhook_secret: webhookSecret });
+    },
+  }),
+  route({
+    ...{ method: 'get', path: '/payments/:token', auth: 'none', tag, statuses: [200] },
+    summary: 'What the payer may see of a payment link',
+    description: 'Public: the token is the proof. Holds no email, no id, no metadata and nothing about webhooks.',
+    params: tokenParams,
+    response: publicPayment,
+    handler: async (deps, { params }) => ok(await getPublicPayment(deps, params.token)),
+  }),
+  route({
+    ...{ method: 'get', path: '/payments', auth: 'merchant', only: 'session', tag, statuses: [200], errors: ['SESSION_REQUIRED'] },
+    summary: 'List payment links (dashboard)',
+    description: 'For signed-in users. An API key lists the same at `/payment-links`.',
+    query: paymentLinkQuery,
+    response: listOf(paymentLink),
+    handler: async (deps, { caller, query }) => ok(listBody(await page(deps, caller, query))),
+  }),
+  route({
+    ...{ method: 'get', path: '/payment-links', auth: 'merchant', tag, statuses: [200] },
+    summary: 'List payment links',
+    query: paymentLinkQuery,
+    response: listOf(paymentLink),
+    handler: async (deps, { caller, query }) => ok(listBody(await page(deps, caller, query))),
+  }),
+  route({
+    ...{ method: 'get', path: '/payment-links/:id', auth: 'merchant', tag, statuses: [200] },
+    summary: 'Read a payment link',
+    params: idParams,
+    response: paymentLink,
+    handler: async (deps, { caller, params }) =>
+      ok(await getPaymentLink(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+  }),
+  route({
+    ...{ method: 'post', path: '/payment-links/:id/cancel', auth: 'merchant', tag, statuses: [200] },
+    summary: 'Cancel a payment link',
+    description: 'Ends an open link that no payment is on its way to. Cancelling again changes nothing and answers the same.',
+    params: idParams,
+    response: paymentLink,
+    handler: async (deps, { caller, params }) =>
+      ok(await cancelPaymentLink(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+  }),
+];
+
+function page(deps: Deps, caller: { readonly merchantId: string; readonly mode: Mode }, query: PaymentLinkFilters) {
+  const { merchantId, mode } = caller;
+  const { status, customer_id: customerId, search, created_from: createdFrom, created_to: createdTo } = query;
+  return listPaymentLinks(deps, { merchantId, mode, status, customerId, search, createdFrom, createdTo, page: pageOf(query) });
+}

@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import { NETWORKS } from '../../domain/assets.ts';
+import { DEPOSIT_STATES } from '../../domain/deposit.ts';
+import { parseUnits } from '../../domain/money.ts';
+import { AMOUNT_STATUSES, LINK_CURRENCY, LINK_LIMITS, LINK_STATUSES } from '../../domain/payment-link.ts';
+import { coinAmount, id, idText, listQuery, network, text, time, timeFilter, usdAmount } from './common.ts';
+import { emailText, metadata } from './customer.ts';
+
+const MAX_URL = 2048;
+const MAX_DESCRIPTION = 500;
+const MAX_EXTERNAL_ID = 255;
+const MAX_SEARCH = 320;
+
+const status = z.enum(LINK_STATUSES).meta({
+  description:
+    'pending: nothing seen yet. processing: seen, not confirmed. partially_paid: confirmed, and less than asked for. completed, expired and cancelled are final.',
+});
+const amountStatus = z.enum(AMOUNT_STATUSES).meta({
+  description: 'How the confirmed money compares with the amount; late: money arrived after the link had ended.',
+});
+
+const linkTransaction = z
+  .strictObject({
+    transaction_hash: z.string(),
+    network,
+    amount: coinAmount,
+    confirmations: z.int(),
+    status: z.enum(DEPOSIT_STATES),
+  })
+  .meta({ id: 'PaymentTransaction', description: 'One deposit that pays the link; several add up.' });
+
+const linkMembers = {
+  id,
+  token: z.string().meta({ description: 'Unguessable; part of the page’s address.', example: 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }),
+  url: z
+    .string()
+    .meta({ description: 'The page for the payer.', example: 'https://pay.shop.example/pay/pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }),
+  status,
+  amount_status: amountStatus,
+  amount_usd: usdAmount,
+  currency: z
+    .literal(LINK_CURRENCY)
+    .meta({ description: 'What the link is paid in: one coin for one dollar, fixed when the link is made.' }),
+  paid_amount_usd: usdAmount.meta({ description: 'Confirmed payments.' }),
+  remaining_amount_usd: usdAmount.meta({ description: 'What is missing; 0 once the link is paid.' }),
+  overpaid_amount_usd: usdAmount,
+  description: z.string().nullable(),
+  external_id: z.string().nullable().meta({ description: "The merchant's own reference, an order number say." }),
+  metadata: z.record(z.string(), z.unknown()),
+  success_url: z.string().nullable(),
+  cancel_url: z.string().nullable(),
+  customer_id: id,
+  email: z.string().nullable(),
+  webhook_url: z.string().nullable(),
+  paid_network: network.nullable(),
+  paid_currency: z.literal(LINK_CURRENCY).nullable(),
+  transaction_hash: z.string().nullable().meta({ description: 'The transaction that completed the link.' }),
+  transactions: z.array(linkTransaction),
+  expires_at: time,
+  created_at: time,
+  completed_at: time.nullable(),
+  is_live: z.boolean(),
+};
+
+/** A payment link as its merchant sees it, and as `payment.completed` carries it. */
+export const paymentLink = z.strictObject(linkMembers).meta({ id: 'PaymentLink' });
+
+export const newPaymentLinkAnswer = z
+  .strictObject({
+    ...linkMembers,
+    webhook_secret: z
+      .string()
+      .nullable()
+      .meta({ description: 'Signs what is sent to webhook_url. Shown here and never again; null without a webhook_url.' }),
+  })
+  .meta({ id: 'NewPaymentLink' });
+
+const method = z
+  .strictObject({
+    network,
+    currency: z.literal(LINK_CURRENCY),
+    contract_address: z.string(),
+    decimals: z.int(),
+    address: z.string(),
+    amount: coinAmount.meta({ description: 'What is left to send, in coins.' }),
+    payment_uri: z.string().meta({ description: 'For a QR code or a wallet.' }),
+    required_confirmations: z.int(),
+  })
+  .meta({ id: 'PaymentMethod' });
+
+/** What everybody who holds the token may see. */
+export const publicPayment = z
+  .strictObject({
+    token: z.string(),
+    status,
+    amount_status: amountStatus,
+    amount_usd: usdAmount,
+    currency: linkMembers.currency,
+    description: z.string().nullable(),
+    merchant: z.strictObject({ name: z.string() }),
+    is_live: z.boolean(),
+    expires_at: time,
+    server_time: time.meta({ description: 'Our clock, for a countdown that does not depend on the browser’s.' }),
+    methods: z.array(method).meta({ description: 'Ways to pay; empty once the link has ended.' }),
+    transactions: z.array(linkTransaction),
+    paid_network: network.nullable(),
+    transaction_hash: z.string().nullable(),
+    success_url: z.string().nullable(),
+    cancel_url: z.string().nullable(),
+  })
+  .meta({ id: 'PublicPayment' });
+
+export const tokenParams = z.object({ token: z.string().meta({ example: 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }) });
+
+/** At most two decimals, and nothing that a number could be mistaken for. */
+const DECIMAL = /^(0|[1-9]\d{0,15})(\.\d{1,2})?$/;
+const MAX_CENTS = BigInt(LINK_LIMITS.maxUsd) * 100n;
+
+/**
+ * USD as cents. A JSON number counts by its shortest decimal spelling, which is what its writer meant: 5.1 is 510 cents, and so is
+ * 5.0999999999999996, the same number from a writer that prints 17 digits.
+ */
+const usdCents = z
+  .union([z.string().trim().max(100), z.number()], 'must be a number or a decimal string such as "12.50"')
+  .transform((given, context) => {
+    const refuse = (message: string) => {
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    };
+    const spelled = String(given);
+    if (!DECIMAL.test(spelled)) return refuse('must be an amount such as 12.50, with at most 2 decimals');
+    const cents = parseUnits(spelled, 2);
+    return cents > MAX_CENTS ? refuse(`must be at most ${LINK_LIMITS.maxUsd}`) : cents;
+  })
+  .meta({ override: { type: ['number', 'string'], pattern: DECIMAL.source, maximum: LINK_LIMITS.maxUsd }, example: 25.5 });
+
+/** An absolute address on the web. Only such a link is ever shown to a payer. */
+const webUrl = text(MAX_URL).refine(isWebUrl, 'must be an absolute http or https URL');
+
+function isWebUrl(value: string): boolean {
+  // The parser repairs a lot: "https:host", backslashes and line feeds would become another address than the one that was read.
+  if (!/^https?:\/\/[^\s\\]+$/i.test(value)) return false;
+  const url = URL.parse(value);
+  return url !== null && url.username === '' && url.password === '';
+}
+
+const LIMITS_TEXT = `from ${LINK_LIMITS.minExpiresInSeconds} to ${LINK_LIMITS.maxExpiresInSeconds}`;
+const expiresIn = z
+  .number()
+  .refine(
+    (value) => Number.isInteger(value) && value >= LINK_LIMITS.minExpiresInSeconds && value <= LINK_LIMITS.maxExpiresInSeconds,
+    `must be a whole number ${LIMITS_TEXT}`,
+  )
+  .meta({
+    override: { type: 'integer', minimum: LINK_LIMITS.minExpiresInSeconds, maximum: LINK_LIMITS.maxExpiresInSeconds },
+    description: `Seconds; ${LINK_LIMITS.defaultExpiresInSeconds} when absent.`,
+  });
+
+/** What a new link takes, with aliases resolved. */
+export const newPaymentLink = z
+  .object({
+    email: emailText.nullish().meta({ description: 'The customer by email; made when there is none.', example: 'jane@example.com' }),
+    customer_id: z.string().trim().nullish().meta({ description: 'The customer by id. Give this or email.' }),
+    amount_usd: usdCents.nullish(),
+    amount: usdCents.nullish().meta({ description: 'An alias of amount_usd.' }),
+    description: text(MAX_DESCRIPTION).nullish().meta({ description: 'Shown to the payer.', example: 'Order 1001' }),
+    external_id: text(MAX_EXTERNAL_ID).nullish(),
+    metadata: metadata.nullish().meta({ description: 'Anything of yours: at most 50 keys and 16 KiB. Never shown to the payer.' }),
+    success_url: webUrl.nullish().meta({ description: 'Where the payer goes on after the payment.' }),
+    cancel_url: webUrl.nullish().meta({ description: 'Where the payer goes instead of paying.' }),
+    webhook_url: text(MAX_URL).nullish().meta({ description: 'Gets `payment.completed` of this link: https, and a public host.' }),
+    expires_in: expiresIn.nullish(),
+    currency: z.literal(LINK_CURRENCY).nullish().meta({ description: 'Narrows the ways to pay.' }),
+    network: z.enum(NETWORKS).nullish().meta({ description: 'Narrows the ways to pay.' }),
+  })
+  .transform((body, context) => {
+    const amountCents = body.amount_usd ?? body.amount ?? undefined;
+    const customerId = body.customer_id || undefined;
+    const email = body.email ?? undefined;
+    const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    if (amountCents === undefined) refuse('amount_usd', 'is required');
+    if (body.amount !== undefined && body.amount !== null && body.amount !== amountCents)
+      refuse('amount', 'must be the same as amount_usd');
+    if (!customerId && !email) refuse('email', 'or customer_id is required');
+    return { ...body, amountCents: amountCents ?? 0n, customerId, email };
+  })
+  .meta({ id: 'PaymentLinkRequest' });
+
+export const paymentLinkQuery = listQuery({
+  status: z.enum(LINK_STATUSES).optional(),
+  customer_id: idText.optional(),
+  search: text(MAX_SEARCH).optional().meta({ description: 'Part of the description, external_id, email or token, in any case.' }),
+  created_from: timeFilter.optional(),
+  created_to: timeFilter.optional().meta({ description: 'Included.' }),
+});
+
+export type PaymentLinkFilters = z.output<typeof paymentLinkQuery>;

@@ -1,0 +1,85 @@
+import type { Network } from '../domain/assets.ts';
+import type { PublicPaymentView } from '../services/payments/index.ts';
+
+export type Headline = { readonly tone: 'info' | 'good' | 'warn' | 'bad'; readonly title: string; readonly text: string };
+
+/** Confirmations that a payment needs, by network. */
+export type Required = Readonly<Record<Network, number>>;
+
+type Transaction = PublicPaymentView['transactions'][number];
+
+/** The networks as wallets call them. */
+export const NETWORK_NAME: Readonly<Record<Network, string>> = { bsc: 'BNB Chain (BEP-20)', tron: 'Tron (TRC-20)' };
+
+/** The state of the link in the payer's words. */
+export function headline(view: PublicPaymentView, required: Required): Headline {
+  switch (view.status) {
+    case 'pending':
+      return { tone: 'info', title: 'Waiting for your payment', text: `Nothing has arrived yet. ${rest(view)}` };
+    case 'processing':
+      return { tone: 'info', title: 'Payment seen', text: processing(view, required) };
+    case 'partially_paid':
+      return { tone: 'warn', title: 'Part of the amount has arrived', text: rest(view) };
+    case 'completed':
+      return { tone: 'good', title: 'Paid', text: completed(view) };
+    case 'expired':
+      return { tone: 'bad', title: 'This payment link has expired', text: closed(view) };
+    case 'cancelled':
+      return { tone: 'bad', title: 'This payment link was cancelled', text: closed(view) };
+  }
+}
+
+/** A transaction's progress: "3 of 15 confirmations", or what became of it. */
+export function progress(row: Transaction, required: Required): string {
+  if (row.status === 'failed') return 'Not counted';
+  if (row.status === 'completed' || row.status === 'settled') return 'Confirmed';
+  // The count goes on while finality is awaited; "17 of 15" would only puzzle.
+  const needed = required[row.network];
+  return `${Math.min(row.confirmations, needed)} of ${plural(needed, 'confirmation')}`;
+}
+
+/** A wire time in words that need no time zone of the reader's: "2026-11-21 20:30 UTC". */
+export function dateTime(time: string): string {
+  return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
+}
+
+/** "42 minutes left", by the server's clock; rounded down, so nobody is told that there is more time than there is. */
+export function timeLeft(view: Pick<PublicPaymentView, 'expires_at' | 'server_time'>): string {
+  const minutes = Math.floor((Date.parse(view.expires_at) - Date.parse(view.server_time)) / 60_000);
+  if (minutes < 1) return 'Less than a minute left';
+  if (minutes < 120) return `${plural(minutes, 'minute')} left`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${plural(hours, 'hour')} left` : `${plural(Math.floor(hours / 24), 'day')} left`;
+}
+
+/** What is left to send and until when; without a way to pay the time is over, and only what was sent before is still waited for. */
+function rest(view: PublicPaymentView): string {
+  const [method] = view.methods;
+  if (!method) return 'The time to pay is over. A payment that was sent in time still counts once the network shows it.';
+  const missing = view.status === 'pending' ? '' : `${method.amount} ${method.currency} is still missing. `;
+  return `${missing}${timeLeft(view)}.`;
+}
+
+function processing(view: PublicPaymentView, required: Required): string {
+  const waiting = view.transactions.filter(({ status }) => status === 'detected' || status === 'confirming');
+  // The slowest decides when the payment is done.
+  const [slowest] = [...waiting].sort((a, b) => a.confirmations - b.confirmations);
+  const wait = slowest ? `It waits for the network: ${progress(slowest, required)}.` : 'It waits for the network.';
+  return view.methods.length > 0 ? `${wait} ${rest(view)}` : `${wait} You need not do anything more.`;
+}
+
+function completed(view: PublicPaymentView): string {
+  const thanks = 'The payment is confirmed. Thank you.';
+  return view.amount_status === 'overpaid' ? `${thanks} You sent more than was asked for: ask the shop about the difference.` : thanks;
+}
+
+function closed(view: PublicPaymentView): string {
+  const arrived = view.amount_status === 'late' || view.transactions.some(({ status }) => status !== 'failed');
+  return arrived
+    ? 'Do not send more money for it. Something has arrived: ask the shop what becomes of it.'
+    : 'Do not send money for it. The shop can make a new link.';
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,69 @@
+import type { Context, Middleware, Next } from 'koa';
+import type { Deps } from '../services/deps.ts';
+import { getPublicPayment } from '../services/payments/public.ts';
+import { Refusal } from '../services/refusal.ts';
+import { checkoutPage, TOO_OFTEN, UNAVAILABLE, UNKNOWN_LINK } from './checkout.ts';
+import { html } from './html.ts';
+import { type Page, sendPage } from './layout.ts';
+
+const PREFIX = '/pay';
+type PayOptions = {
+  /** Counts the request by the client's address; rejects with an error of status 429 where there were too many. */
+  readonly count: (ctx: Context) => Promise<void>;
+};
+
+/** With the database away the page leaves within 2 s, like every answer. */
+const BUDGET_MS = 1_800;
+
+/**
+ * The page of a payment link at `/pay/:token`: reads only, for anybody who has the token. It works without script and asks nobody else for
+ * anything. Every failure is a page too; its cause is logged and not shown.
+ */
+export function payPages(deps: Deps, { count }: PayOptions): Middleware {
+  return async (ctx: Context, next: Next) => {
+    if (ctx.path !== PREFIX && !ctx.path.startsWith(`${PREFIX}/`)) return await next();
+    // Names the request in logs and metrics: the token itself is a secret of the payer's.
+    ctx['_matchedRoute'] = `${PREFIX}/:token`;
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return refuseMethod(ctx);
+    sendPage(ctx, await pageOf(deps, count, ctx));
+  };
+}
+
+async function pageOf(deps: Deps, count: PayOptions['count'], ctx: Context): Promise<Page> {
+  try {
+    const view = await soon(count(ctx).then(() => getPublicPayment(deps, ctx.path.slice(PREFIX.length + 1))));
+    const { network, refresh } = ctx.query;
+    return checkoutPage(view, deps.settings.requiredConfirmations, {
+      network: typeof network === 'string' ? network : undefined,
+      refresh: refresh !== 'off',
+    });
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'NOT_FOUND') return UNKNOWN_LINK;
+    if (isTooOften(error)) return TOO_OFTEN;
+    deps.log.error({ err: error }, 'the page of a payment link could not be made');
+    ctx.set('Retry-After', '2');
+    return UNAVAILABLE;
+  }
+}
+
+function isTooOften(error: unknown): boolean {
+  return error instanceof Error && 'status' in error && error.status === 429;
+}
+
+/** Any other method is none of a page's. */
+function refuseMethod(ctx: Context): void {
+  ctx.set('Allow', 'GET, HEAD');
+  sendPage(ctx, { status: 405, title: 'Not possible', body: html`<div class="card"><h1>This page can only be read</h1></div>` });
+}
+
+async function soon<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no result within ${BUDGET_MS} ms`)), BUDGET_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
