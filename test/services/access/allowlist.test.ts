@@ -75,13 +75,14 @@ describe('the networks of live keys', () => {
   it('cannot be removed where they are not listed, and need a merchant', async () => {
     expect(await refusal(remove('192.0.2.1'))).to.match(/is not on the list/);
     const gone = { merchantId: UNKNOWN, network: '192.0.2.1' };
-    for (const work of [
-      allowNetwork(deps, gone),
-      disallowNetwork(deps, gone),
-      listAllowedNetworks(deps, gone),
-      listAllowedNetworks(deps, { merchantId: 'x' }),
-    ]) {
-      expect(await refusal(work)).to.match(/There is no merchant/);
+    const asks = [
+      () => allowNetwork(deps, gone),
+      () => disallowNetwork(deps, gone),
+      () => listAllowedNetworks(deps, gone),
+      () => listAllowedNetworks(deps, { merchantId: 'x' }),
+    ];
+    for (const ask of asks) {
+      expect(await refusal(ask())).to.match(/There is no merchant/);
     }
   });
 
