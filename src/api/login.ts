@@ -34,7 +34,6 @@ const credentials = z.object({
   email: z.string().min(1).max(320),
   password: z.string().min(1).max(1_024),
   totp: z.string().max(20).nullish(),
-  next: z.unknown(),
 });
 type Credentials = z.output<typeof credentials>;
 

@@ -46,22 +46,20 @@ export function createSessionFinder(deps: Deps): SessionFinder {
   return async (token) => {
     if (!TOKEN_SHAPE.test(token)) return undefined;
     const now = deps.now();
+    const noted = before(now, noteEveryMs);
     const pool = await deps.orm.em.getConnection().getNativeClient();
-    const { rows } = await pool.query<{ id: string; user_id: string; merchant_id: string; last_seen_at: Date; subscribed: boolean }>({
+    const { rows } = await pool.query<{ id: string; user_id: string; merchant_id: string; is_due: boolean; subscribed: boolean }>({
       name: 'find-session',
-      text: `select s.id, s.user_id, u.merchant_id, s.last_seen_at,
+      text: `select s.id, s.user_id, u.merchant_id, s.last_seen_at <= $5 as is_due,
                m.subscription_active and (m.subscription_until is null or m.subscription_until > $2) as subscribed
              from sessions s join users u on u.id = s.user_id join merchants m on m.id = u.merchant_id
              where s.token_hash = $1 and s.last_seen_at > $3 and s.created_at > $4`,
-      values: [hash('sha256', token), now, before(now, idleMs), before(now, maxMs)],
+      values: [hash('sha256', token), now, before(now, idleMs), before(now, maxMs), noted],
     });
     const row = rows[0];
     if (!row) return undefined;
-    const noted = before(now, noteEveryMs);
-    if (row.last_seen_at <= noted) {
-      // Of simultaneous requests one writes; a session that was revoked meanwhile is gone, and stays so.
-      await pool.query('update sessions set last_seen_at = $2 where id = $1 and last_seen_at <= $3', [row.id, now, noted]);
-    }
+    // Of simultaneous requests one writes; a session that was revoked meanwhile is gone, and stays so.
+    if (row.is_due) await pool.query('update sessions set last_seen_at = $2 where id = $1 and last_seen_at <= $3', [row.id, now, noted]);
     return { sessionId: row.id, userId: row.user_id, merchantId: row.merchant_id, subscribed: row.subscribed };
   };
 }
