@@ -6,6 +6,7 @@ import { type Answer, call, startTestApi, type TestApi } from '../support/gatewa
 
 type Operation = {
   operationId: string;
+  security?: object[];
   responses: Record<string, { content?: Record<string, { schema: object }> }>;
   requestBody?: { content: Record<string, { schema: object }> };
 };
@@ -51,7 +52,10 @@ describe('the description at GET /openapi.json', () => {
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
     expect(operations).to.have.length(ROUTES.length);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).to.equal(ROUTES.length);
-    for (const { responses } of operations) expect(Object.keys(responses)).to.include.members(['400', '401', '403', '500', '503']);
+    for (const { responses, security } of operations) {
+      const barred = security?.length === 0 ? [] : ['401', '403'];
+      expect(Object.keys(responses)).to.include.members(['400', ...barred, '500', '503']);
+    }
   });
 
   it('describes what is sent to endpoints', () => {
@@ -106,6 +110,26 @@ describe('the description at GET /openapi.json', () => {
     const resend = `/webhook-endpoints/${endpoint['id']}/resend-failed`;
     await fits('post', '/webhook-endpoints/{id}/resend-failed', resend, { since: '2026-11-20T09:30:00Z' });
     await fits('post', '/webhook-endpoints/{id}/resend-failed', resend, {});
+    const order = {
+      customer_id: customer['id'],
+      amount_usd: '12.50',
+      description: 'x',
+      metadata: { a: [1] },
+      success_url: 'https://a.example/',
+    };
+    const link = await fits('post', '/request-payment', '/request-payment', { ...order, webhook_url: 'http://127.0.0.1:9/' });
+    for (const body of [{}, { ...order, amount_usd: 1 }, { ...order, customer_id: 'x' }])
+      await fits('post', '/request-payment', '/request-payment', body);
+    await fits('get', '/payments/{token}', `/payments/${link['token']}`, undefined, '');
+    await fits('get', '/payments/{token}', '/payments/none', undefined, '');
+    await fits('get', '/payments', '/payments');
+    await fits('post', '/test/simulate-deposit', '/test/simulate-deposit', { customer_id: customer['id'], amount: '12.5' });
+    await fits('get', '/payment-links/{id}', `/payment-links/${link['id']}`);
+    await fits('get', '/payment-links', '/payment-links?status=completed');
+    await fits('get', '/payments/{token}', `/payments/${link['token']}`, undefined, '');
+    await fits('post', '/payment-links/{id}/cancel', `/payment-links/${link['id']}/cancel`);
+    const open = await fits('post', '/request-payment', '/request-payment', { ...order, amount_usd: 99 });
+    await fits('post', '/payment-links/{id}/cancel', `/payment-links/${open['id']}/cancel`);
     await fits('delete', '/webhook-endpoints/{id}', `/webhook-endpoints/${endpoint['id']}`);
     const bodies = await api.deps.orm.em
       .fork()
@@ -120,6 +144,11 @@ describe('the description at GET /openapi.json', () => {
     const validate = ajv.getSchema(pointer('paths', '/test/simulate-deposit', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'));
     expect(validate?.({ customer_id: 'x', amount: 12.5, network: 'tron', outcome: 'settled' })).to.equal(true);
     expect(validate?.({ customer_id: 'x', outcome: 'done' })).to.equal(false);
+    const request = ajv.getSchema(pointer('paths', '/request-payment', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'));
+    const amounts = [5, '5.00', 1_000_001, '5.001', '1e3', true, null];
+    expect(amounts.map((amount_usd) => request?.({ email: 'a@b.example', amount_usd }))).to.deep.equal([
+      ...[true, true, false, false, false, false, true],
+    ]);
     const endpoint = ajv.getSchema(pointer('paths', '/webhook-endpoints', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'));
     expect(endpoint?.({ url: 'https://shop.example/', events: '*' })).to.equal(true);
     expect(endpoint?.({ url: 'https://shop.example/', events: ['deposit.completed'] })).to.equal(true);
