@@ -1,3 +1,4 @@
 export { deposit } from './deposit.ts';
 export { notify } from './notify.ts';
+export { paymentLink } from './payment-link.ts';
 export { watchChain } from './watch-chain.ts';

@@ -52,10 +52,10 @@ async function repair() {
       if (done % PROGRESS_EVERY === 0) progress(`${done} actors started…`);
     }),
   );
-  const { deposits, deliveries, outbox } = repaired;
+  const { deposits, payments, deliveries, outbox } = repaired;
   return {
-    json: { deposits, deliveries, outbox },
-    text: `Started ${deposits} deposit actors and ${deliveries} delivery actors; performed ${outbox} messages of the outbox.`,
+    json: { deposits, payments, deliveries, outbox },
+    text: `Started ${deposits} deposit actors, ${payments} payment-link actors and ${deliveries} delivery actors; performed ${outbox} messages of the outbox.`,
   };
 }
 

@@ -9,7 +9,7 @@ import { workflowBundle } from './workflow-bundle.ts';
 export type ReplayReport = { readonly replayed: number; readonly failed: readonly { readonly file: string; readonly error: string }[] };
 
 /** Replayed by default: what moves money, over the last runs that the server still holds. */
-const SERVER_QUERY = "WorkflowType = 'deposit'";
+const SERVER_QUERY = "WorkflowType IN ('deposit', 'paymentLink')";
 const SERVER_LIMIT = 2_000;
 
 /**

@@ -124,7 +124,7 @@ describe('repair', function () {
       before.filter((id) => id !== 'chain:bsc'),
       15_000,
     );
-    expect(await repairActors(live.gateway.deps)).to.deep.equal({ deposits: 0, deliveries: 0, outbox: 0 });
+    expect(await repairActors(live.gateway.deps)).to.deep.equal({ deposits: 0, payments: 0, deliveries: 0, outbox: 0 });
     for (const receiver of [live.receiver, testReceiver]) receiver.setBehaviour(200);
     await back(['chain:bsc'], WATCHER_WITHIN_MS);
     await expectAllDelivered();

@@ -60,26 +60,44 @@ async function pay(deps: Deps, customerId: string, money: Pay): Promise<string> 
   const { coins, network = 'bsc', at = deps.now(), state = 'completed', hash = `0x${randomBytes(32).toString('hex')}` } = money;
   blocks += 1;
   const address = await deps.orm.em.fork().findOneOrFail(DepositAddress, { customerId, network });
-  const { deposit } = await transact(deps, async (tx) => {
-    return await recordDeposit(tx, deps, {
-      ...{ mode: address.mode, simulated: false, merchantId: address.merchantId, customerId, network, currency: 'USDT' as const },
-      ...{ address: address.address, addressKey: address.addressKey, fromAddress: null, transactionHash: hash },
-      ...{ amountUnits: parseUnits(coins, assetOf(network, 'USDT').decimals), blockNumber: money.block ?? blocks, minedAt: at },
-      ...{ blockHash: `0x${randomBytes(32).toString('hex')}`, headNumber: blocks },
-      price: { usd8: 100_000_000n, source: 'test', at, stale: false },
-    });
-  });
+  const { deposit } = await patiently(() =>
+    transact(deps, async (tx) => {
+      return await recordDeposit(tx, deps, {
+        ...{ mode: address.mode, simulated: false, merchantId: address.merchantId, customerId, network, currency: 'USDT' as const },
+        ...{ address: address.address, addressKey: address.addressKey, fromAddress: null, transactionHash: hash },
+        ...{ amountUnits: parseUnits(coins, assetOf(network, 'USDT').decimals), blockNumber: money.block ?? blocks, minedAt: at },
+        ...{ blockHash: `0x${randomBytes(32).toString('hex')}`, headNumber: blocks },
+        price: { usd8: 100_000_000n, source: 'test', at, stale: false },
+      });
+    }),
+  );
   for (const to of straightWay(state).slice(1)) await move(deps, deposit.id, to, to === 'failed' ? 'REORGED' : null);
   return deposit.id;
 }
 
 async function move(deps: Deps, id: string, to: DepositState, failureCode: FailureCode | null): Promise<void> {
   const { customerId } = await deps.orm.em.fork().findOneOrFail(Deposit, id);
-  await transact(deps, async (tx) => {
-    await lockCustomer(tx.em, customerId);
-    const deposit = await tx.em.findOneOrFail(Deposit, id);
-    await applyTransition(tx, deps, deposit, { to, failureCode, headNumber: null });
-  });
+  await patiently(() =>
+    transact(deps, async (tx) => {
+      await lockCustomer(tx.em, customerId);
+      const deposit = await tx.em.findOneOrFail(Deposit, id);
+      await applyTransition(tx, deps, deposit, { to, failureCode, headNumber: null });
+    }),
+  );
+}
+
+const TRIES = 10;
+const STATEMENT_TIMEOUT = '57014';
+
+/** Whoever waits for the customer's lock longer than a statement may take comes again, as the watcher and the actors do. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries === TRIES || !(error instanceof Error && 'code' in error && error.code === STATEMENT_TIMEOUT)) throw error;
+    }
+  }
 }
 
 async function scanned(deps: Deps, network: Network, minedAt: Date): Promise<void> {

@@ -1,0 +1,32 @@
+import { ApplicationFailureCategory } from '@temporalio/common';
+import type { Deps } from '../src/services/deps.ts';
+import { advancePaymentLink as advance } from '../src/services/payments/advance.ts';
+import { failure, guarded } from './faults.ts';
+
+/** The steps of a payment link's actor. */
+export function paymentActivities(deps: Deps) {
+  return {
+    /**
+     * One look at the link. While its time is over and a chain is not read up to there, it fails benignly with what an operator wants to
+     * read, and says when to look again. `waitMs` is null when the link is closed.
+     */
+    async advancePaymentLink(input: {
+      linkId: string;
+    }): Promise<{ status: string; since: string; deliveries: string[]; note: string; waitMs: number | null }> {
+      const step = await guarded(
+        () => advance(deps, input),
+        (error) => deps.log.warn({ err: error, linkId: input.linkId }, 'a step of a payment link met a fault of our own'),
+      );
+      if (step.kind === 'at') {
+        const { status, note, waitMs } = step;
+        return { status, since: step.since.toISOString(), deliveries: [...step.deliveries], note, waitMs };
+      }
+      throw failure({
+        message: step.reason,
+        type: 'Waiting',
+        nextRetryDelay: step.delayMs,
+        category: ApplicationFailureCategory.BENIGN,
+      });
+    },
+  };
+}

@@ -1,0 +1,321 @@
+import { expect } from 'chai';
+import { getDeposit } from '../../../src/services/deposit-reads.ts';
+import { releaseDeposit } from '../../../src/services/deposits/operator.ts';
+import { cancelPaymentLink } from '../../../src/services/payments/cancel.ts';
+import { createPaymentLink } from '../../../src/services/payments/create.ts';
+import { getPaymentLink } from '../../../src/services/payments/reads.ts';
+import type { Refusal } from '../../../src/services/refusal.ts';
+import { simulateDeposit } from '../../../src/services/simulate.ts';
+import { type Shop, startShop } from './support.ts';
+
+describe('money that arrives for payment links', function () {
+  this.timeout(60_000);
+  let shop: Shop;
+  before(async () => {
+    shop = await startShop({ poolSize: 25 });
+  });
+  after(async () => {
+    await shop?.stop();
+  });
+
+  const view = (id: string, mode: 'live' | 'test' = 'live') => getPaymentLink(shop.deps, { merchantId: shop.merchantId, mode, id });
+  const linkOf = async (depositId: string) => (await shop.deposit(depositId)).paymentLinkId ?? null;
+  const completions = async (linkId: string) =>
+    await shop.sql("select id from events where type = 'payment.completed' and subject_id = ?", [linkId]);
+  const twoLinks = async (first: string, second: string) => {
+    const customerId = await shop.customer();
+    const one = await shop.link({ customerId, usd: first });
+    shop.pass(1);
+    return { customerId, one, two: await shop.link({ customerId, usd: second }) };
+  };
+
+  it('goes to the link whose open amount it is, else to the oldest open one', async () => {
+    const { customerId, one, two } = await twoLinks('25', '40');
+    expect(await linkOf(await shop.pay(customerId, { coins: '40', state: 'detected' }))).to.equal(two.id);
+    expect(await linkOf(await shop.pay(customerId, { coins: '7', state: 'detected' }))).to.equal(one.id);
+    // What is open of the older one is now 18.
+    expect(await linkOf(await shop.pay(customerId, { coins: '18', network: 'tron', state: 'detected' }))).to.equal(one.id);
+  });
+
+  it('goes to the older one of two equal links first, and then to the other', async () => {
+    const { customerId, one, two } = await twoLinks('25', '25');
+    const first = await shop.pay(customerId, { coins: '25', state: 'detected' });
+    const second = await shop.pay(customerId, { coins: '25', state: 'detected' });
+    expect([await linkOf(first), await linkOf(second)]).to.deep.equal([one.id, two.id]);
+    expect(await linkOf(await shop.pay(customerId, { coins: '3', state: 'detected' })), 'when all are covered').to.equal(one.id);
+  });
+
+  it('leaves alone links of other customers, other modes and other networks', async () => {
+    const customerId = await shop.customer();
+    const narrow = await shop.link({ customerId, network: 'tron' });
+    await shop.link({ customerId: await shop.customer() });
+    const plain = await shop.pay(customerId, { coins: '25' });
+    expect(await linkOf(plain)).to.equal(null);
+    expect((await getDeposit(shop.deps, { merchantId: shop.merchantId, mode: 'live', id: plain })).payment_token).to.equal(null);
+    const paid = await shop.pay(customerId, { coins: '25', network: 'tron' });
+    expect((await getDeposit(shop.deps, { merchantId: shop.merchantId, mode: 'live', id: paid })).payment_token).to.equal(narrow.token);
+    expect(await view(narrow.id)).to.include({ status: 'completed', amount_status: 'exact', paid_network: 'tron', paid_currency: 'USDT' });
+  });
+
+  it('counts when it is completed, adds up over transactions and networks, and completes once', async () => {
+    const link = await shop.link({ customerId: await shop.customer() });
+    const seen = async () => {
+      const { status, amount_status, paid_amount_usd, remaining_amount_usd } = await view(link.id);
+      return [status, amount_status, paid_amount_usd, remaining_amount_usd];
+    };
+    expect(await seen()).to.deep.equal(['pending', 'none', 0, 25]);
+    const first = await shop.pay(link.customer_id, { coins: '10', state: 'detected' });
+    expect(await seen()).to.deep.equal(['processing', 'none', 0, 25]);
+    await shop.move(first, 'confirming');
+    await shop.move(first, 'completed');
+    expect(await seen()).to.deep.equal(['partially_paid', 'underpaid', 10, 15]);
+    shop.pass(1);
+    const second = await shop.pay(link.customer_id, { coins: '15', network: 'tron', state: 'confirming' });
+    expect(await seen()).to.deep.equal(['processing', 'underpaid', 10, 15]);
+    await shop.move(second, 'completed');
+    expect(await seen()).to.deep.equal(['completed', 'exact', 25, 0]);
+    const done = await view(link.id);
+    expect(done.transactions.map((row) => [row.network, row.amount, row.status])).to.deep.equal([
+      ['bsc', '10', 'completed'],
+      ['tron', '15', 'completed'],
+    ]);
+    expect(done).to.include({ paid_network: 'tron', transaction_hash: (await shop.deposit(second)).transactionHash });
+    await shop.move(first, 'settled');
+    expect(await seen()).to.deep.equal(['completed', 'exact', 25, 0]);
+    expect(await completions(link.id)).to.have.length(1);
+    expect(await linkOf(await shop.pay(link.customer_id, { coins: '25' })), 'after the completion').to.equal(null);
+  });
+
+  for (const { coins, status, amount } of [
+    { coins: '24.874999999999999999', status: 'partially_paid', amount: 'underpaid' },
+    { coins: '24.875', status: 'completed', amount: 'underpaid' },
+    { coins: '25', status: 'completed', amount: 'exact' },
+    { coins: '25.000000000000000001', status: 'completed', amount: 'overpaid' },
+    { coins: '30', status: 'completed', amount: 'overpaid' },
+  ])
+    it(`is ${status} and ${amount} with ${coins} of 25`, async () => {
+      const link = await shop.link({ customerId: await shop.customer() });
+      await shop.pay(link.customer_id, { coins });
+      expect(await view(link.id)).to.include({ status, amount_status: amount, overpaid_amount_usd: coins === '30' ? 5 : 0 });
+    });
+
+  it('keeps the tolerance of the time the link was made', async () => {
+    const link = await shop.link({ customerId: await shop.customer() });
+    const strict = {
+      ...shop.deps,
+      settings: { ...shop.deps.settings, payments: { ...shop.deps.settings.payments, toleranceBasisPoints: 0n } },
+    };
+    expect((await shop.row(link.id)).leastUnits).to.equal(24_875n * 10n ** 15n);
+    const terms = { merchantId: shop.merchantId, mode: 'live' as const, amountCents: 2_500n, publicUrl: '', customerId: link.customer_id };
+    const exact = (await createPaymentLink(strict, terms)).link;
+    expect((await shop.row(exact.id)).leastUnits).to.equal(25n * 10n ** 18n);
+  });
+
+  it('completes a link once, however many last deposits complete at the same moment', async () => {
+    const link = await shop.link({ customerId: await shop.customer(), webhookUrl: 'http://127.0.0.1:9/' });
+    const deposits = [];
+    for (let count = 0; count < 20; count += 1) deposits.push(await shop.pay(link.customer_id, { coins: '25', state: 'confirming' }));
+    expect(new Set(await Promise.all(deposits.map(linkOf)))).to.deep.equal(new Set([link.id]));
+    await Promise.all(deposits.map((id) => shop.move(id, 'completed')));
+    const done = await view(link.id);
+    expect(done).to.include({ status: 'completed', amount_status: 'overpaid', paid_amount_usd: 500, overpaid_amount_usd: 475 });
+    expect(await completions(link.id)).to.have.length(1);
+    expect(await shop.sql('select id from webhook_deliveries where endpoint_id = ?', [link.id])).to.have.length(1);
+    const row = await shop.row(link.id);
+    expect(row.sequence).to.equal(3);
+  });
+
+  it('adds up twenty parts that complete at the same moment', async () => {
+    const link = await shop.link({ customerId: await shop.customer(), usd: '20' });
+    const deposits = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        shop.pay(link.customer_id, { coins: '1', network: n % 2 ? 'bsc' : 'tron', state: 'confirming' }),
+      ),
+    );
+    await Promise.all(deposits.map((id) => shop.move(id, 'completed')));
+    expect(await view(link.id)).to.include({ status: 'completed', amount_status: 'exact', paid_amount_usd: 20 });
+    expect(await completions(link.id)).to.have.length(1);
+  });
+
+  it('gives its place back when it fails, and takes it again when it is mined again', async () => {
+    const { customerId, one, two } = await twoLinks('25', '40');
+    const hash = `0x${'ab'.repeat(32)}`;
+    const deposit = await shop.pay(customerId, { coins: '40', state: 'confirming', hash });
+    expect(await linkOf(deposit)).to.equal(two.id);
+    await shop.move(deposit, 'failed', 'REORGED');
+    expect(await linkOf(deposit)).to.equal(null);
+    expect(await view(two.id)).to.include({ status: 'pending', amount_status: 'none' });
+    await shop.pay(customerId, { coins: '40', state: 'detected', hash });
+    expect(await shop.deposit(deposit)).to.include({ paymentLinkId: two.id, generation: 2, status: 'detected' });
+    await shop.move(deposit, 'confirming');
+    await shop.move(deposit, 'completed');
+    expect([(await view(one.id)).status, (await view(two.id)).status]).to.deep.equal(['pending', 'completed']);
+  });
+
+  it('pays again when an operator releases it', async () => {
+    const link = await shop.link({ customerId: await shop.customer() });
+    const deposit = await shop.pay(link.customer_id, { coins: '25', state: 'detected', block: 5 });
+    await shop.move(deposit, 'failed', 'REJECTED_BY_OPERATOR');
+    expect((await view(link.id)).status).to.equal('pending');
+    await shop.scanned('bsc', shop.clock.now);
+    await shop.sql('update chain_cursors set verified_number = 10');
+    await shop.sql('update deposits set verified_at = now() where id = ?', [deposit]);
+    await releaseDeposit(shop.deps, { depositId: deposit, by: 'test', reason: 'it is fine' });
+    expect(await view(link.id)).to.include({ status: 'completed', amount_status: 'exact' });
+    await shop.sql('delete from chain_cursors');
+  });
+
+  it('tells the truth about a link whose money was withdrawn after it was completed, and does not complete it again', async () => {
+    const link = await shop.link({ customerId: await shop.customer() });
+    const deposit = await shop.pay(link.customer_id, { coins: '25' });
+    await shop.move(deposit, 'failed', 'REORGED');
+    expect(await view(link.id)).to.include({ status: 'completed', amount_status: 'none', paid_amount_usd: 0 });
+    await shop.pay(link.customer_id, { coins: '25' });
+    expect(await completions(link.id)).to.have.length(1);
+  });
+
+  describe('late', () => {
+    it('is in time with a block at the very moment of the expiry, whenever it is seen', async () => {
+      const link = await shop.link({ customerId: await shop.customer() });
+      const expiry = new Date(link.expires_at);
+      shop.pass(4_000);
+      expect(await linkOf(await shop.pay(link.customer_id, { coins: '5', at: expiry, state: 'detected' }))).to.equal(link.id);
+      const after = await shop.pay(link.customer_id, { coins: '20', at: new Date(expiry.getTime() + 1_000) });
+      expect(await linkOf(after)).to.equal(null);
+      expect(await view(link.id)).to.include({ status: 'processing', amount_status: 'late' });
+    });
+
+    it('shows on the link that it would have paid, and is a plain deposit', async () => {
+      const { customerId, one, two } = await twoLinks('25', '40');
+      shop.pass(3_700);
+      const late = await shop.pay(customerId, { coins: '24.9' });
+      expect(await linkOf(late)).to.equal(null);
+      expect(await view(one.id)).to.include({ amount_status: 'late', paid_amount_usd: 0 });
+      expect((await view(two.id)).amount_status).to.equal('none');
+      await shop.pay(customerId, { coins: '12' });
+      expect((await view(two.id)).amount_status, 'money that fits no link').to.equal('none');
+    });
+
+    it('does not stand in the way of a newer link', async () => {
+      const customerId = await shop.customer();
+      const old = await shop.link({ customerId });
+      shop.pass(3_700);
+      const fresh = await shop.link({ customerId });
+      expect(await linkOf(await shop.pay(customerId, { coins: '25' }))).to.equal(fresh.id);
+      expect((await view(old.id)).amount_status).to.equal('none');
+    });
+
+    it('is never money that was sent before the link was made', async () => {
+      const customerId = await shop.customer();
+      const link = await shop.link({ customerId });
+      const before = await shop.pay(customerId, { coins: '25', at: new Date(shop.clock.now.getTime() - 600_000) });
+      expect(await linkOf(before)).to.equal(null);
+      expect(await view(link.id)).to.include({ status: 'pending', amount_status: 'none' });
+    });
+  });
+
+  describe('and a cancel', () => {
+    const cancel = (id: string) => cancelPaymentLink(shop.deps, { merchantId: shop.merchantId, mode: 'live', id });
+
+    it('closes an open link for later money, as often as it is asked', async () => {
+      const link = await shop.link({ customerId: await shop.customer() });
+      const first = await cancel(link.id);
+      expect(first.status).to.equal('cancelled');
+      expect(await cancel(link.id)).to.deep.equal(first);
+      expect(await linkOf(await shop.pay(link.customer_id, { coins: '25' }))).to.equal(null);
+      expect(await view(link.id)).to.include({ status: 'cancelled', amount_status: 'late' });
+    });
+
+    it('is refused while money is on its way and when the link is at its end', async () => {
+      const link = await shop.link({ customerId: await shop.customer() });
+      const deposit = await shop.pay(link.customer_id, { coins: '20', state: 'detected' });
+      const refused = async () => (await cancel(link.id).catch((error: Refusal) => error.message)) as string;
+      expect(await refused()).to.include('being confirmed');
+      await shop.move(deposit, 'confirming');
+      await shop.move(deposit, 'completed');
+      expect(await cancel(link.id)).to.include({ status: 'cancelled', amount_status: 'underpaid', paid_amount_usd: 20 });
+      const paid = await shop.link({ customerId: link.customer_id });
+      await shop.pay(link.customer_id, { coins: '25' });
+      expect(
+        await cancelPaymentLink(shop.deps, { merchantId: shop.merchantId, mode: 'live', id: paid.id }).catch(
+          (error: Refusal) => error.code,
+        ),
+      ).to.equal('INVALID');
+      for (const [id, mode] of [
+        [link.id, 'test'],
+        ['nonsense', 'live'],
+      ] as const)
+        expect(
+          await cancelPaymentLink(shop.deps, { merchantId: shop.merchantId, mode, id }).catch((error: Refusal) => error.code),
+        ).to.equal('NOT_FOUND');
+    });
+
+    it('and a payment at the same moment leave one of two whole outcomes', async () => {
+      const outcomes = await Promise.all(
+        Array.from({ length: 15 }, async () => {
+          const link = await shop.link({ customerId: await shop.customer() });
+          const [cancelled, deposit] = await Promise.all([
+            cancel(link.id).then(
+              () => true,
+              () => false,
+            ),
+            shop.pay(link.customer_id, { coins: '25' }),
+          ]);
+          const { status } = await view(link.id);
+          expect([status, (await linkOf(deposit)) !== null]).to.deep.equal(cancelled ? ['cancelled', false] : ['completed', true]);
+          expect(await completions(link.id)).to.have.length(cancelled ? 0 : 1);
+          return cancelled;
+        }),
+      );
+      expect(outcomes).to.have.length(15);
+    });
+  });
+
+  describe('in test mode', () => {
+    const simulate = async (customerId: string, more: object = {}) => {
+      const base = { merchantId: shop.merchantId, customerId, network: 'bsc', currency: 'USDT', amountUnits: 25n * 10n ** 18n } as const;
+      return await simulateDeposit(shop.deps, { ...base, outcome: 'completed', events: 'final', ...more });
+    };
+    const refusal = (work: Promise<unknown>) =>
+      work.then(
+        () => undefined,
+        (error: Refusal) => error.field,
+      );
+
+    it('a simulated deposit pays the link it names, or the one that it matches', async () => {
+      const customerId = await shop.customer('test');
+      const one = await shop.link({ customerId, mode: 'test' });
+      shop.pass(1);
+      const two = await shop.link({ customerId, mode: 'test' });
+      await simulate(customerId, { paymentToken: two.token });
+      expect([(await view(one.id, 'test')).status, (await view(two.id, 'test')).status]).to.deep.equal(['pending', 'completed']);
+      const made = await simulate(customerId);
+      expect((await view(one.id, 'test')).status).to.equal('completed');
+      const shown = await getDeposit(shop.deps, { merchantId: shop.merchantId, mode: 'test', id: String(made?.deposit.id) });
+      expect(shown.payment_token).to.equal(one.token);
+    });
+
+    it('rehearses a payment that fails and one that comes late', async () => {
+      const customerId = await shop.customer('test');
+      const link = await shop.link({ customerId, mode: 'test' });
+      await simulate(customerId, { paymentToken: link.token, outcome: 'reorged' });
+      expect((await view(link.id, 'test')).status).to.equal('pending');
+      shop.pass(4_000);
+      await simulate(customerId, { paymentToken: link.token });
+      expect(await view(link.id, 'test')).to.include({ amount_status: 'late', paid_amount_usd: 0 });
+    });
+
+    it('refuses a token that the deposit could not pay, but repeats a known hash', async () => {
+      const customerId = await shop.customer('test');
+      const link = await shop.link({ customerId, mode: 'test', network: 'tron' });
+      const other = await shop.link({ customerId: await shop.customer('test'), mode: 'test' });
+      const live = await shop.link({ customerId: await shop.customer() });
+      for (const paymentToken of [other.token, live.token, 'pl_nonsense', link.token])
+        expect(await refusal(simulate(customerId, { paymentToken }))).to.equal('payment_token');
+      const payment = { network: 'tron', amountUnits: 25n * 10n ** 6n, paymentToken: link.token, transactionHash: 'cd'.repeat(32) };
+      expect((await simulate(customerId, payment))?.created).to.equal(true);
+      expect(await refusal(simulate(customerId, { ...payment, transactionHash: 'ef'.repeat(32) }))).to.equal('payment_token');
+      expect((await simulate(customerId, payment))?.created).to.equal(false);
+    });
+  });
+});
