@@ -99,6 +99,7 @@ function wholeSeconds(ms: number): number {
   return Math.ceil(ms / 1_000);
 }
 
+const KEY_IN_URL = /sk(_|%5f)(live|test)(_|%5f)/i;
 const SESSION_COOKIE = /(^|;)\s*ch_session=/;
 
 function carriesCredentials({ headers }: IncomingMessage): boolean {
@@ -117,6 +118,8 @@ function createKnownBad() {
     isEmpty: () => hashes.size === 0,
     has: (request: IncomingMessage): boolean => hashes.has(hashOf(request)),
     add: (request: IncomingMessage): void => {
+      // Refused for its URL: the key in the header may be good.
+      if (KEY_IN_URL.test(request.url ?? '')) return;
       if (hashes.size >= MAX_KNOWN_BAD) for (const first of hashes) if (hashes.delete(first)) break;
       hashes.add(hashOf(request));
     },

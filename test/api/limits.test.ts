@@ -199,6 +199,14 @@ describe('bad credentials', function () {
     expect((await ask(key(api.keys.live))).status).to.equal(200);
   });
 
+  it('do not include a good key that once stood beside a key in the query string', async () => {
+    for (let index = 0; index < 20; index += 1) await ask(key('x'));
+    const head = `GET /api/v1/customers?k=${api.keys.live} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.${client}\r\nx-api-key: ${api.keys.live}`;
+    const [answer] = await exchange(api.origin, `${head}\r\nConnection: close\r\n\r\n`, { from: PROXY });
+    expect(answer?.status).to.equal(429);
+    expect((await ask(key(api.keys.live))).status).to.equal(200);
+  });
+
   it('are throttled for all servers over one database', async () => {
     for (let index = 0; index < 21; index += 1) await ask(key('x'));
     const rows = async () =>
