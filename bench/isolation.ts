@@ -4,6 +4,7 @@ import { createEndpoint, eventually, type LiveGateway, ownTemporal, startLiveGat
 import { freshDatabase, stopParts } from '../test/support/parts.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../test/support/receiver.ts';
 import { createTestAuthority } from '../test/support/tls.ts';
+import { cpuShare } from './cpu.ts';
 import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';
 
@@ -27,11 +28,16 @@ const NEIGHBOURS: Readonly<Record<string, ReceiverOptions>> = {
   'TLS-failing': { tls: createTestAuthority().issue(['127.0.0.1']) },
 };
 
+/** Long enough for every wait of a delivery to a receiver that hangs to be in it. */
+const CPU_WINDOW_MS = 30_000;
+
 type Shop = { readonly name: string; readonly receiver: Receiver; readonly endpointId: string; send(): Promise<string> };
 type Round = {
   readonly rush: readonly number[];
   readonly beside: readonly number[];
   readonly tasksPerSecond: number;
+  /** Of everything, while nothing but the backlogs is there, as a share of one core. */
+  readonly cpu: number;
   readonly left: readonly string[];
 };
 
@@ -48,6 +54,7 @@ export async function run(): Promise<Row[]> {
   });
   const healthy = await openShop(gateway, 'healthy', {});
   await latencies(healthy, 30);
+  const idle = await cpuShare(CPU_WINDOW_MS);
   const alone: number[][] = [await latencies(healthy, SAMPLES)];
   const rounds: Round[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -66,10 +73,12 @@ export async function run(): Promise<Row[]> {
   const told = (figure: string, value: string): Row => ({ figure, value, goal: '', met: true });
   return [
     ...alone.map((values, index) => told(`alone ${index + 1}, p50 / p95`, ms(values))),
-    ...rounds.flatMap(({ rush, beside, tasksPerSecond, left }, index) => [
+    told('CPU of nothing at all, share of one core', percent(idle)),
+    ...rounds.flatMap(({ rush, beside, tasksPerSecond, cpu, left }, index) => [
       told(`while backlogs ${index + 1} arrive, p50 / p95`, ms(rush)),
       told(`beside backlogs ${index + 1}, p50 / p95`, ms(beside)),
       told(`backlogs ${index + 1}, activity tasks per second`, tasksPerSecond.toFixed(1)),
+      told(`backlogs ${index + 1}, CPU, share of one core`, percent(cpu)),
       told(`backlogs ${index + 1}, before and after`, left.join(', ')),
     ]),
     { figure: 'beside / alone, p95', value: ratio.toFixed(2), goal: '<= 1.5', met: ratio <= 1.5 },
@@ -87,15 +96,16 @@ async function besideNeighbours(gateway: LiveGateway, healthy: Shop): Promise<Ro
   await eventually('every start', async () => (await count(gateway, 'outbox')) === 0, START_LIMIT_MS);
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, SETTLE_MS - (Date.now() - began))));
   const before = await Promise.all(shops.map((shop) => pending(gateway, shop)));
-  const tasksBefore = await activityTasks(gateway, events);
   const countedAt = Date.now();
+  const tasksBefore = await activityTasks(gateway, events);
+  const cpu = await cpuShare(CPU_WINDOW_MS);
   const beside = await latencies(healthy, SAMPLES);
   const seconds = (Date.now() - countedAt) / 1_000;
   const tasks = (await activityTasks(gateway, events)) - tasksBefore;
   const after = await Promise.all(shops.map((shop) => pending(gateway, shop)));
   await clear(gateway, shops, events);
   const left = shops.map(({ name }, index) => `${name} ${before[index]} ${after[index]}`);
-  return { rush, beside, tasksPerSecond: tasks / seconds, left };
+  return { rush, beside, tasksPerSecond: tasks / seconds, cpu, left };
 }
 
 async function clear({ deps, gateway }: LiveGateway, shops: readonly Shop[], events: readonly string[]): Promise<void> {
@@ -174,5 +184,7 @@ async function activityTasks({ gateway }: LiveGateway, eventIds: readonly string
   }
   return tasks;
 }
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 const ms = (values: readonly number[]): string => `${percentile(values, 0.5).toFixed(0)} / ${percentile(values, 0.95).toFixed(0)} ms`;
