@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { hash } from '@node-rs/argon2';
+import { expect } from 'chai';
+import { createSecretBox } from '../../../src/secret-box.ts';
+import { createLogin, type LoginInput } from '../../../src/services/access/login.ts';
+import { PASSWORD_COST } from '../../../src/services/access/passwords.ts';
+import { createUser, disableTotp, enableTotp, listUsers, resetPassword } from '../../../src/services/access/users.ts';
+import type { Deps } from '../../../src/services/deps.ts';
+import { createMerchant } from '../../../src/services/merchants.ts';
+import { testDeps } from '../../support/gateway.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/parts.ts';
+
+const PASSWORD = 'correct horse battery';
+
+describe('users', function () {
+  this.timeout(20_000);
+  let database: FreshDatabase;
+  let deps: Deps;
+  let merchantId: string;
+  let count = 0;
+  before(async () => {
+    database = await freshDatabase();
+    deps = await testDeps(database.url, []);
+    await deps.orm.migrator.up();
+    merchantId = (await createMerchant(deps, { name: 'Shop', subscriptionActive: true })).merchantId;
+  });
+  after(async () => {
+    await deps.orm.close(true);
+    await database.drop();
+  });
+
+  const newUser = async () => {
+    count += 1;
+    const email = `user${count}@example.com`;
+    return { email, ...(await createUser(deps, { merchantId, email, password: PASSWORD })) };
+  };
+  const storedOf = async (email: string) => {
+    const [row] = await deps.orm.em
+      .fork()
+      .execute<{ password_hash: string; totp_sealed: Buffer | null }[]>('select password_hash, totp_sealed from users where email = ?', [
+        email,
+      ]);
+    if (!row) throw new Error(`no user ${email}`);
+    return row;
+  };
+  const input = (email: string, more: Partial<LoginInput> = {}): LoginInput => ({
+    email,
+    password: PASSWORD,
+    site: '203.0.113.9',
+    ...more,
+  });
+
+  it('get a stronger hash at the first login after the cost has risen, and only with the right password', async () => {
+    const user = await newUser();
+    const old = await hash(PASSWORD, { ...PASSWORD_COST, memoryCost: 8_192 });
+    await deps.orm.em.fork().execute('update users set password_hash = ? where email = ?', [old, user.email]);
+    const login = createLogin(deps);
+    expect((await login(input(user.email, { password: 'wrong' }))).kind).to.equal('refused');
+    expect((await storedOf(user.email)).password_hash).to.equal(old);
+    expect((await login(input(user.email))).kind).to.equal('signed-in');
+    const renewed = (await storedOf(user.email)).password_hash;
+    expect(renewed).to.contain(`m=${PASSWORD_COST.memoryCost},`);
+    expect((await login(input(user.email))).kind).to.equal('signed-in');
+    expect((await storedOf(user.email)).password_hash, 'hashed once').to.equal(renewed);
+  });
+
+  it('have one email each, of which case and space do not count, under any number of simultaneous creations', async () => {
+    const spellings = ['Twice@Example.com', ' twice@example.com', 'TWICE@EXAMPLE.COM', 'twice@example.com '];
+    const outcomes = await Promise.all(
+      spellings.map((email) =>
+        createUser(deps, { merchantId, email, password: PASSWORD }).then(
+          () => 'made',
+          (error: Error) => error.message,
+        ),
+      ),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'made')).to.have.length(1);
+    for (const outcome of outcomes.filter((text) => text !== 'made'))
+      expect(outcome).to.match(/^There is a user twice@example\.com already/);
+    expect((await createLogin(deps)(input('tWiCe@example.com'))).kind).to.equal('signed-in');
+  });
+
+  it('are refused with a sentence where something about them is wrong, and nothing is made', async () => {
+    const before = (await listUsers(deps)).length;
+    const wrong: [{ merchantId?: string; email?: string; password?: string }, RegExp][] = [
+      [{ merchantId: 'x' }, /^There is no merchant/],
+      [{ merchantId: '00000000-0000-4000-8000-000000000000' }, /^There is no merchant/],
+      ...['', '@', 'a@', '@b', 'a b@c', 'a@b@c', 'a\0@b', `${'a'.repeat(320)}@b`, 'a\n@b'].map((email): [{ email: string }, RegExp] => [
+        { email },
+        /^The email must be an address/,
+      ]),
+      [{ password: 'short' }, /at least 12/],
+    ];
+    for (const [change, problem] of wrong) {
+      const outcome = await createUser(deps, { merchantId, email: 'new@example.com', password: PASSWORD, ...change }).then(
+        () => 'made',
+        (error: Error) => error.message,
+      );
+      expect(outcome, JSON.stringify(change).slice(0, 80)).to.match(problem);
+    }
+    for (const work of [
+      () => resetPassword(deps, { email: 'no@example.com', password: PASSWORD }),
+      () => enableTotp(deps, { email: 'no@example.com' }),
+    ])
+      expect(
+        await work().then(
+          () => 'done',
+          (error: Error) => error.message,
+        ),
+      ).to.match(/^There is no user no@example\.com/);
+    expect(await listUsers(deps)).to.have.length(before);
+  });
+
+  it('have a sealed secret that opens for nobody else', async () => {
+    const [one, two] = [await newUser(), await newUser()];
+    const { secret } = await enableTotp(deps, one);
+    const sealed = (await storedOf(one.email)).totp_sealed;
+    expect(deps.secretBox.open(sealed ?? Buffer.alloc(0), one.userId)).to.equal(secret);
+    expect(() => deps.secretBox.open(sealed ?? Buffer.alloc(0), two.userId)).to.throw();
+    await disableTotp(deps, one);
+    expect((await storedOf(one.email)).totp_sealed).to.equal(null);
+    expect((await createLogin(deps)(input(one.email))).kind).to.equal('signed-in');
+  });
+
+  it('are not let in while their code cannot be checked', async () => {
+    const user = await newUser();
+    await enableTotp(deps, user);
+    const other = createLogin({ ...deps, secretBox: createSecretBox(randomBytes(32)) });
+    const outcome = await other(input(user.email, { totp: '123456' })).then(
+      (result) => result.kind,
+      (error: Error) => error.name,
+    );
+    expect(outcome).to.equal('SecretBoxError');
+  });
+
+  it('are listed by email, without what proves them', async () => {
+    const listed = await listUsers(deps, { merchantId });
+    expect(listed.map((user) => user.email)).to.deep.equal(listed.map((user) => user.email).sort());
+    expect(JSON.stringify(listed)).to.not.contain('argon2');
+    expect(await listUsers(deps, { merchantId: 'x' })).to.deep.equal([]);
+  });
+});
