@@ -1,6 +1,17 @@
 import { type Behaviour, type ReceivedRequest, type Receiver, startReceiver } from '../../test/support/receiver.ts';
-import { RECEIVERS, type ReceiverName } from './plan.ts';
+import { type MerchantName, RECEIVERS, type ReceiverName } from './plan.ts';
 import { createRandom, type Random } from './random.ts';
+
+/** Whose each receiver is, and what it listens to. */
+export const ENDPOINTS: Readonly<Record<ReceiverName, { merchant: MerchantName; mode: 'live' | 'test'; events: readonly string[] }>> = {
+  'healthy-a': { merchant: 'A', mode: 'live', events: ['*'] },
+  flaky: { merchant: 'A', mode: 'live', events: ['*'] },
+  slow: { merchant: 'A', mode: 'live', events: ['deposit.completed', 'deposit.failed'] },
+  'healthy-b': { merchant: 'B', mode: 'live', events: ['*'] },
+  hanging: { merchant: 'B', mode: 'live', events: ['deposit.detected', 'deposit.completed'] },
+  resetting: { merchant: 'B', mode: 'live', events: ['*'] },
+  'healthy-test': { merchant: 'A', mode: 'test', events: ['*'] },
+};
 
 /** What one receiver was sent and what it answered: its own record, kept apart from the gateway's. */
 export type Hook = {

@@ -11,7 +11,7 @@ import { type Operated, operate } from './operator.ts';
 import { createPayer, type Payer } from './payer.ts';
 import { type MerchantName, type Plan, type ReceiverName, VICTIMS, type Victim } from './plan.ts';
 import { createRandom } from './random.ts';
-import { type Hook, startHooks } from './receivers.ts';
+import { ENDPOINTS, type Hook, startHooks } from './receivers.ts';
 import { folderIn, gatewayRole, postgresServer, type Role, type Server, temporalServer } from './servers.ts';
 
 /** Blocks from the head to finality are twice this: deeper than any reorg of a run, so that finality never breaks. */
@@ -52,17 +52,6 @@ export type Stage = {
   operate(args: readonly string[]): Promise<Operated>;
   sql<T>(text: string, params?: unknown[]): Promise<T[]>;
   stop(): Promise<void>;
-};
-
-/** Who listens to what. */
-export const ENDPOINTS: Readonly<Record<ReceiverName, { merchant: MerchantName; mode: 'live' | 'test'; events: readonly string[] }>> = {
-  'healthy-a': { merchant: 'A', mode: 'live', events: ['*'] },
-  flaky: { merchant: 'A', mode: 'live', events: ['*'] },
-  slow: { merchant: 'A', mode: 'live', events: ['deposit.completed', 'deposit.failed'] },
-  'healthy-b': { merchant: 'B', mode: 'live', events: ['*'] },
-  hanging: { merchant: 'B', mode: 'live', events: ['deposit.detected', 'deposit.completed'] },
-  resetting: { merchant: 'B', mode: 'live', events: ['*'] },
-  'healthy-test': { merchant: 'A', mode: 'test', events: ['*'] },
 };
 
 type GatewayPlace = {

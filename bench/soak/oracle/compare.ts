@@ -11,7 +11,11 @@ const MAX_ATTEMPTS = 5;
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Deposits as the API shows them against the chain: each credit-worthy transfer once, nothing else, and its end is right. */
-export function compareDeposits(truth: ChainTruth, deposits: readonly Json[]): Difference[] {
+export function compareDeposits(
+  truth: ChainTruth,
+  deposits: readonly Json[],
+  owners: ReadonlyMap<string, Pick<Customer, 'id'>>,
+): Difference[] {
   const found: Difference[] = [];
   const keyOf = (deposit: Json) => creditKey(text(deposit['transaction_hash']), text(deposit['address']), text(deposit['currency']));
   const byKey = new Map<string, Json[]>();
@@ -29,6 +33,7 @@ export function compareDeposits(truth: ChainTruth, deposits: readonly Json[]): D
     const [row = {}] = rows;
     const expected: Json = {
       ...{ status: credit.dust ? 'failed' : 'completed', failure_code: credit.dust ? 'BELOW_MINIMUM' : null },
+      ...{ customer_id: owners.get(credit.address)?.id ?? null },
       ...{ amount_raw: String(credit.amountUnits), block_number: credit.blockNumber, block_hash: credit.blockHash },
     };
     for (const [name, value] of Object.entries(expected))
