@@ -1,0 +1,243 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { expect } from 'chai';
+import { startTemporal, type Temporal } from '../../src/devnet/temporal.ts';
+import { cancelPaymentLink } from '../../src/services/payments/cancel.ts';
+import { createPaymentLink } from '../../src/services/payments/create.ts';
+import type { PaymentLinkView } from '../../src/services/payments/present.ts';
+import { getPaymentLink } from '../../src/services/payments/reads.ts';
+import { repairActors } from '../../src/services/repair.ts';
+import { simulateDeposit } from '../../src/services/simulate.ts';
+import { USDT_UNIT } from '../support/chain.ts';
+import { startGatewayChild } from '../support/gateway-child.ts';
+import { createCustomer, createEndpoint, eventually } from '../support/live-gateway.ts';
+import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
+import { tempDir } from '../support/parts.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+
+/** Payment links on a real chain, a real Temporal server and real receivers. */
+describe('the actor of a payment link', function () {
+  this.timeout(150_000);
+  let live: LiveMoney;
+  let subscribed: Receiver;
+  let own: Receiver;
+  let fresh: Temporal | undefined;
+
+  before(async () => {
+    live = await startLiveMoney({ env: { LOG_LEVEL: 'fatal' } });
+    subscribed = await startReceiver();
+    for (const mode of ['live', 'test'] as const) {
+      const events = ['payment.completed'];
+      const url = `${subscribed.url}/${mode}`;
+      const { secret } = await createEndpoint(live.gateway.deps, { merchantId: live.merchantId, mode, url, events, description: null });
+      if (mode === 'live') subscribed.setSecret(secret);
+    }
+  });
+  after(async () => {
+    await live?.stop();
+    await subscribed?.stop();
+    await fresh?.stop();
+  });
+  beforeEach(async () => {
+    own = await startReceiver();
+  });
+  afterEach(async () => {
+    await own.stop();
+  });
+
+  const deps = () => live.gateway.deps;
+  const newLink = async (input: { usd?: bigint; expiresAt?: Date } = {}): Promise<PaymentLinkView & { address: string }> => {
+    const customer = await live.newCustomer();
+    const made = input.expiresAt ? new Date(input.expiresAt.getTime() - 300_000) : new Date();
+    const { link, webhookSecret } = await createPaymentLink(
+      { ...deps(), now: () => made },
+      {
+        ...{ merchantId: live.merchantId, mode: 'live', customerId: customer.id, amountCents: (input.usd ?? 25n) * 100n },
+        ...{ publicUrl: 'https://pay.example', webhookUrl: own.url, expiresInS: 300 },
+      },
+    );
+    own.setSecret(webhookSecret ?? '');
+    return { ...link, address: customer.address };
+  };
+  const view = (id: string, mode: 'live' | 'test' = 'live') => getPaymentLink(deps(), { merchantId: live.merchantId, mode, id });
+  const becomes = (id: string, status: string, limitMs = 40_000) =>
+    eventually(`the link ${status}`, async () => (await view(id)).status === status, limitMs);
+  const pay = async (address: string, units: bigint) => await live.chain.usdt.call('transfer', [address, units]);
+  const actor = (id: string): WorkflowHandle => {
+    const handle = live.gateway.gateway.link?.client.workflow.getHandle(`payment:${id}`);
+    if (!handle) throw new Error('Temporal is not linked');
+    return handle;
+  };
+  const statusOf = async (id: string) =>
+    await actor(id)
+      .describe()
+      .then((run) => run.status.name)
+      .catch(() => undefined);
+  const ends = (id: string, limitMs = 60_000) =>
+    eventually('the end of the actor', async () => (await statusOf(id)) === 'COMPLETED', limitMs);
+  const bodies = (receiver: Receiver, id: string) =>
+    receiver.requests.filter((request) => JSON.parse(request.body.toString()).data.id === id);
+
+  /** One event, one id and one body, at both receivers, with the signature of each one's own secret. */
+  async function expectTold(link: PaymentLinkView): Promise<void> {
+    await eventually('both webhooks', () => bodies(own, link.id).length > 0 && bodies(subscribed, link.id).length > 0, 60_000);
+    const all = [...bodies(own, link.id), ...bodies(subscribed, link.id)];
+    expect(all.every((request) => request.verified)).to.equal(true);
+    expect(new Set(all.map((request) => request.headers['x-webhook-id'])).size).to.equal(1);
+    expect(new Set(all.map((request) => request.body.toString())).size).to.equal(1);
+    const { event, data } = JSON.parse(String(all[0]?.body));
+    expect(event).to.equal('payment.completed');
+    const now = await view(link.id);
+    const steady = (shown: PaymentLinkView) => ({ ...shown, transactions: shown.transactions.map((row) => row.transaction_hash) });
+    expect(steady(data)).to.deep.equal(steady(now));
+    expect(now).to.include({ status: 'completed' });
+  }
+
+  it('carries real USDT in two transactions to the completion and to both webhooks', async () => {
+    const link = await newLink();
+    const first = await pay(link.address, 10n * USDT_UNIT);
+    await live.chain.mine(1);
+    const detected = await live.eventOf('deposit.detected', first);
+    expect(detected['payment_token']).to.equal(link.token);
+    await becomes(link.id, 'processing');
+    await live.chain.mine(6);
+    await becomes(link.id, 'partially_paid');
+    await eventually('the details', async () => {
+      const { note } = (await actor(link.id).query('view')) as { note: string };
+      return note.startsWith('10 of 25 USDT, expires at');
+    });
+    const second = await pay(link.address, 15n * USDT_UNIT);
+    await live.chain.mine(7);
+    await becomes(link.id, 'completed');
+    await expectTold(link);
+    expect(await view(link.id)).to.include({ amount_status: 'exact', paid_network: 'bsc', transaction_hash: second });
+    await ends(link.id);
+    const run = await actor(link.id).describe();
+    expect(run.memo).to.include({ payment_link_id: link.id, amount: '25 USDT' });
+    expect(JSON.stringify(run.memo)).to.not.include(link.token);
+    expect(run.historyLength).to.be.at.most(120);
+    expect(bodies(own, link.id)).to.have.length(1);
+  });
+
+  it('forgets a payment whose block was replaced, and completes when it is mined again', async () => {
+    const link = await newLink();
+    const hash = await pay(link.address, 25n * USDT_UNIT);
+    await live.chain.mine(1);
+    await becomes(link.id, 'processing');
+    const raw = await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]);
+    await live.chain.reorg(1);
+    await live.chain.mine(5);
+    await live.eventOf('deposit.failed', hash, 40_000);
+    expect(await view(link.id)).to.include({ status: 'pending', transaction_hash: null });
+    await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
+    await live.chain.mine(7);
+    await becomes(link.id, 'completed');
+    await expectTold(link);
+    await ends(link.id);
+  });
+
+  it('is open until the chain was read past its time, then expires, and later money is late', async () => {
+    const newest = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
+    const chainMs = Number.parseInt(newest.timestamp, 16) * 1_000;
+    const link = await newLink({ expiresAt: new Date(Math.max(chainMs, Date.now()) + 2_000) });
+    const expiry = Date.parse(link.expires_at) + 1_000;
+    const reason = await eventually(
+      'a look after its time',
+      async () => {
+        if (Date.now() < expiry) return undefined;
+        const run = await actor(link.id).describe();
+        return run.raw.pendingActivities?.[0]?.lastFailure?.message ?? undefined;
+      },
+      60_000,
+    );
+    expect(reason).to.match(/^0 of 25 USDT; expires when bsc was read past /);
+    expect((await view(link.id)).status).to.equal('pending');
+    await live.chain.anvil.rpc('evm_setNextBlockTimestamp', [Math.ceil((expiry + 5_000) / 1_000)]);
+    await live.chain.mine(1);
+    await becomes(link.id, 'expired', 70_000);
+    await ends(link.id);
+    const hash = await pay(link.address, 25n * USDT_UNIT);
+    await live.chain.mine(7);
+    expect((await live.eventOf('deposit.completed', hash))['payment_token']).to.equal(null);
+    expect(await view(link.id)).to.include({ status: 'expired', amount_status: 'late', paid_amount_usd: 0 });
+    expect(bodies(own, link.id)).to.have.length(0);
+  });
+
+  it('ends when its link is cancelled', async () => {
+    const link = await newLink();
+    await eventually('the actor', async () => (await statusOf(link.id)) === 'RUNNING');
+    await cancelPaymentLink(deps(), { merchantId: live.merchantId, mode: 'live', id: link.id });
+    await ends(link.id, 15_000);
+  });
+
+  it('tells of links paid in test mode on either network', async () => {
+    const scope = { merchantId: live.merchantId, mode: 'test' as const };
+    const customer = await createCustomer(deps(), { ...scope, externalId: 'payer', email: null, name: null, metadata: {} });
+    const terms = { ...scope, customerId: customer.id, amountCents: 2_500n, publicUrl: '', webhookUrl: own.url };
+    const { link, webhookSecret } = await createPaymentLink(deps(), terms);
+    own.setSecret(webhookSecret ?? '');
+    const money = { currency: 'USDT', outcome: 'completed', events: 'final', paymentToken: link.token } as const;
+    const payer = { merchantId: live.merchantId, customerId: customer.id };
+    await simulateDeposit(deps(), { ...payer, ...money, network: 'tron', amountUnits: 12_500_000n });
+    await simulateDeposit(deps(), { ...payer, ...money, network: 'bsc', amountUnits: (25n * USDT_UNIT) / 2n });
+    await eventually('the webhook of the link', () => bodies(own, link.id).length === 1);
+    expect(own.requests[0]?.verified).to.equal(true);
+    await ends(link.id);
+  });
+
+  it('goes on after a SIGKILL between the completion and its webhooks', async () => {
+    await live.gateway.stopWorker();
+    const env = {
+      ...{ DATABASE_URL: live.databaseUrl, TEMPORAL_ADDRESS: live.temporal.now.address, BSC_RPC_URLS: live.chain.url },
+      ...{ BSC_USDT_CONTRACT: live.chain.usdt.address, BSC_CONFIRMATIONS: '3' },
+    };
+    const link = await newLink();
+    for (const receiver of [own, subscribed]) receiver.setBehaviour({ kind: 'hang' });
+    let child = await startGatewayChild(env);
+    try {
+      await pay(link.address, 25n * USDT_UNIT);
+      await live.chain.mine(7);
+      await becomes(link.id, 'completed', 60_000);
+      await own.waitFor(1, 30_000);
+      await child.child.kill();
+      for (const receiver of [own, subscribed]) receiver.setBehaviour(200);
+      child = await startGatewayChild(env);
+      await ends(link.id, 90_000);
+      await expectTold(link);
+    } finally {
+      await child.child.kill();
+      await live.gateway.startWorker();
+    }
+  });
+
+  it('comes back after the loss of the whole store of Temporal, for open links and for unfinished webhooks', async () => {
+    const [waiting, paid] = [await newLink(), await newLink({ usd: 7n })];
+    for (const receiver of [own, subscribed]) receiver.setBehaviour(503);
+    await pay(paid.address, 7n * USDT_UNIT);
+    await live.chain.mine(7);
+    await becomes(paid.id, 'completed', 60_000);
+    await own.waitFor(1, 30_000);
+    const { port, uiUrl } = live.temporal.now;
+    await live.temporal.stop();
+    // Made without Temporal: its start waits in the outbox.
+    const made = await newLink({ usd: 9n });
+    const place = { dataDir: await tempDir('wiped-temporal'), port, uiPort: Number(new URL(uiUrl).port) };
+    fresh = await startTemporal({ ...place, log: () => undefined });
+    for (const receiver of [own, subscribed]) receiver.setBehaviour(200);
+    const repaired = await eventually('a repair', () => repairActors(deps()).catch(() => undefined), 30_000);
+    expect(repaired.payments).to.be.at.least(2);
+    for (const link of [waiting, made]) await eventually('its actor', async () => (await statusOf(link.id)) === 'RUNNING', 30_000);
+    await ends(paid.id, 90_000);
+    expect(bodies(subscribed, paid.id).length).to.be.at.least(2);
+    await pay(waiting.address, 25n * USDT_UNIT);
+    await pay(made.address, 9n * USDT_UNIT);
+    await live.chain.mine(7);
+    for (const link of [waiting, made]) {
+      await becomes(link.id, 'completed', 60_000);
+      await ends(link.id);
+    }
+    const events = await deps()
+      .orm.em.fork()
+      .execute<{ subject_id: string }[]>("select subject_id from events where type = 'payment.completed'");
+    expect(new Set(events.map((row) => row.subject_id)).size).to.equal(events.length);
+  });
+});
