@@ -82,4 +82,56 @@ describe('the slots of deliveries', () => {
     await slots.take(owner('a'));
     expect(await slots.take(owner('a'))).to.have.property('waitMs');
   });
+
+  it('in use at a time have different numbers, from the first one of this process on', async () => {
+    const slots = make({ firstNumber: 7 });
+    const held = await Promise.all(Array.from({ length: SLOTS_PER_ENDPOINT }, () => slots.take(owner('a'))));
+    expect(held.map((taken) => slotOf(taken).number)).to.deep.equal([7, 8, 9, 0, 1, 2, 3, 4, 5, 6]);
+    slotOf(held[3] ?? { waitMs: 0 }).free();
+    expect(slotOf(await slots.take(owner('a'))).number).to.equal(0);
+  });
+
+  it('that other processes hold are not asked for again for a second', async () => {
+    const slots = make();
+    const [held, refused] = [slotOf(await slots.take(owner('a'))), slotOf(await slots.take(owner('a')))];
+    expect(refused.usedElsewhere(100)).to.be.within(1_000, 1_100);
+    refused.free();
+    expect(await slots.take(owner('a'))).to.have.property('waitMs');
+    held.free();
+    nowMs += 1_000;
+    expect(await slots.take(owner('a'))).to.have.property('free');
+  });
+
+  it('that other processes hold for long send everything away at the pace at which those come free', async () => {
+    const slots = make();
+    const refused = slotOf(await slots.take(owner('a')));
+    const first = refused.usedElsewhere(9_000);
+    refused.free();
+    const waits = [first];
+    for (let index = 0; index < 20; index += 1) {
+      const away = await slots.take(owner('a'));
+      waits.push('waitMs' in away ? away.waitMs : -1);
+    }
+    // Nine seconds by ten slots.
+    expect(waits.slice(1).map((wait, index) => wait - (waits[index] ?? 0))).to.deep.equal(Array(20).fill(900));
+  });
+
+  it('refused at once do not count as quick answers of the receiver', async () => {
+    const slots = make({ perEndpoint: 2 });
+    // What is known of an endpoint is kept while something is on its way to it.
+    slotOf(await slots.take(owner('a')));
+    const slow = slotOf(await slots.take(owner('a')));
+    nowMs += 60_000;
+    slow.free();
+    for (let index = 0; index < 30; index += 1) {
+      const refused = slotOf(await slots.take(owner('a')));
+      refused.usedElsewhere(0);
+      refused.free();
+      nowMs += 1_000;
+    }
+    slotOf(await slots.take(owner('a')));
+    const away = await slots.take(owner('a'));
+    // The average still is of the receiver that took a minute.
+    expect('waitMs' in away && away.waitMs).to.be.above(5_000);
+  });
 });
