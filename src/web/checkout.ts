@@ -110,7 +110,7 @@ ${qrCode(method.payment_uri, `QR code for ${method.amount} ${currency} to ${addr
 Any other coin, or ${currency} on another network, may be lost.
 </div>
 ${method.contract_address ? html`<p class="muted">${currency} contract: <span class="mono" data-part="contract">${method.contract_address}</span></p>` : null}
-<p class="muted">The payment counts after ${method.required_confirmations} confirmations.</p>
+<p class="muted">This amount must arrive in full: what your wallet or exchange takes for sending comes on top. It counts after ${method.required_confirmations} confirmations.</p>
 </section>`;
 }
 

@@ -7,8 +7,10 @@ import { html } from './html.ts';
 import { type Page, sendPage } from './layout.ts';
 
 const PREFIX = '/pay';
+type TooOften = Error & { readonly status: 429; readonly headers: Readonly<Record<string, string>> };
+
 type PayOptions = {
-  /** Counts the request by the client's address; rejects with an error of status 429 where there were too many. */
+  /** Counts the request by the client's address; rejects with a {@link TooOften} where there were too many. */
   readonly count: (ctx: Context) => Promise<void>;
 };
 
@@ -39,15 +41,18 @@ async function pageOf(deps: Deps, count: PayOptions['count'], ctx: Context): Pro
     });
   } catch (error) {
     if (error instanceof Refusal && error.code === 'NOT_FOUND') return UNKNOWN_LINK;
-    if (isTooOften(error)) return TOO_OFTEN;
+    if (isTooOften(error)) {
+      ctx.set(error.headers);
+      return TOO_OFTEN;
+    }
     deps.log.error({ err: error }, 'the page of a payment link could not be made');
     ctx.set('Retry-After', '2');
     return UNAVAILABLE;
   }
 }
 
-function isTooOften(error: unknown): boolean {
-  return error instanceof Error && 'status' in error && error.status === 429;
+function isTooOften(error: unknown): error is TooOften {
+  return error instanceof Error && 'status' in error && error.status === 429 && 'headers' in error;
 }
 
 /** Any other method is none of a page's. */
