@@ -9,7 +9,8 @@ export async function watchChain(input: WatchChainInput): Promise<never> {
     const { followChain } = proxyActivities<Activities>({
       startToCloseTimeout: WATCH_START_TO_CLOSE_MS,
       heartbeatTimeout: WATCH_HEARTBEAT_MS,
-      retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 5_000 },
+      // Attempts are counted over the whole hour: a growing pause would make every later watcher wait longer for the one that was killed.
+      retry: { initialInterval: 500, backoffCoefficient: 1 },
       activityId: `follow:${input.network}`,
       summary: `follow ${input.network}`,
     });

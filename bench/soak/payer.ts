@@ -23,9 +23,9 @@ export type Payer = {
   holdings(address: string): Promise<{ readonly usdtUnits: bigint; readonly bnbUnits: bigint; readonly sent: number }>;
   /**
    * Replaces every block from the one that holds this transaction on; the other transactions move, this one goes. Returns its raw form, or
-   * undefined where it is in no block or too deep for a reorg.
+   * undefined where it is in no block or too deep for a reorg, or `when` says no. While `when` looks, the chain stands still.
    */
-  drop(hash: string): Promise<string | undefined>;
+  drop(hash: string, when: () => Promise<boolean>): Promise<string | undefined>;
   /** Replaces the newest blocks; returns the raw transactions they held. With `move` those go into the last new block. */
   reorg(depth: number, move: boolean): Promise<string[]>;
   sendRaw(raw: string): Promise<string>;
@@ -134,10 +134,12 @@ export async function createPayer(anvil: Anvil, random: Random): Promise<Payer> 
       ]);
       return { usdtUnits: BigInt(token as string), bnbUnits: BigInt(coin as string), sent: Number.parseInt(count as string, 16) };
     },
-    drop: (hash) =>
+    drop: (hash, when) =>
       exclusive(async () => {
-        const receipt = (await anvil.rpc('eth_getTransactionReceipt', [hash])) as { blockNumber: string } | null;
-        if (!receipt) return undefined;
+        const find = async () => (await anvil.rpc('eth_getTransactionReceipt', [hash])) as { blockNumber: string } | null;
+        if (!(await find())) await anvil.mine();
+        const receipt = await find();
+        if (!receipt || !(await when())) return undefined;
         const now = await head();
         const depth = now - Number.parseInt(receipt.blockNumber, 16) + 1;
         if (depth > MAX_REORG) return undefined;

@@ -4,6 +4,8 @@ import type { PayAction } from './plan.ts';
 
 /** Tries to have a payment recorded and then replaced; the watcher may be down just then, and finality passes in seconds. */
 const TRIES = 8;
+/** From then on the chain waits for the watcher: on a busy machine it may be some blocks behind for minutes. */
+const CHAIN_WAITS_AFTER_TRIES = 3;
 const SEEN_WITHIN_MS = 20_000;
 const WITHDRAWN_WITHIN_MS = 90_000;
 const LOOK_EVERY_MS = 150;
@@ -24,8 +26,9 @@ export function beReborn(play: Play, payment: PayAction): Promise<void> {
         undefined,
       );
       note(play, `to be mined twice: ${payment.shape} ${hash}`);
-      const recorded = await until(SEEN_WITHIN_MS, async () => (await statesOf(play, hash)).length > 0);
-      const raw = recorded ? await payer.drop(hash) : undefined;
+      const recorded = () => until(SEEN_WITHIN_MS, async () => (await statesOf(play, hash)).length > 0);
+      const now = tries > CHAIN_WAITS_AFTER_TRIES || (await recorded());
+      const raw = now ? await payer.drop(hash, recorded) : undefined;
       if (raw === undefined) continue;
       const failed = await until(WITHDRAWN_WITHIN_MS, async () => {
         const states = await statesOf(play, hash);
