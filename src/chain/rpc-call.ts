@@ -1,7 +1,6 @@
 // One JSON-RPC request to one endpoint. Everything an endpoint can do wrong becomes an EndpointFailure with a short reason.
 import { EndpointFailure, RpcRejected } from './errors.ts';
-
-export type Fetch = typeof globalThis.fetch;
+import type { HttpAnswer, HttpPost } from './http-post.ts';
 
 /** An endpoint as configured, split so that only `host` is ever shown: path, query and user information often hold an API key. */
 export type Endpoint = {
@@ -11,9 +10,9 @@ export type Endpoint = {
   readonly secrets: readonly string[];
 };
 
-export type CallOptions = { readonly fetch: Fetch; readonly timeoutMs: number; readonly maxResponseBytes: number };
+export type CallOptions = { readonly post: HttpPost; readonly timeoutMs: number; readonly maxResponseBytes: number };
 
-/** Splits an endpoint URL; throws a sentence without the URL in it. User information becomes an Authorization header (fetch refuses it in a URL). */
+/** Splits an endpoint URL; throws a sentence without the URL in it. User information becomes an Authorization header. */
 export function parseEndpoint(text: string): Endpoint {
   if (!URL.canParse(text)) throw new Error('an RPC endpoint is not a URL: write it as https://host/path');
   const url = new URL(text);
@@ -66,56 +65,36 @@ export async function callEndpoint(
   const timer = setTimeout(stop, options.timeoutMs);
   signal.addEventListener('abort', stop, { once: true });
   try {
+    const { url, headers } = endpoint;
     const body = JSON.stringify({ jsonrpc: '2.0', id, method: request.method, params: request.params });
-    const response = await options.fetch(endpoint.url, {
-      method: 'POST',
-      headers: endpoint.headers,
-      body,
-      redirect: 'error',
-      signal: abort.signal,
-    });
-    const text = await readBody(response, options.maxResponseBytes);
-    return readAnswer(endpoint, response, text, id);
+    const answer = await options.post({ url, headers, body, maxBytes: options.maxResponseBytes }, abort.signal);
+    return readAnswer(endpoint, answer, id);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof EndpointFailure || error instanceof RpcRejected) throw error;
     if (abort.signal.aborted) throw new EndpointFailure(`no answer within ${options.timeoutMs / 1000} s`);
+    if (error instanceof EndpointFailure || error instanceof RpcRejected) throw error;
     throw new EndpointFailure(connectionReason(error));
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
-    // Frees the socket of an answer that was refused half way; after a complete one it does nothing.
-    abort.abort();
   }
 }
 
-async function readBody(response: Response, maxBytes: number): Promise<string> {
-  if (!response.body) return '';
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  // Counted after decompression, so a small gzip that unpacks to gigabytes is cut off too.
-  for await (const chunk of response.body) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new EndpointFailure(`answer larger than ${Math.floor(maxBytes / 1_048_576)} MiB`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size).toString('utf8');
-}
-
-function readAnswer(endpoint: Endpoint, response: Response, text: string, id: number): unknown {
-  const throttled = response.status === 429 || response.status === 403;
-  const retryAfterMs = retryAfter(response.headers.get('retry-after'));
+function readAnswer(endpoint: Endpoint, { status, headers, text }: HttpAnswer, id: number): unknown {
+  const ok = status >= 200 && status < 300;
+  const throttled = status === 429 || status === 403;
+  const retryAfterMs = retryAfter(headers['retry-after']);
   let answer: unknown;
   try {
     answer = JSON.parse(text);
   } catch {
-    if (!response.ok) throw new EndpointFailure(`http ${response.status}`, { throttled, retryAfterMs });
+    if (!ok) throw new EndpointFailure(`http ${status}`, { throttled, retryAfterMs });
     throw new EndpointFailure(text.trimStart().startsWith('<') ? 'an HTML page instead of JSON' : 'not JSON or cut short');
   }
   // Some nodes send a JSON-RPC error with status 400 or 500: a revert has to be seen behind it.
   const members = isRecord(answer) ? answer : {};
   if (isRecord(members['error']) && !throttled) throw rpcError(endpoint, members['error']);
-  if (!response.ok) throw new EndpointFailure(`http ${response.status}`, { throttled, retryAfterMs });
+  if (!ok) throw new EndpointFailure(`http ${status}`, { throttled, retryAfterMs });
   if (members['id'] !== id) throw new EndpointFailure('an answer to another request');
   if (!('result' in members)) throw new EndpointFailure('neither result nor error');
   return members['result'];
@@ -129,14 +108,13 @@ function rpcError(endpoint: Endpoint, error: Record<string, unknown>): Error {
   return new EndpointFailure(`rpc error ${code}${message ? ` ${message}` : ''}`, { throttled });
 }
 
-function retryAfter(header: string | null): number | undefined {
-  return header !== null && /^\d{1,5}$/.test(header) ? Number.parseInt(header, 10) * 1000 : undefined;
+function retryAfter(header: string | undefined): number | undefined {
+  return header !== undefined && /^\d{1,5}$/.test(header) ? Number.parseInt(header, 10) * 1000 : undefined;
 }
 
 function connectionReason(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   // Only the code (ECONNREFUSED, ENOTFOUND, …): the message can repeat the URL.
-  const code = isRecord(cause) ? cause['code'] : undefined;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? `connection failed (${code})` : 'connection failed';
 }
 

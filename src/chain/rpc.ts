@@ -1,9 +1,10 @@
 // A pool of JSON-RPC endpoints of one chain: which one to ask, when to leave one alone, and what to say when none answers.
 import { ChainMismatch, EndpointFailure, RpcUnavailable } from './errors.ts';
+import { createHttpPost } from './http-post.ts';
 import { pause } from './pause.ts';
 import type { EndpointStatus } from './port.ts';
 import { createRate, type Rate } from './rate.ts';
-import { callEndpoint, type Endpoint, type Fetch, parseEndpoint } from './rpc-call.ts';
+import { callEndpoint, type Endpoint, parseEndpoint } from './rpc-call.ts';
 
 /** One endpoint during one piece of work: all calls of a session go to the same node. */
 export type RpcSession = {
@@ -22,7 +23,6 @@ export type RpcPoolOptions = {
   /** In order of preference; at least one, at most 16. */
   readonly urls: readonly string[];
   readonly chainId: number;
-  readonly fetch?: Fetch | undefined;
   readonly timeoutMs?: number | undefined;
   readonly maxResponseBytes?: number | undefined;
   /** An endpoint that is this many blocks behind the best one is used only when no better one answers. */
@@ -90,6 +90,7 @@ class Pool implements RpcPool {
   readonly #states: State[];
   readonly #options: RpcPoolOptions;
   readonly #now: () => number;
+  readonly #post = createHttpPost();
   #nextProbe = 0;
 
   constructor(options: RpcPoolOptions) {
@@ -226,8 +227,7 @@ class Pool implements RpcPool {
   ): Promise<unknown> {
     const waitMs = state.rate.takeMs();
     if (waitMs > 0) await pause(waitMs, signal);
-    const { fetch, maxResponseBytes } = this.#options;
-    const limits = { fetch: fetch ?? globalThis.fetch, timeoutMs, maxResponseBytes: maxResponseBytes ?? 67_108_864 };
+    const limits = { post: this.#post, timeoutMs, maxResponseBytes: this.#options.maxResponseBytes ?? 67_108_864 };
     try {
       return await callEndpoint(state.endpoint, request, limits, signal);
     } catch (error) {

@@ -1,4 +1,5 @@
 // The ways in which one endpoint answers a block wrongly, each with what the pool says about it.
+import { gzipSync } from 'node:zlib';
 import type { Answer, Fault, RpcCall } from '../support/fault-proxy.ts';
 
 type Receipt = { logs: unknown[]; logsBloom: string; blockHash: string; transactionHash: string; status?: string };
@@ -16,6 +17,8 @@ export function changed(method: string, change: (result: never, call: RpcCall) =
 export function always(answer: Answer): Fault {
   return (call) => (call.method === 'eth_chainId' ? undefined : answer);
 }
+
+const gzipped = { 'content-encoding': 'gzip', 'content-type': 'application/json' };
 
 /** What goes wrong, what the report says, and how it is made. */
 export const BLOCK_FAULTS: readonly [name: string, reason: RegExp, fault: Fault][] = [
@@ -116,7 +119,22 @@ export const BLOCK_FAULTS: readonly [name: string, reason: RegExp, fault: Fault]
   ['answers another question', /another request/, always({ json: { jsonrpc: '2.0', id: 'x', result: null } })],
   ['answers with a list', /another request/, always({ json: [] })],
   ['answers without result', /neither result nor error/, (call) => ({ json: { jsonrpc: '2.0', id: call.id } })],
-  ['redirects', /connection failed/, always({ status: 307, body: '', headers: { location: 'http://127.0.0.1:1/' } })],
+  ['redirects', /http 307/, always({ status: 307, body: '', headers: { location: 'http://127.0.0.1:1/' } })],
+  [
+    'packs its answer so that it is cut short',
+    /not JSON or cut short/,
+    always({ status: 200, headers: gzipped, body: gzipSync('{"jsonrpc":"2.0"}').subarray(0, 20) }),
+  ],
+  [
+    'packs its answer in another way than it was asked to',
+    /packed in a way that was not asked for/,
+    always({ status: 200, headers: { 'content-encoding': 'zstd' }, body: 'x' }),
+  ],
+  ['says 500', /http 500/, always({ status: 500, body: 'Internal Server Error' })],
+  ['says 502 with an HTML page', /http 502/, always({ status: 502, body: '<html><h1>Bad Gateway</h1></html>' })],
+  ['says 403', /http 403/, always({ status: 403, body: 'forbidden' })],
+  ['closes the connection in the middle of its answer', /connection failed/, always('cut')],
+  ['sends its answer drop by drop', /no answer within 0.4 s/, always('drip')],
   ['hangs', /no answer within 0.4 s/, always('hang')],
   ['resets the connection', /connection failed/, always('reset')],
   ['serves another chain', /chain id 97 instead of 56/, changed('eth_chainId', () => '0x61')],

@@ -24,12 +24,14 @@ export type Following = {
   readonly followed: FollowedChain;
   readonly reader: ChainReader;
   newReader(): ChainReader;
+  /** What a watcher that starts now has: nothing but the database. */
+  restart(): void;
   readonly seen: { foundLate: number; differences: bigint[]; heights: number };
   /** A customer's address on BNB Chain, lower-case. */
   newAddress(mode?: Mode): Promise<string>;
   /** Looks until nothing is behind; returns what the looks found together. */
   follow(): Promise<Look>;
-  /** Mines five blocks, so that all before is final, and follows them. */
+  /** Mines so many blocks that all before is final (five where finality is near), and follows them. */
   finish(): Promise<void>;
   /** One whole round of the reconciliation; the clock of the round is moved so that it is always due. */
   reconcile(): Promise<RoundStep>;
@@ -56,9 +58,12 @@ function ownXpubs(): Deps['xpubs'] {
   return { live: { bsc: xpub(60, 0), tron: xpub(195, 0) }, test: { bsc: xpub(60, 1), tron: xpub(195, 1) } };
 }
 
-/** Starts everything; `fault` is in place before the first call. */
-export async function startFollowing(options: { fault?: Fault; batchAddresses?: number } = {}): Promise<Following> {
-  const chain = await startTestChain();
+/** Starts everything; `fault` is in place before the first call. Finality is twice `slotsInAnEpoch` (1) below the head. */
+export async function startFollowing(
+  options: { fault?: Fault; batchAddresses?: number; slotsInAnEpoch?: number } = {},
+): Promise<Following> {
+  const { slotsInAnEpoch = 1 } = options;
+  const chain = await startTestChain({ slotsInAnEpoch });
   const proxy = await startFaultProxy(chain.url);
   proxy.fault = options.fault;
   const api = await startTestApi();
@@ -69,7 +74,7 @@ export async function startFollowing(options: { fault?: Fault; batchAddresses?: 
   const newReader = () => createBscReader({ rpc, usdtContract: chain.usdt.address });
   const reader = newReader();
   const seen: Following['seen'] = { foundLate: 0, differences: [], heights: 0 };
-  const followed: FollowedChain = {
+  const followed: { -readonly [K in keyof FollowedChain]: FollowedChain[K] } = {
     reader,
     watched: { network: 'bsc', index: new AddressSet(), loadedXid: '0' },
     pace: { everyMs: 0, batchAddresses: options.batchAddresses ?? 100 },
@@ -95,6 +100,11 @@ export async function startFollowing(options: { fault?: Fault; batchAddresses?: 
   let count = 0;
   return {
     ...{ chain, proxy, api, deps, followed, reader, newReader, seen, follow, rows },
+    restart: () => {
+      followed.reader = newReader();
+      followed.watched = { network: 'bsc', index: new AddressSet(), loadedXid: '0' };
+      followed.wakeFor = '';
+    },
     newAddress: async (mode = 'live') => {
       count += 1;
       const made = await createCustomer(deps, {
@@ -103,7 +113,7 @@ export async function startFollowing(options: { fault?: Fault; batchAddresses?: 
       return made.addresses.find((entry) => entry.network === 'bsc')?.address.toLowerCase() ?? '';
     },
     finish: async () => {
-      await chain.mine(5);
+      await chain.mine(3 + 2 * slotsInAnEpoch);
       await follow();
     },
     reconcile: async () => {

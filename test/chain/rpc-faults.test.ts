@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { AddressSet } from '../../src/chain/address-set.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
@@ -76,8 +77,42 @@ describe('endpoints that fail, lie or lag', () => {
   it('credits nothing of an answer that is too large, and does not keep it', async () => {
     const big = changed('eth_getBlockReceipts', () => 'x'.repeat(3_000_000));
     bad.fault = big;
-    const rpc = pool([bad.url], { maxResponseBytes: 1_048_576 });
+    const rpc = pool([bad.url], { maxResponseBytes: 1_048_576, timeoutMs: 5_000 });
     expect((await failureOf(readerOf(rpc).scan(number, watched, signal))).message).to.match(/answer larger than 1 MiB/);
+  });
+
+  it('stops unpacking a small answer that grows beyond the limit', async () => {
+    const body = gzipSync(Buffer.alloc(30 * 1_048_576, 32), { level: 1 });
+    expect(body.byteLength).to.be.below(1_048_576);
+    bad.fault = always({ status: 200, headers: { 'content-encoding': 'gzip' }, body });
+    const rpc = pool([bad.url], { maxResponseBytes: 1_048_576, timeoutMs: 5_000 });
+    expect((await failureOf(readerOf(rpc).scan(number, watched, signal))).message).to.match(/answer larger than 1 MiB/);
+  });
+
+  it('asks again on a new connection when a kept one was closed at the moment of its use, and only then', async () => {
+    const rpc = pool([bad.url]);
+    await rpc.run((session) => session.call('eth_blockNumber', []), signal);
+    bad.calls.length = 0;
+    let resets = 1;
+    bad.fault = () => (resets-- > 0 ? 'reset' : undefined);
+    expect(await rpc.run((session) => session.call('eth_blockNumber', []), signal)).to.match(/^0x/);
+    expect(rpc.status()[0]?.problem).to.equal(null);
+    expect(bad.calls).to.have.length(2);
+    await rpc.run((session) => session.call('eth_blockNumber', []), signal);
+    bad.calls.length = 0;
+    resets = 5;
+    expect((await failureOf(rpc.run((session) => session.call('eth_blockNumber', []), signal))).message).to.match(/connection failed/);
+    expect(bad.calls, 'twice for one question at most').to.have.length(2);
+  });
+
+  it('asks for the chain again after a connection broke: another node may answer now', async () => {
+    const rpc = pool([bad.url]);
+    await readerOf(rpc).header(number, signal);
+    bad.fault = always({ status: 502, body: '' });
+    await failureOf(readerOf(rpc).header(number, signal));
+    bad.fault = changed('eth_chainId', () => '0x61');
+    expect(await failureOf(readerOf(rpc).header(number, signal))).to.be.instanceOf(ChainMismatch);
+    expect(rpc.status()[0]?.problem).to.equal('chain id 97 instead of 56');
   });
 
   it('reads one block from one endpoint only', async () => {

@@ -30,8 +30,8 @@ export type TestChain = {
 };
 
 /** Starts a node of BNB Chain's id, deploys an 18-decimals token and gives the first account a million of it. */
-export async function startTestChain(options: { chainId?: number } = {}): Promise<TestChain> {
-  const anvil = await startAnvil({ chainId: options.chainId ?? TEST_CHAIN_ID, log: () => undefined });
+export async function startTestChain(options: { chainId?: number; slotsInAnEpoch?: number } = {}): Promise<TestChain> {
+  const anvil = await startAnvil({ chainId: TEST_CHAIN_ID, ...options, log: () => undefined });
   const accounts = ((await anvil.rpc('eth_accounts')) as string[]).map((account) => account.toLowerCase());
   const [first = ''] = accounts;
 

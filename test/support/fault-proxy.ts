@@ -3,11 +3,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
+const DRIP_MS = 40;
+
 export type RpcCall = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
 /** What is answered: JSON to send, or a whole answer of its own, or nothing for ever. */
 export type Answer =
   | { readonly json: unknown }
-  | { readonly status: number; readonly body: string; readonly headers?: Record<string, string> }
+  | { readonly status: number; readonly body: string | Buffer; readonly headers?: Record<string, string> }
+  /** Half of what the node said, then a closed connection. */
+  | 'cut'
+  /** What the node said, a character a moment. */
+  | 'drip'
   | 'hang'
   | 'reset';
 /** Decides about one call; `forward` asks the real node. Returning undefined means "forward". */
@@ -26,6 +32,12 @@ export type FaultProxy = {
   target: string;
   stop(): Promise<void>;
 };
+
+function drip(response: ServerResponse, whole: Buffer): void {
+  let at = 0;
+  const timer = setInterval(() => response.write(whole.subarray(at, ++at)), DRIP_MS);
+  response.once('close', () => clearInterval(timer));
+}
 
 /** Starts a proxy on a free port of 127.0.0.1 in front of the node at `target`. */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
@@ -51,6 +63,13 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     if (decided === 'hang') return;
     if (decided === 'reset') {
       request.socket.resetAndDestroy();
+      return;
+    }
+    if (decided === 'cut' || decided === 'drip') {
+      const whole = Buffer.from(JSON.stringify(await forward()));
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.byteLength });
+      if (decided === 'cut') response.write(whole.subarray(0, whole.byteLength / 2), () => request.socket.destroy());
+      else drip(response, whole);
       return;
     }
     if ('json' in decided) {
