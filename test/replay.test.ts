@@ -14,18 +14,25 @@ const SCENARIOS = [
   'webhook-retried-to-success',
 ];
 
+const PAYMENT_SCENARIOS = ['cancelled', 'completed-in-parts', 'completed-while-waiting-for-the-chain', 'expired', 'simulated'];
+
 describe('the stored histories', function () {
   this.timeout(60_000);
 
   it('all replay against this code', async () => {
     const report = await replayFiles([HISTORIES]);
     expect(report.failed).to.deep.equal([]);
-    expect(report.replayed).to.be.at.least(SCENARIOS.length + 2);
+    expect(report.replayed).to.be.at.least(SCENARIOS.length + PAYMENT_SCENARIOS.length + 2);
   });
 
   it('cover every way a deposit can go', async () => {
     const report = await replayFiles(SCENARIOS.map((name) => join(HISTORIES, 'deposit', `${name}.json`)));
     expect(report).to.deep.equal({ replayed: SCENARIOS.length, failed: [] });
+  });
+
+  it('cover every way a payment link can go', async () => {
+    const report = await replayFiles(PAYMENT_SCENARIOS.map((name) => join(HISTORIES, 'payment-link', `${name}.json`)));
+    expect(report).to.deep.equal({ replayed: PAYMENT_SCENARIOS.length, failed: [] });
   });
 
   it('refuse a workflow that was altered without a patch', async () => {

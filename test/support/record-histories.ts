@@ -1,5 +1,5 @@
-// Records the stored histories anew, from real runs on real servers: `npm run histories`. Only until the first tag; afterwards
-// histories are added, never replaced.
+// Records the stored histories anew, from real runs on real servers: `npm run histories`, or those of payment links alone with
+// `npm run histories payment-link`. Only until the first tag; afterwards histories are added, never replaced.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -10,6 +10,7 @@ import { createCustomer, createEndpoint, eventually } from './live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from './live-money.ts';
 import { stopParts } from './parts.ts';
 import { startReceiver } from './receiver.ts';
+import { recordPaymentHistories } from './record-payment-histories.ts';
 
 const FOLDER = join(import.meta.dirname, '../histories');
 const EXHAUSTED_WITHIN_MS = 120_000;
@@ -127,14 +128,24 @@ async function watcher(live: LiveMoney): Promise<void> {
   await writeFile(join(FOLDER, 'watch-chain', 'following.json'), `${history}\n`);
 }
 
+async function recordDeposits(live: LiveMoney): Promise<void> {
+  await completed(live);
+  await failedByReorg(live);
+  await failedByOperator(live);
+  await webhooks(live);
+  await watcher(live);
+}
+
+async function recordAlarm(): Promise<void> {
+  const impatient = await startLiveMoney({ settings: { stuckAfterMs: 3_000 } });
+  await alarmedThenCompleted(impatient);
+  await impatient.stop();
+}
+
+const all = process.argv[2] === undefined;
 const plain = await startLiveMoney();
-await completed(plain);
-await failedByReorg(plain);
-await failedByOperator(plain);
-await webhooks(plain);
-await watcher(plain);
+await recordPaymentHistories(plain, (scenario, workflowId) => store(plain, 'payment-link', scenario, workflowId));
+if (all) await recordDeposits(plain);
 await plain.stop();
-const impatient = await startLiveMoney({ settings: { stuckAfterMs: 3_000 } });
-await alarmedThenCompleted(impatient);
-await impatient.stop();
+if (all) await recordAlarm();
 await stopParts();
