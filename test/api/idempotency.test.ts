@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { purgeAnswers } from '../../src/services/idempotency.ts';
+import { answerOnce, IdempotencyConflict, purgeAnswers } from '../../src/services/idempotency.ts';
 import { createKey, revokeKey } from '../../src/services/keys.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { count, kind, post, rows } from '../support/once.ts';
@@ -70,6 +70,27 @@ describe('a POST with an Idempotency-Key', function () {
     expect(answers.slice(-2).map(kind)).to.deep.equal(['201 again', '201 again']);
     expect(new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text)).size).to.equal(1);
     expect(await count(api, 'webhook_endpoints')).to.equal(before + 1);
+  });
+
+  it('is looked for under its lock: whoever comes right behind the first one gets its answer or a conflict', async () => {
+    for (let turn = 0; turn < 30; turn += 1) {
+      const request = {
+        merchantId: api.merchant.id,
+        mode: 'test',
+        method: 'POST',
+        path: '/x',
+        key: randomUUID(),
+        requestHash: '0',
+      } as const;
+      const produce = async () => ({ status: 201, body: randomUUID() });
+      const claims = Array.from({ length: 16 }, (_, index) =>
+        answerOnce((index % 2 ? api : other).deps, request, produce, () => undefined),
+      );
+      const settled = await Promise.allSettled(claims);
+      const bodies = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value.body] : []));
+      expect(new Set(bodies).size).to.equal(1);
+      for (const one of settled) if (one.status === 'rejected') expect(one.reason).to.be.instanceOf(IdempotencyConflict);
+    }
   });
 
   it('is a conflict with another body or query, byte by byte, and the first answer stays', async () => {
