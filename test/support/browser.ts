@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 
 /** Where Debian puts it. */
 const CHROMIUM = '/usr/bin/chromium';
@@ -43,4 +43,60 @@ export async function openPage(browser: Browser, origin: string, options: Browse
   });
   page.on('requestfailed', (request) => complaints.push(`failed request: ${request.url()}`));
   return { page, context, complaints, requests };
+}
+
+/** The text as a person reads it: as it is laid out, without what is hidden. */
+export async function readText(place: Locator): Promise<string> {
+  // biome-ignore lint/performance/useDomNodeTextContent: what is seen is what is meant
+  return await place.innerText();
+}
+
+/** The first drawing of the page as squares, row by row: 1 for a dark one. Read from its pixels, whatever made them. */
+export async function readSquares(page: Page, side: number): Promise<number[]> {
+  return await page.evaluate<number[]>(`(async () => {
+    const [side, scale] = [${side}, 4];
+    const svg = document.querySelector('svg').cloneNode(true);
+    svg.setAttribute('width', side * scale);
+    svg.setAttribute('height', side * scale);
+    const image = new Image();
+    image.src = 'data:image/svg+xml,' + encodeURIComponent(new XMLSerializer().serializeToString(svg));
+    await image.decode();
+    const context = Object.assign(document.createElement('canvas'), { width: side * scale, height: side * scale }).getContext('2d');
+    context.drawImage(image, 0, 0);
+    const { data } = context.getImageData(0, 0, side * scale, side * scale);
+    const red = (x, y) => data[(y * side * scale + x) * 4];
+    return Array.from({ length: side * side }, (_, index) =>
+      red((index % side) * scale + 2, Math.floor(index / side) * scale + 2) < 128 ? 1 : 0);
+  })()`);
+}
+
+/** By how many pixels the page is wider than its window. */
+export async function overflowOf(page: Page): Promise<number> {
+  return await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}
+
+/** Texts whose contrast with what lies behind them is less than `least` to 1, as WCAG computes it. */
+export async function faintTexts(page: Page, least: number): Promise<{ text: string; ratio: number }[]> {
+  return await page.evaluate<{ text: string; ratio: number }[]>(`(() => {
+    const parse = (color) => color.match(/[\\d.]+/g).map(Number);
+    const light = ([r, g, b]) => [r, g, b].map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
+    const behind = (element) => {
+      for (let at = element; at; at = at.parentElement) {
+        const color = parse(getComputedStyle(at).backgroundColor);
+        if (color.length === 3 || color[3] === 1) return color;
+      }
+      return [255, 255, 255];
+    };
+    const found = [];
+    for (const element of document.querySelectorAll('body *')) {
+      const text = [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data.trim()).join('');
+      if (text === '') continue;
+      const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
+      const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+      if (ratio < ${least}) found.push({ text, ratio });
+    }
+    return found;
+  })()`);
 }
