@@ -3,7 +3,7 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import { type AnyEventType, EVENT_TYPES, TEST_EVENT } from '../domain/events.ts';
 import { USER_AGENT, WEBHOOK_HEADERS } from '../domain/webhook.ts';
 import { ERROR_STATUS, type ErrorCode } from './errors.ts';
-import { IDEMPOTENCY_KEY, takesKey } from './idempotency.ts';
+import { IDEMPOTENCY_KEY, REPLAYED_HEADER, takesKey } from './idempotency.ts';
 import type { Route } from './route.ts';
 import { id, time } from './schemas/common.ts';
 import { customer } from './schemas/customer.ts';
@@ -28,6 +28,10 @@ const idempotencyHeader = z.object({
       'Makes it safe to send the request again: for 24 hours the same key with the same request gets the first answer, marked with `Idempotency-Replayed: true`.',
     example: '7f9c1c1e-order-4711',
   }),
+});
+
+const replayedHeader = z.object({
+  [REPLAYED_HEADER]: z.literal('true').optional().meta({ description: 'This very answer was given before to the same Idempotency-Key.' }),
 });
 
 const DESCRIPTION: Readonly<Record<number, string>> = {
@@ -98,9 +102,17 @@ function responsesOf(route: Route) {
   return Object.fromEntries(
     [...good, ...bad].map(([status, schema]) => [
       `${status}`,
-      { description: DESCRIPTION[status] ?? '', content: { [JSON_TYPE]: { schema } } },
+      {
+        ...{ description: DESCRIPTION[status] ?? '', content: { [JSON_TYPE]: { schema } } },
+        ...(takesKey(route) && isReplayed(route, status) ? { headers: replayedHeader } : {}),
+      },
     ]),
   );
+}
+
+/** Only what a request brought about is stored. */
+function isReplayed(route: Route, status: number): boolean {
+  return status === 409 || route.statuses.some((good) => good === status);
 }
 
 function errorStatuses(route: Route): number[] {
