@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { TOTP } from 'otpauth';
+import { createSecretBox } from '../../src/secret-box.ts';
+import { call, startTestApi, type TestApi } from '../support/gateway.ts';
+import { type FreshDatabase, freshDatabase, tempDir } from '../support/parts.ts';
+import { cookieOf, postLogin } from '../support/sign-in.ts';
+import { answer, type Env, gateway, sideBySide } from './support.ts';
+
+const EMAIL = 'Owner@Shop.example';
+const PASSWORD = 'correct horse battery';
+const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString('base64');
+
+describe('command line: an operator lets people sign in', function () {
+  this.timeout(60_000);
+  let database: FreshDatabase;
+  let api: TestApi;
+  let env: Env;
+  before(async () => {
+    database = await freshDatabase();
+    const secretBox = createSecretBox(Buffer.from(SECRETS_KEY, 'base64'));
+    api = await startTestApi({ databaseUrl: database.url, deps: { secretBox } });
+    env = { DATABASE_URL: database.url, DATA_DIR: await tempDir('users'), SECRETS_KEY };
+  });
+  after(async () => {
+    await api.stop();
+    await database.drop();
+  });
+
+  const create = (...more: string[]) => ['user', 'create', '--merchant', api.merchant.id, '--email', EMAIL, ...more];
+  const login = (password: string, totp?: string) => postLogin(api, { email: EMAIL, password }, totp === undefined ? {} : { totp });
+
+  it('makes a user with the password of stdin, resets it, asks for codes and lists', async () => {
+    const { user_id: id } = await answer<{ user_id: string }>(create(), env, `${PASSWORD}\n`);
+    expect(id).to.match(/^[0-9a-f-]{36}$/);
+    const signedIn = await login(PASSWORD);
+    expect(signedIn.body).to.deep.equal({ user_id: id, merchant_id: api.merchant.id });
+
+    expect(await answer(['user', 'reset-password', '--email', EMAIL.toUpperCase()], env, 'another horse battery\r\n')).to.deep.equal({
+      user_id: id,
+    });
+    expect((await call(`${api.url}/customers`, { headers: { Cookie: cookieOf(signedIn) } })).status, 'the old session').to.equal(401);
+    expect((await login(PASSWORD)).status).to.equal(401);
+    expect((await login('another horse battery')).status).to.equal(200);
+
+    const totp = await answer<{ uri: string; secret: string }>(['user', 'totp', '--email', EMAIL], env);
+    expect(Object.keys(totp)).to.have.members(['uri', 'secret']);
+    expect(totp.uri).to.match(/^otpauth:\/\/totp\//);
+    expect((await login('another horse battery')).status).to.equal(401);
+    expect((await login('another horse battery', new TOTP({ secret: totp.secret }).generate())).status).to.equal(200);
+
+    const { users } = await answer<{ users: Record<string, unknown>[] }>(['user', 'list', '--merchant', api.merchant.id], env);
+    expect(users).to.have.length(1);
+    expect(users[0]).to.include({ id, email: EMAIL.toLowerCase(), merchant_id: api.merchant.id, totp: true });
+    expect(users[0]?.['last_login_at']).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+
+    expect(await answer(['user', 'totp', '--email', EMAIL, '--disable'], env)).to.deep.equal({ user_id: id, totp: false });
+    expect((await login('another horse battery')).status).to.equal(200);
+  });
+
+  it('refuses with one sentence and exit code 1, and wrong usage with 2, and says no password', async () => {
+    const refused: [string[], string, RegExp][] = [
+      [create(), PASSWORD, /^There is a user owner@shop\.example already\. .*"user reset-password"\.\n$/],
+      [
+        ['user', 'create', '--merchant', api.merchant.id, '--email', 'a@b'],
+        'too short',
+        /^The password must have at least 12 characters\.\n$/,
+      ],
+      [
+        ['user', 'create', '--merchant', api.merchant.id, '--email', 'a@b'],
+        'x'.repeat(10_000),
+        /^This is too long to be a password\. .*\.\n$/,
+      ],
+    ];
+    await sideBySide(refused, async ([args, input, sentence]) => {
+      const ran = await gateway(args, env, input);
+      expect([ran.code, ran.stdout], args.join(' ')).to.deep.equal([1, '']);
+      expect(ran.stderr).to.match(sentence);
+      expect(ran.stderr).to.not.contain(input);
+    });
+    await sideBySide(
+      [
+        ['user', 'create'],
+        ['user', 'create', '--email', 'a@b'],
+        ['user', 'totp'],
+        ['user', 'reset-password', '--email', ' '],
+      ],
+      async (args) => {
+        expect((await gateway(args, env, PASSWORD)).code, args.join(' ')).to.equal(2);
+      },
+    );
+  });
+
+  it('needs the key of stored secrets for codes alone, and refuses without it in production', async () => {
+    const production = { ...env, NODE_ENV: 'production', TEMPORAL_ADDRESS: '127.0.0.1:1', SECRETS_KEY: '' };
+    const ran = await gateway(['user', 'totp', '--email', EMAIL], production);
+    expect([ran.code, ran.stderr]).to.deep.equal([
+      1,
+      'SECRETS_KEY is not set. Set it to 32 random bytes, for example from "openssl rand -base64 32".\n',
+    ]);
+    expect(await answer(['user', 'totp', '--email', EMAIL, '--disable'], production)).to.include({ totp: false });
+  });
+});
