@@ -45,6 +45,8 @@ describe('the API while a part is away', function () {
       await server.stop();
       await Promise.all(Array.from({ length: 30 }, () => expectUnavailable({ path: '/customers/exists?email=x' })));
       await expectUnavailable({ path: '/customers', body: { external_id: 'x' } });
+      // Outside the base path, as everything for people.
+      await expectUnavailable({ path: '/../../login', body: { email: 'a@b', password: 'x' } });
       await expectUnavailable({ path: '/webhook-endpoints', body: { url: 'http://127.0.0.1:9/', events: '*' } });
       await server.start();
       await expectRecovered();
@@ -55,6 +57,7 @@ describe('the API while a part is away', function () {
       server.now.pause();
       await Promise.all(Array.from({ length: 12 }, () => expectUnavailable({ path: '/customers/exists?email=x' })));
       await expectUnavailable({ path: '/customers', body: { external_id: 'y' } });
+      await expectUnavailable({ path: '/../../login', body: { email: 'a@b', password: 'x' } });
       server.now.resume();
       await expectRecovered();
     });
