@@ -4,6 +4,10 @@ import { USDT_UNIT } from '../support/chain.ts';
 import { type GatewayChild, startGatewayChild } from '../support/gateway-child.ts';
 import { eventually } from '../support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
+import { ownProductionTemporal } from '../support/parts.ts';
+
+/** The production server of Temporal may have to be built first, once for a user. */
+const BUILD_LIMIT_MS = 20 * 60_000;
 
 /** The gateway is killed with SIGKILL at a chosen point and started again: every fact must survive, and none may be doubled. */
 describe('a gateway that is killed', function () {
@@ -17,8 +21,9 @@ describe('a gateway that is killed', function () {
     ...{ BSC_USDT_CONTRACT: live.chain.usdt.address, BSC_CONFIRMATIONS: '3' },
   });
 
-  before(async () => {
-    live = await startLiveMoney();
+  before(async function () {
+    this.timeout(BUILD_LIMIT_MS);
+    live = await startLiveMoney({ temporal: ownProductionTemporal });
     // Only the child works; the gateway of this process is kept for its services.
     await live.gateway.stopWorker();
     locker = await MikroORM.init({ clientUrl: live.databaseUrl, entities: [], discovery: { warnWhenNoEntities: false } });

@@ -41,6 +41,8 @@ export type LiveMoneyOptions = {
   readonly settings?: LiveOptions['settings'];
   readonly rpcUrls?: (chain: TestChain) => string;
   readonly databaseUrl?: string;
+  /** The Temporal server; the development server where not given. */
+  readonly temporal?: () => ReturnType<typeof ownTemporal>;
 };
 
 const LIVE_EVENTS = ['deposit.detected', 'deposit.confirming', 'deposit.completed', 'deposit.settled', 'deposit.failed'];
@@ -49,7 +51,7 @@ const LIVE_EVENTS = ['deposit.detected', 'deposit.confirming', 'deposit.complete
 export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<LiveMoney> {
   const [chain, temporal, databaseUrl] = await Promise.all([
     startTestChain(),
-    ownTemporal(),
+    (options.temporal ?? ownTemporal)(),
     options.databaseUrl ?? freshDatabase().then((database) => database.url),
   ]);
   const rpcUrls = options.rpcUrls?.(chain) ?? chain.url;

@@ -8,6 +8,8 @@ import { type DataDir, openDataDir, tryLock } from '../../src/devnet/data-dir.ts
 import { type Postgres, startPostgres } from '../../src/devnet/postgres.ts';
 import { type Log, stopAllChildren, stopLeftovers } from '../../src/devnet/processes.ts';
 import { startTemporal, type Temporal } from '../../src/devnet/temporal.ts';
+import { startTemporalServer } from '../../src/devnet/temporal-server.ts';
+import { findTemporalServer } from '../../src/devnet/temporal-server-install.ts';
 
 /** A server of one test's own: it may be stopped, killed and frozen, and comes back over the same data on the same port. */
 export type Restartable<T> = { readonly now: T; stop(): Promise<void>; kill(): Promise<void>; start(): Promise<T> };
@@ -115,6 +117,22 @@ export async function ownTemporal(): Promise<Restartable<Temporal>> {
   const uiPortOf = ({ uiUrl }: Temporal) => Number(new URL(uiUrl).port);
   const first = await startTemporal({ dataDir, log: silent });
   return restartable(first, (before) => startTemporal({ dataDir, log: silent, port: before.port, uiPort: uiPortOf(before) }));
+}
+
+/**
+ * A Temporal server as production runs it, that one test may kill; its stores are in a PostgreSQL server of its own. The development server
+ * where the production one cannot be had on this machine. Its first call for a user may build for minutes.
+ */
+export async function ownProductionTemporal(): Promise<Restartable<Temporal>> {
+  const programs = await findTemporalServer({ log: silent, env: process.env }).catch(() => undefined);
+  if (!programs) return await ownTemporal();
+  const dataDir = await tempDir('own-temporal-server');
+  const stores = await ownPostgres();
+  const start = async (port?: number): Promise<Temporal> => ({
+    ...(await startTemporalServer({ dataDir, postgresUrl: stores.now.url, log: silent, ...(port === undefined ? {} : { port }) })),
+    uiUrl: '',
+  });
+  return restartable(await start(), ({ port }) => start(port));
 }
 
 /** Stops everything that was started here and removes its folders. */
