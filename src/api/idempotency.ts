@@ -11,7 +11,7 @@ const KEY_HEADER = 'idempotency-key';
 /** Set on an answer that was given before. */
 export const REPLAYED_HEADER = 'Idempotency-Replayed';
 /** One to 255 visible characters; a header that was sent twice is joined with a space, which is none. */
-export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+export const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 const RETRY_AFTER_S = 1;
 
 /** Whether requests of a route may carry a key: every POST of a known caller. */

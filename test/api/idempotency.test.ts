@@ -5,6 +5,7 @@ import { createKey, revokeKey } from '../../src/services/keys.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { count, kind, post, rows } from '../support/once.ts';
 import { freshDatabase } from '../support/parts.ts';
+import { newUser, signIn } from '../support/sign-in.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -129,6 +130,17 @@ describe('a POST with an Idempotency-Key', function () {
     // The same path in another spelling is the same path, and another key of the merchant is the same merchant.
     const { key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
     expect(kind(await post(api, '/customers/', once, { external_id: once }, key))).to.equal('201 again');
+  });
+
+  it('counts alike for a session and a key of the merchant in one mode, and not in the other', async () => {
+    const once = randomUUID();
+    const cookie = await signIn(api, await newUser(api));
+    const bySession = (mode: Record<string, string>) =>
+      call(`${api.url}/customers`, { headers: { Cookie: cookie, 'Idempotency-Key': once, ...mode }, body: { external_id: once } });
+    const [session, key] = [await bySession({ 'X-Mode': 'test' }), await post(api, '/customers', once, { external_id: once })];
+    expect([kind(session), kind(key), key.text]).to.deep.equal(['201', '201 again', session.text]);
+    const [live, again] = [await bySession({}), await post(api, '/customers', once, { external_id: once }, api.keys.live)];
+    expect([kind(live), kind(again), again.text]).to.deep.equal(['201', '201 again', live.text]);
   });
 
   it('stores no 400, 401, 404 and 415: put right, the request is carried out under the same key', async () => {
