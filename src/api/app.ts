@@ -40,7 +40,7 @@ export function createApp(options: AppOptions): Koa {
   app.on('error', (error: unknown) => deps.log.debug({ err: error }, 'a connection broke while it was answered'));
   app.use(frame(deps.log));
   for (const middleware of options.before ?? []) app.use(middleware);
-  const router = new Router();
+  const router = new Router({ sensitive: true });
   const guards = options.guards ?? createGuards(deps);
   const findSession = createSessionFinder(deps);
   const isOwnOrigin = createOriginRule(options.publicUrl);

@@ -46,21 +46,15 @@ const takeBody = koaBody({
 export async function readRawBody(ctx: Context): Promise<Buffer> {
   const { body: taken } = ctx.request as { body?: unknown };
   if (typeof taken === 'string') return Buffer.from(taken, 'latin1');
-  // A body without a type is no text to the parser, and would be left on the wire.
-  if (!ctx.headers['content-type'] && hasBody(ctx)) {
-    if (Number(ctx.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-    throw unsupported();
-  }
-  // The parser would inflate it, which is work for us and a lever for an attacker.
-  if (!isPlain(ctx.headers['content-encoding']) && hasBody(ctx)) {
-    ctx.req.resume();
-    throw unsupported();
-  }
+  // The parser of bodies reads lengths as 32 bits.
+  if (Number(ctx.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  // A body without a type is no text to the parser, and would be left on the wire; a compressed one it would inflate, which is work for
+  // us and a lever for an attacker.
+  if (hasBody(ctx) && (!ctx.headers['content-type'] || !isPlain(ctx.headers['content-encoding']))) throw unsupported();
+  if (ctx.headers.expect !== undefined && hasBody(ctx)) ctx.res.writeContinue();
   try {
     await takeBody(ctx, async () => undefined);
   } catch (error) {
-    // What is left still has to be taken off the wire, or the caller would never read the answer; the server's own time-out ends it.
-    ctx.req.resume();
     throw typeOf(error) === 'entity.too.large'
       ? tooLarge()
       : new ApiError('INVALID_JSON', 'The request body could not be read to its end.');

@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { createServer as createHttpServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
+import { createWireGuard, FAULTS, refuseConnection, wireFault } from './wire.ts';
 
 /** Limits against clients that are slow on purpose. Times in milliseconds, sizes in bytes. */
 const LIMITS = {
@@ -12,10 +13,21 @@ const LIMITS = {
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 2_000,
   maxHeaderSize: 16 * 1024,
+  // We say it ourselves, in the form of every error.
+  requireHostHeader: false,
 } as const;
+
+/** A connection on which nothing moves while a request runs: a client that does not read its answer. */
+const SILENCE_MS = 120_000;
 
 const MAX_HEADERS = 100;
 const DRAIN_POLL_MS = 50;
+
+export type Timeouts = {
+  readonly headersTimeout?: number;
+  readonly requestTimeout?: number;
+  readonly connectionsCheckingInterval?: number;
+};
 
 export type ApiServer = {
   /** Resolves to the port once connections are taken; port 0 takes a free one. Rejects when the port is taken. */
@@ -24,16 +36,36 @@ export type ApiServer = {
   close(graceMs?: number): Promise<void>;
 };
 
-/** An HTTP server around the application. */
-export function createServer(app: Koa): ApiServer {
+/** An HTTP server around the application. `timeouts` shortens the patience with slow clients. */
+export function createServer(app: Koa, timeouts: Timeouts = {}): ApiServer {
   const handle = app.callback();
+  const wire = createWireGuard();
   let closing = false;
-  const server = createHttpServer({ ...LIMITS, keepAliveTimeoutBuffer: 1_000 }, (request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    if (wire.isOver(request)) {
+      request.resume();
+      return;
+    }
+    wire.watch(request, response);
+    const fault = wireFault(request);
+    if (fault) {
+      wire.refuse(request, response, fault);
+      return;
+    }
     if (closing) response.setHeader('Connection', 'close');
     void handle(request, response);
-  });
+  };
+  const server = createHttpServer({ ...LIMITS, ...timeouts, keepAliveTimeoutBuffer: 1_000 }, serve);
   server.maxHeadersCount = MAX_HEADERS;
-  server.on('clientError', refuseMalformed);
+  server.timeout = SILENCE_MS;
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else wire.refuseRest(socket, FAULT_OF[error.code ?? ''] ?? FAULTS.malformed);
+  });
+  // The one who reads the body says "100 Continue"; whoever is refused before need not send it.
+  server.on('checkContinue', serve);
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => wire.refuse(request, response, FAULTS.expectation));
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuseConnection(socket, FAULTS.tunnel));
   return {
     listen: ({ port, host }) =>
       new Promise((resolve, reject) => {
@@ -60,25 +92,7 @@ async function drain(server: Server, graceMs: number): Promise<void> {
   clearTimeout(force);
 }
 
-const MALFORMED: Readonly<Record<string, readonly [string, string]>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request headers are too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
+const FAULT_OF: Readonly<Record<string, (typeof FAULTS)[keyof typeof FAULTS]>> = {
+  HPE_HEADER_OVERFLOW: FAULTS.headers,
+  ERR_HTTP_REQUEST_TIMEOUT: FAULTS.slow,
 };
-
-/** Bytes that are no HTTP request never reach the application; they get an answer in the same form. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, sentence] = MALFORMED[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP.'];
-  const body = JSON.stringify({ error: sentence, code: 'VALIDATION_ERROR' });
-  const head = [
-    `HTTP/1.1 ${status}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${randomUUID()}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** Why bytes are refused before any route sees them. */
+export type WireFault = { readonly status: number; readonly reason: string; readonly sentence: string };
+
+const bad = (sentence: string): WireFault => ({ status: 400, reason: 'Bad Request', sentence });
+
+/** Faults that the server meets outside of a request's own lines. */
+export const FAULTS = {
+  malformed: bad('The request is not valid HTTP.'),
+  headers: { status: 431, reason: 'Request Header Fields Too Large', sentence: 'The request headers are too large.' },
+  slow: { status: 408, reason: 'Request Timeout', sentence: 'The request did not arrive in time.' },
+  expectation: { status: 417, reason: 'Expectation Failed', sentence: 'The only expectation is "100-continue".' },
+  tunnel: { status: 405, reason: 'Method Not Allowed', sentence: 'This server opens no tunnels.' },
+  version: { status: 505, reason: 'HTTP Version Not Supported', sentence: 'The version must be HTTP/1.1.' },
+} as const satisfies Record<string, WireFault>;
+
+/** How long the rest of a refused body is taken off the wire, so that the sender gets to read the answer. */
+const LINGER_MS = 2_000;
+
+/**
+ * What the parser takes and we do not, because a proxy in front of us may read it as another request: no or several hosts, another
+ * transfer coding than plain `chunked`, a target with a fragment, versions from before or after ours. Undefined for a plain request.
+ */
+export function wireFault(request: IncomingMessage): WireFault | undefined {
+  const { httpVersion, headers, rawHeaders, url = '' } = request;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return FAULTS.version;
+  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length;
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return bad('The request must have one Host header.');
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return bad('The only transfer coding is "chunked".');
+  if (url.includes('#')) return bad('The request target must not have a fragment.');
+  return undefined;
+}
+
+/** Answers on the bare connection, where there is no request to answer, and ends it. */
+export function refuseConnection(socket: Duplex, fault: WireFault): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { body, headers } = answerTo(fault);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${fault.status} ${fault.reason}\r\n${lines.join('')}\r\n${body}`);
+}
+
+/**
+ * Keeps watch over connections whose next bytes must not be taken for a request: an answer left before the body of its request had come,
+ * or the request itself was refused. What follows was sent by somebody who did not know that.
+ */
+export function createWireGuard() {
+  const over = new WeakSet<Duplex>();
+  const running = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>();
+  return {
+    isOver: (request: IncomingMessage): boolean => over.has(request.socket),
+    /** Sees to it that an answer which leaves before the whole body has come says that it is the last, and is. */
+    watch: (request: IncomingMessage, response: ServerResponse): void => {
+      running.set(request.socket, { request, response });
+      const writeHead = response.writeHead;
+      // Node calls it for implicit headers too: it is the last moment at which a header can be added.
+      response.writeHead = ((...given: Parameters<typeof writeHead>) => {
+        if (!request.complete) {
+          over.add(request.socket);
+          response.setHeader('Connection', 'close');
+          linger(request.socket);
+        }
+        return writeHead.apply(response, given);
+      }) as typeof writeHead;
+    },
+    /** Refuses one request in its turn, and what follows it. */
+    refuse: (request: IncomingMessage, response: ServerResponse, fault: WireFault): void => {
+      over.add(request.socket);
+      const { body, headers } = answerTo(fault);
+      linger(request.socket);
+      response.writeHead(fault.status, fault.reason, headers).end(body);
+    },
+    /** Refuses what follows a request that is whole; its own answer comes first. */
+    refuseRest: (socket: Duplex, fault: WireFault): void => {
+      if (over.has(socket)) return;
+      over.add(socket);
+      const last = running.get(socket);
+      if (last?.request.complete && !last.response.writableFinished) last.response.once('finish', () => refuseConnection(socket, fault));
+      else refuseConnection(socket, fault);
+    },
+  };
+}
+
+/** In the form of every error; the connection ends with it. */
+function answerTo({ status, sentence }: WireFault) {
+  const body = JSON.stringify({ error: sentence, code: status === 405 ? 'METHOD_NOT_ALLOWED' : 'VALIDATION_ERROR' });
+  const headers = {
+    'Content-Type': 'application/json',
+    'Content-Length': `${Buffer.byteLength(body)}`,
+    'X-Request-Id': randomUUID(),
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+  };
+  return { body, headers };
+}
+
+/** Closing with unread bytes resets the connection, and the sender would lose the answer: our side ends, and theirs is read out for a while. */
+function linger(socket: IncomingMessage['socket']): void {
+  socket.destroySoon = () => {
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(timer));
+  };
+}
