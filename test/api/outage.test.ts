@@ -34,6 +34,13 @@ describe('the API while a part is away', function () {
       expect(answer.text).not.to.match(/postgres|127\.0\.0\.1|ECONN|select|timeout exceeded/i);
       expect(durationMs).to.be.lessThan(LIMIT_MS);
     };
+    const expectPageUnavailable = async () => {
+      const startedAt = performance.now();
+      const answer = await call(`${api.origin}/pay/pl_${'A'.repeat(32)}`);
+      expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([503, 'text/html; charset=utf-8']);
+      expect(answer.text).to.include('not available').and.include('http-equiv="refresh"');
+      expect(performance.now() - startedAt).to.be.lessThan(LIMIT_MS);
+    };
     const works = async () => (await call(`${api.url}/customers`, { key: api.keys.test })).status === 200;
     const expectRecovered = async () => {
       for (let tries = 0; tries < 100 && !(await works()); tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
@@ -45,6 +52,7 @@ describe('the API while a part is away', function () {
       await server.stop();
       await Promise.all(Array.from({ length: 30 }, () => expectUnavailable({ path: '/customers/exists?email=x' })));
       await expectUnavailable({ path: '/customers', body: { external_id: 'x' } });
+      await expectPageUnavailable();
       // Outside the base path, as everything for people.
       await expectUnavailable({ path: '/../../login', body: { email: 'a@b', password: 'x' } });
       await expectUnavailable({ path: '/webhook-endpoints', body: { url: 'http://127.0.0.1:9/', events: '*' } });
@@ -56,6 +64,7 @@ describe('the API while a part is away', function () {
       expect(await works()).to.equal(true);
       server.now.pause();
       await Promise.all(Array.from({ length: 12 }, () => expectUnavailable({ path: '/customers/exists?email=x' })));
+      await expectPageUnavailable();
       await expectUnavailable({ path: '/customers', body: { external_id: 'y' } });
       await expectUnavailable({ path: '/../../login', body: { email: 'a@b', password: 'x' } });
       server.now.resume();
