@@ -5,10 +5,10 @@ import { addSession, endSessions } from './sessions.ts';
 import { type Attempt, giveBack, takeAttempt } from './throttle.ts';
 import { stepOfCode } from './totp.ts';
 import { normaliseEmail } from './users.ts';
-import { createWaitingLine, LineIsFull } from './waiting-line.ts';
+import { createWaitingLine, LineIsFull, type LineLimits } from './waiting-line.ts';
 
 /** Hashing takes 19 MiB and a thread of four that files and names need too: two at a time, whatever comes. */
-const LINE = { running: 2, places: 256, placesOfKey: 32, waitMs: 10_000 } as const;
+const LINE: LineLimits = { running: 2, places: 256, placesOfKey: 32, waitMs: 10_000 };
 const BUSY_RETRY_SECONDS = 2;
 const MAX_SITES_OF_USER = 100;
 
@@ -33,6 +33,7 @@ export type LoginOptions = {
   /** Bounds each wait for the database. */
   readonly within?: <T>(work: Promise<T>) => Promise<T>;
   readonly cost?: PasswordCost;
+  readonly line?: LineLimits;
 };
 
 /** Signs people in. Throws {@link LineIsFull} when more logins wait than this process takes. */
@@ -52,7 +53,7 @@ type Candidate = {
  */
 export function createLogin(deps: Deps, options: LoginOptions = {}): Login {
   const { within = (work) => work, cost = PASSWORD_COST } = options;
-  const line = createWaitingLine(LINE);
+  const line = createWaitingLine(options.line ?? LINE);
   const decoy = decoyHash(cost);
 
   const attempt = async (input: LoginInput, email: string, user: Candidate | undefined): Promise<LoginResult> => {

@@ -133,6 +133,26 @@ describe('users', function () {
     expect(outcome).to.equal('SecretBoxError');
   });
 
+  it('hash no more passwords at once than the line lets in: the rest is refused at once, by caller and by number', async () => {
+    const login = createLogin(deps, { line: { running: 1, places: 5, placesOfKey: 3, waitMs: 60_000 } });
+    const outcome = (index: number, site: string) =>
+      login(input(`nobody${index}@example.com`, { site })).then(
+        (result) => result.kind,
+        (error: Error) => error.name,
+      );
+    const sites = ['203.0.113.51', '203.0.113.52', '203.0.113.53'];
+    const outcomes = await Promise.all(Array.from({ length: 18 }, (_, index) => outcome(index, sites[index % 3] ?? '')));
+    expect(
+      outcomes.filter((kind) => kind === 'refused'),
+      'looked at',
+    ).to.have.length(5);
+    expect(outcomes.filter((kind) => kind !== 'refused' && kind !== 'LineIsFull' && kind !== 'throttled')).to.deep.equal([]);
+    const fromOne = await Promise.all(Array.from({ length: 6 }, (_, index) => outcome(index, '203.0.113.54')));
+    expect(fromOne.filter((kind) => kind === 'refused')).to.have.length(3);
+    expect(fromOne.filter((kind) => kind === 'throttled')).to.have.length(3);
+    expect(await outcome(0, '203.0.113.55'), 'afterwards').to.equal('refused');
+  });
+
   it('are listed by email, without what proves them', async () => {
     const listed = await listUsers(deps, { merchantId });
     expect(listed.map((user) => user.email)).to.deep.equal(listed.map((user) => user.email).sort());
