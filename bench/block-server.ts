@@ -15,6 +15,7 @@ export const FIRST_NUMBER = 0x200_0000;
 export const PAID_EVERY = 500;
 const FINAL_BEHIND = 3;
 const QUIET_TEMPLATES = 16;
+const UNKNOWN = '"error":{"code":-32601,"message":"the method does not exist/is not available"}';
 const STRANGER = `0x${'5e'.repeat(20)}`;
 
 /** A block's hash, by which its receipts are asked for. */
@@ -97,15 +98,16 @@ function serve(watched: string): void {
     request.on('end', () => {
       const call = JSON.parse(Buffer.concat(chunks).toString()) as Call;
       const result = resultOf(call);
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.write(`{"jsonrpc":"2.0","id":${call.id},`);
-      if (result === undefined) {
-        response.end('"error":{"code":-32601,"message":"the method does not exist/is not available"}}');
-        return;
-      }
-      response.write('"result":');
-      response.write(result);
-      response.end('}');
+      const parts = [
+        Buffer.from(`{"jsonrpc":"2.0","id":${call.id},${result === undefined ? UNKNOWN : '"result":'}`),
+        typeof result === 'object' ? result : Buffer.from(result ?? ''),
+        Buffer.from('}'),
+      ];
+      const length = parts.reduce((sum, part) => sum + part.byteLength, 0);
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
+      response.cork();
+      for (const part of parts) response.write(part);
+      response.end();
     });
   });
   server.listen(0, '127.0.0.1', () => {
