@@ -60,7 +60,10 @@ export async function readRawBody(ctx: Context): Promise<Buffer> {
       : new ApiError('INVALID_JSON', 'The request body could not be read to its end.');
   }
   const { body } = ctx.request as { body?: unknown };
-  return Buffer.from(typeof body === 'string' ? body : '', 'latin1');
+  if (typeof body === 'string') return Buffer.from(body, 'latin1');
+  // The parser passes over a type that it cannot read; its body must not be taken for an empty one.
+  if (hasBody(ctx)) throw unsupported();
+  return Buffer.alloc(0);
 }
 
 function isPlain(encoding: string | undefined): boolean {
