@@ -169,7 +169,7 @@ export const VARIABLES = {
     production: ['all', 'api', 'worker'],
     example: 'BASE64_OF_32_RANDOM_BYTES',
     about:
-      'Encrypts webhook secrets in the database: 32 bytes in base64 or hex (openssl rand -base64 32). Losing it loses those secrets. Unset outside production: made under DATA_DIR.',
+      'Encrypts the secrets in the database (of webhooks, of codes at the login, in stored answers): 32 bytes in base64 or hex (openssl rand -base64 32). Losing it loses those secrets. Unset outside production: made under DATA_DIR.',
   }),
   WALLET_XPUB_BSC: variable({
     group: 'keys',
