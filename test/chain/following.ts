@@ -58,6 +58,20 @@ function ownXpubs(): Deps['xpubs'] {
   return { live: { bsc: xpub(60, 0), tron: xpub(195, 0) }, test: { bsc: xpub(60, 1), tron: xpub(195, 1) } };
 }
 
+const nothingLoaded = (): FollowedChain['watched'] => ({ network: 'bsc', index: new AddressSet(), loadedXid: '0' });
+
+function noting(seen: Following['seen']): NonNullable<FollowedChain['report']> {
+  return {
+    foundLate: ({ deposits }) => {
+      seen.foundLate += deposits;
+    },
+    difference: ({ units }) => seen.differences.push(units),
+    heights: ({ scanned }) => {
+      seen.heights = scanned;
+    },
+  };
+}
+
 /** Starts everything; `fault` is in place before the first call. Finality is twice `slotsInAnEpoch` (1) below the head. */
 export async function startFollowing(
   options: { fault?: Fault; batchAddresses?: number; slotsInAnEpoch?: number } = {},
@@ -75,18 +89,8 @@ export async function startFollowing(
   const reader = newReader();
   const seen: Following['seen'] = { foundLate: 0, differences: [], heights: 0 };
   const followed: { -readonly [K in keyof FollowedChain]: FollowedChain[K] } = {
-    reader,
-    watched: { network: 'bsc', index: new AddressSet(), loadedXid: '0' },
+    ...{ reader, watched: nothingLoaded(), report: noting(seen) },
     pace: { everyMs: 0, batchAddresses: options.batchAddresses ?? 100 },
-    report: {
-      foundLate: ({ deposits }) => {
-        seen.foundLate += deposits;
-      },
-      difference: ({ units }) => seen.differences.push(units),
-      heights: ({ scanned }) => {
-        seen.heights = scanned;
-      },
-    },
   };
   const rows = async (sql: string, params: unknown[] = []) => await deps.orm.em.fork().execute<Row[]>(sql, params);
   const follow = async (): Promise<Look> => {
@@ -102,7 +106,7 @@ export async function startFollowing(
     ...{ chain, proxy, api, deps, followed, reader, newReader, seen, follow, rows },
     restart: () => {
       followed.reader = newReader();
-      followed.watched = { network: 'bsc', index: new AddressSet(), loadedXid: '0' };
+      followed.watched = nothingLoaded();
       followed.wakeFor = '';
     },
     newAddress: async (mode = 'live') => {

@@ -111,8 +111,16 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
     await reject(await rowOf(address));
     expect(await ledger(address)).to.deep.equal({ chain: -50n, held: 50n });
     const raw = await rawOf(hash);
+    // The database itself holds the rule: the amount changes only together with the return into a block.
+    const changed = () =>
+      live.rows('update deposits set amount_units = 1 where address_key = ?', [address.slice(2)]).then(
+        () => 'it was changed',
+        (error: unknown) => String(error),
+      );
+    expect(await changed()).to.contain('never changes');
     await live.chain.reorg(1);
     await live.follow();
+    expect(await changed()).to.contain('never changes');
     await live.chain.send({ to: payer.address, valueUnits: 20n });
     await live.chain.mine();
     await send(raw);

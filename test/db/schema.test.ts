@@ -218,16 +218,6 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
       expect(await refusal(back)).to.equal(null);
     });
 
-    it('may be another one when a failed deposit that had lost its block is bound to a new one', async () => {
-      const id = await depositIn('failed', 'BELOW_MINIMUM');
-      const lose = { text: 'update deposits set block_hash = null where id = ?', params: [id] };
-      const bind = { text: "update deposits set amount_units = 5, block_hash = 'b' where id = ?", params: [id] };
-      expect(await refusal(lose, bind)).to.equal(null);
-      expect(await refusal(bind), 'it holds money').to.contain('never changes');
-      expect(await refusal(lose, changeAmount(id)), 'it is in no block').to.contain('never changes');
-      expect(await refusal(lose, bind, changeAmount(id)), 'it holds money again').to.contain('never changes');
-    });
-
     it('keeps the identity under which it was recorded', async () => {
       const id = await depositIn('detected');
       const others = "mode = 'test'; network = 'tron'; transaction_hash = 'b'; address_key = 'b'; currency = 'BNB'; simulated = true";
