@@ -101,6 +101,31 @@ describe('blocks that are read twice', function () {
     expect((await live.deposits(address)).every((row) => row['verified_at'] !== null)).to.equal(true);
     expect(Number((await cursor())['verified_number'])).to.equal(head - 2);
   });
+
+  it('commits the quiet blocks of a backlog together, and what was read before a block that fails', async () => {
+    await live.follow();
+    const start = await cursor();
+    const first = Number(start['scanned_number']) + 1;
+    const address = await live.newAddress();
+    await live.chain.mine(40);
+    const paid = await live.chain.usdt.call('transfer', [address, 1n]);
+    await live.chain.mine(300);
+    const bad = `0x${(first + 60).toString(16)}`;
+    live.proxy.fault = (call) => (call.params[0] === bad ? { status: 500, body: '' } : undefined);
+    await live.follow().then(
+      () => expect.fail('a block that cannot be read was passed'),
+      () => undefined,
+    );
+    const stopped = await cursor();
+    expect(Number(stopped['scanned_number']), 'up to the one that failed').to.equal(first + 59);
+    expect(stopped['verified_number']).to.equal(stopped['scanned_number']);
+    expect(Number(stopped['version']) - Number(start['version'])).to.be.below(20);
+    expect((await live.deposits(address))[0]).to.include({ transaction_hash: paid, block_number: String(first + 40) });
+    live.proxy.fault = undefined;
+    await live.follow();
+    const kept = (await live.rows('select number from chain_blocks where number >= ? order by number', [first + 60])).length;
+    expect(kept, 'every block has its row').to.equal(Number((await cursor())['scanned_number']) - (first + 60) + 1);
+  });
 });
 
 describe('the progress that operators see', () => {
