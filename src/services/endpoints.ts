@@ -124,13 +124,16 @@ export async function deleteEndpoint(deps: Deps, input: Scope & { readonly id: s
 
 /** The endpoint of this merchant and mode that is not deleted. Throws a NOT_FOUND {@link Refusal}. */
 export async function findEndpoint(em: Em, input: Scope & { readonly id: string }, lockMode?: LockMode): Promise<WebhookEndpoint> {
+  const row = await findTarget(em, input, lockMode);
+  if (row.paymentLinkId != null) throw notFound('webhook endpoint');
+  return row;
+}
+
+/** As {@link findEndpoint}, but also the one that stands for the own URL of a payment link, by the link's id: for reading what was sent. */
+export async function findTarget(em: Em, input: Scope & { readonly id: string }, lockMode?: LockMode): Promise<WebhookEndpoint> {
   const { id, merchantId, mode } = input;
   const row = isUuid(id)
-    ? await em.findOne(
-        WebhookEndpoint,
-        { id, merchantId, mode, deletedAt: null, paymentLinkId: null },
-        lockMode === undefined ? {} : { lockMode },
-      )
+    ? await em.findOne(WebhookEndpoint, { id, merchantId, mode, deletedAt: null }, lockMode === undefined ? {} : { lockMode })
     : null;
   if (!row) throw notFound('webhook endpoint');
   return row;

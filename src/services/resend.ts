@@ -4,7 +4,7 @@ import { isoSeconds, TEST_EVENT } from '../domain/events.ts';
 import { eventWorkflowId, isUuid, resendWorkflowId } from '../domain/ids.ts';
 import type { Scope } from './customers.ts';
 import type { Deps } from './deps.ts';
-import { findEndpoint } from './endpoints.ts';
+import { findEndpoint, findTarget } from './endpoints.ts';
 import { recordEvent } from './events.ts';
 import { inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
 import { type AttemptRow, type DeliveryView, presentDelivery } from './present.ts';
@@ -23,13 +23,13 @@ export type EventView = { id: string; event: string; data: Record<string, unknow
 
 export type DeliveryFilters = { readonly status?: WebhookDelivery['status'] | undefined; readonly event?: string | undefined };
 
-/** One page of what was sent to an endpoint, with attempts. Throws a {@link Refusal} for an unknown endpoint or a foreign cursor. */
+/** One page of what was sent to an endpoint, or to the own URL of a payment link by its id, with attempts. Throws a {@link Refusal} for an unknown endpoint or a foreign cursor. */
 export async function listDeliveries(
   deps: Deps,
   input: Scope & DeliveryFilters & { readonly id: string; readonly page: PageRequest },
 ): Promise<PageOf<DeliveryView>> {
   const em = deps.orm.em.fork();
-  const endpoint = await findEndpoint(em, input);
+  const endpoint = await findTarget(em, input);
   const filters = [
     ...(input.status === undefined ? [] : [{ sql: 'status = ?', values: [input.status] }]),
     ...(input.event === undefined ? [] : [{ sql: 'event_type = ?', values: [input.event] }]),

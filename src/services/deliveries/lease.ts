@@ -47,7 +47,7 @@ export async function beginAttempt(
   delivery: DueDelivery,
   attempt: { readonly number: number; readonly preferred: number },
 ): Promise<Lease | NoLease> {
-  const owner = delivery.endpoint.id;
+  const owner = delivery.endpoint.slotOwner;
   for (let tries = 0; tries < TRIES; tries += 1) {
     const [row] = await em.execute<{ slot: number | null; token: string | null; seen_free: boolean }[]>(BEGIN_SQL, [
       ...[owner, (attempt.preferred + tries) % SLOTS_PER_ENDPOINT, owner, delivery.id, delivery.round, attempt.number, deps.now()],

@@ -14,6 +14,8 @@ export type DueDelivery = {
   readonly body: Buffer;
   readonly endpoint: {
     readonly id: string;
+    /** Whose connections are counted: the endpoint's, or those of all payment links of the merchant that name the same URL. */
+    readonly slotOwner: string;
     readonly url: string;
     readonly enabled: boolean;
     readonly deleted: boolean;
@@ -34,6 +36,7 @@ type Row = {
   event_type: string;
   body: Buffer;
   endpoint_id: string;
+  slot_owner: string;
   url: string;
   enabled: boolean;
   deleted: boolean;
@@ -44,10 +47,16 @@ type Row = {
   finished_at: string | Date | null;
 };
 
+/**
+ * Every payment link has an endpoint of its own, so a shop's links are held together by what they have in common: the URL less its query.
+ * A question mark written out here would be taken for a parameter.
+ */
+const SLOT_OWNER = `case when w.payment_link_id is null then w.id else md5(w.merchant_id::text || split_part(w.url, chr(63), 1))::uuid end`;
+
 /** Reads a delivery with its event, endpoint and newest attempt. Undefined for an unknown id. */
 export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDelivery | undefined> {
   const rows = await em.execute<Row[]>(
-    `select d.id, d.status, d.round, d.next_attempt_at, d.event_id, d.event_type, e.body, e.merchant_id, w.id as endpoint_id, w.url, w.enabled, w.deleted_at is not null as deleted,
+    `select d.id, d.status, d.round, d.next_attempt_at, d.event_id, d.event_type, e.body, e.merchant_id, w.id as endpoint_id, ${SLOT_OWNER} as slot_owner, w.url, w.enabled, w.deleted_at is not null as deleted,
        w.secret_sealed, w.earlier_secrets, a.number, a.started_at, a.finished_at
      from webhook_deliveries d
      join events e on e.id = d.event_id
@@ -73,7 +82,7 @@ function fromRow(row: Row): DueDelivery {
     },
     nextAttemptAt: dateOf(row.next_attempt_at),
     endpoint: {
-      ...{ id: row.endpoint_id, url: row.url, enabled: row.enabled, deleted: row.deleted },
+      ...{ id: row.endpoint_id, slotOwner: row.slot_owner, url: row.url, enabled: row.enabled, deleted: row.deleted },
       secretSealed: row.secret_sealed,
       earlierSecrets: row.earlier_secrets,
     },

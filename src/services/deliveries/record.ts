@@ -43,7 +43,7 @@ export async function endAttempt(em: Em, deps: Deps, delivery: DueDelivery, end:
     [
       ...[now, statusCode, error, body, Math.round(outcome.durationMs), delivery.id, delivery.round, end.number],
       ...[status, end.nextAttemptAt, open ? null : now, delivery.id, delivery.round],
-      ...[delivery.endpoint.id, end.lease.slot, end.lease.token],
+      ...[delivery.endpoint.slotOwner, end.lease.slot, end.lease.token],
       ...healthParams({
         ...{ ok: end.verdict === 'succeeded', ended: !open, gone: statusCode === GONE, statusCode, now },
         endpointId: delivery.endpoint.id,

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { createEndpoint, listEndpoints } from '../../../src/services/endpoints.ts';
+import { createEndpoint, deleteEndpoint, getEndpoint, listEndpoints, updateEndpoint } from '../../../src/services/endpoints.ts';
 import { createPaymentLink, type NewPaymentLink } from '../../../src/services/payments/create.ts';
 import { getPublicPayment } from '../../../src/services/payments/public.ts';
 import { getPaymentLink, listPaymentLinks } from '../../../src/services/payments/reads.ts';
 import { type AmountTooSmall, Refusal } from '../../../src/services/refusal.ts';
-import { getEvent } from '../../../src/services/resend.ts';
+import { getEvent, listDeliveries, resendDelivery } from '../../../src/services/resend.ts';
 import { type Shop, startShop } from './support.ts';
 
 describe('a payment link', function () {
@@ -119,8 +119,20 @@ describe('a payment link', function () {
     const { transactionHash } = await shop.deposit(paid);
     expect(event.data).to.deep.include({ token: link.token, paid_network: 'bsc', transaction_hash: transactionHash, status: 'completed' });
     expect(event.data).to.not.have.property('webhook_secret');
+    await expectResendable(link.id);
     expect(event.data).to.deep.equal(await getPaymentLink(shop.deps, { ...scope, id: link.id }));
   });
+
+  /** What went to the link's own URL can be read and sent again, and the URL is no endpoint otherwise. */
+  async function expectResendable(id: string): Promise<void> {
+    const scope = { merchantId: shop.merchantId, mode: 'live' as const, id };
+    const [sent] = (await listDeliveries(shop.deps, { ...scope, page: { limit: 25 } })).rows;
+    expect(sent).to.include({ endpoint_id: id, event: 'payment.completed', status: 'pending' });
+    await shop.sql("update webhook_deliveries set status = 'failed', finished_at = now() where id = ?", [sent?.id]);
+    expect((await resendDelivery(shop.deps, { ...scope, id: String(sent?.id) })).status).to.equal('pending');
+    for (const work of [getEndpoint, deleteEndpoint, updateEndpoint])
+      expect(await work(shop.deps, scope).catch((error: Refusal) => error.code)).to.equal('NOT_FOUND');
+  }
 
   it('is found by state, customer, time and any part of its words', async () => {
     const other = await shop.api.newMerchant();
