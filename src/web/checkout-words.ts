@@ -52,10 +52,12 @@ export function timeLeft(view: Pick<PublicPaymentView, 'expires_at' | 'server_ti
   return hours < 48 ? `${plural(hours, 'hour')} left` : `${plural(Math.floor(hours / 24), 'day')} left`;
 }
 
+const OVER = 'The time to pay is over. A payment that was sent in time still counts once the network shows it.';
+
 /** What is left to send and until when; without a way to pay the time is over, and only what was sent before is still waited for. */
 function rest(view: PublicPaymentView): string {
   const [method] = view.methods;
-  if (!method) return 'The time to pay is over. A payment that was sent in time still counts once the network shows it.';
+  if (!method) return OVER;
   const missing = view.status === 'pending' ? '' : `${method.amount} ${method.currency} is still missing. `;
   return `${missing}${timeLeft(view)}.`;
 }
@@ -65,7 +67,9 @@ function processing(view: PublicPaymentView, required: Required): string {
   // The slowest decides when the payment is done.
   const [slowest] = [...waiting].sort((a, b) => a.confirmations - b.confirmations);
   const wait = slowest ? `It waits for the network: ${progress(slowest, required)}.` : 'It waits for the network.';
-  return view.methods.length > 0 ? `${wait} ${rest(view)}` : `${wait} You need not do anything more.`;
+  if (view.methods.length > 0) return `${wait} ${rest(view)}`;
+  // No way to pay is left: enough was seen, or the time is over and it may not have been enough.
+  return Date.parse(view.server_time) < Date.parse(view.expires_at) ? `${wait} You need not do anything more.` : `${wait} ${OVER}`;
 }
 
 function completed(view: PublicPaymentView): string {

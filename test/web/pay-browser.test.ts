@@ -163,6 +163,7 @@ describe('the page of a payment link in a browser', function () {
     const customerId = await shop.customer('test');
     const link = await shop.link({ customerId, mode: 'test' });
     const gone = await shop.link({ customerId, mode: 'test' });
+    const late = await shop.link({ customerId, mode: 'test' });
     await call(`${shop.api.url}/payment-links/${gone.id}/cancel`, { key: shop.api.keys.test, method: 'POST' });
     const address = (await methods(link))[0].address;
     const watched = await pageOf(gone);
@@ -176,11 +177,14 @@ describe('the page of a payment link in a browser', function () {
       expect(await page.locator('meta[http-equiv="refresh"]').count()).to.equal(refreshes);
     };
     await expectClosed('This payment link was cancelled', 0);
+    await simulate({ customer_id: customerId, payment_token: late.token, amount: '5', outcome: 'confirming' });
     shop.pass(3_601);
     await page.goto(`${shop.api.origin}/pay/${link.token}`);
     await expectClosed('The time to pay is over.', 1);
+    await page.goto(`${shop.api.origin}/pay/${late.token}`);
+    await expectClosed('1 of 15 confirmations. The time to pay is over.', 1);
     await advancePaymentLink(shop.deps, { linkId: link.id });
-    await page.reload();
+    await page.goto(`${shop.api.origin}/pay/${link.token}`);
     await expectClosed('This payment link has expired', 0);
     await close(watched);
   });
