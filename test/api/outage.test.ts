@@ -3,11 +3,16 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { createApp } from '../../src/api/app.ts';
 import { ok, route } from '../../src/api/route.ts';
+import { ROUTES } from '../../src/api/routes/index.ts';
 import { createServer } from '../../src/api/server.ts';
+import { addSession } from '../../src/services/access/sessions.ts';
+import { createUser } from '../../src/services/access/users.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { ownPostgres } from '../support/parts.ts';
 
 const LIMIT_MS = 2_000;
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+const TOKEN = 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ';
 
 describe('the API while a part is away', function () {
   this.timeout(60_000);
@@ -25,11 +30,17 @@ describe('the API while a part is away', function () {
       await server.stop();
     });
 
-    const expectUnavailable = async (input: { method?: string; path: string; body?: unknown }) => {
+    const expectUnavailable = async (input: {
+      method?: string;
+      path: string;
+      body?: unknown;
+      key?: string | undefined;
+      headers?: Record<string, string>;
+    }) => {
       const startedAt = performance.now();
       const answer = await call(api.url + input.path, { key: api.keys.test, ...input });
       const durationMs = performance.now() - startedAt;
-      expect([answer.status, answer.body['code']], answer.text).to.deep.equal([503, 'UNAVAILABLE']);
+      expect([answer.status, answer.body['code']], `${input.method} ${input.path} ${answer.text}`).to.deep.equal([503, 'UNAVAILABLE']);
       expect(answer.headers.get('retry-after')).to.match(/^\d+$/);
       expect(answer.text).not.to.match(/postgres|127\.0\.0\.1|ECONN|select|timeout exceeded/i);
       expect(durationMs).to.be.lessThan(LIMIT_MS);
@@ -67,6 +78,36 @@ describe('the API while a part is away', function () {
       await expectPageUnavailable();
       await expectUnavailable({ path: '/customers', body: { external_id: 'y' } });
       await expectUnavailable({ path: '/../../login', body: { email: 'a@b', password: 'x' } });
+      server.now.resume();
+      await expectRecovered();
+    });
+
+    it('answers 503 within 2 s on every route, by key, by session and to the public, whether it is stopped or hangs', async () => {
+      const { userId } = await createUser(api.deps, {
+        merchantId: api.merchant.id,
+        email: 'a@example.com',
+        password: 'correct horse battery',
+      });
+      const token = await api.deps.orm.em.fork().transactional((em) => addSession(em, api.deps, userId));
+      const cookie = { Cookie: `ch_session=${token}` };
+      const ask = async () => {
+        const requests = ROUTES.flatMap(({ method, path, only, auth }) => {
+          const target = {
+            method: method.toUpperCase(),
+            path: path.replace(/:token/, TOKEN).replace(/:[a-z_]+/, UNKNOWN_ID),
+          };
+          const bySession = { ...target, key: undefined, headers: cookie };
+          if (auth === 'none') return [{ ...target, key: undefined }];
+          return only === 'session' ? [bySession] : [target, bySession];
+        });
+        await Promise.all(requests.map(expectUnavailable));
+      };
+      await server.stop();
+      await ask();
+      await server.start();
+      await expectRecovered();
+      server.now.pause();
+      await ask();
       server.now.resume();
       await expectRecovered();
     });
