@@ -9,6 +9,8 @@ import type { Stage } from './stage.ts';
 
 const BLOCK_EVERY_MS = 1_000;
 const PROXY_MEMORY = 1_000;
+/** What takes longer after the last action began does not end at all. */
+const ACTIONS_END_WITHIN_MS = 15 * 60_000;
 
 /** How far the watcher fell behind the head at its worst, and the longest time in which it read no new block. */
 export type Lag = { blocks: number; standstillMs: number };
@@ -59,15 +61,21 @@ export async function perform(
   // One after the other: their wallet indexes, so their addresses, are then the same in every run of the seed.
   for (const action of plan.actions.filter(isFirst)) await performAction(play, action);
   const running: Promise<void>[] = [];
+  const underWay = new Set<string>();
   for (const action of plan.actions.filter((entry) => !isFirst(entry))) {
     const waitMs = play.beganMs + action.atMs - Date.now();
     if (waitMs > 0) await sleep(waitMs);
     if (action.kind === 'kill') say(`SIGKILL ${action.victim}, back after ${action.downMs} ms`);
-    running.push(performAction(play, action));
+    const name = `${action.kind} of ${(action.atMs / 1_000).toFixed(1)} s`;
+    underWay.add(name);
+    running.push(performAction(play, action).then(() => void underWay.delete(name)));
     for (const proxy of stage.proxies) if (proxy.calls.length > PROXY_MEMORY) proxy.requests.length = proxy.calls.length = 0;
   }
   say('no more actions are begun; waiting for those under way');
-  await Promise.all(running);
+  const late = sleep(ACTIONS_END_WITHIN_MS, undefined, { ref: false }).then(() => {
+    throw new Error(`still under way after ${ACTIONS_END_WITHIN_MS / 60_000} minutes: ${[...underWay].join(', ')}`);
+  });
+  await Promise.race([Promise.all(running), late]);
   for (const proxy of stage.proxies) proxy.fault = undefined;
   for (const hook of stage.hooks.values()) hook.heal();
   return {

@@ -7,13 +7,19 @@ const TYPES = {
   Bool: proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_BOOL,
 } as const;
 
-/** The names of our search attributes that the server does not know. Throws while Temporal is away. */
+/** A server whose own store is away takes a call and never answers it. */
+const CALL_TIMEOUT_MS = 5_000;
+
+/** The names of our search attributes that the server does not know. Throws while Temporal is away, within five seconds. */
 export async function missingSearchAttributes(link: TemporalLink, namespace: string): Promise<string[]> {
-  const { customAttributes } = await link.client.connection.operatorService.listSearchAttributes({ namespace });
+  const { customAttributes } = await within(link, () => link.client.connection.operatorService.listSearchAttributes({ namespace }));
   return Object.keys(SEARCH_ATTRIBUTES).filter((name) => !(name in (customAttributes ?? {})));
 }
 
-/** Registers what is missing: a start that names an unknown attribute would be refused, and money would wait. */
+/**
+ * Registers what is missing: a start that names an unknown attribute would be refused, and money would wait. Throws as
+ * {@link missingSearchAttributes} does.
+ */
 export async function ensureSearchAttributes(link: TemporalLink, namespace: string): Promise<string[]> {
   const missing = await missingSearchAttributes(link, namespace);
   if (missing.length === 0) return [];
@@ -22,6 +28,10 @@ export async function ensureSearchAttributes(link: TemporalLink, namespace: stri
       .filter(([name]) => missing.includes(name))
       .map(([name, type]) => [name, TYPES[type]]),
   );
-  await link.client.connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+  await within(link, () => link.client.connection.operatorService.addSearchAttributes({ namespace, searchAttributes }));
   return missing;
+}
+
+function within<T>(link: TemporalLink, call: () => Promise<T>): Promise<T> {
+  return link.client.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
 }

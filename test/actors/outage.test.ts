@@ -3,6 +3,7 @@ import { createApp } from '../../src/api/app.ts';
 import { createServer } from '../../src/api/server.ts';
 import { readiness } from '../../src/health.ts';
 import { healthRoutes } from '../../src/ops.ts';
+import { missingSearchAttributes } from '../../src/temporal/search-attributes.ts';
 import { USDT_UNIT } from '../support/chain.ts';
 import { type Gate, startGate } from '../support/gate.ts';
 import { call } from '../support/gateway.ts';
@@ -171,6 +172,24 @@ describe('an outage', function () {
     expect(new Set(about)).to.deep.equal(new Set(made));
     const ids = testReceiver.requests.map((request) => request.headers['x-webhook-id']);
     expect(new Set(ids).size).to.equal(made.length);
+  });
+
+  it('of a Temporal that takes calls and answers none keeps no worker from starting', async () => {
+    const { link, config } = live.gateway.gateway;
+    if (!link) throw new Error('this gateway has no Temporal');
+    expect(await missingSearchAttributes(link, config.temporal.namespace)).to.deep.equal([]);
+    live.temporal.now.pause();
+    const sinceMs = Date.now();
+    try {
+      const checked = await missingSearchAttributes(link, config.temporal.namespace).then(
+        () => 'answered',
+        () => 'failed',
+      );
+      expect(checked).to.equal('failed');
+      expect(Date.now() - sinceMs).to.be.below(10_000);
+    } finally {
+      live.temporal.now.resume();
+    }
   });
 
   it('of every RPC endpoint that hangs is named and caught up', async () => {
