@@ -11,8 +11,9 @@ import {
   waitDelayMs,
 } from '../../domain/deposit.ts';
 import { formatUnits } from '../../domain/money.ts';
+import { LINK_CURRENCY } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
-import { lockCustomer } from '../payments/money.ts';
+import { lockPayers } from '../payments/money.ts';
 import { type Tx, transact } from '../transact.ts';
 import { takeMonthlyLimit } from './monthly-limit.ts';
 import { currentPrice, freezePrice } from './price.ts';
@@ -47,8 +48,8 @@ export async function advanceDeposit(deps: Deps, input: { depositId: string; ala
   if (first.kind === 'rest') return await standing(em, deposit);
   const price = deposit.rateUnits == null ? await currentPrice(deps, deposit.currency) : undefined;
   return await transact(deps, async (tx) => {
-    // A link that this deposit pays is brought up to date with it: the customer's lock comes first.
-    if (deposit.paymentLinkId != null) await lockCustomer(tx.em, deposit.customerId);
+    // A payment link may be brought up to date with it: the customer's lock comes first.
+    if (deposit.currency === LINK_CURRENCY) await lockPayers(tx.em, [deposit.customerId]);
     const locked = await tx.em.findOneOrFail(Deposit, input.depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
     const fresh = await tx.em.findOne(ChainCursor, locked.network);
     freezePrice(locked, price);

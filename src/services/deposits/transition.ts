@@ -6,7 +6,7 @@ import { postingsOf } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
 import { recordEvent } from '../events.ts';
 import { postLedger } from '../ledger.ts';
-import { assignDeposit } from '../payments/match.ts';
+import { assignDeposit, noteLate } from '../payments/match.ts';
 import { recountLink } from '../payments/recount.ts';
 import { presentDeposit } from '../present.ts';
 import type { Tx } from '../transact.ts';
@@ -68,6 +68,7 @@ export async function applyTransition(tx: Tx, deps: Deps, deposit: Deposit, step
   await postLedger(em, deps, { deposit, kind: `deposit.${step.to}`, dedupKey: `${deposit.id}:${deposit.sequence}`, postings });
   if (startsGeneration(from)) await assignDeposit(tx, deps, deposit);
   else if (linkId !== null) await recountLink(tx, deps, linkId);
+  if (step.to === 'completed' && deposit.paymentLinkId == null) await noteLate(tx, deps, deposit);
   return step.silent ? [] : await recordDepositEvent(em, deps, deposit, step.headNumber);
 }
 

@@ -1,7 +1,7 @@
 import { type Deposit, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf } from '../../domain/assets.ts';
-import { LINK_CURRENCY, type LinkCandidate, type LinkStatus, matchLink } from '../../domain/payment-link.ts';
+import { LINK_CURRENCY, type LinkCandidate, type LinkStatus, type Match, matchLink } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
 import { ASSIGNED_SQL, lockPayers } from './money.ts';
@@ -13,21 +13,33 @@ const MAX_CLOSED = 50;
 
 /**
  * Assigns a deposit, which the caller's transaction has just recorded, revived or released (and flushed), to the link that it pays, and
- * brings that link up to date. `named`: the only link in question. Money that no open link takes stays a plain deposit; when it evidently
- * belongs to a closed link, that one shows `late`. Takes the customer's lock, which the caller should hold already.
+ * brings that link up to date. `named`: the only link in question. Money that no open link takes stays a plain deposit. Takes the
+ * customer's lock, which the caller should hold already.
  */
 export async function assignDeposit(tx: Tx, deps: Deps, deposit: Deposit, named?: string): Promise<void> {
-  if (deposit.currency !== LINK_CURRENCY) return;
-  if (!(await lockPayers(tx.em, [deposit.customerId])).has(deposit.customerId)) return;
-  const links = await candidatesOf(tx.em, deposit, named);
-  const { decimals } = assetOf(deposit.network, deposit.currency);
-  const minedAt = deposit.minedAt ?? deps.now();
-  const match = matchLink({ amountUnits: deposit.amountUnits, decimals, network: deposit.network, minedAt }, links);
-  if (!match) return;
-  if (match.kind === 'late') return await markLate(tx.em, deps, match.linkId);
+  const match = await matchOf(tx.em, deps, deposit, named);
+  if (match?.kind !== 'pays') return;
   deposit.paymentLinkId = match.linkId;
   await tx.em.flush();
   await recountLink(tx, deps, match.linkId);
+}
+
+/**
+ * Shows `late` on the closed or overdue link that this plain deposit would have paid in time, if there is one. For money that is confirmed:
+ * a payment that is only seen may still vanish. Takes the customer's lock, which the caller should hold already.
+ */
+export async function noteLate(tx: Tx, deps: Deps, deposit: Deposit): Promise<void> {
+  const match = await matchOf(tx.em, deps, deposit);
+  if (match?.kind === 'late') await markLate(tx.em, deps, match.linkId);
+}
+
+async function matchOf(em: Em, deps: Deps, deposit: Deposit, named?: string): Promise<Match> {
+  if (deposit.currency !== LINK_CURRENCY) return undefined;
+  if (!(await lockPayers(em, [deposit.customerId])).has(deposit.customerId)) return undefined;
+  const links = await candidatesOf(em, deposit, named);
+  const { decimals } = assetOf(deposit.network, deposit.currency);
+  const minedAt = deposit.minedAt ?? deps.now();
+  return matchLink({ amountUnits: deposit.amountUnits, decimals, network: deposit.network, minedAt }, links);
 }
 
 async function markLate(em: Em, deps: Deps, linkId: string): Promise<void> {

@@ -39,14 +39,9 @@ export async function assignedMoney(em: Em, linkId: string): Promise<AssignedMon
 export const ASSIGNED_SQL = `(select coalesce(sum(${SCALED}), 0)::text from deposits d where d.payment_link_id = l.id)`;
 
 /**
- * Takes the lock under which everything about a customer's links is decided. Always before the rows of deposits and links. Foreign keys to
- * the customer do not wait for it.
+ * Takes the locks under which everything about customers' links is decided, of those that have any, in one order for everybody. Always
+ * before the rows of deposits and links. Foreign keys to the customer do not wait for it. Returns the ids of the locked ones.
  */
-export async function lockCustomer(em: Em, customerId: string): Promise<void> {
-  await em.execute('select id from customers where id = ? for no key update', [customerId]);
-}
-
-/** Locks those of the customers that have payment links, in one order for everybody. Returns their ids. */
 export async function lockPayers(em: Em, customerIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (customerIds.length === 0) return new Set();
   const rows = await em.execute<{ id: string }[]>(

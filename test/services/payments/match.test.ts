@@ -193,6 +193,15 @@ describe('money that arrives for payment links', function () {
       expect((await view(two.id)).amount_status, 'money that fits no link').to.equal('none');
     });
 
+    it('is not said of a payment that vanished before it was confirmed', async () => {
+      const link = await shop.link({ customerId: await shop.customer() });
+      shop.pass(3_700);
+      const deposit = await shop.pay(link.customer_id, { coins: '25', state: 'confirming' });
+      expect((await view(link.id)).amount_status).to.equal('none');
+      await shop.move(deposit, 'failed', 'REORGED');
+      expect((await view(link.id)).amount_status).to.equal('none');
+    });
+
     it('does not stand in the way of a newer link', async () => {
       const customerId = await shop.customer();
       const old = await shop.link({ customerId });

@@ -8,7 +8,7 @@ import { recordDeposit } from '../../../src/services/deposits/record.ts';
 import { applyTransition } from '../../../src/services/deposits/transition.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createPaymentLink, type NewPaymentLink } from '../../../src/services/payments/create.ts';
-import { lockCustomer } from '../../../src/services/payments/money.ts';
+import { lockPayers } from '../../../src/services/payments/money.ts';
 import { transact } from '../../../src/services/transact.ts';
 import { startTestApi, type TestApi, type TestApiOptions } from '../../support/gateway.ts';
 
@@ -79,7 +79,7 @@ async function move(deps: Deps, id: string, to: DepositState, failureCode: Failu
   const { customerId } = await deps.orm.em.fork().findOneOrFail(Deposit, id);
   await patiently(() =>
     transact(deps, async (tx) => {
-      await lockCustomer(tx.em, customerId);
+      await lockPayers(tx.em, [customerId]);
       const deposit = await tx.em.findOneOrFail(Deposit, id);
       await applyTransition(tx, deps, deposit, { to, failureCode, headNumber: null });
     }),
