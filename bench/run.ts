@@ -26,6 +26,7 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
     load: () => import('./isolation.ts'),
   },
   exists: { about: 'GET /customers/exists against a bare handler', load: () => import('./exists.ts') },
+  memory: { about: 'memory of the API over 200,000 requests (BENCH_REQUESTS)', load: () => import('./memory.ts') },
 };
 
 const names = process.argv.slice(2);
