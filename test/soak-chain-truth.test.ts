@@ -65,5 +65,9 @@ describe("the soak's reading of the chain", () => {
     ]);
     expect(truth.arrived.get(`${ANN} BNB`)).to.equal(9n + 9n + 0x11n);
     expect(truth.arrived.get(`${ANN} USDT`)).to.equal(12n);
+    expect([...truth.strange]).to.deep.equal([[`${hex('04')} ${ANN}`, 8n]]);
+    const tested = await readChain(rpc, { usdt, live: new Set([BEN]), own: new Set([ANN, BEN]) });
+    expect([...tested.credits.keys()]).to.deep.equal([`${hex('04')} ${BEN} USDT`]);
+    expect(tested.strange.get(`${hex('01')} ${ANN}`)).to.equal(9n);
   });
 });

@@ -204,6 +204,7 @@ const FAULTS: readonly [name: string, rule: string, spoil: (records: World) => v
     'no wallet index is used twice',
     ({ listed }) => set(at(listed, 1), { addresses: at(listed, 0)['addresses'] }),
   ],
+  ['forgets an unknown token', 'what is never credited is kept for the operator', ({ setAside }) => void setAside.shift()],
   ['loses a customer', 'every customer exists once', ({ listed }) => void listed.shift()],
   [
     'announces a customer twice',

@@ -24,6 +24,7 @@ export const USDT = 10n ** 18n;
 export const hex = (digits: string, bytes = 32) => `0x${digits.repeat(bytes * 2).slice(0, bytes * 2)}`;
 export const [ANN, BEN, TEST] = [hex('a1', 20), hex('b2', 20), hex('c3', 20)];
 export const [PAID, DUST, TO_BEN, GONE, SIMULATED] = [hex('1'), hex('2'), hex('3'), hex('9'), hex('5')];
+const FOREIGN = hex('4');
 export const BLOCK = hex('bb');
 
 const customer = (number: number, merchant: MerchantName, mode: 'live' | 'test', bsc: string): Customer => ({
@@ -89,9 +90,19 @@ export function soakWorld(): World {
     truth: {
       ...{ head: 20, transactions: new Set([PAID, DUST, TO_BEN]) },
       credits: new Map(credits.map((one) => [`${one.hash} ${one.address} ${one.currency}`, one])),
+      strange: new Map([[`${FOREIGN} ${ANN}`, 4n]]),
       arrived: new Map(credits.map((one) => [`${one.address} ${one.currency}`, one.amountUnits])),
     },
-    ...{ seen, deliveries, customers: [ann, ben, test], problems: [], internalErrors: 0, sharedWallets: [], spender: hex('0', 20) },
+    ...{
+      seen,
+      deliveries,
+      customers: [ann, ben, test],
+      problems: [],
+      internalErrors: 0,
+      sharedWallets: [],
+      setAside: [{ transaction_hash: FOREIGN, address: ANN, sum: '4' }],
+      spender: hex('0', 20),
+    },
     simulated: [
       {
         action: {

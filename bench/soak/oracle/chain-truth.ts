@@ -24,6 +24,8 @@ export type ChainTruth = {
   readonly credits: ReadonlyMap<string, Credit>;
   /** Everything that ever reached one of our addresses, credited or not: base units by `address currency`. */
   readonly arrived: ReadonlyMap<string, bigint>;
+  /** What is never credited but has to be kept for the operator, unknown tokens and real money on test addresses: units by `hash address`. */
+  readonly strange: ReadonlyMap<string, bigint>;
 };
 
 type Transaction = { hash: string; from: string; to: string | null; value: string };
@@ -47,6 +49,7 @@ export async function readChain(rpc: (method: string, params: readonly unknown[]
   const transactions = new Set<string>();
   const credits = new Map<string, Credit>();
   const arrived = new Map<string, bigint>();
+  const strange = new Map<string, bigint>();
   let parent: string | undefined;
   for (let number = 0; number <= head; number++) {
     const block = (await rpc('eth_getBlockByNumber', [`0x${number.toString(16)}`, true])) as Block;
@@ -59,15 +62,18 @@ export async function readChain(rpc: (method: string, params: readonly unknown[]
       const trace = (await rpc('debug_traceTransaction', [transaction.hash, { tracer: 'callTracer' }])) as Frame;
       const movements = [...movementsOf(transaction, receipt, rules), ...internalOf(trace, rules)];
       for (const movement of movements) {
-        const place = `${movement.to} ${movement.currency}`;
-        arrived.set(place, (arrived.get(place) ?? 0n) + movement.amountUnits);
-        if (rules.live.has(movement.to) && !rules.own.has(movement.from))
-          add(credits, transaction.hash, movement, { number, hash: block.hash });
+        const { from, to, currency, amountUnits } = movement;
+        increase(arrived, `${to} ${currency}`, amountUnits);
+        if (rules.own.has(from)) continue;
+        if (rules.live.has(to)) add(credits, transaction.hash, movement, { number, hash: block.hash });
+        else increase(strange, `${transaction.hash} ${to}`, amountUnits);
       }
+      for (const { to, units } of transfersIn(receipt))
+        if (to.contract !== rules.usdt && rules.own.has(to.address)) increase(strange, `${transaction.hash} ${to.address}`, units);
     }
   }
   const judged = [...credits].map(([key, credit]) => [key, { ...credit, dust: isDust(credit) }] as const);
-  return { head, transactions, arrived, credits: new Map(judged) };
+  return { head, transactions, arrived, strange, credits: new Map(judged) };
 }
 
 function isDust(credit: Credit): boolean {
@@ -79,12 +85,22 @@ function movementsOf(transaction: Transaction, receipt: Receipt, { usdt, own }: 
   const to = transaction.to?.toLowerCase();
   if (to !== undefined && own.has(to) && BigInt(transaction.value) > 0n)
     found.push({ from: transaction.from.toLowerCase(), to, currency: 'BNB', amountUnits: BigInt(transaction.value) });
-  for (const log of receipt.logs) {
-    if (log.address.toLowerCase() !== usdt || log.topics[0] !== TRANSFER || log.topics.length !== 3) continue;
-    const [from = '', receiver = ''] = log.topics.slice(1).map((topic) => `0x${topic.slice(ADDRESS_IN_TOPIC).toLowerCase()}`);
-    if (own.has(receiver) && BigInt(log.data) > 0n) found.push({ from, to: receiver, currency: 'USDT', amountUnits: BigInt(log.data) });
-  }
+  for (const { from, to, units } of transfersIn(receipt))
+    if (to.contract === usdt && own.has(to.address)) found.push({ from, to: to.address, currency: 'USDT', amountUnits: units });
   return found;
+}
+
+/** Every event of the name Transfer with an amount, whoever's it is. */
+function transfersIn(receipt: Receipt): { from: string; to: { contract: string; address: string }; units: bigint }[] {
+  return receipt.logs.flatMap((log) => {
+    if (log.topics[0] !== TRANSFER || log.topics.length !== 3 || BigInt(log.data) === 0n) return [];
+    const [from = '', address = ''] = log.topics.slice(1).map((topic) => `0x${topic.slice(ADDRESS_IN_TOPIC).toLowerCase()}`);
+    return [{ from, to: { contract: log.address.toLowerCase(), address }, units: BigInt(log.data) }];
+  });
+}
+
+function increase(sums: Map<string, bigint>, key: string, units: bigint): void {
+  sums.set(key, (sums.get(key) ?? 0n) + units);
 }
 
 /** Coins that contracts pass on: every frame below the top one that moves value and is not undone. */

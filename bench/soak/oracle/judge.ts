@@ -6,7 +6,7 @@ import type { Stage } from '../stage.ts';
 import { type ChainTruth, readChain } from './chain-truth.ts';
 import type { Difference } from './compare.ts';
 import { recordsOf, type Seen } from './records.ts';
-import { readAccounts, readDeliveries, readDepositAccounts, readSharedWallets } from './rows.ts';
+import { readAccounts, readDeliveries, readDepositAccounts, readSetAside, readSharedWallets } from './rows.ts';
 import { compareAll, type Records } from './verdict.ts';
 
 export type Verdict = {
@@ -44,6 +44,7 @@ export async function judge(stage: Stage, done: Done, reconciled: Reconciled): P
     depositAccounts: await readDepositAccounts(stage),
     deliveries: await readDeliveries(stage),
     sharedWallets: await readSharedWallets(stage),
+    setAside: await readSetAside(stage),
     holdings: await Promise.all(addresses.map(async (address) => ({ address, ...(await payer.holdings(address)) }))),
     spender: customers.find((customer) => customer.number === OWN_WALLET)?.addresses.bsc,
   };

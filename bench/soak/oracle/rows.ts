@@ -53,3 +53,13 @@ export function readDeliveries({ sql }: Stage): Promise<DeliveryRow[]> {
 export function readSharedWallets({ sql }: Stage): Promise<WalletRow[]> {
   return sql('select wallet_index::text as wallet_index, count(*)::int as uses from customers group by wallet_index having count(*) > 1');
 }
+
+export type SetAsideRow = { readonly transaction_hash: string; readonly address: string; readonly sum: string };
+
+/** What was set aside for the operator because of what it is, by transaction and address. */
+export function readSetAside({ sql }: Stage): Promise<SetAsideRow[]> {
+  return sql(
+    `select transaction_hash, lower(address) as address, sum(amount_units)::text as sum from unrecognised_transfers
+     where transaction_hash <> '' and reason <> 'from one of our own wallets' group by transaction_hash, lower(address)`,
+  );
+}

@@ -3,7 +3,7 @@ import type { SimulateAction } from '../plan.ts';
 import { type ChainTruth, creditKey } from './chain-truth.ts';
 import type { Difference } from './compare.ts';
 import type { Seen } from './records.ts';
-import type { AccountRow, DeliveryRow, DepositAccountRow, WalletRow } from './rows.ts';
+import type { AccountRow, DeliveryRow, DepositAccountRow, SetAsideRow, WalletRow } from './rows.ts';
 
 const MAX_ATTEMPTS = 5;
 const DECIMALS = 18;
@@ -96,6 +96,22 @@ export function compareDeliveries(
       if (!known.has(`${name} ${eventId}`))
         found.push({ rule: 'no request without a delivery', subject: `${name} ${eventId}`, detail: 'unknown to the gateway' });
   return found;
+}
+
+/** Unknown tokens and real money on test addresses are kept for the operator to see; what a replaced block held may be there too. */
+export function compareSetAside(rows: readonly SetAsideRow[], truth: ChainTruth): Difference[] {
+  const kept = new Map(rows.map((row) => [`${row.transaction_hash} ${row.address}`, BigInt(row.sum)]));
+  return [...truth.strange].flatMap(([subject, units]) =>
+    kept.get(subject) === units
+      ? []
+      : [
+          {
+            rule: 'what is never credited is kept for the operator',
+            subject,
+            detail: `${kept.get(subject) ?? 'nothing'} instead of ${units}`,
+          },
+        ],
+  );
 }
 
 /** The order in which wallets were handed out, from the rows themselves. */

@@ -10,8 +10,8 @@ import { compareHoldings, type Holding } from './holdings.ts';
 import { compareSubscriptions } from './listeners.ts';
 import { compareReconciled } from './reconciled.ts';
 import type { Seen } from './records.ts';
-import type { AccountRow, DeliveryRow, DepositAccountRow, WalletRow } from './rows.ts';
-import { compareDeliveries, compareDepositLedger, compareLedger, compareWalletIndexes } from './stores.ts';
+import type { AccountRow, DeliveryRow, DepositAccountRow, SetAsideRow, WalletRow } from './rows.ts';
+import { compareDeliveries, compareDepositLedger, compareLedger, compareSetAside, compareWalletIndexes } from './stores.ts';
 
 export type Records = {
   readonly truth: ChainTruth;
@@ -30,6 +30,7 @@ export type Records = {
   readonly depositAccounts: readonly DepositAccountRow[];
   readonly deliveries: readonly DeliveryRow[];
   readonly sharedWallets: readonly WalletRow[];
+  readonly setAside: readonly SetAsideRow[];
   /** Receivers by the URL at which they are registered. */
   readonly nameOf: ReadonlyMap<string, string>;
   readonly holdings: readonly Holding[];
@@ -65,6 +66,7 @@ export function compareAll(records: Records): Difference[] {
   found.push(...compareSubscriptions(listeners, seen));
   found.push(...compareLedger(records.accounts, truth, simulated), ...compareDepositLedger(records.depositAccounts, truth));
   found.push(...compareDeliveries(records.deliveries, records.nameOf, seen), ...compareWalletIndexes(records.sharedWallets));
+  found.push(...compareSetAside(records.setAside, truth));
   found.push(...compareHoldings(records.holdings, truth), ...compareReconciled(records.reconciled, records.spender));
   return found;
 }
