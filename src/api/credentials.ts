@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { MODES } from '../domain/assets.ts';
 import type { SessionFinder } from '../services/access/sessions.ts';
 import type { KeyFinder } from '../services/keys.ts';
 import { ApiError } from './errors.ts';
@@ -30,18 +29,10 @@ export async function authenticate({ findOwner, findSession }: Finders, request:
   if (key !== undefined && !owner) throw unauthorized('The API key is not valid.');
   if (token !== undefined && !session) throw unauthorized('The session has ended. Sign in again.');
   if (owner && !session) return { kind: 'key', ...owner };
+  // Live unless the header says exactly "test": so the contract has it.
   const mode = request.headers['x-mode'] === 'test' ? 'test' : 'live';
   if (!session || (owner && (owner.merchantId !== session.merchantId || owner.mode !== mode))) throw differing();
   return { kind: 'session', mode, ...session };
-}
-
-/** With a session `X-Mode` chooses the data. Throws 400 for a value that is neither mode: a misspelt `test` must not reach live data. */
-export function checkMode(caller: Caller | undefined, request: IncomingMessage): void {
-  const given = request.headers['x-mode'];
-  if (caller?.kind !== 'session' || given === undefined || MODES.some((mode) => mode === given)) return;
-  throw new ApiError('VALIDATION_ERROR', 'X-Mode must be test or live.', {
-    extra: { details: [{ path: 'X-Mode', message: 'must be test or live' }] },
-  });
 }
 
 /** A key in a URL ends up in logs and histories, so it is refused even beside a good header. */

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { Deps } from '../services/deps.ts';
 import { admit } from './admission.ts';
 import { readJsonBody } from './body.ts';
-import { authenticate, checkMode, type Finders } from './credentials.ts';
+import { authenticate, type Finders } from './credentials.ts';
 import type { OriginRule } from './csrf.ts';
 import { BUDGET_MS, withinBudget } from './deadline.ts';
 import { ApiError, isUnauthorized } from './errors.ts';
@@ -66,7 +66,6 @@ async function enter({ guards, ...options }: RunOptions, route: Route, ctx: Cont
     () => options.isOwnOrigin(ctx.req),
   );
   await guards.countCaller(ctx, caller);
-  checkMode(caller, ctx.req);
   return caller;
 }
 
