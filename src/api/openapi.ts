@@ -44,6 +44,7 @@ const DESCRIPTION: Readonly<Record<number, string>> = {
   409: 'It exists already, or the Idempotency-Key stands for another request or for one that is still being worked on.',
   413: 'The body is larger than 1 MiB.',
   415: 'The body is not JSON.',
+  429: 'Too many requests of this caller, or too many bad credentials from this address. `Retry-After` says when to come back.',
   500: 'A fault of ours.',
   503: 'A part of the service is away; try again.',
 };
@@ -116,7 +117,7 @@ function isReplayed(route: Route, status: number): boolean {
 }
 
 function errorStatuses(route: Route): number[] {
-  const statuses = new Set<number>([400, 500, 503]);
+  const statuses = new Set<number>([400, 429, 500, 503]);
   if (route.auth === 'merchant') for (const status of [401, 403]) statuses.add(status);
   if (route.params) statuses.add(404);
   if (route.body || takesKey(route)) for (const status of [413, 415]) statuses.add(status);
