@@ -1,6 +1,4 @@
 import { expect } from 'chai';
-import { createApp } from '../../src/api/app.ts';
-import { createServer } from '../../src/api/server.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { exchange, parseAnswers, type RawAnswer, type RawOptions, talk } from '../support/raw-http.ts';
 
@@ -260,43 +258,5 @@ describe('bytes on the wire', function () {
       limitMs: LOOK_MS,
     });
     expect(refused?.status, 'without a key').to.equal(401);
-  });
-
-  it('of a body of exactly 1 MiB are taken, by length and in chunks', async () => {
-    const large = (size: number) => `{"external_id":"","x":"${'x'.repeat(size - 25)}"}`;
-    const chunked = (size: number) =>
-      `${(size - 10).toString(16)}\r\n${large(size).slice(0, -10)}\r\na\r\n${large(size).slice(-10)}\r\n0\r\n\r\n`;
-    expect(large(MIB)).to.have.length(MIB);
-    const status = async (bytes: string) => (await send(bytes, { limitMs: LOOK_MS }))[0]?.status;
-    expect(await status(post(`Content-Length: ${MIB}\r\nConnection: close\r\n`, large(MIB)))).to.equal(400);
-    expect(await status(post(`Content-Length: ${MIB + 1}\r\nConnection: close\r\n`, large(MIB + 1)))).to.equal(413);
-    expect(await status(post('Transfer-Encoding: chunked\r\nConnection: close\r\n', chunked(MIB)))).to.equal(400);
-    expect(await status(post('Transfer-Encoding: chunked\r\nConnection: close\r\n', chunked(MIB + 1)))).to.equal(413);
-  });
-
-  it('that come too slowly end in 408, while others are served', async () => {
-    const server = createServer(createApp({ deps: api.deps, checkResponses: true }), {
-      ...{ headersTimeout: 700, requestTimeout: 1_200, connectionsCheckingInterval: 100 },
-    });
-    const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
-    const origin = `http://127.0.0.1:${port}`;
-    const drip = (chunk: string) => ({ drip: { chunks: Array.from({ length: 200 }, () => chunk), everyMs: 50 }, limitMs: 10_000 });
-    const slow = [
-      talk(origin, 'GET /api/v1/deposits HTTP/1.1\r\nHost: x\r\n', drip('X-A: b\r\n')),
-      talk(origin, 'GET /api/v1/dep', drip('o')),
-      talk(origin, post('Content-Length: 1000\r\n', '{'), drip(' ')),
-      talk(origin, post('Transfer-Encoding: chunked\r\n', ''), drip('1\r\n \r\n')),
-      talk(origin, post('Content-Length: 1000\r\n', '{'), { limitMs: 10_000 }),
-    ];
-    for (let index = 0; index < 10; index += 1) {
-      expect((await call(`${origin}/api/v1/deposits`, { key: api.keys.test })).status).to.equal(200);
-    }
-    for (const { received, ms, closed } of await Promise.all(slow)) {
-      const [answer, ...others] = parseAnswers(received);
-      expectError(answer, 408, 'slow');
-      expect([others, closed]).to.deep.equal([[], true]);
-      expect(ms).to.be.within(500, 8_000);
-    }
-    await server.close(1_000);
   });
 });

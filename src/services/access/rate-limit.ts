@@ -56,7 +56,7 @@ export function createRateLimiter(deps: Deps, options: RateLimiterOptions): Rate
   const entries = createEntries(limit, nowMs);
   const writer = createWriter(deps, options);
   let running: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let planned = false;
   let cleanedAtMs = nowMs();
 
   const write = async (): Promise<void> => {
@@ -82,8 +82,10 @@ export function createRateLimiter(deps: Deps, options: RateLimiterOptions): Rate
     }
   };
   const syncSoon = (afterMs: number): void => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
+    if (planned) return;
+    planned = true;
+    setTimeout(() => {
+      planned = false;
       void syncInTurn();
     }, afterMs).unref();
   };
