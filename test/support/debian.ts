@@ -16,10 +16,19 @@ const LIMIT_MS = 15 * 60_000;
  */
 export function installPrograms(log: (line: string) => void, env: NodeJS.ProcessEnv): void {
   const missing = PROGRAMS.filter(({ command }) => onPath(command, env) === undefined).map((program) => program.package);
-  if (missing.length === 0 || process.getuid?.() !== 0 || onPath('apt-get', env) === undefined) return;
-  log(`installing ${missing.join(', ')}`);
-  const done = aptGet(['update', '-qq'], env) && aptGet(['install', '-y', '-qq', '--no-install-recommends', ...missing], env);
-  if (!done) log(`could not install ${missing.join(', ')}; the tests that need them will say so`);
+  if (missing.length === 0 || !mayInstall(env)) return;
+  if (!installPackages(missing, log, env)) log(`could not install ${missing.join(', ')}; the tests that need them will say so`);
+}
+
+/** Installs Debian packages. False where we may not (no root, no apt-get) and where it failed. */
+export function installPackages(packages: readonly string[], log: (line: string) => void, env: NodeJS.ProcessEnv): boolean {
+  if (!mayInstall(env)) return false;
+  log(`installing ${packages.join(', ')}`);
+  return aptGet(['update', '-qq'], env) && aptGet(['install', '-y', '-qq', '--no-install-recommends', ...packages], env);
+}
+
+function mayInstall(env: NodeJS.ProcessEnv): boolean {
+  return process.getuid?.() === 0 && onPath('apt-get', env) !== undefined;
 }
 
 function aptGet(args: readonly string[], env: NodeJS.ProcessEnv): boolean {

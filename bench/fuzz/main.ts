@@ -1,0 +1,87 @@
+import { randomInt } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { stopAllChildren } from '../../src/devnet/processes.ts';
+import { findSchemathesis } from './install.ts';
+import { merge, renderReport } from './report.ts';
+import { type Result, runOnce } from './run.ts';
+import { type Stage, setStage } from './stage.ts';
+
+/**
+ * `npm run fuzz -- --requests N --seed S`: generated requests against a whole gateway, by key and by session in both modes, with every check
+ * that Schemathesis has. Exit 0 without a failure, 1 with one (the folder with logs and failures is kept), 2 for wrong usage.
+ */
+const USAGE = 'Usage: npm run fuzz -- [--requests N] [--seed N] [--keep]\n';
+const DEFAULT_REQUESTS = 20_000;
+const MAX_REQUESTS = 10_000_000;
+const MAX_ROUNDS = 1_000;
+/** Roughly what one more example of each operation costs in one run. */
+const REQUESTS_PER_EXAMPLE = 60;
+const MAX_EXAMPLES = 60;
+
+type Options = { readonly requests: number; readonly seed: number; readonly keep: boolean };
+
+function readOptions(): Options | undefined {
+  try {
+    const { values } = parseArgs({ options: { requests: { type: 'string' }, seed: { type: 'string' }, keep: { type: 'boolean' } } });
+    const requests = Number(values.requests ?? DEFAULT_REQUESTS);
+    const seed = Number(values.seed ?? randomInt(2 ** 31));
+    if (!Number.isInteger(requests) || requests < 1 || requests > MAX_REQUESTS || !Number.isInteger(seed) || seed < 0) return undefined;
+    return { requests, seed, keep: values.keep ?? false };
+  } catch {
+    return undefined;
+  }
+}
+
+const beganMs = Date.now();
+const say = (line: string) => void process.stdout.write(`${((Date.now() - beganMs) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
+
+/** Every caller in turn, each with a seed of its own, until there were enough requests. */
+async function fuzz(options: Options, folder: string): Promise<Result> {
+  const program = findSchemathesis(say, process.env);
+  let stage: Stage | undefined;
+  try {
+    stage = await setStage(folder, beganMs);
+    const results: Result[] = [];
+    const examples = Math.min(MAX_EXAMPLES, Math.max(1, Math.floor(options.requests / stage.credentials.length / REQUESTS_PER_EXAMPLE)));
+    for (let round = 0; round < MAX_ROUNDS && merge(results).requests < options.requests; round += 1)
+      for (const [index, credential] of stage.credentials.entries()) {
+        const [name, seed] = [`${round}-${index}`, options.seed + round * stage.credentials.length + index];
+        const result = await runOnce({ program, schemaUrl: stage.schemaUrl, credential, folder, name, seed, examples });
+        results.push(result);
+        const failed = Object.values(result.failureCounts).reduce((sum, count) => sum + count, 0);
+        say(`${credential.name}, seed ${seed}: ${result.requests} requests, ${failed} failures`);
+      }
+    return merge(results);
+  } finally {
+    await stage?.stop().catch(() => undefined);
+    await stopAllChildren();
+  }
+}
+
+async function main(): Promise<number> {
+  const options = readOptions();
+  if (!options) {
+    process.stderr.write(USAGE);
+    return 2;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-fuzz-'));
+  chmodSync(folder, 0o711); // PostgreSQL runs as another user where we are root
+  say(`npm run fuzz -- --requests ${options.requests} --seed ${options.seed} (files in ${folder})`);
+  let passed = false;
+  try {
+    const result = await fuzz(options, folder);
+    writeFileSync(join(folder, 'result.json'), JSON.stringify(result, null, 2));
+    process.stdout.write(`\n${renderReport(result)}\n`);
+    passed = Object.keys(result.failureCounts).length === 0 && result.requests >= options.requests;
+  } catch (error) {
+    process.stderr.write(`\nThe run broke off: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+  if (passed && !options.keep) rmSync(folder, { recursive: true, force: true });
+  else process.stdout.write(`\nLogs and failures are kept in ${folder}.\n`);
+  return passed ? 0 : 1;
+}
+
+process.exit(await main());
