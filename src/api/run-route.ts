@@ -58,13 +58,17 @@ async function enter({ guards, ...options }: RunOptions, route: Route, ctx: Cont
     throw error;
   });
   ctx.state['caller'] = caller;
-  guards.tellCaller(ctx, caller);
-  admit(
-    route,
-    caller,
-    () => guards.addressOf(ctx.req),
-    () => options.isOwnOrigin(ctx.req),
-  );
+  try {
+    admit(
+      route,
+      caller,
+      () => guards.addressOf(ctx.req),
+      () => options.isOwnOrigin(ctx.req),
+    );
+  } catch (error) {
+    guards.tellCaller(ctx, caller);
+    throw error;
+  }
   await guards.countCaller(ctx, caller);
   return caller;
 }

@@ -27,7 +27,8 @@ const LINGER_MS = 2_000;
 export function wireFault(request: IncomingMessage): WireFault | undefined {
   const { httpVersion, headers, rawHeaders, url = '' } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return FAULTS.version;
-  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length;
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]?.toLowerCase() === 'host') hosts += 1;
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return bad('The request must have one Host header.');
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return bad('The only transfer coding is "chunked".');
