@@ -1,6 +1,7 @@
 import type { Network } from './domain/assets.ts';
 import { chainWorkflowId } from './domain/ids.ts';
 import { purgeSessions } from './services/access/sessions.ts';
+import { foldBalances } from './services/balance-totals.ts';
 import type { Deps } from './services/deps.ts';
 import { purgeAnswers } from './services/idempotency.ts';
 import { performOutbox } from './services/outbox.ts';
@@ -9,6 +10,7 @@ import { repairActors } from './services/repair.ts';
 const OUTBOX_EVERY_MS = 1_000;
 const REPAIR_EVERY_MS = 10 * 60_000;
 const WATCHERS_EVERY_MS = 30_000;
+const BALANCES_EVERY_MS = 2_000;
 const SESSIONS_EVERY_MS = 5 * 60_000;
 const ANSWERS_EVERY_MS = 60_000;
 
@@ -46,7 +48,7 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The loops of a worker process: left-over outbox rows, actors that should run and do not, ended sessions, and the watchers of the chains. */
+/** The loops of a worker process: left-over outbox rows, actors that should run and do not, ended sessions, running totals, and the watchers of the chains. */
 export function startLoops(deps: Deps, networks: readonly Network[], signal: AbortSignal): Promise<void>[] {
   const { log, actors } = deps;
   const watch = async (): Promise<void> => {
@@ -63,6 +65,7 @@ export function startLoops(deps: Deps, networks: readonly Network[], signal: Abo
     loop({ name: 'outbox', everyMs: OUTBOX_EVERY_MS, signal, log, work: () => performOutbox(deps) }),
     loop({ name: 'repair', everyMs: REPAIR_EVERY_MS, signal, log, work: () => repairActors(deps) }),
     loop({ name: 'stored answers', everyMs: ANSWERS_EVERY_MS, signal, log, work: () => purgeAnswers(deps) }),
+    loop({ name: 'balances', everyMs: BALANCES_EVERY_MS, signal, log, work: () => foldBalances(deps) }),
     loop({ name: 'sessions', everyMs: SESSIONS_EVERY_MS, signal, log, work: () => purgeSessions(deps) }),
     loop({ name: 'watchers', everyMs: WATCHERS_EVERY_MS, signal, log, work: watch }),
   ];

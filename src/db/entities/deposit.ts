@@ -58,6 +58,11 @@ const schema = defineEntity({
     { name: 'deposits_block_index', properties: ['network', 'blockNumber'], where: 'block_hash is not null' },
     { name: 'deposits_orphaned_index', properties: ['network'], where: 'block_hash is null' },
     { name: 'deposits_payment_link_index', properties: ['paymentLinkId'], where: 'payment_link_id is not null' },
+    {
+      name: 'deposits_coin_rate_index',
+      properties: ['merchantId', 'mode', 'currency', 'createdAt'],
+      where: "currency <> 'USDT' and rate_units is not null",
+    },
     { name: 'deposits_sleeping_index', properties: ['network', 'blockNumber'], where: 'wake_at is not null' },
   ],
   checks: [

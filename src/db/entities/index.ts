@@ -1,7 +1,9 @@
 import { AllowedNetwork } from './allowed-network.ts';
 import { ApiKey } from './api-key.ts';
+import { BalanceChange } from './balance-change.ts';
 import { BalanceDifference } from './balance-difference.ts';
 import { BalanceRound } from './balance-round.ts';
+import { BalanceTotal } from './balance-total.ts';
 import { ChainBlock } from './chain-block.ts';
 import { ChainCursor } from './chain-cursor.ts';
 import { Customer } from './customer.ts';
@@ -30,8 +32,10 @@ import { WebhookSlot } from './webhook-slot.ts';
 export {
   AllowedNetwork,
   ApiKey,
+  BalanceChange,
   BalanceDifference,
   BalanceRound,
+  BalanceTotal,
   ChainBlock,
   ChainCursor,
   Customer,
@@ -62,8 +66,10 @@ export {
 export const ENTITIES = [
   AllowedNetwork,
   ApiKey,
+  BalanceChange,
   BalanceDifference,
   BalanceRound,
+  BalanceTotal,
   ChainBlock,
   ChainCursor,
   Customer,

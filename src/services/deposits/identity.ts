@@ -14,7 +14,12 @@ export type DepositKey = {
  * deposit, whoever records it and however often.
  */
 export function depositIdOf(key: DepositKey): string {
-  const name = ['deposit', key.mode, key.network, key.transactionHash, key.addressKey, key.currency].join('\n');
+  return idFrom(['deposit', key.mode, key.network, key.transactionHash, key.addressKey, key.currency]);
+}
+
+/** The UUID (version 8) of a thing that is known by words alone: the same words, the first of them its kind, always give the same id. */
+export function idFrom(words: readonly [kind: string, ...names: string[]]): string {
+  const name = words.join('\n');
   const bytes = createHash('sha256').update(name).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
