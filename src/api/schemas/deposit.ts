@@ -47,13 +47,15 @@ const MAX_HASH = 66;
 const hash = text(MAX_HASH).toLowerCase().regex(HASH, 'must be a transaction hash: 64 hexadecimal digits, on bsc after 0x');
 
 export const depositQuery = listQuery({
-  status: z.enum(DEPOSIT_STATES).optional(),
-  network: network.optional(),
-  currency: currency.optional(),
-  customer_id: idText.optional(),
-  transaction_hash: hash.optional(),
-  created_from: timeFilter.optional(),
-  created_to: timeFilter.optional().meta({ description: 'Included.' }),
+  status: z.enum(DEPOSIT_STATES).optional().meta({ description: 'Only deposits in this state.' }),
+  network: network.optional().meta({ description: 'Only deposits on this network.' }),
+  currency: currency.optional().meta({ description: 'Only deposits in this coin.' }),
+  customer_id: idText.optional().meta({ description: 'Only deposits of this customer.' }),
+  transaction_hash: hash
+    .optional()
+    .meta({ description: 'Only deposits by this transaction; more than one where it paid several customers or assets.' }),
+  created_from: timeFilter.optional().meta({ description: 'Detected at or after this time.' }),
+  created_to: timeFilter.optional().meta({ description: 'Detected at or before this time.' }),
 });
 
 const MAX_AMOUNT = 10n ** 12n;
@@ -63,14 +65,14 @@ const amount = z.union([z.string().trim().max(100), z.number()], 'must be a deci
 /** What the simulation takes, with every alias and default resolved. */
 export const simulation = z
   .object({
-    customer_id: z.string().trim(),
+    customer_id: z.string().trim().meta({ description: 'A customer of the test mode.' }),
     network: network.optional().meta({ description: 'bsc when absent.' }),
     currency: currency.optional().meta({ description: 'USDT when absent.' }),
     token: currency.optional().meta({ description: 'An alias of currency.' }),
     amount: amount.optional().meta({ description: `In coins; "${DEFAULT_AMOUNT}" when absent.` }),
     amount_usd: amount.optional().meta({ description: 'An alias of amount for USDT.' }),
     transaction_hash: hash.nullish().meta({ description: 'The same hash, customer and currency give the same deposit.' }),
-    from_address: text(64).nullish(),
+    from_address: text(64).nullish().meta({ description: 'Who paid: an address on the network.' }),
     payment_token: text(64)
       .nullish()
       .meta({ description: 'The payment link that is paid, of this customer; found by amount and age when absent.' }),

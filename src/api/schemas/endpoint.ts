@@ -20,7 +20,7 @@ const names = z
 const members = {
   events: names.optional(),
   enabled_events: names.optional().meta({ description: 'An alias of events.' }),
-  description: z.string().trim().max(MAX_DESCRIPTION).nullish(),
+  description: z.string().trim().max(MAX_DESCRIPTION).nullish().meta({ description: 'For your own eyes.' }),
 };
 
 export const newEndpoint = z
@@ -97,8 +97,11 @@ export const delivery = z
   .meta({ id: 'WebhookDelivery' });
 
 export const deliveryQuery = listQuery({
-  status: deliveryStatus.optional(),
-  event: z.enum([...EVENT_TYPES, TEST_EVENT]).optional(),
+  status: deliveryStatus.optional().meta({ description: 'Only deliveries in this state.' }),
+  event: z
+    .enum([...EVENT_TYPES, TEST_EVENT])
+    .optional()
+    .meta({ description: 'Only deliveries of this event.' }),
 });
 
 export const event = z

@@ -110,7 +110,9 @@ export const publicPayment = z
   })
   .meta({ id: 'PublicPayment' });
 
-export const tokenParams = z.object({ token: z.string().meta({ example: 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }) });
+export const tokenParams = z.object({
+  token: z.string().meta({ description: 'The token of the link.', example: 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }),
+});
 
 /** At most two decimals, and nothing that a number could be mistaken for. */
 const DECIMAL = /^(0|[1-9]\d{0,15})(\.\d{1,2})?$/;
@@ -161,10 +163,10 @@ export const newPaymentLink = z
   .object({
     email: emailText.nullish().meta({ description: 'The customer by email; made when there is none.', example: 'jane@example.com' }),
     customer_id: z.string().trim().nullish().meta({ description: 'The customer by id. Give this or email.' }),
-    amount_usd: usdCents.nullish(),
+    amount_usd: usdCents.nullish().meta({ description: 'Required, here or as amount. A number or a decimal string, at most 2 decimals.' }),
     amount: usdCents.nullish().meta({ description: 'An alias of amount_usd.' }),
     description: text(MAX_DESCRIPTION).nullish().meta({ description: 'Shown to the payer.', example: 'Order 1001' }),
-    external_id: text(MAX_EXTERNAL_ID).nullish(),
+    external_id: text(MAX_EXTERNAL_ID).nullish().meta({ description: 'Your own reference, an order number say. Need not be unique.' }),
     metadata: metadata.nullish().meta({ description: 'Anything of yours: at most 50 keys and 16 KiB. Never shown to the payer.' }),
     success_url: webUrl.nullish().meta({ description: 'Where the payer goes on after the payment.' }),
     cancel_url: webUrl.nullish().meta({ description: 'Where the payer goes instead of paying.' }),
@@ -187,11 +189,11 @@ export const newPaymentLink = z
   .meta({ id: 'PaymentLinkRequest' });
 
 export const paymentLinkQuery = listQuery({
-  status: z.enum(LINK_STATUSES).optional(),
-  customer_id: idText.optional(),
+  status: z.enum(LINK_STATUSES).optional().meta({ description: 'Only links in this state.' }),
+  customer_id: idText.optional().meta({ description: 'Only links of this customer.' }),
   search: text(MAX_SEARCH).optional().meta({ description: 'Part of the description, external_id, email or token, in any case.' }),
-  created_from: timeFilter.optional(),
-  created_to: timeFilter.optional().meta({ description: 'Included.' }),
+  created_from: timeFilter.optional().meta({ description: 'Made at or after this time.' }),
+  created_to: timeFilter.optional().meta({ description: 'Made at or before this time.' }),
 });
 
 export type PaymentLinkFilters = z.output<typeof paymentLinkQuery>;

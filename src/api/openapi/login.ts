@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
+import type { ErrorCode } from '../errors.ts';
+import { id } from '../schemas/common.ts';
+import { errorResponses } from './errors.ts';
+import { headersOf } from './headers.ts';
+
+const TAG = 'Sessions';
+
+const credentials = z
+  .object({
+    email: z.string().min(1).max(320).meta({ description: 'The user’s email.' }),
+    password: z.string().min(1).max(1_024).meta({ description: 'The user’s password.' }),
+    totp: z.string().max(20).nullish().meta({ description: 'The six digits of the authenticator app, where the user has set one up.' }),
+  })
+  .meta({ id: 'Credentials' });
+
+const answers = {
+  login: { user_id: 'b7f0c1d2-6e3a-4f95-8b1c-0d2e4f6a8c90', merchant_id: 'd4c3b2a1-0f9e-4d8c-b7a6-5f4e3d2c1b0a' },
+  credentials: { email: 'owner@shop.example', password: 'correct horse battery staple', totp: '492039' },
+};
+
+/** `/login` and `/logout`, which lie at the server's root. */
+export function loginPaths(rootUrl: string): ZodOpenApiPathsObject {
+  const servers = [{ url: rootUrl, description: 'The server’s root, outside the base path' }];
+  return { '/login': { servers, post: login() }, '/logout': { servers, post: logout() } };
+}
+
+function login(): ZodOpenApiOperationObject {
+  const example = { example: { summary: 'An example', value: answers.credentials } };
+  return {
+    ...{ operationId: 'login', tags: [TAG], summary: 'Sign in', security: [] },
+    description:
+      'Begins a session and sets its cookie, `ch_session`. A session ends after 30 minutes without a request and after 12 hours in any case (both are the operator’s to set). A session that came along ends. A form in a browser (`Accept: text/html`) is answered with pages and redirects instead.',
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: credentials, examples: example },
+        'application/x-www-form-urlencoded': { schema: credentials, examples: example },
+      },
+    },
+    responses: {
+      '200': {
+        description: 'Signed in.',
+        headers: uncounted(headersOf(200, 'Set-Cookie')),
+        content: {
+          'application/json': {
+            schema: z.strictObject({ user_id: id, merchant_id: id }).meta({ id: 'SignedIn' }),
+            examples: { example: { summary: 'An example', value: answers.login } },
+          },
+        },
+      },
+      ...errorsOf([
+        'VALIDATION_ERROR',
+        'INVALID_JSON',
+        'UNAUTHORIZED',
+        'CSRF',
+        'PAYLOAD_TOO_LARGE',
+        'UNSUPPORTED_MEDIA_TYPE',
+        'RATE_LIMITED',
+      ]),
+    },
+  };
+}
+
+function logout(): ZodOpenApiOperationObject {
+  return {
+    ...{ operationId: 'logout', tags: [TAG], summary: 'Sign out', security: [{ session: [] }, {}] },
+    description: 'Ends the session that comes along and clears its cookie. Without one it answers the same.',
+    responses: {
+      '200': {
+        description: 'Signed out.',
+        headers: uncounted(headersOf(200, 'Set-Cookie')),
+        content: {
+          'application/json': {
+            schema: z.strictObject({ signed_out: z.literal(true) }).meta({ id: 'SignedOut' }),
+            examples: { example: { summary: 'An example', value: { signed_out: true } } },
+          },
+        },
+      },
+      ...errorsOf(['CSRF']),
+    },
+  };
+}
+
+function errorsOf(codes: readonly ErrorCode[]) {
+  const responses = errorResponses([...codes, 'INTERNAL', 'UNAVAILABLE']);
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [status, { ...response, headers: uncounted(response.headers) }]),
+  );
+}
+
+/** What is counted here is failures, which no header tells. */
+function uncounted(headers: object | undefined) {
+  return Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !name.startsWith('RateLimit-')));
+}
