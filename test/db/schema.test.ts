@@ -13,6 +13,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   ledger_transactions_append_only: 'ledger_transactions',
   ledger_entries_append_only: 'ledger_entries',
   ledger_entries_balanced: 'ledger_entries',
+  ledger_entries_counted: 'ledger_entries',
   deposit_transitions_append_only: 'deposit_transitions',
 };
 
