@@ -131,11 +131,24 @@ describe('the description at GET /openapi.json', () => {
     const request = ajv.getSchema(pointer('paths', '/request-payment', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'));
     const amounts = [5, '5.00', 1_000_001, '5.001', '1e3', true, null];
     expect(amounts.map((amount_usd) => request?.({ email: 'a@b.example', amount_usd }))).to.deep.equal([
-      ...[true, true, false, false, false, false, true],
+      ...[true, true, false, false, false, false, false],
     ]);
+    const link = [
+      { amount: 5, customer_id: 'x' },
+      { amount: 5, amount_usd: null, email: 'a@b.example' },
+      { amount: 5 },
+      { email: 'a@b.example' },
+    ];
+    expect(link.map((body) => request?.(body))).to.deep.equal([true, true, false, false]);
+    const customer = ajv.getSchema(pointer('paths', '/customers', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'));
+    const names = [{ external_id: 'a' }, { external_id: null, email: 'a@b.example' }, {}, { external_id: ' ' }, { email: 'a' }];
+    expect(names.map((body) => customer?.(body))).to.deep.equal([true, true, false, false, false]);
     const endpoint = ajv.getSchema(pointer('paths', '/webhook-endpoints', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'));
     expect(endpoint?.({ url: 'https://shop.example/', events: '*' })).to.equal(true);
     expect(endpoint?.({ url: 'https://shop.example/', events: ['deposit.completed'] })).to.equal(true);
+    expect(endpoint?.({ url: 'https://shop.example/', enabled_events: 'deposit.completed' })).to.equal(true);
+    for (const events of ['', [], 'deposit', ['deposit'], undefined])
+      expect(endpoint?.({ url: 'https://shop.example/', events })).to.equal(false);
     const resend = ajv.getSchema(
       pointer('paths', '/webhook-endpoints/{id}/resend-failed', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'),
     );

@@ -16,7 +16,18 @@ export const coinAmount = z
 export const usdAmount = z.number().meta({ description: 'USD with at most two decimals.', example: 12.5 });
 
 /** Requests: trimmed text that is not empty. */
-export const text = (maxLength: number) => z.string().trim().min(1).max(maxLength);
+export const text = (maxLength: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(maxLength)
+    .meta({ override: { pattern: '\\S' } });
+
+/** For the description: a body in which at least one of these members has a value of a type. */
+export const oneOfMembers = (members: Readonly<Record<string, object>>) => ({
+  anyOf: Object.entries(members).map(([name, schema]) => ({ required: [name], properties: { [name]: schema } })),
+});
 
 /** A filter by one of our ids. */
 export const idText = z
@@ -34,7 +45,7 @@ export const timeFilter = z
   .string()
   .refine((value) => parseTime(value) !== undefined, 'must be an ISO-8601 time such as 2026-11-20T09:30:00Z')
   .transform((value) => parseTime(value))
-  .meta({ override: { type: 'string', format: 'date-time' } });
+  .meta({ override: { type: 'string', format: 'date-time', pattern: '^(19[7-9]\\d|[2-9]\\d{3})-' } });
 
 function parseTime(value: string): Date | undefined {
   const parsed = z.iso.datetime({ offset: true }).safeParse(value);

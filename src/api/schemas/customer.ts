@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { currency, id, listQuery, network, text, time, timeFilter, usdAmount } from './common.ts';
+import { currency, id, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount } from './common.ts';
 
 const MAX_EXTERNAL_ID = 255;
 const MAX_EMAIL = 320;
@@ -8,12 +8,17 @@ const MAX_METADATA_KEYS = 50;
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_SEARCH = 320;
 
-export const emailText = text(MAX_EMAIL).regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'must be an email address');
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+
+export const emailText = text(MAX_EMAIL)
+  .regex(EMAIL, 'must be an email address')
+  .meta({ override: { pattern: EMAIL.source } });
 
 export const metadata = z
   .record(z.string(), z.unknown())
   .refine((value) => Object.keys(value).length <= MAX_METADATA_KEYS, `must have at most ${MAX_METADATA_KEYS} keys`)
-  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_METADATA_BYTES, `must be at most ${MAX_METADATA_BYTES} bytes of JSON`);
+  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_METADATA_BYTES, `must be at most ${MAX_METADATA_BYTES} bytes of JSON`)
+  .meta({ override: { maxProperties: MAX_METADATA_KEYS } });
 
 export const newCustomer = z
   .object({
@@ -25,7 +30,7 @@ export const newCustomer = z
     metadata: metadata.nullish().meta({ description: 'Anything of yours: at most 50 keys and 16 KiB.' }),
   })
   .refine((body) => Boolean(body.external_id ?? body.email), 'At least one of external_id and email is required.')
-  .meta({ id: 'NewCustomer' });
+  .meta({ id: 'NewCustomer', override: oneOfMembers({ external_id: { type: 'string' }, email: { type: 'string' } }) });
 
 const address = z
   .strictObject({

@@ -44,7 +44,12 @@ export const deposit = z
 const HASH = /^(0x)?[0-9a-f]{64}$/;
 const MAX_HASH = 66;
 
-const hash = text(MAX_HASH).toLowerCase().regex(HASH, 'must be a transaction hash: 64 hexadecimal digits, on bsc after 0x');
+const hash = text(MAX_HASH)
+  .toLowerCase()
+  .regex(HASH, 'must be a transaction hash: 64 hexadecimal digits, on bsc after 0x')
+  .meta({
+    override: { pattern: '^(0[xX])?[0-9a-fA-F]{64}$' },
+  });
 
 export const depositQuery = listQuery({
   status: z.enum(DEPOSIT_STATES).optional().meta({ description: 'Only deposits in this state.' }),
@@ -60,7 +65,17 @@ export const depositQuery = listQuery({
 
 const MAX_AMOUNT = 10n ** 12n;
 const DEFAULT_AMOUNT = '10';
-const amount = z.union([z.string().trim().max(100), z.number()], 'must be a decimal string or a number').transform(String);
+const amount = z
+  .union([z.string().trim().max(100), z.number()], 'must be a decimal string or a number')
+  .transform(String)
+  .meta({
+    override: {
+      anyOf: [
+        { type: 'number', exclusiveMinimum: 0, maximum: 10 ** 12 },
+        { type: 'string', pattern: '^(0|[1-9]\\d{0,12})(\\.\\d{1,18})?$' },
+      ],
+    },
+  });
 
 /** What the simulation takes, with every alias and default resolved. */
 export const simulation = z

@@ -6,14 +6,20 @@ const MAX_URL = 2048;
 const MAX_DESCRIPTION = 500;
 const MAX_NAMES = 50;
 
-const url = text(MAX_URL).meta({ description: 'https, and a public host.', example: 'https://shop.example/webhooks' });
+const url = text(MAX_URL).meta({
+  override: { format: 'uri', pattern: '^https?://' },
+  description: 'https, and a public host.',
+  example: 'https://shop.example/webhooks',
+});
+
+const NAME = { type: 'string' as const, enum: [...EVENT_TYPES, '*'] };
 
 // Which names are valid is the service's to say, in one sentence for every way to get them wrong.
 const names = z
   .union([z.array(z.string().trim()).max(MAX_NAMES), z.string().trim()], 'must be a list of event names, or "*"')
   .transform((value) => (typeof value === 'string' ? [value] : value))
   .meta({
-    override: { type: ['array', 'string'], items: { enum: [...EVENT_TYPES, '*'] } },
+    override: { anyOf: [{ type: 'array', minItems: 1, maxItems: MAX_NAMES, items: NAME }, NAME] },
     description: `Names of events, or "*" for all of them: ${EVENT_TYPES.join(', ')}.`,
   });
 
@@ -31,7 +37,7 @@ export const newEndpoint = z
     // Together with what else is missing, not only once the rest is right.
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
-  .meta({ id: 'NewWebhookEndpoint' });
+  .meta({ id: 'NewWebhookEndpoint', override: { anyOf: [{ required: ['events'] }, { required: ['enabled_events'] }] } });
 
 export const endpointChange = z
   .object({

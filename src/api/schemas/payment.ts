@@ -3,7 +3,7 @@ import { NETWORKS } from '../../domain/assets.ts';
 import { DEPOSIT_STATES } from '../../domain/deposit.ts';
 import { parseUnits } from '../../domain/money.ts';
 import { AMOUNT_STATUSES, LINK_CURRENCY, LINK_LIMITS, LINK_STATUSES } from '../../domain/payment-link.ts';
-import { coinAmount, id, idText, listQuery, network, text, time, timeFilter, usdAmount } from './common.ts';
+import { coinAmount, id, idText, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount } from './common.ts';
 import { emailText, metadata } from './customer.ts';
 
 const MAX_URL = 2048;
@@ -116,6 +116,8 @@ export const tokenParams = z.object({
 
 /** At most two decimals, and nothing that a number could be mistaken for. */
 const DECIMAL = /^(0|[1-9]\d{0,15})(\.\d{1,2})?$/;
+/** For the description: the same up to the largest amount. */
+const SPELLED = `^((0|[1-9]\\d{0,${String(LINK_LIMITS.maxUsd).length - 2}})(\\.\\d{1,2})?|${LINK_LIMITS.maxUsd}(\\.00?)?)$`;
 const MAX_CENTS = BigInt(LINK_LIMITS.maxUsd) * 100n;
 
 /**
@@ -134,10 +136,21 @@ const usdCents = z
     const cents = parseUnits(spelled, 2);
     return cents > MAX_CENTS ? refuse(`must be at most ${LINK_LIMITS.maxUsd}`) : cents;
   })
-  .meta({ override: { type: ['number', 'string'], pattern: DECIMAL.source, maximum: LINK_LIMITS.maxUsd }, example: 25.5 });
+  .meta({
+    override: {
+      anyOf: [
+        { type: 'number', minimum: 0, maximum: LINK_LIMITS.maxUsd },
+        { type: 'string', pattern: SPELLED },
+      ],
+    },
+    example: 25.5,
+  });
+
+/** For the description. */
+const WEB_URL = { format: 'uri', pattern: '^https?://' };
 
 /** An absolute address on the web. Only such a link is ever shown to a payer. */
-const webUrl = text(MAX_URL).refine(isWebUrl, 'must be an absolute http or https URL');
+const webUrl = text(MAX_URL).refine(isWebUrl, 'must be an absolute http or https URL').meta({ override: WEB_URL });
 
 function isWebUrl(value: string): boolean {
   // The parser repairs a lot: "https:host", backslashes and line feeds would become another address than the one that was read.
@@ -158,6 +171,8 @@ const expiresIn = z
     description: `Seconds; ${LINK_LIMITS.defaultExpiresInSeconds} when absent.`,
   });
 
+const AMOUNT = { type: ['number', 'string'] };
+
 /** What a new link takes, with aliases resolved. */
 export const newPaymentLink = z
   .object({
@@ -170,7 +185,10 @@ export const newPaymentLink = z
     metadata: metadata.nullish().meta({ description: 'Anything of yours: at most 50 keys and 16 KiB. Never shown to the payer.' }),
     success_url: webUrl.nullish().meta({ description: 'Where the payer goes on after the payment.' }),
     cancel_url: webUrl.nullish().meta({ description: 'Where the payer goes instead of paying.' }),
-    webhook_url: text(MAX_URL).nullish().meta({ description: 'Gets `payment.completed` of this link: https, and a public host.' }),
+    webhook_url: text(MAX_URL)
+      .meta({ override: WEB_URL })
+      .nullish()
+      .meta({ description: 'Gets `payment.completed` of this link: https, and a public host.' }),
     expires_in: expiresIn.nullish(),
     currency: z.literal(LINK_CURRENCY).nullish().meta({ description: 'Narrows the ways to pay.' }),
     network: z.enum(NETWORKS).nullish().meta({ description: 'Narrows the ways to pay.' }),
@@ -186,7 +204,15 @@ export const newPaymentLink = z
     if (!customerId && !email) refuse('email', 'or customer_id is required');
     return { ...body, amountCents: amountCents ?? 0n, customerId, email };
   })
-  .meta({ id: 'PaymentLinkRequest' });
+  .meta({
+    id: 'PaymentLinkRequest',
+    override: {
+      allOf: [
+        oneOfMembers({ amount_usd: AMOUNT, amount: AMOUNT }),
+        oneOfMembers({ email: { type: 'string' }, customer_id: { type: 'string', pattern: '\\S' } }),
+      ],
+    },
+  });
 
 export const paymentLinkQuery = listQuery({
   status: z.enum(LINK_STATUSES).optional().meta({ description: 'Only links in this state.' }),
