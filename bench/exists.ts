@@ -1,24 +1,19 @@
 // How much of a bare Koa and pg handler's speed is left of GET /customers/exists, with its key, subscription, checks and log line.
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { Agent, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import Koa from 'koa';
 import { createApp } from '../src/api/app.ts';
-import { createGuards } from '../src/api/rate-limits.ts';
 import { createServer } from '../src/api/server.ts';
 import { type Orm, openOrm } from '../src/db/orm.ts';
 import { startPostgres } from '../src/devnet/postgres.ts';
-import { createLogger } from '../src/log.ts';
-import { createSecretBox } from '../src/secret-box.ts';
-import type { Deps } from '../src/services/deps.ts';
 import { createMerchant } from '../src/services/merchants.ts';
-
-export type Row = { readonly figure: string; readonly value: string; readonly goal: string; readonly met: boolean };
+import { depsOf, generousGuards } from './bench-deps.ts';
+import { load } from './http-load.ts';
+import type { Row } from './row.ts';
 
 const CUSTOMERS = 100_000;
 const CONNECTIONS = 16;
@@ -42,12 +37,12 @@ export async function run(): Promise<Row[]> {
       workers.push(worker);
       const [port] = (await once(worker, 'message')) as [number];
       urls[kind] = `http://127.0.0.1:${port}${kind === 'bare' ? '/' : '/api/v1/customers/exists'}`;
-      await load(urls[kind], key, ROUND_MS);
+      await lookUps(urls[kind], key);
     }
     const rates: { bare: number; gateway: number; ratio: number }[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const bare = await load(urls.bare, key, ROUND_MS);
-      const gateway = await load(urls.gateway, key, ROUND_MS);
+      const bare = await lookUps(urls.bare, key);
+      const gateway = await lookUps(urls.gateway, key);
       rates.push({ bare, gateway, ratio: gateway / bare });
     }
     const median = rates.toSorted((a, b) => a.ratio - b.ratio)[Math.floor(ROUNDS / 2)];
@@ -81,58 +76,9 @@ async function fill(databaseUrl: string): Promise<{ merchantId: string; key: str
   return { merchantId, key: keys.live };
 }
 
-/** What the API needs and no more: no chain, no Temporal, a log that goes nowhere. */
-export function depsOf(orm: Orm): Deps {
-  const none = { bsc: '', tron: '' };
-  return {
-    orm,
-    log: createLogger({ level: 'info', destination: { write: () => undefined } }),
-    now: () => new Date(),
-    newId: randomUUID,
-    secretBox: createSecretBox(new Uint8Array(32)),
-    xpubs: { live: none, test: none },
-    prices: { price: async () => undefined },
-    actors: undefined,
-    settings: {
-      ...{
-        requiredConfirmations: { bsc: 15, tron: 19 },
-        contracts: none,
-        minDepositUnits: new Map(),
-        stuckAfterMs: 1,
-        webhookMaxAttempts: 5,
-        payments: { minimumCents: 500n, toleranceBasisPoints: 50n, bscChainId: 56, watchedNetworks: [] },
-      },
-      ...{ webhookTarget: { allowedCidrs: [], allowHttp: false }, blockIntervalMs: { bsc: 1, tron: 1 }, sessions: { idleMs: 1, maxMs: 1 } },
-    },
-  };
-}
-
-/** Requests per second over keep-alive connections, each waiting for its answer before it asks again. */
-async function load(url: string, key: string, durationMs: number): Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  const until = performance.now() + durationMs;
-  let done = 0;
-  const client = async () => {
-    while (performance.now() < until) {
-      const number = 1 + Math.floor(Math.random() * CUSTOMERS * 1.1);
-      await ask(`${url}?external_id=user_${number}`, key, agent);
-      done += 1;
-    }
-  };
-  const startedAt = performance.now();
-  await Promise.all(Array.from({ length: CONNECTIONS }, client));
-  agent.destroy();
-  return (done / (performance.now() - startedAt)) * 1_000;
-}
-
-function ask(url: string, key: string, agent: Agent): Promise<void> {
-  return new Promise((resolve, reject) => {
-    get(url, { agent, headers: { Authorization: `Bearer ${key}` } }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`${url} answered ${response.statusCode}`));
-      response.resume();
-      response.once('end', resolve);
-    }).once('error', reject);
-  });
+function lookUps(url: string, key: string): Promise<number> {
+  const random = (): number => 1 + Math.floor(Math.random() * CUSTOMERS * 1.1);
+  return load({ url: () => `${url}?external_id=user_${random()}`, key, durationMs: ROUND_MS, connections: CONNECTIONS });
 }
 
 /** The least that answers the question: no key, no checks, no log. */
@@ -154,9 +100,8 @@ async function serve({ kind, databaseUrl, merchantId }: Task): Promise<number> {
   const orm = await openOrm({ url: databaseUrl, poolSize: POOL_SIZE, applicationName: kind });
   if (kind === 'bare') return await serveBare(orm, merchantId);
   const deps = depsOf(orm);
-  // Counted as ever, but never refused.
-  const guards = createGuards(deps, { limits: { requestsPerSecond: 1e6, requestsBurst: 1e6, badCredentialsPerMinute: 1e6 } });
-  const { port } = await createServer(createApp({ deps, guards, checkResponses: false })).listen({ port: 0, host: '127.0.0.1' });
+  const app = createApp({ deps, guards: generousGuards(deps), checkResponses: false });
+  const { port } = await createServer(app).listen({ port: 0, host: '127.0.0.1' });
   return port;
 }
 

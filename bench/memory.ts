@@ -15,7 +15,7 @@ import { createServer } from '../src/api/server.ts';
 import { openOrm } from '../src/db/orm.ts';
 import { startPostgres } from '../src/devnet/postgres.ts';
 import { createMerchant } from '../src/services/merchants.ts';
-import { depsOf } from './exists.ts';
+import { depsOf } from './bench-deps.ts';
 import type { Row } from './row.ts';
 
 const REQUESTS = Number.parseInt(process.env['BENCH_REQUESTS'] ?? '200000', 10);

@@ -26,6 +26,10 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
     load: () => import('./isolation.ts'),
   },
   exists: { about: 'GET /customers/exists against a bare handler', load: () => import('./exists.ts') },
+  reads: {
+    about: 'reads against bare handlers, and the last page of lists (BENCH_CUSTOMERS, BENCH_DEPOSITS; 100,000 and 1,000,000)',
+    load: () => import('./reads.ts'),
+  },
   memory: { about: 'memory of the API over 200,000 requests (BENCH_REQUESTS)', load: () => import('./memory.ts') },
 };
 

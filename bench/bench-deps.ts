@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { createGuards, type Guards } from '../src/api/rate-limits.ts';
+import type { Orm } from '../src/db/orm.ts';
+import { createLogger } from '../src/log.ts';
+import { createSecretBox } from '../src/secret-box.ts';
+import type { Deps } from '../src/services/deps.ts';
+
+/** What the API needs and no more: no chain, no Temporal, a log that goes nowhere. */
+export function depsOf(orm: Orm): Deps {
+  const none = { bsc: '', tron: '' };
+  return {
+    orm,
+    log: createLogger({ level: 'info', destination: { write: () => undefined } }),
+    now: () => new Date(),
+    newId: randomUUID,
+    secretBox: createSecretBox(new Uint8Array(32)),
+    xpubs: { live: none, test: none },
+    prices: { price: async () => undefined },
+    actors: undefined,
+    settings: {
+      ...{
+        requiredConfirmations: { bsc: 15, tron: 19 },
+        contracts: none,
+        minDepositUnits: new Map(),
+        stuckAfterMs: 1,
+        webhookMaxAttempts: 5,
+        payments: { minimumCents: 500n, toleranceBasisPoints: 50n, bscChainId: 56, watchedNetworks: [] },
+      },
+      ...{ webhookTarget: { allowedCidrs: [], allowHttp: false }, blockIntervalMs: { bsc: 1, tron: 1 }, sessions: { idleMs: 1, maxMs: 1 } },
+    },
+  };
+}
+
+/** Requests are counted as ever, but never refused. */
+export function generousGuards(deps: Deps): Guards {
+  return createGuards(deps, { limits: { requestsPerSecond: 1e6, requestsBurst: 1e6, badCredentialsPerMinute: 1e6 } });
+}

@@ -1,0 +1,132 @@
+import { openOrm } from '../src/db/orm.ts';
+import { createMerchant } from '../src/services/merchants.ts';
+import { depsOf } from './bench-deps.ts';
+import { progressBar } from './progress-bar.ts';
+
+export type SeedSize = { readonly customers: number; readonly deposits: number };
+
+/** Whose data they are. `lastExternalId` counts customers from `user_1`. */
+export type Seeded = { readonly merchantId: string; readonly key: string };
+
+const CHUNK_ROWS = 20_000;
+const STATEMENT_LIMIT_MS = 600_000;
+
+/**
+ * Fills a migrated, empty database with one merchant's live customers and deposits, as years of business would have left them: with
+ * addresses, audit rows and a ledger that is balanced and counted, but without events and deliveries. Written in big statements with the triggers and foreign
+ * keys asleep, so it needs a superuser and is for benches only. The bar on stderr shows rows/s and the time left.
+ */
+export async function seed(databaseUrl: string, size: SeedSize): Promise<Seeded> {
+  const orm = await openOrm({ url: databaseUrl, poolSize: 2, applicationName: 'seed', statementTimeoutMs: STATEMENT_LIMIT_MS });
+  try {
+    const { merchantId, keys } = await createMerchant(depsOf(orm), { name: 'Bench', subscriptionActive: true });
+    const run = (sql: readonly string[], values: readonly unknown[]): Promise<void> =>
+      orm.em.fork().transactional(async (em) => {
+        await em.execute('set local session_replication_role = replica');
+        await em.execute('set local synchronous_commit = off');
+        for (const statement of sql) await em.execute(statement, named(statement, values));
+      });
+    await orm.em.fork().execute(SEED_ID);
+    for (const part of [
+      { name: 'customers', rows: size.customers, sql: [CUSTOMERS, ADDRESSES] },
+      { name: 'deposits', rows: size.deposits, sql: [DEPOSITS, TRANSITIONS, LEDGER_TRANSACTIONS, LEDGER_ENTRIES] },
+    ]) {
+      const bar = progressBar(part.name, part.rows);
+      for (let from = 1; from <= part.rows; from += CHUNK_ROWS) {
+        const to = Math.min(part.rows, from + CHUNK_ROWS - 1);
+        await run(part.sql, [merchantId, from, to, size.customers, size.deposits]);
+        bar.at(to);
+      }
+      bar.done();
+    }
+    await run([TOTALS], [merchantId]);
+    await orm.em.fork().execute(`select setval('wallet_index_seq', ?)`, [size.customers]);
+    await orm.em.fork().execute('drop function seed_id(text)');
+    for (const table of TABLES) await orm.em.fork().execute(`vacuum analyze ${table}`);
+    return { merchantId, key: keys.live };
+  } finally {
+    await orm.close(true);
+  }
+}
+
+const TABLES = 'customers deposit_addresses deposits deposit_transitions ledger_transactions ledger_entries balance_totals'.split(' ');
+
+/** The driver knows only nameless places, so each says beside it in a comment which of the values it stands for. */
+function named(sql: string, values: readonly unknown[]): unknown[] {
+  return [...sql.matchAll(/\?\/\*(\d)\*\//g)].map(([, place]) => values[Number(place) - 1]);
+}
+
+const [MERCHANT, FROM, TO, ALL_CUSTOMERS, ALL_DEPOSITS] = ['?/*1*/::uuid', '?/*2*/::int', '?/*3*/::int', '?/*4*/::int', '?/*5*/::int'];
+
+/** A UUID of version 8 that is made from words, so that rows can name each other without being looked up. */
+const SEED_ID = `
+create or replace function seed_id(name text) returns uuid language sql immutable as $$
+  select overlay(overlay(md5(name) placing '8' from 13) placing 'a' from 17)::uuid
+$$`;
+
+const CUSTOMERS = `
+insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index, created_at, updated_at)
+select seed_id('customer ' || n), ${MERCHANT}, 'live', 'user_' || n, 'user_' || n || '@example.com', 'User ' || n, '{"plan":"basic"}', n, at, at
+from generate_series(${FROM}, ${TO}) n, lateral (select now() - interval '1 year' + n * interval '1 second' as at) times`;
+
+// No key stands behind these addresses: nothing of a bench reads a chain.
+const ADDRESSES = `
+insert into deposit_addresses (id, customer_id, merchant_id, mode, network, address, address_key, created_at)
+select seed_id('address ' || network || n), seed_id('customer ' || n), ${MERCHANT}, 'live', network,
+  case network when 'bsc' then '0x' || key else 'T' || substr(key, 1, 33) end, key, now() - interval '1 year' + n * interval '1 second'
+from generate_series(${FROM}, ${TO}) n, unnest(array['bsc', 'tron']) network,
+  lateral (select md5(network || n) || substr(md5(n || network), 1, 8) as key) keys`;
+
+/** Nine tenths completed, some of every other state; four assets; an amount of 1 to 100 coins with cents. */
+const FACTS = `
+  select n, seed_id('deposit ' || n) as id, c.customer, a.network, a.currency, a.scale,
+    (100 + (n * 7919::bigint) % 9901) * a.scale / 100 as units,
+    case when a.currency = 'USDT' then 1 when a.currency = 'BNB' then 600 else 0.3 end * 100000000 as rate,
+    case n % 100 when 0 then 'detected' when 1 then 'confirming' when 2 then 'failed' else case when n % 100 < 10 then 'settled' else 'completed' end end as status,
+    now() - (${ALL_DEPOSITS} - n) * interval '20 seconds' as at
+  from generate_series(${FROM}, ${TO}) n, lateral (select 1 + (n * 7919::bigint) % ${ALL_CUSTOMERS} as customer) c,
+    lateral (select * from (values (0, 'bsc', 'USDT', 1e18), (1, 'tron', 'USDT', 1e6), (2, 'bsc', 'USDT', 1e18), (3, 'bsc', 'BNB', 1e18), (4, 'tron', 'TRX', 1e6))
+      as assets (k, network, currency, scale) where k = n % 5) a`;
+
+const DEPOSITS = `
+insert into deposits (id, merchant_id, customer_id, mode, network, currency, contract_address, address, address_key, from_address, transaction_hash,
+  block_number, block_hash, amount_units, amount_usd_cents, rate_units, rate_source, rate_at, status, state_since, failure_code, failure_reason,
+  generation, sequence, simulated, required_confirmations, verified_at, mined_at, detected_at, completed_at, settled_at, created_at, updated_at)
+select f.id, ${MERCHANT}, seed_id('customer ' || customer), 'live', network, currency, case when currency = 'USDT' then 'contract' end,
+  case network when 'bsc' then '0x' || key else 'T' || substr(key, 1, 33) end, key, null,
+  case network when 'bsc' then '0x' else '' end || md5('hash ' || n) || md5('hash2 ' || n), n, '0x' || md5('block ' || n) || md5('block2 ' || n),
+  units, round(units * rate / scale / 1000000), rate, 'seed', at, status, at,
+  case status when 'failed' then 'BELOW_MINIMUM' end, case status when 'failed' then 'below the minimum' end,
+  1, case status when 'detected' then 1 when 'confirming' then 2 when 'settled' then 4 else 3 end, false, 15, at, at, at,
+  case when status in ('completed', 'settled') then at end, case status when 'settled' then at end, at, at
+from (${FACTS}) f, lateral (select md5(network || customer) || substr(md5(customer || network), 1, 8) as key) keys`;
+
+/** The states that each deposit passed, in order. */
+const STEPS = `
+  select f.*, step.sequence, step.from_state, step.to_state from (${FACTS}) f,
+    lateral (select * from (values (1, null, 'detected'), (2, 'detected', 'confirming'),
+      (3, 'confirming', case when status in ('completed', 'settled') then 'completed' else status end), (4, 'completed', 'settled')) as way (sequence, from_state, to_state)
+      where sequence <= case status when 'detected' then 1 when 'confirming' then 2 when 'settled' then 4 else 3 end) step`;
+
+const TRANSITIONS = `
+insert into deposit_transitions (deposit_id, sequence, from_state, to_state, generation, failure_code, reason, at)
+select id, sequence, from_state, to_state, 1, case to_state when 'failed' then 'BELOW_MINIMUM' end, case to_state when 'failed' then 'below the minimum' end, at
+from (${STEPS}) s`;
+
+const LEDGER_TRANSACTIONS = `
+insert into ledger_transactions (id, dedup_key, kind, deposit_id, created_at)
+select seed_id('ledger ' || n || ' ' || sequence), id || ':' || sequence, 'deposit.' || to_state, id, at
+from (${STEPS}) s where to_state <> 'confirming'`;
+
+const LEDGER_ENTRIES = `
+insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account, amount_units)
+select seed_id('ledger ' || n || ' ' || sequence), line, ${MERCHANT}, 'live', network, currency,
+  case line when 1 then from_account else to_account end, case line when 1 then -units else units end
+from (${STEPS}) s, lateral (select case to_state when 'detected' then 'chain' when 'settled' then 'available' else 'pending' end as from_account,
+  case to_state when 'detected' then 'pending' when 'completed' then 'available' when 'settled' then 'settled' else 'held' end as to_account) accounts,
+  generate_series(1, 2) line
+where to_state <> 'confirming'`;
+
+const TOTALS = `
+insert into balance_totals (merchant_id, mode, network, currency, account, amount_units, posted_at)
+select merchant_id, mode, network, currency, account, sum(amount_units), now() from ledger_entries where merchant_id = ${MERCHANT} group by 1, 2, 3, 4, 5`;
