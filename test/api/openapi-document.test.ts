@@ -45,7 +45,7 @@ function fits(schema: object, value: unknown, what: string): void {
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item)
     .filter(([method]) => METHODS.includes(method))
-    .map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
+    .map(([method, operation]) => ({ name: `${method} ${path}`, operation: operation as Operation })),
 );
 const sent = Object.entries(document.webhooks).map(([name, { post }]) => ({ name, operation: post }));
 

@@ -1,0 +1,274 @@
+// What the API takes and answers. Coin amounts are decimal strings: never make numbers of them. Members that end in `_usd` are numbers with
+// at most two decimals. Times are ISO-8601 in UTC, whole seconds.
+
+export type Network = 'bsc' | 'tron';
+export type Currency = 'BNB' | 'TRX' | 'USDT';
+export type DepositStatus = 'detected' | 'confirming' | 'completed' | 'settled' | 'failed';
+export type FailureCode = 'MONTHLY_LIMIT' | 'REORGED' | 'BELOW_MINIMUM' | 'REJECTED_BY_OPERATOR';
+export type PaymentLinkStatus = 'pending' | 'processing' | 'partially_paid' | 'completed' | 'expired' | 'cancelled';
+export type AmountStatus = 'none' | 'underpaid' | 'exact' | 'overpaid' | 'late';
+export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
+/** What an endpoint can subscribe to. */
+export type EventType =
+  | 'deposit.detected'
+  | 'deposit.confirming'
+  | 'deposit.completed'
+  | 'deposit.settled'
+  | 'deposit.failed'
+  | 'customer.created'
+  | 'payment.completed';
+
+/** One page of a list, newest first. `pagination.page` is null where a cursor was given. */
+export type Page<Row> = {
+  data: Row[];
+  has_more: boolean;
+  pagination: { page: number | null; limit: number; total: number; total_pages: number };
+};
+
+/** Where a page lies: at most one of `page`, `starting_after` and `ending_before`. */
+export type PageQuery = { limit?: number; page?: number; starting_after?: string; ending_before?: string };
+export type CreatedBetween = { created_from?: string | Date; created_to?: string | Date };
+
+export type DepositAddress = {
+  network: Network;
+  address: string;
+  native_currency: Currency;
+  currencies: { currency: Currency; contract_address: string | null; decimals: number }[];
+  created_at: string;
+};
+
+export type Customer = {
+  id: string;
+  external_id: string | null;
+  email: string | null;
+  name: string | null;
+  metadata: Record<string, unknown>;
+  is_live: boolean;
+  addresses: DepositAddress[];
+  deposit_count: number;
+  total_deposited_usd: number;
+  created_at: string;
+  updated_at: string;
+};
+
+/** At least one of `external_id` and `email`. */
+export type NewCustomer = {
+  external_id?: string | null;
+  email?: string | null;
+  name?: string | null;
+  metadata?: Record<string, unknown> | null;
+};
+export type CustomerQuery = CreatedBetween & { email?: string; external_id?: string; address?: string; search?: string };
+export type CustomerExists = {
+  exists: boolean;
+  match: 'external_id' | 'email';
+  customer: { id: string; external_id: string | null; email: string | null } | null;
+};
+
+export type Deposit = {
+  id: string;
+  customer_id: string;
+  external_id: string | null;
+  email: string | null;
+  network: Network;
+  currency: Currency;
+  contract_address: string | null;
+  amount: string;
+  amount_raw: string;
+  amount_usd: number | null;
+  rate_usd: number | null;
+  rate_source: string | null;
+  rate_at: string | null;
+  address: string;
+  from_address: string | null;
+  transaction_hash: string;
+  block_number: number;
+  block_hash: string | null;
+  confirmations: number;
+  required_confirmations: number;
+  status: DepositStatus;
+  failure_code: FailureCode | null;
+  failure_reason: string | null;
+  payment_token: string | null;
+  settlement: null;
+  sequence: number;
+  is_live: boolean;
+  detected_at: string;
+  completed_at: string | null;
+  settled_at: string | null;
+};
+export type DepositQuery = CreatedBetween & {
+  status?: DepositStatus;
+  network?: Network;
+  currency?: Currency;
+  customer_id?: string;
+  transaction_hash?: string;
+};
+
+/** A rehearsal; what is absent is 10 USDT on bsc, completed, and announced once. */
+export type Simulation = {
+  customer_id: string;
+  network?: Network;
+  currency?: Currency;
+  token?: Currency;
+  amount?: string | number;
+  amount_usd?: string | number;
+  transaction_hash?: string | null;
+  from_address?: string | null;
+  payment_token?: string | null;
+  outcome?: DepositStatus | 'reorged';
+  events?: 'final' | 'full';
+};
+
+export type Endpoint = {
+  id: string;
+  url: string;
+  description: string | null;
+  events: string[];
+  enabled: boolean;
+  is_live: boolean;
+  secret_hint: string;
+  last_delivery_at: string | null;
+  last_status_code: number | null;
+  consecutive_failures: number;
+  disabled_reason: string | null;
+  created_at: string;
+  updated_at: string;
+};
+/** `secret` is shown this once. */
+export type EndpointWithSecret = Endpoint & { secret: string };
+export type EndpointMaybeSecret = Endpoint & { secret?: string | undefined };
+export type NewEndpoint = { url: string; events: (EventType | '*')[] | '*'; description?: string | null };
+export type EndpointChange = Partial<NewEndpoint> & { enabled?: boolean };
+export type Deleted = { id: string; deleted: true };
+
+export type Delivery = {
+  id: string;
+  event_id: string;
+  endpoint_id: string;
+  event: string;
+  status: DeliveryStatus;
+  attempts: {
+    round: number;
+    number: number;
+    started_at: string;
+    status_code: number | null;
+    error: string | null;
+    duration_ms: number | null;
+  }[];
+  next_attempt_at: string | null;
+  created_at: string;
+};
+export type DeliveryQuery = { status?: DeliveryStatus; event?: EventType | 'webhook.test' };
+export type StoredEvent = { id: string; event: string; data: Record<string, unknown>; timestamp: string; deliveries: Delivery[] };
+export type ResentFailed = { resent: number; has_more: boolean };
+
+export type PaymentTransaction = {
+  transaction_hash: string;
+  network: Network;
+  amount: string;
+  confirmations: number;
+  status: DepositStatus;
+};
+
+export type PaymentLink = {
+  id: string;
+  token: string;
+  url: string;
+  status: PaymentLinkStatus;
+  amount_status: AmountStatus;
+  amount_usd: number;
+  currency: 'USDT';
+  paid_amount_usd: number;
+  remaining_amount_usd: number;
+  overpaid_amount_usd: number;
+  description: string | null;
+  external_id: string | null;
+  metadata: Record<string, unknown>;
+  success_url: string | null;
+  cancel_url: string | null;
+  customer_id: string;
+  email: string | null;
+  webhook_url: string | null;
+  paid_network: Network | null;
+  paid_currency: 'USDT' | null;
+  transaction_hash: string | null;
+  transactions: PaymentTransaction[];
+  expires_at: string;
+  created_at: string;
+  completed_at: string | null;
+  is_live: boolean;
+};
+/** `webhook_secret` is shown this once; null without a `webhook_url`. */
+export type NewPaymentLink = PaymentLink & { webhook_secret: string | null };
+
+/** `email` or `customer_id`, and `amount_usd` or `amount`: a number or a decimal string with at most two decimals. */
+export type PaymentRequest = {
+  email?: string | null;
+  customer_id?: string | null;
+  amount_usd?: string | number | null;
+  amount?: string | number | null;
+  description?: string | null;
+  external_id?: string | null;
+  metadata?: Record<string, unknown> | null;
+  success_url?: string | null;
+  cancel_url?: string | null;
+  webhook_url?: string | null;
+  expires_in?: number | null;
+  currency?: 'USDT' | null;
+  network?: Network | null;
+};
+export type PaymentLinkQuery = CreatedBetween & { status?: PaymentLinkStatus; customer_id?: string; search?: string };
+
+export type PaymentMethod = {
+  network: Network;
+  currency: 'USDT';
+  contract_address: string;
+  decimals: number;
+  address: string;
+  amount: string;
+  payment_uri: string;
+  required_confirmations: number;
+};
+/** What everybody who holds the token may see. */
+export type PublicPayment = {
+  token: string;
+  status: PaymentLinkStatus;
+  amount_status: AmountStatus;
+  amount_usd: number;
+  currency: 'USDT';
+  description: string | null;
+  merchant: { name: string };
+  is_live: boolean;
+  expires_at: string;
+  server_time: string;
+  methods: PaymentMethod[];
+  transactions: PaymentTransaction[];
+  paid_network: Network | null;
+  transaction_hash: string | null;
+  success_url: string | null;
+  cancel_url: string | null;
+};
+
+type Amounts = { amount: string; amount_usd: number | null; available: string; pending: string; settled: string };
+export type CurrencyBalance = Amounts & { currency: Currency; networks: Network[] };
+export type Balance = {
+  is_live: boolean;
+  currency: 'USD';
+  total_usd: number;
+  available_usd: number;
+  pending_usd: number;
+  settled_usd: number;
+  balances: CurrencyBalance[];
+  updated_at: string;
+};
+export type MerchantBalance = Amounts & {
+  id: string;
+  network: Network;
+  currency: Currency;
+  contract_address: string | null;
+  decimals: number;
+  rate_usd: number | null;
+  is_live: boolean;
+  updated_at: string;
+};

@@ -1,0 +1,254 @@
+import Ajv2020 from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { describeApi } from '../../src/api/openapi/document.ts';
+import { ROUTES } from '../../src/api/routes/index.ts';
+import { type ClientOptions, createClient, GatewayError } from '../../src/sdk/client.ts';
+import { type AnswerProxy, startAnswerProxy } from '../support/answer-proxy.ts';
+import { startTestApi, type TestApi } from '../support/gateway.ts';
+import { closedPort } from '../support/receiver.ts';
+
+const HOOK = 'http://127.0.0.1:9/';
+
+describe('the client for merchants', function () {
+  this.timeout(30_000);
+  let api: TestApi;
+  let proxy: AnswerProxy;
+  before(async () => {
+    api = await startTestApi();
+    proxy = await startAnswerProxy(api.url);
+  });
+  beforeEach(() => proxy.play());
+  after(async () => {
+    await proxy?.stop();
+    await api?.stop();
+  });
+
+  const clientOf = (more: Partial<ClientOptions> = {}) => createClient({ baseUrl: proxy.url, apiKey: api.keys.test, ...more });
+  const failure = async (work: Promise<unknown>): Promise<GatewayError> => {
+    const error = await work.then(
+      () => new Error('it succeeded'),
+      (reason: unknown) => reason,
+    );
+    if (error instanceof GatewayError) return error;
+    throw error;
+  };
+  const since = async <T>(work: () => Promise<T>) => {
+    const before = proxy.seen.length;
+    const result = await work();
+    return { result, sent: proxy.seen.slice(before) };
+  };
+  const customersNamed = async (externalId: string) => (await clientOf().customers.list({ external_id: externalId })).data;
+
+  it('has a method for every route of a key, and every answer is what the description says', async () => {
+    const called = new Set<string>();
+    const client = clientOf({ baseUrl: api.url, fetch: checkedFetch(api.url, called) });
+    const customer = await client.customers.create({ external_id: 'user-1', email: 'ann@example.com', metadata: { plan: 'gold' } });
+    expect((await client.customers.exists({ external_id: 'user-1' })).customer?.id).to.equal(customer.id);
+    expect((await client.customers.list({ limit: 1, created_from: new Date(0) })).data).to.deep.equal([customer]);
+    expect(await client.customers.get(customer.id)).to.deep.equal(customer);
+    const { secret, ...endpoint } = await client.endpoints.create({ url: HOOK, events: '*' });
+    expect(await client.endpoints.get(endpoint.id)).to.deep.equal(endpoint);
+    expect((await client.endpoints.list()).data).to.deep.equal([endpoint]);
+    expect((await client.endpoints.update(endpoint.id, { events: ['deposit.completed'] })).events).to.deep.equal(['deposit.completed']);
+    expect((await client.endpoints.rotate(endpoint.id)).secret)
+      .to.match(/^whsec_/)
+      .and.not.equal(secret);
+    const event = await client.endpoints.test(endpoint.id);
+    expect((await client.events.get(event.id)).event).to.equal('webhook.test');
+    const [delivery] = (await client.endpoints.deliveries(endpoint.id, { event: 'webhook.test' })).data;
+    expect((await failure(client.deliveries.resend(delivery?.id ?? ''))).code).to.equal('VALIDATION_ERROR');
+    expect(await client.endpoints.resendFailed(endpoint.id, new Date(0))).to.deep.equal({ resent: 0, has_more: false });
+    const link = await client.payments.request({ customer_id: customer.id, amount_usd: '12.50', webhook_url: HOOK });
+    expect(link.webhook_secret).to.match(/^whsec_/);
+    expect((await client.payments.public(link.token)).methods).to.have.length(2);
+    const deposit = await client.test.simulateDeposit({ customer_id: customer.id, amount: '12.5', payment_token: link.token });
+    expect(deposit.amount).to.equal('12.5');
+    expect(await client.deposits.get(deposit.id)).to.deep.equal(deposit);
+    expect((await client.deposits.list({ transaction_hash: deposit.transaction_hash })).data).to.deep.equal([deposit]);
+    expect((await client.paymentLinks.get(link.id)).status).to.equal('completed');
+    expect((await client.paymentLinks.list({ status: 'completed' })).data.map(({ id }) => id)).to.deep.equal([link.id]);
+    const open = await client.payments.request({ customer_id: customer.id, amount_usd: 99 });
+    expect((await client.paymentLinks.cancel(open.id)).status).to.equal('cancelled');
+    expect((await client.balance.get()).available_usd).to.equal(12.5);
+    expect((await client.merchantBalances.list()).data.map(({ currency }) => currency)).to.include('USDT');
+    expect(await client.endpoints.delete(endpoint.id)).to.deep.equal({ id: endpoint.id, deleted: true });
+    const ofKeys = ROUTES.filter(({ only }) => only !== 'session').map(({ method, path }) => `${method} ${path}`);
+    expect([...called]).to.have.members(ofKeys);
+  });
+
+  it('walks a whole list by cursor, each row once, while rows arrive', async () => {
+    const other = await api.newMerchant();
+    const client = clientOf({ apiKey: other.keys.test });
+    const made: string[] = [];
+    for (let count = 0; count < 7; count += 1) made.unshift((await client.customers.create({ external_id: `walk-${count}` })).id);
+    const seen: string[] = [];
+    const { sent } = await since(async () => {
+      for await (const { id } of client.customers.all({ limit: 3 })) {
+        if (seen.push(id) === 2) await client.customers.create({ external_id: 'walk-late' });
+      }
+    });
+    expect(seen).to.deep.equal(made);
+    expect(sent.filter(({ method }) => method === 'GET')).to.have.length(3);
+    for await (const { id } of client.customers.all({ limit: 1 })) {
+      expect(id).not.to.equal(made[0]);
+      break;
+    }
+  });
+
+  for (const trick of ['lose', 'lose-half', 'refuse'] as const) {
+    it(`makes one customer when the answer is lost (${trick}), and gives its own answer`, async () => {
+      const name = `lost-${trick}`;
+      proxy.play(trick, trick);
+      const { result, sent } = await since(() => clientOf().customers.create({ external_id: name }));
+      expect(sent).to.have.length(3);
+      expect(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size).to.equal(1);
+      expect(await customersNamed(name)).to.deep.equal([result]);
+    });
+  }
+
+  it('makes one customer when an answer takes too long', async () => {
+    proxy.play('hold');
+    const made = await clientOf({ timeoutMs: 300 }).customers.create({ external_id: 'held' });
+    expect(await customersNamed('held')).to.deep.equal([made]);
+  });
+
+  it('gives up after its retries with an error whose key still makes one customer', async () => {
+    proxy.play('lose', 'lose');
+    const error = await failure(clientOf({ maxRetries: 1 }).customers.create({ external_id: 'given-up' }));
+    expect([error.status, error.code, error.attempts]).to.deep.equal([0, 'NO_ANSWER', 2]);
+    expect(error.message).not.to.include(api.keys.test);
+    const { idempotencyKey } = error;
+    const made = await clientOf().customers.create({ external_id: 'given-up' }, { idempotencyKey });
+    expect(await customersNamed('given-up')).to.deep.equal([made]);
+  });
+
+  it('waits as long as 429 and 503 say, and for a request that is still being worked on', async () => {
+    const body = JSON.stringify({ error: 'Busy.', code: 'IDEMPOTENCY_CONFLICT' });
+    for (const [status, code] of [[429, 'RATE_LIMITED'] as const, [503, 'UNAVAILABLE'] as const, [409, 'IDEMPOTENCY_CONFLICT'] as const]) {
+      proxy.play({ status, headers: { 'retry-after': '1' }, body: body.replace('IDEMPOTENCY_CONFLICT', code) });
+      const startedAt = performance.now();
+      const { sent } = await since(() => clientOf().customers.create({ external_id: `waits-${status}` }));
+      expect(performance.now() - startedAt, `${status}`).to.be.greaterThan(990);
+      expect(sent).to.have.length(2);
+    }
+    proxy.play({ status: 502, body: '<h1>Bad gateway</h1>' });
+    expect((await clientOf().customers.exists({ email: 'none' })).exists).to.equal(false);
+  });
+
+  it('does not wait longer than half a minute, and says how long it would be', async () => {
+    proxy.play({ status: 429, headers: { 'retry-after': '31' }, body: JSON.stringify({ error: 'Busy.', code: 'RATE_LIMITED' }) });
+    const { result, sent } = await since(() => failure(clientOf().customers.list()));
+    expect([result.status, result.retryAfter, sent.length]).to.deep.equal([429, 31, 1]);
+  });
+
+  it('sends nothing again that the API refused, and says why it did', async () => {
+    const client = clientOf();
+    await client.customers.create({ external_id: 'once' });
+    const refusals = [
+      { work: () => client.customers.create({ external_id: 'once' }), is: { status: 409, code: 'CUSTOMER_EXISTS', field: 'external_id' } },
+      { work: () => client.customers.exists({}), is: { status: 400, code: 'VALIDATION_ERROR' } },
+      { work: () => client.customers.get('none'), is: { status: 404, code: 'NOT_FOUND' } },
+      { work: () => client.payments.request({ email: 'a@b.example', amount_usd: 1 }), is: { code: 'AMOUNT_TOO_SMALL', minimum: 5 } },
+      { work: () => clientOf({ apiKey: 'sk_test_wrong' }).customers.list(), is: { status: 401, code: 'UNAUTHORIZED' } },
+      {
+        work: () => clientOf({ apiKey: api.keys.live }).test.simulateDeposit({ customer_id: 'x' }),
+        is: { status: 403, code: 'TEST_MODE_ONLY' },
+      },
+    ];
+    for (const { work, is } of refusals) {
+      const { result, sent } = await since(() => failure(work()));
+      expect(result).to.include(is);
+      expect(result.requestId).to.match(/^[0-9a-f-]{36}$/);
+      expect(sent).to.have.length(1);
+    }
+    const wrong = await failure(client.customers.create({ external_id: 'x'.repeat(256), name: '' }));
+    expect(wrong.details.map(({ path }) => path)).to.have.members(['external_id', 'name']);
+    await client.customers.create({ external_id: 'key-1' }, { idempotencyKey: 'same' });
+    const { result, sent } = await since(() => failure(client.customers.create({ external_id: 'key-2' }, { idempotencyKey: 'same' })));
+    expect([result.code, result.retryAfter, sent.length]).to.deep.equal(['IDEMPOTENCY_CONFLICT', undefined, 1]);
+  });
+
+  it('takes a deleted endpoint for deleted when the first answer was lost, and only then', async () => {
+    const { id } = await clientOf().endpoints.create({ url: HOOK, events: ['*'] });
+    proxy.play('lose');
+    expect(await clientOf().endpoints.delete(id)).to.deep.equal({ id, deleted: true });
+    expect((await failure(clientOf().endpoints.delete(id))).code).to.equal('NOT_FOUND');
+  });
+
+  it('follows no redirect with the key, and takes no stranger’s page for an answer', async () => {
+    const answers = [
+      { status: 302, headers: { location: `${api.url}/customers` } },
+      { status: 200, body: '<h1>Sign in to the Wi-Fi</h1>' },
+    ];
+    for (const answer of [...answers, { status: 200, body: '[]' }, { status: 404, body: '' }]) {
+      proxy.play(answer);
+      const { result, sent } = await since(() => failure(clientOf().customers.list()));
+      expect([result.code, result.status, sent.length]).to.deep.equal(['INVALID_ANSWER', answer.status, 1]);
+    }
+  });
+
+  it('ends at once when it is told to, while it waits for an answer and between attempts', async () => {
+    const tricks = [() => proxy.play('hold'), () => proxy.play({ status: 503, headers: { 'retry-after': '20' }, body: '{}' })];
+    for (const trick of tricks) {
+      trick();
+      const abort = new AbortController();
+      const before = proxy.seen.length;
+      const running = clientOf().customers.list({}, { signal: abort.signal });
+      const ended = running.then(
+        () => 'succeeded',
+        (reason: unknown) => reason,
+      );
+      while (proxy.seen.length === before) await new Promise((resolve) => setImmediate(resolve));
+      const startedAt = performance.now();
+      abort.abort(new Error('enough'));
+      expect(await ended)
+        .to.be.an('error')
+        .with.property('message', 'enough');
+      expect(performance.now() - startedAt).to.be.lessThan(1_000);
+    }
+  });
+
+  it('says that nobody answers, within its retries', async () => {
+    const error = await failure(clientOf({ baseUrl: `http://127.0.0.1:${await closedPort()}/api/v1`, maxRetries: 1 }).customers.list());
+    expect([error.code, error.attempts]).to.deep.equal(['NO_ANSWER', 2]);
+  });
+
+  it('refuses what cannot work before anything is sent, without repeating the key', async () => {
+    for (const baseUrl of ['', 'example.com', 'ftp://a.example/', 'https://a.example/?x=1'])
+      expect(() => createClient({ baseUrl, apiKey: api.keys.test })).to.throw(TypeError, 'baseUrl');
+    for (const apiKey of ['', 'pk_test_x', `${api.keys.test}\n`, 'sk_test_ x'])
+      expect(() => createClient({ baseUrl: api.url, apiKey }))
+        .to.throw(TypeError, 'apiKey')
+        .and.not.match(/pk_test_x/);
+    for (const maxRetries of [-1, 11, 1.5, Number.NaN]) expect(() => clientOf({ maxRetries })).to.throw(TypeError, 'maxRetries');
+    for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(() => clientOf({ timeoutMs })).to.throw(TypeError, 'timeoutMs');
+    const { sent } = await since(async () => {
+      for (const id of ['', '.', '..']) expect(() => clientOf().customers.get(id)).to.throw(TypeError);
+    });
+    expect(sent).to.have.length(0);
+    expect((await failure(clientOf().customers.get('../webhook-endpoints?limit=1'))).code).to.equal('NOT_FOUND');
+  });
+});
+
+/** A fetch that compares each answer with the description, and notes which route it was of. */
+function checkedFetch(baseUrl: string, called: Set<string>): typeof fetch {
+  const document = describeApi({ routes: ROUTES, serverUrl: '/api/v1' });
+  const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: 'api', ...document });
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    const method = (init?.method ?? 'GET').toLowerCase();
+    const path = new URL(String(input)).pathname.slice(new URL(baseUrl).pathname.length);
+    const route = ROUTES.find((one) => one.method === method && new RegExp(`^${one.path.replace(/:[a-z_]+/g, '[^/]+')}$`).test(path));
+    if (!route) throw new Error(`no route ${method} ${path}`);
+    called.add(`${method} ${route.path}`);
+    const described = route.path.replace(/:([a-z_]+)/g, '{$1}');
+    const parts = ['paths', described, method, 'responses', `${response.status}`, 'content', 'application/json', 'schema'];
+    const pointer = parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
+    const validate = ajv.getSchema(`api#/${pointer}`);
+    const body: unknown = await response.clone().json();
+    expect(validate?.(body), `${method} ${path} ${response.status}: ${JSON.stringify(validate?.errors)}`).to.equal(true);
+    return response;
+  };
+}

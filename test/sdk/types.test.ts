@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import type { z } from 'zod';
+import type { ErrorCode } from '../../src/api/errors.ts';
+import type * as balances from '../../src/api/schemas/balance.ts';
+import type { listOf } from '../../src/api/schemas/common.ts';
+import type * as customers from '../../src/api/schemas/customer.ts';
+import type * as deposits from '../../src/api/schemas/deposit.ts';
+import type * as endpoints from '../../src/api/schemas/endpoint.ts';
+import type * as payments from '../../src/api/schemas/payment.ts';
+import type * as events from '../../src/domain/events.ts';
+import type * as sdk from '../../src/sdk/client.ts';
+
+/** The same members with the same types, however they were put together. */
+type Flat<T> = T extends object ? { [K in keyof T]: Flat<T[K]> } : T;
+type Same<A, B> = (<T>() => T extends Flat<A> ? 1 : 2) extends <T>() => T extends Flat<B> ? 1 : 2 ? true : false;
+/** What the client lets through is what the API takes, and no member of it is one that the API would ignore. */
+type Takes<A, B> = A extends B ? (keyof A extends keyof B ? true : false) : false;
+/** A query's values are made text on the way: only its members are compared. */
+type Asks<A, B> = Same<keyof (A & sdk.PageQuery), keyof B>;
+
+// The type checker proves these: with a difference `true` is no value of the member's type.
+const ANSWERS: {
+  customer: Same<sdk.Customer, z.output<typeof customers.customer>>;
+  exists: Same<sdk.CustomerExists, z.output<typeof customers.existsAnswer>>;
+  deposit: Same<sdk.Deposit, z.output<typeof deposits.deposit>>;
+  endpoint: Same<sdk.Endpoint, z.output<typeof endpoints.endpoint>>;
+  endpointWithSecret: Same<sdk.EndpointWithSecret, z.output<typeof endpoints.endpointWithSecret>>;
+  endpointMaybeSecret: Same<sdk.EndpointMaybeSecret, z.output<typeof endpoints.endpointMaybeSecret>>;
+  deleted: Same<sdk.Deleted, z.output<typeof endpoints.endpointDeleted>>;
+  delivery: Same<sdk.Delivery, z.output<typeof endpoints.delivery>>;
+  event: Same<sdk.StoredEvent, z.output<typeof endpoints.event>>;
+  resentFailed: Same<sdk.ResentFailed, z.output<typeof endpoints.resentFailed>>;
+  link: Same<sdk.PaymentLink, z.output<typeof payments.paymentLink>>;
+  newLink: Same<sdk.NewPaymentLink, z.output<typeof payments.newPaymentLinkAnswer>>;
+  publicPayment: Same<sdk.PublicPayment, z.output<typeof payments.publicPayment>>;
+  balance: Same<sdk.Balance, z.output<typeof balances.balance>>;
+  merchantBalance: Same<sdk.MerchantBalance, z.output<typeof balances.merchantBalance>>;
+  page: Same<sdk.Page<sdk.Customer>, z.output<ReturnType<typeof listOf<typeof customers.customer>>>>;
+  eventTypes: Same<sdk.EventType, events.EventType>;
+  errorCodes: Same<Exclude<sdk.KnownErrorCode, 'NO_ANSWER' | 'TIMEOUT' | 'INVALID_ANSWER'>, ErrorCode>;
+} = {
+  ...{ customer: true, exists: true, deposit: true, endpoint: true, endpointWithSecret: true, endpointMaybeSecret: true, deleted: true },
+  ...{ delivery: true, event: true, resentFailed: true, link: true, newLink: true, publicPayment: true, balance: true },
+  ...{ merchantBalance: true, page: true, eventTypes: true, errorCodes: true },
+};
+
+const REQUESTS: {
+  customer: Takes<sdk.NewCustomer, z.input<typeof customers.newCustomer>>;
+  endpoint: Takes<sdk.NewEndpoint, z.input<typeof endpoints.newEndpoint>>;
+  endpointChange: Takes<sdk.EndpointChange, z.input<typeof endpoints.endpointChange>>;
+  link: Takes<sdk.PaymentRequest, z.input<typeof payments.newPaymentLink>>;
+  linkMembers: Same<keyof sdk.PaymentRequest, keyof z.input<typeof payments.newPaymentLink>>;
+  simulation: Takes<sdk.Simulation, z.input<typeof deposits.simulation>>;
+  simulationMembers: Same<keyof sdk.Simulation, keyof z.input<typeof deposits.simulation>>;
+  customers: Asks<sdk.CustomerQuery, z.input<typeof customers.customerQuery>>;
+  deposits: Asks<sdk.DepositQuery, z.input<typeof deposits.depositQuery>>;
+  links: Asks<sdk.PaymentLinkQuery, z.input<typeof payments.paymentLinkQuery>>;
+  deliveries: Asks<sdk.DeliveryQuery, z.input<typeof endpoints.deliveryQuery>>;
+} = {
+  ...{ customer: true, endpoint: true, endpointChange: true, link: true, linkMembers: true, simulation: true, simulationMembers: true },
+  ...{ customers: true, deposits: true, links: true, deliveries: true },
+};
+
+describe('the types of the client', () => {
+  it('are those of the schemas that check every answer and every request', () => {
+    expect(Object.values({ ...ANSWERS, ...REQUESTS })).not.to.include(false);
+  });
+});
