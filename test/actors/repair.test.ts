@@ -105,10 +105,14 @@ describe('repair', function () {
   }
 
   it('brings back every actor that was terminated, the watcher of the chain too', async () => {
-    const [delivery] = await sql<{ id: string }>(`select id from webhook_deliveries where status = 'succeeded' limit 1`);
+    // The receiver has it before the row says so.
+    const delivery = await eventually(
+      'a delivery that succeeded',
+      async () => (await sql<{ id: string }>(`select id from webhook_deliveries where status = 'succeeded' limit 1`))[0],
+    );
     await waitingDeposits();
-    await resendDelivery(live.gateway.deps, { merchantId: shop.merchantId, mode: 'test', id: String(delivery?.id) });
-    const resent = `resend:${delivery?.id}:2`;
+    await resendDelivery(live.gateway.deps, { merchantId: shop.merchantId, mode: 'test', id: delivery.id });
+    const resent = `resend:${delivery.id}:2`;
     const before = await eventually('every actor', async () => {
       const ids = await runningActors();
       return ids.length >= 6 && ids.includes(resent) && ids.includes('chain:bsc') && ids;
