@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import type { BalanceDifference } from '../db/entities/index.ts';
-import { assetOf, NETWORKS, type Network } from '../domain/assets.ts';
+import { assetOf, type Currency, NETWORKS, type Network } from '../domain/assets.ts';
 import { isoSeconds } from '../domain/events.ts';
 import { formatUnits } from '../domain/money.ts';
 import { OperatorError } from '../errors.ts';
 import { oneOf } from './arguments.ts';
+import type { CommandGateway } from './ground.ts';
+import { rateReporter } from './rate.ts';
 import { answering, leaf, progress } from './run.ts';
 import { table } from './table.ts';
-
-const SAY_EVERY = 2_000;
 
 /** `reconcile`. */
 export function addReconcileCommand(program: Command): void {
@@ -18,11 +18,7 @@ export function addReconcileCommand(program: Command): void {
 }
 
 async function reconcile({ options }: { options: { readonly network?: Network } }) {
-  const [{ withGateway }, { chainOf }, { listDifferences, reconcileNow }] = await Promise.all([
-    import('./ground.ts'),
-    import('./chain.ts'),
-    import('../services/chain/round.ts'),
-  ]);
+  const [{ withGateway }, { listDifferences }] = await Promise.all([import('./ground.ts'), import('../services/chain/round.ts')]);
   const stop = new AbortController();
   const onSignal = (): void => stop.abort(new Error('it was interrupted; the next run goes on from there'));
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
@@ -30,24 +26,50 @@ async function reconcile({ options }: { options: { readonly network?: Network } 
     const differences = await withGateway({}, async (gateway) => {
       const enabled: readonly Network[] = options.network ? [options.network] : gateway.config.bsc.enabled ? ['bsc'] : [];
       if (enabled.length === 0) throw new OperatorError('No chain is on', 'Set BSC_RPC_URLS and try again');
-      for (const network of enabled) {
-        const chain = await chainOf(gateway, network, stop.signal);
-        await reconcileNow(gateway.deps, chain, { signal: stop.signal, progress: reporter(network) }).catch(refused);
-      }
-      return (await listDifferences(gateway.deps, options.network)).map(present);
+      const unread: Difference[] = [];
+      for (const network of enabled) unread.push(...(await compareChain(gateway, network, stop.signal)));
+      return [...(await listDifferences(gateway.deps, options.network)).map(present), ...unread];
     });
     const rows = differences.map((row) => [row.network, row.address, `${row.difference} ${row.currency}`, row.since, row.reason]);
     return {
       json: { ok: differences.length === 0, differences },
       text: table(['NETWORK', 'ADDRESS', 'CHAIN LESS LEDGER', 'SINCE', 'REASON'], rows, 'Every balance agrees with the ledger.'),
-      problem:
-        differences.length === 0
-          ? undefined
-          : `${differences.length} ${differences.length === 1 ? 'balance differs' : 'balances differ'}. Find the transactions with an explorer and run "gateway deposit claim".`,
+      problem: differences.length === 0 ? undefined : problemOf(differences),
     };
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
+}
+
+/** Compares one chain as far as it was read, and what became final beyond that: only the latter is returned, the former is kept in rows. */
+async function compareChain(gateway: CommandGateway, network: Network, signal: AbortSignal): Promise<Difference[]> {
+  const [{ chainOf }, { FRESH_BLOCKS, reconcileNow }, { compareUnread, unreadBlocks }] = await Promise.all([
+    import('./chain.ts'),
+    import('../services/chain/round.ts'),
+    import('../services/chain/unread.ts'),
+  ]);
+  const { deps } = gateway;
+  const chain = await chainOf(gateway, network, signal);
+  const blocks = await unreadBlocks(deps, chain, { signal }).catch(refused);
+  // Long behind, nobody tells the balances of then any more; those of now say it all.
+  if (!blocks || blocks.to - blocks.from < FRESH_BLOCKS)
+    await reconcileNow(deps, chain, { signal, progress: rateReporter(network, 'addresses') }).catch(refused);
+  if (!blocks) return [];
+  const say = rateReporter(`${network} after the last block that was read`, 'addresses');
+  const found = await compareUnread(deps, chain, { blocks, signal, progress: say }).catch(refused);
+  const reason = `no worker has read blocks ${blocks.from} to ${blocks.to} yet`;
+  if (found.length === 0) progress(`${network}: ${reason}. The balances of its addresses have not changed in them.`);
+  const since = isoSeconds(deps.now());
+  return found.map((row) => ({
+    ...{ network, address: row.address, currency: row.currency, ...amounts(row) },
+    ...{ from_block: blocks.from, to_block: blocks.to, reason: `${reason}; start one`, since, unread: true },
+  }));
+}
+
+function problemOf(differences: readonly Difference[]): string {
+  const count = `${differences.length} ${differences.length === 1 ? 'balance differs' : 'balances differ'}.`;
+  if (differences.every((row) => row.unread)) return `${count} Start a worker, and run this again when it has caught up.`;
+  return `${count} Find the transactions with an explorer and run "gateway deposit claim".`;
 }
 
 function refused(error: unknown): never {
@@ -55,22 +77,31 @@ function refused(error: unknown): never {
   throw new OperatorError(`Balances could not be compared: ${reason}`, 'See "gateway doctor", and try again', { cause: error });
 }
 
-function present(row: BalanceDifference) {
-  const { decimals } = assetOf(row.network, row.currency);
-  const { differenceUnits: units } = row;
+type Difference = {
+  readonly network: Network;
+  readonly address: string;
+  readonly currency: Currency;
+  readonly difference: string;
+  readonly difference_raw: string;
+  readonly from_block: number;
+  readonly to_block: number;
+  readonly reason: string;
+  readonly since: string;
+  /** It lies in blocks that the watcher will still read. */
+  readonly unread: boolean;
+};
+
+function present(row: BalanceDifference): Difference {
   return {
-    ...{ network: row.network, address: row.address, currency: row.currency },
-    difference: `${units < 0n ? '-' : ''}${formatUnits(units < 0n ? -units : units, decimals)}`,
-    ...{ difference_raw: units.toString(), from_block: row.sinceNumber + 1, to_block: row.foundNumber },
-    ...{ reason: row.reason, since: isoSeconds(row.notedAt) },
+    ...{ network: row.network, address: row.address, currency: row.currency, ...amounts(row) },
+    ...{ from_block: row.sinceNumber + 1, to_block: row.foundNumber },
+    ...{ reason: row.reason, since: isoSeconds(row.notedAt), unread: false },
   };
 }
 
-function reporter(network: Network): (checked: number) => void {
-  let said = 0;
-  return (checked) => {
-    if (checked - said < SAY_EVERY) return;
-    said = checked;
-    progress(`${network}: ${checked} addresses compared`);
+function amounts(row: Pick<BalanceDifference, 'network' | 'currency' | 'differenceUnits'>) {
+  return {
+    difference: formatUnits(row.differenceUnits, assetOf(row.network, row.currency).decimals),
+    difference_raw: row.differenceUnits.toString(),
   };
 }

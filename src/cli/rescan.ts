@@ -3,11 +3,11 @@ import { NETWORKS, type Network } from '../domain/assets.ts';
 import { OperatorError, UsageError } from '../errors.ts';
 import type { RescanProgress } from '../services/chain/rescan.ts';
 import { oneOf, wholeNumber } from './arguments.ts';
-import { answering, leaf, progress } from './run.ts';
+import { rateReporter } from './rate.ts';
+import { answering, leaf } from './run.ts';
 
 const MAX_BLOCKS = 1_000_000;
 const MAX_HEIGHT = 1_000_000_000;
-const SAY_EVERY_MS = 2_000;
 
 /** `rescan`. */
 export function addRescanCommand(program: Command): void {
@@ -56,20 +56,6 @@ async function readAgain(gateway: Gateway, { network, from, to }: Range, signal:
 }
 
 function reporter(): (at: RescanProgress) => void {
-  const begin = performance.now();
-  let said = begin;
-  return ({ blocks, total, found, block }) => {
-    const now = performance.now();
-    if (now - said < SAY_EVERY_MS) return;
-    said = now;
-    const rate = blocks / ((now - begin) / 1_000);
-    progress(
-      `block ${block}: ${blocks} of ${total}, ${rate.toFixed(0)} blocks/s, ${leftText((total - blocks) / rate)} left, ${found} found`,
-    );
-  };
-}
-
-function leftText(seconds: number): string {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`;
-  return seconds < 5_400 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`;
+  const say = rateReporter('rescan', 'blocks');
+  return ({ blocks, total, found, block }) => say(blocks, total, `, at block ${block}, ${found} found`);
 }

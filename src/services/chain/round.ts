@@ -26,7 +26,7 @@ export type RoundStep = {
 };
 
 /** The verified height may be this far behind the final one: nodes keep the state of about a hundred blocks. */
-const FRESH_BLOCKS = 64;
+export const FRESH_BLOCKS = 64;
 const LOOK_AGAIN_MS = 5_000;
 const MAX_LISTED = 1_000;
 /** What lay on an address before it was one of ours is known, and no fault of the ledger. */
@@ -78,9 +78,10 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
           await keepComparison(em, deps, compared);
       }
     }
+    // Only from where this step began: two that take the same steps, or one of a round that is over, must never skip an address.
     await em.nativeUpdate(
       BalanceRound,
-      { network },
+      { network, startedAt: round.startedAt, position },
       { position: addressKeys.at(-1) ?? position, checked: round.checked + addresses.length, fault: null },
     );
   });
@@ -90,16 +91,24 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
   return { did: 'finished', checked: addresses.length, waitMs: 0 };
 }
 
-/** A whole round at once, whatever the clock says; `progress` hears how many addresses are done. Throws as {@link reconcileStep} does. */
+/**
+ * A whole round at once, whatever the clock says. One that is under way is ended first: what it passed, it passed a while ago. `progress`
+ * hears how many addresses are done, of how many. Throws as {@link reconcileStep} does.
+ */
 export async function reconcileNow(
   deps: Deps,
   chain: FollowedChain,
-  options: { readonly signal: AbortSignal; readonly progress: (checked: number) => void },
+  options: { readonly signal: AbortSignal; readonly progress: (checked: number, total: number) => void },
 ): Promise<void> {
   const { signal, progress } = options;
   const { network } = chain.reader;
   const cursor = await readCursor(deps, network);
   if (!cursor) throw new Error(`${network} was never followed: a running worker begins with it`);
+  const em = deps.orm.em.fork();
+  const position = (await em.findOne(BalanceRound, network))?.position;
+  let rounds = position == null ? 1 : 2;
+  const left = position == null ? 0 : await em.count(DepositAddress, { network, addressKey: { $gt: position } });
+  const total = left + (await em.count(DepositAddress, { network }));
   let checked = 0;
   for (;;) {
     signal.throwIfAborted();
@@ -107,8 +116,9 @@ export async function reconcileNow(
     if (step.did === 'nothing')
       throw new Error(`${network} is being caught up with: balances can be compared when the watcher has reached the head`);
     checked += step.checked;
-    progress(checked);
-    if (step.did === 'finished') return;
+    progress(checked, Math.max(total, checked));
+    if (step.did === 'finished') rounds -= 1;
+    if (rounds === 0) return;
   }
 }
 
@@ -135,7 +145,7 @@ async function openRound(deps: Deps, cursor: ChainCursor, { everyMs }: RoundPace
 async function closeRound(deps: Deps, { reader, report }: FollowedChain, round: BalanceRound): Promise<void> {
   const { network } = reader;
   const em = deps.orm.em.fork();
-  await em.nativeUpdate(BalanceRound, { network, startedNumber: round.startedNumber }, { position: null, finishedAt: deps.now() });
+  await em.nativeUpdate(BalanceRound, { network, startedAt: round.startedAt }, { position: null, finishedAt: deps.now() });
   report?.differences?.({ network, count: await em.count(BalanceDifference, { network, ...UNEXPLAINED }) });
 }
 

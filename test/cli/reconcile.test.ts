@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { reconcileNow } from '../../src/services/chain/round.ts';
+import { failDeposit } from '../../src/services/deposits/operator.ts';
+import { type Following, startFollowing } from '../chain/following.ts';
+import { tempDir } from '../support/parts.ts';
+import { type Env, gateway, oneObject, type Ran } from './support.ts';
+
+type Difference = Record<string, unknown>;
+type Report = { ok: boolean; differences: Difference[] };
+
+/** The command itself, over a chain that is followed by hand: between two looks the watcher is off. */
+describe('command line: reconcile', function () {
+  this.timeout(90_000);
+  let live: Following;
+  let env: Env;
+
+  before(async () => {
+    live = await startFollowing();
+    env = {
+      ...{ DATABASE_URL: live.deps.orm.config.get('clientUrl') ?? '', BSC_RPC_URLS: live.proxy.url, BSC_CONFIRMATIONS: '3' },
+      ...{ BSC_USDT_CONTRACT: live.chain.usdt.address, DATA_DIR: await tempDir('reconcile'), TEMPORAL_ADDRESS: '127.0.0.1:1' },
+    };
+  });
+  after(() => live?.stop());
+
+  const run = (...options: string[]): Promise<Ran> => gateway(['reconcile', ...options], env);
+  const report = async (): Promise<Report & { code: number | null; stderr: string }> => {
+    const ran = await run('--json');
+    return { ...oneObject<Report>(ran.stdout), code: ran.code, stderr: ran.stderr };
+  };
+  /** As it is a minute after the watcher ended. */
+  const watcherIsOff = () => live.rows(`update chain_cursors set polled_at = now() - interval '1 minute' returning network`);
+
+  it('agrees where money is completed, failed and held, or set aside', async () => {
+    const [paid, refused, unlucky] = [await live.newAddress(), await live.newAddress(), await live.newAddress('test')];
+    await live.chain.usdt.call('transfer', [paid, 50n]);
+    await live.chain.send({ to: paid, valueUnits: 7n });
+    await live.chain.usdt.call('transfer', [refused, 60n]);
+    await live.chain.send({ to: unlucky, valueUnits: 70n });
+    await live.finish();
+    const [deposit] = await live.deposits(refused);
+    await failDeposit(live.deps, { depositId: String(deposit?.['id']), by: 'Ann', reason: 'a sanctioned sender' });
+    const [held] = await live.rows(`select sum(amount_units)::text as units from ledger_entries where account = 'held'`);
+    expect(held, 'money that is held').to.deep.equal({ units: '60' });
+    expect(await live.rows('select amount_units from unrecognised_transfers'), 'money that is set aside').to.have.length(1);
+    await watcherIsOff();
+    expect(await report())
+      .to.include({ ok: true, code: 0 })
+      .and.to.deep.include({ differences: [] });
+  });
+
+  it('finds what came while no watcher ran, and nothing any more when one has read it', async () => {
+    const address = await live.newAddress();
+    await live.finish();
+    await watcherIsOff();
+    await live.chain.usdt.call('transfer', [address, 5_000_000_000_000_000n]);
+    await live.chain.mine(6);
+    const found = await report();
+    expect(found.code).to.equal(1);
+    expect(found.ok).to.equal(false);
+    expect(found.differences).to.have.length(1);
+    expect(found.differences[0]).to.include({
+      network: 'bsc',
+      currency: 'USDT',
+      difference: '0.005',
+      difference_raw: '5000000000000000',
+      unread: true,
+    });
+    expect(String(found.differences[0]?.['address']).toLowerCase()).to.equal(address);
+    const shown = await run();
+    expect(shown.code).to.equal(1);
+    expect(shown.stdout).to.match(
+      /NETWORK +ADDRESS +CHAIN LESS LEDGER[\s\S]*0\.005 USDT[\s\S]*no worker has read blocks \d+ to \d+ yet; start one/,
+    );
+    expect(shown.stderr).to.match(/1 balance differs\. Start a worker, and run this again when it has caught up\.\n$/);
+    await live.follow();
+    await watcherIsOff();
+    expect(await run()).to.include({ code: 0, stdout: 'Every balance agrees with the ledger.\n' });
+  });
+
+  it('finds what no transaction explains, and what is missing', async () => {
+    const [more, less] = [await live.newAddress(), await live.newAddress()];
+    await live.chain.send({ to: less, valueUnits: 10n });
+    await live.finish();
+    await live.chain.anvil.rpc('anvil_setBalance', [more, '0x5']);
+    await live.chain.anvil.rpc('anvil_setBalance', [less, '0x4']);
+    await live.finish();
+    await watcherIsOff();
+    const { differences, code, stderr } = await report();
+    expect(code).to.equal(1);
+    expect(differences.map((row) => [String(row['address']).toLowerCase(), row['difference_raw'], row['unread']])).to.have.deep.members([
+      [more, '5', false],
+      [less, '-6', false],
+    ]);
+    expect((await run()).stderr).to.match(
+      /2 balances differ\. Find the transactions with an explorer and run "gateway deposit claim"\.\n$/,
+    );
+    await live.chain.anvil.rpc('anvil_setBalance', [more, '0x0']);
+    await live.chain.anvil.rpc('anvil_setBalance', [less, '0xa']);
+    await live.finish();
+  });
+
+  it('compares every address again where a worker is in the middle of a round', async () => {
+    const address = await live.newAddress();
+    await live.finish();
+    await live.rows(`update balance_rounds set position = ? returning network`, ['f'.repeat(40)]);
+    await live.chain.anvil.rpc('anvil_setBalance', [address, '0x9']);
+    await live.finish();
+    const told: number[][] = [];
+    await reconcileNow(live.deps, live.followed, { signal: new AbortController().signal, progress: (...at) => told.push(at) });
+    const [{ n } = { n: 0 }] = await live.rows(`select count(*)::int as n from deposit_addresses where network = 'bsc'`);
+    expect(told.at(-1)).to.deep.equal([n, n]);
+    const [kept] = await live.rows('select difference_units from balance_differences where address_key = ?', [address.slice(2)]);
+    expect(kept).to.deep.equal({ difference_units: '9' });
+  });
+
+  it('asks for a chain that was followed', async () => {
+    await live.rows('delete from chain_cursors returning network');
+    const never = await run();
+    expect(never.code).to.equal(1);
+    expect(never.stderr).to.match(/bsc was never followed: a running worker begins with it/);
+  });
+});
