@@ -56,7 +56,8 @@ export type Shop = Awaited<ReturnType<typeof startShop>>;
 
 let blocks = 1_000;
 
-async function pay(deps: Deps, customerId: string, money: Pay): Promise<string> {
+/** USDT arrives at a customer's address in a block of its own, as the watcher would record it, and goes on to a state. */
+export async function pay(deps: Deps, customerId: string, money: Pay): Promise<string> {
   const { coins, network = 'bsc', at = deps.now(), state = 'completed', hash = `0x${randomBytes(32).toString('hex')}` } = money;
   blocks += 1;
   const address = await deps.orm.em.fork().findOneOrFail(DepositAddress, { customerId, network });
