@@ -92,9 +92,7 @@ describe('command line: reconcile', function () {
       [more, '5', false],
       [less, '-6', false],
     ]);
-    expect((await run()).stderr).to.match(
-      /2 balances differ\. Find the transactions with an explorer and run "gateway deposit claim"\.\n$/,
-    );
+    expect(stderr).to.match(/2 balances differ\. Find the transactions with an explorer and run "gateway deposit claim"\.\n$/);
     await live.chain.anvil.rpc('anvil_setBalance', [more, '0x0']);
     await live.chain.anvil.rpc('anvil_setBalance', [less, '0xa']);
     await live.finish();
