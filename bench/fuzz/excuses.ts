@@ -16,7 +16,7 @@ export const EXCUSES: readonly Excuse[] = [
   refused('^VALIDATION_ERROR (The request body contains a number|The query string is not valid)', 'what is no text or number at all'),
   refused('^VALIDATION_ERROR metadata must be at most', 'metadata by its bytes'),
   refused('^AMOUNT_TOO_SMALL ', 'the minimum is a setting'),
-  refused('^VALIDATION_ERROR (amount|amount_usd|token) must be the same', 'aliases that differ'),
+  refused('^VALIDATION_ERROR (amount|amount_usd|token|enabled_events) must be the same', 'aliases that differ'),
   refused(
     '^VALIDATION_ERROR (amount|amount_usd) must (be an amount such as|be a plain decimal|have at most|be more than 0)',
     'the decimals of a coin',
@@ -24,7 +24,7 @@ export const EXCUSES: readonly Excuse[] = [
   refused('^VALIDATION_ERROR currency must be one that', 'a coin that the network has not'),
   refused('^VALIDATION_ERROR amount_usd is for USDT only', 'dollars of another coin'),
   refused('^VALIDATION_ERROR transaction_hash must (not )?begin with 0x', 'a hash in the spelling of the other network'),
-  refused('^VALIDATION_ERROR from_address must be a', 'the checksum of an address'),
+  refused('^VALIDATION_ERROR (from_address|address) must be a ', 'the checksum of an address'),
   refused('^VALIDATION_ERROR payment_token ', 'the state of a payment link'),
   refused('^VALIDATION_ERROR (success_url|cancel_url) must be an absolute', 'what the URL standard says of the rest of an address'),
   refused('^VALIDATION_ERROR This payment link is \\w+ already|^VALIDATION_ERROR A payment of this link', 'the state of a payment link'),

@@ -40,7 +40,9 @@ export async function runOnce(input: RunInput): Promise<Result> {
   writeFileSync(config, configOf(input), { mode: 0o600 });
   const api = input.schemaUrl.replace(/\/openapi\.json$/, '/api/v1');
   const given = { known: credential.known, headers: credential.headers, seed: input.seed, api, result, excuses: EXCUSES };
-  const args = ['--config-file', config, 'run', input.schemaUrl, '--url', api, '--seed', `${input.seed}`, '--no-color'];
+  // Whoever signs out has no session for the rest of the run.
+  const left = credential.headers['Cookie'] === undefined ? [] : ['--exclude-path', '/logout'];
+  const args = ['--config-file', config, 'run', input.schemaUrl, '--seed', `${input.seed}`, '--no-color', ...left];
   const output = await finish(input.program, args, {
     ...process.env,
     ...{ FUZZ_INPUT: JSON.stringify(given), SCHEMATHESIS_HOOKS: join(import.meta.dirname, 'hooks.py'), PYTHONDONTWRITEBYTECODE: '1' },

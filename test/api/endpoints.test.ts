@@ -59,6 +59,19 @@ describe('webhook endpoints over HTTP', () => {
     expect(await names({ events: ['*'] })).to.deep.equal(['*']);
     expect(await names({ enabled_events: ['customer.created', 'customer.created'] })).to.deep.equal(['customer.created']);
     expect(await names({ events: [...EVENT_TYPES] })).to.deep.equal([...EVENT_TYPES]);
+    expect(await names({ events: ['*'], enabled_events: '*' })).to.deep.equal(['*']);
+  });
+
+  it('refuses a list and an alias that differ, of which one would be passed over', async () => {
+    const differing = { events: ['deposit.completed'], enabled_events: ['deposit.failed'] };
+    const refused = await create({ url: URL_OK, ...differing });
+    expect(refused.status).to.equal(400);
+    expect(refused.body['details']).to.deep.equal([{ path: 'enabled_events', message: 'must be the same as events' }]);
+    const { body } = await create({ url: URL_OK, events: ['deposit.completed'] });
+    for (const enabled_events of [['deposit.failed'], 'nonsense']) {
+      expect((await put(body['id'], { events: ['deposit.completed'], enabled_events })).status).to.equal(400);
+    }
+    expect((await read(body['id'])).body['events']).to.deep.equal(['deposit.completed']);
   });
 
   it('lists the valid names when one is unknown or none is given', async () => {

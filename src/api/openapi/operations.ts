@@ -22,7 +22,7 @@ export function operationOf(route: Route): ZodOpenApiOperationObject {
     ...securityOf(route),
     requestParams: { ...(path ? { path } : {}), ...(query ? { query } : {}), ...(header ? { header } : {}) },
     ...(route.body
-      ? { requestBody: { required: true, content: { [JSON_TYPE]: { schema: route.body, ...exampleOf(example.body) } } } }
+      ? { requestBody: { required: !isOptional(route.body), content: { [JSON_TYPE]: { schema: route.body, ...exampleOf(example.body) } } } }
       : {}),
     responses: {
       ...Object.fromEntries(route.statuses.map((status) => [`${status}`, successOf(route, status, example)])),
@@ -64,4 +64,9 @@ function exampleOf(value: object | undefined): { examples?: Record<string, { sum
 
 function asObject(schema: z.ZodType | undefined): z.ZodObject | undefined {
   return schema instanceof z.ZodObject ? schema : undefined;
+}
+
+/** A request without a body counts as one with an empty object. */
+function isOptional(body: z.ZodType): boolean {
+  return body.safeParse({}).success;
 }

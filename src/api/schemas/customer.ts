@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { currency, id, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount } from './common.ts';
+import { ADDRESS, currency, id, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount } from './common.ts';
 
 const MAX_EXTERNAL_ID = 255;
 const MAX_EMAIL = 320;
@@ -75,7 +75,10 @@ export const existsAnswer = z
 export const customerQuery = listQuery({
   email: text(MAX_EMAIL).optional().meta({ description: 'Exactly this email, in this case.' }),
   external_id: text(MAX_EXTERNAL_ID).optional().meta({ description: 'Exactly this external_id.' }),
-  address: text(MAX_SEARCH).optional().meta({ description: 'A deposit address on either network.' }),
+  address: text(MAX_SEARCH)
+    .meta({ override: { pattern: ADDRESS } })
+    .optional()
+    .meta({ description: 'A deposit address on either network.' }),
   search: text(MAX_SEARCH).optional().meta({ description: 'Part of external_id, email or name, in any case.' }),
   created_from: timeFilter.optional().meta({ description: 'Made at or after this time.' }),
   created_to: timeFilter.optional().meta({ description: 'Made at or before this time.' }),

@@ -4,7 +4,7 @@ import { findAsset } from '../../domain/assets.ts';
 import { DEPOSIT_STATES, FAILURE_CODES } from '../../domain/deposit.ts';
 import { parseUnits } from '../../domain/money.ts';
 import { SIMULATED_OUTCOMES } from '../../services/simulate.ts';
-import { coinAmount, currency, id, idText, listQuery, network, text, time, timeFilter, usdAmount } from './common.ts';
+import { ADDRESS, coinAmount, currency, id, idText, listQuery, network, text, time, timeFilter, usdAmount } from './common.ts';
 
 export const deposit = z
   .strictObject({
@@ -87,7 +87,10 @@ export const simulation = z
     amount: amount.optional().meta({ description: `In coins; "${DEFAULT_AMOUNT}" when absent.` }),
     amount_usd: amount.optional().meta({ description: 'An alias of amount for USDT.' }),
     transaction_hash: hash.nullish().meta({ description: 'The same hash, customer and currency give the same deposit.' }),
-    from_address: text(64).nullish().meta({ description: 'Who paid: an address on the network.' }),
+    from_address: text(64)
+      .meta({ override: { pattern: ADDRESS } })
+      .nullish()
+      .meta({ description: 'Who paid: an address on the network.' }),
     payment_token: text(64)
       .nullish()
       .meta({ description: 'The payment link that is paid, of this customer; found by amount and age when absent.' }),

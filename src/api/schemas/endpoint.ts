@@ -29,6 +29,16 @@ const members = {
   description: z.string().trim().max(MAX_DESCRIPTION).nullish().meta({ description: 'For your own eyes.' }),
 };
 
+type Lists = { readonly events?: string[] | undefined; readonly enabled_events?: string[] | undefined };
+
+const asSet = (names: readonly string[]): string => JSON.stringify([...new Set(names)].sort());
+
+/** Of two lists that differ, one would be passed over in silence. */
+const oneList = [
+  ({ events, enabled_events: alias }: Lists) => !events || !alias || asSet(events) === asSet(alias),
+  { path: ['enabled_events'] as PropertyKey[], error: 'must be the same as events' },
+] as const;
+
 export const newEndpoint = z
   .object({ url, ...members })
   .refine((body) => (body.events ?? body.enabled_events) !== undefined, {
@@ -37,6 +47,7 @@ export const newEndpoint = z
     // Together with what else is missing, not only once the rest is right.
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
+  .refine(...oneList)
   .meta({ id: 'NewWebhookEndpoint', override: { anyOf: [{ required: ['events'] }, { required: ['enabled_events'] }] } });
 
 export const endpointChange = z
@@ -49,6 +60,7 @@ export const endpointChange = z
       .optional()
       .meta({ description: 'True: a new secret in the answer; the old one signs beside it for 24 hours.' }),
   })
+  .refine(...oneList)
   .meta({ id: 'WebhookEndpointChange' });
 
 export const endpoint = z
