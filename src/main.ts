@@ -17,6 +17,7 @@ import { healthRoutes } from './ops.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
 import { ensureSearchAttributes } from './temporal/search-attributes.ts';
 import { runWorker } from './temporal/worker.ts';
+import { docsPage } from './web/docs.ts';
 import { loginPages } from './web/login.ts';
 import { payPages } from './web/pay.ts';
 
@@ -150,6 +151,7 @@ async function startApi(gateway: Gateway, config: Config, startedAt: Date, shutd
     deps: gateway.deps,
     guards,
     loginPages,
+    docsPage,
     publicUrl: config.http.publicUrl,
     checkResponses: !config.production,
     before: [

@@ -23,6 +23,8 @@ export type AppOptions = {
   readonly guards?: Guards | undefined;
   /** The pages of `/login`; without them nobody can sign in here. */
   readonly loginPages?: LoginPages | undefined;
+  /** Makes the reference page at `/docs` from the API's description; without it there is none. */
+  readonly docsPage?: ((description: object) => (ctx: Context) => void) | undefined;
   /** Compare answers with their schemas. On everywhere but in production. */
   readonly checkResponses: boolean;
   /** What else the server answers at its root (health, metrics, pages); it runs inside the frame and calls `next` for the rest. */
@@ -49,11 +51,14 @@ export function createApp(options: AppOptions): Koa {
   for (const route of routes) {
     router[route.method](`${BASE_PATH}${route.path}`, (ctx) => runRoute(running, route, ctx as unknown as Context));
   }
-  const description = JSON.stringify(describeApi({ routes, serverUrl: `${options.publicUrl ?? ''}${BASE_PATH}` }));
+  const description = describeApi({ routes, serverUrl: `${options.publicUrl ?? ''}${BASE_PATH}` });
+  const descriptionText = JSON.stringify(description);
   router.get('/openapi.json', (ctx) => {
     ctx.type = 'application/json';
-    ctx.body = description;
+    ctx.body = descriptionText;
   });
+  const showDocs = options.docsPage?.(description);
+  if (showDocs) router.get('/docs', (ctx) => showDocs(ctx as unknown as Context));
   const { loginPages: pages } = options;
   if (pages) addLoginRoutes(router, { deps, pages, findSession, isOwnOrigin, addressOf: guards.addressOf });
   app.use(router.routes() as unknown as Middleware);

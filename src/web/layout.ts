@@ -16,19 +16,24 @@ export type Page = {
    * such a page tells its address to our own origin, and still to nobody else.
    */
   readonly hasForm?: boolean;
+  /** Rules of this page alone, after the common ones. A constant of ours: it stands in the document as it is. */
+  readonly style?: string;
 };
 
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
-
 /** Nothing may be loaded or run but our own stylesheet and our own pictures; nobody may frame a page or change its base. */
-export const CONTENT_SECURITY_POLICY = [
-  `default-src 'none'`,
-  `style-src 'sha256-${STYLE_HASH}'`,
-  `img-src 'self' data:`,
-  `form-action 'self'`,
-  `frame-ancestors 'none'`,
-  `base-uri 'none'`,
-].join('; ');
+export const CONTENT_SECURITY_POLICY = policyFor(STYLE);
+
+function policyFor(...styles: readonly string[]): string {
+  const hashes = styles.map((style) => `'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+  return [
+    `default-src 'none'`,
+    `style-src ${hashes.join(' ')}`,
+    `img-src 'self' data:`,
+    `form-action 'self'`,
+    `frame-ancestors 'none'`,
+    `base-uri 'none'`,
+  ].join('; ');
+}
 
 // A square of one colour: without an icon of ours browsers ask for /favicon.ico.
 const ICON = `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E%3Crect width='8' height='8' rx='2' fill='%230b57d0'/%3E%3C/svg%3E`;
@@ -46,7 +51,7 @@ export function renderDocument(page: Page): string {
 ${refresh}<title>${plainText(page.title)}</title>
 <link rel="icon" href="${ICON}">
 <style>${raw(STYLE)}</style>
-</head>
+${page.style === undefined ? null : html`<style>${raw(page.style)}</style>\n`}</head>
 <body>
 <main>
 ${page.body}
@@ -58,13 +63,18 @@ ${page.body}
 
 /** Answers with the page: never cached, never framed, never guessed to be another type. A HEAD gets the same headers. */
 export function sendPage(ctx: Context, page: Page): void {
+  sendRendered(ctx, page, renderDocument(page));
+}
+
+/** The same for a page whose document was made before, by {@link renderDocument}. */
+export function sendRendered(ctx: Context, page: Page, document: string): void {
   ctx.status = page.status ?? 200;
-  ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY);
+  ctx.set('Content-Security-Policy', page.style === undefined ? CONTENT_SECURITY_POLICY : policyFor(STYLE, page.style));
   ctx.set('Referrer-Policy', page.hasForm ? 'same-origin' : 'no-referrer');
   ctx.set('X-Content-Type-Options', 'nosniff');
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
   ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
   ctx.type = 'text/html';
-  ctx.body = renderDocument(page);
+  ctx.body = document;
 }

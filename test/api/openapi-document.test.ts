@@ -96,8 +96,12 @@ describe('the description of the API', () => {
     expect(Object.keys(ROUTE_EXAMPLES)).to.have.members(ROUTES.map(({ method, path }) => `${method} ${path}`));
     for (const route of ROUTES) {
       const example = ROUTE_EXAMPLES[`${route.method} ${route.path}`];
-      if (route.query) expect(route.query.safeParse(example?.query ?? {}).error, route.path).to.equal(undefined);
+      const query = Object.fromEntries(Object.entries(example?.query ?? {}).map(([name, value]) => [name, String(value)]));
+      if (route.query) expect(route.query.safeParse(query).error, route.path).to.equal(undefined);
       if (route.params) expect(route.params.safeParse(example?.params).error, route.path).to.equal(undefined);
+      const shown = operationFor(route).parameters?.filter((parameter) => parameter.in !== 'header' && 'example' in parameter) ?? [];
+      const given = { ...example?.params, ...example?.query };
+      expect(Object.fromEntries(shown.map((parameter) => [parameter.name, parameter.example]))).to.deep.include(given);
     }
   });
 

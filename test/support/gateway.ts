@@ -10,6 +10,7 @@ import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/limits.ts';
 import { createSecretBox } from '../../src/secret-box.ts';
 import type { ActorPort, Deps, Log, ServiceSettings } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
+import { docsPage } from '../../src/web/docs.ts';
 import { loginPages } from '../../src/web/login.ts';
 import { payPages } from '../../src/web/pay.ts';
 import { freshDatabase } from './parts.ts';
@@ -72,6 +73,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     deps,
     guards,
     loginPages,
+    docsPage,
     before: [payPages(deps, { count: guards.countPublic })],
     publicUrl: options.publicUrl,
     checkResponses: true,

@@ -2,6 +2,7 @@ import { createDocument, type ZodOpenApiObject, type ZodOpenApiOperationObject, 
 import type { Route } from '../route.ts';
 import { ROUTES } from '../routes/index.ts';
 import { errorBody } from './errors.ts';
+import { ROUTE_EXAMPLES } from './examples.ts';
 import { RESPONSE_HEADERS } from './headers.ts';
 import { loginPaths } from './login.ts';
 import { operationOf } from './operations.ts';
@@ -61,7 +62,26 @@ export function describeApi({ routes, serverUrl }: DescribeInput): object {
       },
     },
   };
-  return createDocument(document);
+  return withExamples(createDocument(document), routes);
+}
+
+/** Puts the values of each route's example call beside its parameters; the schemas, which several routes share, do not know them. */
+function withExamples(document: ReturnType<typeof createDocument>, routes: readonly Route[]): object {
+  for (const route of routes) {
+    const { params, query } = ROUTE_EXAMPLES[`${route.method} ${route.path}`] ?? {};
+    const values = new Map(Object.entries({ ...params, ...query }));
+    for (const parameter of document.paths?.[openApiPath(route)]?.[route.method]?.parameters ?? []) {
+      if (!('name' in parameter) || parameter.in === 'header') continue;
+      const value = values.get(parameter.name);
+      if (value === undefined) delete parameter.example;
+      else parameter.example = value;
+    }
+  }
+  return document;
+}
+
+function openApiPath({ path }: Route): string {
+  return path.replace(/:([a-z_]+)/g, '{$1}');
 }
 
 /** The text of `docs/openapi.json`: every route of the product, wherever it is installed. */
@@ -72,7 +92,7 @@ export function renderApiDocument(): string {
 function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const route of routes) {
-    const path = route.path.replace(/:([a-z_]+)/g, '{$1}');
+    const path = openApiPath(route);
     paths[path] = { ...paths[path], [route.method]: operationOf(route) };
   }
   return paths as ZodOpenApiPathsObject;

@@ -3,7 +3,7 @@ import { EXAMPLE, exampleList } from './resources.ts';
 /** A request and an answer of one route; `query` and `params` fill the example call. */
 export type RouteExample = {
   readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number>>;
   readonly body?: object;
   /** By status. */
   readonly answers: Readonly<Record<number, object>>;
@@ -24,13 +24,13 @@ export const ROUTE_EXAMPLES: Readonly<Record<string, RouteExample>> = {
     body: { external_id: 'user-42', email: 'ann@example.com', name: 'Ann', metadata: { plan: 'gold' } },
     answers: { 201: EXAMPLE.customer },
   },
-  'get /customers': { query: { limit: '25', search: 'ann' }, answers: { 200: exampleList(EXAMPLE.customer) } },
+  'get /customers': { query: { limit: 25, search: 'ann' }, answers: { 200: exampleList(EXAMPLE.customer) } },
   'get /customers/:id': { params: { id: ID.customer }, answers: { 200: EXAMPLE.customer } },
   'post /webhook-endpoints': {
     body: { url: EXAMPLE.endpoint.url, events: EXAMPLE.endpoint.events, description: 'Orders' },
     answers: { 201: { ...EXAMPLE.endpoint, secret: SECRET } },
   },
-  'get /webhook-endpoints': { query: { limit: '25' }, answers: { 200: exampleList(EXAMPLE.endpoint) } },
+  'get /webhook-endpoints': { query: { limit: 25 }, answers: { 200: exampleList(EXAMPLE.endpoint) } },
   'get /webhook-endpoints/:id': { params: { id: ID.endpoint }, answers: { 200: EXAMPLE.endpoint } },
   'put /webhook-endpoints/:id': {
     params: { id: ID.endpoint },

@@ -1,0 +1,89 @@
+import { nameOf, type Schema } from './docs-model.ts';
+import { type Html, html } from './html.ts';
+
+/** Inline objects inside objects; what is deeper has a name of its own. */
+const MAX_DEPTH = 4;
+
+/** A text of the document: backticks are code, an empty line begins a paragraph. */
+export function prose(text: string): Html {
+  return html`${text.split('\n\n').map((paragraph) => html`<p>${words(paragraph)}</p>\n`)}`;
+}
+
+/** The same within a line. */
+export function words(text: string): Html {
+  return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`;
+}
+
+/** A table of an object's members; undefined for anything that has none of its own. */
+export function fields(schema: Schema): Html | undefined {
+  const rows = rowsOf(schema, '', 0);
+  if (rows.length === 0) return undefined;
+  return html`<table>
+<thead><tr><th scope="col">Member</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table>`;
+}
+
+function rowsOf(schema: Schema, prefix: string, depth: number): Html[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+    const full = `${prefix}${name}`;
+    const required = schema.required?.includes(name) ?? false;
+    const row = html`<tr><td><code>${full}</code>${required ? null : html` <span class="muted">optional</span>`}</td><td>${typeOf(member)}</td><td>${words(meaningOf(member))}</td></tr>\n`;
+    const inner = innerOf(member);
+    return inner && depth < MAX_DEPTH ? [row, ...rowsOf(inner.schema, `${full}${inner.list ? '[]' : ''}.`, depth + 1)] : [row];
+  });
+}
+
+function meaningOf(member: Schema): string {
+  return member.description ?? member.anyOf?.find(({ description }) => description !== undefined)?.description ?? '';
+}
+
+/** The object that a member holds, itself or as a list's rows, where it has no name of its own. */
+function innerOf(member: Schema): { schema: Schema; list: boolean } | undefined {
+  if (member.properties) return { schema: member, list: false };
+  if (member.items?.properties) return { schema: member.items, list: true };
+  const object = member.anyOf?.find((choice) => choice.properties);
+  return object && { schema: object, list: false };
+}
+
+/** What a value may be, in words: "text, at most 255 characters". Named schemas are links. */
+export function typeOf(schema: Schema): Html {
+  if (schema.$ref !== undefined) return link(nameOf(schema.$ref));
+  if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
+  if (schema.enum)
+    return html`${join(
+      schema.enum.map((value) => html`<code>${String(value)}</code>`),
+      ' ',
+    )}`;
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (choices) return html`${join(choices.map(typeOf), ' or ')}`;
+  if (schema.allOf) return html`${join(schema.allOf.map(typeOf), ' and ')}`;
+  if (schema.items) return html`list of ${typeOf(schema.items)}`;
+  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? ['anything']);
+  return html`${types.map((type) => WORD[type] ?? type).join(' or ')}${limitsOf(schema)}`;
+}
+
+const WORD: Readonly<Record<string, string>> = {
+  ...{ string: 'text', integer: 'whole number', boolean: 'true or false', array: 'list' },
+};
+
+const FORMAT: Readonly<Record<string, string>> = { 'date-time': 'time', uuid: 'uuid', uri: 'URL', email: 'email' };
+
+function limitsOf(schema: Schema): string {
+  const { format, minimum, maximum, maxLength } = schema;
+  const known = format === undefined ? undefined : FORMAT[format];
+  const from = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER ? `from ${minimum}` : undefined;
+  const to = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? `to ${maximum}` : undefined;
+  const length = maxLength === undefined ? undefined : `at most ${maxLength} characters`;
+  const range = [from, to].filter((part) => part !== undefined).join(' ');
+  return [known, range === '' ? undefined : range, length].map((part) => (part === undefined ? '' : `, ${part}`)).join('');
+}
+
+function link(name: string): Html {
+  return html`<a href="#schema-${name}">${name}</a>`;
+}
+
+function join(parts: readonly Html[], between: string): Html[] {
+  return parts.map((part, index) => (index === 0 ? part : html`${between}${part}`));
+}
