@@ -1,13 +1,17 @@
-/** The name of a failure, a pattern of the error's code and sentence, and why it is no fault. */
+/** The name of a failure, a pattern of the operation, the method that was sent and the error, and why it is no fault. */
 export type Excuse = readonly [failure: string, pattern: string, why: string];
 
-const refused = (pattern: string, why: string): Excuse => ['RejectedPositiveData', pattern, why];
+const PAGE = 'GET /login is a page for people, and the description is of the API';
+
+const refused = (pattern: string, why: string): Excuse => ['RejectedPositiveData', pattern.replace('^', ': '), why];
 
 /**
  * Well-formed requests that the contract refuses with a 400 for something that a JSON Schema cannot say: rules between parameters, what is
  * in the database, what another standard defines, what the operator sets. Nothing else is left out.
  */
 export const EXCUSES: readonly Excuse[] = [
+  ['UnsupportedMethodResponse', '^POST /login GET: ', PAGE],
+  ['AllowHeaderMismatch', '^POST /login OPTIONS: ', PAGE],
   refused('^VALIDATION_ERROR Give only one of page', 'a page and a cursor together'),
   refused('^VALIDATION_ERROR At least one of external_id and email', 'one of two query parameters is required'),
   refused('^VALIDATION_ERROR (starting_after|ending_before) ', 'a cursor that is no row of this list'),
@@ -27,7 +31,7 @@ export const EXCUSES: readonly Excuse[] = [
   refused('^VALIDATION_ERROR (from_address|address) must be a ', 'the checksum of an address'),
   refused('^VALIDATION_ERROR payment_token ', 'the state of a payment link'),
   refused('^VALIDATION_ERROR (success_url|cancel_url) must be an absolute', 'what the URL standard says of the rest of an address'),
-  refused('^VALIDATION_ERROR This payment link is \\w+ already|^VALIDATION_ERROR A payment of this link', 'the state of a payment link'),
+  refused('^VALIDATION_ERROR (This payment link is \\w+ already|A payment of this link)', 'the state of a payment link'),
   refused('^VALIDATION_ERROR (The webhook endpoint|This delivery) .*(deleted|disabled|on its way)', 'the state of a delivery'),
   refused('^VALIDATION_ERROR There are 50 webhook endpoints', 'the room of a merchant'),
   refused('^VALIDATION_ERROR The (URL|host)', 'which addresses may be called, and what the URL standard says of the rest of an address'),

@@ -124,7 +124,7 @@ def after_validate(context, case, response, results):
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
     name = type(failure).__name__
-    sentence = sentence_of(response)
+    sentence = f"{case.operation.label} {response.request.method}: {sentence_of(response)}"
     for check, pattern, why in EXCUSES:
         if check == name and pattern.search(sentence):
             excused[f"{name}: {why}"] += 1

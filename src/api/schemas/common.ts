@@ -27,6 +27,9 @@ export const text = (maxLength: number) =>
 /** For the description: an address on either network; whether it is one is decided by its checksum. */
 export const ADDRESS = '^(0x[0-9a-fA-F]{40}|T[1-9A-HJ-NP-Za-km-z]{33})$';
 
+/** For the description: an address on the web. No format "uri": names and paths in any script are taken, as browsers take them. */
+export const WEB_URL = '^https?://\\S+$';
+
 /** For the description: a body in which at least one of these members has a value of a type. */
 export const oneOfMembers = (members: Readonly<Record<string, object>>) => ({
   anyOf: Object.entries(members).map(([name, schema]) => ({ required: [name], properties: { [name]: schema } })),

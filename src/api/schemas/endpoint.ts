@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { EVENT_TYPES, TEST_EVENT } from '../../domain/events.ts';
-import { id, listQuery, text, time, timeFilter } from './common.ts';
+import { id, listQuery, text, time, timeFilter, WEB_URL } from './common.ts';
 
 const MAX_URL = 2048;
 const MAX_DESCRIPTION = 500;
 const MAX_NAMES = 50;
 
 const url = text(MAX_URL).meta({
-  override: { format: 'uri', pattern: '^https?://' },
+  override: { pattern: WEB_URL },
   description: 'https, and a public host.',
   example: 'https://shop.example/webhooks',
 });

@@ -3,7 +3,7 @@ import { NETWORKS } from '../../domain/assets.ts';
 import { DEPOSIT_STATES } from '../../domain/deposit.ts';
 import { parseUnits } from '../../domain/money.ts';
 import { AMOUNT_STATUSES, LINK_CURRENCY, LINK_LIMITS, LINK_STATUSES } from '../../domain/payment-link.ts';
-import { coinAmount, id, idText, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount } from './common.ts';
+import { coinAmount, id, idText, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount, WEB_URL } from './common.ts';
 import { emailText, metadata } from './customer.ts';
 
 const MAX_URL = 2048;
@@ -146,11 +146,10 @@ const usdCents = z
     example: 25.5,
   });
 
-/** For the description. */
-const WEB_URL = { format: 'uri', pattern: '^https?://' };
-
 /** An absolute address on the web. Only such a link is ever shown to a payer. */
-const webUrl = text(MAX_URL).refine(isWebUrl, 'must be an absolute http or https URL').meta({ override: WEB_URL });
+const webUrl = text(MAX_URL)
+  .refine(isWebUrl, 'must be an absolute http or https URL')
+  .meta({ override: { pattern: WEB_URL } });
 
 function isWebUrl(value: string): boolean {
   // The parser repairs a lot: "https:host", backslashes and line feeds would become another address than the one that was read.
@@ -186,7 +185,7 @@ export const newPaymentLink = z
     success_url: webUrl.nullish().meta({ description: 'Where the payer goes on after the payment.' }),
     cancel_url: webUrl.nullish().meta({ description: 'Where the payer goes instead of paying.' }),
     webhook_url: text(MAX_URL)
-      .meta({ override: WEB_URL })
+      .meta({ override: { pattern: WEB_URL } })
       .nullish()
       .meta({ description: 'Gets `payment.completed` of this link: https, and a public host.' }),
     expires_in: expiresIn.nullish(),
