@@ -37,6 +37,10 @@ export type Play = {
 };
 
 const CUSTOMER_WITHIN_MS = 130_000;
+/** Enough for one payment of the smallest deposit in either asset, and its fee. */
+const WALLET_NEEDS_UNITS = 2n * 10n ** 18n;
+const FUND_TRIES = 5;
+const FUND_WAIT_MS = 5_000;
 /** Indexes among which the first customer's is: a sequence does not go back, so creations that failed used some up. */
 const MORE_INDEXES = 50;
 
@@ -136,10 +140,27 @@ async function makeCustomer(play: Play, action: CustomerAction): Promise<void> {
 
 async function pay(play: Play, action: PayAction): Promise<void> {
   const people = await Promise.all(action.customers.map((number) => customerOf(play, number)));
-  const own = action.shape.endsWith('from_own_wallet') ? await ownWallet(play) : undefined;
+  const own = action.shape.endsWith('from_own_wallet') ? await fundedWallet(play, action) : undefined;
   const addresses = people.map((person) => person.addresses.bsc);
   const hash = await play.stage.payer.pay(action, addresses, own);
   note(play, `${action.shape} ${hash} to ${addresses.join(' ')} ${action.amounts.join(' ')}`);
+}
+
+/** The run's own deposit address with something to spend: a reorg may have taken what it was given first. */
+async function fundedWallet(play: Play, { sender }: PayAction): Promise<Wallet> {
+  const wallet = await ownWallet(play);
+  const { payer } = play.stage;
+  const give = { kind: 'pay', sender, customers: [OWN_WALLET], transactionType: 2 } as const;
+  for (let tries = 0; tries < FUND_TRIES; tries++) {
+    const { usdtUnits, bnbUnits } = await payer.holdings(wallet.address);
+    const [bnb, usdt] = [bnbUnits >= WALLET_NEEDS_UNITS, usdtUnits >= WALLET_NEEDS_UNITS];
+    if (bnb && usdt) return wallet;
+    const amounts = [String(100n * WALLET_NEEDS_UNITS)];
+    if (!bnb) await payer.pay({ ...give, shape: 'bnb', amounts }, [wallet.address.toLowerCase()], undefined);
+    if (!usdt) await payer.pay({ ...give, shape: 'usdt', amounts }, [wallet.address.toLowerCase()], undefined);
+    await sleep(FUND_WAIT_MS);
+  }
+  throw new Error('what the wallet was given is mined in no block');
 }
 
 /** The key of the one deposit address that the run spends from: what it sends is no deposit. */
