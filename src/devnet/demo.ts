@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { depositWorkflowId } from '../domain/ids.ts';
+import { type Customer, createClient, type GatewayClient } from '../sdk/client.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import { startDemoChain } from './demo/chain.ts';
 import { runCommand, startGatewayProcess } from './demo/gateway-process.ts';
@@ -21,13 +22,11 @@ const POLL_MS = 150;
 const EVENTS_EXPECTED = 7;
 
 type Json = Record<string, unknown>;
-type Api = (method: string, path: string, body?: Json) => Promise<Json>;
 type Stage = {
-  readonly api: Api;
   readonly apiUrl: string;
   readonly key: string;
   readonly ui: string;
-  readonly customer: Json;
+  readonly customer: Customer;
   readonly hashes: readonly string[];
 };
 
@@ -80,26 +79,22 @@ async function play(screen: Screen, receivers: readonly DemoReceiver[]): Promise
   screen.stage('A merchant and a customer');
   const merchant = await screen.step('a merchant with keys', () => runCommand(['merchant', 'create', '--name', 'Demo shop'], env));
   const key = String((merchant['keys'] as Json)['live']);
-  const api = apiOf(ready.api, key);
+  const client = createClient({ baseUrl: ready.api, apiKey: key });
   for (const receiver of receivers) {
-    const endpoint = await api('POST', '/webhook-endpoints', {
-      url: receiver.url,
-      events: ['*'],
-      description: `${receiver.name} receiver`,
-    });
-    receiver.setSecret(String(endpoint['secret']));
+    const { secret } = await client.endpoints.create({ url: receiver.url, events: ['*'], description: `${receiver.name} receiver` });
+    receiver.setSecret(secret);
     screen.line(`✓ webhook endpoint ${receiver.url} (${receiver.name})`);
   }
-  const customer = await api('POST', '/customers', { external_id: 'user-42', email: 'customer@example.com' });
+  const customer = await client.customers.create({ external_id: 'user-42', email: 'customer@example.com' });
   const address = bscAddressOf(customer);
-  screen.line(`✓ customer ${String(customer['id'])} with the BNB Chain address ${address}`);
+  screen.line(`✓ customer ${customer.id} with the BNB Chain address ${address}`);
   screen.stage('Money');
   const { usdtHash, bnbHash } = await chain.pay(address, AMOUNTS.usdt, AMOUNTS.bnb);
   screen.line(`→ sent ${AMOUNTS.usdt} USDT in ${usdtHash}`);
   screen.line(`→ sent ${AMOUNTS.bnb} BNB  in ${bnbHash}`);
   const hashes = [usdtHash, bnbHash];
-  await watch(screen, api, hashes, receivers);
-  return { api, apiUrl: ready.api, key, ui: ready.temporal_ui, customer, hashes };
+  await watch(screen, client, hashes, receivers);
+  return { apiUrl: ready.api, key, ui: ready.temporal_ui, customer, hashes };
 }
 
 function gatewayEnv(rpcUrl: string, usdt: string): NodeJS.ProcessEnv {
@@ -115,22 +110,19 @@ function gatewayEnv(rpcUrl: string, usdt: string): NodeJS.ProcessEnv {
 }
 
 /** Prints every state change until both deposits are completed and every receiver has everything. */
-async function watch(screen: Screen, api: Api, hashes: readonly string[], receivers: readonly DemoReceiver[]): Promise<void> {
+async function watch(screen: Screen, client: GatewayClient, hashes: readonly string[], receivers: readonly DemoReceiver[]): Promise<void> {
   const shown = new Map<string, string>();
   const until = Date.now() + ARRIVES_WITHIN_MS;
   while (Date.now() < until) {
-    const { data } = await api('GET', '/deposits');
-    const deposits = (data as Json[]).filter((deposit) => hashes.includes(String(deposit['transaction_hash'])));
-    for (const deposit of deposits) {
-      const state = String(deposit['status']);
-      if (shown.get(String(deposit['id'])) === state) continue;
-      shown.set(String(deposit['id']), state);
-      const usd = deposit['amount_usd'] === null ? '' : ` (${String(deposit['amount_usd'])} USD)`;
-      screen.line(
-        `deposit  ${state.padEnd(10)} ${String(deposit['amount'])} ${String(deposit['currency'])}${usd}, ${String(deposit['confirmations'])} of ${String(deposit['required_confirmations'])} confirmations`,
-      );
+    const { data } = await client.deposits.list();
+    const deposits = data.filter((deposit) => hashes.includes(deposit.transaction_hash));
+    for (const { id, status, amount, currency, amount_usd: usd, confirmations, required_confirmations: required } of deposits) {
+      if (shown.get(id) === status) continue;
+      shown.set(id, status);
+      const value = usd === null ? '' : ` (${usd} USD)`;
+      screen.line(`deposit  ${status.padEnd(10)} ${amount} ${currency}${value}, ${confirmations} of ${required} confirmations`);
     }
-    const done = deposits.length === hashes.length && deposits.every((deposit) => deposit['status'] === 'completed');
+    const done = deposits.length === hashes.length && deposits.every(({ status }) => status === 'completed');
     if (done && receivers.every((receiver) => accepted(receiver) >= EVENTS_EXPECTED)) return;
     await sleep(POLL_MS);
   }
@@ -163,6 +155,7 @@ async function finish(screen: Screen, stage: Stage, receivers: readonly DemoRece
     [
       '',
       `  API             ${stage.apiUrl}`,
+      `  its reference   ${new URL('/docs', stage.apiUrl).href}`,
       `  this deposit    ${stage.ui}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`,
       `  try it          curl -s -H 'Authorization: Bearer ${stage.key}' '${stage.apiUrl}/deposits?limit=5'`,
       `  log             ${join(DATA_DIR, 'gateway.log')}`,
@@ -185,22 +178,8 @@ async function untilInterrupted(screen: Screen): Promise<void> {
   screen.line('stopping');
 }
 
-function bscAddressOf(customer: Json): string {
-  const addresses = customer['addresses'] as { network: string; address: string }[];
-  return addresses.find((entry) => entry.network === 'bsc')?.address ?? '';
-}
-
-function apiOf(base: string, key: string): Api {
-  return async (method, path, body) => {
-    const response = await fetch(`${base}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    const answer = (await response.json()) as Json;
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${String(answer['error'])}`);
-    return answer;
-  };
+function bscAddressOf(customer: Customer): string {
+  return customer.addresses.find(({ network }) => network === 'bsc')?.address ?? '';
 }
 
 process.exitCode = await main();
