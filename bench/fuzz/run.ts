@@ -81,6 +81,8 @@ const quoted = (text: string | undefined): string => JSON.stringify(text ?? '');
 function finish(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: RUN_LIMIT_MS });
+    const stop = () => void child.kill('SIGKILL');
+    process.once('exit', stop);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
@@ -88,6 +90,9 @@ function finish(command: string, args: readonly string[], env: NodeJS.ProcessEnv
       });
     }
     child.once('error', reject);
-    child.once('close', () => resolve(output));
+    child.once('close', () => {
+      process.off('exit', stop);
+      resolve(output);
+    });
   });
 }

@@ -71,6 +71,12 @@ describe('the data of one merchant and mode', () => {
     });
   };
 
+  /** What was put into the outbox, without the first of it: starts and signals of actors. Nothing takes it out here. */
+  const messagesAfter = async (first: number): Promise<string[]> => {
+    const rows = await api.deps.orm.em.fork().execute<{ text: string }[]>('select o::text as text from outbox o order by id');
+    return rows.slice(first).map(({ text }) => text);
+  };
+
   const comparable = ({ status, headers, text }: Heard) => ({
     ...{ status, text },
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_REQUEST.has(name))),
@@ -90,10 +96,12 @@ describe('the data of one merchant and mode', () => {
     };
     const tried = new Map<Place, number>();
     const faults: string[] = [];
+    const changed: string[] = [];
     let sent = 0;
     let unanswered = 0;
     for (const reader of tenants) {
       const before = await rowsOf(api, tenants);
+      const lastMessage = (await messagesAfter(0)).length;
       const others = tenants.filter(({ index }) => index !== reader.index);
       const unknown = new Map<string, Promise<Heard>>();
       const one = async (swap: Swap): Promise<void> => {
@@ -126,6 +134,7 @@ describe('the data of one merchant and mode', () => {
           tried.set(place, (tried.get(place) ?? 0) + 1);
           batch.push(swap);
         }
+        if (batch.length === 0) throw new Error('no place has a value left to try');
         await Promise.all(batch.map(one));
         done += batch.length;
         sent += batch.length;
@@ -135,9 +144,13 @@ describe('the data of one merchant and mode', () => {
         for (const [table, rows] of Object.entries(after[other.index] ?? {})) {
           const isShared = table.endsWith(' of the merchant') && other.merchantId === reader.merchantId;
           if (!isShared && rows !== before[other.index]?.[table])
-            faults.push(`requests of ${reader.name} changed ${table} of ${other.name}`);
+            changed.push(`requests of ${reader.name} changed ${table} of ${other.name}`);
         }
+      for (const message of await messagesAfter(lastMessage))
+        for (const stranger of strangersIn({ status: 0, headers: {}, text: message }, reader, ''))
+          changed.push(`${reader.name} woke ${stranger}`);
     }
+    expect(changed.slice(0, 10), `${changed.length} changes`).to.deep.equal([]);
     expect(faults.slice(0, 10), `${faults.length} faults`).to.deep.equal([]);
     expect(sent).to.be.at.least(REQUESTS);
     expect(unanswered).to.be.at.most(MAX_UNANSWERED);
