@@ -30,7 +30,13 @@ async function customers(pool: Pool, merchantId: string): Promise<Row> {
     'select * from customers where merchant_id = $1 and mode = $2 order by created_at desc, id desc limit 26 offset 0',
     scope,
   );
-  const count = await pool.query('select count(*)::int as total from customers where merchant_id = $1 and mode = $2', scope);
+  const count = await pool.query(
+    `select coalesce(sum(rows), 0)::int as total from (
+       select rows from row_counts where list = 'customers' and merchant_id = $1 and mode = $2
+       union all select rows from row_count_changes where list = 'customers' and merchant_id = $1 and mode = $2
+     ) as parts`,
+    scope,
+  );
   const rows = page.rows.slice(0, 25);
   const ids = rows.map((row) => row['id']);
   const addresses = await pool.query('select * from deposit_addresses where customer_id = any($1)', [ids]);

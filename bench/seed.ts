@@ -47,7 +47,7 @@ export async function seed(databaseUrl: string, size: SeedSize): Promise<Seeded>
       bar.at(done + 1);
     }
     bar.done();
-    await run([TOTALS], [merchantId]);
+    await run([TOTALS, COUNTS], [merchantId]);
     await orm.em.fork().execute(`select setval('wallet_index_seq', ?)`, [size.customers]);
     await orm.em.fork().execute('drop function seed_id(text, bigint)');
     for (const table of TABLES) await orm.em.fork().execute(`vacuum analyze ${table}`);
@@ -57,7 +57,8 @@ export async function seed(databaseUrl: string, size: SeedSize): Promise<Seeded>
   }
 }
 
-const TABLES = 'customers deposit_addresses deposits deposit_transitions ledger_transactions ledger_entries balance_totals'.split(' ');
+const TABLES =
+  'customers deposit_addresses deposits deposit_transitions ledger_transactions ledger_entries balance_totals row_counts'.split(' ');
 
 type Index = { readonly name: string; readonly definition: string };
 
@@ -148,3 +149,7 @@ where to_state <> 'confirming'`;
 const TOTALS = `
 insert into balance_totals (merchant_id, mode, network, currency, account, amount_units, posted_at)
 select merchant_id, mode, network, currency, account, sum(amount_units), now() from ledger_entries where merchant_id = ${MERCHANT} group by 1, 2, 3, 4, 5`;
+
+const COUNTS = `
+insert into row_counts (list, merchant_id, mode, rows) select 'customers', ${MERCHANT}, 'live', count(*) from customers
+union all select 'deposits', ${MERCHANT}, 'live', count(*) from deposits`;

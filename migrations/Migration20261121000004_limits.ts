@@ -14,7 +14,7 @@ export class Migration20261121000004_limits extends Migration {
 
 const ALLOWED_NETWORKS = `
 create table allowed_networks (
-  merchant_id uuid not null references merchants (id),
+  merchant_id uuid not null constraint allowed_networks_merchant_id_foreign references merchants (id),
   network varchar(43) not null,
   created_at timestamptz not null,
   primary key (merchant_id, network)

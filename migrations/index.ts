@@ -5,6 +5,7 @@ import { Migration20261121000003_users } from './Migration20261121000003_users.t
 import { Migration20261121000004_limits } from './Migration20261121000004_limits.ts';
 import { Migration20261121000005_idempotency } from './Migration20261121000005_idempotency.ts';
 import { Migration20261121000006_balance_totals } from './Migration20261121000006_balance_totals.ts';
+import { Migration20261121000007_row_counts } from './Migration20261121000007_row_counts.ts';
 import { Migration20261121000010_webhook_slots } from './Migration20261121000010_webhook_slots.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
@@ -16,5 +17,6 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000004_limits', class: Migration20261121000004_limits },
   { name: 'Migration20261121000005_idempotency', class: Migration20261121000005_idempotency },
   { name: 'Migration20261121000006_balance_totals', class: Migration20261121000006_balance_totals },
+  { name: 'Migration20261121000007_row_counts', class: Migration20261121000007_row_counts },
   { name: 'Migration20261121000010_webhook_slots', class: Migration20261121000010_webhook_slots },
 ];

@@ -1,7 +1,7 @@
 import type { Network } from './domain/assets.ts';
 import { chainWorkflowId } from './domain/ids.ts';
 import { purgeSessions } from './services/access/sessions.ts';
-import { foldBalances } from './services/balance-totals.ts';
+import { foldBalances, foldCounts } from './services/balance-totals.ts';
 import type { Deps } from './services/deps.ts';
 import { purgeAnswers } from './services/idempotency.ts';
 import { performOutbox } from './services/outbox.ts';
@@ -66,6 +66,7 @@ export function startLoops(deps: Deps, networks: readonly Network[], signal: Abo
     loop({ name: 'repair', everyMs: REPAIR_EVERY_MS, signal, log, work: () => repairActors(deps) }),
     loop({ name: 'stored answers', everyMs: ANSWERS_EVERY_MS, signal, log, work: () => purgeAnswers(deps) }),
     loop({ name: 'balances', everyMs: BALANCES_EVERY_MS, signal, log, work: () => foldBalances(deps) }),
+    loop({ name: 'counts', everyMs: BALANCES_EVERY_MS, signal, log, work: () => foldCounts(deps) }),
     loop({ name: 'sessions', everyMs: SESSIONS_EVERY_MS, signal, log, work: () => purgeSessions(deps) }),
     loop({ name: 'watchers', everyMs: WATCHERS_EVERY_MS, signal, log, work: watch }),
   ];

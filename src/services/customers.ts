@@ -93,7 +93,7 @@ export async function listCustomers(
 ): Promise<PageOf<CustomerView>> {
   const em = deps.orm.em.fork();
   const scope = [{ sql: 'merchant_id = ? and mode = ?', values: [input.merchantId, input.mode] }];
-  const page = await listPage(em, { table: 'customers', scope, filters: customerConditions(input), page: input.page });
+  const page = await listPage(em, { table: 'customers', scope, filters: customerConditions(input), page: input.page, counted: input });
   return { ...page, rows: await viewsOf(em, deps, page.rows) };
 }
 

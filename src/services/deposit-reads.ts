@@ -26,7 +26,7 @@ export async function listDeposits(
 ): Promise<PageOf<DepositView>> {
   const em = deps.orm.em.fork();
   const scope = [{ sql: 'merchant_id = ? and mode = ?', values: [input.merchantId, input.mode] }];
-  const page = await listPage(em, { table: 'deposits', scope, filters: depositConditions(input), page: input.page });
+  const page = await listPage(em, { table: 'deposits', scope, filters: depositConditions(input), page: input.page, counted: input });
   const rows = await em.find(Deposit, { id: { $in: [...page.rows] } });
   return { ...page, rows: await presentDeposits(em, inOrder(page.rows, rows)) };
 }

@@ -13,6 +13,8 @@ const GUARDS: Readonly<Record<string, string>> = {
   ledger_transactions_append_only: 'ledger_transactions',
   ledger_entries_append_only: 'ledger_entries',
   ledger_entries_balanced: 'ledger_entries',
+  customers_counted: 'customers',
+  deposits_counted: 'deposits',
   ledger_entries_counted: 'ledger_entries',
   deposit_transitions_append_only: 'deposit_transitions',
 };

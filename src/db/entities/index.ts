@@ -20,6 +20,8 @@ import { MonthlyTotal } from './monthly-total.ts';
 import { OutboxMessage } from './outbox-message.ts';
 import { PaymentLink } from './payment-link.ts';
 import { RateLimit } from './rate-limit.ts';
+import { RowCount } from './row-count.ts';
+import { RowCountChange } from './row-count-change.ts';
 import { Session } from './session.ts';
 import { UnrecognisedTransfer } from './unrecognised-transfer.ts';
 import { User } from './user.ts';
@@ -52,6 +54,8 @@ export {
   OutboxMessage,
   PaymentLink,
   RateLimit,
+  RowCount,
+  RowCountChange,
   Session,
   UnrecognisedTransfer,
   User,
@@ -87,6 +91,8 @@ export const ENTITIES = [
   PaymentLink,
   Session,
   RateLimit,
+  RowCount,
+  RowCountChange,
   UnrecognisedTransfer,
   User,
   UserSite,
