@@ -1,6 +1,7 @@
 import Ajv2020 from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
+import { cookieOf, newUser, postLogin } from '../support/sign-in.ts';
 
 type Operation = {
   operationId: string;
@@ -87,6 +88,8 @@ describe('the description at GET /openapi.json', () => {
     await fits('post', '/test/simulate-deposit', '/test/simulate-deposit', {}, api.keys.live);
     await fits('post', '/test/simulate-deposit', '/test/simulate-deposit', { customer_id: 'none' });
     await fits('get', '/deposits', '/deposits');
+    await fits('get', '/balance', '/balance');
+    await fits('get', '/merchant-balances', '/merchant-balances');
     const event = await fits('post', '/webhook-endpoints/{id}/test', `/webhook-endpoints/${endpoint['id']}/test`);
     await fits('get', '/events/{id}', `/events/${event['id']}`);
     await fits('get', '/webhook-endpoints/{id}/deliveries', `/webhook-endpoints/${endpoint['id']}/deliveries`);
@@ -122,6 +125,26 @@ describe('the description at GET /openapi.json', () => {
       const validate = ajv.getSchema(pointer('webhooks', type, 'post', 'requestBody', 'content', JSON_TYPE, 'schema'));
       expect(validate?.(JSON.parse(body)), `${type}: ${JSON.stringify(validate?.errors)}`).to.equal(true);
     }
+  });
+
+  it('tells the truth about sessions', async () => {
+    const user = await newUser(api);
+    const answers = [
+      await postLogin(api, user),
+      await postLogin(api, user, { password: 'wrong' }),
+      await postLogin(api, user, { email: '' }),
+    ];
+    const forged = await postLogin(api, user, { headers: { Origin: 'https://evil.example' } });
+    expect([...answers, forged].map(({ status }) => status)).to.deep.equal([200, 401, 400, 403]);
+    for (const answer of [...answers, forged]) expectFits(answer, '/login', 'post');
+    const cookie = answers[0] ? cookieOf(answers[0]) : '';
+    const listed = await call(`${api.url}/payments`, { headers: { Cookie: cookie, 'X-Mode': 'test' } });
+    expect(listed.status).to.equal(200);
+    expectFits(listed, '/payments', 'get');
+    expectFits(await call(`${api.url}/payments`, { headers: { Cookie: cookie, 'X-Mode': 'no' } }), '/payments', 'get');
+    const left = await call(`${api.origin}/logout`, { method: 'POST', headers: { Cookie: cookie } });
+    expect(left.status).to.equal(200);
+    expectFits(left, '/logout', 'post');
   });
 
   it('describes bodies that the API takes', async () => {

@@ -19,7 +19,7 @@ export const errorBody = z
   })
   .meta({ id: 'Error' });
 
-type Told = { readonly summary: string; readonly example: z.input<typeof errorBody> };
+export type Told = { readonly summary: string; readonly example: z.input<typeof errorBody> };
 
 /** What each code means, and an answer that has it. */
 const ERRORS: Readonly<Record<ErrorCode, Told>> = {
@@ -123,22 +123,25 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   return (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => codes.has(code));
 }
 
-/** The error answers for these codes by status, each with its codes and an example of every one. */
-export function errorResponses(codes: readonly ErrorCode[]): Record<string, ZodOpenApiResponseObject> {
+/** The error answers for these codes by status, each with its codes and an example of every one. `own` says some of them in other words. */
+export function errorResponses(
+  codes: readonly ErrorCode[],
+  own: Partial<Record<ErrorCode, Told>> = {},
+): Record<string, ZodOpenApiResponseObject> {
+  const told = { ...ERRORS, ...own };
   const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))].sort((a, b) => a - b);
-  return Object.fromEntries(statuses.map((status) => [`${status}`, errorResponse(codes.filter((code) => ERROR_STATUS[code] === status))]));
+  const codesOf = (status: number) => codes.filter((code) => ERROR_STATUS[code] === status);
+  return Object.fromEntries(statuses.map((status) => [`${status}`, errorResponse(status, codesOf(status), told)]));
 }
 
-function errorResponse(codes: readonly ErrorCode[]): ZodOpenApiResponseObject {
-  const [first] = codes;
-  const status = first === undefined ? 500 : ERROR_STATUS[first];
+function errorResponse(status: number, codes: readonly ErrorCode[], told: Readonly<Record<ErrorCode, Told>>): ZodOpenApiResponseObject {
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].summary}.`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${told[code].summary}.`).join('\n\n'),
     headers: headersOf(status),
     content: {
       'application/json': {
         schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: [...codes] } } }] },
-        examples: Object.fromEntries(codes.map((code) => [code, { summary: ERRORS[code].summary, value: ERRORS[code].example }])),
+        examples: Object.fromEntries(codes.map((code) => [code, { summary: told[code].summary, value: told[code].example }])),
       },
     },
   };

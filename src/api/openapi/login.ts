@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import type { ErrorCode } from '../errors.ts';
 import { id } from '../schemas/common.ts';
-import { errorResponses } from './errors.ts';
+import { errorResponses, type Told } from './errors.ts';
 import { headersOf } from './headers.ts';
 
 const TAG = 'Sessions';
@@ -84,13 +84,29 @@ function logout(): ZodOpenApiOperationObject {
 }
 
 function errorsOf(codes: readonly ErrorCode[]) {
-  const responses = errorResponses([...codes, 'INTERNAL', 'UNAVAILABLE']);
+  const responses = errorResponses([...codes, 'INTERNAL', 'UNAVAILABLE'], ERRORS);
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [status, { ...response, headers: uncounted(response.headers) }]),
   );
 }
 
+/** What a login says differently. */
+const ERRORS: Partial<Record<ErrorCode, Told>> = {
+  VALIDATION_ERROR: {
+    summary: 'A member of the body is missing or wrong',
+    example: { error: 'password is required.', code: 'VALIDATION_ERROR', details: [{ path: 'password', message: 'is required' }] },
+  },
+  UNAUTHORIZED: {
+    summary: 'The email, the password or the code is wrong; which of them is not told',
+    example: { error: 'The email, the password or the code is not right.', code: 'UNAUTHORIZED' },
+  },
+  RATE_LIMITED: {
+    summary: 'Too many failed logins for the account or from the address; Retry-After says for how long to wait',
+    example: { error: 'Too many failed logins. Try again in 5 minutes.', code: 'RATE_LIMITED' },
+  },
+};
+
 /** What is counted here is failures, which no header tells. */
 function uncounted(headers: object | undefined) {
-  return Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !name.startsWith('RateLimit-')));
+  return Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !/^(RateLimit-|WWW-)/.test(name)));
 }
