@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { tryLock } from '../../src/devnet/data-dir.ts';
 import { onPath } from '../../src/devnet/packages.ts';
 import { cacheFolder } from '../../src/devnet/temporal-cli.ts';
 import { installPackages } from '../../test/support/debian.ts';
 
-/** Pinned: another version has other checks, and a figure is only worth something beside the same checks. */
-const VERSION = '4.32.5';
+/** Pinned with all that it needs: another version has other checks, and a figure is only worth something beside the same checks. */
+const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
+const VERSION = /^schemathesis==(\S+)$/m.exec(readFileSync(REQUIREMENTS, 'utf8'))?.[1] ?? '';
 const LIMIT_MS = 10 * 60_000;
 
 /**
@@ -29,12 +30,11 @@ export function findSchemathesis(log: (line: string) => void, env: NodeJS.Proces
     rmSync(target, { recursive: true, force: true });
     // Made in its place: a virtual environment holds its own path.
     run('python3', ['-m', 'venv', target], env);
-    run(join(target, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', `schemathesis==${VERSION}`], env);
+    run(join(target, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', '-r', REQUIREMENTS], env);
     if (versionOf(program, env) !== VERSION) throw new Error(`${program} does not run: delete ${target} and try again`);
     return program;
   } catch (error) {
-    rmSync(`${target}.broken`, { recursive: true, force: true });
-    renameSync(target, `${target}.broken`);
+    rmSync(target, { recursive: true, force: true });
     throw error;
   } finally {
     lock.release();
