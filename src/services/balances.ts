@@ -87,13 +87,13 @@ const BALANCES = {
   name: 'balances-of-merchant',
   // One statement is one snapshot: every answer is the state between two postings, never within one or within a fold.
   text: `
-    select b.network, b.currency, b.account, b.units, ${isoText('b.posted_at')} as posted_at, ${isoText('m.created_at')} as since
+    select b.network, b.currency, b.available, b.pending, b.settled, ${isoText('b.posted_at')} as posted_at, ${isoText('m.created_at')} as since
     from merchants m left join (
-      select network, currency, account, sum(amount_units)::text as units, max(posted_at) as posted_at from (
+      select network, currency, ${sumText('available')}, ${sumText('pending')}, ${sumText('settled')}, max(posted_at) as posted_at from (
         select network, currency, account, amount_units, posted_at from balance_totals where merchant_id = $1 and mode = $2
         union all
         select network, currency, account, amount_units, posted_at from balance_changes where merchant_id = $1 and mode = $2
-      ) as parts group by network, currency, account
+      ) as parts group by network, currency
     ) as b on true
     where m.id = $1`,
 } as const;
@@ -102,12 +102,17 @@ function isoText(column: string): string {
   return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 }
 
+function sumText(account: LedgerAccount): string {
+  return `coalesce(sum(amount_units) filter (where account = '${account}'), 0)::text as ${account}`;
+}
+
 /** Everything but `since` is null in the one row of a merchant without a posting. */
 type BalanceRow = {
   readonly network: Network | null;
   readonly currency: Currency | null;
-  readonly account: LedgerAccount | null;
-  readonly units: string | null;
+  readonly available: string | null;
+  readonly pending: string | null;
+  readonly settled: string | null;
   readonly posted_at: string | null;
   readonly since: string;
 };
@@ -119,10 +124,9 @@ async function readAssets(deps: Deps, scope: Scope): Promise<AssetBalance[]> {
   const since = rows[0]?.since;
   if (since === undefined) throw new Error('the balance of a merchant that does not exist was asked for');
   return ASSETS.map((asset) => {
-    const own = rows.filter((row) => row.network === asset.network && row.currency === asset.currency);
-    const units = (account: LedgerAccount): bigint => BigInt(own.find((row) => row.account === account)?.units ?? 0);
-    const amounts = { available: units('available'), pending: units('pending'), settled: units('settled') };
-    return { asset, decimals: asset.decimals, ...amounts, updatedAt: latest(own.map((row) => row.posted_at ?? since)) ?? since };
+    const own = rows.find((row) => row.network === asset.network && row.currency === asset.currency);
+    const amounts = { available: BigInt(own?.available ?? 0), pending: BigInt(own?.pending ?? 0), settled: BigInt(own?.settled ?? 0) };
+    return { asset, decimals: asset.decimals, ...amounts, updatedAt: own?.posted_at ?? since };
   });
 }
 
