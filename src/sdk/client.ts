@@ -103,7 +103,7 @@ function endpointsOf(send: Send) {
     },
     /** Sends `webhook.test` to it. */
     test: (id: string, call?: CallOptions) => send<StoredEvent>(post(`${at(id)}/test`), call),
-    /** What was sent to it, with every attempt. */
+    /** What was sent to it, each with its latest attempts. */
     deliveries: (id: string, query: DeliveryQuery & PageQuery = {}, call?: CallOptions) =>
       send<Page<Delivery>>({ ...get(`${at(id)}/deliveries`), query }, call),
     /** Sends again what failed since then, 1,000 by one call: call again while `has_more` is true. */

@@ -121,6 +121,16 @@ describe('the description of the API', () => {
     }
   });
 
+  it('says of each member of a named schema what it means', () => {
+    type Members = Record<string, { description?: string; $ref?: string; anyOf?: { description?: string }[] }>;
+    const silent = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+      Object.entries((schema as { properties?: Members }).properties ?? {})
+        .filter(([, member]) => !member.$ref && ![member, ...(member.anyOf ?? [])].some(({ description }) => description))
+        .map(([member]) => `${name}.${member}`),
+    );
+    expect(silent).to.deep.equal([]);
+  });
+
   it('says of each answer which headers it has, and of each header what it is', () => {
     for (const { name, operation } of operations) {
       for (const [status, { headers }] of Object.entries(operation.responses)) {

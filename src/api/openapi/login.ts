@@ -15,6 +15,11 @@ const credentials = z
   })
   .meta({ id: 'Credentials' });
 
+const signedIn = z.strictObject({
+  user_id: id.meta({ description: 'Who signed in.' }),
+  merchant_id: id.meta({ description: 'For whom the session may act.' }),
+});
+
 const answers = {
   login: { user_id: 'b7f0c1d2-6e3a-4f95-8b1c-0d2e4f6a8c90', merchant_id: 'd4c3b2a1-0f9e-4d8c-b7a6-5f4e3d2c1b0a' },
   credentials: { email: 'owner@shop.example', password: 'correct horse battery staple', totp: '492039' },
@@ -45,7 +50,7 @@ function login(): ZodOpenApiOperationObject {
         headers: uncounted(headersOf(200, 'Set-Cookie')),
         content: {
           'application/json': {
-            schema: z.strictObject({ user_id: id, merchant_id: id }).meta({ id: 'SignedIn' }),
+            schema: signedIn.meta({ id: 'SignedIn' }),
             examples: { example: { summary: 'An example', value: answers.login } },
           },
         },
@@ -73,7 +78,9 @@ function logout(): ZodOpenApiOperationObject {
         headers: uncounted(headersOf(200, 'Set-Cookie')),
         content: {
           'application/json': {
-            schema: z.strictObject({ signed_out: z.literal(true) }).meta({ id: 'SignedOut' }),
+            schema: z
+              .strictObject({ signed_out: z.literal(true).meta({ description: 'There is no session any more.' }) })
+              .meta({ id: 'SignedOut' }),
             examples: { example: { summary: 'An example', value: { signed_out: true } } },
           },
         },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { coinAmount, currency, id, listQuery, network, time, usdAmount } from './common.ts';
+import { coinAmount, currency, id, isLive, listQuery, network, time, usdAmount } from './common.ts';
 
 const amounts = {
   amount: coinAmount.meta({ description: 'available + pending.', example: '137.5' }),
@@ -15,7 +15,7 @@ const postedAt = 'The last time that money moved; when there was none yet, when 
 
 export const balance = z
   .strictObject({
-    is_live: z.boolean(),
+    is_live: isLive,
     currency: z.literal('USD').meta({ description: 'Of every member that ends in _usd.' }),
     total_usd: usdAmount.meta({ description: 'available_usd + pending_usd, and the sum of the amount_usd below.', example: 137.5 }),
     available_usd: usdAmount.meta({ example: 125 }),
@@ -25,7 +25,7 @@ export const balance = z
       .array(
         z
           .strictObject({
-            currency,
+            currency: currency.meta({ description: 'The coin, on all of its networks.' }),
             ...amounts,
             networks: z.array(network).meta({ description: 'Where it can be received.', example: ['bsc', 'tron'] }),
           })
@@ -39,19 +39,19 @@ export const balance = z
 export const merchantBalance = z
   .strictObject({
     id: id.meta({ description: 'Always the same for this asset, merchant and mode.' }),
-    network,
-    currency,
+    network: network.meta({ description: 'Where the coin is.' }),
+    currency: currency.meta({ description: 'The coin.' }),
     contract_address: z
       .string()
       .nullable()
       .meta({ description: "Null for the network's own coin.", example: '0x55d398326f99059fF775485246999027B3197955' }),
-    decimals: z.int().meta({ example: 18 }),
+    decimals: z.int().meta({ description: 'Decimals of the coin on this network.', example: 18 }),
     ...amounts,
     rate_usd: z
       .number()
       .nullable()
       .meta({ description: 'USD for one coin, at which amount_usd was reckoned. Null while unknown.', example: 1 }),
-    is_live: z.boolean(),
+    is_live: isLive,
     updated_at: time.meta({ description: postedAt }),
   })
   .meta({ id: 'MerchantBalance' });

@@ -15,6 +15,8 @@ export const coinAmount = z
   .meta({ description: 'A decimal string, never a float.', example: '12.5' });
 export const usdAmount = z.number().meta({ description: 'USD with at most two decimals.', example: 12.5 });
 
+export const isLive = z.boolean().meta({ description: 'True for live data, false for those of the test mode.' });
+
 /** Requests: trimmed text that is not empty. */
 export const text = (maxLength: number) =>
   z

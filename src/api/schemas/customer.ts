@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ADDRESS, currency, id, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount } from './common.ts';
+import { ADDRESS, currency, id, isLive, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount } from './common.ts';
 
 const MAX_EXTERNAL_ID = 255;
 const MAX_EMAIL = 320;
@@ -34,27 +34,29 @@ export const newCustomer = z
 
 const address = z
   .strictObject({
-    network,
-    address: z.string(),
-    native_currency: currency,
-    currencies: z.array(z.strictObject({ currency, contract_address: z.string().nullable(), decimals: z.int() })),
-    created_at: time,
+    network: network.meta({ description: 'Which network it is on.' }),
+    address: z.string().meta({ description: 'Permanent. As its network spells it: 0x with mixed case, or base58.' }),
+    native_currency: currency.meta({ description: "The network's own coin." }),
+    currencies: z
+      .array(z.strictObject({ currency, contract_address: z.string().nullable(), decimals: z.int() }))
+      .meta({ description: 'What is credited when it arrives there. Nothing else is.' }),
+    created_at: time.meta({ description: 'When it was made.' }),
   })
   .meta({ id: 'DepositAddress', description: 'Permanent: it is never revoked and watched for ever.' });
 
 export const customer = z
   .strictObject({
-    id,
-    external_id: z.string().nullable(),
-    email: z.string().nullable(),
-    name: z.string().nullable(),
-    metadata: z.record(z.string(), z.unknown()),
-    is_live: z.boolean(),
+    id: id.meta({ description: 'Our id of the customer.' }),
+    external_id: z.string().nullable().meta({ description: 'Your own id, if you gave one.' }),
+    email: z.string().nullable().meta({ description: 'As you gave it.' }),
+    name: z.string().nullable().meta({ description: 'As you gave it.' }),
+    metadata: z.record(z.string(), z.unknown()).meta({ description: 'As you gave it.' }),
+    is_live: isLive,
     addresses: z.array(address).meta({ description: 'One for each network.' }),
     deposit_count: z.int().meta({ description: 'Deposits in every state.' }),
     total_deposited_usd: usdAmount.meta({ description: 'The sum of completed and settled deposits.' }),
-    created_at: time,
-    updated_at: time,
+    created_at: time.meta({ description: 'When the customer was made.' }),
+    updated_at: time.meta({ description: 'When the customer last changed.' }),
   })
   .meta({ id: 'Customer' });
 
@@ -65,9 +67,12 @@ export const existsQuery = z.object({
 
 export const existsAnswer = z
   .strictObject({
-    exists: z.boolean(),
+    exists: z.boolean().meta({ description: 'Whether there is such a customer in this mode.' }),
     match: z.enum(['external_id', 'email']).meta({ description: 'The field that was used for the lookup.' }),
-    customer: z.strictObject({ id, external_id: z.string().nullable(), email: z.string().nullable() }).nullable(),
+    customer: z
+      .strictObject({ id, external_id: z.string().nullable(), email: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'The customer in short; null where there is none.' }),
   })
   .meta({ id: 'CustomerExists' });
 

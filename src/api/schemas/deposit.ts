@@ -4,40 +4,42 @@ import { findAsset } from '../../domain/assets.ts';
 import { DEPOSIT_STATES, FAILURE_CODES } from '../../domain/deposit.ts';
 import { parseUnits } from '../../domain/money.ts';
 import { SIMULATED_OUTCOMES } from '../../services/simulate.ts';
-import { ADDRESS, coinAmount, currency, id, idText, listQuery, network, text, time, timeFilter, usdAmount } from './common.ts';
+import { ADDRESS, coinAmount, currency, id, idText, isLive, listQuery, network, text, time, timeFilter, usdAmount } from './common.ts';
 
 export const deposit = z
   .strictObject({
     id: id.meta({ description: 'The idempotency key: made from mode, network, transaction, address and asset.' }),
-    customer_id: id,
-    external_id: z.string().nullable(),
-    email: z.string().nullable(),
-    network,
-    currency,
-    contract_address: z.string().nullable(),
+    customer_id: id.meta({ description: 'Whose address received it.' }),
+    external_id: z.string().nullable().meta({ description: 'Your own id of that customer.' }),
+    email: z.string().nullable().meta({ description: 'The email of that customer.' }),
+    network: network.meta({ description: 'Where it arrived.' }),
+    currency: currency.meta({ description: 'What arrived.' }),
+    contract_address: z.string().nullable().meta({ description: "The token's contract; null for the network's own coin." }),
     amount: coinAmount,
     amount_raw: z.string().regex(/^\d+$/).meta({ description: 'Base units.' }),
     amount_usd: usdAmount.nullable(),
-    rate_usd: z.number().nullable(),
-    rate_source: z.string().nullable(),
-    rate_at: time.nullable(),
-    address: z.string(),
-    from_address: z.string().nullable(),
-    transaction_hash: z.string(),
-    block_number: z.int(),
+    rate_usd: z.number().nullable().meta({ description: 'USD for one coin, frozen with the deposit.' }),
+    rate_source: z.string().nullable().meta({ description: 'Where the price came from; it says so when it was an old one.' }),
+    rate_at: time.nullable().meta({ description: 'When that price was read.' }),
+    address: z.string().meta({ description: 'Where it was sent to.' }),
+    from_address: z.string().nullable().meta({ description: 'Who sent it; null where several did.' }),
+    transaction_hash: z.string().meta({ description: 'The transaction that holds it. One can hold several deposits: id is the key.' }),
+    block_number: z.int().meta({ description: 'The block that holds it.' }),
     block_hash: z.string().nullable().meta({ description: 'Null while the block is replaced.' }),
-    confirmations: z.int(),
-    required_confirmations: z.int(),
-    status: z.enum(DEPOSIT_STATES),
-    failure_code: z.enum(FAILURE_CODES).nullable(),
-    failure_reason: z.string().nullable(),
+    confirmations: z.int().meta({ description: 'Blocks on top of that block, as last seen.' }),
+    required_confirmations: z.int().meta({ description: 'Blocks that it needs, and finality beside them.' }),
+    status: z
+      .enum(DEPOSIT_STATES)
+      .meta({ description: 'Credit your customer at completed; settled is paid out to you; failed does not count.' }),
+    failure_code: z.enum(FAILURE_CODES).nullable().meta({ description: 'Why it failed.' }),
+    failure_reason: z.string().nullable().meta({ description: 'The same as a sentence.' }),
     payment_token: z.string().nullable().meta({ description: 'The payment link that this deposit pays.' }),
-    settlement: z.null(),
+    settlement: z.null().meta({ description: 'Reserved for payouts.' }),
     sequence: z.int().meta({ description: 'Rises with every transition: ignore an event with a lower one.' }),
-    is_live: z.boolean(),
-    detected_at: time,
-    completed_at: time.nullable(),
-    settled_at: time.nullable(),
+    is_live: isLive,
+    detected_at: time.meta({ description: 'When it was first seen.' }),
+    completed_at: time.nullable().meta({ description: 'When it became completed.' }),
+    settled_at: time.nullable().meta({ description: 'When it was paid out.' }),
   })
   .meta({ id: 'Deposit' });
 

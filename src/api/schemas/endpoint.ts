@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_TYPES, TEST_EVENT } from '../../domain/events.ts';
-import { id, listQuery, text, time, timeFilter, WEB_URL } from './common.ts';
+import { id, isLive, listQuery, text, time, timeFilter, WEB_URL } from './common.ts';
 
 const MAX_URL = 2048;
 const MAX_DESCRIPTION = 500;
@@ -65,19 +65,19 @@ export const endpointChange = z
 
 export const endpoint = z
   .strictObject({
-    id,
-    url: z.string(),
-    description: z.string().nullable(),
-    events: z.array(z.string()),
-    enabled: z.boolean(),
-    is_live: z.boolean(),
+    id: id.meta({ description: 'The id of the endpoint.' }),
+    url: z.string().meta({ description: 'Where events are sent.' }),
+    description: z.string().nullable().meta({ description: 'As you gave it.' }),
+    events: z.array(z.string()).meta({ description: 'What is sent to it: names, or * for all.' }),
+    enabled: z.boolean().meta({ description: 'False: nothing is sent, and what happens is kept as failed deliveries.' }),
+    is_live: isLive,
     secret_hint: z.string().meta({ description: 'The last four characters of the secret.' }),
-    last_delivery_at: time.nullable(),
-    last_status_code: z.int().nullable(),
+    last_delivery_at: time.nullable().meta({ description: 'When something was last sent to it.' }),
+    last_status_code: z.int().nullable().meta({ description: 'What it answered then; null where no answer came.' }),
     consecutive_failures: z.int().meta({ description: 'Attempts in a row that failed.' }),
-    disabled_reason: z.string().nullable(),
-    created_at: time,
-    updated_at: time,
+    disabled_reason: z.string().nullable().meta({ description: 'Why it was disabled by itself; null otherwise.' }),
+    created_at: time.meta({ description: 'When it was made.' }),
+    updated_at: time.meta({ description: 'When it last changed.' }),
   })
   .meta({ id: 'WebhookEndpoint' });
 
@@ -94,23 +94,25 @@ const deliveryStatus = z.enum(['pending', 'succeeded', 'failed']);
 
 export const delivery = z
   .strictObject({
-    id,
-    event_id: id,
-    endpoint_id: id,
-    event: z.string(),
-    status: deliveryStatus,
-    attempts: z.array(
-      z.strictObject({
-        round: z.int().meta({ description: '1, and one more with each resend.' }),
-        number: z.int().meta({ description: 'From 1 in each round.' }),
-        started_at: time,
-        status_code: z.int().nullable(),
-        error: z.string().nullable(),
-        duration_ms: z.int().nullable(),
-      }),
-    ),
-    next_attempt_at: time.nullable(),
-    created_at: time,
+    id: id.meta({ description: 'The id of the delivery.' }),
+    event_id: id.meta({ description: 'What is delivered.' }),
+    endpoint_id: id.meta({ description: 'To whom.' }),
+    event: z.string().meta({ description: 'The name of the event.' }),
+    status: deliveryStatus.meta({ description: 'pending: more attempts will come. failed: no more will, until you resend it.' }),
+    attempts: z
+      .array(
+        z.strictObject({
+          round: z.int().meta({ description: '1, and one more with each resend.' }),
+          number: z.int().meta({ description: 'From 1 in each round.' }),
+          started_at: time.meta({ description: 'When the attempt began.' }),
+          status_code: z.int().nullable().meta({ description: 'What was answered; null where nothing was.' }),
+          error: z.string().nullable().meta({ description: 'Why there was no answer.' }),
+          duration_ms: z.int().nullable().meta({ description: 'How long it took; null while it lasts.' }),
+        }),
+      )
+      .meta({ description: 'Its latest 20 attempts, the oldest first.' }),
+    next_attempt_at: time.nullable().meta({ description: 'When the next attempt is due; null when none is.' }),
+    created_at: time.meta({ description: 'When the delivery was made.' }),
   })
   .meta({ id: 'WebhookDelivery' });
 
@@ -124,11 +126,11 @@ export const deliveryQuery = listQuery({
 
 export const event = z
   .strictObject({
-    id,
-    event: z.string(),
+    id: id.meta({ description: 'The id of the event; the X-Webhook-Id of its deliveries.' }),
+    event: z.string().meta({ description: 'The name of the event.' }),
     data: z.record(z.string(), z.unknown()).meta({ description: 'Exactly what is delivered.' }),
-    timestamp: time,
-    deliveries: z.array(delivery),
+    timestamp: time.meta({ description: 'When it happened.' }),
+    deliveries: z.array(delivery).meta({ description: 'To whom it is sent.' }),
   })
   .meta({ id: 'Event' });
 

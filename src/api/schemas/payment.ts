@@ -3,7 +3,7 @@ import { NETWORKS } from '../../domain/assets.ts';
 import { DEPOSIT_STATES } from '../../domain/deposit.ts';
 import { parseUnits } from '../../domain/money.ts';
 import { AMOUNT_STATUSES, LINK_CURRENCY, LINK_LIMITS, LINK_STATUSES } from '../../domain/payment-link.ts';
-import { coinAmount, id, idText, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount, WEB_URL } from './common.ts';
+import { coinAmount, id, idText, isLive, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount, WEB_URL } from './common.ts';
 import { emailText, metadata } from './customer.ts';
 
 const MAX_URL = 2048;
@@ -21,45 +21,48 @@ const amountStatus = z.enum(AMOUNT_STATUSES).meta({
 
 const linkTransaction = z
   .strictObject({
-    transaction_hash: z.string(),
-    network,
-    amount: coinAmount,
-    confirmations: z.int(),
-    status: z.enum(DEPOSIT_STATES),
+    transaction_hash: z.string().meta({ description: 'The transaction.' }),
+    network: network.meta({ description: 'Where it is.' }),
+    amount: coinAmount.meta({ description: 'What it paid, in coins.' }),
+    confirmations: z.int().meta({ description: 'Blocks on top of it.' }),
+    status: z.enum(DEPOSIT_STATES).meta({ description: 'The state of its deposit.' }),
   })
   .meta({ id: 'PaymentTransaction', description: 'One deposit that pays the link; several add up.' });
 
 const linkMembers = {
-  id,
+  id: id.meta({ description: 'The id of the link.' }),
   token: z.string().meta({ description: 'Unguessable; part of the page’s address.', example: 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }),
   url: z
     .string()
     .meta({ description: 'The page for the payer.', example: 'https://pay.shop.example/pay/pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }),
   status,
   amount_status: amountStatus,
-  amount_usd: usdAmount,
+  amount_usd: usdAmount.meta({ description: 'What is asked for.' }),
   currency: z
     .literal(LINK_CURRENCY)
     .meta({ description: 'What the link is paid in: one coin for one dollar, fixed when the link is made.' }),
   paid_amount_usd: usdAmount.meta({ description: 'Confirmed payments.' }),
   remaining_amount_usd: usdAmount.meta({ description: 'What is missing; 0 once the link is paid.' }),
-  overpaid_amount_usd: usdAmount,
-  description: z.string().nullable(),
+  overpaid_amount_usd: usdAmount.meta({ description: 'What was paid beyond the amount.' }),
+  description: z.string().nullable().meta({ description: 'Shown to the payer.' }),
   external_id: z.string().nullable().meta({ description: "The merchant's own reference, an order number say." }),
-  metadata: z.record(z.string(), z.unknown()),
-  success_url: z.string().nullable(),
-  cancel_url: z.string().nullable(),
-  customer_id: id,
-  email: z.string().nullable(),
-  webhook_url: z.string().nullable(),
-  paid_network: network.nullable(),
-  paid_currency: z.literal(LINK_CURRENCY).nullable(),
+  metadata: z.record(z.string(), z.unknown()).meta({ description: 'As you gave it. Never shown to the payer.' }),
+  success_url: z.string().nullable().meta({ description: 'Where the payer goes on after the payment.' }),
+  cancel_url: z.string().nullable().meta({ description: 'Where the payer goes instead of paying.' }),
+  customer_id: id.meta({ description: 'Who pays.' }),
+  email: z.string().nullable().meta({ description: 'The email of that customer.' }),
+  webhook_url: z
+    .string()
+    .nullable()
+    .meta({ description: 'Where payment.completed of this link is sent, beside the subscribed endpoints.' }),
+  paid_network: network.nullable().meta({ description: 'Where the payment that completed it was made.' }),
+  paid_currency: z.literal(LINK_CURRENCY).nullable().meta({ description: 'In which coin.' }),
   transaction_hash: z.string().nullable().meta({ description: 'The transaction that completed the link.' }),
-  transactions: z.array(linkTransaction),
-  expires_at: time,
-  created_at: time,
-  completed_at: time.nullable(),
-  is_live: z.boolean(),
+  transactions: z.array(linkTransaction).meta({ description: 'What has paid it so far.' }),
+  expires_at: time.meta({ description: 'Until when it can be paid.' }),
+  created_at: time.meta({ description: 'When it was made.' }),
+  completed_at: time.nullable().meta({ description: 'When it was paid.' }),
+  is_live: isLive,
 };
 
 /** A payment link as its merchant sees it, and as `payment.completed` carries it. */
@@ -77,36 +80,36 @@ export const newPaymentLinkAnswer = z
 
 const method = z
   .strictObject({
-    network,
-    currency: z.literal(LINK_CURRENCY),
-    contract_address: z.string(),
-    decimals: z.int(),
-    address: z.string(),
+    network: network.meta({ description: 'Where to pay.' }),
+    currency: z.literal(LINK_CURRENCY).meta({ description: 'In which coin.' }),
+    contract_address: z.string().meta({ description: "The coin's contract." }),
+    decimals: z.int().meta({ description: 'Decimals of the coin on this network.' }),
+    address: z.string().meta({ description: 'Where to send it.' }),
     amount: coinAmount.meta({ description: 'What is left to send, in coins.' }),
     payment_uri: z.string().meta({ description: 'For a QR code or a wallet.' }),
-    required_confirmations: z.int(),
+    required_confirmations: z.int().meta({ description: 'Blocks that a payment needs.' }),
   })
   .meta({ id: 'PaymentMethod' });
 
 /** What everybody who holds the token may see. */
 export const publicPayment = z
   .strictObject({
-    token: z.string(),
+    token: z.string().meta({ description: 'The token of the link.' }),
     status,
     amount_status: amountStatus,
-    amount_usd: usdAmount,
+    amount_usd: usdAmount.meta({ description: 'What is asked for.' }),
     currency: linkMembers.currency,
-    description: z.string().nullable(),
-    merchant: z.strictObject({ name: z.string() }),
-    is_live: z.boolean(),
-    expires_at: time,
+    description: z.string().nullable().meta({ description: 'What it is for.' }),
+    merchant: z.strictObject({ name: z.string().meta({ description: 'As the payer sees it.' }) }).meta({ description: 'Who asks for it.' }),
+    is_live: isLive,
+    expires_at: time.meta({ description: 'Until when it can be paid.' }),
     server_time: time.meta({ description: 'Our clock, for a countdown that does not depend on the browser’s.' }),
     methods: z.array(method).meta({ description: 'Ways to pay; empty once the link has ended.' }),
-    transactions: z.array(linkTransaction),
-    paid_network: network.nullable(),
-    transaction_hash: z.string().nullable(),
-    success_url: z.string().nullable(),
-    cancel_url: z.string().nullable(),
+    transactions: z.array(linkTransaction).meta({ description: 'What has paid it so far.' }),
+    paid_network: network.nullable().meta({ description: 'Where the payment that completed it was made.' }),
+    transaction_hash: z.string().nullable().meta({ description: 'The transaction that completed it.' }),
+    success_url: z.string().nullable().meta({ description: 'Where to go on after the payment.' }),
+    cancel_url: z.string().nullable().meta({ description: 'Where to go instead of paying.' }),
   })
   .meta({ id: 'PublicPayment' });
 
