@@ -26,7 +26,6 @@ EXCUSES = [(check, re.compile(pattern), why) for check, pattern, why in INPUT["e
 
 statuses = collections.Counter()
 phases = collections.Counter()
-checks = collections.Counter()
 excused = collections.Counter()
 failures = {}
 failure_counts = collections.Counter()
@@ -116,12 +115,6 @@ def after_call(context, case, response):
 
 
 @schemathesis.hook
-def after_validate(context, case, response, results):
-    for result in results:
-        checks[result.name] += 1
-
-
-@schemathesis.hook
 def filter_failure(context, failure, case, response):
     name = type(failure).__name__
     sentence = f"{case.operation.label} {response.request.method}: {sentence_of(response)}"
@@ -153,7 +146,6 @@ def write_result():
                 "requests": sum(statuses.values()),
                 "statuses": statuses,
                 "phases": phases,
-                "checks": checks,
                 "excused": excused,
                 "failureCounts": failure_counts,
                 "failures": failures,

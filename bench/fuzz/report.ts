@@ -1,6 +1,6 @@
 import type { Failure, Result } from './run.ts';
 
-const COUNTED = ['statuses', 'phases', 'checks', 'excused', 'failureCounts'] as const;
+const COUNTED = ['statuses', 'phases', 'excused', 'failureCounts'] as const;
 const SHOWN = 25;
 
 /** The sum of all runs. */
@@ -28,7 +28,7 @@ export function renderReport(result: Result): string {
   for (const [title, name] of [
     ['Answers', 'statuses'],
     ['Phases', 'phases'],
-    ['Checks', 'checks'],
+
     ['Refused as the contract says', 'excused'],
     ['Failures', 'failureCounts'],
   ] as const) {

@@ -15,7 +15,6 @@ export type Result = {
   readonly requests: number;
   readonly statuses: Counts;
   readonly phases: Counts;
-  readonly checks: Counts;
   readonly excused: Counts;
   readonly failureCounts: Counts;
   readonly failures: Readonly<Record<string, Failure>>;
