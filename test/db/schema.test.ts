@@ -5,18 +5,12 @@ import { DEPOSIT_STATES, type DepositState, FAILURE_CODES, type FailureCode, may
 import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 /** Row triggers of the migrations. Entities cannot declare them, so the ORM's comparison wants to drop exactly these. */
+const triggers = (kind: string, ...tables: string[]) => Object.fromEntries(tables.map((table) => [`${table}_${kind}`, table]));
 const GUARDS: Readonly<Record<string, string>> = {
-  events_append_only: 'events',
-  deposits_guard: 'deposits',
-  deposits_assignment_guard: 'deposits',
-  payment_links_guard: 'payment_links',
-  ledger_transactions_append_only: 'ledger_transactions',
-  ledger_entries_append_only: 'ledger_entries',
-  ledger_entries_balanced: 'ledger_entries',
-  customers_counted: 'customers',
-  deposits_counted: 'deposits',
-  ledger_entries_counted: 'ledger_entries',
-  deposit_transitions_append_only: 'deposit_transitions',
+  ...triggers('append_only', 'events', 'ledger_transactions', 'ledger_entries', 'deposit_transitions'),
+  ...triggers('counted', 'customers', 'deposits', 'ledger_entries'),
+  ...triggers('guard', 'deposits', 'payment_links'),
+  ...{ deposits_assignment_guard: 'deposits', ledger_entries_balanced: 'ledger_entries' },
 };
 
 const RELEASE_WAY: readonly DepositState[] = ['confirming', 'completed', 'settled'];
