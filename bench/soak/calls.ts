@@ -12,6 +12,7 @@ export type Contracts = Readonly<Record<'usdt' | 'fake' | 'contract' | 'spoofer'
 /** A transaction without its sender; one without `to` makes a contract. */
 export type Call = { readonly to?: string; readonly data?: string; readonly valueUnits?: bigint; readonly gas?: bigint };
 
+/** The calldata of a method of one of the two tokens or contracts that the devnet brings. */
 export function encode(name: ContractName, method: string, args: readonly unknown[]): string {
   return new Interface(contractArtifact(name).abi as string[]).encodeFunctionData(method, args);
 }

@@ -96,6 +96,21 @@ export async function createPayer(anvil: Anvil, random: Random): Promise<Payer> 
       await submit(sender, { to: contracts.usdt, data: encode('TestUSDT', 'approve', [spender, PLENTY]) });
   await anvil.mine();
 
+  return {
+    ...chainOf(anvil, contracts.usdt, exclusive),
+    pay: (action, to, ownWallet) =>
+      exclusive(() => {
+        const index = action.sender % senders.length;
+        const sender = senders[index] as Wallet;
+        const owner = senders[(index + senders.length - 1) % senders.length] as Wallet;
+        const call = callOf(action, to, { contracts, owner: owner.address });
+        return submit(ownWallet ?? sender, call, action.transactionType);
+      }),
+  };
+}
+
+/** What does not depend on who pays: the chain as it is, and how it is changed. */
+function chainOf(anvil: Anvil, usdt: string, exclusive: ReturnType<typeof queue>): Omit<Payer, 'pay'> {
   const blocksFrom = async (first: number, last: number): Promise<string[]> => {
     const raws: string[] = [];
     for (let number = first; number <= last; number++) {
@@ -107,17 +122,9 @@ export async function createPayer(anvil: Anvil, random: Random): Promise<Payer> 
   const head = async () => Number.parseInt((await anvil.rpc('eth_blockNumber')) as string, 16);
 
   return {
-    usdt: contracts.usdt,
+    usdt,
     mine: (blocks = 1) => exclusive(() => anvil.mine(blocks)),
     head,
-    pay: (action, to, ownWallet) =>
-      exclusive(() => {
-        const index = action.sender % senders.length;
-        const sender = senders[index] as Wallet;
-        const owner = senders[(index + senders.length - 1) % senders.length] as Wallet;
-        const call = callOf(action, to, { contracts, owner: owner.address });
-        return submit(ownWallet ?? sender, call, action.transactionType);
-      }),
     reorg: (depth, move) =>
       exclusive(async () => {
         const now = await head();
@@ -128,7 +135,7 @@ export async function createPayer(anvil: Anvil, random: Random): Promise<Payer> 
     holdings: async (address) => {
       const data = encode('TestUSDT', 'balanceOf', [address]);
       const [token, coin, count] = await Promise.all([
-        anvil.rpc('eth_call', [{ to: contracts.usdt, data }, 'latest']),
+        anvil.rpc('eth_call', [{ to: usdt, data }, 'latest']),
         anvil.rpc('eth_getBalance', [address, 'latest']),
         anvil.rpc('eth_getTransactionCount', [address, 'latest']),
       ]);

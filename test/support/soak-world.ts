@@ -21,6 +21,7 @@ type Mutable<T> =
 export type World = Mutable<Records>;
 
 export const USDT = 10n ** 18n;
+/** 0x and the digits, repeated to so many bytes. */
 export const hex = (digits: string, bytes = 32) => `0x${digits.repeat(bytes * 2).slice(0, bytes * 2)}`;
 export const [ANN, BEN, TEST] = [hex('a1', 20), hex('b2', 20), hex('c3', 20)];
 export const [PAID, DUST, TO_BEN, GONE, SIMULATED] = [hex('1'), hex('2'), hex('3'), hex('9'), hex('5')];
@@ -44,6 +45,42 @@ function lived(id: string, customerId: string, of: ReturnType<typeof credit>, st
   return { row: { ...data, status: states.at(-1), sequence: states.length } as Json, events };
 }
 
+/** What each receiver took, and the rows of it, when everything went well at once. */
+function deliver(told: Readonly<Record<string, readonly { event: string; data: Json }[]>>): Pick<World, 'seen' | 'deliveries'> {
+  const seen: World['seen'] = new Map();
+  const deliveries: World['deliveries'] = [];
+  for (const [receiver, { merchant, mode, events: wanted }] of Object.entries(ENDPOINTS) as [ReceiverName, (typeof ENDPOINTS)['flaky']][]) {
+    const own = (told[`${merchant} ${mode}`] ?? []).filter(({ event }) => wanted.includes('*') || wanted.includes(event));
+    const entries = own.map(({ event, data }, index): [string, Mutable<Seen>] => {
+      const eventId = `${merchant} ${mode} ${(told[`${merchant} ${mode}`] ?? []).findIndex((one) => one.data === data)}`;
+      const timestamp = `2026-01-01T00:00:${String(index).padStart(2, '0')}Z`;
+      deliveries.push({
+        ...{ id: `${receiver} ${eventId}`, event_id: eventId, url: `http://${receiver}`, status: 'succeeded', attempts: 1, open: 0 },
+        ...{ last_status: 200, taken_by: 1 },
+      });
+      return [
+        eventId,
+        { receiver, eventId, event, data: { ...data }, timestamp, bodies: 1, allVerified: true, attempts: [1], taken: true },
+      ];
+    });
+    seen.set(receiver, new Map(entries));
+  }
+  return { seen, deliveries };
+}
+
+const account = (mode: string, currency: string, name: string, units: bigint) => ({ mode, currency, account: name, sum: String(units) });
+const entry = (of: ReturnType<typeof credit>, name: string, units: bigint) => ({
+  ...{ transaction_hash: of.hash, address: of.address, currency: of.currency, account: name, sum: String(units) },
+});
+
+const listedAs = ({ id, addresses }: Customer) => ({
+  id,
+  addresses: [
+    { network: 'bsc', address: addresses.bsc },
+    { network: 'tron', address: addresses.tron },
+  ],
+});
+
 /** The records, for a test to spoil one thing in, as a fault of the gateway would. */
 export function soakWorld(): World {
   const [ann, ben, test] = [customer(1, 'A', 'live', ANN), customer(2, 'B', 'live', BEN), customer(3, 'A', 'test', TEST)];
@@ -64,28 +101,7 @@ export function soakWorld(): World {
     'B live': [created(ben), ...lives.B.flatMap((life) => life.events)],
     'A test': [created(test), ...simulation.events],
   };
-  const seen: World['seen'] = new Map();
-  const deliveries: World['deliveries'] = [];
-  for (const [receiver, { merchant, mode, events: wanted }] of Object.entries(ENDPOINTS) as [ReceiverName, (typeof ENDPOINTS)['flaky']][]) {
-    const own = (told[`${merchant} ${mode}`] ?? []).filter(({ event }) => wanted.includes('*') || wanted.includes(event));
-    const entries = own.map(({ event, data }, index): [string, Mutable<Seen>] => {
-      const eventId = `${merchant} ${mode} ${(told[`${merchant} ${mode}`] ?? []).findIndex((one) => one.data === data)}`;
-      const timestamp = `2026-01-01T00:00:${String(index).padStart(2, '0')}Z`;
-      deliveries.push({
-        ...{ id: `${receiver} ${eventId}`, event_id: eventId, url: `http://${receiver}`, status: 'succeeded', attempts: 1, open: 0 },
-        ...{ last_status: 200, taken_by: 1 },
-      });
-      return [
-        eventId,
-        { receiver, eventId, event, data: { ...data }, timestamp, bodies: 1, allVerified: true, attempts: [1], taken: true },
-      ];
-    });
-    seen.set(receiver, new Map(entries));
-  }
-  const account = (mode: string, currency: string, name: string, units: bigint) => ({ mode, currency, account: name, sum: String(units) });
-  const entry = (of: (typeof credits)[0], name: string, units: bigint) => ({
-    ...{ transaction_hash: of.hash, address: of.address, currency: of.currency, account: name, sum: String(units) },
-  });
+  const { seen, deliveries } = deliver(told);
   return {
     truth: {
       ...{ head: 20, transactions: new Set([PAID, DUST, TO_BEN]) },
@@ -113,13 +129,7 @@ export function soakWorld(): World {
     ],
     deposits: { A: lives.A.map((life) => life.row), B: lives.B.map((life) => life.row) },
     simulations: [simulation.row],
-    listed: [ann, ben, test].map(({ id, addresses }) => ({
-      id,
-      addresses: [
-        { network: 'bsc', address: addresses.bsc },
-        { network: 'tron', address: addresses.tron },
-      ],
-    })),
+    listed: [ann, ben, test].map(listedAs),
     accounts: [
       ...[account('live', 'USDT', 'available', 7n * USDT), account('live', 'USDT', 'chain', -7n * USDT)],
       ...[account('live', 'BNB', 'held', 3n), account('live', 'BNB', 'chain', -3n)],

@@ -69,7 +69,7 @@ const idempotency = {
 const modeChoice = {
   'X-Mode': z.string().optional().meta({
     description:
-      'With a session: `test` or `live` data, live when absent, and a 400 for anything else. An API key has its own mode, and the header means nothing.',
+      'With a session: `test` shows test data, anything else and nothing live data. An API key has its own mode, and the header means nothing.',
     example: 'test',
   }),
 };
