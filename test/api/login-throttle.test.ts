@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { TOTP } from 'otpauth';
 import { enableTotp } from '../../src/services/access/users.ts';
 import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
-import { newUser, postLogin, signIn, type TestUser } from '../support/sign-in.ts';
+import { newUser, postLogin, signIn } from '../support/sign-in.ts';
 
 const MINUTE_MS = 60_000;
 const WRONG = { password: 'not the password' };
