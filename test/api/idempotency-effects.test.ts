@@ -96,7 +96,8 @@ const MAY: Readonly<Record<string, string>> = {
   'access/login.ts': 'routes of their own, which take no key',
   'access/sessions.ts': 'the owner of a session, before any use case',
   'access/rate-limit.ts': 'counts a request, before any use case',
-  'customers.ts': 'the hot read of GET /customers/exists',
+  'balances.ts': 'the read of GET /balance',
+  'customers.ts': 'the hot reads of customers',
   'keys.ts': 'the owner of a key, before any use case',
   'outer-transaction.ts': 'makes the one way in',
 };

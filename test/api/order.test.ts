@@ -113,7 +113,7 @@ describe('of two faults in one request', function () {
   this.timeout(60_000);
   let database: FreshDatabase;
   let api: TestApi;
-  /** The same with a small limit, which every key and user of `merchants` has used up here. */
+  /** The same with a small limit. */
   let strict: TestApi;
   const merchants = new Map<string, { keys: Readonly<Record<'live' | 'test', string>>; token: string }>();
   before(async () => {
@@ -135,13 +135,19 @@ describe('of two faults in one request', function () {
     const { userId } = await createUser(api.deps, { merchantId: id, email: `${id}@example.com`, password: 'correct horse battery' });
     const token = await api.deps.orm.em.fork().transactional((em) => addSession(em, api.deps, userId));
     const callers = [{ key: keys.live }, { key: keys.test }, { headers: { Cookie: `ch_session=${token}` } }];
-    for (const caller of callers) {
-      await call(`${api.url}/customers`, { ...caller, body: { external_id: 'taken' } });
-      for (let index = 0; index < BURST; index += 1) await call(`${strict.url}/customers`, caller);
-    }
+    for (const caller of callers) await call(`${api.url}/customers`, { ...caller, body: { external_id: 'taken' } });
     if (state.elsewhere) await allowNetwork(api.deps, { merchantId: id, network: '192.0.2.0/24' });
     if (state.lapsed) await setSubscription(api.deps, { merchantId: id, active: false });
     return { keys, token };
+  };
+
+  /** Just before it matters: both servers count in one table, and the other one's large limit is written there too. */
+  const exhaust = async (caller: { key?: string; headers: Record<string, string> }): Promise<void> => {
+    for (let index = 0; index <= BURST * 2; index += 1) {
+      const { status } = await call(`${strict.url}/customers`, caller);
+      if (status !== 200) return;
+    }
+    throw new Error('the limit is never reached');
   };
 
   const send = async (plan: Plan) => {
@@ -151,9 +157,11 @@ describe('of two faults in one request', function () {
     const headers: Record<string, string> = { ...plan.headers };
     if (credential === 'session') headers['Cookie'] = `ch_session=${merchant.token}`;
     if (plan.body !== 'none') headers['Content-Type'] = plan.type;
+    const key = credential === 'live' || credential === 'test' ? { key: merchant.keys[credential] } : {};
+    if (plan.exhausted) await exhaust({ ...key, headers: credential === 'session' ? { Cookie: headers['Cookie'] ?? '' } : {} });
     return await call((plan.exhausted ? strict : api).url + plan.path, {
       ...{ method: plan.method, headers },
-      ...(credential === 'live' || credential === 'test' ? { key: merchant.keys[credential] } : {}),
+      ...key,
       ...(plan.body === 'none' ? {} : { body: BODIES[plan.body] }),
     });
   };
