@@ -17,8 +17,11 @@ export type SealBox = { seal(plaintext: string, associatedData: string): Buffer;
 
 /** The door to Temporal. Each call is idempotent; it throws while Temporal is away. */
 export interface ActorPort {
-  /** Starts the actor (or signals it with start, where the message carries a signal). An actor that runs already is left alone. */
-  start(workflowId: string, message: ActorMessage): Promise<void>;
+  /**
+   * Starts the actor (or signals it with start, where the message carries a signal). An actor that runs already is left alone. Merchants
+   * take turns; throws without having asked when the turn does not come within `maxWaitMs`.
+   */
+  start(workflowId: string, message: ActorMessage, options?: { readonly maxWaitMs?: number }): Promise<void>;
   /** Makes a waiting activity try at once. An actor or activity that is not there is no error. */
   wake(workflowId: string, activityId: string): Promise<void>;
   /** Ids of the running actors of a type. */

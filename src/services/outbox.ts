@@ -7,6 +7,8 @@ export type OutboxRow = { readonly id: string; readonly workflowId: string; read
 
 /** Rows younger than this belong to the process that wrote them. */
 const GRACE_MS = 5_000;
+/** Less than the grace: a start that waited so long is left to the loop, instead of being performed by both. */
+const MAX_TURN_WAIT_MS = 4_000;
 const BATCH = 100;
 /** A row that was taken is tried by others after this long, should its taker have died. */
 const LEASE_MS = 10_000;
@@ -28,7 +30,7 @@ export async function insertOutbox(em: Em, deps: Deps, workflowId: string, messa
 export async function performOutboxRow(deps: Deps, row: OutboxRow): Promise<boolean> {
   if (!deps.actors) return false;
   try {
-    await deps.actors.start(row.workflowId, row.message);
+    await deps.actors.start(row.workflowId, row.message, { maxWaitMs: MAX_TURN_WAIT_MS });
     await removeRow(deps, row.id);
     return true;
   } catch (error) {

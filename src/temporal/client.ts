@@ -2,12 +2,15 @@ import { Client, Connection, type WorkflowStartOptions } from '@temporalio/clien
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import type { ActorAttributes, ActorMessage } from '../domain/actor-message.ts';
 import type { ActorPort } from '../services/deps.ts';
+import { createFairGate } from './fair-gate.ts';
 
 /** The queue of workflows and of the activities that work on the database and the chain. Webhooks have their own. */
 export const TASK_QUEUE = 'gateway';
 
 const CALL_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 60_000;
+/** More at a time make no start faster, and a rush of one merchant would stand before everybody's next one. */
+const STARTS_AT_A_TIME = 16;
 const NOT_FOUND = 5;
 const MAX_SUMMARY = 200;
 
@@ -18,11 +21,13 @@ export type TemporalLink = { readonly client: Client; readonly actors: ActorPort
 export function linkTemporal(place: TemporalPlace): TemporalLink {
   const connection = Connection.lazy({ address: place.address, connectTimeout: CALL_TIMEOUT_MS });
   const client = new Client({ connection, namespace: place.namespace });
+  const starts = createFairGate({ places: STARTS_AT_A_TIME });
   const within = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
   return {
     client,
     actors: {
-      start: (workflowId, message) => within(() => startActor(client, workflowId, message)),
+      start: (workflowId, message, { maxWaitMs } = {}) =>
+        starts.run(message.fairnessKey ?? '', () => within(() => startActor(client, workflowId, message)), maxWaitMs),
       wake: (workflowId, activityId) => within(() => wakeActivity(client, place.namespace, workflowId, activityId)),
       running: (workflowType) => client.withDeadline(Date.now() + LIST_TIMEOUT_MS, () => runningActors(client, workflowType)),
     },

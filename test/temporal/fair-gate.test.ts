@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createFairGate, GateFull } from '../../src/temporal/fair-gate.ts';
+
+/** Work that ends when it is told to. */
+function held() {
+  const ends: (() => void)[] = [];
+  const order: string[] = [];
+  const work = (name: string) => (): Promise<string> => {
+    order.push(name);
+    return new Promise((resolve) => ends.push(() => resolve(name)));
+  };
+  const endOne = async (): Promise<void> => {
+    ends.shift()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { order, work, endOne };
+}
+
+describe('the gate before Temporal', () => {
+  it('lets one merchant pass the rush of another', async () => {
+    const gate = createFairGate({ places: 2 });
+    const { order, work, endOne } = held();
+    const rush = Array.from({ length: 50 }, (_, index) => gate.run('rush', work(`rush ${index}`)));
+    const quiet = gate.run('quiet', work('quiet'));
+    for (let ended = 0; ended < 3; ended += 1) await endOne();
+    expect(order.indexOf('quiet')).to.be.at.most(3);
+    for (let ended = 0; ended < 60; ended += 1) await endOne();
+    expect(await quiet).to.equal('quiet');
+    expect(await Promise.all(rush)).to.deep.equal(Array.from({ length: 50 }, (_, index) => `rush ${index}`));
+  });
+
+  it('gives up a turn that does not come in time, and only that one', async () => {
+    const gate = createFairGate({ places: 1 });
+    const { order, work, endOne } = held();
+    const first = gate.run('a', work('first'));
+    const late = gate.run('a', work('late'), 5).catch((error: unknown) => error);
+    const patient = gate.run('a', work('patient'));
+    expect(await late).to.be.instanceOf(GateFull);
+    await endOne();
+    await endOne();
+    expect(await Promise.all([first, patient])).to.deep.equal(['first', 'patient']);
+    expect(order).to.deep.equal(['first', 'patient']);
+  });
+
+  it('refuses more than may wait', async () => {
+    const gate = createFairGate({ places: 1, maxWaiting: 1 });
+    const { work, endOne } = held();
+    const running = [gate.run('a', work('1')), gate.run('b', work('2'))];
+    expect(await gate.run('c', work('3')).catch((error: unknown) => error)).to.be.instanceOf(GateFull);
+    await endOne();
+    await endOne();
+    expect(await Promise.all(running)).to.deep.equal(['1', '2']);
+  });
+
+  it('never runs more than it has places, runs everything once, and goes on after what fails', async () => {
+    const calls = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean(), fc.nat(3)), { maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(calls, fc.integer({ min: 1, max: 5 }), async (list, places) => {
+        const gate = createFairGate({ places });
+        let running = 0;
+        let most = 0;
+        let ran = 0;
+        const results = await Promise.allSettled(
+          list.map(([key, fails, turns]) =>
+            gate.run(key, async () => {
+              running += 1;
+              ran += 1;
+              most = Math.max(most, running);
+              for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+              running -= 1;
+              if (fails) throw new Error('failed');
+            }),
+          ),
+        );
+        expect(most).to.be.at.most(places);
+        expect([ran, running]).to.deep.equal([list.length, 0]);
+        expect(results.map(({ status }) => status === 'rejected')).to.deep.equal(list.map(([, fails]) => fails));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
