@@ -199,8 +199,8 @@ export type PaymentLink = {
   completed_at: string | null;
   is_live: boolean;
 };
-/** `webhook_secret` is shown this once; null without a `webhook_url`. */
-export type NewPaymentLink = PaymentLink & { webhook_secret: string | null };
+/** `webhook_secret` is shown this once; it signs what is sent to `webhook_url`. */
+export type NewPaymentLink = PaymentLink & { webhook_secret: string };
 
 /** `email` or `customer_id`, and `amount_usd` or `amount`: a number or a decimal string with at most two decimals. */
 export type PaymentRequest = {

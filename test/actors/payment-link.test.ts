@@ -55,7 +55,7 @@ describe('the actor of a payment link', function () {
         ...{ publicUrl: 'https://pay.example', webhookUrl: own.url, expiresInS: 300 },
       },
     );
-    own.setSecret(webhookSecret ?? '');
+    own.setSecret(webhookSecret);
     return { ...link, address: customer.address };
   };
   const view = (id: string, mode: 'live' | 'test' = 'live') => getPaymentLink(deps(), { merchantId: live.merchantId, mode, id });
@@ -176,7 +176,7 @@ describe('the actor of a payment link', function () {
     const customer = await createCustomer(deps(), { ...scope, externalId: 'payer', email: null, name: null, metadata: {} });
     const terms = { ...scope, customerId: customer.id, amountCents: 2_500n, publicUrl: '', webhookUrl: own.url };
     const { link, webhookSecret } = await createPaymentLink(deps(), terms);
-    own.setSecret(webhookSecret ?? '');
+    own.setSecret(webhookSecret);
     const money = { currency: 'USDT', outcome: 'completed', events: 'final', paymentToken: link.token } as const;
     const payer = { merchantId: live.merchantId, customerId: customer.id };
     await simulateDeposit(deps(), { ...payer, ...money, network: 'tron', amountUnits: 12_500_000n });

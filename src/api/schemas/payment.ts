@@ -73,8 +73,9 @@ export const newPaymentLinkAnswer = z
     ...linkMembers,
     webhook_secret: z
       .string()
-      .nullable()
-      .meta({ description: 'Signs what is sent to webhook_url. Shown here and never again; null without a webhook_url.' }),
+      .meta({
+        description: 'Signs what is sent to webhook_url. Shown here and never again; without a webhook_url there is nothing to sign.',
+      }),
   })
   .meta({ id: 'NewPaymentLink' });
 

@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts';
 import { checkUrl, type EndpointDeps, insertEndpoint } from '../endpoints.ts';
 import { AmountTooSmall, notFound, Refusal } from '../refusal.ts';
 import { type Tx, transact } from '../transact.ts';
+import { generateSecret } from '../webhooks/signature.ts';
 import { paymentStart } from './actor-message.ts';
 import { type PaymentLinkView, paymentViews } from './present.ts';
 
@@ -40,13 +41,14 @@ export const TOKEN_PATTERN = /^pl_[A-Za-z0-9_-]{32}$/;
 
 /**
  * Makes a payment link, and its customer where the email is new, in one transaction, without Temporal or a node. Answers with the secret
- * that signs what goes to `webhookUrl`, which is stored sealed and never shown again; null without such a URL. Throws a {@link Refusal}:
+ * that signs what goes to `webhookUrl`, which is stored sealed and never shown again; without such a URL it has nothing to sign and is kept
+ * nowhere. Throws a {@link Refusal}:
  * AMOUNT_TOO_SMALL, INVALID, or NOT_FOUND for a customer of somebody else.
  */
 export async function createPaymentLink(
   deps: EndpointDeps,
   input: NewPaymentLink,
-): Promise<{ link: PaymentLinkView; webhookSecret: string | null }> {
+): Promise<{ link: PaymentLinkView; webhookSecret: string }> {
   refuseAmount(deps, input.amountCents);
   const expiresInS = input.expiresInS ?? LINK_LIMITS.defaultExpiresInSeconds;
   refuseTerms(input, expiresInS);
@@ -59,7 +61,7 @@ export async function createPaymentLink(
     await tx.em.flush();
     const secret =
       webhookUrl === null
-        ? null
+        ? generateSecret(randomBytes)
         : insertEndpoint(tx.em, deps, { id, paymentLinkId: id, merchantId, mode, url: webhookUrl, events: [], description: null }).secret;
     await tx.em.flush();
     await tx.enqueue(paymentWorkflowId(id), paymentStart(row));
