@@ -71,11 +71,9 @@ export const paymentLink = z.strictObject(linkMembers).meta({ id: 'PaymentLink' 
 export const newPaymentLinkAnswer = z
   .strictObject({
     ...linkMembers,
-    webhook_secret: z
-      .string()
-      .meta({
-        description: 'Signs what is sent to webhook_url. Shown here and never again; without a webhook_url there is nothing to sign.',
-      }),
+    webhook_secret: z.string().meta({
+      description: 'Signs what is sent to webhook_url. Shown here and never again; without a webhook_url there is nothing to sign.',
+    }),
   })
   .meta({ id: 'NewPaymentLink' });
 
