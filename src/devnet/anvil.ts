@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
 import { packageFolder } from './packages.ts';
+import { PROCESSORS } from './platform.ts';
 import { choosePort, retryTakenPort } from './ports.ts';
 import { type Child, type Log, startChild, waitUntilReady } from './processes.ts';
 
-const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 const START_TIMEOUT_MS = 15_000;
 const RPC_TIMEOUT_MS = 10_000;
 
@@ -32,7 +32,7 @@ export type Anvil = Pick<Child, 'pid' | 'stop' | 'kill' | 'pause' | 'resume'> & 
 
 /** The binary inside the npm package of this platform; it needs no install script. Throws a sentence where there is none. */
 export function anvilBinary(): string {
-  const name = `@foundry-rs/anvil-${process.platform}-${ARCHITECTURES[process.arch] ?? process.arch}`;
+  const name = `@foundry-rs/anvil-${process.platform}-${PROCESSORS[process.arch] ?? process.arch}`;
   const folder = packageFolder('@foundry-rs/anvil', name);
   if (!folder)
     throw new Error(

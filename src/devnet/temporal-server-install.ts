@@ -4,9 +4,10 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { tryLock } from './data-dir.ts';
+import { findGo, goEnv } from './go.ts';
 import type { Log } from './processes.ts';
+import { runLong } from './run-long.ts';
 import { cacheFolder } from './temporal-cli.ts';
-import { findGo, runLong } from './temporal-install.ts';
 
 /** The release that the production composition names. */
 const VERSION = '1.31.2';
@@ -36,16 +37,16 @@ function copyTree(from: string, to: string): void {
 }
 
 async function build(folder: string, { log, env }: Input): Promise<void> {
-  const go = await findGo(env, log);
-  const goEnv = { ...env, GOBIN: folder, CGO_ENABLED: '0', GOTOOLCHAIN: env['GOTOOLCHAIN'] || 'auto', GOFLAGS: '-mod=mod' };
+  const go = await findGo({ env, log });
+  const building = goEnv(folder, env);
   await runLong({
     what: `building the Temporal server ${VERSION} with Go: 4 to 10 minutes, once`,
     command: go,
     args: ['install', `${MODULE}/cmd/server@v${VERSION}`, `${MODULE}/cmd/tools/sql@v${VERSION}`],
-    env: goEnv,
+    env: building,
     log,
   });
-  const { stdout } = await run(go, ['env', 'GOMODCACHE'], { env: goEnv, timeout: ASK_TIMEOUT_MS });
+  const { stdout } = await run(go, ['env', 'GOMODCACHE'], { env: building, timeout: ASK_TIMEOUT_MS });
   for (const name of ['temporal', 'visibility']) {
     const source = join(stdout.trim(), `${MODULE}@v${VERSION}`, 'schema/postgresql/v12', name, 'versioned');
     if (!existsSync(source))

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { createServer, type RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { publishedPlatform } from '../../src/devnet/platform.ts';
 import { findTemporalCli } from '../../src/devnet/temporal-cli.ts';
 import { tempDir } from '../support/parts.ts';
 import { failureOf } from './scripts.ts';
@@ -16,6 +17,19 @@ function program(file: string, text: string): string {
   chmodSync(file, 0o755);
   return file;
 }
+
+/** Stands in for a Go that can only fetch modules: unpacks a newer Go as one, without the right to run it, as old ones do. */
+const goThatOnlyFetches = (count: string, modules: string, newer: string, { system, processor } = publishedPlatform()) => `#!/bin/sh
+[ "$1" = version ] && exec echo "go version go1.19.8 linux/amd64"
+echo "old $*" >> ${count}
+case "$1 $2" in
+'env GOMODCACHE') echo ${modules};;
+'mod download')
+  mkdir -p "${modules}/$3/bin" "${modules}/$3/pkg/tool/${system}_${processor}"
+  cp ${newer} "${modules}/$3/bin/go" && chmod 444 "${modules}/$3/bin/go";;
+*) echo "unknown GOTOOLCHAIN" >&2; exit 1;;
+esac
+`;
 
 /** A vendor's archive that answers as told. */
 async function vendor(answer: RequestListener): Promise<{ url: string; close(): void; asked: () => number }> {
@@ -53,7 +67,8 @@ async function machine(go?: string) {
 }
 
 /** Stands in for the Go tool: counts its runs and puts a CLI where `go install` would. */
-const goThatBuilds = (count: string) => `#!/bin/sh
+const goThatBuilds = (count: string, version = 'go1.26.4') => `#!/bin/sh
+[ "$1" = version ] && exec echo "go version ${version} linux/amd64"
 echo "$*" >> ${count}
 sleep 1
 printf '%s' '${CLI}' > "$GOBIN/temporal" && chmod 755 "$GOBIN/temporal"
@@ -115,6 +130,21 @@ describe('finding a Temporal CLI', () => {
     });
   }
 
+  it('lets an old Go, as Debian has it, fetch a newer one and builds with that', async () => {
+    const { root, bin, env, lines, log, cached } = await machine();
+    const count = join(root, 'count');
+    const newer = program(join(root, 'newer-go'), goThatBuilds(count));
+    program(join(bin, 'go'), goThatOnlyFetches(count, join(root, 'modules'), newer));
+    const server = await vendor(notThere);
+    expect(await findTemporalCli({ log, env, downloadUrl: server.url })).to.equal(cached);
+    const [fetched, asked, built] = readFileSync(count, 'utf8').trim().split('\n');
+    expect(fetched).to.match(/^old mod download golang\.org\/toolchain@v0\.0\.1-go1\.26\.4\.(linux|darwin)-(amd64|arm64)$/);
+    expect(asked).to.equal('old env GOMODCACHE');
+    expect(built).to.equal('install github.com/temporalio/cli/cmd/temporal@v1.5.1');
+    expect(lines.join('\n')).to.contain(`fetching Go 1.26.4, because ${join(bin, 'go')} is too old`);
+    server.close();
+  });
+
   it('builds once for starts at the same time, and leaves nothing half-made beside it', async () => {
     const { root, env, log, cached } = await machine();
     const count = join(root, 'count');
@@ -138,7 +168,9 @@ describe('finding a Temporal CLI', () => {
   });
 
   it('says in one sentence what was tried and names TEMPORAL_CLI when nothing works', async () => {
-    const { env, log, cached } = await machine('#!/bin/sh\necho "no module proxy" >&2\nexit 1\n');
+    const { env, log, cached } = await machine(
+      '#!/bin/sh\n[ "$1" = version ] && exec echo "go version go1.26.4 linux/amd64"\necho "no module proxy" >&2\nexit 1\n',
+    );
     const server = await vendor(notThere);
     const message = await failureOf(findTemporalCli({ log, env, downloadUrl: server.url }));
     expect(message)
