@@ -21,7 +21,7 @@ export function parseCidr(text: string): Cidr | undefined {
   if (!ip || rest.length > 0) return undefined;
   const width = widthOf(ip.family);
   if (prefixText !== undefined && !/^(0|[1-9]\d{0,2})$/.test(prefixText)) return undefined;
-  const prefix = prefixText === undefined ? width : Number(prefixText);
+  const prefix = prefixText === undefined ? width : Number.parseInt(prefixText, 10);
   if (prefix > width) return undefined;
   return { family: ip.family, bits: (ip.bits >> BigInt(width - prefix)) << BigInt(width - prefix), prefix };
 }
@@ -138,7 +138,7 @@ function ipv4Bits(text: string): bigint | undefined {
   if (parts.length !== 4) return undefined;
   let bits = 0n;
   for (const part of parts) {
-    if (!/^(0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255) return undefined;
+    if (!/^(0|[1-9]\d{0,2})$/.test(part) || Number.parseInt(part, 10) > 255) return undefined;
     bits = (bits << 8n) | BigInt(part);
   }
   return bits;

@@ -141,7 +141,7 @@ async function insertCustomer(em: Em, deps: Deps, input: NewCustomer) {
       ...[now, now],
     ],
   );
-  if (row) return { ...customer, walletIndex: Number(row.wallet_index) };
+  if (row) return { ...customer, walletIndex: row.wallet_index };
   await refuseTaken(em, input);
   throw new Error('a customer could not be inserted, and no customer has its names');
 }
@@ -210,7 +210,7 @@ type DetailedRow = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly created_at: string;
   readonly updated_at: string;
-  readonly deposits: string;
+  readonly deposits: number;
   readonly cents: string;
   readonly addresses: readonly { readonly network: Network; readonly address: string; readonly at: string }[] | null;
 };
@@ -221,7 +221,7 @@ const VIEWS = {
     select c.id, c.mode, c.external_id, c.email, c.name, c.metadata, c.created_at, c.updated_at, s.deposits, s.cents, a.addresses
     from unnest($1::uuid[]) with ordinality as page (id, place) join customers c on c.id = page.id
     cross join lateral (
-      select count(*)::text as deposits, coalesce(sum(amount_usd_cents) filter (where status in ('completed', 'settled')), 0)::text as cents
+      select count(*)::int as deposits, coalesce(sum(amount_usd_cents) filter (where status in ('completed', 'settled')), 0)::text as cents
       from deposits where customer_id = c.id
     ) as s cross join lateral (
       select json_agg(json_build_object('network', network, 'address', address, 'at', created_at)) as addresses
@@ -246,7 +246,7 @@ async function viewsOf(deps: Deps, ids: readonly string[]): Promise<CustomerView
       {
         addresses: (row.addresses ?? []).map(({ network, address, at }) => ({ network, address, createdAt: new Date(at) })),
         contracts: deps.settings.contracts,
-        depositCount: Number(row.deposits),
+        depositCount: row.deposits,
         totalDepositedCents: BigInt(row.cents),
       },
     ),

@@ -8,7 +8,9 @@ import { isUuid } from '../domain/ids.ts';
 import type { Deps } from './deps.ts';
 import { Refusal } from './refusal.ts';
 
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const DIGITS = new Map(
+  Array.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (digit, value) => [BigInt(value), digit]),
+);
 const RANDOM_BYTES = 32;
 /** 62^43 > 2^256 and 62^6 > 2^32: fixed widths, so every key has the same length. */
 const RANDOM_LENGTH = 43;
@@ -192,6 +194,6 @@ function checksumOf(text: string): string {
 
 function base62(value: bigint, length: number): string {
   let text = '';
-  for (let rest = value, index = 0; index < length; index += 1, rest /= 62n) text = ALPHABET.charAt(Number(rest % 62n)) + text;
+  for (let rest = value, index = 0; index < length; index += 1, rest /= 62n) text = `${DIGITS.get(rest % 62n)}${text}`;
   return text;
 }

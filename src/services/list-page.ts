@@ -80,23 +80,23 @@ export function containsPattern(text: string): string {
 /** Counts the rows one by one: what a filter lets through is not kept anywhere. */
 async function count(em: Em, { table, scope, filters }: ListQuery): Promise<number> {
   const conditions = [...scope, ...filters];
-  const [row] = await em.execute<{ total: string }[]>(
-    `select count(*)::text as total from ${table} where ${all(conditions)}`,
+  const [row] = await em.execute<{ total: number }[]>(
+    `select count(*)::int as total from ${table} where ${all(conditions)}`,
     valuesOf(conditions),
   );
-  return Number(row?.total ?? 0);
+  return row?.total ?? 0;
 }
 
 async function keptCount(em: Em, table: string, { merchantId, mode }: { merchantId: string; mode: string }): Promise<number> {
   const own = [table, merchantId, mode];
-  const [row] = await em.execute<{ total: string }[]>(
-    `select coalesce(sum(rows), 0)::text as total from (
+  const [row] = await em.execute<{ total: number }[]>(
+    `select coalesce(sum(rows), 0)::int as total from (
        select rows from row_counts where list = ? and merchant_id = ? and mode = ?
        union all select rows from row_count_changes where list = ? and merchant_id = ? and mode = ?
      ) as parts`,
     [...own, ...own],
   );
-  return Number(row?.total ?? 0);
+  return row?.total ?? 0;
 }
 
 async function cursorCondition(em: Em, query: ListQuery, id: string, backwards: boolean): Promise<Condition> {

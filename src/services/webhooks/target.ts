@@ -50,7 +50,7 @@ export function parseTarget(text: string, policy: TargetPolicy): Target {
   } else {
     checkName(host, policy);
   }
-  return { url, host, port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)), isLiteral };
+  return { url, host, port: Number.parseInt(url.port, 10) || (url.protocol === 'https:' ? 443 : 80), isLiteral };
 }
 
 /**
@@ -70,8 +70,8 @@ export async function resolveTarget(
   if (!answers.every((answer) => isAllowedAddress(answer, policy))) {
     refuse('The host name resolves to an address that is not public.');
   }
-  const ordered = [...new Set(answers)].sort((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
-  return ordered.slice(0, WEBHOOK_LIMITS.connectAddresses);
+  const [ipv6 = [], ipv4 = []] = [true, false].map((wanted) => [...new Set(answers)].filter((answer) => answer.includes(':') === wanted));
+  return [...ipv4, ...ipv6].slice(0, WEBHOOK_LIMITS.connectAddresses);
 }
 
 /**
