@@ -1,12 +1,9 @@
-import { NativeConnection, Worker } from '@temporalio/worker';
-import { linkTemporal, TASK_QUEUE } from '../src/temporal/client.ts';
-import { ensureSearchAttributes } from '../src/temporal/search-attributes.ts';
-import { workflowBundle } from '../src/temporal/workflow-bundle.ts';
+import type { TemporalLink } from '../src/temporal/client.ts';
 import { USDT_UNIT } from '../test/support/chain.ts';
 import { eventually } from '../test/support/live-gateway.ts';
 import { startLiveMoney } from '../test/support/live-money.ts';
-import { ownTemporal, stopParts } from '../test/support/parts.ts';
-import { WEBHOOK_TASK_QUEUE } from '../workflows/timeouts.ts';
+import { stopParts } from '../test/support/parts.ts';
+import { startBareTemporal } from './bare-workers.ts';
 import type { Row } from './row.ts';
 
 const DEPOSITS = 240;
@@ -27,53 +24,27 @@ export async function run(): Promise<Row[]> {
 
 /** Deposits per second from the first start to the last end of the actor. */
 async function bareRate(): Promise<number> {
-  const temporal = await ownTemporal();
-  const place = { address: temporal.now.address, namespace: 'default' };
-  const link = linkTemporal(place);
-  await ensureSearchAttributes(link, place.namespace);
-  const connection = await NativeConnection.connect({ address: place.address });
+  const temporal = await startBareTemporal();
+  const { link } = temporal;
   const next: Record<string, string> = { detected: 'confirming', confirming: 'completed' };
   const states = new Map<string, string>();
-  const activities = {
-    advanceDeposit: async ({ depositId }: { depositId: string }) => {
+  await temporal.work({
+    advanceDeposit: async ({ depositId }) => {
       const state = next[states.get(depositId) ?? 'detected'] ?? 'completed';
       states.set(depositId, state);
       return { state, since: new Date().toISOString(), deliveries: [`${depositId}-${state}`], note: '' };
     },
     deliverWebhook: async () => ({ status: 'succeeded', message: '' }),
-  };
-  const common = { connection, namespace: place.namespace };
-  const core = await Worker.create({
-    ...common,
-    taskQueue: TASK_QUEUE,
-    workflowBundle: await workflowBundle(),
-    activities,
-    maxCachedWorkflows: 1_500,
-    workflowTaskPollerBehavior: { type: 'autoscaling' },
-    activityTaskPollerBehavior: { type: 'autoscaling' },
   });
-  const hooks = await Worker.create({
-    ...common,
-    taskQueue: WEBHOOK_TASK_QUEUE,
-    activities: { deliverWebhook: activities.deliverWebhook },
-    maxConcurrentActivityTaskExecutions: 200,
-    activityTaskPollerBehavior: { type: 'autoscaling' },
-  });
-  const running = Promise.all([core.run(), hooks.run()]);
   const began = Date.now();
   await Promise.all(Array.from({ length: DEPOSITS }, (_, index) => startBare(link, index)));
   await Promise.all(Array.from({ length: DEPOSITS }, (_, index) => link.client.workflow.getHandle(`bare:${index}`).result()));
   const rate = DEPOSITS / ((Date.now() - began) / 1_000);
-  core.shutdown();
-  hooks.shutdown();
-  await running;
-  await connection.close();
-  await link.close();
   await temporal.stop();
   return rate;
 }
 
-function startBare(link: ReturnType<typeof linkTemporal>, index: number): Promise<void> {
+function startBare(link: TemporalLink, index: number): Promise<void> {
   const depositId = `bare-${index}`;
   return link.actors.start(`bare:${index}`, {
     workflowType: 'deposit',
@@ -86,7 +57,7 @@ function startBare(link: ReturnType<typeof linkTemporal>, index: number): Promis
 }
 
 /** The same number of real transfers, already final when the watcher begins, until the last actor has ended. */
-export async function gatewayRate(): Promise<{ rate: number; events: number }> {
+async function gatewayRate(): Promise<{ rate: number; events: number }> {
   const live = await startLiveMoney();
   await live.gateway.stopWorker();
   const customers = await Promise.all(Array.from({ length: 30 }, () => live.newCustomer()));

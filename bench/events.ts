@@ -1,14 +1,11 @@
-import { NativeConnection, Worker } from '@temporalio/worker';
 import { createMerchant } from '../src/services/merchants.ts';
 import { performOutbox } from '../src/services/outbox.ts';
 import { sendTestEvent } from '../src/services/resend.ts';
-import { linkTemporal, TASK_QUEUE, type TemporalLink } from '../src/temporal/client.ts';
-import { ensureSearchAttributes } from '../src/temporal/search-attributes.ts';
-import { workflowBundle } from '../src/temporal/workflow-bundle.ts';
+import type { TemporalLink } from '../src/temporal/client.ts';
 import { createEndpoint, eventually, startLiveGateway } from '../test/support/live-gateway.ts';
 import { freshDatabase, ownTemporal, stopParts } from '../test/support/parts.ts';
 import { startReceiver } from '../test/support/receiver.ts';
-import { WEBHOOK_TASK_QUEUE } from '../workflows/timeouts.ts';
+import { startBareTemporal } from './bare-workers.ts';
 import type { Row } from './row.ts';
 
 /** `BENCH_EVENTS` makes a quick run. */
@@ -34,45 +31,18 @@ export async function run(): Promise<Row[]> {
 }
 
 async function bareRate(): Promise<number> {
-  const temporal = await ownTemporal();
-  const place = { address: temporal.now.address, namespace: 'default' };
-  const link = linkTemporal(place);
-  await ensureSearchAttributes(link, place.namespace);
-  await inParallel(EVENTS, (index) => startBare(link, index));
-  const connection = await NativeConnection.connect({ address: place.address });
-  const common = { connection, namespace: place.namespace };
+  const temporal = await startBareTemporal();
+  await inParallel(EVENTS, (index) => startBare(temporal.link, index));
   let done = 0;
-  const activities = {
+  await temporal.work({
     deliverWebhook: async () => {
       done += 1;
       return { status: 'succeeded', message: '' };
     },
-  };
-  const core = await Worker.create({
-    ...common,
-    taskQueue: TASK_QUEUE,
-    workflowBundle: await workflowBundle(),
-    activities,
-    maxCachedWorkflows: 1_500,
-    workflowTaskPollerBehavior: { type: 'autoscaling' },
-    activityTaskPollerBehavior: { type: 'autoscaling' },
   });
-  const hooks = await Worker.create({
-    ...common,
-    taskQueue: WEBHOOK_TASK_QUEUE,
-    activities,
-    maxConcurrentActivityTaskExecutions: 200,
-    activityTaskPollerBehavior: { type: 'autoscaling' },
-  });
-  const running = Promise.all([core.run(), hooks.run()]);
   const began = Date.now();
   await eventually('every activity', () => done >= EVENTS, LIMIT_MS);
   const rate = EVENTS / ((Date.now() - began) / 1_000);
-  core.shutdown();
-  hooks.shutdown();
-  await running;
-  await connection.close();
-  await link.close();
   await temporal.stop();
   return rate;
 }

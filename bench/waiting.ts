@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { processTree } from '../src/devnet/process-table.ts';
 import { USDT_UNIT } from '../test/support/chain.ts';
 import { eventually } from '../test/support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../test/support/live-money.ts';
 import { stopParts } from '../test/support/parts.ts';
+import { cpuShare } from './cpu.ts';
 import { measureDetected } from './latency.ts';
 import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';
@@ -71,29 +70,4 @@ async function makeWaiting(live: LiveMoney): Promise<void> {
     },
     LIMIT_MS,
   );
-}
-
-/** CPU seconds per second of this process and all its servers. What a process used that ended in between is not seen. */
-async function cpuShare(windowMs: number): Promise<number> {
-  const before = cpuSecondsByPid();
-  await new Promise((resolve) => setTimeout(resolve, windowMs));
-  let used = 0;
-  for (const [pid, seconds] of cpuSecondsByPid()) used += seconds - (before.get(pid) ?? 0);
-  return used / (windowMs / 1_000);
-}
-
-/** User and system time of each process of ours, from the kernel's table in ticks of a hundredth of a second. */
-function cpuSecondsByPid(): Map<number, number> {
-  const used = new Map<number, number>();
-  for (const pid of new Set([process.pid, ...processTree(process.pid).map((member) => member.pid)])) {
-    try {
-      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) /, '')
-        .split(' ');
-      used.set(pid, (Number(fields[11]) + Number(fields[12])) / 100);
-    } catch {
-      // It ended meanwhile.
-    }
-  }
-  return used;
 }
