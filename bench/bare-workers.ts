@@ -14,7 +14,7 @@ export type BareActivities = {
 /** The gateway's own workflows on a Temporal server of their own, without the gateway. */
 export type BareTemporal = {
   readonly link: TemporalLink;
-  /** Starts workers for both queues, set up as the gateway's are. To be called once. */
+  /** Starts workers for both queues that poll and cache as the gateway's do. To be called once. */
   work(activities: BareActivities): Promise<void>;
   /** Ends the workers and the server. */
   stop(): Promise<void>;

@@ -1,7 +1,7 @@
 // A node of its own process that serves any number of linked blocks of BNB Chain's usual make-up, from a few that it makes at the start.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { makeSample } from './scan.ts';
+import { makeSample } from './block-sample.ts';
 
 /** Sent by the parent: where the chain ends now. */
 export type SetHead = { readonly head: number };

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { AddressSet } from '../src/chain/address-set.ts';
-import { bscToken, decodeBlock, readBlockBody, readBlockRef } from '../src/chain/bsc-block.ts';
+import { bscToken } from '../src/chain/bsc-block.ts';
 import { activityDepsOf, composeGateway } from '../src/compose.ts';
 import { loadConfig } from '../src/config.ts';
 import { startPostgres } from '../src/devnet/postgres.ts';
@@ -17,6 +17,7 @@ import type { Deps } from '../src/services/deps.ts';
 import { createMerchant } from '../src/services/merchants.ts';
 import { SECRETS_KEY, testXpubs } from '../test/support/live-gateway.ts';
 import { freshDatabase, stopParts, tempDir } from '../test/support/parts.ts';
+import { decodeSample, type Sample, USDT } from './block-sample.ts';
 import { FIRST_NUMBER, type Listening, PAID_EVERY, type SetHead } from './block-server.ts';
 import type { Row } from './row.ts';
 
@@ -27,7 +28,6 @@ const LONG_BLOCKS = numberOf('BENCH_LONG_BLOCKS', 50_000);
 const BUDGET = 33;
 const REQUESTS_PER_BLOCK = 2;
 const ADDRESSES = 100_000;
-const USDT = '0x55d398326f99059ff775485246999027b3197955';
 const CEILING_BLOCKS = 17;
 const CEILING_ROUNDS = 12;
 
@@ -106,7 +106,7 @@ async function checkDeposits(deps: Deps, blocks: number): Promise<void> {
 async function ceiling(url: string, index: AddressSet): Promise<number> {
   const ask = async (method: string, params: unknown[]) =>
     await (await fetch(url, { method: 'POST', body: JSON.stringify({ id: 1, method, params }) })).text();
-  const samples: { block: string; receipts: string }[] = [];
+  const samples: Sample[] = [];
   for (let number = FIRST_NUMBER; number < FIRST_NUMBER + CEILING_BLOCKS; number++) {
     const block = await ask('eth_getBlockByNumber', [`0x${number.toString(16)}`, true]);
     const { result } = JSON.parse(block) as { result: { hash: string } };
@@ -116,10 +116,7 @@ async function ceiling(url: string, index: AddressSet): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < CEILING_ROUNDS; round++) {
     const began = performance.now();
-    for (const { block, receipts } of samples) {
-      const { result } = JSON.parse(block) as { result: unknown };
-      decodeBlock(readBlockRef(result), readBlockBody(result), (JSON.parse(receipts) as { result: unknown }).result, rules);
-    }
+    for (const sample of samples) decodeSample(sample, rules);
     best = Math.min(best, performance.now() - began);
   }
   return CEILING_BLOCKS / (best / 1_000);

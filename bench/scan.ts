@@ -1,92 +1,15 @@
 // How fast blocks are searched for deposits, as a ratio to what no reader can avoid: parsing the same bytes as JSON.
 import { randomBytes } from 'node:crypto';
 import { AddressSet } from '../src/chain/address-set.ts';
-import { bloomOf } from '../src/chain/bloom.ts';
-import { bscToken, decodeBlock, readBlockBody, readBlockRef, TRANSFER_TOPIC } from '../src/chain/bsc-block.ts';
-
-export type Row = { readonly figure: string; readonly value: string; readonly goal: string; readonly met: boolean };
+import { bscToken } from '../src/chain/bsc-block.ts';
+import { decodeSample, makeSample, USDT } from './block-sample.ts';
+import type { Row } from './row.ts';
 
 const ADDRESSES = 1_000_000;
-const TRANSACTIONS = 100;
-const LOGS = 4;
 const BLOCKS = 40;
 const ROUNDS = 15;
-const USDT = '0x55d398326f99059ff775485246999027b3197955';
 const GOAL_RATIO = 0.8;
 const GOAL_MIB = 64;
-
-/** The answers of a node to the two questions about a block, as text. */
-export type Sample = { readonly block: string; readonly receipts: string };
-
-const hex = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}`;
-const pad = (address: string) => `0x${'0'.repeat(24)}${address.slice(2)}`;
-
-/** One block of BNB Chain's usual make-up; `paid` receives one token transfer in it. */
-export function makeSample(number: number, paid: string): Sample {
-  const blockHash = hex(32);
-  const transactions = Array.from({ length: TRANSACTIONS }, (_, index) => ({
-    blockHash,
-    blockNumber: `0x${number.toString(16)}`,
-    from: hex(20),
-    gas: '0x5208f',
-    gasPrice: '0x2faf080',
-    hash: hex(32),
-    input: hex(68 + (index % 5) * 64),
-    nonce: '0x1f',
-    to: hex(20),
-    transactionIndex: `0x${index.toString(16)}`,
-    value: index % 3 === 0 ? `0x${randomBytes(7).toString('hex')}` : '0x0',
-    type: '0x0',
-    chainId: '0x38',
-    v: '0x93',
-    r: hex(32),
-    s: hex(32),
-  }));
-  const receipts = transactions.map((transaction, index) => {
-    const logs = Array.from({ length: LOGS }, (_, at) => ({
-      address: at === 0 && index % 3 === 0 ? USDT : hex(20),
-      topics: at % 2 === 0 ? [TRANSFER_TOPIC, pad(hex(20)), pad(index === 0 ? paid : hex(20))] : [hex(32), pad(hex(20))],
-      data: hex(at % 2 === 0 ? 32 : 128),
-      blockNumber: transaction.blockNumber,
-      transactionHash: transaction.hash,
-      transactionIndex: transaction.transactionIndex,
-      blockHash,
-      logIndex: `0x${(index * LOGS + at).toString(16)}`,
-      removed: false,
-    }));
-    const { hash, from, to, transactionIndex, blockNumber } = transaction;
-    return {
-      blockHash,
-      blockNumber,
-      contractAddress: null,
-      cumulativeGasUsed: '0x1234567',
-      effectiveGasPrice: '0x2faf080',
-      from,
-      gasUsed: '0x1c8f5',
-      logs,
-      logsBloom: bloomOf(logs),
-      status: '0x1',
-      to,
-      transactionHash: hash,
-      transactionIndex,
-      type: '0x0',
-    };
-  });
-  const logsBloom = bloomOf(receipts.flatMap((receipt) => receipt.logs));
-  const block = {
-    hash: blockHash,
-    number: `0x${number.toString(16)}`,
-    parentHash: hex(32),
-    timestamp: '0x691e5a00',
-    mixHash: pad(hex(20)),
-    logsBloom,
-    transactions,
-  };
-  return {
-    block: JSON.stringify({ jsonrpc: '2.0', id: 1, result: block }),
-    receipts: JSON.stringify({ jsonrpc: '2.0', id: 2, result: receipts }),
-  };
-}
 
 function fillSet(): { set: AddressSet; some: string; residentMib: number } {
   const before = process.memoryUsage().arrayBuffers;
@@ -119,7 +42,7 @@ function fastestMs(candidates: readonly (() => void)[]): number[] {
 export async function run(): Promise<Row[]> {
   const { set, some, residentMib } = fillSet();
   const samples = Array.from({ length: BLOCKS }, (_, index) => makeSample(1_000 + index, some));
-  const token = bscToken(USDT);
+  const rules = { token: bscToken(USDT), watched: set, unrecognisedLimit: 1_000 };
   let found = 0;
   const parse = () => {
     for (const { block, receipts } of samples) {
@@ -128,15 +51,7 @@ export async function run(): Promise<Row[]> {
     }
   };
   const scan = () => {
-    for (const { block, receipts } of samples) {
-      const { result } = JSON.parse(block) as { result: unknown };
-      const decoded = decodeBlock(readBlockRef(result), readBlockBody(result), (JSON.parse(receipts) as { result: unknown }).result, {
-        token,
-        watched: set,
-        unrecognisedLimit: 1_000,
-      });
-      found += decoded.transfers.length;
-    }
+    for (const sample of samples) found += decodeSample(sample, rules).transfers.length;
   };
   const [parseMs = 0, scanMs = 0] = fastestMs([parse, scan]);
   if (found !== BLOCKS * ROUNDS) throw new Error(`the scan found ${found} transfers, not ${BLOCKS * ROUNDS}`);
@@ -148,7 +63,7 @@ export async function run(): Promise<Row[]> {
       goal: `>= ${GOAL_RATIO}`,
       met: ratio >= GOAL_RATIO,
     },
-    { figure: 'BSC blocks a second on one core', value: Math.round((BLOCKS / scanMs) * 1000).toString(), goal: 'none', met: true },
+    { figure: 'BSC blocks a second on one core', value: Math.round((BLOCKS / scanMs) * 1000).toString(), goal: '', met: true },
     {
       figure: `memory of ${ADDRESSES} addresses`,
       value: `${residentMib.toFixed(1)} MiB`,
