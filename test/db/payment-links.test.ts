@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { LINK_STATUSES, LINK_TRANSITIONS, type LinkStatus } from '../../src/domain/payment-link.ts';
-import { type Shop, startShop } from '../services/payments/support.ts';
+import { type Shop, startShop } from '../support/payment-shop.ts';
 
 /** The rules of payment links that hold whatever the program does. */
 describe('PostgreSQL holds the rules of payment links by itself:', function () {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { MODES, type Mode } from '../../src/domain/assets.ts';
-import { pay } from '../services/payments/support.ts';
 import { call, type TestApi } from './gateway.ts';
+import { pay } from './payment-shop.ts';
 import { newUser, signIn } from './sign-in.ts';
 
 /** What a value stands for. Each tenant has some of every kind; `used` ones are for requests that store what they are sent. */

@@ -3,9 +3,9 @@ import type { Browser, Page } from 'playwright-core';
 import { create } from 'qrcode';
 import { Merchant } from '../../src/db/entities/index.ts';
 import { advancePaymentLink } from '../../src/services/payments/advance.ts';
-import { type Shop, startShop } from '../services/payments/support.ts';
 import { faintTexts, openPage, overflowOf, readSquares, readText, startBrowser, type WatchedPage } from '../support/browser.ts';
 import { call } from '../support/gateway.ts';
+import { type Shop, startShop } from '../support/payment-shop.ts';
 
 const LONG = 'W'.repeat(400);
 const HOSTILE = [

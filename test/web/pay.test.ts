@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CONTENT_SECURITY_POLICY } from '../../src/web/layout.ts';
-import { type Shop, startShop } from '../services/payments/support.ts';
 import { call } from '../support/gateway.ts';
+import { type Shop, startShop } from '../support/payment-shop.ts';
 import { exchange } from '../support/raw-http.ts';
 
 const UNKNOWN_TOKEN = `pl_${'A'.repeat(32)}`;

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { getDeposit } from '../../../src/services/deposit-reads.ts';
 import { cancelPaymentLink } from '../../../src/services/payments/cancel.ts';
-import { getPaymentLink } from '../../../src/services/payments/reads.ts';
 import type { Refusal } from '../../../src/services/refusal.ts';
 import { simulateDeposit } from '../../../src/services/simulate.ts';
-import { type Shop, startShop } from './support.ts';
+import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 describe('payment links: a cancel, and test mode', function () {
   this.timeout(60_000);
@@ -16,11 +15,6 @@ describe('payment links: a cancel, and test mode', function () {
     await shop?.stop();
   });
 
-  const view = (id: string, mode: 'live' | 'test' = 'live') => getPaymentLink(shop.deps, { merchantId: shop.merchantId, mode, id });
-  const linkOf = async (depositId: string) => (await shop.deposit(depositId)).paymentLinkId ?? null;
-  const completions = async (linkId: string) =>
-    await shop.sql("select id from events where type = 'payment.completed' and subject_id = ?", [linkId]);
-
   describe('a cancel', () => {
     const cancel = (id: string) => cancelPaymentLink(shop.deps, { merchantId: shop.merchantId, mode: 'live', id });
 
@@ -29,8 +23,8 @@ describe('payment links: a cancel, and test mode', function () {
       const first = await cancel(link.id);
       expect(first.status).to.equal('cancelled');
       expect(await cancel(link.id)).to.deep.equal(first);
-      expect(await linkOf(await shop.pay(link.customer_id, { coins: '25' }))).to.equal(null);
-      expect(await view(link.id)).to.include({ status: 'cancelled', amount_status: 'late' });
+      expect(await shop.linkOf(await shop.pay(link.customer_id, { coins: '25' }))).to.equal(null);
+      expect(await shop.view(link.id)).to.include({ status: 'cancelled', amount_status: 'late' });
     });
 
     it('is refused while money is on its way and when the link is at its end', async () => {
@@ -58,7 +52,7 @@ describe('payment links: a cancel, and test mode', function () {
     });
 
     it('and a payment at the same moment leave one of two whole outcomes', async () => {
-      const outcomes = await Promise.all(
+      await Promise.all(
         Array.from({ length: 15 }, async () => {
           const link = await shop.link({ customerId: await shop.customer() });
           const [cancelled, deposit] = await Promise.all([
@@ -68,13 +62,11 @@ describe('payment links: a cancel, and test mode', function () {
             ),
             shop.pay(link.customer_id, { coins: '25' }),
           ]);
-          const { status } = await view(link.id);
-          expect([status, (await linkOf(deposit)) !== null]).to.deep.equal(cancelled ? ['cancelled', false] : ['completed', true]);
-          expect(await completions(link.id)).to.have.length(cancelled ? 0 : 1);
-          return cancelled;
+          const { status } = await shop.view(link.id);
+          expect([status, (await shop.linkOf(deposit)) !== null]).to.deep.equal(cancelled ? ['cancelled', false] : ['completed', true]);
+          expect(await shop.completions(link.id)).to.have.length(cancelled ? 0 : 1);
         }),
       );
-      expect(outcomes).to.have.length(15);
     });
   });
 
@@ -95,9 +87,9 @@ describe('payment links: a cancel, and test mode', function () {
       shop.pass(1);
       const two = await shop.link({ customerId, mode: 'test' });
       await simulate(customerId, { paymentToken: two.token });
-      expect([(await view(one.id, 'test')).status, (await view(two.id, 'test')).status]).to.deep.equal(['pending', 'completed']);
+      expect([(await shop.view(one.id, 'test')).status, (await shop.view(two.id, 'test')).status]).to.deep.equal(['pending', 'completed']);
       const made = await simulate(customerId);
-      expect((await view(one.id, 'test')).status).to.equal('completed');
+      expect((await shop.view(one.id, 'test')).status).to.equal('completed');
       const shown = await getDeposit(shop.deps, { merchantId: shop.merchantId, mode: 'test', id: String(made?.deposit.id) });
       expect(shown.payment_token).to.equal(one.token);
     });
@@ -106,10 +98,10 @@ describe('payment links: a cancel, and test mode', function () {
       const customerId = await shop.customer('test');
       const link = await shop.link({ customerId, mode: 'test' });
       await simulate(customerId, { paymentToken: link.token, outcome: 'reorged' });
-      expect((await view(link.id, 'test')).status).to.equal('pending');
+      expect((await shop.view(link.id, 'test')).status).to.equal('pending');
       shop.pass(4_000);
       await simulate(customerId, { paymentToken: link.token });
-      expect(await view(link.id, 'test')).to.include({ amount_status: 'late', paid_amount_usd: 0 });
+      expect(await shop.view(link.id, 'test')).to.include({ amount_status: 'late', paid_amount_usd: 0 });
     });
 
     it('refuses a token that the deposit could not pay, but repeats a known hash', async () => {

@@ -5,7 +5,7 @@ import { getPublicPayment } from '../../../src/services/payments/public.ts';
 import { getPaymentLink, listPaymentLinks } from '../../../src/services/payments/reads.ts';
 import { type AmountTooSmall, Refusal } from '../../../src/services/refusal.ts';
 import { getEvent, listDeliveries, resendDelivery } from '../../../src/services/resend.ts';
-import { type Shop, startShop } from './support.ts';
+import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 describe('a payment link', function () {
   this.timeout(60_000);
@@ -46,7 +46,7 @@ describe('a payment link', function () {
     });
     expect(link.token).to.match(/^pl_[A-Za-z0-9_-]{32}$/);
     expect(link.url).to.equal(`https://pay.example/pay/${link.token}`);
-    expect(await getPaymentLink(shop.deps, { merchantId: shop.merchantId, mode: 'live', id: link.id })).to.deep.equal(link);
+    expect(await shop.view(link.id)).to.deep.equal(link);
   });
 
   it('makes one customer for a hundred parallel links with one new email, and tells of it once', async () => {

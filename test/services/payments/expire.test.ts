@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { advancePaymentLink, type LinkStep } from '../../../src/services/payments/advance.ts';
-import { getPaymentLink } from '../../../src/services/payments/reads.ts';
 import { simulateDeposit } from '../../../src/services/simulate.ts';
-import { type Shop, startShop } from './support.ts';
+import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 const HOUR_S = 3_600;
 
@@ -33,7 +32,6 @@ describe('the expiry of a payment link', function () {
     if (step.kind !== 'wait') throw new Error(`it is ${step.status}`);
     return step;
   };
-  const view = (id: string, mode: 'live' | 'test' = 'live') => getPaymentLink(shop.deps, { merchantId: shop.merchantId, mode, id });
   const newLink = async () => await shop.link({ customerId: await shop.customer() });
 
   it('is slept for until the very moment, which still belongs to the link', async () => {
@@ -48,7 +46,7 @@ describe('the expiry of a payment link', function () {
     expect((await at(link.id)).status).to.equal('pending');
     shop.pass(1);
     expect(await at(link.id)).to.include({ status: 'expired', waitMs: null });
-    expect(await view(link.id)).to.include({ status: 'expired', amount_status: 'none' });
+    expect(await shop.view(link.id)).to.include({ status: 'expired', amount_status: 'none' });
     expect(await at(link.id)).to.include({ status: 'expired', waitMs: null });
   });
 
@@ -89,7 +87,7 @@ describe('the expiry of a payment link', function () {
     await shop.move(part, 'completed');
     expect((await at(paid.id)).status).to.equal('completed');
     expect((await at(short.id)).status).to.equal('expired');
-    expect(await view(short.id)).to.include({ amount_status: 'underpaid', paid_amount_usd: 20, remaining_amount_usd: 5 });
+    expect(await shop.view(short.id)).to.include({ amount_status: 'underpaid', paid_amount_usd: 20, remaining_amount_usd: 5 });
   });
 
   it('comes when the last deposit that held it fails', async () => {
@@ -98,7 +96,7 @@ describe('the expiry of a payment link', function () {
     shop.pass(2 * HOUR_S);
     await shop.scanned('bsc', shop.clock.now);
     await shop.move(deposit, 'failed', 'REORGED');
-    expect((await view(link.id)).status).to.equal('pending');
+    expect((await shop.view(link.id)).status).to.equal('pending');
     expect((await at(link.id)).status).to.equal('expired');
   });
 
@@ -108,7 +106,7 @@ describe('the expiry of a payment link', function () {
     await shop.pay(link.customer_id, { coins: '25' });
     await shop.scanned('bsc', shop.clock.now);
     expect((await at(link.id)).status).to.equal('expired');
-    expect(await view(link.id)).to.include({ status: 'expired', amount_status: 'late' });
+    expect(await shop.view(link.id)).to.include({ status: 'expired', amount_status: 'late' });
   });
 
   it('asks no chain in test mode, and waits for no simulated deposit that rests', async () => {
@@ -116,7 +114,7 @@ describe('the expiry of a payment link', function () {
     const link = await shop.link({ customerId, mode: 'test' });
     const money = { network: 'bsc', currency: 'USDT', amountUnits: 10n ** 18n, outcome: 'detected', events: 'final' } as const;
     await simulateDeposit(shop.deps, { merchantId: shop.merchantId, customerId, ...money });
-    expect((await view(link.id, 'test')).status).to.equal('processing');
+    expect((await shop.view(link.id, 'test')).status).to.equal('processing');
     shop.pass(HOUR_S + 1);
     expect((await at(link.id)).status).to.equal('expired');
   });
@@ -129,8 +127,8 @@ describe('the expiry of a payment link', function () {
     for (const link of links) {
       const [, deposit] = await Promise.all([look(link.id), shop.pay(link.customer_id, { coins: '25', at: paidAt })]);
       await look(link.id);
-      const paid = (await shop.deposit(deposit)).paymentLinkId != null;
-      expect(await view(link.id)).to.include(
+      const paid = (await shop.linkOf(deposit)) !== null;
+      expect(await shop.view(link.id)).to.include(
         paid ? { status: 'completed', amount_status: 'exact' } : { status: 'expired', amount_status: 'late' },
       );
     }

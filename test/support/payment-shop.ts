@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { Deposit, DepositAddress, PaymentLink } from '../../../src/db/entities/index.ts';
-import { assetOf, type Mode, type Network } from '../../../src/domain/assets.ts';
-import { type DepositState, type FailureCode, straightWay } from '../../../src/domain/deposit.ts';
-import { parseUnits } from '../../../src/domain/money.ts';
-import { createCustomer } from '../../../src/services/customers.ts';
-import { recordDeposit } from '../../../src/services/deposits/record.ts';
-import { applyTransition } from '../../../src/services/deposits/transition.ts';
-import type { Deps } from '../../../src/services/deps.ts';
-import { createPaymentLink, type NewPaymentLink } from '../../../src/services/payments/create.ts';
-import { lockPayers } from '../../../src/services/payments/money.ts';
-import { transact } from '../../../src/services/transact.ts';
-import { startTestApi, type TestApi, type TestApiOptions } from '../../support/gateway.ts';
+import { Deposit, DepositAddress, PaymentLink } from '../../src/db/entities/index.ts';
+import { assetOf, type Mode, type Network } from '../../src/domain/assets.ts';
+import { type DepositState, type FailureCode, straightWay } from '../../src/domain/deposit.ts';
+import { parseUnits } from '../../src/domain/money.ts';
+import { createCustomer } from '../../src/services/customers.ts';
+import { recordDeposit } from '../../src/services/deposits/record.ts';
+import { applyTransition } from '../../src/services/deposits/transition.ts';
+import type { Deps } from '../../src/services/deps.ts';
+import { createPaymentLink, type NewPaymentLink } from '../../src/services/payments/create.ts';
+import { lockPayers } from '../../src/services/payments/money.ts';
+import { getPaymentLink } from '../../src/services/payments/reads.ts';
+import { transact } from '../../src/services/transact.ts';
+import { startTestApi, type TestApi, type TestApiOptions } from './gateway.ts';
 
 export type Pay = { coins: string; network?: Network; at?: Date; state?: DepositState; hash?: string; block?: number };
 
@@ -39,8 +40,15 @@ export async function startShop(options: TestApiOptions = {}) {
       const terms = { merchantId, mode: 'live' as const, amountCents: parseUnits(usd, 2), publicUrl: 'https://pay.example' };
       return (await createPaymentLink(deps, { ...terms, ...more })).link;
     },
+    /** A link as its merchant sees it. */
+    view: async (id: string, mode: Mode = 'live') => await getPaymentLink(deps, { merchantId, mode, id }),
     row: async (id: string) => await deps.orm.em.fork().findOneOrFail(PaymentLink, id),
     deposit: async (id: string) => await deps.orm.em.fork().findOneOrFail(Deposit, id),
+    /** The link that a deposit pays, or null. */
+    linkOf: async (depositId: string) => (await shop.deposit(depositId)).paymentLinkId ?? null,
+    /** Every `payment.completed` that was made for a link. */
+    completions: async (linkId: string) =>
+      await shop.sql("select id from events where type = 'payment.completed' and subject_id = ?", [linkId]),
     /** USDT arrives in a block of its own, as the watcher would record it, and goes on to a state. */
     pay: async (customerId: string, money: Pay) => await pay(deps, customerId, money),
     /** One step of a deposit. */
