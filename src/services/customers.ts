@@ -5,7 +5,16 @@ import { type Mode, NETWORKS, type Network } from '../domain/assets.ts';
 import { eventWorkflowId, isUuid } from '../domain/ids.ts';
 import type { Deps } from './deps.ts';
 import { recordEvent } from './events.ts';
-import { type Condition, containsPattern, createdBetween, listPage, type PageOf, type PageRequest } from './list-page.ts';
+import {
+  type Condition,
+  type CreatedBetween,
+  containsPattern,
+  createdBetween,
+  listPage,
+  ownedBy,
+  type PageOf,
+  type PageRequest,
+} from './list-page.ts';
 import { type AddressRow, type CustomerView, presentCustomer } from './present.ts';
 import { notFound, Refusal } from './refusal.ts';
 import { type Tx, transact } from './transact.ts';
@@ -20,14 +29,12 @@ export type NewCustomer = Scope & {
   readonly metadata: Readonly<Record<string, unknown>>;
 };
 
-export type CustomerFilters = {
+export type CustomerFilters = CreatedBetween & {
   readonly externalId?: string | undefined;
   readonly email?: string | undefined;
   /** An address on either network, in any spelling of it. */
   readonly address?: string | undefined;
   readonly search?: string | undefined;
-  readonly createdFrom?: Date | undefined;
-  readonly createdTo?: Date | undefined;
 };
 
 export type CustomerSummary = { readonly id: string; readonly external_id: string | null; readonly email: string | null };
@@ -92,8 +99,13 @@ export async function listCustomers(
   input: Scope & CustomerFilters & { readonly page: PageRequest },
 ): Promise<PageOf<CustomerView>> {
   const em = deps.orm.em.fork();
-  const scope = [{ sql: 'merchant_id = ? and mode = ?', values: [input.merchantId, input.mode] }];
-  const page = await listPage(em, { table: 'customers', scope, filters: customerConditions(input), page: input.page, counted: input });
+  const page = await listPage(em, {
+    table: 'customers',
+    scope: [ownedBy(input)],
+    filters: customerConditions(input),
+    page: input.page,
+    counted: input,
+  });
   return { ...page, rows: await viewsOf(deps, page.rows) };
 }
 
@@ -181,7 +193,7 @@ async function announce(tx: Tx, deps: Deps, scope: Scope, view: CustomerView, oc
 }
 
 function customerConditions(filters: CustomerFilters): Condition[] {
-  const conditions = createdBetween(filters.createdFrom, filters.createdTo);
+  const conditions = createdBetween(filters);
   if (filters.externalId !== undefined) conditions.push({ sql: 'external_id = ?', values: [filters.externalId] });
   if (filters.email !== undefined) conditions.push({ sql: 'email = ?', values: [filters.email] });
   if (filters.search !== undefined) {

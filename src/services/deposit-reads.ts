@@ -5,18 +5,25 @@ import type { DepositState } from '../domain/deposit.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { Scope } from './customers.ts';
 import type { Deps } from './deps.ts';
-import { type Condition, createdBetween, inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
+import {
+  type Condition,
+  type CreatedBetween,
+  createdBetween,
+  inOrder,
+  listPage,
+  ownedBy,
+  type PageOf,
+  type PageRequest,
+} from './list-page.ts';
 import { type DepositView, presentDeposit } from './present.ts';
 import { notFound } from './refusal.ts';
 
-export type DepositFilters = {
+export type DepositFilters = CreatedBetween & {
   readonly status?: DepositState | undefined;
   readonly network?: Network | undefined;
   readonly currency?: Currency | undefined;
   readonly customerId?: string | undefined;
   readonly transactionHash?: string | undefined;
-  readonly createdFrom?: Date | undefined;
-  readonly createdTo?: Date | undefined;
 };
 
 /** One page of the deposits of this merchant and mode. Throws a {@link Refusal} for a foreign cursor. */
@@ -25,8 +32,13 @@ export async function listDeposits(
   input: Scope & DepositFilters & { readonly page: PageRequest },
 ): Promise<PageOf<DepositView>> {
   const em = deps.orm.em.fork();
-  const scope = [{ sql: 'merchant_id = ? and mode = ?', values: [input.merchantId, input.mode] }];
-  const page = await listPage(em, { table: 'deposits', scope, filters: depositConditions(input), page: input.page, counted: input });
+  const page = await listPage(em, {
+    table: 'deposits',
+    scope: [ownedBy(input)],
+    filters: depositConditions(input),
+    page: input.page,
+    counted: input,
+  });
   const rows = await em.find(Deposit, { id: { $in: [...page.rows] } });
   return { ...page, rows: await presentDeposits(em, inOrder(page.rows, rows)) };
 }
@@ -59,7 +71,7 @@ export async function presentDeposits(em: Em, rows: readonly Deposit[]): Promise
 }
 
 function depositConditions(filters: DepositFilters): Condition[] {
-  const conditions = createdBetween(filters.createdFrom, filters.createdTo);
+  const conditions = createdBetween(filters);
   const columns = [
     ['status', filters.status],
     ['network', filters.network],

@@ -1,8 +1,12 @@
 import type { Em } from '../db/orm.ts';
+import type { Scope } from './customers.ts';
 import { Refusal } from './refusal.ts';
 
 /** A SQL condition with its parameters in order. */
 export type Condition = { readonly sql: string; readonly values: readonly unknown[] };
+
+/** The filters that every list of dated rows has. */
+export type CreatedBetween = { readonly createdFrom?: Date | undefined; readonly createdTo?: Date | undefined };
 
 /** Which part of a list: by page number from 1, or next to a row whose id is known. At most one of the three is given. */
 export type PageRequest = {
@@ -28,7 +32,7 @@ export type ListQuery = {
   readonly filters: readonly Condition[];
   readonly page: PageRequest;
   /** There where the scope is one merchant's mode in a table whose rows the database counts: the total then costs nothing. */
-  readonly counted?: { readonly merchantId: string; readonly mode: string };
+  readonly counted?: Scope;
 };
 
 /**
@@ -64,11 +68,16 @@ export function inOrder<T extends { readonly id: string }>(ids: readonly string[
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** `created_at` between two whole seconds, both included: the wire shows whole seconds, so a shown time finds its own row. */
-export function createdBetween(from: Date | undefined, to: Date | undefined): Condition[] {
+/** The rows of one merchant and mode. */
+export function ownedBy({ merchantId, mode }: Scope): Condition {
+  return { sql: 'merchant_id = ? and mode = ?', values: [merchantId, mode] };
+}
+
+/** Between two whole seconds, both included: the wire shows whole seconds, so a shown time finds its own row. */
+export function createdBetween({ createdFrom, createdTo }: CreatedBetween): Condition[] {
   const conditions: Condition[] = [];
-  if (from) conditions.push({ sql: 'created_at >= ?', values: [wholeSecond(from)] });
-  if (to) conditions.push({ sql: 'created_at < ?', values: [new Date(wholeSecond(to).getTime() + 1_000)] });
+  if (createdFrom) conditions.push({ sql: 'created_at >= ?', values: [wholeSecond(createdFrom)] });
+  if (createdTo) conditions.push({ sql: 'created_at < ?', values: [new Date(wholeSecond(createdTo).getTime() + 1_000)] });
   return conditions;
 }
 
@@ -87,7 +96,7 @@ async function count(em: Em, { table, scope, filters }: ListQuery): Promise<numb
   return row?.total ?? 0;
 }
 
-async function keptCount(em: Em, table: string, { merchantId, mode }: { merchantId: string; mode: string }): Promise<number> {
+async function keptCount(em: Em, table: string, { merchantId, mode }: Scope): Promise<number> {
   const own = [table, merchantId, mode];
   const [row] = await em.execute<{ total: number }[]>(
     `select coalesce(sum(rows), 0)::int as total from (

@@ -3,17 +3,25 @@ import { isUuid } from '../../domain/ids.ts';
 import type { LinkStatus } from '../../domain/payment-link.ts';
 import type { Scope } from '../customers.ts';
 import type { Deps } from '../deps.ts';
-import { type Condition, containsPattern, createdBetween, inOrder, listPage, type PageOf, type PageRequest } from '../list-page.ts';
+import {
+  type Condition,
+  type CreatedBetween,
+  containsPattern,
+  createdBetween,
+  inOrder,
+  listPage,
+  ownedBy,
+  type PageOf,
+  type PageRequest,
+} from '../list-page.ts';
 import { notFound } from '../refusal.ts';
 import { type PaymentLinkView, paymentViews } from './present.ts';
 
-export type PaymentLinkFilters = {
+export type PaymentLinkFilters = CreatedBetween & {
   readonly status?: LinkStatus | undefined;
   readonly customerId?: string | undefined;
   /** A part of the description, the external_id, the token or the customer's email, in any case. */
   readonly search?: string | undefined;
-  readonly createdFrom?: Date | undefined;
-  readonly createdTo?: Date | undefined;
 };
 
 /** One page of the links of this merchant and mode, newest first. Throws a {@link Refusal} for a foreign cursor. */
@@ -22,8 +30,7 @@ export async function listPaymentLinks(
   input: Scope & PaymentLinkFilters & { readonly page: PageRequest },
 ): Promise<PageOf<PaymentLinkView>> {
   const em = deps.orm.em.fork();
-  const scope = [{ sql: 'merchant_id = ? and mode = ?', values: [input.merchantId, input.mode] }];
-  const page = await listPage(em, { table: 'payment_links', scope, filters: conditionsOf(input), page: input.page });
+  const page = await listPage(em, { table: 'payment_links', scope: [ownedBy(input)], filters: conditionsOf(input), page: input.page });
   const rows = await em.find(PaymentLink, { id: { $in: [...page.rows] } });
   return { ...page, rows: await paymentViews(em, inOrder(page.rows, rows)) };
 }
@@ -39,7 +46,7 @@ export async function getPaymentLink(deps: Deps, input: Scope & { readonly id: s
 }
 
 function conditionsOf(filters: Scope & PaymentLinkFilters): Condition[] {
-  const conditions = createdBetween(filters.createdFrom, filters.createdTo);
+  const conditions = createdBetween(filters);
   if (filters.status !== undefined) conditions.push({ sql: 'status = ?', values: [filters.status] });
   if (filters.customerId !== undefined) conditions.push({ sql: 'customer_id = ?', values: [filters.customerId] });
   if (filters.search !== undefined) {
