@@ -47,7 +47,7 @@ export function callOf(action: PayAction, to: readonly string[], from: { contrac
     case 'to_test_address':
       return { to: contracts.usdt, data: encode('TestUSDT', 'transfer', [first, value]) };
     case 'fake_token':
-      return { to: contracts.fake, data: encode('FakeUSDT', 'transfer', [first, value]) };
+      return { to: contracts.fake, data: encode('TestUSDT', 'transfer', [first, value]) };
     case 'usdt_transfer_from':
       return { to: contracts.usdt, data: encode('TestUSDT', 'transferFrom', [owner, first, value]) };
     case 'usdt_through_contract':

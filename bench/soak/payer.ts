@@ -57,7 +57,8 @@ async function prepare(anvil: Anvil, senders: readonly Wallet[]): Promise<Contra
   const own = (name: ContractName) => deployed(anvil, from, name, contractArtifact(name).bytecode);
   const odd = (name: 'Payer' | 'Lender') => deployed(anvil, from, name, testContracts()[name].bytecode);
   const contracts = {
-    ...{ usdt: await own('TestUSDT'), fake: await own('FakeUSDT'), contract: await own('Payer'), spoofer: await own('Spoofer') },
+    // The same code at another address is another token: money in it must never be credited.
+    ...{ usdt: await own('TestUSDT'), fake: await own('TestUSDT'), contract: await own('Payer'), spoofer: await own('Spoofer') },
     ...{ tricks: await odd('Payer'), lender: await odd('Lender') },
   };
   const call = (to: string, data: string) => anvil.rpc('eth_sendTransaction', [{ from, to, data, gas: '0x30d40' }]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Contract, ContractFactory, type InterfaceAbi, JsonRpcProvider, Network, type Signer } from 'ethers';
 
-export const CONTRACT_NAMES = ['FakeUSDT', 'MockAggregator', 'Payer', 'Reverter', 'Spoofer', 'TestUSDT'] as const;
+export const CONTRACT_NAMES = ['MockAggregator', 'Payer', 'Reverter', 'Spoofer', 'TestUSDT'] as const;
 export type ContractName = (typeof CONTRACT_NAMES)[number];
 
 export type ContractArtifact = { readonly abi: InterfaceAbi; readonly bytecode: string };
