@@ -254,6 +254,18 @@ describe('the repository', () => {
     expect(readFileSync(join(ROOT, '.env.example'), 'utf8') === renderEnvExample(), `.env.example: ${renewed}`).to.equal(true);
   });
 
+  it('names in its documents only files that exist', () => {
+    const texts = trackedFiles().filter((file) => /^(README\.md|docs\/.*\.md)$/.test(file));
+    expect(texts).to.include('docs/architecture.md');
+    const missing = texts.flatMap((file) => {
+      const named = readFileSync(join(ROOT, file), 'utf8').matchAll(
+        /`((?:src|activities|workflows|migrations|bench|test|examples)\/[\w./-]+\.\w+)`/g,
+      );
+      return [...named].flatMap(([, path = '']) => (existsSync(join(ROOT, path)) ? [] : `${file}: ${path}`));
+    });
+    expect(missing).to.deep.equal([]);
+  });
+
   it('names no path of the machine that it was written on', () => {
     const path = ['', 'work', ''].join('/');
     const named = trackedFiles().filter((file) => {
