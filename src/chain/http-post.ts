@@ -1,4 +1,5 @@
 // POST over kept connections, for the blocks of a catch-up: `fetch` costs several times the processor time of the parsing that follows it.
+import { isAscii } from 'node:buffer';
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { promisify } from 'node:util';
@@ -90,14 +91,19 @@ function receive(question: HttpQuestion, agent: HttpAgent | HttpsAgent | false, 
 
 async function textOf(response: IncomingMessage, bytes: Buffer, maxBytes: number): Promise<string> {
   const packed = response.headers['content-encoding'];
-  if (packed === undefined || packed === 'identity') return bytes.toString('utf8');
+  if (packed === undefined || packed === 'identity') return decode(bytes);
   if (packed !== 'gzip' && packed !== 'x-gzip') throw new EndpointFailure('an answer packed in a way that was not asked for');
   try {
     // In a thread of its own; a small answer that unpacks to gigabytes ends at the limit.
-    return (await unpack(bytes, { maxOutputLength: maxBytes })).toString('utf8');
+    return decode(await unpack(bytes, { maxOutputLength: maxBytes }));
   } catch (error) {
     throw error instanceof RangeError ? tooLarge(maxBytes) : new EndpointFailure('not JSON or cut short');
   }
+}
+
+/** UTF-8, which for the plain characters that nearly all answers consist of is the same as Latin-1 and, read as that, several times faster. */
+function decode(bytes: Buffer): string {
+  return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8');
 }
 
 function tooLarge(maxBytes: number): EndpointFailure {

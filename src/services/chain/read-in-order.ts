@@ -2,6 +2,8 @@ import type { ScannedBlock } from '../../chain/port.ts';
 
 /** Blocks under way at a time; with the size limit of an answer it bounds the memory of a catch-up. */
 export const PARALLEL_READS = 12;
+/** Blocks that may lie read before they are taken: small ones by then. They keep the endpoint busy while those before them are committed. */
+export const READ_AHEAD = 96;
 
 type Read = (number: number) => Promise<ScannedBlock | undefined>;
 
@@ -16,18 +18,39 @@ export async function* readInOrder(
   enough: () => boolean = () => false,
 ): AsyncGenerator<readonly [number, Promise<ScannedBlock | undefined>]> {
   const ahead: Promise<ScannedBlock | undefined>[] = [];
+  // Behind a block that could not be read nothing is begun until that one is taken.
+  const missing = new Set<number>();
+  let taken = first - 1;
   let next = first;
-  for (let number = first; number <= last; number += 1) {
-    // The first one is read in any case: whoever asks for blocks gets on.
-    while (next <= last && ahead.length < PARALLEL_READS && (next === first || !enough())) {
-      const reading = read(next);
-      reading.catch(() => undefined);
-      ahead.push(reading);
-      next += 1;
+  let underWay = 0;
+  const mayBegin = (): boolean =>
+    next <= last && missing.size === 0 && underWay < PARALLEL_READS && ahead.length < READ_AHEAD && (next === first || !enough());
+  const begin = (number: number): Promise<ScannedBlock | undefined> => {
+    const reading = read(number);
+    underWay += 1;
+    const settled = (block: ScannedBlock | undefined): void => {
+      underWay -= 1;
+      if (!block && number > taken) missing.add(number);
+      readOn();
+    };
+    reading.then(settled, () => settled(undefined));
+    return reading;
+  };
+  const readOn = (): void => {
+    for (; mayBegin(); next += 1) ahead.push(begin(next));
+  };
+  try {
+    while (taken < last) {
+      readOn();
+      const reading = ahead.shift();
+      if (!reading) return;
+      taken += 1;
+      missing.delete(taken);
+      readOn();
+      // In a tuple: a generator would await a bare promise and throw its error here.
+      yield [taken, reading];
     }
-    const reading = ahead.shift();
-    if (!reading) return;
-    // In a tuple: a generator would await a bare promise and throw its error here.
-    yield [number, reading];
+  } finally {
+    next = last + 1;
   }
 }
