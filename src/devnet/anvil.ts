@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { packageFolder } from './packages.ts';
 import { PROCESSORS } from './platform.ts';
 import { choosePort, retryTakenPort } from './ports.ts';
-import { type Child, type Log, startChild, waitUntilReady } from './processes.ts';
+import { type Log, type RunningServer, startChild, waitUntilReady } from './processes.ts';
 
 const START_TIMEOUT_MS = 15_000;
 const RPC_TIMEOUT_MS = 10_000;
@@ -21,9 +21,8 @@ export type AnvilOptions = {
 };
 
 /** A running EVM node whose finalized block is the head less two (see `slotsInAnEpoch`). */
-export type Anvil = Pick<Child, 'pid' | 'stop' | 'kill' | 'pause' | 'resume'> & {
+export type Anvil = RunningServer & {
   readonly url: string;
-  readonly port: number;
   /** One JSON-RPC call. Throws the node's own message. */
   rpc(method: string, params?: readonly unknown[]): Promise<unknown>;
   /** Mines `blocks` blocks (1). */

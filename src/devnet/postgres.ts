@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { choosePort, retryTakenPort } from './ports.ts';
+import { accepts, choosePort, retryTakenPort } from './ports.ts';
 import { postgresPrograms, postgresUser } from './postgres-binaries.ts';
 import { DATABASE_NAME, openCluster, programEnv, ROLE_NAME } from './postgres-cluster.ts';
 import { startedAt } from './process-table.ts';
-import { type Child, type ChildSpec, type Log, startChild, stopLeftovers, waitUntilReady } from './processes.ts';
+import { type ChildSpec, type Log, type RunningServer, startChild, stopLeftovers, waitUntilReady } from './processes.ts';
 
 const START_TIMEOUT_MS = 60_000; // a crash recovery replays the log first
 const STOP_TIMEOUT_MS = 30_000;
@@ -20,7 +19,7 @@ export type PostgresOptions = {
 };
 
 /** A running PostgreSQL 18 with an empty or kept database `gateway`. */
-export type Postgres = Pick<Child, 'pid' | 'stop' | 'kill' | 'pause' | 'resume'> & { readonly url: string; readonly port: number };
+export type Postgres = RunningServer & { readonly url: string };
 
 /** The lines of postmaster.pid: 1 process, 2 folder, 4 port, 7 shared memory, 8 state. */
 function pidFile(dir: string): string[] {
@@ -59,14 +58,6 @@ function clearStalePidFile(dir: string): void {
   // PostgreSQL would refuse to start where an unrelated process now has that number, as happens in containers.
   dropSharedMemory(dir);
   rmSync(join(dir, 'postmaster.pid'), { force: true });
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
 }
 
 function serverArgs(dir: string, port: number, fsync: boolean): string[] {

@@ -42,6 +42,9 @@ export type Child = {
   resume(): void;
 };
 
+/** What can be done to every server of ours, whatever it serves. */
+export type RunningServer = Pick<Child, 'pid' | 'stop' | 'kill' | 'pause' | 'resume'> & { readonly port: number };
+
 type Recorded = ProcessIdentity & { readonly name: string; readonly stopSignal: NodeJS.Signals; readonly owner: ProcessIdentity };
 type LiveChild = { readonly identity: ProcessIdentity; readonly spec: ChildSpec; readonly output: Output };
 

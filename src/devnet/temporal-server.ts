@@ -4,17 +4,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { MikroORM } from '@mikro-orm/postgresql';
-import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { linkTemporal } from '../temporal/client.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 import { choosePort, freePort, retryTakenPort } from './ports.ts';
-import { type Child, type Log, startChild, stopLeftovers, waitUntilReady } from './processes.ts';
+import { type Log, type RunningServer, startChild, stopLeftovers, waitUntilReady } from './processes.ts';
+import { probeTemporal } from './temporal-probe.ts';
 import { findTemporalServer, type TemporalServerPrograms } from './temporal-server-install.ts';
 
 const START_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 30_000;
-const PROBE_TIMEOUT_MS = 2_000;
 const SCHEMA_TIMEOUT_MS = 60_000;
 const NAMESPACE_TRIES = 60;
 const NAMESPACE_PAUSE_MS = 500;
@@ -48,10 +47,9 @@ export type TemporalServerOptions = {
 };
 
 /** A running production Temporal server: all four services in one process, its stores in PostgreSQL. */
-export type TemporalServer = Pick<Child, 'pid' | 'stop' | 'kill' | 'pause' | 'resume'> & {
+export type TemporalServer = RunningServer & {
   /** host:port of the gRPC service. */
   readonly address: string;
-  readonly port: number;
   readonly namespace: string;
 };
 
@@ -121,27 +119,18 @@ async function serverEnv(options: TemporalServerOptions, port: number): Promise<
   };
 }
 
-async function withServer<T>(port: number, work: (connection: Connection) => Promise<T>): Promise<T> {
-  const connection = await Connection.connect({ address: `127.0.0.1:${port}`, connectTimeout: PROBE_TIMEOUT_MS });
-  try {
-    return await connection.withDeadline(Date.now() + PROBE_TIMEOUT_MS, () => work(connection));
-  } finally {
-    await connection.close();
-  }
-}
-
 async function serves(port: number): Promise<boolean> {
-  return await withServer(port, async ({ workflowService }) => {
-    await workflowService.listNamespaces({ pageSize: 1 });
-    return true;
-  }).catch(() => false);
+  return await probeTemporal(port, ({ workflowService }) => workflowService.listNamespaces({ pageSize: 1 })).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** A new namespace is known to every service only some seconds later: tried until its attributes are there too. */
 async function prepareNamespace(port: number, namespace: string): Promise<void> {
-  await withServer(port, async ({ workflowService }) => {
-    await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs(RETENTION) });
-  }).catch((error: unknown) => {
+  await probeTemporal(port, ({ workflowService }) =>
+    workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs(RETENTION) }),
+  ).catch((error: unknown) => {
     if ((error as { code?: unknown }).code !== ALREADY_EXISTS) throw error;
   });
   const link = linkTemporal({ address: `127.0.0.1:${port}`, namespace });

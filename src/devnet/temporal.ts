@@ -1,17 +1,12 @@
 import { chmodSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
-import { choosePort, freePort, retryTakenPort } from './ports.ts';
-import { type Child, type Log, startChild, stopLeftovers, waitUntilReady } from './processes.ts';
+import { SEARCH_ATTRIBUTES } from '../temporal/client.ts';
+import { accepts, choosePort, freePort, retryTakenPort } from './ports.ts';
+import { type Log, type RunningServer, startChild, stopLeftovers, waitUntilReady } from './processes.ts';
 import { findTemporalCli } from './temporal-cli.ts';
-
-export { findTemporalCli } from './temporal-cli.ts';
+import { probeTemporal } from './temporal-probe.ts';
 
 const START_TIMEOUT_MS = 60_000;
-const PROBE_TIMEOUT_MS = 2_000;
-
-const SEARCH_ATTRIBUTES = ['MerchantId=Keyword', 'Network=Keyword', 'DepositStage=Keyword', 'StageSince=Datetime', 'NeedsOperator=Bool'];
 
 const DYNAMIC_CONFIG = [
   'matching.enableFairness=true',
@@ -19,7 +14,7 @@ const DYNAMIC_CONFIG = [
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
   'frontend.WorkflowPauseEnabled=true',
-  // Else the attributes above are unknown for the first seconds after they were made.
+  // Else search attributes are unknown for the first seconds after they were made.
   'system.forceSearchAttributesCacheRefreshOnRead=true',
 ];
 
@@ -34,38 +29,19 @@ export type TemporalOptions = {
 };
 
 /** A running Temporal development server with its Web UI, whose store is one SQLite file. */
-export type Temporal = Pick<Child, 'pid' | 'stop' | 'kill' | 'pause' | 'resume'> & {
+export type Temporal = RunningServer & {
   /** host:port of the gRPC service. */
   readonly address: string;
-  readonly port: number;
   readonly uiUrl: string;
   readonly namespace: string;
 };
 
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('error', () => resolve(false));
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-  });
-}
-
 async function serves(port: number, namespace: string): Promise<boolean> {
   if (!(await accepts(port))) return false;
-  let connection: Connection | undefined;
-  try {
-    connection = await Connection.connect({ address: `127.0.0.1:${port}`, connectTimeout: PROBE_TIMEOUT_MS });
-    const { workflowService } = connection;
-    await connection.withDeadline(Date.now() + PROBE_TIMEOUT_MS, () => workflowService.describeNamespace({ namespace }));
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await connection?.close();
-  }
+  return await probeTemporal(port, ({ workflowService }) => workflowService.describeNamespace({ namespace })).then(
+    () => true,
+    () => false,
+  );
 }
 
 type ServerPorts = { readonly port: number; readonly uiPort: number; readonly httpPort: number; readonly metricsPort: number };
@@ -74,7 +50,7 @@ function serverArgs(dataDir: string, namespace: string, ports: ServerPorts): str
   const args = ['server', 'start-dev', '--db-filename', join(dataDir, 'temporal.sqlite'), '--ip', '127.0.0.1', '--log-level', 'error'];
   args.push('--port', String(ports.port), '--ui-port', String(ports.uiPort), '--http-port', String(ports.httpPort));
   args.push('--metrics-port', String(ports.metricsPort), '--namespace', namespace);
-  for (const attribute of SEARCH_ATTRIBUTES) args.push('--search-attribute', attribute);
+  for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES)) args.push('--search-attribute', `${name}=${type}`);
   for (const setting of DYNAMIC_CONFIG) args.push('--dynamic-config-value', setting);
   return args;
 }

@@ -1,5 +1,5 @@
 import { anvilBinary } from '../../src/devnet/anvil.ts';
-import { findTemporalCli } from '../../src/devnet/temporal.ts';
+import { findTemporalCli } from '../../src/devnet/temporal-cli.ts';
 import { stopParts } from './parts.ts';
 
 /** Before the first test: every part must be there, because a test's own time limit is no place to build one. */
