@@ -6,6 +6,7 @@ import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './e
 import type { BlockRef, ChainReader, ScannedBlock } from './port.ts';
 import type { RpcPool, RpcSession } from './rpc.ts';
 import { isRecord } from './rpc-call.ts';
+import type { InternalTransfer, TracedBlock } from './trace.ts';
 import { createTracer, type Tracer } from './tracer.ts';
 
 export type BscReaderOptions = {
@@ -20,9 +21,16 @@ export type BscReaderOptions = {
   readonly report?: ((message: string) => void) | undefined;
 };
 
+type NumberedBlock = TracedBlock & { readonly number: number };
+
 const DECIMALS_CALL = '0x313ce567';
 
-/** Makes a reader for BNB Chain over a pool of endpoints. Throws a sentence when the contract is no address. */
+/**
+ * Makes a reader for BNB Chain over a pool of endpoints. A block that is final, or read by a command, gets its trace from another endpoint
+ * where its own gives none: that read decides what the block holds. A block at the head does not: every plain deposit in it would wait for
+ * the slowest endpoint, which may not even have the block yet, to hear of a rare one a second or two before finality shows it.
+ * Throws a sentence when the contract is no address.
+ */
 export function createBscReader(options: BscReaderOptions): ChainReader {
   if (!/^0x[0-9a-fA-F]{40}$/.test(options.usdtContract)) throw new Error('the USDT contract on bsc must be 0x and 40 hex digits');
   const { rpc } = options;
@@ -30,6 +38,8 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
   const unrecognisedLimit = options.unrecognisedLimit ?? 1_000;
   const tracer = options.tracer === false ? undefined : (options.tracer ?? createTracer({ report: options.report }));
   const multicall = createMulticallCache();
+  /** The highest final block an endpoint named; undefined until one was asked, as in commands that read old blocks only. */
+  let finalNumber: number | undefined;
 
   async function tagged(tag: 'latest' | 'finalized', signal: AbortSignal): Promise<BlockRef> {
     const ref = await rpc.run(async (session) => {
@@ -46,14 +56,23 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
   return {
     network: 'bsc',
     head: (signal) => tagged('latest', signal),
-    finalized: (signal) => tagged('finalized', signal),
+    finalized: async (signal) => {
+      const block = await tagged('finalized', signal);
+      finalNumber = Math.max(finalNumber ?? 0, block.number);
+      return block;
+    },
     header: (number, signal) =>
       rpc.run(async (session) => {
         const block = await session.call('eth_getBlockByNumber', [toQuantity(number), false]);
         return block === null ? undefined : readBlockRef(block, number);
       }, signal),
-    scan: (number, watched, signal, naming) =>
-      rpc.run((session) => scanOn(session, number, { token, watched, unrecognisedLimit, naming }, tracer), signal),
+    scan: (number, watched, signal, naming) => {
+      const insists = finalNumber === undefined || number <= finalNumber;
+      const traces = async (session: RpcSession, block: NumberedBlock) =>
+        (await tracer?.read(session, block, watched)) ??
+        (insists ? await tracer?.readElsewhere(rpc, session, block, watched, signal) : undefined);
+      return rpc.run((session) => scanOn(session, number, { token, watched, unrecognisedLimit, naming }, traces), signal);
+    },
     balances: (addresses, number, signal) =>
       rpc.run((session) => balancesOn(session, { addresses, number, token: token.contract, multicall }), signal),
     locate: async (txHash, signal) => {
@@ -72,7 +91,7 @@ async function scanOn(
   session: RpcSession,
   number: number,
   rules: Omit<DecodeRules, 'internals'>,
-  tracer: Tracer | undefined,
+  traces: (session: RpcSession, block: NumberedBlock) => Promise<InternalTransfer[] | undefined>,
 ): Promise<ScannedBlock | undefined> {
   const block = await session.call('eth_getBlockByNumber', [toQuantity(number), true]);
   if (block === null) return undefined;
@@ -81,7 +100,7 @@ async function scanOn(
   // By hash, because a node that does not know the hash says so, while one asked by number may answer for another block.
   const receipts = body.transactions.length === 0 ? [] : await session.call('eth_getBlockReceipts', [ref.hash]);
   const traced = { number, hash: ref.hash, transactions: body.transactions };
-  const internals = body.transactions.length === 0 ? [] : await tracer?.read(session, traced, rules.watched);
+  const internals = body.transactions.length === 0 ? [] : await traces(session, traced);
   try {
     return decodeBlock(ref, body, receipts, { ...rules, internals });
   } catch (error) {

@@ -71,7 +71,10 @@ export interface ChainReader {
   /** The newest block that can not be replaced any more. May be lower than an earlier answer, like `head`. */
   finalized(signal: AbortSignal): Promise<BlockRef>;
   header(number: number, signal: AbortSignal): Promise<BlockRef | undefined>;
-  /** Reads a block completely, or not at all. `naming` (keys of addresses) also asks which transactions name one of them. */
+  /**
+   * Reads a block completely, or not at all. One that is final is shown with what contracts passed on wherever an endpoint offers that, one
+   * at the head only where the endpoint that gives the block does. `naming` (keys of addresses) also asks which transactions name one of them.
+   */
   scan(number: number, watched: AddressLookup, signal: AbortSignal, naming?: readonly string[]): Promise<ScannedBlock | undefined>;
   /**
    * The balances at the end of a block, in the order of the addresses (0x + 40 hex, at most 500). `undefined` when no endpoint keeps the

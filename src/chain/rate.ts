@@ -12,6 +12,8 @@ export type RateOptions = {
 export interface Rate {
   /** Takes a turn and returns how long to wait for it, in milliseconds (0 = now). */
   takeMs(): number;
+  /** How long a turn taken now would have to wait, in milliseconds; takes none. */
+  waitMs(): number;
   /** The endpoint refused because of the number of requests. Refusals of requests that were under way together count once. */
   refused(): void;
   /** Requests a second at this moment. */
@@ -58,6 +60,10 @@ export function createRate({ perSecond, burst, now }: RateOptions): Rate {
       const interval = 1_000 / rate;
       freeAt = Math.max(freeAt, now() - (allowance - 1) * interval) + interval;
       return Math.max(0, freeAt - interval - now());
+    },
+    waitMs() {
+      grow();
+      return Math.max(0, freeAt - now());
     },
     refused() {
       if (now() - refusedAt < ONE_REFUSAL_MS) return;

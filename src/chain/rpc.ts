@@ -1,58 +1,14 @@
 // A pool of JSON-RPC endpoints of one chain: which one to ask, when to leave one alone, and what to say when none answers.
-import { ChainMismatch, EndpointFailure, RpcUnavailable } from './errors.ts';
+import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
 import { createHttpPost } from './http-post.ts';
 import { pause } from './pause.ts';
 import type { EndpointStatus } from './port.ts';
 import { createRate, type Rate } from './rate.ts';
+import { restMs } from './rest.ts';
 import { callEndpoint, type Endpoint, parseEndpoint } from './rpc-call.ts';
+import type { RpcPool, RpcPoolOptions, RpcSession } from './rpc-types.ts';
 
-/** One endpoint during one piece of work: all calls of a session go to the same node. */
-export type RpcSession = {
-  readonly host: string;
-  /** The endpoint's place in the configured list: the same in every session with it. */
-  readonly endpoint: number;
-  /** `timeoutMs` replaces the pool's own limit for this one call. */
-  call(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<unknown>;
-  /** Notes the newest height this node showed, so that the pool can tell who lags behind. */
-  sawHead(number: number): void;
-};
-
-export type RpcPoolOptions = {
-  /** For messages: "bsc". */
-  readonly name: string;
-  /** In order of preference; at least one, at most 16. */
-  readonly urls: readonly string[];
-  readonly chainId: number;
-  readonly timeoutMs?: number | undefined;
-  readonly maxResponseBytes?: number | undefined;
-  /** An endpoint that is this many blocks behind the best one is used only when no better one answers. */
-  readonly lagBlocks?: number | undefined;
-  /** How often the heads of all endpoints are compared. */
-  readonly probeEveryMs?: number | undefined;
-  /** Requests a second to one endpoint (200), and how many at once after a quiet time (one second of them, at most 50). An endpoint that refuses is asked less by itself. */
-  readonly requestsPerSecond?: number | undefined;
-  readonly burst?: number | undefined;
-  readonly now?: (() => number) | undefined;
-  readonly random?: (() => number) | undefined;
-  /** Called when an endpoint stops or starts to be usable. The text names the host only. */
-  readonly report?: ((message: string) => void) | undefined;
-};
-
-export interface RpcPool {
-  readonly name: string;
-  readonly chainId: number;
-  /**
-   * Runs `work` on the best endpoint, and on the next ones when it fails or returns undefined ("this node does not have it").
-   * Returns undefined when no endpoint had it; throws RpcUnavailable when all failed, ChainMismatch when all serve another chain,
-   * and passes on every other error of `work`. `work` throws EndpointFailure to reject an answer as incomplete.
-   */
-  run<T>(work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined>;
-  /** Throws ChainMismatch if any endpoint that answers serves another chain, RpcUnavailable if none answers. */
-  checkChain(signal: AbortSignal): Promise<void>;
-  /** Asks every endpoint at the same time (each may fail on its own) and returns the answers of those that gave one. */
-  all<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T[]>;
-  status(): EndpointStatus[];
-}
+export type { RpcPool, RpcPoolOptions, RpcSession } from './rpc-types.ts';
 
 type State = {
   readonly endpoint: Endpoint;
@@ -66,12 +22,10 @@ type State = {
   readonly rate: Rate;
 };
 
-const BACKOFF_FIRST_MS = 250;
-const BACKOFF_MAX_MS = 5_000;
-const THROTTLED_FIRST_MS = 1_000;
-const THROTTLED_MAX_MS = 30_000;
 /** A caller that asks again at once is slowed down by the pool itself, so that no retry loop can turn into a storm. */
 const WAIT_FOR_ENDPOINT_MS = 1_000;
+/** An endpoint whose next turn is further away than this needs its budget for whole blocks: it is not asked for extras. */
+const SPARE_WAIT_MS = 1_000;
 /** An endpoint of another chain is looked at again after this time: a wrong proxy gets repaired. */
 const WRONG_CHAIN_MS = 60_000;
 
@@ -153,6 +107,21 @@ class Pool implements RpcPool {
     return values;
   }
 
+  async elsewhere<T>(besides: number, work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined> {
+    for (const state of this.#candidates()) {
+      if (state.index === besides || state.rate.waitMs() > SPARE_WAIT_MS) continue;
+      try {
+        await this.#ensureChain(state, signal);
+        const value = await work(this.#session(state, signal));
+        if (value !== undefined) return value;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof EndpointFailure || error instanceof ChainMismatch || error instanceof RpcRejected)) throw error;
+      }
+    }
+    return undefined;
+  }
+
   status(): EndpointStatus[] {
     return this.#states.map((state) => ({
       host: state.endpoint.host,
@@ -164,20 +133,24 @@ class Pool implements RpcPool {
   async #attempt<T>(state: State, work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#ensureChain(state, signal);
     try {
-      const value = await work({
-        host: state.endpoint.host,
-        endpoint: state.index,
-        call: (method, params, limits) => this.#call(state, { method, params }, signal, limits?.timeoutMs),
-        sawHead: (number) => {
-          state.head = number;
-        },
-      });
+      const value = await work(this.#session(state, signal));
       this.#succeeded(state);
       return value;
     } catch (error) {
       if (error instanceof EndpointFailure) this.#failed(state, error);
       throw error;
     }
+  }
+
+  #session(state: State, signal: AbortSignal): RpcSession {
+    return {
+      host: state.endpoint.host,
+      endpoint: state.index,
+      call: (method, params, limits) => this.#call(state, { method, params }, signal, limits?.timeoutMs),
+      sawHead: (number) => {
+        state.head = number;
+      },
+    };
   }
 
   /**
@@ -248,11 +221,8 @@ class Pool implements RpcPool {
     // Requests that were under way together fail together: that is one failure, not a reason for a longer pause.
     const resting = this.#now() < state.notBefore;
     if (!resting) state.failures = Math.min(state.failures + 1, 16);
-    const [first, most] = failure.throttled ? [THROTTLED_FIRST_MS, THROTTLED_MAX_MS] : [BACKOFF_FIRST_MS, BACKOFF_MAX_MS];
-    const grown = Math.min(first * 2 ** (state.failures - 1), most);
-    const jittered = grown * (0.5 + 0.5 * (this.#options.random ?? Math.random)());
-    const restMs = Math.max(jittered, Math.min(failure.retryAfterMs ?? 0, THROTTLED_MAX_MS));
-    if (!resting || failure.retryAfterMs !== undefined) state.notBefore = Math.max(state.notBefore, this.#now() + restMs);
+    const rest = restMs(failure, state.failures, this.#options.random ?? Math.random);
+    if (!resting || failure.retryAfterMs !== undefined) state.notBefore = Math.max(state.notBefore, this.#now() + rest);
     this.#setProblem(state, failure.message);
   }
 

@@ -22,6 +22,7 @@ const METHODS: readonly Method[] = ['trace_block', 'debug_traceBlockByHash'];
 const PROBED_BLOCKS = 4;
 const ASK_AGAIN_MS = 60 * 60_000;
 const GAVE_UP_MS = 10 * 60_000;
+const NO_ANSWER_MS = 60_000;
 const FAILURES_TO_GIVE_UP = 3;
 
 /** Reads traces where the endpoint offers them. */
@@ -35,6 +36,18 @@ export interface Tracer {
     block: TracedBlock & { readonly number: number },
     watched: AddressLookup,
   ): Promise<InternalTransfer[] | undefined>;
+  /**
+   * The same from any other endpoint of the pool than the one that read the block: each is asked once at most, and only where it is known
+   * (or found out now) to trace. The trace is held against this very block, as every trace is. Undefined where nobody shows it in time; it
+   * never holds a block up for longer than twice the wait for one trace.
+   */
+  readElsewhere(
+    rpc: RpcPool,
+    besides: RpcSession,
+    block: TracedBlock & { readonly number: number },
+    watched: AddressLookup,
+    signal: AbortSignal,
+  ): Promise<InternalTransfer[] | undefined>;
 }
 
 /** Makes a tracer for one pool; it asks each endpoint once, before its first trace, and again after an hour. */
@@ -42,11 +55,20 @@ export function createTracer(options: TracerOptions = {}): Tracer {
   const now = options.now ?? (() => performance.now());
   const timeoutMs = options.timeoutMs ?? 4_000;
   const abilities = new Map<number, Promise<Ability>>();
-  const failures = new Map<number, number>();
+  const failures = new Map<number, { count: number }>();
 
-  async function abilityOf(session: RpcSession): Promise<Ability> {
-    const known = await abilities.get(session.endpoint)?.catch(() => undefined);
-    if (known && (known.method !== null || now() < known.askAgainAt)) return known;
+  const abilityOf = async (session: RpcSession): Promise<Ability> => {
+    const known = abilities.get(session.endpoint);
+    if (known) {
+      // A node that gives no block fails whoever asks it; somebody else's shutdown does not.
+      const ability = await known.catch((error: unknown) => {
+        if (isEndpoints(error)) throw error;
+        return undefined;
+      });
+      if (ability && (ability.method !== null || now() < ability.askAgainAt)) return ability;
+      // Somebody else has begun to ask again meanwhile.
+      if (abilities.get(session.endpoint) !== known) return await abilityOf(session);
+    }
     const asking = probe(session, timeoutMs).then((method): Ability => {
       options.report?.(`${session.host}: ${method ? `shows internal transfers (${method})` : 'does not show internal transfers'}`);
       return { method, askAgainAt: now() + ASK_AGAIN_MS };
@@ -54,33 +76,70 @@ export function createTracer(options: TracerOptions = {}): Tracer {
     abilities.set(session.endpoint, asking);
     asking.catch(() => abilities.delete(session.endpoint));
     return await asking;
-  }
+  };
 
-  function failed(session: RpcSession, reason: string): void {
-    const count = (failures.get(session.endpoint) ?? 0) + 1;
-    failures.set(session.endpoint, count);
+  const restUntil = (session: RpcSession, askAgainAt: number): void => {
+    abilities.set(session.endpoint, Promise.resolve({ method: null, askAgainAt }));
+  };
+
+  const failed = (session: RpcSession, before: { count: number } | undefined, reason: string): void => {
+    // Traces that were under way together fail together: that is one failure, not three.
+    if (failures.get(session.endpoint) !== before) return;
+    const count = (before?.count ?? 0) + 1;
+    failures.set(session.endpoint, { count });
     if (count < FAILURES_TO_GIVE_UP) return;
     failures.delete(session.endpoint);
-    abilities.set(session.endpoint, Promise.resolve({ method: null, askAgainAt: now() + GAVE_UP_MS }));
-    options.report?.(`${session.host}: stopped showing internal transfers (${reason}); the reconciliation looks for them`);
-  }
-
-  return {
-    async read(session, block, watched) {
-      if (block.transactions.length === 0) return [];
-      const { method } = await abilityOf(session);
-      if (method === null) return undefined;
-      try {
-        const traces = await trace(session, method, block, watched, timeoutMs);
-        failures.delete(session.endpoint);
-        return traces;
-      } catch (error) {
-        if (!(error instanceof EndpointFailure || error instanceof RpcRejected)) throw error;
-        failed(session, error.message);
-        return undefined;
-      }
-    },
+    restUntil(session, now() + GAVE_UP_MS);
+    options.report?.(`${session.host}: stopped showing internal transfers (${reason}); others or the reconciliation look for them`);
   };
+
+  const read: Tracer['read'] = async (session, block, watched) => {
+    if (block.transactions.length === 0) return [];
+    const { method } = await abilityOf(session);
+    if (method === null) return undefined;
+    const before = failures.get(session.endpoint);
+    try {
+      const traces = await trace(session, method, block, watched, timeoutMs);
+      failures.delete(session.endpoint);
+      return traces;
+    } catch (error) {
+      if (!isEndpoints(error)) throw error;
+      failed(session, before, error.message);
+      return undefined;
+    }
+  };
+
+  const readElsewhere: Tracer['readElsewhere'] = async (rpc, besides, block, watched, signal) => {
+    const readThere = async (session: RpcSession): Promise<InternalTransfer[] | undefined> => {
+      try {
+        return await read(session, block, watched);
+      } catch (error) {
+        // It did not even give the block that its ability is tried on.
+        if (isEndpoints(error)) restUntil(session, now() + NO_ANSWER_MS);
+        throw error;
+      }
+    };
+    return await within(2 * timeoutMs, rpc.elsewhere(besides.endpoint, readThere, signal));
+  };
+
+  return { read, readElsewhere };
+}
+
+function isEndpoints(error: unknown): error is EndpointFailure | RpcRejected {
+  return error instanceof EndpointFailure || error instanceof RpcRejected;
+}
+
+/** The result, or undefined when it takes longer; what is under way then ends by its own limits and its result is forgotten. */
+async function within<T>(ms: number, result: Promise<T | undefined>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([result, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Asks every endpoint that answers whether it shows internal transfers, and how; null: it does not. Throws RpcUnavailable when none answers. */
@@ -115,7 +174,7 @@ async function probe(session: RpcSession, timeoutMs: number): Promise<Method | n
       return method;
     } catch (error) {
       // A refusal, a limit, a page of HTML, a trace that is none: all say that it is not offered.
-      if (!(error instanceof EndpointFailure || error instanceof RpcRejected)) throw error;
+      if (!isEndpoints(error)) throw error;
     }
   }
   return null;

@@ -18,7 +18,9 @@ import { startTestApi, type TestApi } from '../support/gateway.ts';
 export type Row = Record<string, unknown>;
 export type Following = {
   readonly chain: TestChain;
+  /** The endpoint that is preferred; `others` are the further ones. */
   readonly proxy: FaultProxy;
+  readonly others: readonly FaultProxy[];
   readonly api: TestApi;
   readonly deps: Deps;
   readonly followed: FollowedChain;
@@ -74,17 +76,18 @@ function noting(seen: Following['seen']): NonNullable<FollowedChain['report']> {
 
 /** Starts everything; `fault` is in place before the first call. Finality is twice `slotsInAnEpoch` (1) below the head. */
 export async function startFollowing(
-  options: { fault?: Fault; batchAddresses?: number; slotsInAnEpoch?: number } = {},
+  options: { fault?: Fault; batchAddresses?: number; slotsInAnEpoch?: number; others?: number } = {},
 ): Promise<Following> {
   const { slotsInAnEpoch = 1 } = options;
   const chain = await startTestChain({ slotsInAnEpoch });
   const proxy = await startFaultProxy(chain.url);
   proxy.fault = options.fault;
+  const others = await Promise.all(Array.from({ length: options.others ?? 0 }, () => startFaultProxy(chain.url)));
   const api = await startTestApi();
   const contracts = { ...api.deps.settings.contracts, bsc: chain.usdt.address };
   const deps: Deps = { ...api.deps, settings: { ...api.deps.settings, contracts }, xpubs: ownXpubs() };
   await chain.mine(3);
-  const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 3_000 });
+  const rpc = createRpcPool({ name: 'bsc', urls: [proxy, ...others].map(({ url }) => url), chainId: TEST_CHAIN_ID, timeoutMs: 3_000 });
   const newReader = () => createBscReader({ rpc, usdtContract: chain.usdt.address });
   const reader = newReader();
   const seen: Following['seen'] = { foundLate: 0, differences: [], heights: 0 };
@@ -103,7 +106,7 @@ export async function startFollowing(
   };
   let count = 0;
   return {
-    ...{ chain, proxy, api, deps, followed, reader, newReader, seen, follow, rows },
+    ...{ chain, proxy, others, api, deps, followed, reader, newReader, seen, follow, rows },
     restart: () => {
       followed.reader = newReader();
       followed.watched = nothingLoaded();
@@ -131,7 +134,7 @@ export async function startFollowing(
     deposits: (address) => rows('select * from deposits where address_key = ? order by created_at, id', [address.slice(2)]),
     stop: async () => {
       await api.stop();
-      await proxy.stop();
+      await Promise.all([proxy, ...others].map((one) => one.stop()));
       await chain.stop();
     },
   };

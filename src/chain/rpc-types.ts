@@ -1,0 +1,56 @@
+// What a pool of endpoints is to its users. Types only.
+import type { EndpointStatus } from './port.ts';
+
+/** One endpoint during one piece of work: all calls of a session go to the same node. */
+export type RpcSession = {
+  readonly host: string;
+  /** The endpoint's place in the configured list: the same in every session with it. */
+  readonly endpoint: number;
+  /** `timeoutMs` replaces the pool's own limit for this one call. */
+  call(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<unknown>;
+  /** Notes the newest height this node showed, so that the pool can tell who lags behind. */
+  sawHead(number: number): void;
+};
+
+export type RpcPoolOptions = {
+  /** For messages: "bsc". */
+  readonly name: string;
+  /** In order of preference; at least one, at most 16. */
+  readonly urls: readonly string[];
+  readonly chainId: number;
+  readonly timeoutMs?: number | undefined;
+  readonly maxResponseBytes?: number | undefined;
+  /** An endpoint that is this many blocks behind the best one is used only when no better one answers. */
+  readonly lagBlocks?: number | undefined;
+  /** How often the heads of all endpoints are compared. */
+  readonly probeEveryMs?: number | undefined;
+  /** Requests a second to one endpoint (200), and how many at once after a quiet time (one second of them, at most 50). An endpoint that refuses is asked less by itself. */
+  readonly requestsPerSecond?: number | undefined;
+  readonly burst?: number | undefined;
+  readonly now?: (() => number) | undefined;
+  readonly random?: (() => number) | undefined;
+  /** Called when an endpoint stops or starts to be usable. The text names the host only. */
+  readonly report?: ((message: string) => void) | undefined;
+};
+
+export interface RpcPool {
+  readonly name: string;
+  readonly chainId: number;
+  /**
+   * Runs `work` on the best endpoint, and on the next ones when it fails or returns undefined ("this node does not have it").
+   * Returns undefined when no endpoint had it; throws RpcUnavailable when all failed, ChainMismatch when all serve another chain,
+   * and passes on every other error of `work`. `work` throws EndpointFailure to reject an answer as incomplete.
+   */
+  run<T>(work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined>;
+  /** Throws ChainMismatch if any endpoint that answers serves another chain, RpcUnavailable if none answers. */
+  checkChain(signal: AbortSignal): Promise<void>;
+  /** Asks every endpoint at the same time (each may fail on its own) and returns the answers of those that gave one. */
+  all<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T[]>;
+  /**
+   * Asks for an extra that not every endpoint offers: each endpoint but `besides` that does not rest and has budget to spare is asked once
+   * at most, in turn, until `work` returns something. What goes wrong counts against none of them, because they may still serve whole
+   * blocks. Returns undefined when nobody gave it; throws the signal's reason alone.
+   */
+  elsewhere<T>(besides: number, work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined>;
+  status(): EndpointStatus[];
+}
