@@ -54,33 +54,8 @@ export interface Tracer {
 export function createTracer(options: TracerOptions = {}): Tracer {
   const now = options.now ?? (() => performance.now());
   const timeoutMs = options.timeoutMs ?? 4_000;
-  const abilities = new Map<number, Promise<Ability>>();
+  const abilities = createAbilities({ timeoutMs, now, report: options.report });
   const failures = new Map<number, { count: number }>();
-
-  const abilityOf = async (session: RpcSession): Promise<Ability> => {
-    const known = abilities.get(session.endpoint);
-    if (known) {
-      // A node that gives no block fails whoever asks it; somebody else's shutdown does not.
-      const ability = await known.catch((error: unknown) => {
-        if (isEndpoints(error)) throw error;
-        return undefined;
-      });
-      if (ability && (ability.method !== null || now() < ability.askAgainAt)) return ability;
-      // Somebody else has begun to ask again meanwhile.
-      if (abilities.get(session.endpoint) !== known) return await abilityOf(session);
-    }
-    const asking = probe(session, timeoutMs).then((method): Ability => {
-      options.report?.(`${session.host}: ${method ? `shows internal transfers (${method})` : 'does not show internal transfers'}`);
-      return { method, askAgainAt: now() + ASK_AGAIN_MS };
-    });
-    abilities.set(session.endpoint, asking);
-    asking.catch(() => abilities.delete(session.endpoint));
-    return await asking;
-  };
-
-  const restUntil = (session: RpcSession, askAgainAt: number): void => {
-    abilities.set(session.endpoint, Promise.resolve({ method: null, askAgainAt }));
-  };
 
   const failed = (session: RpcSession, before: { count: number } | undefined, reason: string): void => {
     // Traces that were under way together fail together: that is one failure, not three.
@@ -89,13 +64,13 @@ export function createTracer(options: TracerOptions = {}): Tracer {
     failures.set(session.endpoint, { count });
     if (count < FAILURES_TO_GIVE_UP) return;
     failures.delete(session.endpoint);
-    restUntil(session, now() + GAVE_UP_MS);
+    abilities.restUntil(session, now() + GAVE_UP_MS);
     options.report?.(`${session.host}: stopped showing internal transfers (${reason}); others or the reconciliation look for them`);
   };
 
   const read: Tracer['read'] = async (session, block, watched) => {
     if (block.transactions.length === 0) return [];
-    const { method } = await abilityOf(session);
+    const { method } = await abilities.of(session);
     if (method === null) return undefined;
     const before = failures.get(session.endpoint);
     try {
@@ -115,7 +90,7 @@ export function createTracer(options: TracerOptions = {}): Tracer {
         return await read(session, block, watched);
       } catch (error) {
         // It did not even give the block that its ability is tried on.
-        if (isEndpoints(error)) restUntil(session, now() + NO_ANSWER_MS);
+        if (isEndpoints(error)) abilities.restUntil(session, now() + NO_ANSWER_MS);
         throw error;
       }
     };
@@ -123,6 +98,49 @@ export function createTracer(options: TracerOptions = {}): Tracer {
   };
 
   return { read, readElsewhere };
+}
+
+type Abilities = {
+  /** Asks the endpoint where nothing is known of it, or what is known is old. Throws EndpointFailure when it gives no block to try it on. */
+  readonly of: (session: RpcSession) => Promise<Ability>;
+  readonly restUntil: (session: RpcSession, askAgainAt: number) => void;
+};
+
+function createAbilities({
+  timeoutMs,
+  now,
+  report,
+}: TracerOptions & { readonly timeoutMs: number; readonly now: () => number }): Abilities {
+  const abilities = new Map<number, Promise<Ability>>();
+
+  const of = async (session: RpcSession): Promise<Ability> => {
+    const known = abilities.get(session.endpoint);
+    if (known) {
+      // A node that gives no block fails whoever asks it; somebody else's shutdown does not.
+      const ability = await known.catch((error: unknown) => {
+        if (isEndpoints(error)) throw error;
+        return undefined;
+      });
+      if (ability && (ability.method !== null || now() < ability.askAgainAt)) return ability;
+      // Somebody else has begun to ask again meanwhile.
+      if (abilities.get(session.endpoint) !== known) return await of(session);
+    }
+    const asking = probe(session, timeoutMs).then((method): Ability => {
+      report?.(`${session.host}: ${method ? `shows internal transfers (${method})` : 'does not show internal transfers'}`);
+      return { method, askAgainAt: now() + ASK_AGAIN_MS };
+    });
+    abilities.set(session.endpoint, asking);
+    asking.catch(() => {
+      if (abilities.get(session.endpoint) === asking) abilities.delete(session.endpoint);
+    });
+    return await asking;
+  };
+
+  const restUntil = (session: RpcSession, askAgainAt: number): void => {
+    abilities.set(session.endpoint, Promise.resolve({ method: null, askAgainAt }));
+  };
+
+  return { of, restUntil };
 }
 
 function isEndpoints(error: unknown): error is EndpointFailure | RpcRejected {
