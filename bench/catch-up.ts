@@ -15,8 +15,9 @@ import { type FollowedChain, lookAtChain } from '../src/services/chain/follow.ts
 import { createCustomer } from '../src/services/customers.ts';
 import type { Deps } from '../src/services/deps.ts';
 import { createMerchant } from '../src/services/merchants.ts';
-import { SECRETS_KEY, testXpubs } from '../test/support/live-gateway.ts';
+import { SECRETS_KEY } from '../test/support/live-gateway.ts';
 import { freshDatabase, stopParts, tempDir } from '../test/support/parts.ts';
+import { testXpubs } from '../test/support/test-wallet.ts';
 import { decodeSample, type Sample, USDT } from './block-sample.ts';
 import { FIRST_NUMBER, type Listening, PAID_EVERY, type SetHead } from './block-server.ts';
 import type { Row } from './row.ts';

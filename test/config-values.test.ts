@@ -2,21 +2,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Config, ConfigRole, Environment } from '../src/config.ts';
-import { ConfigError, loadConfig, thresholdUnits } from '../src/config.ts';
+import type { Config } from '../src/config.ts';
+import { loadConfig, thresholdUnits } from '../src/config.ts';
 import type { Variable } from '../src/config-variable.ts';
 import type { VariableName } from '../src/config-variables.ts';
 import { VARIABLES } from '../src/config-variables.ts';
-import { publicPartsOf, rootOf } from '../src/signer/accounts.ts';
+import { rootOf } from '../src/signer/accounts.ts';
+import { problemsOf, SECRETS_KEY, USDT_BSC, XPRV } from './support/config-samples.ts';
+import { TEST_PHRASE, testXpubs } from './support/test-wallet.ts';
 
-const PHRASE = 'test test test test test test test test test test test junk';
-const root = rootOf(PHRASE);
-const { xpub } = publicPartsOf(root);
-const xprv = root.derivePath("m/44'/60'/0'").extendedKey;
-const deeper = root.derivePath("m/44'/60'/0'/0").neuter().extendedKey;
-const USDT_BSC = '0x55d398326f99059fF775485246999027B3197955';
-const KEY = Buffer.from('an excellent key of 32 bytes, ok').toString('base64');
-const XPUB_BAD = [xprv, deeper, xpub.live.bsc.slice(0, -1), `${xpub.live.bsc}x`, 'xpub', '0x00', PHRASE];
+const xpub = testXpubs();
+const deeper = rootOf(TEST_PHRASE).derivePath("m/44'/60'/0'/0").neuter().extendedKey;
+const XPUB_BAD = [XPRV, deeper, xpub.live.bsc.slice(0, -1), `${xpub.live.bsc}x`, 'xpub', '0x00', TEST_PHRASE];
 const NUMBERS_BAD = ['-1', '+5', '1e5', '1.5', '0x10', '07', '٣', '５', 'NaN', 'Infinity', '99999999999999999999', 'ten', '5 5'];
 const URLS_BAD = [
   'ftp://h/',
@@ -146,10 +143,10 @@ const ROWS: Record<VariableName, Row> = {
   TRON_ENERGY: { good: [['delegate', (c) => c.tron.energy, 'delegate']], bad: ['rent', 'BURN', '1'] },
   SECRETS_KEY: {
     good: [
-      [KEY, (c) => Buffer.from(c.secretsKey ?? []).toString('base64'), KEY],
-      [Buffer.from(KEY, 'base64').toString('hex'), (c) => c.secretsKey?.length, 32],
+      [SECRETS_KEY, (c) => Buffer.from(c.secretsKey ?? []).toString('base64'), SECRETS_KEY],
+      [Buffer.from(SECRETS_KEY, 'base64').toString('hex'), (c) => c.secretsKey?.length, 32],
     ],
-    bad: ['hunter2', `${KEY}A`, KEY.slice(1), '0'.repeat(64), 'A'.repeat(43), `${'ab'.repeat(31)}zz`],
+    bad: ['hunter2', `${SECRETS_KEY}A`, SECRETS_KEY.slice(1), '0'.repeat(64), 'A'.repeat(43), `${'ab'.repeat(31)}zz`],
   },
   WALLET_XPUB_BSC: { good: [[xpub.live.bsc, (c) => c.wallet.xpubs.live.bsc, xpub.live.bsc]], bad: XPUB_BAD },
   WALLET_XPUB_TRON: { good: [[xpub.live.tron, (c) => c.wallet.xpubs.live.tron, xpub.live.tron]], bad: XPUB_BAD },
@@ -218,16 +215,6 @@ const ROWS: Record<VariableName, Row> = {
   SESSION_MAX: { good: [['24h', (c) => c.sessions.maxMs, 86_400_000]], bad: ['0s', '91d', '12', '29m', 'never'] },
 };
 const HOSTILE = [' ', ' 5', '5 ', '5\n', '\u0000', 'a\u0000b', '5\r', 'A'.repeat(100_000), '\u007f'];
-
-function problemsOf(env: Environment, role?: ConfigRole): readonly string[] {
-  try {
-    loadConfig(env, role ? { role } : {});
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
 
 describe('configuration values', () => {
   before(() => {

@@ -3,45 +3,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { ConfigRole, Environment } from '../src/config.ts';
+import type { ConfigRole } from '../src/config.ts';
 import { ConfigError, describeConfig, loadConfig, thresholdUnits } from '../src/config.ts';
 import { renderConfigDocs, renderEnvExample } from '../src/config-docs.ts';
 import type { Variable } from '../src/config-variable.ts';
 import { VARIABLES } from '../src/config-variables.ts';
-import { publicPartsOf, rootOf } from '../src/signer/accounts.ts';
+import { problemsOf, SECRETS_KEY, USDT_BSC, XPRV } from './support/config-samples.ts';
+import { testXpubs } from './support/test-wallet.ts';
 
-const PHRASE = 'test test test test test test test test test test test junk';
-const root = rootOf(PHRASE);
-const { xpub } = publicPartsOf(root);
-const xprv = root.derivePath("m/44'/60'/0'").extendedKey;
-const USDT_BSC = '0x55d398326f99059fF775485246999027B3197955';
-const KEY = Buffer.from('an excellent key of 32 bytes, ok').toString('base64');
+const xpub = testXpubs();
 const folder = mkdtempSync(join(tmpdir(), 'gateway-config-'));
 const pem = join(folder, 'ca.pem');
-const notPem = join(folder, 'not.pem');
 
 const entries = Object.entries<Variable<unknown>>(VARIABLES);
 
-function problemsOf(env: Environment, role?: ConfigRole): readonly string[] {
-  try {
-    loadConfig(env, role ? { role } : {});
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
-
 describe('configuration', () => {
-  before(() => {
-    writeFileSync(pem, '-----BEGIN CERTIFICATE-----\n');
-    writeFileSync(notPem, 'hello');
-  });
+  before(() => writeFileSync(pem, '-----BEGIN CERTIFICATE-----\n'));
   after(() => rmSync(folder, { recursive: true }));
 
   it('keeps every secret out of problems, also when it is pasted into the wrong variable', () => {
     for (const [name] of entries) {
-      for (const text of ['postgres://gateway:hunter2@db/x\u0000', 'http://u:hunter2@h:99999', `${xprv} hunter2`]) {
+      for (const text of ['postgres://gateway:hunter2@db/x\u0000', 'http://u:hunter2@h:99999', `${XPRV} hunter2`]) {
         expect(problemsOf({ [name]: text }).join(), name).not.to.match(/hunter2|xprv9/);
       }
     }
@@ -94,7 +76,7 @@ describe('configuration', () => {
       value === null ||
       ArrayBuffer.isView(value) ||
       (Object.isFrozen(value) && Object.values(value).every(frozen));
-    expect(frozen(loadConfig({ SECRETS_KEY: KEY, BSC_RPC_URLS: 'http://a,http://b', PRICE_SOURCE: 'fixed:BNB=1' }))).to.equal(true);
+    expect(frozen(loadConfig({ SECRETS_KEY, BSC_RPC_URLS: 'http://a,http://b', PRICE_SOURCE: 'fixed:BNB=1' }))).to.equal(true);
   });
 
   it('embeds nothing and makes up no key in production, by role', () => {
@@ -154,13 +136,13 @@ describe('configuration', () => {
     const secrets = {
       DATABASE_URL: 'postgres://u:hunter2@h/db',
       TRON_API_KEY: 'hunter2',
-      SECRETS_KEY: KEY,
+      SECRETS_KEY,
       BSC_RPC_URLS: 'https://rpc/hunter2',
     };
     const described = describeConfig(secrets);
     expect(JSON.stringify(described))
       .not.to.match(/hunter2/)
-      .and.not.to.contain(KEY);
+      .and.not.to.contain(SECRETS_KEY);
     expect(described.find(({ name }) => name === 'DATABASE_URL')).to.deep.equal({
       name: 'DATABASE_URL',
       value: '(set, not shown)',

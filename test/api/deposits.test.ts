@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { call, startTestApi, type TestApi } from '../support/gateway.ts';
+import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 
-const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const HASH = `0x${'ab'.repeat(32)}`;
 
 describe('deposits over HTTP', () => {

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
-import { call, startTestApi, type TestApi } from '../support/gateway.ts';
+import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 
-const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const URL_OK = 'http://127.0.0.1:9/hook';
 
 describe('webhook endpoints over HTTP', () => {

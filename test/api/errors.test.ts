@@ -5,9 +5,7 @@ import { ok, route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
 import { createKey, revokeKey, rotateKey } from '../../src/services/keys.ts';
 import { setSubscription } from '../../src/services/merchants.ts';
-import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
-
-const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+import { type Answer, call, startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 
 const lying = route({
   ...{ method: 'get', path: '/lying', auth: 'none', tag: 'Test', statuses: [200], summary: 'Answers what it does not declare' },

@@ -3,10 +3,9 @@ import { allowNetwork } from '../../src/services/access/allowlist.ts';
 import { addSession } from '../../src/services/access/sessions.ts';
 import { createUser } from '../../src/services/access/users.ts';
 import { setSubscription } from '../../src/services/merchants.ts';
-import { call, startTestApi, type TestApi } from '../support/gateway.ts';
+import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
-const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const BURST = 4;
 
 /** A request under construction: what faults make of `POST /customers` with a good key. */

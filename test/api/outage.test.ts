@@ -7,11 +7,10 @@ import { ROUTES } from '../../src/api/routes/index.ts';
 import { createServer } from '../../src/api/server.ts';
 import { addSession } from '../../src/services/access/sessions.ts';
 import { createUser } from '../../src/services/access/users.ts';
-import { call, startTestApi, type TestApi } from '../support/gateway.ts';
+import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 import { ownPostgres } from '../support/parts.ts';
 
 const LIMIT_MS = 2_000;
-const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const TOKEN = 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ';
 
 describe('the API while a part is away', function () {

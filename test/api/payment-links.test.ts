@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
+import { type Answer, call, startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 import { newUser, signIn } from '../support/sign-in.ts';
 
-const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const UNKNOWN_TOKEN = `pl_${'A'.repeat(32)}`;
 const METHOD_KEYS = [
   ...['network', 'currency', 'contract_address', 'decimals', 'address', 'amount', 'payment_uri', 'required_confirmations'],

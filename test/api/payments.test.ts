@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
-
-const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+import { type Answer, call, startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 
 /** A whole link as its merchant sees it. */
 const LINK_KEYS = [

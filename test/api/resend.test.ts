@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { resendFailed } from '../../src/services/resend.ts';
-import { call, startTestApi, type TestApi, type TestMerchant } from '../support/gateway.ts';
+import { call, startTestApi, type TestApi, type TestMerchant, UNKNOWN_ID } from '../support/gateway.ts';
 
-const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const SINCE = '2026-11-20T09:30:00Z';
 const EVERY_MS = 100;
 

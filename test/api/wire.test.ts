@@ -3,7 +3,6 @@ import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { exchange, parseAnswers, type RawAnswer, type RawOptions, talk } from '../support/raw-http.ts';
 
 const MIB = 1024 * 1024;
-const LOOK_MS = 5_000;
 const last = 'Connection: close\r\n';
 
 describe('bytes on the wire', function () {
@@ -23,7 +22,7 @@ describe('bytes on the wire', function () {
   const get = (target: string, more = '', version = 'HTTP/1.1') => `GET ${target} ${version}\r\n${key()}${more}\r\n`;
   const post = (headers: string, rest: string) => `POST /api/v1/customers HTTP/1.1\r\n${key()}${json}${headers}\r\n${rest}`;
   const second = () => post(`Content-Length: ${body.length}\r\n`, body);
-  const send = (bytes: string, options: RawOptions = {}) => exchange(api.origin, bytes, { limitMs: LOOK_MS, ...options });
+  const send = (bytes: string, options: RawOptions = {}) => exchange(api.origin, bytes, options);
   const made = async () => (await call(`${api.url}/customers?external_id=smuggled`, { key: api.keys.test })).body['data'].length;
 
   const expectError = (answer: RawAnswer | undefined, status: number, name: string) => {
@@ -38,7 +37,7 @@ describe('bytes on the wire', function () {
   /** One answer, the connection closed, and nothing of what followed was done. */
   const expectCutOff = async (table: Readonly<Record<string, string>>, status: number) => {
     for (const [name, bytes] of Object.entries(table)) {
-      const { received, closed } = await talk(api.origin, bytes, { limitMs: LOOK_MS });
+      const { received, closed } = await talk(api.origin, bytes);
       const answers = parseAnswers(received);
       expect(
         answers.map((answer) => answer.status),
@@ -237,9 +236,7 @@ describe('bytes on the wire', function () {
       get('/api/v1/deposits', 'Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n'),
     );
     expect(cleartext?.status).to.equal(200);
-    const { received, closed } = await talk(api.origin, `GET /api/v1/deposits HTTP/1.0\r\nx-api-key: ${api.keys.test}\r\n\r\n`, {
-      limitMs: LOOK_MS,
-    });
+    const { received, closed } = await talk(api.origin, `GET /api/v1/deposits HTTP/1.0\r\nx-api-key: ${api.keys.test}\r\n\r\n`);
     expect([parseAnswers(received)[0]?.status, closed]).to.deep.equal([200, true]);
     expectError(
       (await send(post(`Transfer-Encoding: chunked\r\n${last}`, '2\r\n{}\r\n0\r\n\r\n').replace('HTTP/1.1', 'HTTP/1.0')))[0],
@@ -250,13 +247,11 @@ describe('bytes on the wire', function () {
 
   it('that wait for "100 Continue" get it when the body is wanted', async () => {
     const head = post(`Expect: 100-continue\r\nContent-Length: 23\r\nConnection: close\r\n`, '');
-    const answers = await send(head, { drip: { chunks: ['{"external_id":"expect"}'.slice(0, 23)], everyMs: 100 }, limitMs: LOOK_MS });
+    const answers = await send(head, { drip: { chunks: ['{"external_id":"expect"}'.slice(0, 23)], everyMs: 100 } });
     expect(answers.map(({ status }) => status)).to.deep.equal([100, 400]);
-    const good = await send(head.replace('23', '24'), { drip: { chunks: ['{"external_id":"expect"}'], everyMs: 100 }, limitMs: LOOK_MS });
+    const good = await send(head.replace('23', '24'), { drip: { chunks: ['{"external_id":"expect"}'], everyMs: 100 } });
     expect(good.map(({ status }) => status)).to.deep.equal([100, 201]);
-    const [refused] = await send(`POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${json}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`, {
-      limitMs: LOOK_MS,
-    });
+    const [refused] = await send(`POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${json}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`);
     expect(refused?.status, 'without a key').to.equal(401);
   });
 });

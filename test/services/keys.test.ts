@@ -4,10 +4,9 @@ import fc from 'fast-check';
 import { createKey, createKeyFinder, generateKey, listKeys, modeOfKey, revokeKey, rotateKey } from '../../src/services/keys.ts';
 import { createMerchant, listMerchants, setSubscription, updateMerchant } from '../../src/services/merchants.ts';
 import { Refusal } from '../../src/services/refusal.ts';
-import { startTestApi, type TestApi } from '../support/gateway.ts';
+import { startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 describe('API keys', () => {
   let api: TestApi;

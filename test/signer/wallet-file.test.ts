@@ -7,8 +7,8 @@ import { TronWeb } from 'tronweb';
 import { createAddressDeriver } from '../../src/chain/addresses.ts';
 import { OperatorError } from '../../src/errors.ts';
 import { checkPhrase, createWallet, openWallet, readPassphraseFile, readPublicParts } from '../../src/signer/wallet-file.ts';
+import { TEST_PHRASE } from '../support/test-wallet.ts';
 
-const PHRASE = 'test test test test test test test test test test test junk';
 const PASSPHRASE = 'correct horse battery staple';
 const NOW = new Date('2026-01-02T03:04:05Z');
 /** The first two are the accounts that every Ethereum development node prints for this phrase; the Tron ones come from tronweb. */
@@ -33,7 +33,7 @@ describe('wallet file', () => {
   const file = join(folder, 'deep', 'wallet.json');
 
   before(async () => {
-    await createWallet({ file, passphrase: PASSPHRASE, phrase: PHRASE, now: NOW });
+    await createWallet({ file, passphrase: PASSPHRASE, phrase: TEST_PHRASE, now: NOW });
   });
   after(() => rmSync(folder, { recursive: true }));
 
@@ -50,7 +50,7 @@ describe('wallet file', () => {
     expect([0, 1].map((index) => wallet.depositAddress('bsc', 'live', index))).to.deep.equal(LIVE_BSC);
     expect([0, 1].map((index) => wallet.depositAddress('tron', 'live', index))).to.deep.equal(LIVE_TRON);
     expect(wallet.publicParts.xpub.live.bsc).to.equal(LIVE_XPUB_BSC);
-    const tron = (path: string): string => TronWeb.fromMnemonic(PHRASE, path).address;
+    const tron = (path: string): string => TronWeb.fromMnemonic(TEST_PHRASE, path).address;
     expect(wallet.depositAddress('tron', 'test', 7)).to.equal(tron("m/44'/195'/1'/0/7"));
     expect(wallet.publicParts.gas).to.deep.equal({ bsc: '0x98e503f35D0a019cB0a251aD243a4cCFCF371F46', tron: tron("m/44'/195'/2'/0/0") });
   });
@@ -97,11 +97,11 @@ describe('wallet file', () => {
   it('tells a wrong phrase from a right one, and a mistyped one by position without repeating it', async () => {
     const other = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
     expect((await checkPhrase({ file, phrase: other })).ok).to.equal(false);
-    expect((await checkPhrase({ file, phrase: PHRASE })).ok).to.equal(true);
-    expect((await refusal(checkPhrase({ file, phrase: PHRASE.replace('junk', 'jnuk') }))).message)
+    expect((await checkPhrase({ file, phrase: TEST_PHRASE })).ok).to.equal(true);
+    expect((await refusal(checkPhrase({ file, phrase: TEST_PHRASE.replace('junk', 'jnuk') }))).message)
       .to.match(/word 12\./)
       .and.not.to.contain('jnuk');
-    expect((await refusal(checkPhrase({ file, phrase: PHRASE.replace('junk', 'test') }))).message).to.match(/checksum/);
+    expect((await refusal(checkPhrase({ file, phrase: TEST_PHRASE.replace('junk', 'test') }))).message).to.match(/checksum/);
     expect((await refusal(checkPhrase({ file, phrase: 'test junk' }))).message).to.match(/12 to 24 words; this has 2/);
     expect((await refusal(checkPhrase({ file, phrase: ' ' }))).message).to.match(/this has 0/);
   });
@@ -147,7 +147,7 @@ describe('wallet file', () => {
       tampered('monstrous', (c) => set(c['kdf'], 'N', 2 ** 30)),
       tampered('odd', (c) => set(c['kdf'], 'N', 2 ** 17 + 1)),
       tampered('version', (c) => set(c, 'version', 2)),
-      tampered('more', (c) => set(c, 'phrase', PHRASE)),
+      tampered('more', (c) => set(c, 'phrase', TEST_PHRASE)),
     ];
     for (const path of paths) {
       expect((await refusal(readPublicParts(path))).message, path).to.match(/\.$/);
@@ -158,7 +158,7 @@ describe('wallet file', () => {
 
   it('refuses to overwrite, and keeps the old file when told to', async () => {
     const path = join(folder, 'kept.json');
-    await createWallet({ file: path, passphrase: PASSPHRASE, phrase: PHRASE, now: NOW });
+    await createWallet({ file: path, passphrase: PASSPHRASE, phrase: TEST_PHRASE, now: NOW });
     const before = readFileSync(path, 'utf8');
     expect((await refusal(createWallet({ file: path, passphrase: PASSPHRASE, now: NOW }))).message).to.match(/already a wallet.*--force/);
     expect(readFileSync(path, 'utf8')).to.equal(before);

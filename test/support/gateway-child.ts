@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Child, startChild } from '../../src/devnet/processes.ts';
-import { eventually, SECRETS_KEY, testXpubs } from './live-gateway.ts';
+import { eventually, SECRETS_KEY } from './live-gateway.ts';
 import { tempDir } from './parts.ts';
+import { testXpubs } from './test-wallet.ts';
 
 const ENTRY = join(import.meta.dirname, '../../src/bin.mjs');
 const READY_WITHIN_MS = 40_000;

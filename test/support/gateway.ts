@@ -1,11 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { HDNodeWallet } from 'ethers';
 import { createApp } from '../../src/api/app.ts';
 import { createGuards } from '../../src/api/rate-limits.ts';
 import type { Route } from '../../src/api/route.ts';
 import { createServer } from '../../src/api/server.ts';
 import { openOrm } from '../../src/db/orm.ts';
-import { MODES, type Mode, type Network } from '../../src/domain/assets.ts';
+import type { Mode } from '../../src/domain/assets.ts';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/limits.ts';
 import { createSecretBox } from '../../src/secret-box.ts';
 import type { ActorPort, Deps, Log, ServiceSettings } from '../../src/services/deps.ts';
@@ -14,12 +13,12 @@ import { docsPage } from '../../src/web/docs.ts';
 import { loginPages } from '../../src/web/login.ts';
 import { payPages } from '../../src/web/pay.ts';
 import { freshDatabase } from './parts.ts';
+import { testXpubs } from './test-wallet.ts';
+
+/** An id that nothing has. */
+export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const NO_LIMITS: RequestLimits = { requestsPerSecond: 1e6, requestsBurst: 1e6, badCredentialsPerMinute: 1e6 };
-
-/** The phrase that every development chain knows. */
-const JUNK = 'test test test test test test test test test test test junk';
-const COIN: Readonly<Record<Network, number>> = { bsc: 60, tron: 195 };
 
 /** A line that the product logged. */
 export type LoggedLine = { readonly level: string; readonly text: string; readonly fields: Record<string, unknown> };
@@ -128,13 +127,6 @@ export function testSettings(settings: Partial<ServiceSettings> = {}): ServiceSe
     sessions: { idleMs: 30 * 60_000, maxMs: 12 * 3_600_000 },
     ...settings,
   };
-}
-
-/** The account xpubs of the junk phrase: account 0 live, account 1 test. */
-export function testXpubs(): Deps['xpubs'] {
-  const root = HDNodeWallet.fromPhrase(JUNK, undefined, 'm');
-  const xpub = (network: Network, mode: Mode) => root.derivePath(`44'/${COIN[network]}'/${MODES.indexOf(mode)}'`).neuter().extendedKey;
-  return { live: { bsc: xpub('bsc', 'live'), tron: xpub('tron', 'live') }, test: { bsc: xpub('bsc', 'test'), tron: xpub('tron', 'test') } };
 }
 
 /** One request with a key and, for an object, a JSON body. */

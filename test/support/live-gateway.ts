@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { HDNodeWallet } from 'ethers';
 import { activityDepsOf, composeGateway, type Gateway } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/log.ts';
@@ -11,17 +10,10 @@ import { createMerchant } from '../../src/services/merchants.ts';
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts';
 import { type RunningWorker, runWorker } from '../../src/temporal/worker.ts';
 import { ownTemporal } from './parts.ts';
+import { testXpubs } from './test-wallet.ts';
 
-const PHRASE = 'test test test test test test test test test test test junk';
 /** The key of stored secrets in every test gateway, so that one process can open what another sealed. */
 export const SECRETS_KEY: Buffer = createHash('sha256').update('deposit gateway tests').digest();
-
-/** The standard test phrase's account keys, as the configuration wants them. */
-export function testXpubs(): { live: { bsc: string; tron: string }; test: { bsc: string; tron: string } } {
-  const root = HDNodeWallet.fromPhrase(PHRASE, undefined, 'm');
-  const xpub = (coin: number, account: number): string => root.derivePath(`44'/${coin}'/${account}'`).neuter().extendedKey;
-  return { live: { bsc: xpub(60, 0), tron: xpub(195, 0) }, test: { bsc: xpub(60, 1), tron: xpub(195, 1) } };
-}
 
 export type LiveOptions = {
   readonly databaseUrl: string;

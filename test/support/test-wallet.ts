@@ -1,0 +1,9 @@
+import { type PublicParts, publicPartsOf, rootOf } from '../../src/signer/accounts.ts';
+
+/** The phrase that every development chain knows: no money must ever be on its addresses. */
+export const TEST_PHRASE = 'test test test test test test test test test test test junk';
+
+/** The account keys of the test phrase, as the configuration wants them. */
+export function testXpubs(): PublicParts['xpub'] {
+  return publicPartsOf(rootOf(TEST_PHRASE)).xpub;
+}
