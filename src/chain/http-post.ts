@@ -1,9 +1,9 @@
-// POST over kept connections, for the blocks of a catch-up: `fetch` costs several times the processor time of the parsing that follows it.
+// POST over kept connections, for the blocks of a catch-up: what an answer costs on its way to a text is more than what its parsing costs,
+// so bodies are gathered in buffers that are used again.
 import { isAscii } from 'node:buffer';
-import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { Agent, type Dispatcher } from 'undici';
 import { EndpointFailure } from './errors.ts';
 
 export type HttpQuestion = {
@@ -13,7 +13,8 @@ export type HttpQuestion = {
   /** Of the answer's body, after it was unpacked. */
   readonly maxBytes: number;
 };
-export type HttpAnswer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
+export type HttpHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type HttpAnswer = { readonly status: number; readonly headers: HttpHeaders; readonly text: string };
 
 /**
  * Sends one POST and reads the whole answer, whatever its status; redirects are not followed. Throws EndpointFailure for an answer that is
@@ -22,75 +23,138 @@ export type HttpAnswer = { readonly status: number; readonly headers: IncomingHt
  */
 export type HttpPost = (question: HttpQuestion, signal: AbortSignal) => Promise<HttpAnswer>;
 
+type Received = { readonly status: number; readonly headers: HttpHeaders; readonly body: Body };
+
 const MAX_SOCKETS = 64;
+/** Longer than the watcher's pause between two looks. */
+const KEEP_IDLE_MS = 30_000;
+const SPARE_BUFFERS = 16;
+const SPARE_BYTES = 4 * 1_048_576;
+const FIRST_BYTES = 65_536;
+/** The other side closed a connection, in its words, in the kernel's and in the client's. */
+const CLOSED = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
+const NOTHING = Buffer.alloc(0);
 const unpack = promisify(gunzip);
 
 /** Makes a poster with connections of its own. Idle ones do not keep the process running. */
 export function createHttpPost(): HttpPost {
-  const options = { keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_SOCKETS / 4 };
-  const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
+  // The caller's signal is the only clock.
+  const agent = new Agent({ connections: MAX_SOCKETS, keepAliveTimeout: KEEP_IDLE_MS, headersTimeout: 0, bodyTimeout: 0 });
+  const spares: Buffer[] = [];
   return async (question, signal) => {
-    const agent = question.url.startsWith('https:') ? agents.https : agents.http;
     try {
-      return await exchange(question, agent, signal);
+      return await exchange(agent, question, spares, signal);
     } catch (error) {
-      // The other side closed a kept connection just when it was used again: every question here may be asked twice.
-      if (!(error instanceof StaleConnection) || signal.aborted) throw error;
-      return await exchange(question, false, signal);
+      // Kept connections are closed just when they are used again: every question here may be asked twice.
+      if (!(error instanceof ClosedBeforeAnswer) || signal.aborted) throw error;
+      return await exchange(agent, question, spares, signal);
     }
   };
 }
 
-class StaleConnection extends Error {
-  override readonly name = 'StaleConnection';
+class ConnectionClosed extends Error {
+  override readonly name: string = 'ConnectionClosed';
+  readonly code = 'ECONNRESET';
 }
 
-async function exchange(question: HttpQuestion, agent: HttpAgent | HttpsAgent | false, signal: AbortSignal): Promise<HttpAnswer> {
-  const { response, bytes } = await receive(question, agent, signal);
-  return { status: response.statusCode ?? 0, headers: response.headers, text: await textOf(response, bytes, question.maxBytes) };
+class ClosedBeforeAnswer extends ConnectionClosed {
+  override readonly name = 'ClosedBeforeAnswer';
 }
 
-function receive(question: HttpQuestion, agent: HttpAgent | HttpsAgent | false, signal: AbortSignal) {
-  const { url, headers, body, maxBytes } = question;
-  return new Promise<{ response: IncomingMessage; bytes: Buffer }>((resolve, reject) => {
-    const send = url.startsWith('https:') ? httpsRequest : httpRequest;
-    const asked = send(url, {
-      method: 'POST',
-      agent,
-      headers: { ...headers, 'accept-encoding': 'gzip', 'content-length': Buffer.byteLength(body) },
-    });
-    const stop = (): void => void asked.destroy(new Error('stopped'));
-    signal.addEventListener('abort', stop, { once: true });
-    let answered = false;
-    const fail = (error: Error): void => {
-      signal.removeEventListener('abort', stop);
-      reject(asked.reusedSocket && !answered && !signal.aborted ? new StaleConnection('a kept connection was closed') : error);
+async function exchange(agent: Agent, question: HttpQuestion, spares: Buffer[], signal: AbortSignal): Promise<HttpAnswer> {
+  const { status, headers, body } = await receive(agent, question, spares, signal);
+  try {
+    return { status, headers, text: await textOf(headers, body.bytes(), question.maxBytes) };
+  } finally {
+    body.release();
+  }
+}
+
+/** An answer's body, in a buffer that an earlier answer may have had and a later one may get. */
+class Body {
+  #buffer: Buffer;
+  #size = 0;
+  readonly #spares: Buffer[];
+
+  constructor(spares: Buffer[], expectedBytes: number) {
+    this.#spares = spares;
+    this.#buffer = spares.pop() ?? Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, Math.min(expectedBytes || 0, SPARE_BYTES)));
+  }
+
+  /** Appends a copy: the chunk is its owner's. Returns the size so far. */
+  add(chunk: Buffer): number {
+    const size = this.#size + chunk.byteLength;
+    if (size > this.#buffer.byteLength) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.#buffer.byteLength));
+      this.#buffer.copy(larger, 0, 0, this.#size);
+      this.#buffer = larger;
+    }
+    chunk.copy(this.#buffer, this.#size);
+    this.#size = size;
+    return size;
+  }
+
+  /** What came so far; of use until {@link release}. */
+  bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#size);
+  }
+
+  /** Lets go of the buffer for good, so that whatever is added late cannot come into another answer. */
+  release(): void {
+    const { byteLength } = this.#buffer;
+    if (byteLength > 0 && byteLength <= SPARE_BYTES && this.#spares.length < SPARE_BUFFERS) this.#spares.push(this.#buffer);
+    this.#buffer = NOTHING;
+    this.#size = 0;
+  }
+}
+
+function receive(agent: Agent, question: HttpQuestion, spares: Buffer[], signal: AbortSignal): Promise<Received> {
+  const { url, headers, body: text, maxBytes } = question;
+  const { origin, pathname, search } = new URL(url);
+  return new Promise((resolve, reject) => {
+    let started: Dispatcher.DispatchController | undefined;
+    let answer: Received | undefined;
+    const stop = (): void => {
+      const stopped = new Error('stopped');
+      started?.abort(stopped);
+      reject(stopped);
     };
-    asked.on('error', fail);
-    asked.once('response', (response) => {
-      answered = true;
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.byteLength;
-        if (size <= maxBytes) chunks.push(chunk);
-        else {
-          fail(tooLarge(maxBytes));
-          asked.destroy();
-        }
-      });
-      response.on('error', fail);
-      response.once('end', () => {
-        signal.removeEventListener('abort', stop);
-        resolve({ response, bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size) });
-      });
-    });
-    asked.end(body);
+    const over = (): void => signal.removeEventListener('abort', stop);
+    signal.addEventListener('abort', stop, { once: true });
+    agent.dispatch(
+      { origin, path: pathname + search, method: 'POST', headers: { ...headers, 'accept-encoding': 'gzip' }, body: text },
+      {
+        onRequestStart: (controller) => {
+          started = controller;
+          if (signal.aborted) stop();
+        },
+        onResponseStart: (_, status, headers) => {
+          if (status >= 200) answer = { status, headers, body: new Body(spares, Number(headers['content-length'])) };
+        },
+        onResponseData: (controller, chunk) => {
+          if (answer && answer.body.add(chunk) > maxBytes) controller.abort(tooLarge(maxBytes));
+        },
+        onResponseEnd: () => {
+          over();
+          if (answer) resolve(answer);
+          else reject(new ConnectionClosed('no answer'));
+        },
+        onResponseError: (_, error) => {
+          over();
+          answer?.body.release();
+          reject(isClosed(error) ? new (answer ? ConnectionClosed : ClosedBeforeAnswer)('the connection was closed') : error);
+        },
+      },
+    );
   });
 }
 
-async function textOf(response: IncomingMessage, bytes: Buffer, maxBytes: number): Promise<string> {
-  const packed = response.headers['content-encoding'];
+function isClosed(error: Error & { readonly code?: string }): boolean {
+  return CLOSED.includes(error.code ?? '');
+}
+
+async function textOf(headers: HttpHeaders, bytes: Buffer, maxBytes: number): Promise<string> {
+  const packed = headers['content-encoding'];
   if (packed === undefined || packed === 'identity') return decode(bytes);
   if (packed !== 'gzip' && packed !== 'x-gzip') throw new EndpointFailure('an answer packed in a way that was not asked for');
   try {
@@ -101,7 +165,7 @@ async function textOf(response: IncomingMessage, bytes: Buffer, maxBytes: number
   }
 }
 
-/** UTF-8, which for the plain characters that nearly all answers consist of is the same as Latin-1 and, read as that, several times faster. */
+/** UTF-8; plain characters, of which nearly all answers consist, are the same in Latin-1, and read as that several times faster. */
 function decode(bytes: Buffer): string {
   return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8');
 }

@@ -108,8 +108,8 @@ function rpcError(endpoint: Endpoint, error: Record<string, unknown>): Error {
   return new EndpointFailure(`rpc error ${code}${message ? ` ${message}` : ''}`, { throttled });
 }
 
-function retryAfter(header: string | undefined): number | undefined {
-  return header !== undefined && /^\d{1,5}$/.test(header) ? Number.parseInt(header, 10) * 1000 : undefined;
+function retryAfter(header: string | readonly string[] | undefined): number | undefined {
+  return typeof header === 'string' && /^\d{1,5}$/.test(header) ? Number.parseInt(header, 10) * 1000 : undefined;
 }
 
 function connectionReason(error: unknown): string {
