@@ -11,7 +11,6 @@ import {
   containsPattern,
   createdBetween,
   listPage,
-  ownedBy,
   type PageOf,
   type PageRequest,
 } from './list-page.ts';
@@ -99,13 +98,7 @@ export async function listCustomers(
   input: Scope & CustomerFilters & { readonly page: PageRequest },
 ): Promise<PageOf<CustomerView>> {
   const em = deps.orm.em.fork();
-  const page = await listPage(em, {
-    table: 'customers',
-    scope: [ownedBy(input)],
-    filters: customerConditions(input),
-    page: input.page,
-    counted: input,
-  });
+  const page = await listPage(em, { table: 'customers', scope: input, filters: customerConditions(input), page: input.page });
   return { ...page, rows: await viewsOf(deps, page.rows) };
 }
 

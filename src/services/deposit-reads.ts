@@ -5,16 +5,7 @@ import type { DepositState } from '../domain/deposit.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { Scope } from './customers.ts';
 import type { Deps } from './deps.ts';
-import {
-  type Condition,
-  type CreatedBetween,
-  createdBetween,
-  inOrder,
-  listPage,
-  ownedBy,
-  type PageOf,
-  type PageRequest,
-} from './list-page.ts';
+import { type Condition, type CreatedBetween, createdBetween, inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
 import { type DepositView, presentDeposit } from './present.ts';
 import { notFound } from './refusal.ts';
 
@@ -32,13 +23,7 @@ export async function listDeposits(
   input: Scope & DepositFilters & { readonly page: PageRequest },
 ): Promise<PageOf<DepositView>> {
   const em = deps.orm.em.fork();
-  const page = await listPage(em, {
-    table: 'deposits',
-    scope: [ownedBy(input)],
-    filters: depositConditions(input),
-    page: input.page,
-    counted: input,
-  });
+  const page = await listPage(em, { table: 'deposits', scope: input, filters: depositConditions(input), page: input.page });
   const rows = await em.find(Deposit, { id: { $in: [...page.rows] } });
   return { ...page, rows: await presentDeposits(em, inOrder(page.rows, rows)) };
 }

@@ -27,13 +27,14 @@ export type PageOf<T> = {
 
 export type ListQuery = {
   readonly table: 'customers' | 'deposits' | 'webhook_endpoints' | 'webhook_deliveries' | 'payment_links';
-  /** Whose rows exist for the caller at all. A cursor outside of it is refused. */
-  readonly scope: readonly Condition[];
+  /** Which rows exist for the caller at all: those of a merchant and mode, or narrower ones. A cursor outside of it is refused. */
+  readonly scope: Scope | Condition;
   readonly filters: readonly Condition[];
   readonly page: PageRequest;
-  /** There where the scope is one merchant's mode in a table whose rows the database counts: the total then costs nothing. */
-  readonly counted?: Scope;
 };
+
+/** Whose rows the database counts for each merchant and mode, in `row_counts`. */
+const COUNTED_TABLES: readonly ListQuery['table'][] = ['customers', 'deposits'];
 
 /**
  * The ids of one page, newest first, ties by id. Walking with a cursor sees each row once, whatever arrives meanwhile; page numbers
@@ -42,7 +43,7 @@ export type ListQuery = {
 export async function listPage(em: Em, query: ListQuery): Promise<PageOf<string>> {
   const { page } = query;
   const cursorId = page.startingAfter ?? page.endingBefore;
-  const filters = [...query.scope, ...query.filters];
+  const filters = [scopeCondition(query), ...query.filters];
   const backwards = page.endingBefore !== undefined;
   const conditions = cursorId === undefined ? filters : [...filters, await cursorCondition(em, query, cursorId, backwards)];
   const direction = backwards ? 'asc' : 'desc';
@@ -51,7 +52,7 @@ export async function listPage(em: Em, query: ListQuery): Promise<PageOf<string>
     `select id from ${query.table} where ${all(conditions)} order by created_at ${direction}, id ${direction} limit ? offset ?`,
     [...valuesOf(conditions), page.limit + 1, offset],
   );
-  const total = query.counted && query.filters.length === 0 ? await keptCount(em, query.table, query.counted) : await count(em, query);
+  const total = await count(em, query);
   const rows = found.slice(0, page.limit).map((row) => row.id);
   return {
     rows: backwards ? rows.reverse() : rows,
@@ -68,11 +69,6 @@ export function inOrder<T extends { readonly id: string }>(ids: readonly string[
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** The rows of one merchant and mode. */
-export function ownedBy({ merchantId, mode }: Scope): Condition {
-  return { sql: 'merchant_id = ? and mode = ?', values: [merchantId, mode] };
-}
-
 /** Between two whole seconds, both included: the wire shows whole seconds, so a shown time finds its own row. */
 export function createdBetween({ createdFrom, createdTo }: CreatedBetween): Condition[] {
   const conditions: Condition[] = [];
@@ -86,9 +82,11 @@ export function containsPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
 }
 
-/** Counts the rows one by one: what a filter lets through is not kept anywhere. */
-async function count(em: Em, { table, scope, filters }: ListQuery): Promise<number> {
-  const conditions = [...scope, ...filters];
+/** A whole list of these tables costs nothing to count; what a filter lets through is kept nowhere, and counted one by one. */
+async function count(em: Em, query: ListQuery): Promise<number> {
+  const { table, scope, filters } = query;
+  if (COUNTED_TABLES.includes(table) && !('sql' in scope) && filters.length === 0) return await keptCount(em, table, scope);
+  const conditions = [scopeCondition(query), ...filters];
   const [row] = await em.execute<{ total: number }[]>(
     `select count(*)::int as total from ${table} where ${all(conditions)}`,
     valuesOf(conditions),
@@ -108,11 +106,13 @@ async function keptCount(em: Em, table: string, { merchantId, mode }: Scope): Pr
   return row?.total ?? 0;
 }
 
+function scopeCondition({ scope }: ListQuery): Condition {
+  return 'sql' in scope ? scope : { sql: 'merchant_id = ? and mode = ?', values: [scope.merchantId, scope.mode] };
+}
+
 async function cursorCondition(em: Em, query: ListQuery, id: string, backwards: boolean): Promise<Condition> {
-  const [known] = await em.execute<{ id: string }[]>(`select id from ${query.table} where id = ? and ${all(query.scope)}`, [
-    id,
-    ...valuesOf(query.scope),
-  ]);
+  const { sql, values } = scopeCondition(query);
+  const [known] = await em.execute<{ id: string }[]>(`select id from ${query.table} where id = ? and (${sql})`, [id, ...values]);
   const name = backwards ? 'ending_before' : 'starting_after';
   if (!known) throw new Refusal('INVALID', `${name} is not the id of a row of this list.`, name);
   // The row's own time is read inside the database: its microseconds would be lost on the way through a Date.

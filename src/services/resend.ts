@@ -34,7 +34,7 @@ export async function listDeliveries(
     ...(input.status === undefined ? [] : [{ sql: 'status = ?', values: [input.status] }]),
     ...(input.event === undefined ? [] : [{ sql: 'event_type = ?', values: [input.event] }]),
   ];
-  const scope = [{ sql: 'endpoint_id = ?', values: [endpoint.id] }];
+  const scope = { sql: 'endpoint_id = ?', values: [endpoint.id] };
   const page = await listPage(em, { table: 'webhook_deliveries', scope, filters, page: input.page });
   const rows = await em.find(WebhookDelivery, { id: { $in: [...page.rows] } });
   return { ...page, rows: await presentDeliveries(em, inOrder(page.rows, rows)) };

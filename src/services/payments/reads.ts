@@ -10,7 +10,6 @@ import {
   createdBetween,
   inOrder,
   listPage,
-  ownedBy,
   type PageOf,
   type PageRequest,
 } from '../list-page.ts';
@@ -30,7 +29,7 @@ export async function listPaymentLinks(
   input: Scope & PaymentLinkFilters & { readonly page: PageRequest },
 ): Promise<PageOf<PaymentLinkView>> {
   const em = deps.orm.em.fork();
-  const page = await listPage(em, { table: 'payment_links', scope: [ownedBy(input)], filters: conditionsOf(input), page: input.page });
+  const page = await listPage(em, { table: 'payment_links', scope: input, filters: conditionsOf(input), page: input.page });
   const rows = await em.find(PaymentLink, { id: { $in: [...page.rows] } });
   return { ...page, rows: await paymentViews(em, inOrder(page.rows, rows)) };
 }
