@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { BalanceDifference } from '../db/entities/index.ts';
 import { assetOf, type Currency, NETWORKS, type Network } from '../domain/assets.ts';
 import { isoSeconds } from '../domain/events.ts';
@@ -7,17 +7,21 @@ import { OperatorError } from '../errors.ts';
 import { oneOf } from './arguments.ts';
 import type { CommandGateway } from './ground.ts';
 import { rateReporter } from './rate.ts';
-import { answering, leaf, progress } from './run.ts';
+import { type Answer, answering, leaf, progress } from './run.ts';
 import { table } from './table.ts';
 
 /** `reconcile`. */
 export function addReconcileCommand(program: Command): void {
   leaf(program, 'reconcile', 'compares every balance on the chains with the ledger')
     .option('--network <network>', 'only this chain', oneOf(...NETWORKS))
+    .addOption(new Option('--books', 'compare the ledger with the deposits and the running totals instead').conflicts('network'))
     .action(answering(reconcile));
 }
 
-async function reconcile({ options }: { options: { readonly network?: Network } }) {
+type Options = { readonly network?: Network; readonly books?: true };
+
+async function reconcile({ options }: { options: Options }): Promise<Answer> {
+  if (options.books) return await (await import('./books.ts')).reconcileBooks();
   const [{ withGateway }, { listDifferences }] = await Promise.all([import('./ground.ts'), import('../services/chain/round.ts')]);
   const stop = new AbortController();
   const onSignal = (): void => stop.abort(new Error('it was interrupted; the next run goes on from there'));

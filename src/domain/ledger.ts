@@ -31,6 +31,18 @@ export function heldPostings(happened: 'gone' | 'back', amountUnits: bigint): re
   return between(happened === 'gone' ? ['held', 'chain'] : ['chain', 'held'], amountUnits);
 }
 
+/**
+ * The one account in which the whole amount of a deposit lies while it rests in a state; `chain` where nothing of it is with us: it never
+ * arrived, or is in no block at present (`onChain` false) without being credited.
+ */
+export function homeOf(deposit: { state: DepositState; failureCode: FailureCode | null; onChain: boolean }): LedgerAccount {
+  const { state, failureCode, onChain } = deposit;
+  if (state === 'failed') return failureCode === 'REORGED' || !onChain ? 'chain' : 'held';
+  return HOMES[state];
+}
+
+const HOMES = { detected: 'pending', confirming: 'pending', completed: 'available', settled: 'settled' } as const;
+
 type Movement = readonly [from: LedgerAccount, to: LedgerAccount];
 
 function between(move: Movement | undefined, amountUnits: bigint): readonly Posting[] {
@@ -42,10 +54,12 @@ function between(move: Movement | undefined, amountUnits: bigint): readonly Post
 }
 
 function movement(from: DepositState | null, to: DepositState, code: FailureCode | null, onChain: boolean): Movement | undefined {
-  if (to === 'detected') return ['chain', 'pending'];
-  if (to === 'confirming') return undefined;
-  if (to === 'settled') return ['available', 'settled'];
-  if (to === 'completed') return [from === 'failed' ? 'held' : 'pending', 'available'];
-  // Into failed: a reorged deposit's money never arrived, every other failed deposit's money lies on our address.
-  return [from === 'completed' ? 'available' : 'pending', code === 'REORGED' || !onChain ? 'chain' : 'held'];
+  const target = homeOf({ state: to, failureCode: code, onChain });
+  const source = from === null ? 'chain' : from === 'failed' ? leftBy(to) : homeOf({ state: from, failureCode: null, onChain });
+  return source === target ? undefined : [source, target];
+}
+
+/** Where a failed deposit's money was before it came back: only one that was reorged is detected anew, only a held one is released. */
+function leftBy(to: DepositState): LedgerAccount {
+  return to === 'detected' ? 'chain' : 'held';
 }
