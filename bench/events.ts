@@ -1,8 +1,9 @@
+import { createEndpoint } from '../src/services/endpoints.ts';
 import { createMerchant } from '../src/services/merchants.ts';
 import { performOutbox } from '../src/services/outbox.ts';
 import { sendTestEvent } from '../src/services/resend.ts';
 import type { TemporalLink } from '../src/temporal/client.ts';
-import { createEndpoint, eventually, startLiveGateway } from '../test/support/live-gateway.ts';
+import { eventually, startLiveGateway } from '../test/support/live-gateway.ts';
 import { freshDatabase, ownTemporal, stopParts } from '../test/support/parts.ts';
 import { startReceiver } from '../test/support/receiver.ts';
 import { startBareTemporal } from './bare-workers.ts';

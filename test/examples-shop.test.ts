@@ -8,10 +8,11 @@ import { createGuards } from '../src/api/rate-limits.ts';
 import { type ApiServer, createServer } from '../src/api/server.ts';
 import { createClient, type GatewayClient } from '../src/sdk/client.ts';
 import { signTestEvent } from '../src/sdk/webhook.ts';
+import { createMerchant } from '../src/services/merchants.ts';
 import { payPages } from '../src/web/pay.ts';
 import { type AnswerProxy, startAnswerProxy } from './support/answer-proxy.ts';
-import { createMerchant, eventually, type LiveGateway, ownTemporal, startLiveGateway } from './support/live-gateway.ts';
-import { freshDatabase, tempDir } from './support/parts.ts';
+import { eventually, type LiveGateway, startLiveGateway } from './support/live-gateway.ts';
+import { freshDatabase, ownTemporal, tempDir } from './support/parts.ts';
 import { closedPort } from './support/receiver.ts';
 
 const SHOP = join(import.meta.dirname, '../examples/shop/shop.ts');

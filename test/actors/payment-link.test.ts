@@ -1,6 +1,8 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'chai';
 import { startTemporal, type Temporal } from '../../src/devnet/temporal.ts';
+import { createCustomer } from '../../src/services/customers.ts';
+import { createEndpoint } from '../../src/services/endpoints.ts';
 import { cancelPaymentLink } from '../../src/services/payments/cancel.ts';
 import { createPaymentLink } from '../../src/services/payments/create.ts';
 import type { PaymentLinkView } from '../../src/services/payments/present.ts';
@@ -9,7 +11,7 @@ import { repairActors } from '../../src/services/repair.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
 import { USDT_UNIT } from '../support/chain.ts';
 import { startGatewayChild } from '../support/gateway-child.ts';
-import { createCustomer, createEndpoint, eventually } from '../support/live-gateway.ts';
+import { eventually } from '../support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 import { tempDir } from '../support/parts.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import { startTemporal, type Temporal } from '../../src/devnet/temporal.ts';
+import { createCustomer } from '../../src/services/customers.ts';
+import { createEndpoint } from '../../src/services/endpoints.ts';
+import { createMerchant } from '../../src/services/merchants.ts';
 import { repairActors } from '../../src/services/repair.ts';
 import { resendDelivery } from '../../src/services/resend.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
 import { USDT_UNIT } from '../support/chain.ts';
-import { createCustomer, createEndpoint, createMerchant, eventually } from '../support/live-gateway.ts';
+import { eventually } from '../support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 import { tempDir } from '../support/parts.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

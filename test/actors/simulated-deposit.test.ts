@@ -1,17 +1,10 @@
 import { expect } from 'chai';
-import { deleteEndpoint } from '../../src/services/endpoints.ts';
+import { createCustomer } from '../../src/services/customers.ts';
+import { createEndpoint, deleteEndpoint } from '../../src/services/endpoints.ts';
+import { createMerchant } from '../../src/services/merchants.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
-import {
-  createCustomer,
-  createEndpoint,
-  createMerchant,
-  eventually,
-  type LiveGateway,
-  ownTemporal,
-  randomHash,
-  startLiveGateway,
-} from '../support/live-gateway.ts';
-import { freshDatabase } from '../support/parts.ts';
+import { eventually, type LiveGateway, randomHash, startLiveGateway } from '../support/live-gateway.ts';
+import { freshDatabase, ownTemporal } from '../support/parts.ts';
 import { startReceiver } from '../support/receiver.ts';
 
 describe('a simulated deposit', function () {

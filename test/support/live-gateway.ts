@@ -4,12 +4,8 @@ import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/log.ts';
 import { startLoops } from '../../src/loops.ts';
 import { migrate } from '../../src/migrate.ts';
-import { createCustomer } from '../../src/services/customers.ts';
-import { createEndpoint } from '../../src/services/endpoints.ts';
-import { createMerchant } from '../../src/services/merchants.ts';
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts';
 import { type RunningWorker, runWorker } from '../../src/temporal/worker.ts';
-import { ownTemporal } from './parts.ts';
 import { testXpubs } from './test-wallet.ts';
 
 /** The key of stored secrets in every test gateway, so that one process can open what another sealed. */
@@ -87,4 +83,3 @@ export async function eventually<T>(
 
 /** A transaction hash that exists nowhere. */
 export const randomHash = (): string => `0x${randomBytes(32).toString('hex')}`;
-export { createCustomer, createEndpoint, createMerchant, ownTemporal };

@@ -1,16 +1,10 @@
+import { createCustomer } from '../../src/services/customers.ts';
+import { createEndpoint } from '../../src/services/endpoints.ts';
+import { createMerchant } from '../../src/services/merchants.ts';
 import type { CustomerView } from '../../src/services/present.ts';
 import { startTestChain, type TestChain } from './chain.ts';
-import {
-  createCustomer,
-  createEndpoint,
-  createMerchant,
-  eventually,
-  type LiveGateway,
-  type LiveOptions,
-  ownTemporal,
-  startLiveGateway,
-} from './live-gateway.ts';
-import { freshDatabase } from './parts.ts';
+import { eventually, type LiveGateway, type LiveOptions, startLiveGateway } from './live-gateway.ts';
+import { freshDatabase, ownTemporal } from './parts.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 export type Json = Record<string, unknown>;

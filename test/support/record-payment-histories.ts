@@ -1,11 +1,13 @@
 // Records the histories of the payment link's actor, each way it can go: `npm run histories`.
+
+import { createCustomer } from '../../src/services/customers.ts';
 import { cancelPaymentLink } from '../../src/services/payments/cancel.ts';
 import { createPaymentLink } from '../../src/services/payments/create.ts';
 import type { PaymentLinkView } from '../../src/services/payments/present.ts';
 import { getPaymentLink } from '../../src/services/payments/reads.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
 import { USDT_UNIT } from './chain.ts';
-import { createCustomer, eventually } from './live-gateway.ts';
+import { eventually } from './live-gateway.ts';
 import type { LiveMoney } from './live-money.ts';
 import { startReceiver } from './receiver.ts';
 

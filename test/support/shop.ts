@@ -1,14 +1,9 @@
+import { createCustomer } from '../../src/services/customers.ts';
+import { createEndpoint } from '../../src/services/endpoints.ts';
+import { createMerchant } from '../../src/services/merchants.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
-import {
-  createCustomer,
-  createEndpoint,
-  createMerchant,
-  eventually,
-  type LiveGateway,
-  ownTemporal,
-  randomHash,
-  startLiveGateway,
-} from './live-gateway.ts';
+import { eventually, type LiveGateway, randomHash, startLiveGateway } from './live-gateway.ts';
+import { ownTemporal } from './parts.ts';
 import { type Receiver, type Script, startReceiver } from './receiver.ts';
 
 export type AttemptRow = {
