@@ -1,23 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { foldBalances } from '../../../src/services/balance-totals.ts';
 import { type BooksDifference, checkBooks } from '../../../src/services/books.ts';
-import { answer, gateway, oneObject } from '../../cli/support.ts';
+import { answer, gateway, oneObject, until } from '../../cli/support.ts';
 import { tempDir } from '../../support/parts.ts';
-import { BIG, startWorld, type World } from './support.ts';
+import { everyState, rowAt, UNITS } from './every-state.ts';
+import { startWorld, type World } from './support.ts';
 
 const TABLES = ['deposits', 'deposit_transitions', 'ledger_transactions', 'ledger_entries', 'balance_totals', 'balance_changes'];
-const UNITS = 40n;
 
 describe('the books', function () {
   this.timeout(60_000);
   let world: World;
-  const addresses = new Map<string, string>();
+  let addresses: ReadonlyMap<string, string>;
 
   before(async () => {
     world = await startWorld();
-    await everyState();
+    addresses = await everyState(world);
     for (const table of TABLES) await world.rows(`create table kept_${table} as table ${table}`);
   });
   after(() => world?.stop());
@@ -37,72 +36,7 @@ describe('the books', function () {
     });
   }
 
-  /** One deposit in each state in which money can be, each made by the use cases. */
-  async function everyState(): Promise<void> {
-    const { chain } = world;
-    const pay = async (name: string, units = UNITS) => {
-      const to = await world.newAddress();
-      addresses.set(name, to);
-      const transfer = world.transfer({ to, units });
-      chain.mine([transfer]);
-      await world.look();
-      return transfer;
-    };
-    const idOf = async (name: string) => String((await rowOf(name))['id']);
-    const finish = async () => {
-      for (let i = 0; i < 3; i++) chain.mine();
-      chain.final = chain.blocks.length - 1;
-      await world.look();
-      await world.advance();
-    };
-    await pay('completed');
-    await pay('settled');
-    await pay('below minimum', 3n);
-    await pay('first big', BIG);
-    await pay('over the limit', BIG);
-    await pay('released');
-    await world.fail(await idOf('released'));
-    await finish();
-    await world.settle(await idOf('settled'));
-    await world.release(await idOf('released'));
-    await pay('held');
-    await world.fail(await idOf('held'));
-    await pay('reorged');
-    chain.replace(1);
-    await world.look();
-    await finish();
-    const again = await pay('mined again, with another amount');
-    chain.replace(1);
-    await world.look();
-    await finish();
-    chain.mine([{ ...again, amountUnits: 41n }]);
-    await world.look();
-    await finish();
-    const broken = await pay('credited twice by right');
-    await finish();
-    chain.replace(6);
-    await world.look();
-    await world.fail(await idOf('credited twice by right'));
-    chain.mine([broken]);
-    await world.look();
-    await finish();
-    await pay('withdrawn');
-    await world.fail(await idOf('withdrawn'));
-    chain.replace(1);
-    await world.look();
-    await pay('confirming');
-    chain.mine();
-    await world.look();
-    await world.advance();
-    await pay('detected');
-    for (const outcome of ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const) await world.simulate(outcome);
-    // Some of the lines are in the totals, some wait to be added.
-    await foldBalances(world.deps);
-    await world.simulate('completed');
-  }
-
-  const rowOf = async (name: string) =>
-    (await world.rows('select * from deposits where address_key = ?', [addresses.get(name)?.slice(2) ?? '']))[0] ?? {};
+  const rowOf = (name: string) => rowAt(world, addresses.get(name));
   const differences = async (): Promise<readonly BooksDifference[]> => (await checkBooks(world.deps)).differences;
   const short = (rows: readonly BooksDifference[]) => rows.map(({ check, account, expected, found }) => [check, account, expected, found]);
   const linesOf = (id: unknown) => `transaction_id in (select id from ledger_transactions where deposit_id = '${id}')`;
@@ -255,6 +189,22 @@ describe('the books', function () {
     expect(sql).to.not.equal('');
     await world.rows(sql);
     expect(await differences()).to.deep.equal([]);
+  });
+
+  it('are those of one moment, whatever is written while they are checked', async () => {
+    const em = world.deps.orm.em.fork();
+    await em.begin();
+    // The last of the checks has to wait for this.
+    await em.execute('lock table balance_totals in access exclusive mode');
+    const checking = checkBooks(world.deps);
+    await until(async () => {
+      const waiting = await world.rows(`select 1 from pg_locks where not granted and relation = 'balance_totals'::regclass`);
+      return waiting.length > 0 || undefined;
+    });
+    await byHand('delete from balance_changes');
+    await em.rollback();
+    expect((await checking).total).to.equal(0);
+    expect((await checkBooks(world.deps)).total).to.not.equal(0);
   });
 
   it('list the oldest thousand of more differences', async () => {

@@ -72,7 +72,7 @@ describe('the books after whatever can happen', function () {
     expect(kinds.length, `chance decides which were made: ${kinds.join(', ')}`).to.be.at.least(4);
   });
 
-  it('agree at every moment while money moves: one snapshot is looked at', async () => {
+  it('agree at every moment while money moves', async () => {
     let moving = true;
     let checks = 0;
     const mover = async (): Promise<void> => {
