@@ -1,6 +1,6 @@
 import type { TemporalLink } from '../src/temporal/client.ts';
 import { USDT_UNIT } from '../test/support/chain.ts';
-import { eventually } from '../test/support/live-gateway.ts';
+import { eventually } from '../test/support/eventually.ts';
 import { startLiveMoney } from '../test/support/live-money.ts';
 import { stopParts } from '../test/support/parts.ts';
 import { startBareTemporal } from './bare-workers.ts';

@@ -1,7 +1,8 @@
 import { createEndpoint } from '../src/services/endpoints.ts';
 import { createMerchant } from '../src/services/merchants.ts';
 import { sendTestEvent } from '../src/services/resend.ts';
-import { eventually, type LiveGateway, startLiveGateway } from '../test/support/live-gateway.ts';
+import { eventually } from '../test/support/eventually.ts';
+import { type LiveGateway, startLiveGateway } from '../test/support/live-gateway.ts';
 import { freshDatabase, ownTemporal, stopParts } from '../test/support/parts.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../test/support/receiver.ts';
 import { createTestAuthority } from '../test/support/tls.ts';

@@ -1,5 +1,5 @@
 import { USDT_UNIT } from '../test/support/chain.ts';
-import { eventually } from '../test/support/live-gateway.ts';
+import { eventually } from '../test/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../test/support/live-money.ts';
 import { stopParts } from '../test/support/parts.ts';
 import { cpuShare } from './cpu.ts';

@@ -11,7 +11,8 @@ import { signTestEvent } from '../src/sdk/webhook.ts';
 import { createMerchant } from '../src/services/merchants.ts';
 import { payPages } from '../src/web/pay.ts';
 import { type AnswerProxy, startAnswerProxy } from './support/answer-proxy.ts';
-import { eventually, type LiveGateway, startLiveGateway } from './support/live-gateway.ts';
+import { eventually } from './support/eventually.ts';
+import { type LiveGateway, startLiveGateway } from './support/live-gateway.ts';
 import { freshDatabase, ownTemporal, tempDir } from './support/parts.ts';
 import { closedPort } from './support/receiver.ts';
 

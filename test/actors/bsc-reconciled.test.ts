@@ -7,8 +7,8 @@ import { NO_TRACES, without } from '../chain/following.ts';
 import { answer, gateway } from '../cli/support.ts';
 import type { Contract } from '../support/chain.ts';
 import { testContracts } from '../support/chain-contracts.ts';
+import { eventually } from '../support/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { eventually } from '../support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 import { tempDir } from '../support/parts.ts';
 

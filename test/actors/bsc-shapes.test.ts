@@ -3,7 +3,7 @@ import { Wallet } from 'ethers';
 import { TRANSFER_TOPIC } from '../../src/chain/bsc-block.ts';
 import { type Contract, TEST_CHAIN_ID, USDT_UNIT } from '../support/chain.ts';
 import { testContracts } from '../support/chain-contracts.ts';
-import { eventually } from '../support/live-gateway.ts';
+import { eventually } from '../support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 
 type Customer = { readonly id: string; readonly address: string };

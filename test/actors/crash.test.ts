@@ -1,8 +1,8 @@
 import { MikroORM } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { USDT_UNIT } from '../support/chain.ts';
+import { eventually } from '../support/eventually.ts';
 import { type GatewayChild, startGatewayChild } from '../support/gateway-child.ts';
-import { eventually } from '../support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 import { ownProductionTemporal } from '../support/parts.ts';
 

@@ -2,9 +2,9 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Deps } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Answer, call, testDeps } from '../support/gateway.ts';
 import { type GatewayChild, startGatewayChild } from '../support/gateway-child.ts';
-import { eventually } from '../support/live-gateway.ts';
 import { kind } from '../support/once.ts';
 import { freshDatabase } from '../support/parts.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/live-gateway.ts';
+import { eventually } from '../support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 
 describe('a live deposit', function () {

@@ -6,7 +6,7 @@ import { listStuck } from '../../src/services/deposits/stuck.ts';
 import { updateMerchant } from '../../src/services/merchants.ts';
 import { repairActors } from '../../src/services/repair.ts';
 import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/live-gateway.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Json, type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 
 /** What operators do with deposits that do not go their usual way, and what they read about them, on real servers. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/live-gateway.ts';
+import { eventually } from '../support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 
 /** Blocks that are replaced before they are final. Ten confirmations keep finality (two blocks) below the depth of the test's reorgs. */

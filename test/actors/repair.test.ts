@@ -7,7 +7,7 @@ import { repairActors } from '../../src/services/repair.ts';
 import { resendDelivery } from '../../src/services/resend.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
 import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/live-gateway.ts';
+import { eventually } from '../support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 import { tempDir } from '../support/parts.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

@@ -3,7 +3,8 @@ import { createCustomer } from '../../src/services/customers.ts';
 import { createEndpoint, deleteEndpoint } from '../../src/services/endpoints.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
-import { eventually, type LiveGateway, randomHash, startLiveGateway } from '../support/live-gateway.ts';
+import { eventually } from '../support/eventually.ts';
+import { type LiveGateway, randomHash, startLiveGateway } from '../support/live-gateway.ts';
 import { freshDatabase, ownTemporal } from '../support/parts.ts';
 import { startReceiver } from '../support/receiver.ts';
 

@@ -5,8 +5,8 @@ import { readiness } from '../../src/health.ts';
 import { failDeposit } from '../../src/services/deposits/operator.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
 import { USDT_UNIT } from '../support/chain.ts';
+import { eventually } from '../support/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { eventually } from '../support/live-gateway.ts';
 import { type Json, type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 
 const REQUESTS_PER_SECOND = 100;

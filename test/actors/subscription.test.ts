@@ -4,8 +4,8 @@ import { createServer } from '../../src/api/server.ts';
 import { createKey } from '../../src/services/keys.ts';
 import { setSubscription, updateMerchant } from '../../src/services/merchants.ts';
 import { USDT_UNIT } from '../support/chain.ts';
+import { eventually } from '../support/eventually.ts';
 import { call } from '../support/gateway.ts';
-import { eventually } from '../support/live-gateway.ts';
 import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 
 const PARALLEL = 20;

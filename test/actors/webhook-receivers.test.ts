@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { deleteEndpoint, updateEndpoint } from '../../src/services/endpoints.ts';
-import { eventually } from '../support/live-gateway.ts';
+import { eventually } from '../support/eventually.ts';
 import { freshDatabase } from '../support/parts.ts';
 import { type Behaviour, type Canary, startCanary, startReceiver } from '../support/receiver.ts';
 import { type DeliveryRow, type Registered, type Shops, startShops, type TestMerchantShop } from '../support/shop.ts';

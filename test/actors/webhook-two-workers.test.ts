@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { deleteEndpoint } from '../../src/services/endpoints.ts';
+import { eventually } from '../support/eventually.ts';
 import { type GatewayChild, startGatewayChild } from '../support/gateway-child.ts';
-import { eventually } from '../support/live-gateway.ts';
 import { freshDatabase } from '../support/parts.ts';
 import { closedPort } from '../support/receiver.ts';
 import { type Registered, type Shops, startShops, type TestMerchantShop } from '../support/shop.ts';

@@ -7,8 +7,8 @@ import { ROUTES } from '../../src/api/routes/index.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { beforehand, transact } from '../../src/services/transact.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestApi, type TestApi } from '../support/gateway.ts';
-import { eventually } from '../support/live-gateway.ts';
 import { kind, post, rows } from '../support/once.ts';
 
 /** What the next handler does; it gets the deps of its request. */

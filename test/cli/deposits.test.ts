@@ -9,8 +9,9 @@ import { createLogger } from '../../src/log.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
 import { startTestChain, type TestChain, USDT_UNIT } from '../support/chain.ts';
+import { eventually } from '../support/eventually.ts';
 import { type FreshDatabase, freshDatabase, tempDir, temporal } from '../support/parts.ts';
-import { answer, type Env, gateway, oneObject, type Running, running, until } from './support.ts';
+import { answer, type Env, gateway, oneObject, type Running, running } from './support.ts';
 
 type DepositRow = { id: string; status: string; address: string; amount: string; confirmations: number; failure_code: string | null };
 type DeliveryRow = { id: string; event: string; status: string; attempts: { status_code: number | null }[] };
@@ -22,6 +23,8 @@ type Shown = {
   workflow_id: string;
 };
 type Checks = { ok: boolean; checks: { name: string; ok: boolean }[] };
+
+const LIMIT_MS = 60_000;
 
 describe('command line: deposits on a running gateway', function () {
   this.timeout(90_000);
@@ -72,16 +75,16 @@ describe('command line: deposits on a running gateway', function () {
   const firstRow = async (sql: string, values: unknown[]): Promise<{ id: string } | undefined> =>
     (await local.deps.orm.em.fork().execute<{ id: string }[]>(sql, values))[0];
   const inState = (id: string, status: string) =>
-    until(() => firstRow('select id from deposits where id = ? and status = ?', [id, status]));
+    eventually(`${id} ${status}`, () => firstRow('select id from deposits where id = ? and status = ?', [id, status]), LIMIT_MS);
   const allDelivered = () =>
-    until(async () => ((await firstRow(`select id from webhook_deliveries where status = 'pending'`, [])) ? undefined : true));
+    eventually('every delivery', async () => !(await firstRow(`select id from webhook_deliveries where status = 'pending'`, [])), LIMIT_MS);
 
   async function pay(to: string, coins: bigint): Promise<{ id: string }> {
     await chain.usdt.call('transfer', [to, coins * USDT_UNIT]);
     await chain.mine();
-    return await until(() =>
-      firstRow('select id from deposits where address = ? and amount_units = ?::numeric', [to, (coins * USDT_UNIT).toString()]),
-    );
+    const units = (coins * USDT_UNIT).toString();
+    const found = () => firstRow('select id from deposits where address = ? and amount_units = ?::numeric', [to, units]);
+    return await eventually(`a deposit of ${coins} USDT`, found, LIMIT_MS);
   }
 
   async function isRunning(id: string): Promise<boolean> {
@@ -120,7 +123,8 @@ describe('command line: deposits on a running gateway', function () {
     expect([unready.code, /is not final yet/.test(unready.stderr)]).to.deep.equal([1, true]);
 
     await chain.mine(10);
-    await until(() => firstRow('select id from deposits where id = ? and verified_at is not null', [id]));
+    const verified = () => firstRow('select id from deposits where id = ? and verified_at is not null', [id]);
+    await eventually('the second reading of its block', verified, LIMIT_MS);
     const released = await answer(['deposit', 'release', id, '--by', 'Bob', '--reason', 'they were not'], env);
     expect(released).to.deep.equal({ deposit_id: id, status: 'completed', failure_code: null });
     await allDelivered();
@@ -150,10 +154,11 @@ describe('command line: deposits on a running gateway', function () {
     const failed = await answer(['deposit', 'fail', lost.id, '--by', 'Ann', '--reason', 'gone'], env);
     expect(failed['status']).to.equal('failed');
     // Temporal's list of running actors follows with a delay, and repair goes by it.
-    const repaired = await until(async () => {
+    const repair = async () => {
       const { deposits } = await answer<{ deposits: number }>(['repair'], env);
-      return (await isRunning(kept.id)) ? deposits : undefined;
-    });
+      return (await isRunning(kept.id)) && deposits;
+    };
+    const repaired = await eventually('the return of the actor', repair, LIMIT_MS);
     expect(repaired).to.be.at.least(1);
     await chain.mine(10);
     await inState(kept.id, 'completed');
@@ -180,7 +185,7 @@ describe('command line: deposits on a running gateway', function () {
     const block = await chain.mine();
     await chain.mine(12);
     const range = ['rescan', '--network', 'bsc', '--from', String(block - 1), '--to', String(block + 1)];
-    await until(async () => ((await cursor()) > block + 5 ? true : undefined));
+    await eventually('the watcher past it', async () => (await cursor()) > block + 5, LIMIT_MS);
     expect(await newCustomer('late')).to.equal(next.bsc);
     expect((await list()).filter(({ amount }) => amount === '77')).to.deep.equal([]);
 

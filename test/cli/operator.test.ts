@@ -4,8 +4,9 @@ import { expect } from 'chai';
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { signTestEvent } from '../../src/sdk/webhook.ts';
 import { startTestChain } from '../support/chain.ts';
+import { eventually } from '../support/eventually.ts';
 import { type FreshDatabase, freshDatabase, tempDir } from '../support/parts.ts';
-import { answer, type Env, gateway, oneObject, running, sideBySide, until } from './support.ts';
+import { answer, type Env, gateway, oneObject, running, sideBySide } from './support.ts';
 
 const ADDRESS = '0x55d398326f99059fF775485246999027B3197955';
 const UNKNOWN = '3e3c0ebf-d57e-4e7c-999a-d121996d8b80';
@@ -205,9 +206,9 @@ describe('command line: webhook listen', function () {
     expect(performance.now() - begin).to.be.at.least(990);
     await fetch(url, { method: 'POST', headers: event.headers, body: `${event.rawBody} ` });
     await fetch(url, { method: 'POST', headers: event.headers, body: 'x'.repeat(2 ** 20 + 1) });
-    const seen = await until(async () => {
+    const seen = await eventually('three lines', () => {
       const lines = listener.stderr().trimEnd().split('\n');
-      return lines.length >= 3 ? lines.map((line) => JSON.parse(line) as { verified: boolean; event: string }) : undefined;
+      return lines.length >= 3 && lines.map((line) => JSON.parse(line) as { verified: boolean; event: string });
     });
     expect(seen.map(({ verified }) => verified)).to.deep.equal([true, false, false]);
     expect(seen[0]?.event).to.equal('deposit.completed');

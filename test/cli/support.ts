@@ -91,12 +91,3 @@ export async function sideBySide<T>(items: readonly T[], work: (item: T) => Prom
   };
   await Promise.all(Array.from({ length: PARALLEL }, turn));
 }
-
-/** Asks again until the answer is there; the limit is the test's own. */
-export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const found = await ask();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}

@@ -3,6 +3,7 @@ import { addressKey, deriveAddresses } from '../../src/chain/addresses.ts';
 import type { ActorMessage } from '../../src/domain/actor-message.ts';
 import { createCustomer, getCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestApi, type TestApi } from '../support/gateway.ts';
 
 describe('making a customer', () => {
@@ -64,7 +65,7 @@ describe('making a customer', () => {
     const [event] = await rows('select id from events where subject_id = ?', [view.id]);
     const [delivery] = await rows('select id, status from webhook_deliveries where event_id = ?', [event?.['id']]);
     expect(delivery?.['status']).to.equal('pending');
-    await until(async () => (await outbox()) === 0);
+    await eventually('an empty outbox', async () => (await outbox()) === 0);
     expect(starts).to.have.length(1);
     expect(starts[0]?.workflowId).to.equal(`event:${event?.['id']}`);
     expect(starts[0]?.message).to.deep.include({
@@ -88,11 +89,3 @@ describe('making a customer', () => {
     expect(await getCustomer(api.deps, { ...scope(), id: view.id })).to.deep.equal(view);
   });
 });
-
-async function until(check: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 100; tries += 1) {
-    if (await check()) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error('it did not happen within 2 s');
-}

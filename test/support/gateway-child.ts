@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Child, startChild } from '../../src/devnet/processes.ts';
-import { eventually, SECRETS_KEY } from './live-gateway.ts';
+import { eventually } from './eventually.ts';
+import { SECRETS_KEY } from './live-gateway.ts';
 import { tempDir } from './parts.ts';
 import { testXpubs } from './test-wallet.ts';
 

@@ -66,20 +66,5 @@ export async function startLiveGateway(options: LiveOptions) {
 
 export type LiveGateway = Awaited<ReturnType<typeof startLiveGateway>>;
 
-/** Waits until `check` gives a value. Throws with `what` after the limit. */
-export async function eventually<T>(
-  what: string,
-  check: () => Promise<T | undefined | false> | T | undefined | false,
-  limitMs = 15_000,
-): Promise<T> {
-  const until = Date.now() + limitMs;
-  for (;;) {
-    const value = await check();
-    if (value !== undefined && value !== false) return value;
-    if (Date.now() > until) throw new Error(`${what} did not happen within ${limitMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}
-
 /** A transaction hash that exists nowhere. */
 export const randomHash = (): string => `0x${randomBytes(32).toString('hex')}`;

@@ -3,7 +3,8 @@ import { createEndpoint } from '../../src/services/endpoints.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import type { CustomerView } from '../../src/services/present.ts';
 import { startTestChain, type TestChain } from './chain.ts';
-import { eventually, type LiveGateway, type LiveOptions, startLiveGateway } from './live-gateway.ts';
+import { eventually } from './eventually.ts';
+import { type LiveGateway, type LiveOptions, startLiveGateway } from './live-gateway.ts';
 import { freshDatabase, ownTemporal } from './parts.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 

@@ -8,7 +8,7 @@ import { createCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
 import { USDT_UNIT } from './chain.ts';
-import { eventually } from './live-gateway.ts';
+import { eventually } from './eventually.ts';
 import { type LiveMoney, startLiveMoney } from './live-money.ts';
 import { stopParts } from './parts.ts';
 import { startReceiver } from './receiver.ts';

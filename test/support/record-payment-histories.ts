@@ -7,7 +7,7 @@ import type { PaymentLinkView } from '../../src/services/payments/present.ts';
 import { getPaymentLink } from '../../src/services/payments/reads.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
 import { USDT_UNIT } from './chain.ts';
-import { eventually } from './live-gateway.ts';
+import { eventually } from './eventually.ts';
 import type { LiveMoney } from './live-money.ts';
 import { startReceiver } from './receiver.ts';
 

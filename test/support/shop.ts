@@ -2,7 +2,8 @@ import { createCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
-import { eventually, type LiveGateway, randomHash, startLiveGateway } from './live-gateway.ts';
+import { eventually } from './eventually.ts';
+import { type LiveGateway, randomHash, startLiveGateway } from './live-gateway.ts';
 import { ownTemporal } from './parts.ts';
 import { type Receiver, type Script, startReceiver } from './receiver.ts';
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { type BooksDifference, checkBooks } from '../../../src/services/books.ts';
-import { answer, gateway, oneObject, until } from '../../cli/support.ts';
+import { answer, gateway, oneObject } from '../../cli/support.ts';
+import { eventually } from '../../support/eventually.ts';
 import { tempDir } from '../../support/parts.ts';
 import { everyState, rowAt, UNITS } from './every-state.ts';
 import { startWorld, type World } from './support.ts';
@@ -197,9 +198,9 @@ describe('the books', function () {
     // The last of the checks has to wait for this.
     await em.execute('lock table balance_totals in access exclusive mode');
     const checking = checkBooks(world.deps);
-    await until(async () => {
+    await eventually('a wait for the table', async () => {
       const waiting = await world.rows(`select 1 from pg_locks where not granted and relation = 'balance_totals'::regclass`);
-      return waiting.length > 0 || undefined;
+      return waiting.length > 0;
     });
     await byHand('delete from balance_changes');
     await em.rollback();

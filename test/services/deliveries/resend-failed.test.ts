@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { resendFailed, sendTestEvent } from '../../../src/services/resend.ts';
-import { eventually } from '../../support/live-gateway.ts';
+import { eventually } from '../../support/eventually.ts';
 import { freshDatabase } from '../../support/parts.ts';
 import { type Shops, startShops } from '../../support/shop.ts';
 import { type Bench, startDeliveries } from './support.ts';
