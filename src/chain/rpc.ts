@@ -19,6 +19,8 @@ type State = {
   /** undefined = not asked yet, or asked before the connection broke. */
   chain: 'right' | 'wrong' | undefined;
   head: number | null;
+  /** How far that head was behind the best one when it was seen: an endpoint that is asked for it rarely is not slow for that. */
+  behind: number;
   readonly rate: Rate;
 };
 
@@ -62,6 +64,7 @@ class Pool implements RpcPool {
       problem: null,
       chain: undefined,
       head: null,
+      behind: 0,
       rate: rateOf(options, this.#now),
     }));
   }
@@ -126,7 +129,7 @@ class Pool implements RpcPool {
     return this.#states.map((state) => ({
       host: state.endpoint.host,
       headNumber: state.head,
-      problem: state.problem ?? (this.#lags(state) ? `${this.#bestHead() - (state.head ?? 0)} blocks behind the best endpoint` : null),
+      problem: state.problem ?? (this.#lags(state) ? `${state.behind} blocks behind the best endpoint` : null),
     }));
   }
 
@@ -148,7 +151,7 @@ class Pool implements RpcPool {
       endpoint: state.index,
       call: (method, params, limits) => this.#call(state, { method, params }, signal, limits?.timeoutMs),
       sawHead: (number) => {
-        state.head = number;
+        this.#sawHead(state, number);
       },
     };
   }
@@ -165,7 +168,7 @@ class Pool implements RpcPool {
       if (state === inUse || this.#now() < state.notBefore) continue;
       const probe = async (session: RpcSession) => {
         const answer = await session.call('eth_blockNumber', []);
-        if (typeof answer === 'string' && /^0x[0-9a-f]{1,12}$/i.test(answer)) state.head = Number.parseInt(answer, 16);
+        if (typeof answer === 'string' && /^0x[0-9a-f]{1,12}$/i.test(answer)) this.#sawHead(state, Number.parseInt(answer, 16));
       };
       this.#attempt(state, probe, signal).catch(() => undefined); // What went wrong is on the state already.
     }
@@ -240,12 +243,14 @@ class Pool implements RpcPool {
     return ready.sort((a, b) => Number(this.#lags(a)) - Number(this.#lags(b)) || a.failures - b.failures || a.index - b.index);
   }
 
-  #bestHead(): number {
-    return Math.max(0, ...this.#states.filter((state) => state.problem === null).map((state) => state.head ?? 0));
+  #sawHead(state: State, number: number): void {
+    state.head = number;
+    const others = this.#states.filter((other) => other.problem === null && other.head !== null);
+    state.behind = Math.max(0, ...others.map((other) => (other.head ?? 0) - number));
   }
 
   #lags(state: State): boolean {
-    return state.head !== null && state.head + (this.#options.lagBlocks ?? 20) < this.#bestHead();
+    return state.behind > (this.#options.lagBlocks ?? 20);
   }
 
   async #waitForOne(signal: AbortSignal): Promise<void> {

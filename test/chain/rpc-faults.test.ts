@@ -6,6 +6,7 @@ import { ChainMismatch, RpcUnavailable } from '../../src/chain/errors.ts';
 import type { ChainReader, ScannedBlock } from '../../src/chain/port.ts';
 import { createRpcPool, type RpcPool, type RpcPoolOptions } from '../../src/chain/rpc.ts';
 import { startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../support/chain.ts';
+import { eventually } from '../support/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { always, BLOCK_FAULTS, changed } from './faults.ts';
 
@@ -185,6 +186,21 @@ describe('endpoints that fail, lie or lag', () => {
     expect(rpc.status()[0]?.problem).to.match(/blocks behind the best endpoint/);
     good.fault = always({ status: 500, body: '' });
     expect((await reader.head(signal)).number, 'the one that lags is better than none').to.equal(1);
+  });
+
+  it('does not take an endpoint for slow because it is asked for its head more rarely than blocks are made', async () => {
+    const rpc = pool([bad.url, good.url], { lagBlocks: 1, probeEveryMs: 60_000 });
+    const reader = readerOf(rpc);
+    await reader.head(signal);
+    await eventually('the other one’s head', () => rpc.status()[1]?.headNumber === number);
+    for (let i = 0; i < 4; i++) {
+      await chain.mine();
+      await reader.head(signal);
+    }
+    expect(rpc.status().map(({ headNumber, problem }) => [headNumber, problem])).to.deep.equal([
+      [number + 4, null],
+      [number, null],
+    ]);
   });
 
   it('asks another endpoint for a block that the first one does not have yet', async () => {
