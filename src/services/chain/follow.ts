@@ -37,10 +37,10 @@ export type Look = {
 /** Blocks read in one look near the head. */
 const BATCH_BLOCKS = 24;
 /** Deep in a backlog a look reads more, because each begins with a pause of its reads; but never for long, so that its progress is seen. */
-const BACKLOG_BLOCKS = 480;
+const BACKLOG_BLOCKS = 1_920;
 const BACKLOG_LOOK_MS = 2_000;
-/** Blocks without money that are committed together in a backlog: a transaction for each would cost more than reading it. */
-const QUIET_TOGETHER = 24;
+/** Blocks without money that are committed together in a backlog, at the latest when the look ends: a transaction for each would cost more than reading it. */
+const QUIET_TOGETHER = 96;
 /** A read this far below the finalized head was made when no endpoint in use could still be importing the block. */
 const FINAL_FOR_LONG_BLOCKS = 128;
 /** A quiet chain is noted as read at least this often, so that readiness can tell quiet from away. */
