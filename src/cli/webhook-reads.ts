@@ -2,9 +2,9 @@ import { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '../db/entities
 import type { Em } from '../db/orm.ts';
 import { isUuid } from '../domain/ids.ts';
 import { OperatorError } from '../errors.ts';
-import type { Scope } from '../services/customers.ts';
 import type { Deps } from '../services/deps.ts';
 import { type DeliveryView, presentDelivery } from '../services/present.ts';
+import type { Scope } from '../services/scope.ts';
 
 const MAX_ATTEMPTS = 20_000;
 

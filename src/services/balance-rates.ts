@@ -1,7 +1,7 @@
 import { CURRENCIES, type Currency } from '../domain/assets.ts';
 import { RATE_DECIMALS } from '../domain/money.ts';
-import type { Scope } from './customers.ts';
 import type { Deps } from './deps.ts';
+import type { Scope } from './scope.ts';
 
 /** USD of one coin by currency, with 8 decimals. A currency whose price nobody knows is absent. */
 export type Rates = ReadonlyMap<Currency, bigint>;

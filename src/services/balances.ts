@@ -2,11 +2,11 @@ import { ASSETS, type Asset, CURRENCIES, type Currency, type Network } from '../
 import type { LedgerAccount } from '../domain/ledger.ts';
 import { centsToJsonNumber, formatUnits, rateToJsonNumber, usdCents } from '../domain/money.ts';
 import { type Rates, valuationRates } from './balance-rates.ts';
-import type { Scope } from './customers.ts';
 import { idFrom } from './deposits/identity.ts';
 import type { Deps } from './deps.ts';
 import type { PageOf, PageRequest } from './list-page.ts';
 import { Refusal } from './refusal.ts';
+import type { Scope } from './scope.ts';
 
 export type BalanceView = {
   is_live: boolean;

@@ -16,10 +16,8 @@ import {
 } from './list-page.ts';
 import { type AddressRow, type CustomerView, presentCustomer } from './present.ts';
 import { notFound, Refusal } from './refusal.ts';
+import type { Scope } from './scope.ts';
 import { type Tx, transact } from './transact.ts';
-
-/** Whose data: every read and write of the API names both. */
-export type Scope = { readonly merchantId: string; readonly mode: Mode };
 
 export type NewCustomer = Scope & {
   readonly externalId: string | null;

@@ -3,11 +3,11 @@ import type { Em } from '../db/orm.ts';
 import type { Currency, Network } from '../domain/assets.ts';
 import type { DepositState } from '../domain/deposit.ts';
 import { isUuid } from '../domain/ids.ts';
-import type { Scope } from './customers.ts';
 import type { Deps } from './deps.ts';
 import { type Condition, type CreatedBetween, createdBetween, inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
 import { type DepositView, presentDeposit } from './present.ts';
 import { notFound } from './refusal.ts';
+import type { Scope } from './scope.ts';
 
 export type DepositFilters = CreatedBetween & {
   readonly status?: DepositState | undefined;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { IdempotencyAnswer } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
-import type { Scope } from './customers.ts';
 import type { Deps } from './deps.ts';
 import { type Around, transactAround } from './outer-transaction.ts';
+import type { Scope } from './scope.ts';
 
 /** How long a stored answer is given again. */
 export const ANSWER_KEPT_MS = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import type { Em } from '../db/orm.ts';
-import type { Scope } from './customers.ts';
 import { Refusal } from './refusal.ts';
+import type { Scope } from './scope.ts';
 
 /** A SQL condition with its parameters in order. */
 export type Condition = { readonly sql: string; readonly values: readonly unknown[] };

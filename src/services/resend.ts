@@ -2,13 +2,13 @@ import { Event, WebhookDelivery } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import { isoSeconds, TEST_EVENT } from '../domain/events.ts';
 import { eventWorkflowId, isUuid, resendWorkflowId } from '../domain/ids.ts';
-import type { Scope } from './customers.ts';
 import type { Deps } from './deps.ts';
 import { findEndpoint, findTarget } from './endpoints.ts';
 import { recordEvent } from './events.ts';
 import { inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
 import { type AttemptRow, type DeliveryView, presentDelivery } from './present.ts';
 import { notFound, Refusal } from './refusal.ts';
+import type { Scope } from './scope.ts';
 import { transact } from './transact.ts';
 
 /** A delivery that is resent for ever must not make its own view endless: only the latest attempts are shown. */

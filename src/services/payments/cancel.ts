@@ -1,8 +1,8 @@
 import { PaymentLink } from '../../db/entities/index.ts';
 import { isUuid } from '../../domain/ids.ts';
-import type { Scope } from '../customers.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, Refusal } from '../refusal.ts';
+import type { Scope } from '../scope.ts';
 import { transact } from '../transact.ts';
 import { wakePayment } from './actor-message.ts';
 import { type PaymentLinkView, paymentViews } from './present.ts';

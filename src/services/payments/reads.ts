@@ -1,7 +1,6 @@
 import { PaymentLink } from '../../db/entities/index.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { LinkStatus } from '../../domain/payment-link.ts';
-import type { Scope } from '../customers.ts';
 import type { Deps } from '../deps.ts';
 import {
   type Condition,
@@ -14,6 +13,7 @@ import {
   type PageRequest,
 } from '../list-page.ts';
 import { notFound } from '../refusal.ts';
+import type { Scope } from '../scope.ts';
 import { type PaymentLinkView, paymentViews } from './present.ts';
 
 export type PaymentLinkFilters = CreatedBetween & {
