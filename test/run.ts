@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { processTree, signalProcess } from '../src/devnet/process-table.ts';
+import { findTemporalServer } from '../src/devnet/temporal-server-install.ts';
 import { installPrograms } from './support/debian.ts';
 
 // `npm test`: type check, lint, unused code, then the tests. The last line of the output is "N passed, N failed".
@@ -133,6 +134,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 if (files.length === 0) {
   installPrograms(console.log, process.env);
+  // Here, where its progress is seen. A test that needs the server fails with the reason if it cannot be had.
+  await findTemporalServer({ log: console.log, env: process.env }).catch((error: Error) => console.log(error.message));
   await runChecks(count);
 }
 await runMocha(files, count);

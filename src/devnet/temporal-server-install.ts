@@ -82,9 +82,15 @@ async function lockAndBuild(target: string, input: Input): Promise<void> {
 export async function findTemporalServer(input: Input): Promise<TemporalServerPrograms> {
   const target = join(cacheFolder(input.env), `temporal-server-${VERSION}`);
   // The folder appears under this name only when everything in it is complete.
-  if (!existsSync(target)) {
-    mkdirSync(dirname(target), { recursive: true });
+  if (existsSync(target)) return programsIn(target);
+  mkdirSync(dirname(target), { recursive: true });
+  try {
     await lockAndBuild(target, input);
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new Error(`the production Temporal server cannot be built here (${reason}): install Go 1.21 or newer, then try again`, {
+      cause: error,
+    });
   }
   return programsIn(target);
 }

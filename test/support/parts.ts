@@ -9,7 +9,6 @@ import { type Postgres, startPostgres } from '../../src/devnet/postgres.ts';
 import { type Log, stopAllChildren, stopLeftovers } from '../../src/devnet/processes.ts';
 import { startTemporal, type Temporal } from '../../src/devnet/temporal.ts';
 import { startTemporalServer } from '../../src/devnet/temporal-server.ts';
-import { findTemporalServer } from '../../src/devnet/temporal-server-install.ts';
 
 /** A server of one test's own: it may be stopped, killed and frozen, and comes back over the same data on the same port. */
 export type Restartable<T> = { readonly now: T; stop(): Promise<void>; kill(): Promise<void>; start(): Promise<T> };
@@ -120,12 +119,10 @@ export async function ownTemporal(): Promise<Restartable<Temporal>> {
 }
 
 /**
- * A Temporal server as production runs it, that one test may kill; its stores are in a PostgreSQL server of its own. The development server
- * where the production one cannot be had on this machine. Its first call for a user may build for minutes.
+ * A Temporal server as production runs it, that one test may kill; its stores are in a PostgreSQL server of its own. Its first call for a
+ * user may build for minutes. Throws a sentence where the server cannot be built.
  */
 export async function ownProductionTemporal(): Promise<Restartable<Temporal>> {
-  const programs = await findTemporalServer({ log: silent, env: process.env }).catch(() => undefined);
-  if (!programs) return await ownTemporal();
   const dataDir = await tempDir('own-temporal-server');
   const stores = await ownPostgres();
   const start = async (port?: number): Promise<Temporal> => ({
