@@ -54,7 +54,7 @@ export async function checkBooks(deps: Deps): Promise<Books> {
   return await deps.orm.em.fork().transactional(
     async (em) => {
       const [size] = await em.execute<{ deposits: number; lines: number }[]>(
-        'select (select count(*) from deposits)::float8 as deposits, (select count(*) from ledger_entries)::float8 as lines',
+        'select (select count(*) from deposits)::int as deposits, (select count(*) from ledger_entries)::int as lines',
       );
       const found: BooksDifference[] = [];
       let total = 0;
