@@ -7,6 +7,7 @@ import { Migration20261121000005_idempotency } from './Migration20261121000005_i
 import { Migration20261121000006_balance_totals } from './Migration20261121000006_balance_totals.ts';
 import { Migration20261121000007_row_counts } from './Migration20261121000007_row_counts.ts';
 import { Migration20261121000010_webhook_slots } from './Migration20261121000010_webhook_slots.ts';
+import { Migration20261121000011_unrecognised_by_block } from './Migration20261121000011_unrecognised_by_block.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -19,4 +20,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000006_balance_totals', class: Migration20261121000006_balance_totals },
   { name: 'Migration20261121000007_row_counts', class: Migration20261121000007_row_counts },
   { name: 'Migration20261121000010_webhook_slots', class: Migration20261121000010_webhook_slots },
+  { name: 'Migration20261121000011_unrecognised_by_block', class: Migration20261121000011_unrecognised_by_block },
 ];

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { RpcCall } from '../support/fault-proxy.ts';
+import { changed } from './faults.ts';
 import { type Following, type Row, startFollowing } from './following.ts';
 
 /** Finality 32 blocks below the head, so that reorgs of up to that depth are honest. */
@@ -63,6 +64,48 @@ describe('following a chain that replaces many blocks', function () {
     expect(after['verified_at']).to.not.equal(null);
     expect(await rowOf(gone.hash)).to.include({ block_hash: null });
     await expectOnChain();
+  });
+
+  const aside = async (address: string) =>
+    await live.rows('select transaction_hash from unrecognised_transfers where address_key = ? order by amount_units', [address.slice(2)]);
+
+  it('forgets what was set aside in a block that is replaced, and keeps what came back', async () => {
+    const address = await live.newAddress('test');
+    const gone = await live.chain.usdt.call('transfer', [address, 5n], { from: live.chain.accounts[3] });
+    const back = await live.chain.usdt.call('transfer', [address, 6n]);
+    await live.chain.mine(2);
+    await live.follow();
+    expect(await aside(address)).to.deep.equal([{ transaction_hash: gone }, { transaction_hash: back }]);
+    const raw = await rawOf(back);
+    await live.chain.reorg(3);
+    await live.follow();
+    expect(await aside(address)).to.deep.equal([]);
+    await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
+    await live.finish();
+    expect(await aside(address)).to.deep.equal([{ transaction_hash: back }]);
+    await live.reconcile();
+    expect(await live.rows('select * from balance_differences where address_key = ?', [address.slice(2)])).to.deep.equal([]);
+  });
+
+  it('forgets what only the first read showed, and keeps what the final block holds', async () => {
+    const [first, second] = [await live.newAddress('test'), await live.newAddress('test')];
+    const real = await live.chain.usdt.call('transfer', [first, 7n]);
+    await live.chain.mine(1);
+    live.proxy.fault = changed('eth_getBlockReceipts', (receipts: { logs: { topics: string[] }[] }[]) =>
+      receipts.map((receipt) => ({
+        ...receipt,
+        logs: [
+          ...receipt.logs,
+          ...receipt.logs.map((log) => ({ ...log, topics: [log.topics[0], log.topics[1], `0x${second.slice(2).padStart(64, '0')}`] })),
+        ],
+      })),
+    );
+    await live.follow();
+    expect(await aside(second), 'an invented transfer is set aside at first').to.deep.equal([{ transaction_hash: real }]);
+    live.proxy.fault = undefined;
+    await live.finish();
+    expect(await aside(second)).to.deep.equal([]);
+    expect(await aside(first)).to.deep.equal([{ transaction_hash: real }]);
   });
 
   it('follows a reorg that happens while an outage is being caught up with', async () => {

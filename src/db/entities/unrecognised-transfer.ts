@@ -17,7 +17,10 @@ const schema = defineEntity({
     reason: p.string().length(300),
     createdAt: p.datetime().columnType('timestamptz'),
   },
-  indexes: [{ name: 'unrecognised_transfers_address_index', properties: ['network', 'addressKey'] }],
+  indexes: [
+    { name: 'unrecognised_transfers_address_index', properties: ['network', 'addressKey'] },
+    { name: 'unrecognised_transfers_block_index', properties: ['network', 'blockNumber'] },
+  ],
   uniques: [{ name: 'unrecognised_transfers_unique', properties: ['network', 'transactionHash', 'addressKey', 'contractAddress'] }],
 });
 

@@ -4,10 +4,10 @@ import { NATIVE_CURRENCY } from '../../domain/assets.ts';
 import { depositIdOf } from '../deposits/identity.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
-import { recordUnrecognised } from './commit.ts';
 import { assetKey, expectedUnits } from './expected.ts';
 import type { FollowedChain } from './follow.ts';
 import { recordAgain } from './rescan.ts';
+import { recordUnrecognised } from './unrecognised.ts';
 
 /** One of our own wallets sent it: no deposit, but it explains a balance. */
 export const FROM_OWN_WALLET = 'from one of our own wallets';

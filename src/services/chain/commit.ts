@@ -1,4 +1,4 @@
-import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chain/port.ts';
+import type { ScannedBlock, Transfer } from '../../chain/port.ts';
 import { ChainBlock, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
@@ -9,13 +9,13 @@ import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payments/money.ts';
 import { type Tx, transact } from '../transact.ts';
 import { moveCursor } from './cursor.ts';
+import { forgetAbsent, recordUnrecognised, setAside } from './unrecognised.ts';
 
 export type ChainState = { readonly headNumber: number; readonly finalizedNumber: number };
 export type Commit = { readonly created: number; readonly foundLate: number; readonly withdrawn: number };
 
 /** Blocks that stay known below the verified height, so that a break of finality is still seen as one. */
 const KEPT_BELOW_VERIFIED = 300;
-const NATIVE = '';
 
 const keyOf = (address: string): string => address.slice(-40).toLowerCase();
 
@@ -103,7 +103,10 @@ async function forgetOldBlocks(em: Em, network: Network, verified: { from: numbe
   await em.nativeDelete(ChainBlock, { network, number: { $lt: verified.to - KEPT_BELOW_VERIFIED } });
 }
 
-/** Marks the deposits of a final block that its second read holds, and unbinds those that it does not hold. Returns how many were unbound. */
+/**
+ * Marks the deposits of a final block that its second read holds, and unbinds those that it does not hold. Returns how many were unbound.
+ * What was set aside and is not in it is forgotten.
+ */
 export async function markVerified(em: Em, deps: Deps, network: Network, block: ScannedBlock): Promise<number> {
   const bound = await em.execute<BoundDeposit[]>(
     `select id, transaction_hash, address_key, currency, block_hash from deposits where network = ? and mode = 'live' and block_number = ? and block_hash is not null`,
@@ -128,6 +131,7 @@ export async function markVerified(em: Em, deps: Deps, network: Network, block: 
       deps.log.error({ depositId: row.id, block: block.number }, 'the final block does not hold a deposit that its first read showed');
     }
   }
+  await forgetAbsent(em, deps, network, block);
   return withdrawn;
 }
 
@@ -187,36 +191,4 @@ export async function recordTransfers(tx: Tx, deps: Deps, { network, block, pric
     }
   }
   return created;
-}
-
-async function setAside(
-  em: Em,
-  deps: Deps,
-  input: { network: Network; block: ScannedBlock; transfer: Transfer; address: string },
-): Promise<void> {
-  const { transfer, block, network } = input;
-  const reason = 'real money on a test-mode address';
-  const contract = transfer.kind === 'native' ? null : deps.settings.contracts[network];
-  await recordUnrecognised(em, deps, {
-    network,
-    block,
-    transfers: [{ txHash: transfer.txHash, to: transfer.to, contract, amountUnits: transfer.amountUnits, reason }],
-  });
-  deps.log.error({ network, transactionHash: transfer.txHash, address: input.address }, reason);
-}
-
-type Aside = { network: Network; block: ScannedBlock; transfers: readonly UnrecognisedTransfer[] };
-
-/** Keeps what reached our addresses and cannot be credited. One row for each transaction, address and contract. */
-export async function recordUnrecognised(em: Em, deps: Deps, { network, block, transfers }: Aside): Promise<void> {
-  for (const transfer of transfers) {
-    await em.execute(
-      `insert into unrecognised_transfers (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, created_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (network, transaction_hash, address_key, contract_address) do nothing`,
-      [
-        ...[deps.newId(), network, transfer.txHash, transfer.to, keyOf(transfer.to), transfer.contract ?? NATIVE],
-        ...[transfer.amountUnits?.toString() ?? null, block.number, transfer.reason.slice(0, 290), deps.now()],
-      ],
-    );
-  }
 }

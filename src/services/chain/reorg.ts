@@ -4,6 +4,7 @@ import { withdrawHeld } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
 import { moveCursor } from './cursor.ts';
+import { forgetAbove } from './unrecognised.ts';
 
 /** No kept block is in the chain any more: the endpoints serve another chain, or it was rewritten deeper than anything we kept. */
 export class NoCommonBlock extends Error {
@@ -13,7 +14,7 @@ export class NoCommonBlock extends Error {
 /**
  * The chain no longer holds the block the cursor stands on. Goes back to the last block that both sides share and unbinds the deposits
  * above it: they keep their state, and the next reads bind them again or `advance` withdraws them once finality has passed. What was
- * held for failed ones is taken back at once.
+ * held for failed ones is taken back at once, and what was set aside for the operator above it is forgotten.
  */
 export async function rollBack(
   deps: Deps,
@@ -37,6 +38,7 @@ export async function rollBack(
        where network = ? and mode = 'live' and block_number > ? and block_hash is not null returning id, status`,
       [now, now, cursor.network, ancestor.number],
     );
+    const forgotten = await forgetAbove(tx.em, cursor.network, ancestor.number);
     const lost = unbound.filter((row) => row.status === 'failed').map((row) => row.id);
     await withdrawHeld(tx.em, deps, lost);
     for (const row of unbound) {
@@ -44,7 +46,7 @@ export async function rollBack(
       deps.log.error({ depositId: row.id, status: row.status }, 'finality broke under a credited deposit; look at it with "deposit stuck"');
     }
     deps.log.warn(
-      { network: cursor.network, from: cursor.scannedNumber, ancestor: ancestor.number, deposits: unbound.length },
+      { network: cursor.network, from: cursor.scannedNumber, ancestor: ancestor.number, deposits: unbound.length, setAside: forgotten },
       'blocks were replaced; following the new chain',
     );
   });

@@ -4,10 +4,11 @@ import { ChainBlock, ChainCursor } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
-import { markVerified, pricesFor, recordTransfers, recordUnrecognised } from './commit.ts';
+import { markVerified, pricesFor, recordTransfers } from './commit.ts';
 import { readCursor } from './cursor.ts';
 import type { FollowedChain } from './follow.ts';
 import { readInOrder } from './read-in-order.ts';
+import { recordUnrecognised } from './unrecognised.ts';
 import { loadWatched } from './watched.ts';
 
 export type RescanResult = { readonly blocks: number; readonly found: number };
