@@ -2,15 +2,17 @@ import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { processTree, signalProcess } from '../src/devnet/process-table.ts';
+import { findTemporalCli } from '../src/devnet/temporal-cli.ts';
 import { findTemporalServer } from '../src/devnet/temporal-server-install.ts';
 import { installPrograms } from './support/debian.ts';
 
-// `npm test`: type check, lint, unused code, then the tests. The last line of the output is "N passed, N failed".
-// With arguments, only mocha runs, over those files.
+// `npm test`: type check, lint, unused code, then the tests, in two processes beside each other: most of them wait for servers and clocks.
+// The last line of the output is "N passed, N failed". With arguments, only mocha runs, over those files.
 
 const ROOT = join(import.meta.dirname, '..');
 const BIN = join(ROOT, 'node_modules/.bin');
-const ALL_TESTS = 'test/**/*.test.ts';
+/** About as long as each other. Each has servers of its own. */
+const LANES = [['test/actors/**/*.test.ts'], ['test/**/*.test.ts', '--ignore', 'test/actors/**']] as const;
 const RUN_LIMIT_MS = 75 * 60_000;
 const CHECK_LIMIT_MS = 10 * 60_000;
 const EXIT_GRACE_MS = Number(process.env['TEST_EXIT_GRACE_MS'] ?? 30_000);
@@ -91,12 +93,13 @@ async function runChecks(count: Count): Promise<void> {
   }
 }
 
-async function runMocha(files: readonly string[], count: Count): Promise<void> {
+/** Runs mocha and prints what it says to `write`. Whatever goes wrong beside the tests counts as one that failed. */
+async function runMocha(args: readonly string[], count: Count, write: (text: string) => void): Promise<void> {
   let seen = '';
   let hung: NodeJS.Timeout | undefined;
   let problem: string | undefined;
   const onText = (text: string, end: () => void) => {
-    process.stdout.write(text);
+    write(text);
     seen = (seen + stripVTControlCharacters(text)).slice(-1_000);
     if (hung || !/^ {2}\d+ passing \(/m.test(seen)) return;
     hung = setTimeout(() => {
@@ -104,24 +107,35 @@ async function runMocha(files: readonly string[], count: Count): Promise<void> {
       end();
     }, EXIT_GRACE_MS);
   };
-  const ended = await runCommand(process.execPath, ['node_modules/mocha/bin/mocha.js', ...(files.length > 0 ? files : [ALL_TESTS])], {
-    limitMs: RUN_LIMIT_MS,
-    onText,
-  });
+  const ended = await runCommand(process.execPath, ['node_modules/mocha/bin/mocha.js', ...args], { limitMs: RUN_LIMIT_MS, onText });
   clearTimeout(hung);
   const output = stripVTControlCharacters(ended.output);
   const last = (pattern: RegExp) => Number([...output.matchAll(pattern)].at(-1)?.[1] ?? 0);
   const failed = last(/^ {2}(\d+) failing$/gm);
-  count.passed += last(/^ {2}(\d+) passing \(/gm);
+  const passed = last(/^ {2}(\d+) passing \(/gm);
+  count.passed += passed;
   count.failed += failed;
-  if (problem === undefined && ended.code !== 0 && failed === 0) {
-    problem = `the test process ended with ${ended.signal ?? ended.code} and named no failed test`;
+  if (problem === undefined && failed === 0) {
+    if (ended.code !== 0) problem = `the test process ended with ${ended.signal ?? ended.code} and named no failed test`;
+    else if (passed === 0) problem = 'no test ran';
   }
   if (problem !== undefined) {
     count.failed++;
-    console.log(`  ✘ ${problem}`);
+    write(`  ✘ ${problem}\n`);
   }
   if (ended.signal) await (await import('./support/parts.ts')).clearKilledRuns();
+}
+
+/** All tests. The output of the second lane is kept back until the first has ended, so that neither tears the other's apart. */
+async function runLanes(count: Count): Promise<void> {
+  const print = (text: string): void => void process.stdout.write(text);
+  let kept: string[] | undefined = [];
+  const [first, second] = LANES;
+  const running = runMocha(second, count, (text) => (kept ? kept.push(text) : print(text)));
+  await runMocha(first, count, print);
+  for (const text of kept) print(text);
+  kept = undefined;
+  await running;
 }
 
 const files = process.argv.slice(2);
@@ -134,10 +148,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 if (files.length === 0) {
   installPrograms(console.log, process.env);
-  // Here, where its progress is seen. A test that needs the server fails with the reason if it cannot be had.
-  await findTemporalServer({ log: console.log, env: process.env }).catch((error: Error) => console.log(error.message));
+  // Here, where the progress is seen. A test that needs one of them fails with the reason if it cannot be had.
+  for (const find of [findTemporalCli, findTemporalServer])
+    await find({ log: console.log, env: process.env }).catch((error: Error) => console.log(error.message));
   await runChecks(count);
 }
-await runMocha(files, count);
+if (files.length === 0) await runLanes(count);
+else await runMocha(files, count, (text) => void process.stdout.write(text));
 console.log(`${count.passed} passed, ${count.failed} failed`);
 process.exitCode = count.failed === 0 && count.passed > 0 ? 0 : 1;

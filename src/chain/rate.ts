@@ -25,13 +25,22 @@ const SLOWEST = 1;
 const ONE_REFUSAL_MS = 1_000;
 /** Back to just under the rate that was refused within seconds, beyond it only slowly: most limits are fixed numbers. */
 const GROWTH_PER_S = 1.3;
-const CEILING_GROWTH_PER_MIN = 1.05;
 const UNDER_REFUSED = 0.95;
+/**
+ * In what time the ceiling doubles. Slowly after a refusal, which is a limit met; fast where the endpoint was asked far below the rate it
+ * had allowed: then it had a bad moment, or others share its limit. Each minute without a refusal halves it.
+ */
+const SLOW_DOUBLING_MS = 14 * 60_000;
+const FAST_DOUBLING_MS = 5_000;
+const CALM_MS = 60_000;
+/** Less than this share of the allowed rate is far below it. */
+const FAR_BELOW = 0.2;
 
 /** Makes a bucket for one endpoint. */
 export function createRate({ perSecond, burst, now }: RateOptions): Rate {
   let rate = perSecond;
   let ceiling = perSecond;
+  let doublingMs = FAST_DOUBLING_MS;
   let allowance = burst;
   let adjustedAt = now();
   let refusedAt = Number.NEGATIVE_INFINITY;
@@ -42,7 +51,8 @@ export function createRate({ perSecond, burst, now }: RateOptions): Rate {
     const passedMs = now() - adjustedAt;
     if (passedMs < 100) return;
     adjustedAt = now();
-    ceiling = Math.min(perSecond, ceiling * CEILING_GROWTH_PER_MIN ** (passedMs / 60_000));
+    const doubles = Math.max(FAST_DOUBLING_MS, doublingMs / 2 ** ((now() - refusedAt) / CALM_MS));
+    ceiling = Math.min(perSecond, ceiling * 2 ** (passedMs / doubles));
     rate = Math.min(ceiling, rate * GROWTH_PER_S ** (passedMs / 1_000));
     if (ceiling === perSecond) allowance = burst;
   }
@@ -67,9 +77,10 @@ export function createRate({ perSecond, burst, now }: RateOptions): Rate {
     },
     refused() {
       if (now() - refusedAt < ONE_REFUSAL_MS) return;
-      refusedAt = now();
       grow();
+      refusedAt = now();
       const measured = Math.max(second.count, second.before);
+      doublingMs = measured < rate * FAR_BELOW ? FAST_DOUBLING_MS : SLOW_DOUBLING_MS;
       ceiling = Math.max(SLOWEST, Math.min(rate, measured) * UNDER_REFUSED);
       rate = Math.max(SLOWEST, ceiling / 2);
       // What the endpoint counts as a burst is unknown: no more of them until the limit is forgotten.

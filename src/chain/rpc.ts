@@ -26,6 +26,8 @@ type State = {
 
 /** A caller that asks again at once is slowed down by the pool itself, so that no retry loop can turn into a storm. */
 const WAIT_FOR_ENDPOINT_MS = 1_000;
+/** One whose next turn is further away than this is passed over for another that has none before it. */
+const LONG_WAIT_MS = 250;
 /** An endpoint whose next turn is further away than this needs its budget for whole blocks: it is not asked for extras. */
 const SPARE_WAIT_MS = 1_000;
 /** An endpoint of another chain is looked at again after this time: a wrong proxy gets repaired. */
@@ -237,10 +239,12 @@ class Pool implements RpcPool {
     );
   }
 
-  /** Usable endpoints, the best first: no failures, then up to date, then as configured. */
+  /** Usable endpoints, the best first: up to date, then without a queue before it, then without failures, then as configured. */
   #candidates(): State[] {
     const ready = this.#states.filter((state) => state.notBefore <= this.#now());
-    return ready.sort((a, b) => Number(this.#lags(a)) - Number(this.#lags(b)) || a.failures - b.failures || a.index - b.index);
+    const rank = (state: State): number => (this.#lags(state) ? 2 : 0) + (state.rate.waitMs() > LONG_WAIT_MS ? 1 : 0);
+    const ranks = new Map(ready.map((state) => [state, rank(state)]));
+    return ready.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0) || a.failures - b.failures || a.index - b.index);
   }
 
   #sawHead(state: State, number: number): void {

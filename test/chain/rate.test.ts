@@ -47,6 +47,28 @@ describe('how fast an endpoint is asked', () => {
     expect(refused).to.be.at.most(2);
   });
 
+  it('is asked as before within a minute of a refusal in a quiet moment', () => {
+    let nowMs = 0;
+    const rate = createRate({ perSecond: 200, burst: 50, now: () => nowMs });
+    for (; nowMs < 10_000; nowMs += 400) rate.takeMs();
+    rate.refused();
+    expect(rate.perSecond()).to.be.at.most(3);
+    for (const until = nowMs + 50_000; nowMs < until; nowMs += 400) rate.takeMs();
+    expect(rate.perSecond()).to.equal(200);
+  });
+
+  it('is asked as before within minutes even where refusals went on for a while', () => {
+    let nowMs = 0;
+    const rate = createRate({ perSecond: 200, burst: 50, now: () => nowMs });
+    for (let i = 0; i < 100; i++) {
+      nowMs += rate.takeMs() + 400;
+      rate.refused();
+    }
+    expect(rate.perSecond()).to.be.at.most(2);
+    for (const until = nowMs + 8 * 60_000; nowMs < until; nowMs += 1_000) rate.takeMs();
+    expect(rate.perSecond()).to.equal(200);
+  });
+
   it('takes refusals of requests that were under way together for one', () => {
     let nowMs = 0;
     const rate = createRate({ perSecond: 100, burst: 50, now: () => nowMs });

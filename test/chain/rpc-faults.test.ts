@@ -203,6 +203,15 @@ describe('endpoints that fail, lie or lag', () => {
     ]);
   });
 
+  it('asks the next endpoint while the first one has no turn left for a while', async () => {
+    const rpc = pool([bad.url, good.url], { requestsPerSecond: 2, burst: 2, probeEveryMs: 60_000 });
+    const calls = Array.from({ length: 6 }, async () => await rpc.run((session) => session.call('eth_blockNumber', []), signal));
+    expect(await Promise.all(calls)).to.have.length(6);
+    for (let i = 0; i < 4; i++) await rpc.run((session) => session.call('eth_blockNumber', []), signal);
+    expect(bad.calls.length, 'the first one').to.be.at.least(4);
+    expect(good.calls.length, 'the next one').to.be.at.least(4);
+  });
+
   it('asks another endpoint for a block that the first one does not have yet', async () => {
     bad.fault = changed('eth_getBlockByNumber', () => null);
     expectComplete(await readerOf(pool([bad.url, good.url])).scan(number, watched, signal));
