@@ -40,7 +40,7 @@ const BATCH_BLOCKS = 24;
 const BACKLOG_BLOCKS = 1_920;
 const BACKLOG_LOOK_MS = 2_000;
 /** Blocks without money that are committed together in a backlog, at the latest when the look ends: a transaction for each would cost more than reading it. */
-const QUIET_TOGETHER = 96;
+const QUIET_TOGETHER = 48;
 /** A read this far below the finalized head was made when no endpoint in use could still be importing the block. */
 const FINAL_FOR_LONG_BLOCKS = 128;
 /** A quiet chain is noted as read at least this often, so that readiness can tell quiet from away. */

@@ -3,7 +3,7 @@ import type { ScannedBlock } from '../../chain/port.ts';
 /** Blocks under way at a time; with the size limit of an answer it bounds the memory of a catch-up. */
 export const PARALLEL_READS = 12;
 /** Blocks that may lie read before they are taken: small ones by then. They keep the endpoint busy while those before them are committed. */
-export const READ_AHEAD = 96;
+export const READ_AHEAD = 24;
 
 type Read = (number: number) => Promise<ScannedBlock | undefined>;
 
