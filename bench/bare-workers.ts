@@ -1,6 +1,7 @@
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { linkTemporal, TASK_QUEUE, type TemporalLink } from '../src/temporal/client.ts';
 import { ensureSearchAttributes } from '../src/temporal/search-attributes.ts';
+import { CORE_TUNING, WEBHOOK_TUNING } from '../src/temporal/worker.ts';
 import { workflowBundle } from '../src/temporal/workflow-bundle.ts';
 import { ownTemporal } from '../test/support/parts.ts';
 import { WEBHOOK_TASK_QUEUE } from '../workflows/timeouts.ts';
@@ -14,7 +15,7 @@ export type BareActivities = {
 /** The gateway's own workflows on a Temporal server of their own, without the gateway. */
 export type BareTemporal = {
   readonly link: TemporalLink;
-  /** Starts workers for both queues that poll and cache as the gateway's do. To be called once. */
+  /** Starts workers for both queues tuned as the gateway's are. To be called once. */
   work(activities: BareActivities): Promise<void>;
   /** Ends the workers and the server. */
   stop(): Promise<void>;
@@ -38,16 +39,13 @@ export async function startBareTemporal(): Promise<BareTemporal> {
         taskQueue: TASK_QUEUE,
         workflowBundle: await workflowBundle(),
         activities,
-        maxCachedWorkflows: 1_500,
-        workflowTaskPollerBehavior: { type: 'autoscaling' },
-        activityTaskPollerBehavior: { type: 'autoscaling' },
+        ...CORE_TUNING,
       });
       const hooks = await Worker.create({
         ...common,
         taskQueue: WEBHOOK_TASK_QUEUE,
         activities: { deliverWebhook: activities.deliverWebhook },
-        maxConcurrentActivityTaskExecutions: 200,
-        activityTaskPollerBehavior: { type: 'autoscaling' },
+        ...WEBHOOK_TUNING,
       });
       workers = [core, hooks];
       running = Promise.all(workers.map((worker) => worker.run()));

@@ -1,10 +1,11 @@
 // A pool of JSON-RPC endpoints of one chain: which one to ask, when to leave one alone, and what to say when none answers.
+import { backOffMs } from './back-off.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
 import { createHttpPost } from './http-post.ts';
 import { pause } from './pause.ts';
 import type { EndpointStatus } from './port.ts';
 import { createRate, type Rate } from './rate.ts';
-import { restMs } from './rest.ts';
+
 import { callEndpoint, type Endpoint, parseEndpoint } from './rpc-call.ts';
 import type { RpcPool, RpcPoolOptions, RpcSession } from './rpc-types.ts';
 
@@ -226,7 +227,7 @@ class Pool implements RpcPool {
     // Requests that were under way together fail together: that is one failure, not a reason for a longer pause.
     const resting = this.#now() < state.notBefore;
     if (!resting) state.failures = Math.min(state.failures + 1, 16);
-    const rest = restMs(failure, state.failures, this.#options.random ?? Math.random);
+    const rest = backOffMs(failure, state.failures, this.#options.random ?? Math.random);
     if (!resting || failure.retryAfterMs !== undefined) state.notBefore = Math.max(state.notBefore, this.#now() + rest);
     this.#setProblem(state, failure.message);
   }

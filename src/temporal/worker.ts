@@ -13,11 +13,18 @@ export type RunningWorker = {
 };
 
 const CONNECT_RETRY_MS = 1_000;
-const CACHED_WORKFLOWS = 1_500;
-/** Steps of deposits at the same time, about as many as there are database connections: more would only queue for them. */
-const CONCURRENT_STEPS = 30;
-/** Webhooks at the same time; most of their time they wait for receivers. */
-const CONCURRENT_WEBHOOKS = 300;
+/** How workflows and their steps are worked on. Steps at the same time about as many as database connections: more would only queue for them. */
+export const CORE_TUNING = {
+  maxCachedWorkflows: 1_500,
+  maxConcurrentActivityTaskExecutions: 30,
+  workflowTaskPollerBehavior: { type: 'autoscaling' },
+  activityTaskPollerBehavior: { type: 'autoscaling' },
+} as const;
+/** How webhooks are worked on: most of their time they wait for receivers. */
+export const WEBHOOK_TUNING = {
+  maxConcurrentActivityTaskExecutions: 300,
+  activityTaskPollerBehavior: { type: 'autoscaling' },
+} as const;
 /** Longer than a webhook's attempt with its record, so that a shutdown cuts none off. */
 const GRACE_MS = 16_000;
 
@@ -59,17 +66,13 @@ export async function runWorker(input: {
     taskQueue: TASK_QUEUE,
     workflowBundle: bundle,
     activities,
-    maxCachedWorkflows: CACHED_WORKFLOWS,
-    maxConcurrentActivityTaskExecutions: CONCURRENT_STEPS,
-    workflowTaskPollerBehavior: { type: 'autoscaling' },
-    activityTaskPollerBehavior: { type: 'autoscaling' },
+    ...CORE_TUNING,
   });
   const hooks = await Worker.create({
     ...common,
     taskQueue: WEBHOOK_TASK_QUEUE,
     activities: { deliverWebhook: activities.deliverWebhook },
-    maxConcurrentActivityTaskExecutions: CONCURRENT_WEBHOOKS,
-    activityTaskPollerBehavior: { type: 'autoscaling' },
+    ...WEBHOOK_TUNING,
   });
   const finished = Promise.all([core.run(), hooks.run()]).then(() => connection.close());
   return {

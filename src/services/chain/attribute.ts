@@ -4,6 +4,7 @@ import { NATIVE_CURRENCY } from '../../domain/assets.ts';
 import { depositIdOf } from '../deposits/identity.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
+import { addressKeyOf } from './address-key.ts';
 import { assetKey, expectedUnits } from './expected.ts';
 import type { FollowedChain } from './follow.ts';
 import { recordAgain } from './rescan.ts';
@@ -21,7 +22,7 @@ export async function expectedAt(deps: Deps, kept: BalanceDifference, blockNumbe
 
 /** True for a movement to the difference's address in its currency. */
 export function explains(kept: BalanceDifference, transfer: Transfer): boolean {
-  return transfer.currency === kept.currency && transfer.to.slice(-40) === kept.addressKey;
+  return transfer.currency === kept.currency && addressKeyOf(transfer.to) === kept.addressKey;
 }
 
 /** Records what a block shows for us and was not recorded: deposits, and what our own wallets sent to this address. */

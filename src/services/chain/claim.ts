@@ -3,6 +3,7 @@ import { BalanceDifference, Deposit, DepositAddress } from '../../db/entities/in
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { DecisionRefused } from '../deposits/operator.ts';
 import type { Deps } from '../deps.ts';
+import { addressKeyOf } from './address-key.ts';
 import { expectedAt, recordCandidate, scanPast } from './attribute.ts';
 import { readCursor } from './cursor.ts';
 import { settleDifference } from './differences.ts';
@@ -39,10 +40,10 @@ export async function claimTransaction(
   const live = await liveKeys(
     deps,
     reader.network,
-    shown.map((transfer) => transfer.to.slice(-40)),
+    shown.map((transfer) => addressKeyOf(transfer.to)),
   );
   const missing = shown.filter(
-    (transfer) => live.has(transfer.to.slice(-40)) && !before.some((deposit) => isThis(deposit, transfer.to, transfer.currency)),
+    (transfer) => live.has(addressKeyOf(transfer.to)) && !before.some((deposit) => isThis(deposit, transfer.to, transfer.currency)),
   );
   if (missing.length > 0) await recordAgain(deps, reader, block);
   const inside = (block.named ?? []).filter((named) => named.txHash === txHash);
@@ -59,7 +60,7 @@ export async function claimTransaction(
 }
 
 function isThis(deposit: Deposit, to: string, currency: string): boolean {
-  return deposit.addressKey === to.slice(-40) && deposit.currency === currency && deposit.blockHash != null;
+  return deposit.addressKey === addressKeyOf(to) && deposit.currency === currency && deposit.blockHash != null;
 }
 
 async function recordedOf(deps: Deps, { network }: ChainReader, transactionHash: string): Promise<Deposit[]> {
@@ -68,7 +69,7 @@ async function recordedOf(deps: Deps, { network }: ChainReader, transactionHash:
 
 /** What was claimed may have been the whole of a difference, or a part of it. */
 async function settleTouched(deps: Deps, chain: FollowedChain, touched: readonly { readonly to: string }[]): Promise<void> {
-  const addressKeys = [...new Set(touched.map(({ to }) => to.slice(-40)))];
+  const addressKeys = [...new Set(touched.map(({ to }) => addressKeyOf(to)))];
   const { network } = chain.reader;
   const open = await deps.orm.em.fork().find(BalanceDifference, { network, addressKey: { $in: addressKeys } });
   for (const kept of open) await settleDifference(deps, kept, { reason: kept.reason, report: chain.report });
@@ -119,7 +120,7 @@ type Inside = {
 
 /** Money that a contract passed on and no trace shows: as much as the balance rose in that block, or as is missing in all. */
 async function claimInside(deps: Deps, chain: FollowedChain, { named, block, open, signal }: Inside): Promise<void> {
-  const kept = open.find((one) => one.addressKey === named.to.slice(-40));
+  const kept = open.find((one) => one.addressKey === addressKeyOf(named.to));
   if (!kept) return;
   const missing = kept.chainUnits - (await expectedAt(deps, kept, kept.foundNumber));
   const rose = await riseIn(deps, chain, kept, block.number, signal);

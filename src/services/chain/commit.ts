@@ -8,6 +8,7 @@ import { recordDeposit } from '../deposits/record.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payments/money.ts';
 import { type Tx, transact } from '../transact.ts';
+import { addressKeyOf } from './address-key.ts';
 import { moveCursor } from './cursor.ts';
 import { forgetAbsent, recordUnrecognised, setAside } from './unrecognised.ts';
 
@@ -16,8 +17,6 @@ export type Commit = { readonly created: number; readonly foundLate: number; rea
 
 /** Blocks that stay known below the verified height, so that a break of finality is still seen as one. */
 const KEPT_BELOW_VERIFIED = 300;
-
-const keyOf = (address: string): string => address.slice(-40).toLowerCase();
 
 type Prices = ReadonlyMap<Currency, Awaited<ReturnType<typeof currentPrice>>>;
 
@@ -112,7 +111,7 @@ export async function markVerified(em: Em, deps: Deps, network: Network, block: 
     `select id, transaction_hash, address_key, currency, block_hash from deposits where network = ? and mode = 'live' and block_number = ? and block_hash is not null`,
     [network, block.number],
   );
-  const held = new Set(block.transfers.map((transfer) => `${transfer.txHash}:${keyOf(transfer.to)}:${transfer.currency}`));
+  const held = new Set(block.transfers.map((transfer) => `${transfer.txHash}:${addressKeyOf(transfer.to)}:${transfer.currency}`));
   const has = (row: BoundDeposit): boolean =>
     held.has(`${row.transaction_hash}:${row.address_key}:${row.currency}`) || maySimplyNotShow(block, network, row);
   const now = deps.now();
@@ -152,7 +151,7 @@ async function showsOnlyPart(em: Em, network: Network, block: ScannedBlock, tran
   const [known] = await em.execute<{ id: string }[]>(
     `select id from deposits where network = ? and mode = 'live' and transaction_hash = ? and address_key = ? and currency = ?
        and block_hash = ? and amount_units >= ?`,
-    [network, transfer.txHash, keyOf(transfer.to), transfer.currency, block.hash, transfer.amountUnits.toString()],
+    [network, transfer.txHash, addressKeyOf(transfer.to), transfer.currency, block.hash, transfer.amountUnits.toString()],
   );
   return known !== undefined;
 }
@@ -162,13 +161,13 @@ type Recording = { network: Network; block: ScannedBlock; prices: Prices; headNu
 /** Records a block's transfers to live addresses; returns how many deposits are new. Money on a test-mode address is set aside for the operator. */
 export async function recordTransfers(tx: Tx, deps: Deps, { network, block, prices, headNumber }: Recording): Promise<number> {
   if (block.transfers.length === 0) return 0;
-  const keys = [...new Set(block.transfers.map((transfer) => keyOf(transfer.to)))];
+  const keys = [...new Set(block.transfers.map((transfer) => addressKeyOf(transfer.to)))];
   const rows = await tx.em.find(DepositAddress, { network, addressKey: { $in: keys } });
   const byKey = new Map(rows.map((row) => [row.addressKey, row]));
   await lockPayers(tx.em, [...new Set(rows.filter((row) => row.mode === 'live').map((row) => row.customerId))]);
   let created = 0;
   for (const transfer of block.transfers) {
-    const owner = byKey.get(keyOf(transfer.to));
+    const owner = byKey.get(addressKeyOf(transfer.to));
     if (!owner) continue;
     if (owner.mode === 'test') {
       await setAside(tx.em, deps, { network, block, transfer, address: owner.address });

@@ -2,6 +2,7 @@ import type { NamedTransaction } from '../../chain/port.ts';
 import { BalanceDifference } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
+import { addressKeyOf } from './address-key.ts';
 import { expectedAt, explains, namesAmount, recordCandidate, recordShown, scanPast } from './attribute.ts';
 import { settleDifference } from './differences.ts';
 import { unitsOf } from './expected.ts';
@@ -137,7 +138,7 @@ async function attributeNamed(
   const candidate = only(
     seen.filter(
       ({ blockNumber, named }) =>
-        named.to.slice(-40) === kept.addressKey &&
+        addressKeyOf(named.to) === kept.addressKey &&
         blockNumber > kept.sinceNumber &&
         blockNumber <= kept.foundNumber &&
         namesAmount(named, left),

@@ -2,13 +2,13 @@ import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chain/p
 import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
+import { addressKeyOf } from './address-key.ts';
 
 const NATIVE = '';
 
 type Aside = { network: Network; block: ScannedBlock; transfers: readonly UnrecognisedTransfer[] };
 type Kept = { id: string; transaction_hash: string; address_key: string; contract_address: string };
 
-const keyOf = (address: string): string => address.slice(-40).toLowerCase();
 const placeOf = (txHash: string, addressKey: string, contract: string): string => `${txHash}:${addressKey}:${contract.toLowerCase()}`;
 
 /** Keeps what reached our addresses and cannot be credited. One row for each transaction, address and contract. */
@@ -18,7 +18,7 @@ export async function recordUnrecognised(em: Em, deps: Deps, { network, block, t
       `insert into unrecognised_transfers (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, created_at)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (network, transaction_hash, address_key, contract_address) do nothing`,
       [
-        ...[deps.newId(), network, transfer.txHash, transfer.to, keyOf(transfer.to), transfer.contract ?? NATIVE],
+        ...[deps.newId(), network, transfer.txHash, transfer.to, addressKeyOf(transfer.to), transfer.contract ?? NATIVE],
         ...[transfer.amountUnits?.toString() ?? null, block.number, transfer.reason.slice(0, 290), deps.now()],
       ],
     );
@@ -64,9 +64,9 @@ export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: 
   );
   if (kept.length === 0) return;
   const held = new Set([
-    ...block.unrecognised.map(({ txHash, to, contract }) => placeOf(txHash, keyOf(to), contract ?? NATIVE)),
+    ...block.unrecognised.map(({ txHash, to, contract }) => placeOf(txHash, addressKeyOf(to), contract ?? NATIVE)),
     ...[...block.transfers, ...(block.own ?? [])].map((transfer) =>
-      placeOf(transfer.txHash, keyOf(transfer.to), contractOf(deps, network, transfer) ?? NATIVE),
+      placeOf(transfer.txHash, addressKeyOf(transfer.to), contractOf(deps, network, transfer) ?? NATIVE),
     ),
   ]);
   for (const row of kept) {

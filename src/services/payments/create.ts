@@ -43,8 +43,7 @@ export const TOKEN_PATTERN = /^pl_[A-Za-z0-9_-]{32}$/;
 /**
  * Makes a payment link, and its customer where the email is new, in one transaction, without Temporal or a node. Answers with the secret
  * that signs what goes to `webhookUrl`, which is stored sealed and never shown again; without such a URL it has nothing to sign and is kept
- * nowhere. Throws a {@link Refusal}:
- * AMOUNT_TOO_SMALL, INVALID, or NOT_FOUND for a customer of somebody else.
+ * nowhere. Throws a {@link Refusal}: AMOUNT_TOO_SMALL, INVALID, or NOT_FOUND for a customer of somebody else.
  */
 export async function createPaymentLink(
   deps: EndpointDeps,

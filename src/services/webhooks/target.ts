@@ -70,8 +70,9 @@ export async function resolveTarget(
   if (!answers.every((answer) => isAllowedAddress(answer, policy))) {
     refuse('The host name resolves to an address that is not public.');
   }
-  const [ipv6 = [], ipv4 = []] = [true, false].map((wanted) => [...new Set(answers)].filter((answer) => answer.includes(':') === wanted));
-  return [...ipv4, ...ipv6].slice(0, WEBHOOK_LIMITS.connectAddresses);
+  const isIpv6 = (answer: string): boolean => answer.includes(':');
+  const different = [...new Set(answers)];
+  return [...different.filter((answer) => !isIpv6(answer)), ...different.filter(isIpv6)].slice(0, WEBHOOK_LIMITS.connectAddresses);
 }
 
 /**
