@@ -1,10 +1,8 @@
-import { NativeConnection, Worker } from '@temporalio/worker';
-import { linkTemporal, TASK_QUEUE, type TemporalLink } from '../src/temporal/client.ts';
+import { NativeConnection, type Worker } from '@temporalio/worker';
+import { linkTemporal, type TemporalLink } from '../src/temporal/client.ts';
 import { ensureSearchAttributes } from '../src/temporal/search-attributes.ts';
-import { CORE_TUNING, WEBHOOK_TUNING } from '../src/temporal/worker.ts';
-import { workflowBundle } from '../src/temporal/workflow-bundle.ts';
+import { createWorkers } from '../src/temporal/worker.ts';
 import { ownTemporal } from '../test/support/parts.ts';
-import { WEBHOOK_TASK_QUEUE } from '../workflows/timeouts.ts';
 
 /** What stands in for the gateway's activities and does nothing that takes time. */
 export type BareActivities = {
@@ -15,7 +13,7 @@ export type BareActivities = {
 /** The gateway's own workflows on a Temporal server of their own, without the gateway. */
 export type BareTemporal = {
   readonly link: TemporalLink;
-  /** Starts workers for both queues tuned as the gateway's are. To be called once. */
+  /** Starts the gateway's own two workers. To be called once. */
   work(activities: BareActivities): Promise<void>;
   /** Ends the workers and the server. */
   stop(): Promise<void>;
@@ -28,26 +26,12 @@ export async function startBareTemporal(): Promise<BareTemporal> {
   const link = linkTemporal(place);
   await ensureSearchAttributes(link, place.namespace);
   const connection = await NativeConnection.connect({ address: place.address });
-  const common = { connection, namespace: place.namespace };
   let workers: readonly Worker[] = [];
   let running: Promise<unknown> = Promise.resolve();
   return {
     link,
     work: async (activities) => {
-      const core = await Worker.create({
-        ...common,
-        taskQueue: TASK_QUEUE,
-        workflowBundle: await workflowBundle(),
-        activities,
-        ...CORE_TUNING,
-      });
-      const hooks = await Worker.create({
-        ...common,
-        taskQueue: WEBHOOK_TASK_QUEUE,
-        activities: { deliverWebhook: activities.deliverWebhook },
-        ...WEBHOOK_TUNING,
-      });
-      workers = [core, hooks];
+      workers = await createWorkers({ connection, namespace: place.namespace }, activities);
       running = Promise.all(workers.map((worker) => worker.run()));
     },
     stop: async () => {

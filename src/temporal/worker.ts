@@ -1,4 +1,4 @@
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
 import { WEBHOOK_TASK_QUEUE } from '../../workflows/timeouts.ts';
 import type { Log } from '../services/deps.ts';
@@ -13,18 +13,11 @@ export type RunningWorker = {
 };
 
 const CONNECT_RETRY_MS = 1_000;
-/** How workflows and their steps are worked on. Steps at the same time about as many as database connections: more would only queue for them. */
-export const CORE_TUNING = {
-  maxCachedWorkflows: 1_500,
-  maxConcurrentActivityTaskExecutions: 30,
-  workflowTaskPollerBehavior: { type: 'autoscaling' },
-  activityTaskPollerBehavior: { type: 'autoscaling' },
-} as const;
-/** How webhooks are worked on: most of their time they wait for receivers. */
-export const WEBHOOK_TUNING = {
-  maxConcurrentActivityTaskExecutions: 300,
-  activityTaskPollerBehavior: { type: 'autoscaling' },
-} as const;
+const CACHED_WORKFLOWS = 1_500;
+/** Steps of deposits at the same time, about as many as there are database connections: more would only queue for them. */
+const CONCURRENT_STEPS = 30;
+/** Webhooks at the same time; most of their time they wait for receivers. */
+const CONCURRENT_WEBHOOKS = 300;
 /** Longer than a webhook's attempt with its record, so that a shutdown cuts none off. */
 const GRACE_MS = 16_000;
 
@@ -57,31 +50,43 @@ export async function runWorker(input: {
   log: Log;
 }): Promise<RunningWorker> {
   installRuntime(input.log);
-  const bundle = await workflowBundle();
   const connection = await connectWhenThere(input.place, input.signal, input.log);
   const activities = createActivities(input.deps);
   const common = { connection, namespace: input.place.namespace, shutdownGraceTime: GRACE_MS, shutdownForceTime: GRACE_MS + 5_000 };
-  const core = await Worker.create({
-    ...common,
-    taskQueue: TASK_QUEUE,
-    workflowBundle: bundle,
-    activities,
-    ...CORE_TUNING,
-  });
-  const hooks = await Worker.create({
-    ...common,
-    taskQueue: WEBHOOK_TASK_QUEUE,
-    activities: { deliverWebhook: activities.deliverWebhook },
-    ...WEBHOOK_TUNING,
-  });
-  const finished = Promise.all([core.run(), hooks.run()]).then(() => connection.close());
+  const workers = await createWorkers(common, activities);
+  const finished = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
   return {
     finished,
     stop: async () => {
-      for (const worker of [core, hooks]) if (worker.getState() === 'RUNNING') worker.shutdown();
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await finished;
     },
   };
+}
+
+/** Makes the worker of workflows and their steps, and the one of webhooks, over one connection. They do nothing before `run`. */
+export async function createWorkers(
+  common: Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'shutdownForceTime'>,
+  activities: { readonly deliverWebhook: (...input: never[]) => Promise<unknown> },
+): Promise<readonly Worker[]> {
+  const core = await Worker.create({
+    ...common,
+    taskQueue: TASK_QUEUE,
+    workflowBundle: await workflowBundle(),
+    activities,
+    maxCachedWorkflows: CACHED_WORKFLOWS,
+    maxConcurrentActivityTaskExecutions: CONCURRENT_STEPS,
+    workflowTaskPollerBehavior: { type: 'autoscaling' },
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+  });
+  const webhooks = await Worker.create({
+    ...common,
+    taskQueue: WEBHOOK_TASK_QUEUE,
+    activities: { deliverWebhook: activities.deliverWebhook },
+    maxConcurrentActivityTaskExecutions: CONCURRENT_WEBHOOKS,
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+  });
+  return [core, webhooks];
 }
 
 async function connectWhenThere(place: TemporalPlace, signal: AbortSignal, log: Log): Promise<NativeConnection> {
