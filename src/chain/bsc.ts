@@ -3,7 +3,7 @@ import { assetOf } from '../domain/assets.ts';
 import { balancesOn, createMulticallCache } from './bsc-balances.ts';
 import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef, readQuantity } from './bsc-block.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
-import type { BlockRef, ChainReader, ScannedBlock } from './port.ts';
+import type { BlockRef, ChainReader, HeightView, NamedBlock, ScannedBlock } from './port.ts';
 import type { RpcPool, RpcSession } from './rpc.ts';
 import { isRecord } from './rpc-call.ts';
 import type { InternalTransfer, TracedBlock } from './trace.ts';
@@ -41,13 +41,10 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
   /** The highest final block an endpoint named; undefined until one was asked, as in commands that read old blocks only. */
   let finalNumber: number | undefined;
 
-  async function tagged(tag: 'latest' | 'finalized', signal: AbortSignal): Promise<BlockRef> {
+  async function tagged(tag: 'latest' | 'finalized', signal: AbortSignal): Promise<NamedBlock> {
     const ref = await rpc.run(async (session) => {
-      const block = await session.call('eth_getBlockByNumber', [tag, false]);
-      if (block === null) return undefined;
-      const seen = readBlockRef(block);
-      if (tag === 'latest') session.sawHead(seen.number);
-      return seen;
+      const seen = await taggedOn(session, tag);
+      return seen && { ...seen, host: session.host };
     }, signal);
     if (!ref) throw new RpcUnavailable(`no RPC endpoint of ${rpc.name} has a ${tag} block yet`);
     return ref;
@@ -61,11 +58,8 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
       finalNumber = Math.max(finalNumber ?? 0, block.number);
       return block;
     },
-    header: (number, signal) =>
-      rpc.run(async (session) => {
-        const block = await session.call('eth_getBlockByNumber', [toQuantity(number), false]);
-        return block === null ? undefined : readBlockRef(block, number);
-      }, signal),
+    header: (number, signal) => rpc.run((session) => headerOn(session, number), signal),
+    views: (number, signal) => rpc.all((session) => viewOn(session, number), signal),
     scan: (number, watched, signal, naming) => {
       const insists = finalNumber === undefined || number <= finalNumber;
       const traces = async (session: RpcSession, block: NumberedBlock) =>
@@ -84,6 +78,36 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
       await rpc.checkChain(signal);
       await checkDecimals(rpc, options.usdtContract, signal);
     },
+  };
+}
+
+async function taggedOn(session: RpcSession, tag: 'latest' | 'finalized'): Promise<BlockRef | undefined> {
+  const block = await session.call('eth_getBlockByNumber', [tag, false]);
+  if (block === null) return undefined;
+  const seen = readBlockRef(block);
+  if (tag === 'latest') session.sawHead(seen.number);
+  return seen;
+}
+
+async function headerOn(session: RpcSession, number: number): Promise<BlockRef | undefined> {
+  const block = await session.call('eth_getBlockByNumber', [toQuantity(number), false]);
+  return block === null ? undefined : readBlockRef(block, number);
+}
+
+async function viewOn(session: RpcSession, number: number): Promise<HeightView> {
+  const block = await headerOn(session, number);
+  // Afterwards, so that a head that arrives in between cannot make a block that was above it look like one that is not there.
+  const head = await taggedOn(session, 'latest');
+  if (!head) throw new EndpointFailure('no latest block');
+  const finalized = await taggedOn(session, 'finalized').catch((error: unknown) => {
+    if (error instanceof EndpointFailure && /^rpc error/.test(error.message)) return undefined;
+    throw error;
+  });
+  return {
+    host: session.host,
+    head,
+    finalized: finalized ?? null,
+    block: block ?? (number > head.number ? 'above its head' : 'not there'),
   };
 }
 

@@ -7,7 +7,7 @@ import type { BlockRef, ChainReader } from './port.ts';
  * node has no old ones. A header that nobody has is an error, never a guess, because a block too late means money not seen.
  */
 export async function firstBlockSince(reader: ChainReader, timestampMs: number, signal: AbortSignal): Promise<BlockRef> {
-  let known = await reader.head(signal); // The lowest block known to be late enough.
+  let known: BlockRef = await reader.head(signal); // The lowest block known to be late enough.
   if (known.timestampMs < timestampMs) return known;
   let low = -1; // The highest number known to be too early.
   for (let step = 1; known.number > 0; step *= 2) {

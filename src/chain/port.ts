@@ -4,6 +4,22 @@ import type { AssetKind, Currency, Network } from '../domain/assets.ts';
 /** A block by height and hash. `timestampMs` is the chain's own clock, in milliseconds since 1970. */
 export type BlockRef = { readonly number: number; readonly hash: string; readonly parentHash: string; readonly timestampMs: number };
 
+/** A block as one endpoint named it. */
+export type NamedBlock = BlockRef & { readonly host: string };
+
+/**
+ * What one endpoint says of a height. Only another hash speaks against a block: `above its head` and `not there` (pruned, or a node behind
+ * a balancer that lags) both mean that this endpoint does not know.
+ */
+export type HeightView = {
+  readonly host: string;
+  /** Its newest block, asked for after the height. */
+  readonly head: BlockRef;
+  /** Null where it does not tell what is final. */
+  readonly finalized: BlockRef | null;
+  readonly block: BlockRef | 'above its head' | 'not there';
+};
+
 /**
  * Money that one transaction brought to one watched address in one asset, already summed.
  * `to` and `from` are lower-case 0x + 40 hex on every chain; `from` is null where several senders differ.
@@ -67,10 +83,20 @@ export interface AddressLookup {
 export interface ChainReader {
   readonly network: Network;
   /** The newest block. It may be lower than an earlier answer when another endpoint has to answer. */
-  head(signal: AbortSignal): Promise<BlockRef>;
+  head(signal: AbortSignal): Promise<NamedBlock>;
   /** The newest block that can not be replaced any more. May be lower than an earlier answer, like `head`. */
-  finalized(signal: AbortSignal): Promise<BlockRef>;
+  finalized(signal: AbortSignal): Promise<NamedBlock>;
   header(number: number, signal: AbortSignal): Promise<BlockRef | undefined>;
+  /**
+   * The same height seen by every endpoint that answers, each with its own head and finality: three requests to each of them. At least one;
+   * endpoints that rest or fail are left out.
+   */
+  views(number: number, signal: AbortSignal): Promise<readonly HeightView[]>;
+  /**
+   * Calls `wake` when there may be a new block, until `signal` aborts. Only a hint: it may come late, twice, for nothing or never. Absent
+   * where no endpoint offers one.
+   */
+  readonly hint?: ((wake: () => void, signal: AbortSignal) => void) | undefined;
   /**
    * Reads a block completely, or not at all. One that is final is shown with what contracts passed on wherever an endpoint offers that, one
    * at the head only where the endpoint that gives the block does. `naming` (keys of addresses) also asks which transactions name one of them.

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import { AddressSet } from '../../../src/chain/address-set.ts';
 import { firstBlockSince } from '../../../src/chain/first-block.ts';
-import type { BlockRef, ChainReader, ScannedBlock, Transfer } from '../../../src/chain/port.ts';
+import type { BlockRef, ChainReader, NamedBlock, ScannedBlock, Transfer } from '../../../src/chain/port.ts';
 import { Deposit } from '../../../src/db/entities/index.ts';
 import { assetOf, type Currency } from '../../../src/domain/assets.ts';
 import { openCursor } from '../../../src/services/chain/cursor.ts';
@@ -51,12 +51,15 @@ export class ScriptedChain {
 
   reader(): ChainReader {
     const at = (number: number): ScannedBlock | undefined => this.blocks[number];
-    const head = (): BlockRef => this.blocks[this.blocks.length - 1] as BlockRef;
+    const host = 'scripted';
+    const head = (): NamedBlock => ({ ...(this.blocks[this.blocks.length - 1] as BlockRef), host });
+    const finalized = (): NamedBlock => ({ ...(at(Math.min(this.final, head().number)) as BlockRef), host });
     return {
       network: 'bsc',
       head: async () => head(),
-      finalized: async () => at(Math.min(this.final, head().number)) as BlockRef,
+      finalized: async () => finalized(),
       header: async (number) => at(number),
+      views: async (number) => [{ host, head: head(), finalized: finalized(), block: at(number) ?? 'above its head' }],
       scan: async (number) => at(number),
       locate: async () => undefined,
       checkIdentity: async () => undefined,
