@@ -110,13 +110,13 @@ const FACTS = `
 const DEPOSITS = `
 insert into deposits (id, merchant_id, customer_id, mode, network, currency, contract_address, address, address_key, from_address, transaction_hash,
   block_number, block_hash, amount_units, amount_usd_cents, rate_units, rate_source, rate_at, status, state_since, failure_code, failure_reason,
-  generation, sequence, simulated, required_confirmations, verified_at, mined_at, detected_at, completed_at, settled_at, created_at, updated_at)
+  generation, sequence, posting_count, simulated, required_confirmations, verified_at, mined_at, detected_at, completed_at, settled_at, created_at, updated_at)
 select f.id, ${MERCHANT}, seed_id('customer', customer), 'live', network, currency, case when currency = 'USDT' then 'contract' end,
   case network when 'bsc' then '0x' || key else 'T' || substr(key, 1, 33) end, key, null,
   case network when 'bsc' then '0x' else '' end || lpad(to_hex(n), 32, '0') || md5('hash ' || n), n, '0x' || md5('block ' || n) || md5('block2 ' || n),
   units, round(units * rate / scale / 1000000), rate, 'seed', at, status, at,
   case status when 'failed' then 'BELOW_MINIMUM' end, case status when 'failed' then 'below the minimum' end,
-  1, case status when 'detected' then 1 when 'confirming' then 2 when 'settled' then 4 else 3 end, false, 15, at, at, at,
+  1, case status when 'detected' then 1 when 'confirming' then 2 when 'settled' then 4 else 3 end, 4, false, 15, at, at, at,
   case when status in ('completed', 'settled') then at end, case status when 'settled' then at end, at, at
 from (${FACTS}) f, lateral (select md5(network || customer) || substr(md5(customer || network), 1, 8) as key) keys`;
 

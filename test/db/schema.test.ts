@@ -10,7 +10,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   ...triggers('append_only', 'events', 'ledger_transactions', 'ledger_entries', 'deposit_transitions'),
   ...triggers('counted', 'customers', 'deposits', 'ledger_entries'),
   ...triggers('guard', 'deposits', 'payment_links'),
-  ...{ deposits_assignment_guard: 'deposits', ledger_entries_balanced: 'ledger_entries' },
+  ...{ deposits_assignment_guard: 'deposits', deposits_posting_count_guard: 'deposits', ledger_entries_balanced: 'ledger_entries' },
 };
 
 const RELEASE_WAY: readonly DepositState[] = ['confirming', 'completed', 'settled'];
@@ -51,8 +51,8 @@ function insertDeposit(deposit: NewDeposit = {}): { text: string; params: unknow
   } = deposit;
   return {
     text: `insert into deposits (id, merchant_id, customer_id, mode, network, currency, address, address_key, transaction_hash, block_number, block_hash,
-      amount_units, amount_usd_cents, status, state_since, generation, sequence, simulated, required_confirmations, detected_at, created_at, updated_at)
-      values (?, ?, ?, ?, 'bsc', 'USDT', '0xA', 'a', ?, 7, '0xB', ?, 100, ?, now(), ?, ?, false, 15, now(), now(), now())`,
+      amount_units, amount_usd_cents, status, state_since, generation, sequence, posting_count, simulated, required_confirmations, detected_at, created_at, updated_at)
+      values (?, ?, ?, ?, 'bsc', 'USDT', '0xA', 'a', ?, 7, '0xB', ?, 100, ?, now(), ?, ?, 1, false, 15, now(), now(), now())`,
     params: [id, ids.merchant, ids.customer, mode, hash, amount, status, generation, sequence],
   };
 }

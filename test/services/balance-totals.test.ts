@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Deposit } from '../../src/db/entities/index.ts';
@@ -9,7 +8,7 @@ import { foldBalances } from '../../src/services/balance-totals.ts';
 import { listMerchantBalances } from '../../src/services/balances.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { postLedger } from '../../src/services/ledger.ts';
+import { nextPosting, postLedger } from '../../src/services/ledger.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
 import { testDeps } from '../support/gateway.ts';
@@ -49,7 +48,7 @@ describe('running totals of the ledger', function () {
 
   const post = ({ deposit }: Account, { network, currency }: Asset, postings: readonly Posting[]) =>
     deps.orm.em.fork().transactional(async (em) => {
-      await postLedger(em, deps, { deposit: { ...deposit, network, currency }, kind: 'test', dedupKey: randomUUID(), postings });
+      await postLedger(em, deps, { deposit: { ...deposit, network, currency }, kind: 'test', number: nextPosting(deposit), postings });
     });
   const read = (account: Account) => listMerchantBalances(deps, { ...account, page: { limit: 100 } });
   const sums = async (from: string, account: Account) =>

@@ -34,6 +34,8 @@ const schema = defineEntity({
     failureReason: p.string().length(500).nullable(),
     generation: p.integer(),
     sequence: p.integer(),
+    /** How many ledger transactions it has; the last one's number. */
+    postingCount: p.integer(),
     simulated: p.boolean(),
     requiredConfirmations: p.integer(),
     verifiedAt: p.datetime().columnType('timestamptz').nullable(),
@@ -67,6 +69,7 @@ const schema = defineEntity({
   ],
   checks: [
     { name: 'deposits_mode_check', expression: "mode in ('live', 'test')" },
+    { name: 'deposits_posting_count_check', expression: 'posting_count >= 0' },
     { name: 'deposits_amount_check', expression: 'amount_units > 0' },
     { name: 'deposits_status_check', expression: "status in ('detected', 'confirming', 'completed', 'settled', 'failed')" },
     { name: 'deposits_failure_check', expression: "(status = 'failed') = (failure_code is not null)" },

@@ -3,9 +3,7 @@ import type { Em } from '../../db/orm.ts';
 import { RELEASABLE_CODES } from '../../domain/deposit.ts';
 import { heldPostings } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
-import { postLedger } from '../ledger.ts';
-
-const WITHDRAWN = 'deposit.withdrawn';
+import { nextPosting, postLedger } from '../ledger.ts';
 
 /** A failed deposit whose money is held for an operator while its transaction is in a block. The simulated ones have no chain. */
 export function holdsMoney(deposit: Pick<Deposit, 'status' | 'failureCode' | 'simulated'>): boolean {
@@ -21,27 +19,33 @@ export async function withdrawHeld(em: Em, deps: Deps, depositIds: readonly stri
   const failed = await em.find(Deposit, { id: { $in: [...depositIds] }, status: 'failed' });
   const held = failed.filter(holdsMoney);
   for (const deposit of held) {
-    const dedupKey = `${deposit.id}:${deposit.sequence}:withdrawn:${(await withdrawals(em, deposit)) + 1}`;
-    await postLedger(em, deps, { deposit, kind: WITHDRAWN, dedupKey, postings: heldPostings('gone', deposit.amountUnits) });
+    await postWithdrawn(em, deps, deposit);
     deps.log.warn({ depositId: deposit.id }, 'the block of a failed deposit was replaced: its money is not held any more');
   }
   return held.length;
 }
 
 /**
- * Holds the money of a failed deposit again, whose transaction was mined once more. The caller's transaction has the row locked and
- * binds it to its new block; a second posting for the same return is refused by its key.
+ * Unbinds a failed deposit, which the caller's transaction holds locked, and takes back what was held for it, so that it can be bound
+ * again with another amount. The database lets such an amount change only together with the return into a block.
  */
-export async function restoreHeld(em: Em, deps: Deps, deposit: Deposit): Promise<void> {
-  const dedupKey = `${deposit.id}:${deposit.sequence}:restored:${await withdrawals(em, deposit)}`;
-  await postLedger(em, deps, { deposit, kind: 'deposit.restored', dedupKey, postings: heldPostings('back', deposit.amountUnits) });
+export async function unbindHeld(em: Em, deps: Deps, deposit: Deposit): Promise<void> {
+  deposit.blockHash = null;
+  deposit.verifiedAt = null;
+  await postWithdrawn(em, deps, deposit);
+  await em.flush();
 }
 
-/** How often a block was taken from this deposit while its money was held. Counted under the lock of its row. */
-async function withdrawals(em: Em, deposit: Deposit): Promise<number> {
-  const [row] = await em.execute<{ count: number }[]>(
-    'select count(*)::int as count from ledger_transactions where deposit_id = ? and kind = ?',
-    [deposit.id, WITHDRAWN],
-  );
-  return row?.count ?? 0;
+/**
+ * Holds the money of a failed deposit again, whose transaction was mined once more. The caller's transaction has the row locked and
+ * binds it to its new block.
+ */
+export async function restoreHeld(em: Em, deps: Deps, deposit: Deposit): Promise<void> {
+  const postings = heldPostings('back', deposit.amountUnits);
+  await postLedger(em, deps, { deposit, kind: 'deposit.restored', number: nextPosting(deposit), postings });
+}
+
+async function postWithdrawn(em: Em, deps: Deps, deposit: Deposit): Promise<void> {
+  const postings = heldPostings('gone', deposit.amountUnits);
+  await postLedger(em, deps, { deposit, kind: 'deposit.withdrawn', number: nextPosting(deposit), postings });
 }

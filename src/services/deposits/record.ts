@@ -6,12 +6,13 @@ import { findAsset } from '../../domain/assets.ts';
 import { postingsOf } from '../../domain/ledger.ts';
 import { LINK_CURRENCY } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
-import { postLedger } from '../ledger.ts';
+import { nextPosting, postLedger } from '../ledger.ts';
 import { assignDeposit } from '../payments/match.ts';
 import { lockPayers } from '../payments/money.ts';
+import { recountLink } from '../payments/recount.ts';
 import type { Tx } from '../transact.ts';
 import { depositStart, workflowIdOf } from './actor-message.ts';
-import { holdsMoney, restoreHeld } from './held.ts';
+import { holdsMoney, restoreHeld, unbindHeld } from './held.ts';
 import { depositIdOf } from './identity.ts';
 import { freezePrice } from './price.ts';
 import { applyTransition, recordDepositEvent, recordTransition } from './transition.ts';
@@ -62,7 +63,7 @@ export async function recordDeposit(
   await tx.em.flush();
   await recordTransition(tx.em, deposit, { from: null, reason: null, by: null, failureCode: null });
   const postings = postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits: deposit.amountUnits });
-  await postLedger(tx.em, deps, { deposit, kind: 'deposit.detected', dedupKey: `${deposit.id}:1`, postings });
+  await postLedger(tx.em, deps, { deposit, kind: 'deposit.detected', number: deposit.postingCount, postings });
   if (pays) await assignDeposit(tx, deps, deposit, transfer.paymentLinkId);
   const deliveries = transfer.silent ? [] : await recordDepositEvent(tx.em, deps, deposit, transfer.headNumber);
   if (!transfer.simulated) await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
@@ -80,7 +81,7 @@ function newDeposit(deps: Deps, id: string, transfer: IncomingTransfer) {
     fromAddress: transfer.fromAddress,
     transactionHash: transfer.transactionHash,
     ...{ blockNumber: transfer.blockNumber, blockHash: transfer.blockHash, minedAt: transfer.minedAt, amountUnits: transfer.amountUnits },
-    ...{ status: 'detected' as const, stateSince: now, generation: 1, sequence: 1, simulated: transfer.simulated },
+    ...{ status: 'detected' as const, stateSince: now, generation: 1, sequence: 1, postingCount: 1, simulated: transfer.simulated },
     requiredConfirmations: deps.settings.requiredConfirmations[transfer.network],
     ...{ detectedAt: now, createdAt: now, updatedAt: now },
   };
@@ -94,14 +95,17 @@ async function recogniseDeposit(tx: Tx, deps: Deps, deposit: Deposit, transfer: 
   }
   const amountDiffers = deposit.amountUnits !== transfer.amountUnits;
   const revives = deposit.status === 'failed' && deposit.failureCode === 'REORGED';
-  // A failed deposit that lost its block: nothing is held for it until now, so there is nothing that could be rewritten either.
-  const returns = holdsMoney(deposit) && deposit.blockHash == null;
-  if (amountDiffers && !revives && !returns) {
-    // Another execution of the same transaction may pay another amount, but money that was credited is never rewritten.
-    if (deposit.status !== 'detected' && deposit.status !== 'confirming') return reply('amount_differs');
-    await correctAmount(tx, deps, deposit, transfer.amountUnits);
+  const held = holdsMoney(deposit);
+  // Another read, or another execution of the same transaction, may show another amount, but money that was credited is never rewritten.
+  if (amountDiffers && !revives && !held && !isOpen(deposit)) return reply('amount_differs');
+  if (amountDiffers && held && deposit.blockHash != null) await unbindHeld(tx.em, deps, deposit);
+  // A failed deposit without a block: nothing is held for it until now, so there is nothing that could be rewritten either.
+  const returns = held && deposit.blockHash == null;
+  if (amountDiffers) {
+    if (isOpen(deposit)) await correctAmount(tx, deps, deposit, transfer.amountUnits);
+    else setAmount(deposit, transfer.amountUnits);
+    deposit.fromAddress = transfer.fromAddress;
   }
-  if ((revives || returns) && amountDiffers) setAmount(deposit, transfer.amountUnits);
   if (returns) await restoreHeld(tx.em, deps, deposit);
   deposit.blockNumber = transfer.blockNumber;
   deposit.blockHash = transfer.blockHash;
@@ -111,6 +115,7 @@ async function recogniseDeposit(tx: Tx, deps: Deps, deposit: Deposit, transfer: 
   deposit.updatedAt = deps.now();
   if (!revives) {
     await tx.em.flush();
+    if (amountDiffers && deposit.paymentLinkId != null) await recountLink(tx, deps, deposit.paymentLinkId);
     return reply('rebound');
   }
   const deliveries = await applyTransition(tx, deps, deposit, {
@@ -122,14 +127,17 @@ async function recogniseDeposit(tx: Tx, deps: Deps, deposit: Deposit, transfer: 
   return reply('revived', deliveries);
 }
 
+function isOpen({ status }: Deposit): boolean {
+  return status === 'detected' || status === 'confirming';
+}
+
 /** Takes the old posting back and writes the new one; only before `completed`. */
 async function correctAmount(tx: Tx, deps: Deps, deposit: Deposit, amountUnits: bigint): Promise<void> {
-  const key = `${deposit.id}:${deposit.sequence}:${deposit.blockHash ?? 'orphan'}:${amountUnits}:${deps.now().getTime()}`;
   const before = postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits: -deposit.amountUnits });
-  await postLedger(tx.em, deps, { deposit, kind: 'deposit.reversed', dedupKey: `${key}:reversed`, postings: before });
+  await postLedger(tx.em, deps, { deposit, kind: 'deposit.reversed', number: nextPosting(deposit), postings: before });
   setAmount(deposit, amountUnits);
   const after = postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits });
-  await postLedger(tx.em, deps, { deposit, kind: 'deposit.corrected', dedupKey: `${key}:corrected`, postings: after });
+  await postLedger(tx.em, deps, { deposit, kind: 'deposit.corrected', number: nextPosting(deposit), postings: after });
 }
 
 function setAmount(deposit: Deposit, amountUnits: bigint): void {

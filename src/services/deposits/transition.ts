@@ -5,7 +5,7 @@ import type { EventType } from '../../domain/events.ts';
 import { postingsOf } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
 import { recordEvent } from '../events.ts';
-import { postLedger } from '../ledger.ts';
+import { nextPosting, postLedger } from '../ledger.ts';
 import { assignDeposit, noteLate } from '../payments/match.ts';
 import { recountLink } from '../payments/recount.ts';
 import { presentDeposit } from '../present.ts';
@@ -56,6 +56,7 @@ export async function applyTransition(tx: Tx, deps: Deps, deposit: Deposit, step
   if (step.to === 'completed') deposit.completedAt = at;
   if (step.to === 'settled') deposit.settledAt = at;
   if (step.to === 'detected') deposit.detectedAt = at;
+  const number = nextPosting(deposit);
   await em.flush();
   await recordTransition(em, deposit, { from, reason: step.reason ?? null, by: step.by ?? null, failureCode });
   const postings = postingsOf({
@@ -65,7 +66,7 @@ export async function applyTransition(tx: Tx, deps: Deps, deposit: Deposit, step
     amountUnits: deposit.amountUnits,
     onChain: deposit.blockHash != null,
   });
-  await postLedger(em, deps, { deposit, kind: `deposit.${step.to}`, dedupKey: `${deposit.id}:${deposit.sequence}`, postings });
+  await postLedger(em, deps, { deposit, kind: `deposit.${step.to}`, number, postings });
   if (startsGeneration(from)) await assignDeposit(tx, deps, deposit);
   else if (linkId !== null) await recountLink(tx, deps, linkId);
   if (step.to === 'completed' && deposit.paymentLinkId == null) await noteLate(tx, deps, deposit);
