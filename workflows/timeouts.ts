@@ -13,4 +13,6 @@ export const WATCH_HEARTBEAT_MS = 10_000;
 export const CRASH_RETRY = { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000 } as const;
 
 export const WEBHOOK_TASK_QUEUE = 'webhooks';
+/** The queue of a chain's watcher alone: a worker takes one task of it and asks for no other, so a frozen one is never given the next try. */
+export const chainTaskQueue = (network: string): string => `chain-${network}`;
 export const NEEDS_OPERATOR = 'NeedsOperator';

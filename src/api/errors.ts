@@ -102,9 +102,10 @@ const SOCKET_CODES = new Set([
 
 /**
  * SQLSTATE classes that mean "not now": 08 connection, 53 resources, 57 shutdown and statement timeout, 58 system, 28 and 3D a server
- * that does not know us (yet), 40 deadlock, 55P03 lock timeout, 25006 a server that became a replica.
+ * that does not know us (yet), 40 deadlock, 55P03 lock timeout, 25P03 a transaction that the server gave up, 25006 a server that became a
+ * replica.
  */
-const OUTAGE_SQLSTATE = /^(08|28|40|53|57|58)[0-9A-Z]{3}$|^(3D000|55P03|25006)$/;
+const OUTAGE_SQLSTATE = /^(08|28|40|53|57|58)[0-9A-Z]{3}$|^(3D000|55P03|25P03|25006)$/;
 
 /** pg has no codes for these. */
 const OUTAGE_TEXT =

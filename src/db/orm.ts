@@ -14,25 +14,48 @@ export type Em = EntityManager;
  */
 const CONNECT_TIMEOUT_MS = 10_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
+/** Locks are waited for less long than a statement may take, so that the error names the lock. */
+const LOCK_TIMEOUT_MS = 5_000;
+/** Between two statements of a transaction nothing slow is done; who asks nothing for so long is gone, and its locks with it. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
+/**
+ * How the server notices that the host at the other end vanished: within 5 s, also while it works on a statement. Together with the idle
+ * transaction's limit no lock is held for longer than 15 s by somebody who is not there any more.
+ */
+const NOTICES_THE_END = {
+  tcp_keepalives_idle: '2s',
+  tcp_keepalives_interval: '1s',
+  tcp_keepalives_count: '2',
+  tcp_user_timeout: '4s',
+  client_connection_check_interval: '1s',
+} as const;
+/** The first question of our own whether the server is still there; the silence below is the limit. */
+const KEEP_ALIVE_AFTER_MS = 5_000;
 /** A server that lives answers or cancels within the statement timeout; what is silent for longer is a connection without a server. */
 const SILENCE_BEYOND_STATEMENT_MS = 10_000;
 /** Shorter than the silence, so that an idle connection is closed in good order. */
 const IDLE_MS = 10_000;
 
+export type OrmInput = {
+  readonly url: string;
+  readonly poolSize: number;
+  readonly applicationName: string;
+  /** 0: no limit of time at all, for whoever rebuilds a grown database. That the other host vanished is still noticed. */
+  readonly statementTimeoutMs?: number;
+  /** How long a statement waits for a lock; 5 s, or two thirds of what a shorter statement may take, where not given. */
+  readonly lockTimeoutMs?: number;
+  /** After this long without a statement the server ends a connection that is in a transaction. */
+  readonly idleInTransactionMs?: number;
+  /** After this long without a byte a connection is taken for dead; ten seconds more than a statement may take where not given. */
+  readonly silenceMs?: number;
+};
+
 /**
  * Opens a pool on the database. The first connection is made by the first query, so this never fails because the database is away.
  * Callers use `orm.em.fork()` for each request and each activity.
  */
-export async function openOrm(input: {
-  url: string;
-  poolSize: number;
-  applicationName: string;
-  statementTimeoutMs?: number;
-  /** After this long without a byte a connection is taken for dead; ten seconds more than a statement may take where not given. */
-  silenceMs?: number;
-}): Promise<Orm> {
-  const statementTimeoutMs = input.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
-  const silenceMs = input.silenceMs ?? statementTimeoutMs + SILENCE_BEYOND_STATEMENT_MS;
+export async function openOrm(input: OrmInput): Promise<Orm> {
+  const limits = limitsOf(input);
   return await MikroORM.init(
     defineConfig({
       clientUrl: input.url,
@@ -52,16 +75,41 @@ export async function openOrm(input: {
       pool: { min: 0, max: input.poolSize, idleTimeoutMillis: IDLE_MS },
       driverOptions: {
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-        statement_timeout: statementTimeoutMs,
+        options: startupOptions(limits),
         application_name: input.applicationName,
         keepAlive: true,
-        stream: () => socketThatEndsWhenSilent(silenceMs),
+        keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+        stream: () => socketThatEndsWhenSilent(limits.silenceMs),
         onPoolCreated: giveBackDeadConnections,
       },
       forceUtcTimezone: true,
       ignoreUndefinedInQuery: true,
     }),
   );
+}
+
+type Limits = Required<Pick<OrmInput, 'statementTimeoutMs' | 'lockTimeoutMs' | 'idleInTransactionMs' | 'silenceMs'>>;
+
+/** In milliseconds; 0 is no limit. */
+function limitsOf(input: OrmInput): Limits {
+  if (input.statementTimeoutMs === 0) return { statementTimeoutMs: 0, lockTimeoutMs: 0, idleInTransactionMs: 0, silenceMs: 0 };
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = input;
+  const lockTimeoutMs = input.lockTimeoutMs ?? Math.min(LOCK_TIMEOUT_MS, Math.ceil((statementTimeoutMs * 2) / 3));
+  const silenceMs = input.silenceMs ?? statementTimeoutMs + SILENCE_BEYOND_STATEMENT_MS;
+  return { statementTimeoutMs, lockTimeoutMs, idleInTransactionMs, silenceMs };
+}
+
+/** Part of the connection's first packet, so that no connection is ever without them, and none costs a round trip more. */
+function startupOptions(limits: Limits): string {
+  const settings = {
+    statement_timeout: `${limits.statementTimeoutMs}ms`,
+    lock_timeout: `${limits.lockTimeoutMs}ms`,
+    idle_in_transaction_session_timeout: `${limits.idleInTransactionMs}ms`,
+    ...NOTICES_THE_END,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
 }
 
 /** Without it a query on a connection whose other end vanished (a fail-over, a firewall that forgot it) would wait for ever. */

@@ -1,6 +1,6 @@
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
-import { WEBHOOK_TASK_QUEUE } from '../../workflows/timeouts.ts';
+import { chainTaskQueue, WEBHOOK_TASK_QUEUE } from '../../workflows/timeouts.ts';
 import type { Log } from '../services/deps.ts';
 import { TASK_QUEUE, type TemporalPlace } from './client.ts';
 import { workflowBundle } from './workflow-bundle.ts';
@@ -53,7 +53,10 @@ export async function runWorker(input: {
   const connection = await connectWhenThere(input.place, input.signal, input.log);
   const activities = createActivities(input.deps);
   const common = { connection, namespace: input.place.namespace, shutdownGraceTime: GRACE_MS, shutdownForceTime: GRACE_MS + 5_000 };
-  const workers = await createWorkers(common, activities);
+  const workers = [
+    ...(await createWorkers(common, activities)),
+    ...(await createWatchers(common, activities, [...input.deps.chains.keys()])),
+  ];
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
   return {
     finished,
@@ -87,6 +90,28 @@ export async function createWorkers(
     activityTaskPollerBehavior: { type: 'autoscaling' },
   });
   return [core, webhooks];
+}
+
+/**
+ * One worker for each chain that this process can read, with room for its watcher alone. While the watcher runs here nothing is asked of
+ * the server, so a process that is frozen or cut off holds no open question that the server would answer with the watcher's next try.
+ */
+async function createWatchers(
+  common: Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'shutdownForceTime'>,
+  activities: { readonly followChain: (...input: never[]) => Promise<unknown> },
+  networks: readonly string[],
+): Promise<readonly Worker[]> {
+  return await Promise.all(
+    networks.map((network) =>
+      Worker.create({
+        ...common,
+        taskQueue: chainTaskQueue(network),
+        activities: { followChain: activities.followChain },
+        maxConcurrentActivityTaskExecutions: 1,
+        activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 1 },
+      }),
+    ),
+  );
 }
 
 async function connectWhenThere(place: TemporalPlace, signal: AbortSignal, log: Log): Promise<NativeConnection> {
