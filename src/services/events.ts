@@ -20,37 +20,64 @@ export type NewEvent = {
   readonly alsoEndpointId?: string | undefined;
 };
 
-/** The endpoints of a merchant and mode that subscribe to a type. */
-const SUBSCRIBED = `w.payment_link_id is null and w.merchant_id = ? and w.mode = ? and (w.events @> array[?]::text[] or w.events @> array['*'])`;
+/** `deliveryIds` are those to be sent. An event that existed already has neither id nor deliveries. */
+export type RecordedEvent = { readonly eventId: string; readonly deliveryIds: readonly string[] };
+
+/** Writes one event; see {@link recordEvents}. */
+export async function recordEvent(em: Em, deps: Deps, event: NewEvent): Promise<RecordedEvent> {
+  const [recorded] = await recordEvents(em, deps, [event]);
+  return recorded ?? NOTHING;
+}
 
 /**
- * Writes an event, its exact bytes and one delivery for each endpoint that subscribes to it, all in the caller's transaction. For a
- * disabled endpoint the delivery is failed from the start, without an attempt, so that `resend-failed` brings it once the endpoint is
- * enabled again. Returns the ids of the deliveries to be sent; none when the event exists already.
+ * Writes events, their exact bytes and one delivery for each endpoint that subscribes to them, all in the caller's transaction and in one
+ * statement for any number of them. For a disabled endpoint the delivery is failed from the start, without an attempt, so that
+ * `resend-failed` brings it once the endpoint is enabled again. Answers in the order of the events.
  */
-export async function recordEvent(em: Em, deps: Deps, event: NewEvent): Promise<{ eventId: string; deliveryIds: string[] }> {
-  const body: WebhookBody = { event: event.type, data: event.data, timestamp: isoSeconds(event.occurredAt) };
-  const eventId = deps.newId();
-  const now = deps.now();
-  const named = event.onlyEndpointId ? 'w.id = ?' : SUBSCRIBED;
-  const chosen = event.alsoEndpointId ? `(w.id = ? or (${named}))` : named;
-  const [row] = await em.execute<{ id: string; deliveries: string[] | null }[]>(
-    `with event as (
-       insert into events (id, merchant_id, mode, type, subject_id, dedup_key, body, occurred_at, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict (dedup_key) do nothing returning id
-     ), delivery as (
-       insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at, finished_at)
-       select gen_random_uuid(), event.id, w.id, ?, case when w.enabled then 'pending' else 'failed' end, 1,
-         case when w.enabled then ?::timestamptz end, ?, case when not w.enabled then ?::timestamptz end
-       from event, webhook_endpoints w where w.deleted_at is null and ${chosen} returning id, status
-     )
-     select event.id, (select array_agg(id) from delivery where status = 'pending') as deliveries from event`,
-    [
-      ...[eventId, event.merchantId, event.mode, event.type, event.subjectId, event.dedupKey, Buffer.from(JSON.stringify(body))],
-      ...[event.occurredAt, now, event.type, now, now, now],
-      ...(event.alsoEndpointId ? [event.alsoEndpointId] : []),
-      ...(event.onlyEndpointId ? [event.onlyEndpointId] : [event.merchantId, event.mode, event.type]),
-    ],
-  );
-  return row ? { eventId, deliveryIds: row.deliveries ?? [] } : { eventId: '', deliveryIds: [] };
+export async function recordEvents(em: Em, deps: Deps, events: readonly NewEvent[]): Promise<RecordedEvent[]> {
+  if (events.length === 0) return [];
+  const rows = events.map((event) => ({ id: deps.newId(), ...rowOf(event) }));
+  const found = await em.execute<{ id: string; deliveries: string[] | null }[]>(RECORD_SQL, [JSON.stringify(rows), deps.now()]);
+  const byId = new Map(found.map(({ id, deliveries }) => [id, deliveries ?? []]));
+  return rows.map(({ id }) => {
+    const deliveryIds = byId.get(id);
+    return deliveryIds ? { eventId: id, deliveryIds } : NOTHING;
+  });
 }
+
+const NOTHING: RecordedEvent = { eventId: '', deliveryIds: [] };
+
+function rowOf(event: NewEvent) {
+  const body: WebhookBody = { event: event.type, data: event.data, timestamp: isoSeconds(event.occurredAt) };
+  return {
+    ...{ merchant_id: event.merchantId, mode: event.mode, type: event.type, subject_id: event.subjectId, dedup_key: event.dedupKey },
+    // The very characters of the body: the database turns them into bytes and nothing else.
+    ...{ body: JSON.stringify(body), occurred_at: event.occurredAt },
+    ...{ only_endpoint: event.onlyEndpointId ?? null, also_endpoint: event.alsoEndpointId ?? null },
+  };
+}
+
+// The endpoints are looked up by merchant and by id apart: one condition for both would read every endpoint there is.
+const RECORD_SQL = `
+  with given as materialized (
+    select g.*, now.at from json_to_recordset(?::json) as g(id uuid, merchant_id uuid, mode text, type text, subject_id uuid, dedup_key text,
+      body text, occurred_at timestamptz, only_endpoint uuid, also_endpoint uuid), (select ?::timestamptz as at) now
+  ), event as (
+    insert into events (id, merchant_id, mode, type, subject_id, dedup_key, body, occurred_at, created_at)
+    select id, merchant_id, mode, type, subject_id, dedup_key, convert_to(body, 'UTF8'), occurred_at, at from given
+    on conflict (dedup_key) do nothing returning id
+  ), receiver as (
+    select g.id as event_id, g.type, g.at, w.id, w.enabled from event join given g on g.id = event.id
+      join webhook_endpoints w on w.merchant_id = g.merchant_id and w.mode = g.mode and w.payment_link_id is null and w.deleted_at is null
+    where g.only_endpoint is null and (w.events @> array[g.type] or w.events @> array['*'])
+    union
+    select g.id, g.type, g.at, w.id, w.enabled from event join given g on g.id = event.id
+      join webhook_endpoints w on w.id in (g.only_endpoint, g.also_endpoint) and w.deleted_at is null
+  ), delivery as (
+    insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at, finished_at)
+    select gen_random_uuid(), event_id, id, type, case when enabled then 'pending' else 'failed' end, 1,
+      case when enabled then at end, at, case when not enabled then at end
+    from receiver returning id, event_id, status
+  )
+  select event.id, (select array_agg(delivery.id) from delivery where delivery.event_id = event.id and status = 'pending') as deliveries
+  from event`;

@@ -22,20 +22,34 @@ export function nextPosting(deposit: Pick<Deposit, 'postingCount'>): number {
 
 /** Writes one balanced posting inside the caller's transaction; nothing where there is nothing to move. The database checks the balance at commit. */
 export async function postLedger(em: Em, deps: Deps, posting: LedgerPosting): Promise<void> {
-  const lines = posting.postings.filter((line) => line.amountUnits !== 0n);
-  if (lines.length === 0) return;
-  const { deposit } = posting;
-  const id = deps.newId();
-  const values = lines.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ');
+  await postLedgerAll(em, deps, [posting]);
+}
+
+/** The same for any number of postings, in one statement: either all of them are written or none. */
+export async function postLedgerAll(em: Em, deps: Deps, postings: readonly LedgerPosting[]): Promise<void> {
+  const rows = postings.map((posting) => ({ ...posting, id: deps.newId(), lines: posting.postings.filter(moves) })).filter(hasLines);
+  if (rows.length === 0) return;
+  const at = deps.now();
+  const headers = rows.map(({ id, number, kind, deposit }) => ({
+    ...{ id, dedup_key: `${deposit.id}:${number}`, kind, deposit_id: deposit.id, created_at: at },
+  }));
+  const lines = rows.flatMap(({ id, deposit, lines }) =>
+    lines.map((line, index) => ({
+      ...{ transaction_id: id, line: index + 1, merchant_id: deposit.merchantId, mode: deposit.mode, network: deposit.network },
+      ...{ currency: deposit.currency, account: line.account, amount_units: line.amountUnits.toString() },
+    })),
+  );
   await em.execute(
-    `with header as (insert into ledger_transactions (id, dedup_key, kind, deposit_id, created_at) values (?, ?, ?, ?, ?))
-     insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account, amount_units) values ${values}`,
-    [
-      ...[id, `${deposit.id}:${posting.number}`, posting.kind, deposit.id, deps.now()],
-      ...lines.flatMap((line, index) => [
-        ...[id, index + 1, deposit.merchantId, deposit.mode, deposit.network, deposit.currency],
-        ...[line.account, line.amountUnits.toString()],
-      ]),
-    ],
+    `with header as (
+       insert into ledger_transactions (id, dedup_key, kind, deposit_id, created_at)
+       select * from json_to_recordset(?::json) as h(id uuid, dedup_key text, kind text, deposit_id uuid, created_at timestamptz)
+     )
+     insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account, amount_units)
+     select * from json_to_recordset(?::json)
+       as l(transaction_id uuid, line int, merchant_id uuid, mode text, network text, currency text, account text, amount_units numeric)`,
+    [JSON.stringify(headers), JSON.stringify(lines)],
   );
 }
+
+const moves = (line: Posting): boolean => line.amountUnits !== 0n;
+const hasLines = ({ lines }: { lines: readonly Posting[] }): boolean => lines.length > 0;

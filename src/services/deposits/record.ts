@@ -15,7 +15,8 @@ import { depositStart, workflowIdOf } from './actor-message.ts';
 import { holdsMoney, restoreHeld, unbindHeld } from './held.ts';
 import { depositIdOf } from './identity.ts';
 import { freezePrice } from './price.ts';
-import { applyTransition, recordDepositEvent, recordTransition } from './transition.ts';
+import { recordTransitions } from './trail.ts';
+import { applyTransition, recordDepositEvent } from './transition.ts';
 
 /** A transfer to one of our addresses, in one block. */
 export type IncomingTransfer = {
@@ -61,7 +62,7 @@ export async function recordDeposit(
   const deposit = tx.em.create(Deposit, newDeposit(deps, id, transfer));
   freezePrice(deposit, transfer.price);
   await tx.em.flush();
-  await recordTransition(tx.em, deposit, { from: null, reason: null, by: null, failureCode: null });
+  await recordTransitions(tx.em, [{ deposit, facts: { from: null, reason: null, by: null, failureCode: null } }]);
   const postings = postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits: deposit.amountUnits });
   await postLedger(tx.em, deps, { deposit, kind: 'deposit.detected', number: deposit.postingCount, postings });
   if (pays) await assignDeposit(tx, deps, deposit, transfer.paymentLinkId);

@@ -10,6 +10,7 @@ import { assignDeposit, noteLate } from '../payments/match.ts';
 import { recountLink } from '../payments/recount.ts';
 import { presentDeposit } from '../present.ts';
 import type { Tx } from '../transact.ts';
+import { recordTransitions } from './trail.ts';
 
 export type Transition = {
   readonly to: DepositState;
@@ -58,7 +59,7 @@ export async function applyTransition(tx: Tx, deps: Deps, deposit: Deposit, step
   if (step.to === 'detected') deposit.detectedAt = at;
   const number = nextPosting(deposit);
   await em.flush();
-  await recordTransition(em, deposit, { from, reason: step.reason ?? null, by: step.by ?? null, failureCode });
+  await recordTransitions(em, [{ deposit, facts: { from, reason: step.reason ?? null, by: step.by ?? null, failureCode } }]);
   const postings = postingsOf({
     from,
     to: step.to,
@@ -71,22 +72,6 @@ export async function applyTransition(tx: Tx, deps: Deps, deposit: Deposit, step
   else if (linkId !== null) await recountLink(tx, deps, linkId);
   if (step.to === 'completed' && deposit.paymentLinkId == null) await noteLate(tx, deps, deposit);
   return step.silent ? [] : await recordDepositEvent(em, deps, deposit, step.headNumber);
-}
-
-/** The audit row of a state that was entered just now; `from` is null for the first one. */
-export async function recordTransition(
-  em: Em,
-  deposit: Deposit,
-  facts: { from: DepositState | null; reason: string | null; by: string | null; failureCode: FailureCode | null },
-): Promise<void> {
-  await em.execute(
-    `insert into deposit_transitions (deposit_id, sequence, from_state, to_state, generation, failure_code, reason, by_name, at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      ...[deposit.id, deposit.sequence, facts.from, deposit.status, deposit.generation, facts.failureCode],
-      ...[facts.reason, facts.by, deposit.stateSince],
-    ],
-  );
 }
 
 /** Writes the event of the deposit's present state with its deliveries. The sequence makes it unique. */
@@ -107,5 +92,5 @@ export async function recordDepositEvent(em: Em, deps: Deps, deposit: Deposit, h
     }),
     occurredAt: deposit.stateSince,
   });
-  return deliveryIds;
+  return [...deliveryIds];
 }

@@ -1,0 +1,29 @@
+import type { Deposit } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import type { DepositState, FailureCode } from '../../domain/deposit.ts';
+
+/** How a deposit came into the state that it is in now. `from` is null for the first one; `by` is the operator, where a person decided. */
+export type TransitionFacts = {
+  readonly from: DepositState | null;
+  readonly reason: string | null;
+  readonly by: string | null;
+  readonly failureCode: FailureCode | null;
+};
+
+/** Writes the audit rows of the states that these deposits entered just now, in one statement. The deposits were flushed before. */
+export async function recordTransitions(
+  em: Em,
+  rows: readonly { readonly deposit: Deposit; readonly facts: TransitionFacts }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const values = rows.map(({ deposit, facts }) => ({
+    ...{ deposit_id: deposit.id, sequence: deposit.sequence, from_state: facts.from, to_state: deposit.status },
+    ...{ generation: deposit.generation, failure_code: facts.failureCode, reason: facts.reason, by_name: facts.by, at: deposit.stateSince },
+  }));
+  await em.execute(
+    `insert into deposit_transitions (deposit_id, sequence, from_state, to_state, generation, failure_code, reason, by_name, at)
+     select * from json_to_recordset(?::json) as t(deposit_id uuid, sequence int, from_state text, to_state text, generation int,
+       failure_code text, reason text, by_name text, at timestamptz)`,
+    [JSON.stringify(values)],
+  );
+}
