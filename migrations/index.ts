@@ -8,6 +8,7 @@ import { Migration20261121000006_balance_totals } from './Migration2026112100000
 import { Migration20261121000007_row_counts } from './Migration20261121000007_row_counts.ts';
 import { Migration20261121000010_webhook_slots } from './Migration20261121000010_webhook_slots.ts';
 import { Migration20261121000011_unrecognised_by_block } from './Migration20261121000011_unrecognised_by_block.ts';
+import { Migration20261121000012_finality_is_a_hash } from './Migration20261121000012_finality_is_a_hash.ts';
 import { Migration20261121000013_posting_count } from './Migration20261121000013_posting_count.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
@@ -22,5 +23,6 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000007_row_counts', class: Migration20261121000007_row_counts },
   { name: 'Migration20261121000010_webhook_slots', class: Migration20261121000010_webhook_slots },
   { name: 'Migration20261121000011_unrecognised_by_block', class: Migration20261121000011_unrecognised_by_block },
+  { name: 'Migration20261121000012_finality_is_a_hash', class: Migration20261121000012_finality_is_a_hash },
   { name: 'Migration20261121000013_posting_count', class: Migration20261121000013_posting_count },
 ];

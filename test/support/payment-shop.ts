@@ -116,8 +116,8 @@ async function scanned(deps: Deps, network: Network, minedAt: Date): Promise<voi
     ...[network, blocks, `0x${blocks}`, '0x', minedAt],
   ]);
   await em.execute(
-    `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, verified_number, head_number, finalized_number, moved_at,
-       finalized_moved_at, polled_at, version, created_at) values (?, 1, ?, '0x', 0, ?, 0, now(), now(), now(), 1, now())
+    `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number, finalized_number, moved_at,
+       finalized_moved_at, polled_at, version, created_at) values (?, 1, ?, '0x', 0, 0, ?, 0, now(), now(), now(), 1, now())
      on conflict (network) do update set scanned_number = excluded.scanned_number, head_number = excluded.head_number`,
     [network, blocks, blocks],
   );

@@ -46,7 +46,7 @@ export async function commitBlocks(
     blocks.flatMap((block) => block.transfers),
   );
   return await transact(deps, async (tx) => {
-    const verified = final ? { verifiedNumber: last.number } : {};
+    const verified = final ? { rereadNumber: last.number, anchored: last } : {};
     await moveCursor(tx.em, deps, cursor, { scannedNumber: last.number, scannedHash: last.hash, ...verified, ...chain });
     await keepBlocks(tx.em, network, blocks);
     let created = 0;
@@ -87,7 +87,7 @@ async function markAllVerified(em: Em, deps: Deps, network: Network, blocks: rea
 export async function commitVerified(deps: Deps, cursor: ChainCursor, block: ScannedBlock, chain: ChainState): Promise<Commit> {
   const prices = await pricesFor(deps, block.transfers);
   return await transact(deps, async (tx) => {
-    await moveCursor(tx.em, deps, cursor, { verifiedNumber: block.number, ...chain });
+    await moveCursor(tx.em, deps, cursor, { rereadNumber: block.number, anchored: block, ...chain });
     const foundLate = await recordTransfers(tx, deps, { network: cursor.network, block, prices, headNumber: chain.headNumber });
     await recordUnrecognised(tx.em, deps, { network: cursor.network, block, transfers: block.unrecognised });
     const withdrawn = await markVerified(tx.em, deps, cursor.network, block);

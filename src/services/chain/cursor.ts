@@ -11,10 +11,15 @@ export class CursorMoved extends Error {
 
 const BEFORE_OLDEST_MS = 10 * 60_000;
 
+/** A kept block that an endpoint named as final, by its hash; the hash is null only where following began. */
+export type Anchor = { readonly number: number; readonly hash: string | null };
+
 export type CursorChange = Partial<{
   scannedNumber: number;
   scannedHash: string;
-  verifiedNumber: number;
+  /** Every block up to this one had the read that decides what it holds. */
+  rereadNumber: number;
+  anchored: Anchor | undefined;
   headNumber: number;
   finalizedNumber: number;
 }>;
@@ -26,23 +31,27 @@ export async function readCursor(deps: Deps, network: Network): Promise<ChainCur
 
 /**
  * Moves the cursor inside the caller's transaction. The version makes it a compare-and-set: of two watchers one gets {@link CursorMoved}.
- * Times of the last movement of head and finality are kept for readiness and for the reasons that operators read.
+ * Times of the last movement of head, finality and both reads are kept for readiness and for the reasons that operators read. The
+ * verified height follows from the reads and the anchor by itself.
  */
 export async function moveCursor(em: Em, deps: Deps, cursor: ChainCursor, change: CursorChange): Promise<void> {
   const now = deps.now();
   const head = change.headNumber ?? cursor.headNumber;
   const finalized = Math.max(change.finalizedNumber ?? 0, cursor.finalizedNumber);
+  const scanned = change.scannedNumber ?? cursor.scannedNumber;
+  const reread = change.rereadNumber ?? cursor.rereadNumber;
+  const anchored: Anchor = change.anchored ?? { number: cursor.anchoredNumber, hash: cursor.anchoredHash ?? null };
   const rows = await em.execute<{ version: string }[]>(
-    `update chain_cursors set scanned_number = ?, scanned_hash = ?, verified_number = ?, head_number = ?, finalized_number = ?,
-       moved_at = ?, finalized_moved_at = ?, polled_at = ?, fault = null, version = version + 1
+    `update chain_cursors set scanned_number = ?, scanned_hash = ?, reread_number = ?, anchored_number = ?, anchored_hash = ?,
+       head_number = ?, finalized_number = ?, moved_at = ?, finalized_moved_at = ?, scanned_moved_at = ?, verified_moved_at = ?,
+       polled_at = ?, fault = null, version = version + 1
      where network = ? and version = ? returning version`,
     [
-      change.scannedNumber ?? cursor.scannedNumber,
-      change.scannedHash ?? cursor.scannedHash,
-      change.verifiedNumber ?? cursor.verifiedNumber,
-      ...[head, finalized],
+      ...[scanned, change.scannedHash ?? cursor.scannedHash, reread, anchored.number, anchored.hash, head, finalized],
       head === cursor.headNumber ? cursor.movedAt : now,
       finalized === cursor.finalizedNumber ? cursor.finalizedMovedAt : now,
+      scanned === cursor.scannedNumber ? cursor.scannedMovedAt : now,
+      Math.min(reread, anchored.number) === cursor.verifiedNumber ? cursor.verifiedMovedAt : now,
       ...[now, cursor.network, cursor.version],
     ],
   );
@@ -79,9 +88,13 @@ export async function openCursor(
   const before = first.number > 0 ? { number: first.number - 1, hash: first.parentHash } : { number: -1, hash: first.parentHash };
   const now = deps.now();
   await em.execute(
-    `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, verified_number, head_number, finalized_number, moved_at,
-       finalized_moved_at, polled_at, version, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) on conflict (network) do nothing`,
-    [reader.network, first.number, before.number, before.hash, before.number, head.number, finalized.number, now, now, now, now],
+    `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number,
+       finalized_number, moved_at, finalized_moved_at, scanned_moved_at, verified_moved_at, polled_at, version, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) on conflict (network) do nothing`,
+    [
+      ...[reader.network, first.number, before.number, before.hash, before.number, before.number, head.number, finalized.number],
+      ...[now, now, now, now, now, now],
+    ],
   );
   return await deps.orm.em.fork().findOneOrFail(ChainCursor, reader.network);
 }

@@ -1,5 +1,6 @@
 import type { BlockRef, ChainReader, ScannedBlock } from '../../chain/port.ts';
 import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
+import type { ChainPart } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
 import { type ChainState, commitBlocks, commitVerified } from './commit.ts';
 import { moveCursor, readCursor } from './cursor.ts';
@@ -7,6 +8,7 @@ import { readInOrder } from './read-in-order.ts';
 import { rollBack } from './reorg.ts';
 import type { ChainReport } from './report.ts';
 import type { RoundPace } from './round.ts';
+import { forgetStops, orNoteStop } from './stops.ts';
 import { wakeWaiting } from './wake.ts';
 import { loadWatched, type WatchedAddresses } from './watched.ts';
 
@@ -65,16 +67,28 @@ export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: Abor
   const state: ChainState = { headNumber, finalizedNumber: Math.min(finalized.number, headNumber) };
   // Far behind, what is scanned already is verified first: from then on one complete read of a block that is long final counts twice.
   const first = isBacklog(cursor, state) ? await verifyFinal(deps, chain, state, signal) : { count: 0, foundLate: 0 };
-  const scanned = await scanNew(deps, chain, state, signal);
+  // One read that fails does not keep the other from going on.
+  const [scanning] = await Promise.allSettled([scanNew(deps, chain, state, signal)]);
   const second = await verifyFinal(deps, chain, state, signal);
+  if (scanning.status === 'rejected') throw scanning.reason;
+  const scanned = scanning.value;
   const verified = { count: first.count + second.count, foundLate: first.foundLate + second.foundLate };
   cursor = await cursorOf(deps, reader);
   if (scanned + verified.count === 0) await noteQuiet(deps, cursor, state);
+  await forgetStops(deps, cursor, [...passed(cursor), 'roll-back']);
   await wake(deps, chain, cursor);
   const { scannedNumber, verifiedNumber } = cursor;
   chain.report?.heights?.({ network: reader.network, scanned: scannedNumber, head: state.headNumber, finalized: cursor.finalizedNumber });
   const behind = scannedNumber < state.headNumber || verifiedNumber < Math.min(state.finalizedNumber, scannedNumber);
   return { scanned, verified: verified.count, foundLate: verified.foundLate, behind, cursor: { scannedNumber, verifiedNumber, ...state } };
+}
+
+/** The reads that got past the block that had stopped them. */
+function passed({ stops, scannedNumber, rereadNumber }: ChainCursor): ChainPart[] {
+  const parts: ChainPart[] = [];
+  if (scannedNumber >= (stops['first read']?.number ?? Number.POSITIVE_INFINITY)) parts.push('first read');
+  if (rereadNumber >= (stops['second read']?.number ?? Number.POSITIVE_INFINITY)) parts.push('second read');
+  return parts;
 }
 
 /** Whether the next block to scan has been final for so long that its first read may count as its second; see docs/adr/0005. */
@@ -106,18 +120,20 @@ async function standsOnReplaced(deps: Deps, cursor: ChainCursor, head: BlockRef)
 async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: ChainState, signal: AbortSignal): Promise<number> {
   let cursor = await cursorOf(deps, reader);
   // The blocks below must be verified already: the verified height stands for all of them.
-  const backlog = isBacklog(cursor, state) && cursor.verifiedNumber === cursor.scannedNumber;
+  const backlog = isBacklog(cursor, state) && cursor.rereadNumber === cursor.scannedNumber;
   const isFinal = (number: number): boolean => backlog && number + FINAL_FOR_LONG_BLOCKS <= state.finalizedNumber;
   const first = cursor.scannedNumber + 1;
   const last = Math.min(state.headNumber, cursor.scannedNumber + (backlog ? BACKLOG_BLOCKS : BATCH_BLOCKS));
   const until = deps.now().getTime() + BACKLOG_LOOK_MS;
-  const read = (number: number) => reader.scan(number, watched.index, signal);
+  const read = (number: number) =>
+    orNoteStop(deps, { network: reader.network, part: 'first read', number, signal }, () => reader.scan(number, watched.index, signal));
   const waiting: ScannedBlock[] = [];
   let scanned = 0;
   const commit = async (): Promise<void> => {
     const blocks = waiting.splice(0);
     if (blocks.length === 0) return;
-    await commitBlocks(deps, cursor, blocks, state, { final: isFinal(blocks.at(-1)?.number ?? 0) });
+    const at = { network: reader.network, part: 'first read' as const, number: cursor.scannedNumber + 1, signal };
+    await orNoteStop(deps, at, () => commitBlocks(deps, cursor, blocks, state, { final: isFinal(blocks.at(-1)?.number ?? 0) }));
     for (const block of blocks) noteDropped(deps, reader, block);
     cursor = await cursorOf(deps, reader);
     scanned += blocks.length;
@@ -154,11 +170,14 @@ async function verifyFinal(
   signal: AbortSignal,
 ): Promise<{ count: number; foundLate: number }> {
   let cursor = await cursorOf(deps, reader);
-  const first = cursor.verifiedNumber + 1;
-  const last = Math.min(state.finalizedNumber, cursor.scannedNumber, cursor.verifiedNumber + BATCH_BLOCKS);
+  const first = cursor.rereadNumber + 1;
+  const last = Math.min(state.finalizedNumber, cursor.scannedNumber, cursor.rereadNumber + BATCH_BLOCKS);
   let count = 0;
   let foundLate = 0;
-  for await (const [, reading] of readInOrder(first, last, (number) => reader.scan(number, watched.index, signal))) {
+  const orStop = <T>(number: number, work: () => Promise<T>) =>
+    orNoteStop(deps, { network: reader.network, part: 'second read', number, signal }, work);
+  const read = (number: number) => orStop(number, () => reader.scan(number, watched.index, signal));
+  for await (const [, reading] of readInOrder(first, last, read)) {
     const block = await reading;
     if (!block) break;
     const known = await deps.orm.em.fork().findOne(ChainBlock, { network: cursor.network, number: block.number });
@@ -166,7 +185,7 @@ async function verifyFinal(
       await rollBack(deps, reader, cursor, state.headNumber, signal);
       break;
     }
-    const commit = await commitVerified(deps, cursor, block, state);
+    const commit = await orStop(block.number, () => commitVerified(deps, cursor, block, state));
     if (commit.foundLate > 0) {
       report?.foundLate?.({ network: reader.network, deposits: commit.foundLate });
       deps.log.warn(

@@ -4,6 +4,7 @@ import { withdrawHeld } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
 import { moveCursor } from './cursor.ts';
+import { orNoteStop } from './stops.ts';
 import { forgetAbove } from './unrecognised.ts';
 
 /** No kept block is in the chain any more: the endpoints serve another chain, or it was rewritten deeper than anything we kept. */
@@ -23,12 +24,21 @@ export async function rollBack(
   headNumber: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const ancestor = await findAncestor(deps, reader, cursor, signal);
+  const at = { network: cursor.network, part: 'roll-back' as const, number: cursor.scannedNumber, signal };
+  return await orNoteStop(deps, at, async () => {
+    const ancestor = await findAncestor(deps, reader, cursor, signal);
+    await unbindAbove(deps, cursor, ancestor, headNumber);
+    return ancestor.number;
+  });
+}
+
+async function unbindAbove(deps: Deps, cursor: ChainCursor, ancestor: { number: number; hash: string }, headNumber: number): Promise<void> {
   await transact(deps, async (tx) => {
     await moveCursor(tx.em, deps, cursor, {
       scannedNumber: ancestor.number,
       scannedHash: ancestor.hash,
-      verifiedNumber: Math.min(cursor.verifiedNumber, ancestor.number),
+      rereadNumber: Math.min(cursor.rereadNumber, ancestor.number),
+      anchored: cursor.anchoredNumber > ancestor.number ? ancestor : undefined,
       headNumber,
     });
     await tx.em.nativeDelete(ChainBlock, { network: cursor.network, number: { $gt: ancestor.number } });
@@ -50,7 +60,6 @@ export async function rollBack(
       'blocks were replaced; following the new chain',
     );
   });
-  return ancestor.number;
 }
 
 async function findAncestor(

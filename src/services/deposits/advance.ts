@@ -12,6 +12,7 @@ import {
 } from '../../domain/deposit.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { LINK_CURRENCY } from '../../domain/payment-link.ts';
+import { stoppedWhy } from '../chain/standstill.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payments/money.ts';
 import { type Tx, transact } from '../transact.ts';
@@ -137,6 +138,8 @@ async function waiting(deps: Deps, em: Em, { deposit, cursor, decision, alarmed 
 export function waitReason(deps: Deps, deposit: Deposit, cursor: ChainCursor | null, decision: AdvanceDecision & { kind: 'wait' }): string {
   if (decision.waitsFor === 'price' || decision.waitsFor === 'operator') return decision.reason;
   if (!cursor) return `${decision.reason}; ${deposit.network} is not followed: set its RPC URLs and start a worker`;
+  const stopped = stoppedWhy(cursor, deposit);
+  if (stopped) return `${decision.reason}; ${stopped}`;
   if (cursor.fault) return `${decision.reason}; ${cursor.fault}`;
   const now = deps.now().getTime();
   const stillMs = now - cursor.movedAt.getTime();

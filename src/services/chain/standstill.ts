@@ -1,0 +1,97 @@
+import { BalanceRound, ChainCursor, type Deposit } from '../../db/entities/index.ts';
+import type { Network } from '../../domain/assets.ts';
+import type { ChainPart, ChainStop } from '../../domain/chain-stop.ts';
+import type { Deps } from '../deps.ts';
+
+/**
+ * A part of the following of a chain that does not go on. `number` is the height it stands at, `sinceMs` for how long in milliseconds,
+ * `reason` what stops it, where that is known: a watcher that hangs or does not run leaves none. `action` is what an operator does next.
+ */
+export type Standstill = {
+  readonly network: Network;
+  readonly part: ChainPart;
+  readonly number: number;
+  readonly sinceMs: number;
+  readonly reason: string | null;
+  readonly action: string;
+};
+
+/** What comes and goes by itself is over sooner: an endpoint that rests, a watcher that is handed over, a block that is late. */
+const STANDS_AFTER_MS = 30_000;
+/** A round of the reconciliation is begun each hour, and a large one may take a while. */
+const ROUND_AFTER_MS = 3 * 60 * 60_000;
+const LOOK_AT_WORKER =
+  'see that a worker runs and reaches PostgreSQL and its RPC endpoints ("doctor" tells); it goes on from there by itself';
+
+/**
+ * Every part of every followed chain that stands still, from rows alone: also where the watcher hangs, or is not there, and noted nothing.
+ * A failure that lasts less than half a minute is none.
+ */
+export async function standstills(deps: Deps): Promise<Standstill[]> {
+  const em = deps.orm.em.fork();
+  const now = deps.now().getTime();
+  const [cursors, rounds] = await Promise.all([em.find(ChainCursor, {}, { orderBy: { network: 'asc' } }), em.find(BalanceRound, {})]);
+  return cursors.flatMap((cursor) => {
+    const round = rounds.find(({ network }) => network === cursor.network);
+    const parts = [firstRead(cursor, now), secondRead(cursor, now), rollBackOf(cursor, now), reconciliation(cursor, round, now)];
+    return parts.filter((part) => part !== undefined);
+  });
+}
+
+/** Why a deposit's block cannot get on, where a part of the following stops before it; undefined where none does. Pure. */
+export function stoppedWhy(cursor: ChainCursor, deposit: Pick<Deposit, 'blockNumber'>): string | undefined {
+  const { stops, network } = cursor;
+  const rollBack = stops['roll-back'];
+  if (rollBack) return `the roll-back of ${network} stands at block ${cursor.scannedNumber}: ${rollBack.reason}`;
+  const second = stops['second read'];
+  if (second && deposit.blockNumber > cursor.rereadNumber) {
+    return `the second read of ${network} stands at block ${cursor.rereadNumber}: ${second.reason}`;
+  }
+  const first = stops['first read'];
+  if (first) return `the first read of ${network} stands at block ${cursor.scannedNumber}: ${first.reason}`;
+  return undefined;
+}
+
+/** A stop that was met once may be a hiccup; one that was met again and lasts is none. */
+function lasting(stop: ChainStop | undefined, now: number): ChainStop | undefined {
+  return stop && stop.tries > 1 && now - new Date(stop.since).getTime() >= STANDS_AFTER_MS ? stop : undefined;
+}
+
+function firstRead(cursor: ChainCursor, now: number): Standstill | undefined {
+  const at = { network: cursor.network, part: 'first read' as const, number: cursor.scannedNumber };
+  const stop = lasting(cursor.stops['first read'], now);
+  if (stop) return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
+  const silentMs = now - cursor.polledAt.getTime();
+  const stillMs = now - cursor.scannedMovedAt.getTime();
+  const sinceMs = cursor.headNumber > cursor.scannedNumber ? Math.max(silentMs, stillMs) : silentMs;
+  return sinceMs < STANDS_AFTER_MS ? undefined : { ...at, sinceMs, reason: cursor.fault ?? null, action: LOOK_AT_WORKER };
+}
+
+function secondRead(cursor: ChainCursor, now: number): Standstill | undefined {
+  const at = { network: cursor.network, part: 'second read' as const, number: cursor.verifiedNumber };
+  const stop = lasting(cursor.stops['second read'], now);
+  if (stop) return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
+  if (cursor.finalizedNumber <= cursor.verifiedNumber) return undefined;
+  // In a backlog nothing is verified before the run of blocks reaches one that is final: then it is the first read that has to move.
+  const movedAt = Math.max(
+    cursor.verifiedMovedAt.getTime(),
+    cursor.scannedNumber < cursor.finalizedNumber ? cursor.scannedMovedAt.getTime() : 0,
+  );
+  const sinceMs = now - movedAt;
+  return sinceMs < STANDS_AFTER_MS ? undefined : { ...at, sinceMs, reason: cursor.fault ?? null, action: LOOK_AT_WORKER };
+}
+
+function rollBackOf(cursor: ChainCursor, now: number): Standstill | undefined {
+  const stop = lasting(cursor.stops['roll-back'], now);
+  if (!stop) return undefined;
+  const at = { network: cursor.network, part: 'roll-back' as const, number: cursor.scannedNumber };
+  return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
+}
+
+function reconciliation(cursor: ChainCursor, round: BalanceRound | undefined, now: number): Standstill | undefined {
+  const at = { network: cursor.network, part: 'reconciliation' as const, number: round?.startedNumber ?? cursor.verifiedNumber };
+  const stop = lasting(cursor.stops.reconciliation, now);
+  if (stop) return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
+  const sinceMs = now - (round?.startedAt ?? cursor.createdAt).getTime();
+  return sinceMs < ROUND_AFTER_MS ? undefined : { ...at, sinceMs, reason: round?.fault ?? null, action: LOOK_AT_WORKER };
+}
