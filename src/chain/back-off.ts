@@ -1,14 +1,16 @@
 // How long an endpoint is left alone after it failed.
 import type { EndpointFailure } from './errors.ts';
 
-const BACKOFF_FIRST_MS = 250;
-const BACKOFF_MAX_MS = 5_000;
+const FIRST_MS = 250;
 const THROTTLED_FIRST_MS = 1_000;
-const THROTTLED_MAX_MS = 30_000;
+/** However long the trouble lasted: its end is noticed within this time. One question in so many seconds is no burden to anybody. */
+const MAX_MS = 5_000;
+/** An endpoint may wish for a day (its quota is used up); it is asked once a minute all the same. */
+const MAX_WISH_MS = 60_000;
 
-/** The pause after the `failures`-th failure in a row, in milliseconds: doubling, with jitter, longer where fewer requests were asked for, and never shorter than the endpoint's own wish within reason. */
+/** The pause after the `failures`-th failure in a row, in milliseconds: doubling up to 5 s, with jitter, and never shorter than the endpoint's own wish, up to a minute. */
 export function backOffMs(failure: EndpointFailure, failures: number, random: () => number): number {
-  const [first, most] = failure.throttled ? [THROTTLED_FIRST_MS, THROTTLED_MAX_MS] : [BACKOFF_FIRST_MS, BACKOFF_MAX_MS];
-  const grown = Math.min(first * 2 ** (failures - 1), most);
-  return Math.max(grown * (0.5 + 0.5 * random()), Math.min(failure.retryAfterMs ?? 0, THROTTLED_MAX_MS));
+  const first = failure.throttled ? THROTTLED_FIRST_MS : FIRST_MS;
+  const grown = Math.min(first * 2 ** (failures - 1), MAX_MS);
+  return Math.max(grown * (0.5 + 0.5 * random()), Math.min(failure.retryAfterMs ?? 0, MAX_WISH_MS));
 }

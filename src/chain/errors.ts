@@ -13,6 +13,12 @@ export class RpcRejected extends Error {
   override readonly name = 'RpcRejected';
 }
 
+type FailureOptions = {
+  readonly retryAfterMs?: number | undefined;
+  readonly throttled?: boolean | undefined;
+  readonly notOffered?: boolean | undefined;
+};
+
 /** One endpoint failed once; the pool turns these into back-off and, when all fail, into {@link RpcUnavailable}. */
 export class EndpointFailure extends Error {
   override readonly name = 'EndpointFailure';
@@ -20,10 +26,13 @@ export class EndpointFailure extends Error {
   readonly retryAfterMs: number | undefined;
   /** True where the endpoint asks for fewer requests, which deserves a longer pause than a lost connection. */
   readonly throttled: boolean;
+  /** True where the endpoint says that it does not have this method, or takes no batches: asking again is of no use for a while. */
+  readonly notOffered: boolean;
 
-  constructor(reason: string, options: { retryAfterMs?: number | undefined; throttled?: boolean } = {}) {
+  constructor(reason: string, options: FailureOptions = {}) {
     super(reason);
     this.retryAfterMs = options.retryAfterMs;
     this.throttled = options.throttled ?? false;
+    this.notOffered = options.notOffered ?? false;
   }
 }

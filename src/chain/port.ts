@@ -121,5 +121,13 @@ export interface PriceSource {
   price(currency: Currency, signal: AbortSignal): Promise<Price | undefined>;
 }
 
-/** How one endpoint does right now, for readiness and diagnosis. `problem` is null when it is in use. Carries no URL, only the host. */
-export type EndpointStatus = { readonly host: string; readonly headNumber: number | null; readonly problem: string | null };
+/**
+ * How one endpoint does right now, for readiness and diagnosis. `problem` is null when it is in use; `requestsPerSecond` is the pace it is
+ * asked at, below the configured one while a limit of its own is known. Carries no URL, only the host.
+ */
+export type EndpointStatus = {
+  readonly host: string;
+  readonly headNumber: number | null;
+  readonly problem: string | null;
+  readonly requestsPerSecond: number;
+};

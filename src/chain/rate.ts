@@ -1,4 +1,4 @@
-// How fast one endpoint may be asked. It starts generous, learns from refusals, and creeps back up.
+// How fast one endpoint may be asked: as fast as was configured, and slower only where it shows again and again that it allows less.
 
 export type RateOptions = {
   /** Requests a second that are never exceeded for long. */
@@ -8,87 +8,99 @@ export type RateOptions = {
   readonly now: () => number;
 };
 
-/** A token bucket whose rate halves when the endpoint says that it is asked too often. */
+/** A token bucket that can learn a lower limit for a while. */
 export interface Rate {
-  /** Takes a turn and returns how long to wait for it, in milliseconds (0 = now). */
-  takeMs(): number;
+  /** Takes so many turns (1) and returns how long to wait for the last of them, in milliseconds (0 = now). */
+  takeMs(turns?: number): number;
   /** How long a turn taken now would have to wait, in milliseconds; takes none. */
   waitMs(): number;
+  /** The endpoint answered so many requests (1), whatever it said. */
+  answered(requests?: number): void;
   /** The endpoint refused because of the number of requests. Refusals of requests that were under way together count once. */
   refused(): void;
   /** Requests a second at this moment. */
   perSecond(): number;
 }
 
+/** A limit met in normal work. `holdMs` is how long it is kept each time. */
+type Learned = { readonly perSecond: number; readonly until: number; readonly holdMs: number };
+
 const SLOWEST = 1;
 /** Refusals within this time are one: they answer requests that were sent before the first of them was heard. */
 const ONE_REFUSAL_MS = 1_000;
-/** Back to just under the rate that was refused within seconds, beyond it only slowly: most limits are fixed numbers. */
-const GROWTH_PER_S = 1.3;
-const UNDER_REFUSED = 0.95;
+/** A limit that is met twice within this time is one. */
+const AGAIN_MS = 10_000;
+const FIRST_HOLD_MS = 5_000;
+const LONGEST_HOLD_MS = 60_000;
+const UNDER_MEASURED = 0.95;
+const UNDER_LEARNED = 0.8;
+
 /**
- * In what time the ceiling doubles. Slowly after a refusal, which is a limit met; fast where the endpoint was asked far below the rate it
- * had allowed: then it had a bad moment, or others share its limit. Each minute without a refusal halves it.
+ * Makes a bucket for one endpoint. A refusal alone changes nothing here: to leave a refusing endpoint alone for a moment is the pool's part,
+ * and an endpoint that refuses everything has trouble, not a limit. A limit lets requests through until it is met: a refusal after
+ * answers, twice within ten seconds, teaches it. It is forgotten after five seconds; where it then is met again although nothing was refused
+ * meanwhile, it is kept twice as long each time, at most a minute.
  */
-const SLOW_DOUBLING_MS = 14 * 60_000;
-const FAST_DOUBLING_MS = 5_000;
-const CALM_MS = 60_000;
-/** Less than this share of the allowed rate is far below it. */
-const FAR_BELOW = 0.2;
-
-/** Makes a bucket for one endpoint. */
 export function createRate({ perSecond, burst, now }: RateOptions): Rate {
-  let rate = perSecond;
-  let ceiling = perSecond;
-  let doublingMs = FAST_DOUBLING_MS;
-  let allowance = burst;
-  let adjustedAt = now();
-  let refusedAt = Number.NEGATIVE_INFINITY;
+  let learned: Learned | undefined;
+  let queued = false;
   let freeAt = now();
-  let second = { startedAt: now(), count: 0, before: 0 };
+  let refusedAt = Number.NEGATIVE_INFINITY;
+  let metAt = Number.NEGATIVE_INFINITY;
+  let answers = { since: now(), count: 0, before: 0, sinceRefusal: 0 };
 
-  function grow(): void {
-    const passedMs = now() - adjustedAt;
-    if (passedMs < 100) return;
-    adjustedAt = now();
-    const doubles = Math.max(FAST_DOUBLING_MS, doublingMs / 2 ** ((now() - refusedAt) / CALM_MS));
-    ceiling = Math.min(perSecond, ceiling * 2 ** (passedMs / doubles));
-    rate = Math.min(ceiling, rate * GROWTH_PER_S ** (passedMs / 1_000));
-    if (ceiling === perSecond) allowance = burst;
-  }
+  const isLearned = (): boolean => learned !== undefined && now() < learned.until;
+  const rate = (): number => (learned && isLearned() ? learned.perSecond : perSecond);
 
-  function count(): void {
-    const passedMs = now() - second.startedAt;
-    if (passedMs >= 1_000) second = { startedAt: now(), count: 0, before: passedMs < 2_000 ? second.count : 0 };
-    second.count++;
-  }
+  const learn = (limit: number, holdMs: number): void => {
+    learned = { perSecond: Math.min(perSecond, Math.max(SLOWEST, limit)), until: now() + holdMs, holdMs };
+  };
+
+  /** Turns that were spread over a limit hold nobody up who comes after it was forgotten. */
+  const letGo = (): void => {
+    if (queued && !isLearned()) freeAt = Math.min(freeAt, now());
+    queued = isLearned();
+  };
+
+  /** Answers in the last whole second or in the running one, whichever were more. */
+  const measured = (): number => {
+    const passedMs = now() - answers.since;
+    if (passedMs >= 2_000) return 0;
+    return passedMs >= 1_000 ? answers.count : Math.max(answers.count, answers.before);
+  };
 
   return {
-    takeMs() {
-      grow();
-      count();
-      const interval = 1_000 / rate;
-      freeAt = Math.max(freeAt, now() - (allowance - 1) * interval) + interval;
+    takeMs(turns = 1) {
+      letGo();
+      const interval = 1_000 / rate();
+      // What the endpoint counts as a burst is unknown: none of them while it shows a limit.
+      const allowance = isLearned() ? 1 : burst;
+      freeAt = Math.max(freeAt, now() - (allowance - 1) * interval) + turns * interval;
       return Math.max(0, freeAt - interval - now());
     },
     waitMs() {
-      grow();
+      letGo();
       return Math.max(0, freeAt - now());
+    },
+    answered(requests = 1) {
+      const passedMs = now() - answers.since;
+      if (passedMs >= 1_000) answers = { ...answers, since: now(), count: 0, before: passedMs < 2_000 ? answers.count : 0 };
+      answers.count += requests;
+      answers.sinceRefusal += requests;
     },
     refused() {
       if (now() - refusedAt < ONE_REFUSAL_MS) return;
-      grow();
       refusedAt = now();
-      const measured = Math.max(second.count, second.before);
-      doublingMs = measured < rate * FAR_BELOW ? FAST_DOUBLING_MS : SLOW_DOUBLING_MS;
-      ceiling = Math.max(SLOWEST, Math.min(rate, measured) * UNDER_REFUSED);
-      rate = Math.max(SLOWEST, ceiling / 2);
-      // What the endpoint counts as a burst is unknown: no more of them until the limit is forgotten.
-      allowance = 1;
+      const lets = answers.sinceRefusal > 0;
+      answers.sinceRefusal = 0;
+      if (!lets) return;
+      const before = metAt;
+      metAt = now();
+      if (learned && isLearned()) learn(UNDER_LEARNED * Math.min(learned.perSecond, measured()), FIRST_HOLD_MS);
+      else if (learned && now() - learned.until < AGAIN_MS)
+        learn(UNDER_MEASURED * measured(), Math.min(2 * learned.holdMs, LONGEST_HOLD_MS));
+      else if (now() - before < AGAIN_MS) learn(UNDER_MEASURED * measured(), FIRST_HOLD_MS);
     },
-    perSecond() {
-      grow();
-      return rate;
-    },
+    perSecond: rate,
   };
 }

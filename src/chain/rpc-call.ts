@@ -1,6 +1,6 @@
 // One JSON-RPC request to one endpoint. Everything an endpoint can do wrong becomes an EndpointFailure with a short reason.
 import { EndpointFailure, RpcRejected } from './errors.ts';
-import type { HttpAnswer, HttpPost } from './http-post.ts';
+import type { HttpAnswer, HttpHeaders, HttpPost } from './http-post.ts';
 
 /** An endpoint as configured, split so that only `host` is ever shown: path, query and user information often hold an API key. */
 export type Endpoint = {
@@ -44,35 +44,70 @@ function decodeLoosely(text: string): string {
   }
 }
 
+export type RpcRequest = { readonly method: string; readonly params: readonly unknown[] };
+type Numbered = RpcRequest & { readonly jsonrpc: '2.0'; readonly id: number };
+
 let lastId = 0;
 
 /**
  * Sends one request and returns its `result` (null included). Throws the signal's reason when the caller aborts, RpcRejected when
  * the node refused the call itself, EndpointFailure for everything else.
  */
-export async function callEndpoint(
+export async function callEndpoint(endpoint: Endpoint, request: RpcRequest, options: CallOptions, signal: AbortSignal): Promise<unknown> {
+  const question = numbered(request);
+  return readResult(endpoint, await exchange(endpoint, question, options, signal), question.id);
+}
+
+/**
+ * Sends several requests at once and returns their results in order. Throws as {@link callEndpoint} does, with the first error of any of
+ * them; `notOffered` where the endpoint takes no batches, or none of this size.
+ */
+export async function callBatch(
   endpoint: Endpoint,
-  request: { readonly method: string; readonly params: readonly unknown[] },
+  requests: readonly RpcRequest[],
   options: CallOptions,
   signal: AbortSignal,
-): Promise<unknown> {
-  signal.throwIfAborted();
+): Promise<unknown[]> {
+  const questions = requests.map(numbered);
+  const { json, http } = await exchange(endpoint, questions, options, signal);
+  if (!Array.isArray(json)) {
+    const error = readError(endpoint, json, http);
+    const throttled = error instanceof EndpointFailure && error.throttled && !/batch/i.test(error.message);
+    throw throttled ? error : new EndpointFailure(`no batches: ${error.message}`, { notOffered: true });
+  }
+  const byId = new Map(json.map((answer: unknown) => [isRecord(answer) ? answer['id'] : undefined, answer]));
+  return questions.map(({ id }) => readResult(endpoint, { json: byId.get(id), http }, id));
+}
+
+function numbered({ method, params }: RpcRequest): Numbered {
   // The id only pairs an answer with its question on one connection, so a counter of the process is enough.
   lastId = (lastId + 1) % 1_000_000_000;
-  const id = lastId;
+  return { jsonrpc: '2.0', id: lastId, method, params };
+}
+
+type Http = { readonly status: number; readonly retryAfterMs: number | undefined };
+/** `json` is undefined where the body is none. */
+type Exchanged = { readonly json: unknown; readonly http: Http };
+
+async function exchange(
+  endpoint: Endpoint,
+  question: Numbered | readonly Numbered[],
+  options: CallOptions,
+  signal: AbortSignal,
+): Promise<Exchanged> {
+  signal.throwIfAborted();
   const abort = new AbortController();
   const stop = () => abort.abort();
   const timer = setTimeout(stop, options.timeoutMs);
   signal.addEventListener('abort', stop, { once: true });
   try {
     const { url, headers } = endpoint;
-    const body = JSON.stringify({ jsonrpc: '2.0', id, method: request.method, params: request.params });
-    const answer = await options.post({ url, headers, body, maxBytes: options.maxResponseBytes }, abort.signal);
-    return readAnswer(endpoint, answer, id);
+    const answer = await options.post({ url, headers, body: JSON.stringify(question), maxBytes: options.maxResponseBytes }, abort.signal);
+    return readHttp(answer);
   } catch (error) {
     signal.throwIfAborted();
     if (abort.signal.aborted) throw new EndpointFailure(`no answer within ${options.timeoutMs / 1000} s`);
-    if (error instanceof EndpointFailure || error instanceof RpcRejected) throw error;
+    if (error instanceof EndpointFailure) throw error;
     throw new EndpointFailure(connectionReason(error));
   } finally {
     clearTimeout(timer);
@@ -80,36 +115,59 @@ export async function callEndpoint(
   }
 }
 
-function readAnswer(endpoint: Endpoint, { status, headers, text }: HttpAnswer, id: number): unknown {
-  const ok = status >= 200 && status < 300;
-  const throttled = status === 429 || status === 403;
-  const retryAfterMs = retryAfter(headers['retry-after']);
-  let answer: unknown;
+function readHttp({ status, headers, text }: HttpAnswer): Exchanged {
+  const http = { status, retryAfterMs: retryAfter(headers) };
   try {
-    answer = JSON.parse(text);
+    return { json: JSON.parse(text), http };
   } catch {
-    if (!ok) throw new EndpointFailure(`http ${status}`, { throttled, retryAfterMs });
-    throw new EndpointFailure(text.trimStart().startsWith('<') ? 'an HTML page instead of JSON' : 'not JSON or cut short');
+    if (isOk(http)) throw new EndpointFailure(text.trimStart().startsWith('<') ? 'an HTML page instead of JSON' : 'not JSON or cut short');
+    throw httpFailure(http);
   }
-  // Some nodes send a JSON-RPC error with status 400 or 500: a revert has to be seen behind it.
-  const members = isRecord(answer) ? answer : {};
-  if (isRecord(members['error']) && !throttled) throw rpcError(endpoint, members['error']);
-  if (!ok) throw new EndpointFailure(`http ${status}`, { throttled, retryAfterMs });
+}
+
+function readResult(endpoint: Endpoint, { json, http }: Exchanged, id: number): unknown {
+  const members = isRecord(json) ? json : {};
+  if (isRecord(members['error']) || !isOk(http)) throw readError(endpoint, json, http);
   if (members['id'] !== id) throw new EndpointFailure('an answer to another request');
   if (!('result' in members)) throw new EndpointFailure('neither result nor error');
   return members['result'];
 }
 
-function rpcError(endpoint: Endpoint, error: Record<string, unknown>): Error {
+const isOk = ({ status }: Http): boolean => status >= 200 && status < 300;
+const isThrottled = ({ status }: Http): boolean => status === 429 || status === 403;
+
+function httpFailure(http: Http): EndpointFailure {
+  return new EndpointFailure(`http ${http.status}`, { throttled: isThrottled(http), retryAfterMs: http.retryAfterMs });
+}
+
+/** What an answer without a result says. Some nodes send a JSON-RPC error with status 400 or 500: a revert has to be seen behind it. */
+function readError(endpoint: Endpoint, json: unknown, http: Http): EndpointFailure | RpcRejected {
+  const error = isRecord(json) ? json['error'] : undefined;
+  const said = isRecord(error) ? rpcError(endpoint, error, http) : undefined;
+  if (said && (!isThrottled(http) || (said instanceof EndpointFailure && said.notOffered))) return said;
+  return isOk(http) ? new EndpointFailure('an answer to another request') : httpFailure(http);
+}
+
+/** The sentences in which nodes and providers say that they do not have a method, beside the code for it. */
+const NOT_OFFERED =
+  /(method|eth_\w+|debug_\w+|trace_\w+)\b.*\b(not (been )?(found|supported|available|allowed|enabled|implemented|whitelisted|exist)|disabled|unavailable|unsupported)|(unsupported|unknown|no such|invalid) (rpc )?method|does not exist\/is not available|(requires|upgrade) .*\bplan\b/i;
+
+function rpcError(endpoint: Endpoint, error: Record<string, unknown>, { retryAfterMs }: Http): EndpointFailure | RpcRejected {
   const code = typeof error['code'] === 'number' ? error['code'] : 0;
   const message = redact(endpoint, typeof error['message'] === 'string' ? error['message'] : '');
   if (code === 3 || /revert/i.test(message)) return new RpcRejected(message || 'execution reverted');
-  const throttled = code === -32005 || code === 429 || /limit|too many/i.test(message);
-  return new EndpointFailure(`rpc error ${code}${message ? ` ${message}` : ''}`, { throttled });
+  const notOffered = code === -32601 || NOT_OFFERED.test(message);
+  const throttled = !notOffered && (code === -32005 || code === 429 || /limit|too many|quota|capacity|throttl/i.test(message));
+  return new EndpointFailure(`rpc error ${code}${message ? ` ${message}` : ''}`, { throttled, notOffered, retryAfterMs });
 }
 
-function retryAfter(header: string | readonly string[] | undefined): number | undefined {
-  return typeof header === 'string' && /^\d{1,5}$/.test(header) ? Number.parseInt(header, 10) * 1000 : undefined;
+/** Retry-After in milliseconds, as seconds or as a date; a date is measured by the endpoint's own clock. */
+function retryAfter(headers: HttpHeaders): number | undefined {
+  const text = headers['retry-after'];
+  if (typeof text !== 'string') return undefined;
+  if (/^\d{1,5}$/.test(text)) return Number.parseInt(text, 10) * 1_000;
+  const waitMs = Date.parse(text) - Date.parse(String(headers['date']));
+  return waitMs > 0 ? waitMs : undefined;
 }
 
 function connectionReason(error: unknown): string {
