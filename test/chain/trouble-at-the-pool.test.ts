@@ -47,7 +47,7 @@ describe('trouble at the only endpoint', function () {
     const clock = madeUpClock();
     const { now, pause } = clock;
     const rpc = createRpcPool({
-      ...{ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 250, requestsPerSecond: PER_SECOND, now, pause, ...options },
+      ...{ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, requestsPerSecond: PER_SECOND, now, pause, ...options },
     });
     return { clock, rpc };
   }
@@ -86,12 +86,13 @@ describe('trouble at the only endpoint', function () {
   }
 
   for (const [name, answer] of TROUBLE) {
-    for (const seconds of [12, name === 'hangs' ? 120 : 600]) {
+    for (const seconds of [12, name === 'hangs' ? 60 : 600]) {
       it(`ends when it ends: ${seconds} s of ${name}`, async () => {
-        const { rpc, clock } = scene();
+        const { rpc, clock } = scene({ timeoutMs: name === 'hangs' ? 1_000 : 10_000 });
         await timeOf(rpc, clock, 50);
         const { asked, overMs } = await trouble(rpc, clock, seconds * 1_000, answer);
-        expect(overMs, 'the end is noticed').to.be.below(7_000);
+        // One question that was asked before the end may still hang after it.
+        expect(overMs, 'the end is noticed').to.be.below(name === 'hangs' ? 7_000 + TIMEOUT_MS : 7_000);
         expect(asked, 'and nobody stormed it until then').to.be.at.most(8 + seconds);
         expect(await timeOf(rpc, clock, 2 * PER_SECOND), 'asked as fast as was configured').to.be.below(2_100);
         expect(rpc.status()[0]).to.include({ problem: null, requestsPerSecond: PER_SECOND });
