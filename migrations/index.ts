@@ -10,6 +10,7 @@ import { Migration20261121000010_webhook_slots } from './Migration20261121000010
 import { Migration20261121000011_unrecognised_by_block } from './Migration20261121000011_unrecognised_by_block.ts';
 import { Migration20261121000012_finality_is_a_hash } from './Migration20261121000012_finality_is_a_hash.ts';
 import { Migration20261121000013_posting_count } from './Migration20261121000013_posting_count.ts';
+import { Migration20261121000014_attributions } from './Migration20261121000014_attributions.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -25,4 +26,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000011_unrecognised_by_block', class: Migration20261121000011_unrecognised_by_block },
   { name: 'Migration20261121000012_finality_is_a_hash', class: Migration20261121000012_finality_is_a_hash },
   { name: 'Migration20261121000013_posting_count', class: Migration20261121000013_posting_count },
+  { name: 'Migration20261121000014_attributions', class: Migration20261121000014_attributions },
 ];

@@ -3,10 +3,11 @@ import { assetOf } from '../domain/assets.ts';
 import { balancesOn, createMulticallCache } from './bsc-balances.ts';
 import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef, readQuantity } from './bsc-block.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
-import type { BlockRef, ChainReader, HeightView, NamedBlock, ScannedBlock } from './port.ts';
+import type { BlockRef, ChainReader, HeightView, NamedBlock, ScannedBlock, TracedTransaction, Transfer } from './port.ts';
 import type { RpcPool, RpcSession } from './rpc.ts';
 import { isRecord } from './rpc-call.ts';
 import type { InternalTransfer, TracedBlock } from './trace.ts';
+import { traceTransactionOn } from './trace-transaction.ts';
 import { createTracer, type Tracer } from './tracer.ts';
 
 export type BscReaderOptions = {
@@ -69,6 +70,16 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
     },
     balances: (addresses, number, signal) =>
       rpc.run((session) => balancesOn(session, { addresses, number, token: token.contract, multicall }), signal),
+    traceTransaction: async (at, txHash, watched, signal) => {
+      const rules = { token, watched, unrecognisedLimit };
+      const answers = await rpc.all(async (session) => {
+        const traces = (on: RpcSession, block: NumberedBlock) => traceTransactionOn(on, block, txHash, watched);
+        const block = await scanOn(session, at.number, rules, traces);
+        if (!block || block.hash !== at.hash || block.untraced) return undefined;
+        return { host: session.host, transfers: block.transfers.filter((transfer) => transfer.txHash === txHash) };
+      }, signal);
+      return agreement(answers.filter((answer) => answer !== undefined));
+    },
     locate: async (txHash, signal) => {
       // Every endpoint is asked, because "nobody has it" can end in a deposit being called orphaned, and one node may just lag.
       const places = await rpc.all((session) => locateOn(session, txHash), signal);
@@ -132,6 +143,19 @@ async function scanOn(
     if (error instanceof TypeError || error instanceof SyntaxError) throw new EndpointFailure(`malformed block ${number}`);
     throw error;
   }
+}
+
+/** What every endpoint that traced a transaction shows, or that they differ. */
+function agreement(answers: readonly { readonly host: string; readonly transfers: readonly Transfer[] }[]): TracedTransaction | undefined {
+  const [first] = answers;
+  if (!first) return undefined;
+  const textOf = (transfers: readonly Transfer[]): string =>
+    transfers
+      .map(({ to, currency, amountUnits }) => `${to} ${currency} ${amountUnits}`)
+      .toSorted()
+      .join();
+  const agreed = answers.every(({ transfers }) => textOf(transfers) === textOf(first.transfers));
+  return { hosts: answers.map(({ host }) => host), agreed, transfers: first.transfers };
 }
 
 async function locateOn(session: RpcSession, txHash: string): Promise<{ blockNumber: number; blockHash: string } | undefined> {

@@ -65,6 +65,12 @@ export type ScannedBlock = BlockRef & {
   readonly named?: readonly NamedTransaction[];
 };
 
+/**
+ * The whole of what one transaction brought to watched addresses, as the endpoints that trace it show it, what contracts passed on inside it
+ * included. `agreed` is false where two of them differ: then `transfers` is what the first one shows and proves nothing.
+ */
+export type TracedTransaction = { readonly hosts: readonly string[]; readonly agreed: boolean; readonly transfers: readonly Transfer[] };
+
 /** What lies on an address at the end of a block, in base units. */
 export type Balance = { readonly address: string; readonly nativeUnits: bigint; readonly tokenUnits: bigint };
 
@@ -107,6 +113,16 @@ export interface ChainReader {
    * state of that block: most drop it after about a minute. Absent for a chain that cannot be asked for the past.
    */
   readonly balances?: (addresses: readonly string[], number: number, signal: AbortSignal) => Promise<readonly Balance[] | undefined>;
+  /**
+   * Asks every endpoint to trace this one transaction of this very block. `undefined` where none that answers traces it. Absent for a chain
+   * whose blocks show everything.
+   */
+  readonly traceTransaction?: (
+    block: Pick<BlockRef, 'number' | 'hash'>,
+    txHash: string,
+    watched: AddressLookup,
+    signal: AbortSignal,
+  ) => Promise<TracedTransaction | undefined>;
   /** Where a transaction is in the canonical chain. `undefined` only when no endpoint that answers has it. */
   locate(txHash: string, signal: AbortSignal): Promise<{ readonly blockNumber: number; readonly blockHash: string } | undefined>;
   /** Proves that the endpoints serve the configured chain and that the token has the decimals we count with; throws `ChainMismatch`. */

@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander';
-import type { BalanceDifference } from '../db/entities/index.ts';
 import { assetOf, type Currency, NETWORKS, type Network } from '../domain/assets.ts';
 import { isoSeconds } from '../domain/events.ts';
 import { formatUnits } from '../domain/money.ts';
 import { OperatorError } from '../errors.ts';
+import type { Misattributed } from '../services/chain/explained.ts';
+import type { Listed } from '../services/chain/round.ts';
 import { oneOf } from './arguments.ts';
 import type { CommandGateway } from './ground.ts';
 import { rateReporter } from './rate.ts';
@@ -22,23 +23,30 @@ type Options = { readonly network?: Network; readonly books?: true };
 
 async function reconcile({ options }: { options: Options }): Promise<Answer> {
   if (options.books) return await (await import('./books.ts')).reconcileBooks();
-  const [{ withGateway }, { listDifferences }] = await Promise.all([import('./ground.ts'), import('../services/chain/round.ts')]);
+  const [{ withGateway }, { listDifferences }, { listMisattributed, misattributionText }] = await Promise.all([
+    import('./ground.ts'),
+    import('../services/chain/round.ts'),
+    import('../services/chain/explained.ts'),
+  ]);
   const stop = new AbortController();
   const onSignal = (): void => stop.abort(new Error('it was interrupted; the next run goes on from there'));
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    const differences = await withGateway({}, async (gateway) => {
+    const { differences, total, misattributed } = await withGateway({}, async (gateway) => {
       const enabled: readonly Network[] = options.network ? [options.network] : gateway.config.bsc.enabled ? ['bsc'] : [];
       if (enabled.length === 0) throw new OperatorError('No chain is on', 'Set BSC_RPC_URLS and try again');
       const unread: Difference[] = [];
       for (const network of enabled) unread.push(...(await compareChain(gateway, network, stop.signal)));
-      return [...(await listDifferences(gateway.deps, options.network)).map(present), ...unread];
+      const known = await listDifferences(gateway.deps, options.network);
+      const misattributed = await listMisattributed(gateway.deps, options.network);
+      return { differences: [...known.listed.map(present), ...unread], total: known.total + unread.length, misattributed };
     });
-    const rows = differences.map((row) => [row.network, row.address, `${row.difference} ${row.currency}`, row.since, row.reason]);
+    const rows = differences.map((row) => [row.network, row.address, `${row.difference} ${row.currency}`, row.since, reasonOf(row)]);
+    for (const one of misattributed) progress(`Note: ${misattributionText(one)}; the sum of the address is what is compared.`);
     return {
-      json: { ok: differences.length === 0, differences },
+      json: { ok: total === 0, total, differences, misattributed: misattributed.map(presentMisattributed) },
       text: table(['NETWORK', 'ADDRESS', 'CHAIN LESS LEDGER', 'SINCE', 'REASON'], rows, 'Every balance agrees with the ledger.'),
-      problem: differences.length === 0 ? undefined : problemOf(differences),
+      problem: total === 0 ? undefined : problemOf(differences, total),
     };
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
@@ -66,13 +74,15 @@ async function compareChain(gateway: CommandGateway, network: Network, signal: A
   const since = isoSeconds(deps.now());
   return found.map((row) => ({
     ...{ network, address: row.address, currency: row.currency, ...amounts(row) },
-    ...{ from_block: blocks.from, to_block: blocks.to, reason: `${reason}; start one`, since, unread: true },
+    ...{ from_block: blocks.from, to_block: blocks.to, reason: `${reason}; start one`, explained_by: [], since, unread: true },
   }));
 }
 
-function problemOf(differences: readonly Difference[]): string {
-  const count = `${differences.length} ${differences.length === 1 ? 'balance differs' : 'balances differ'}.`;
+function problemOf(differences: readonly Difference[], total: number): string {
+  const shown = total > differences.length ? ` (the oldest ${differences.length} are shown)` : '';
+  const count = `${total} ${total === 1 ? 'balance differs' : 'balances differ'}${shown}.`;
   if (differences.every((row) => row.unread)) return `${count} Start a worker, and run this again when it has caught up.`;
+  if (differences.every((row) => row.explained_by.length > 0)) return `${count} Look at the deposits named with "gateway deposit stuck".`;
   return `${count} Find the transactions with an explorer and run "gateway deposit claim".`;
 }
 
@@ -90,20 +100,36 @@ type Difference = {
   readonly from_block: number;
   readonly to_block: number;
   readonly reason: string;
+  /** The alarms about deposits of this address that explain it; the difference stands all the same. */
+  readonly explained_by: readonly string[];
   readonly since: string;
   /** It lies in blocks that the watcher will still read. */
   readonly unread: boolean;
 };
 
-function present(row: BalanceDifference): Difference {
+function reasonOf(row: Difference): string {
+  return [row.reason, ...row.explained_by].join('; ');
+}
+
+function present({ kept, explained }: Listed): Difference {
+  const { network, currency } = kept;
+  const differenceUnits = kept.differenceUnits - kept.replacedUnits;
   return {
-    ...{ network: row.network, address: row.address, currency: row.currency, ...amounts(row) },
-    ...{ from_block: row.sinceNumber + 1, to_block: row.foundNumber },
-    ...{ reason: row.reason, since: isoSeconds(row.notedAt), unread: false },
+    ...{ network, address: kept.address, currency, ...amounts({ network, currency, differenceUnits }) },
+    ...{ from_block: kept.sinceNumber + 1, to_block: kept.foundNumber },
+    ...{ reason: kept.reason, explained_by: explained, since: isoSeconds(kept.notedAt), unread: false },
   };
 }
 
-function amounts(row: Pick<BalanceDifference, 'network' | 'currency' | 'differenceUnits'>) {
+function presentMisattributed(row: Misattributed) {
+  const { decimals } = assetOf(row.network, row.currency);
+  return {
+    ...{ deposit_id: row.depositId, network: row.network, address: row.address, transaction_hash: row.transactionHash },
+    ...{ currency: row.currency, credited: formatUnits(row.creditedUnits, decimals), carried: formatUnits(row.provenUnits, decimals) },
+  };
+}
+
+function amounts(row: { readonly network: Network; readonly currency: Currency; readonly differenceUnits: bigint }) {
   return {
     difference: formatUnits(row.differenceUnits, assetOf(row.network, row.currency).decimals),
     difference_raw: row.differenceUnits.toString(),

@@ -49,7 +49,7 @@ export const without =
     methods.includes(call.method)
       ? { json: { jsonrpc: '2.0', id: call.id, error: { code: -32601, message: 'the method does not exist/is not available' } } }
       : undefined;
-export const NO_TRACES = ['trace_block', 'debug_traceBlockByHash'] as const;
+export const NO_TRACES = ['trace_block', 'debug_traceBlockByHash', 'trace_transaction', 'debug_traceTransaction'] as const;
 
 const { signal } = new AbortController();
 

@@ -266,7 +266,7 @@ describe('balances beside the ledger', function () {
     await live.reconcile();
     expect(live.seen.differences).to.deep.equal([]);
     expect(await aside(address)).to.deep.equal([]);
-    const listed = async () => (await listDifferences(live.deps, 'bsc')).filter((row) => row.addressKey === address.slice(2));
+    const listed = async () => (await listDifferences(live.deps, 'bsc')).listed.filter(({ kept }) => kept.addressKey === address.slice(2));
     expect(await listed()).to.deep.equal([]);
     await live.chain.anvil.rpc('anvil_setBalance', [address, '0x65']);
     await live.finish();

@@ -7,7 +7,7 @@ import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 /** Row triggers of the migrations. Entities cannot declare them, so the ORM's comparison wants to drop exactly these. */
 const triggers = (kind: string, ...tables: string[]) => Object.fromEntries(tables.map((table) => [`${table}_${kind}`, table]));
 const GUARDS: Readonly<Record<string, string>> = {
-  ...triggers('append_only', 'events', 'ledger_transactions', 'ledger_entries', 'deposit_transitions'),
+  ...triggers('append_only', 'events', 'ledger_transactions', 'ledger_entries', 'deposit_transitions', 'deposit_attributions'),
   ...triggers('counted', 'customers', 'deposits', 'ledger_entries'),
   ...triggers('guard', 'deposits', 'payment_links'),
   ...{ deposits_assignment_guard: 'deposits', deposits_posting_count_guard: 'deposits', ledger_entries_balanced: 'ledger_entries' },

@@ -143,6 +143,7 @@ const OWNER_OF: Readonly<Record<string, string>> = {
   webhook_deliveries: 'join webhook_endpoints o on o.id = t.endpoint_id',
   webhook_attempts: 'join webhook_deliveries d on d.id = t.delivery_id join webhook_endpoints o on o.id = d.endpoint_id',
   deposit_transitions: 'join deposits o on o.id = t.deposit_id',
+  deposit_attributions: 'join deposits o on o.id = t.deposit_id',
   ledger_transactions: 'join deposits o on o.id = t.deposit_id',
 };
 /** `sessions` change with every request of their user; what they are allowed to see is what is tested here. */

@@ -14,6 +14,7 @@ const schema = defineEntity({
     differenceUnits: p.type(UnitsType).$type<bigint>(),
     knownUnits: p.type(UnitsType).$type<bigint>(),
     beforeUnits: p.type(UnitsType).$type<bigint>(),
+    replacedUnits: p.type(UnitsType).$type<bigint>(),
     sinceNumber: p.bigint('number'),
     foundNumber: p.bigint('number'),
     searched: p.boolean(),
@@ -23,9 +24,10 @@ const schema = defineEntity({
 });
 
 /**
- * A balance that does not agree with the ledger. `differenceUnits` = chain less ledger at `foundNumber`; `knownUnits` of it were there at
- * `sinceNumber` already, so what has to be searched lies between the two. `beforeUnits` lay on the
- * address before it was one of ours, which is no deposit.
+ * A balance that does not agree with the ledger. `differenceUnits` = chain less what is bound to blocks of it at `foundNumber`; `knownUnits`
+ * of it were there at `sinceNumber` already, so what has to be searched lies between the two. `beforeUnits` lay on the address before it
+ * was one of ours, which is no deposit. `replacedUnits` stand in the ledger although their block was replaced: chain less ledger is
+ * `differenceUnits` less these.
  */
 export class BalanceDifference extends schema.class {}
 schema.setClass(BalanceDifference);

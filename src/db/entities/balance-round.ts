@@ -12,10 +12,14 @@ const schema = defineEntity({
     agreedNumber: p.bigint('number'),
     checked: p.bigint('number'),
     finishedAt: p.datetime().columnType('timestamptz').nullable(),
+    movedAt: p.datetime().columnType('timestamptz').nullable(),
     fault: p.string().length(300).nullable(),
   },
 });
 
-/** How far the comparison of balances with the ledger is. */
+/**
+ * How far the comparison of balances with the ledger is. `finishedAt` is the end of the last whole round, also while the next one runs;
+ * `movedAt` the last step that succeeded, `fault` why one fails now.
+ */
 export class BalanceRound extends schema.class {}
 schema.setClass(BalanceRound);

@@ -24,6 +24,8 @@ const schema = defineEntity({
     blockNumber: p.bigint('number'),
     blockHash: p.string().length(66).nullable(),
     amountUnits: p.type(UnitsType).$type<bigint>(),
+    /** What its transaction carries as a read or trace that shows everything has it; only kept where something was attributed to it. */
+    provenUnits: p.type(UnitsType).$type<bigint>().nullable(),
     amountUsdCents: p.type(UnitsType).$type<bigint>().nullable(),
     rateUnits: p.type(UnitsType).$type<bigint>().nullable(),
     rateSource: p.string().length(60).nullable(),
@@ -65,6 +67,7 @@ const schema = defineEntity({
       properties: ['merchantId', 'mode', 'currency', 'createdAt'],
       where: "currency <> 'USDT' and rate_units is not null",
     },
+    { name: 'deposits_proven_index', properties: ['network'], where: 'proven_units is not null and proven_units <> amount_units' },
     { name: 'deposits_sleeping_index', properties: ['network', 'blockNumber'], where: 'wake_at is not null' },
   ],
   checks: [

@@ -9,6 +9,7 @@ import { ChainCursor } from './chain-cursor.ts';
 import { Customer } from './customer.ts';
 import { Deposit } from './deposit.ts';
 import { DepositAddress } from './deposit-address.ts';
+import { DepositAttribution } from './deposit-attribution.ts';
 import { DepositTransition } from './deposit-transition.ts';
 import { Event } from './event.ts';
 import { IdempotencyAnswer } from './idempotency-answer.ts';
@@ -43,6 +44,7 @@ export {
   Customer,
   Deposit,
   DepositAddress,
+  DepositAttribution,
   DepositTransition,
   Event,
   IdempotencyAnswer,
@@ -79,6 +81,7 @@ export const ENTITIES = [
   Customer,
   Deposit,
   DepositAddress,
+  DepositAttribution,
   DepositTransition,
   Event,
   IdempotencyAnswer,

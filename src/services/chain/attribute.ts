@@ -1,11 +1,10 @@
 import type { ChainReader, NamedTransaction, ScannedBlock, Transfer } from '../../chain/port.ts';
-import { type BalanceDifference, Deposit } from '../../db/entities/index.ts';
-import { NATIVE_CURRENCY } from '../../domain/assets.ts';
-import { depositIdOf } from '../deposits/identity.ts';
+import type { BalanceDifference } from '../../db/entities/index.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
 import { addressKeyOf } from './address-key.ts';
-import { assetKey, expectedUnits } from './expected.ts';
+import { type Attributed, type Attribution, enlargeDeposit } from './enlarge.ts';
+import { boundUnits, type Place, unitsOf } from './expected.ts';
 import type { FollowedChain } from './follow.ts';
 import { recordAgain } from './rescan.ts';
 import { recordUnrecognised } from './unrecognised.ts';
@@ -13,11 +12,23 @@ import { recordUnrecognised } from './unrecognised.ts';
 /** One of our own wallets sent it: no deposit, but it explains a balance. */
 export const FROM_OWN_WALLET = 'from one of our own wallets';
 
-/** What the ledger says lies on the difference's address, in its currency, at the end of a block. */
+/** The place of a difference. */
+export function placeOf({ network, addressKey, currency }: BalanceDifference): Place {
+  return { network, addressKey, currency };
+}
+
+/** What blocks of the chain have brought to the difference's address, in its currency, by the end of a block. */
 export async function expectedAt(deps: Deps, kept: BalanceDifference, blockNumber: number): Promise<bigint> {
-  const { network, addressKey, currency } = kept;
-  const found = await expectedUnits(deps, deps.orm.em.fork(), { network, addressKeys: [addressKey], blockNumber });
-  return found.get(assetKey(addressKey, currency)) ?? 0n;
+  return await boundUnits(deps, deps.orm.em.fork(), placeOf(kept), blockNumber);
+}
+
+/** By how much the balance rose in a block, whatever is known of it; undefined where no endpoint keeps balances that old. */
+export async function riseIn(reader: ChainReader, place: Place, blockNumber: number, signal: AbortSignal): Promise<bigint | undefined> {
+  const addresses = [`0x${place.addressKey}`];
+  const was = (await reader.balances?.(addresses, Math.max(0, blockNumber - 1), signal))?.[0];
+  const is = (await reader.balances?.(addresses, blockNumber, signal))?.[0];
+  if (!was || !is) return undefined;
+  return unitsOf(is, place.network, place.currency) - unitsOf(was, place.network, place.currency);
 }
 
 /** True for a movement to the difference's address in its currency. */
@@ -27,7 +38,7 @@ export function explains(kept: BalanceDifference, transfer: Transfer): boolean {
 
 /** Records what a block shows for us and was not recorded: deposits, and what our own wallets sent to this address. */
 export async function recordShown(deps: Deps, chain: FollowedChain, kept: BalanceDifference, block: ScannedBlock): Promise<void> {
-  if (block.transfers.length > 0) await recordLate(deps, chain, block);
+  if (block.transfers.length > 0) tellLate(deps, chain, block, await recordAgain(deps, chain.reader, block));
   const own = (block.own ?? []).filter((transfer) => explains(kept, transfer));
   if (own.length === 0) return;
   const { network } = kept;
@@ -40,40 +51,21 @@ export async function recordShown(deps: Deps, chain: FollowedChain, kept: Balanc
   });
 }
 
-/**
- * Makes one transaction of a block account for an amount that reached the address inside it: an ordinary deposit under the transaction's own
- * identity. Where that deposit is known already (its plain part, say), it becomes as much larger. Money that was credited is never
- * rewritten: then nothing changes and the difference stays for the operator.
- */
-export async function recordCandidate(
-  deps: Deps,
-  chain: FollowedChain,
-  input: { readonly kept: BalanceDifference; readonly block: ScannedBlock; readonly named: NamedTransaction; readonly units: bigint },
-): Promise<void> {
-  const { kept, block, named, units } = input;
-  const { network, currency, addressKey } = kept;
-  const id = depositIdOf({ mode: 'live', network, transactionHash: named.txHash, addressKey, currency });
-  const known = await deps.orm.em.fork().findOne(Deposit, id);
-  const shown = block.transfers.find((transfer) => transfer.txHash === named.txHash && explains(kept, transfer));
-  const before = known?.blockHash === block.hash ? known.amountUnits : (shown?.amountUnits ?? 0n);
-  const transfer: Transfer = {
-    ...{ txHash: named.txHash, to: `0x${addressKey}`, currency, amountUnits: before + units },
-    // Which contract paid in the end is not known: the one that was called may have called others.
-    ...{ kind: currency === NATIVE_CURRENCY[network] ? 'native' : 'token', from: null },
-  };
-  await recordLate(deps, chain, { ...block, transfers: [...block.transfers.filter((other) => other !== shown), transfer] });
+/** {@link enlargeDeposit}, and what is new is told as found late. */
+export async function attributeTo(deps: Deps, chain: FollowedChain, attribution: Attribution): Promise<Attributed> {
+  const outcome = await enlargeDeposit(deps, chain, attribution);
+  if ('created' in outcome) tellLate(deps, chain, attribution.block, outcome.created);
+  return outcome;
 }
 
-async function recordLate(deps: Deps, { reader, report }: FollowedChain, block: ScannedBlock): Promise<number> {
-  const found = await recordAgain(deps, reader, block);
-  if (found > 0) {
-    report?.foundLate?.({ network: reader.network, deposits: found });
-    deps.log.warn(
-      { network: reader.network, block: block.number, deposits: found },
-      'the reconciliation found deposits that no read had shown',
-    );
-  }
-  return found;
+/** Says that deposits were found which no read had shown. */
+export function tellLate(deps: Deps, { reader, report }: FollowedChain, block: Pick<ScannedBlock, 'number'>, found: number): void {
+  if (found === 0) return;
+  report?.foundLate?.({ network: reader.network, deposits: found });
+  deps.log.warn(
+    { network: reader.network, block: block.number, deposits: found },
+    'the reconciliation found deposits that no read had shown',
+  );
 }
 
 /** Reads a block that lies in the past; a chain that does not have it is an error here. */

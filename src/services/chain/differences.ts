@@ -1,9 +1,10 @@
+import { LockMode } from '@mikro-orm/core';
 import { BalanceDifference } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { formatUnits } from '../../domain/money.ts';
 import type { Deps } from '../deps.ts';
-import { assetKey, expectedUnits } from './expected.ts';
+import { assetKey, type Expected, expectedUnits, NOTHING_EXPECTED } from './expected.ts';
 import type { ChainReport } from './report.ts';
 
 /** A balance as it was found at the end of a block, beside what the ledger says. */
@@ -13,34 +14,47 @@ export type Compared = {
   readonly address: string;
   readonly currency: Currency;
   readonly chainUnits: bigint;
-  readonly expectedUnits: bigint;
+  readonly expected: Expected;
   readonly blockNumber: number;
   /** The newest block at which this balance is known to have agreed, where no difference is kept. */
   readonly agreedNumber: number;
 };
 
+const LESS = 'less lies on the address than the ledger says';
+
 /**
- * Keeps the outcome of one comparison: nothing where both agree, else a difference that has to be searched. What was searched already is
- * not searched again. Returns whether something is new.
+ * Keeps the outcome of one comparison: nothing where chain and ledger agree and no block is missing, else a difference. What no block brought
+ * has to be searched; what was searched already is not searched again. Returns whether something is new.
  */
 export async function keepComparison(em: Em, deps: Deps, compared: Compared): Promise<boolean> {
   const { network, addressKey, currency, blockNumber } = compared;
-  const differenceUnits = compared.chainUnits - compared.expectedUnits;
+  const { boundUnits, replacedUnits } = compared.expected;
+  const differenceUnits = compared.chainUnits - boundUnits;
   const kept = await em.findOne(BalanceDifference, { network, addressKey, currency });
-  if (differenceUnits === 0n) {
+  if (differenceUnits === 0n && replacedUnits === 0n) {
     if (kept) await forget(em, deps, kept);
     return false;
   }
-  if (kept && kept.differenceUnits === differenceUnits) return false;
+  const sameDifference = (kept?.differenceUnits ?? 0n) === differenceUnits;
+  if (kept && sameDifference && kept.replacedUnits === replacedUnits) return false;
   // What an earlier search could not explain is known; one that did not come to a search yet still has its whole window before it.
   const known = kept?.searched ? { units: kept.differenceUnits, at: kept.foundNumber } : undefined;
+  const nothingToSearch = sameDifference && (kept?.searched ?? true);
   await em.upsert(BalanceDifference, {
-    ...{ network, addressKey, currency, address: compared.address, chainUnits: compared.chainUnits, differenceUnits },
+    ...{ network, addressKey, currency, address: compared.address, chainUnits: compared.chainUnits, differenceUnits, replacedUnits },
     knownUnits: known?.units ?? kept?.knownUnits ?? 0n,
     beforeUnits: kept?.beforeUnits ?? 0n,
     sinceNumber: known?.at ?? kept?.sinceNumber ?? compared.agreedNumber,
-    ...{ foundNumber: blockNumber, searched: false, reason: 'not searched yet', notedAt: deps.now() },
+    ...{ foundNumber: blockNumber, searched: nothingToSearch, notedAt: deps.now() },
+    reason: nothingToSearch ? (kept?.reason ?? LESS) : 'not searched yet',
   });
+  if (replacedUnits > (kept?.replacedUnits ?? 0n)) {
+    const amount = `${formatUnits(replacedUnits, assetOf(network, currency).decimals)} ${currency}`;
+    deps.log.error(
+      { network, address: compared.address, amount },
+      'the ledger holds money whose block was replaced; look at it with "deposit stuck"',
+    );
+  }
   return true;
 }
 
@@ -55,39 +69,51 @@ async function forget(em: Em, deps: Deps, kept: BalanceDifference): Promise<void
  */
 export async function settleDifference(
   deps: Deps,
-  kept: BalanceDifference,
+  searched: BalanceDifference,
   outcome: { readonly reason: string; readonly beforeUnits?: bigint | undefined; readonly report?: ChainReport | undefined },
 ): Promise<bigint> {
   return await deps.orm.em.fork().transactional(async (em) => {
-    const { network, addressKey, currency, foundNumber } = kept;
-    const expected = await expectedUnits(deps, em, { network, addressKeys: [addressKey], blockNumber: foundNumber });
-    const left = kept.chainUnits - (expected.get(assetKey(addressKey, currency)) ?? 0n);
-    if (left === 0n) {
+    const { network, addressKey, currency } = searched;
+    // A round may have compared it again meanwhile: then that is the fact, and it has a search of its own before it.
+    const kept = await em.findOne(BalanceDifference, { network, addressKey, currency }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (!kept) return 0n;
+    const { foundNumber } = kept;
+    const found = await expectedUnits(deps, em, { network, addressKeys: [addressKey], blockNumber: foundNumber });
+    const { boundUnits, replacedUnits } = found.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED;
+    const left = kept.chainUnits - boundUnits;
+    if (left === 0n && replacedUnits === 0n) {
       await forget(em, deps, kept);
       return left;
     }
     const beforeUnits = outcome.beforeUnits ?? kept.beforeUnits;
     const unexplained = left - beforeUnits;
-    let reason = left < 0n ? 'less lies on the address than the ledger says' : outcome.reason;
-    if (unexplained === 0n) reason = 'it lay on the address before the address was one of ours';
+    let reason = left < 0n || (left === 0n && replacedUnits > 0n) ? LESS : outcome.reason;
+    if (unexplained === 0n && left !== 0n) reason = 'it lay on the address before the address was one of ours';
+    const isSearched = kept.searched || foundNumber === searched.foundNumber;
     await em.nativeUpdate(
       BalanceDifference,
       { network, addressKey, currency },
-      { differenceUnits: left, beforeUnits, searched: true, reason: reason.slice(0, 290), notedAt: deps.now() },
+      { differenceUnits: left, replacedUnits, beforeUnits, searched: isSearched, reason: reason.slice(0, 290), notedAt: deps.now() },
     );
     await showUnrecognised(em, deps, kept, unexplained);
-    if (unexplained === 0n) return left;
-    const amount = `${formatUnits(unexplained < 0n ? -unexplained : unexplained, assetOf(network, currency).decimals)} ${currency}`;
-    const blocks = `${kept.sinceNumber + 1} to ${foundNumber}`;
-    deps.log.error(
-      { network, address: kept.address, currency, amount, blocks, reason },
-      unexplained < 0n
-        ? 'an address holds less than the ledger says; compare it with an explorer'
-        : 'money arrived that no transaction explains; find it with an explorer and run "deposit claim --tx HASH"',
-    );
-    outcome.report?.difference?.({ network, currency, units: unexplained });
+    if (unexplained !== 0n) tell(deps, kept, { unexplained, reason, report: outcome.report });
     return left;
   });
+}
+
+type Told = { readonly unexplained: bigint; readonly reason: string; readonly report: ChainReport | undefined };
+
+function tell(deps: Deps, kept: BalanceDifference, { unexplained, reason, report }: Told): void {
+  const { network, currency, address } = kept;
+  const amount = `${formatUnits(unexplained < 0n ? -unexplained : unexplained, assetOf(network, currency).decimals)} ${currency}`;
+  const blocks = `${kept.sinceNumber + 1} to ${kept.foundNumber}`;
+  deps.log.error(
+    { network, address, currency, amount, blocks, reason },
+    unexplained < 0n
+      ? 'an address holds less than the ledger says; compare it with an explorer'
+      : 'money arrived that no transaction explains; find it with an explorer and run "deposit claim --tx HASH"',
+  );
+  report?.difference?.({ network, currency, units: unexplained });
 }
 
 /** The row that `deposit list --unrecognised` shows for money without a transaction: one for each address and asset, without a hash. */

@@ -1,9 +1,11 @@
 import { LockMode } from '@mikro-orm/core';
 import type { ChainReader, ScannedBlock } from '../../chain/port.ts';
-import { ChainBlock, ChainCursor } from '../../db/entities/index.ts';
+import { ChainBlock, ChainCursor, type Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { NATIVE_CURRENCY } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
+import { allowanceOf } from './allowance.ts';
 import { markVerified, pricesFor, recordTransfers } from './commit.ts';
 import { readCursor } from './cursor.ts';
 import type { FollowedChain } from './follow.ts';
@@ -72,24 +74,35 @@ async function refuseUnread(deps: Deps, reader: ChainReader, from: number, to: n
 export async function recordAgain(deps: Deps, reader: ChainReader, block: ScannedBlock): Promise<number> {
   const prices = await pricesFor(deps, block.transfers);
   return await transact(deps, async (tx: Tx) => {
-    const cursor = await holdCursor(tx.em, reader, block.number);
-    await refuseReplaced(tx.em, cursor, block);
+    const cursor = await holdCursorAt(tx.em, reader, block);
     const { network } = reader;
-    const found = await recordTransfers(tx, deps, { network, block, prices, headNumber: cursor.headNumber });
+    const { headNumber } = cursor;
+    const isWhole = (deposit: Deposit): boolean => !block.untraced || deposit.currency !== NATIVE_CURRENCY[network];
+    const { record, shown } = await allowanceOf(tx, deps, { network, block, headNumber, isWhole });
+    const found = await recordTransfers(tx, deps, { network, block: record, prices, headNumber });
     await recordUnrecognised(tx.em, deps, { network, block, transfers: block.unrecognised });
-    if (block.number <= cursor.verifiedNumber) await markVerified(tx.em, deps, network, block);
+    if (block.number <= cursor.verifiedNumber) await markVerified(tx.em, deps, network, shown);
     return found;
   });
 }
 
-/** A shared lock: a watcher that rolls back or moves on waits for the end of this transaction, and this one sees what it did before. */
+/**
+ * The cursor under a shared lock: a watcher that rolls back or moves on waits for the end of this transaction, and this one sees what it did
+ * before. Throws {@link RescanStopped} when the block is not the one that was read.
+ */
+export async function holdCursorAt(em: Em, reader: ChainReader, block: Pick<ScannedBlock, 'number' | 'hash'>): Promise<ChainCursor> {
+  const cursor = await holdCursor(em, reader, block.number);
+  await refuseReplaced(em, cursor, block);
+  return cursor;
+}
+
 async function holdCursor(em: Em, reader: ChainReader, number: number): Promise<ChainCursor> {
   const cursor = await em.findOneOrFail(ChainCursor, reader.network, { lockMode: LockMode.PESSIMISTIC_READ });
   if (number > cursor.scannedNumber) throw new RescanStopped(`block ${number} was replaced meanwhile and is not read again yet`, number);
   return cursor;
 }
 
-async function refuseReplaced(em: Em, cursor: ChainCursor, block: ScannedBlock): Promise<void> {
+async function refuseReplaced(em: Em, cursor: ChainCursor, block: Pick<ScannedBlock, 'number' | 'hash'>): Promise<void> {
   const known = await em.findOne(ChainBlock, { network: cursor.network, number: block.number });
   if (known && known.hash !== block.hash)
     throw new RescanStopped(

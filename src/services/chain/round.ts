@@ -4,7 +4,8 @@ import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { readCursor } from './cursor.ts';
 import { type Compared, keepComparison } from './differences.ts';
-import { assetKey, comparedAssets, expectedUnits, unitsOf } from './expected.ts';
+import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected.ts';
+import { explanationsOf } from './explained.ts';
 import type { FollowedChain } from './follow.ts';
 import { searchDifferences } from './search.ts';
 
@@ -29,8 +30,9 @@ export type RoundStep = {
 export const FRESH_BLOCKS = 64;
 const LOOK_AGAIN_MS = 5_000;
 const MAX_LISTED = 1_000;
+const MAX_FAULT = 290;
 /** What lay on an address before it was one of ours is known, and no fault of the ledger. */
-const UNEXPLAINED = { $not: { differenceUnits: raw('before_units') } };
+const UNEXPLAINED = { $not: { differenceUnits: raw('before_units + replaced_units') } };
 
 /**
  * One step of the reconciliation: compares one batch of balances at a height that was read twice with what the ledger says lies there, and
@@ -72,9 +74,10 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
         const compared: Compared = {
           ...{ network, addressKey, address, currency, blockNumber, agreedNumber: round.agreedNumber },
           chainUnits: unitsOf(balance, network, currency),
-          expectedUnits: expected.get(assetKey(addressKey, currency)) ?? 0n,
+          expected: expected.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED,
         };
-        if (compared.chainUnits !== compared.expectedUnits || kept.has(assetKey(addressKey, currency)))
+        const { boundUnits, replacedUnits } = compared.expected;
+        if (compared.chainUnits !== boundUnits || replacedUnits !== 0n || kept.has(assetKey(addressKey, currency)))
           await keepComparison(em, deps, compared);
       }
     }
@@ -82,12 +85,12 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
     await em.nativeUpdate(
       BalanceRound,
       { network, startedAt: round.startedAt, position },
-      { position: addressKeys.at(-1) ?? position, checked: round.checked + addresses.length, fault: null },
+      { position: addressKeys.at(-1) ?? position, checked: round.checked + addresses.length, movedAt: deps.now(), fault: null },
     );
   });
   if (!last) return { did: 'compared', checked: addresses.length, waitMs: 0 };
-  await searchDifferences(deps, chain, signal);
-  await closeRound(deps, chain, round);
+  const { failed, of, reason } = await searchDifferences(deps, chain, signal);
+  await closeRound(deps, chain, round, failed === 0 ? null : `${failed} of ${of} differences could not be searched: ${reason}`);
   return { did: 'finished', checked: addresses.length, waitMs: 0 };
 }
 
@@ -122,10 +125,25 @@ export async function reconcileNow(
   }
 }
 
-/** Every balance that does not agree with the ledger and is not explained, oldest first, at most 1,000. */
-export async function listDifferences(deps: Deps, network?: Network): Promise<BalanceDifference[]> {
+export type Listed = {
+  readonly kept: BalanceDifference;
+  /** What explains it as far as the gateway knows: an alarm about a deposit of this address, which says what to do. */
+  readonly explained: readonly string[];
+};
+
+/**
+ * The balances that do not agree with the ledger, oldest first, at most 1,000, and how many there are. Only what lay on an address before it
+ * was one of ours is left out: that is in no ledger.
+ */
+export async function listDifferences(
+  deps: Deps,
+  network?: Network,
+): Promise<{ readonly listed: readonly Listed[]; readonly total: number }> {
   const where = { ...(network ? { network } : {}), ...UNEXPLAINED };
-  return await deps.orm.em.fork().find(BalanceDifference, where, { orderBy: { notedAt: 'asc', addressKey: 'asc' }, limit: MAX_LISTED });
+  const options = { orderBy: { notedAt: 'asc', addressKey: 'asc' }, limit: MAX_LISTED } as const;
+  const [rows, total] = await deps.orm.em.fork().findAndCount(BalanceDifference, where, options);
+  const explained = await explanationsOf(deps, rows);
+  return { listed: rows.map((kept) => ({ kept, explained: explained.get(assetKey(kept.addressKey, kept.currency)) ?? [] })), total };
 }
 
 /** The running round, a new one where the last began long enough ago, or the time until then in milliseconds. */
@@ -139,17 +157,19 @@ async function openRound(deps: Deps, cursor: ChainCursor, { everyMs }: RoundPace
   if (dueInMs > 0) return Math.min(dueInMs, LOOK_AGAIN_MS);
   const agreedNumber = round?.startedNumber ?? cursor.firstBlock - 1;
   const begun = { network, startedNumber: cursor.verifiedNumber, startedAt: now, position: '', agreedNumber, checked: 0 };
-  return await em.upsert(BalanceRound, { ...begun, finishedAt: null, fault: null });
+  return await em.upsert(BalanceRound, { ...begun, finishedAt: round?.finishedAt ?? null, movedAt: now, fault: null });
 }
 
-async function closeRound(deps: Deps, { reader, report }: FollowedChain, round: BalanceRound): Promise<void> {
+async function closeRound(deps: Deps, { reader, report }: FollowedChain, round: BalanceRound, fault: string | null): Promise<void> {
   const { network } = reader;
   const em = deps.orm.em.fork();
-  await em.nativeUpdate(BalanceRound, { network, startedAt: round.startedAt }, { position: null, finishedAt: deps.now() });
+  const now = deps.now();
+  const end = { position: null, finishedAt: now, movedAt: now, fault: fault?.slice(0, MAX_FAULT) ?? null };
+  await em.nativeUpdate(BalanceRound, { network, startedAt: round.startedAt }, end);
   report?.differences?.({ network, count: await em.count(BalanceDifference, { network, ...UNEXPLAINED }) });
 }
 
 /** Keeps why the round does not go on, for operators. */
 export async function noteRoundFault(deps: Deps, network: Network, fault: string): Promise<void> {
-  await deps.orm.em.fork().nativeUpdate(BalanceRound, { network }, { fault: fault.slice(0, 290) });
+  await deps.orm.em.fork().nativeUpdate(BalanceRound, { network }, { fault: fault.slice(0, MAX_FAULT) });
 }

@@ -3,7 +3,7 @@ import { BalanceDifference } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { addressKeyOf } from './address-key.ts';
-import { expectedAt, explains, namesAmount, recordCandidate, recordShown, scanPast } from './attribute.ts';
+import { attributeTo, expectedAt, explains, namesAmount, placeOf, recordShown, riseIn, scanPast } from './attribute.ts';
 import { settleDifference } from './differences.ts';
 import { unitsOf } from './expected.ts';
 import type { FollowedChain } from './follow.ts';
@@ -16,29 +16,69 @@ const MAX_SEARCHED = 200;
 const MAX_STEPS = 20;
 /** Blocks read one by one where no endpoint keeps old balances: some hours of the chain. */
 const MAX_BLOCKS_READ = 20_000;
+/** Searches that run beside each other; the endpoints' budget is what they share. */
+const AT_A_TIME = 4;
+const TRIES = 2;
 const NOTHING_FOUND = 'no single transaction explains it';
+
+/** How a search went: `failed` were not searched to their end, `reason` says why the first of them was not. They are searched again. */
+export type Searched = { readonly failed: number; readonly of: number; readonly reason: string };
 
 /**
  * Looks for the transactions behind rises that the ledger does not know. Where an endpoint keeps old balances the block is found by
  * halving; else every block of the window is read. What it finds becomes a deposit only with its transaction's hash, and only where
- * exactly one transaction explains the amount. The rest is set aside for the operator.
+ * exactly one transaction explains the amount. The rest is set aside for the operator. Several are searched at a time, and one that fails
+ * holds up no other: it is tried once more, then in the next round.
  */
-export async function searchDifferences(deps: Deps, chain: FollowedChain, signal: AbortSignal): Promise<void> {
+export async function searchDifferences(deps: Deps, chain: FollowedChain, signal: AbortSignal): Promise<Searched> {
   const { network } = chain.reader;
-  const open = await deps.orm.em
-    .fork()
-    .find(BalanceDifference, { network, searched: false }, { orderBy: { notedAt: 'asc' }, limit: MAX_SEARCHED });
-  if (open.length === 0) return;
+  const where = { network, searched: false };
+  const open = await deps.orm.em.fork().find(BalanceDifference, where, { orderBy: { notedAt: 'asc' }, limit: MAX_SEARCHED });
+  if (open.length === 0) return { failed: 0, of: 0, reason: '' };
   await loadWatched(deps, chain.watched);
-  const unseen: BalanceDifference[] = [];
-  for (const kept of open) {
-    signal.throwIfAborted();
-    const fell = kept.differenceUnits <= kept.knownUnits;
-    const searched = fell ? { beforeUnits: undefined } : await searchByBalance(deps, chain, kept, signal);
-    if (searched) await settleDifference(deps, kept, { reason: NOTHING_FOUND, beforeUnits: searched.beforeUnits, report: chain.report });
-    else unseen.push(kept);
+  let left: readonly BalanceDifference[] = open;
+  let reason = '';
+  for (let tries = 0; tries < TRIES && left.length > 0; tries++) {
+    const failed: BalanceDifference[] = [];
+    const fail = (some: readonly BalanceDifference[], error: unknown): void => {
+      signal.throwIfAborted();
+      failed.push(...some);
+      reason = error instanceof Error ? error.message : String(error);
+      deps.log.warn({ err: error, network, differences: some.length }, 'a difference could not be searched; trying again');
+    };
+    const unseen = await searchEach(deps, chain, left, { fail, signal });
+    if (unseen.length > 0) await searchByBlocks(deps, chain, unseen, signal).catch((error: unknown) => fail(unseen, error));
+    left = failed;
   }
-  if (unseen.length > 0) await searchByBlocks(deps, chain, unseen, signal);
+  return { failed: left.length, of: open.length, reason };
+}
+
+type Fail = (some: readonly BalanceDifference[], error: unknown) => void;
+
+/** Searches by old balances; returns those for which no endpoint keeps them. */
+async function searchEach(
+  deps: Deps,
+  chain: FollowedChain,
+  open: readonly BalanceDifference[],
+  { fail, signal }: { readonly fail: Fail; readonly signal: AbortSignal },
+): Promise<BalanceDifference[]> {
+  const unseen: BalanceDifference[] = [];
+  const waiting = [...open];
+  const searchOn = async (): Promise<void> => {
+    for (let kept = waiting.shift(); kept; kept = waiting.shift()) {
+      signal.throwIfAborted();
+      try {
+        const fell = kept.differenceUnits <= kept.knownUnits;
+        const searched = fell ? { beforeUnits: undefined } : await searchByBalance(deps, chain, kept, signal);
+        if (!searched) unseen.push(kept);
+        else await settleDifference(deps, kept, { reason: NOTHING_FOUND, beforeUnits: searched.beforeUnits, report: chain.report });
+      } catch (error) {
+        fail([kept], error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, searchOn));
+  return unseen;
 }
 
 /**
@@ -73,32 +113,35 @@ async function searchByBalance(
     }
     const there = await differenceAt(high);
     if (there === undefined) return undefined;
-    if (there > base) await attribute(deps, chain, { kept, blockNumber: high, units: there - base, signal });
+    if (there > base) await attribute(deps, chain, { kept, blockNumber: high, signal });
     low = high;
     base = await differenceAt(high);
   }
   return done;
 }
 
-type Rise = { readonly kept: BalanceDifference; readonly blockNumber: number; readonly units: bigint; readonly signal: AbortSignal };
+type Rise = { readonly kept: BalanceDifference; readonly blockNumber: number; readonly signal: AbortSignal };
 
-/** The balance proves that `units` more than the ledger knows reached the address in this block: finds in which of its transactions. */
-async function attribute(deps: Deps, chain: FollowedChain, { kept, blockNumber, units, signal }: Rise): Promise<void> {
+/** The balance proves that more than the ledger knows reached the address in this block: finds in which of its transactions. */
+async function attribute(deps: Deps, chain: FollowedChain, { kept, blockNumber, signal }: Rise): Promise<void> {
   const block = await scanPast(chain.reader, chain, { number: blockNumber, naming: [kept.addressKey], signal });
-  const before = await expectedAt(deps, kept, blockNumber);
   await recordShown(deps, chain, kept, block);
-  const left = units - ((await expectedAt(deps, kept, blockNumber)) - before);
   // A trace shows everything that is passed on: where there was one, a mere mention proves nothing.
-  if (left <= 0n || !block.untraced || kept.currency !== NATIVE_CURRENCY[kept.network]) return;
+  if (!block.untraced || kept.currency !== NATIVE_CURRENCY[kept.network]) return;
+  const roseUnits = await riseIn(chain.reader, placeOf(kept), blockNumber, signal);
+  if (roseUnits === undefined) return;
+  const left = roseUnits - (await expectedAt(deps, kept, blockNumber)) + (await expectedAt(deps, kept, blockNumber - 1));
   const named = only(block.named ?? []) ?? only((block.named ?? []).filter((one) => namesAmount(one, left)));
-  if (named) await recordCandidate(deps, chain, { kept, block, named, units: left });
+  if (!named || left <= 0n) return;
+  await attributeTo(deps, chain, { place: placeOf(kept), block, txHash: named.txHash, proof: { basis: 'balance', roseUnits } });
 }
 
-type Seen = { readonly blockNumber: number; readonly named: NamedTransaction };
+/** A transaction that names an address, in a block that no trace was shown of. */
+export type Seen = { readonly blockNumber: number; readonly named: NamedTransaction };
 
 /** Reads every block of the windows once for all differences together. Without old balances only an amount named in calldata is a proof. */
 async function searchByBlocks(deps: Deps, chain: FollowedChain, open: readonly BalanceDifference[], signal: AbortSignal): Promise<void> {
-  const inReach = open.filter((kept) => kept.foundNumber - kept.sinceNumber <= MAX_BLOCKS_READ);
+  const inReach = open.filter(isInReach);
   const seen = inReach.length > 0 ? await readWindow(deps, chain, inReach, signal) : [];
   for (const kept of open) {
     let reason = NOTHING_FOUND;
@@ -106,6 +149,23 @@ async function searchByBlocks(deps: Deps, chain: FollowedChain, open: readonly B
     else if (kept.currency === NATIVE_CURRENCY[kept.network]) await attributeNamed(deps, chain, kept, { seen, signal });
     await settleDifference(deps, kept, { reason, report: chain.report });
   }
+}
+
+/**
+ * Every transaction that may have brought a difference: those of its window that name the address, in blocks that no trace was shown of. What
+ * the blocks do show is recorded on the way. Undefined where the window is too long to be read. Throws the reader's errors.
+ */
+export async function candidatesFor(
+  deps: Deps,
+  chain: FollowedChain,
+  kept: BalanceDifference,
+  signal: AbortSignal,
+): Promise<Seen[] | undefined> {
+  return isInReach(kept) ? await readWindow(deps, chain, [kept], signal) : undefined;
+}
+
+function isInReach(kept: BalanceDifference): boolean {
+  return kept.foundNumber - kept.sinceNumber <= MAX_BLOCKS_READ;
 }
 
 async function readWindow(deps: Deps, chain: FollowedChain, open: readonly BalanceDifference[], signal: AbortSignal): Promise<Seen[]> {
@@ -147,7 +207,8 @@ async function attributeNamed(
   if (!candidate) return;
   const block = await scanPast(chain.reader, chain, { number: candidate.blockNumber, naming: [kept.addressKey], signal });
   const named = (block.named ?? []).find((one) => one.txHash === candidate.named.txHash);
-  if (named && block.untraced) await recordCandidate(deps, chain, { kept, block, named, units: left });
+  if (named && block.untraced)
+    await attributeTo(deps, chain, { place: placeOf(kept), block, txHash: named.txHash, proof: { basis: 'candidate' } });
 }
 
 function only<T>(list: readonly T[]): T | undefined {

@@ -3,7 +3,7 @@ import { BalanceDifference, type ChainCursor, DepositAddress } from '../../db/en
 import type { Currency, Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { readCursor } from './cursor.ts';
-import { assetKey, comparedAssets, expectedUnits, unitsOf } from './expected.ts';
+import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected.ts';
 import type { FollowedChain } from './follow.ts';
 
 /** Final blocks that the watcher has not read twice, both ends included. */
@@ -76,13 +76,14 @@ export async function compareUnread(
     if (!lying) throw new Error(`no endpoint of ${network} tells balances at block ${blocks.to}`);
     const expected = await expectedUnits(deps, em, { network, addressKeys, blockNumber: blocks.to });
     const kept = await em.find(BalanceDifference, { network, addressKey: { $in: addressKeys } });
-    const known = new Map(kept.map((row) => [assetKey(row.addressKey, row.currency), row.differenceUnits]));
+    const known = new Map(kept.map((row) => [assetKey(row.addressKey, row.currency), row.differenceUnits - row.replacedUnits]));
     for (const [index, { address, addressKey }] of addresses.entries()) {
       for (const currency of comparedAssets(network)) {
         const key = assetKey(addressKey, currency);
         const balance = lying[index];
         if (!balance) throw new Error('a balance is missing');
-        const differenceUnits = unitsOf(balance, network, currency) - (expected.get(key) ?? 0n) - (known.get(key) ?? 0n);
+        const { boundUnits, replacedUnits } = expected.get(key) ?? NOTHING_EXPECTED;
+        const differenceUnits = unitsOf(balance, network, currency) - boundUnits - replacedUnits - (known.get(key) ?? 0n);
         if (differenceUnits !== 0n) found.push({ network, address, currency, differenceUnits });
       }
     }

@@ -1,0 +1,49 @@
+import type { Deposit } from '../../db/entities/index.ts';
+import { depositStart, workflowIdOf } from '../deposits/actor-message.ts';
+import { unbindHeld } from '../deposits/held.ts';
+import { recordDeposit } from '../deposits/record.ts';
+import { applyTransition } from '../deposits/transition.ts';
+import type { Deps } from '../deps.ts';
+import type { Tx } from '../transact.ts';
+
+type Lessening = { readonly deposit: Deposit; readonly units: bigint; readonly headNumber: number };
+
+/**
+ * Takes money from a deposit that is not completed and is locked by the caller's transaction, because it turned out to have come with another
+ * transaction. One that keeps nothing fails as REORGED: no block holds it.
+ */
+export async function lessen(tx: Tx, deps: Deps, { deposit, units, headNumber }: Lessening): Promise<void> {
+  deps.log.warn({ depositId: deposit.id, units: units.toString() }, 'attributed money turned out to be that of another transaction');
+  if (units < deposit.amountUnits) {
+    await rewrite(tx, deps, deposit, { amountUnits: deposit.amountUnits - units, headNumber });
+    return;
+  }
+  if (deposit.status === 'failed') {
+    await unbindHeld(tx.em, deps, deposit);
+    return;
+  }
+  deposit.blockHash = null;
+  deposit.verifiedAt = null;
+  const reason = 'the money that was attributed to this transaction came with another one';
+  const deliveries = await applyTransition(tx, deps, deposit, { to: 'failed', failureCode: 'REORGED', reason, headNumber });
+  // The running actor delivers them; this start is for a deposit whose actor had ended.
+  await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
+}
+
+/** The same transfer once more, with another amount: there is one way to correct a deposit. */
+async function rewrite(
+  tx: Tx,
+  deps: Deps,
+  deposit: Deposit,
+  { amountUnits, headNumber }: { readonly amountUnits: bigint; readonly headNumber: number },
+): Promise<void> {
+  const { mode, merchantId, customerId, network, currency, address, addressKey, transactionHash, blockNumber } = deposit;
+  await recordDeposit(tx, deps, {
+    ...{ mode, merchantId, customerId, network, currency, address, addressKey, transactionHash, blockNumber, amountUnits, headNumber },
+    ...{ fromAddress: null, blockHash: deposit.blockHash ?? null, minedAt: deposit.minedAt ?? deposit.detectedAt },
+    ...{ price: undefined, simulated: false },
+  });
+  // Only blocks that were read twice are attributed to.
+  deposit.verifiedAt = deps.now();
+  await tx.em.flush();
+}
