@@ -2,6 +2,7 @@ import type { Network } from './domain/assets.ts';
 import { chainWorkflowId } from './domain/ids.ts';
 import { purgeSessions } from './services/access/sessions.ts';
 import { foldBalances, foldCounts } from './services/balance-totals.ts';
+import { keepPricesFresh } from './services/deposits/price.ts';
 import type { Deps } from './services/deps.ts';
 import { purgeAnswers } from './services/idempotency.ts';
 import { performOutbox } from './services/outbox.ts';
@@ -13,6 +14,7 @@ const WATCHERS_EVERY_MS = 30_000;
 const BALANCES_EVERY_MS = 2_000;
 const SESSIONS_EVERY_MS = 5 * 60_000;
 const ANSWERS_EVERY_MS = 60_000;
+const PRICES_EVERY_MS = 15_000;
 
 /** Calls `work` again and again until the signal aborts. A failure is logged and the next turn comes as usual. */
 export function loop(input: {
@@ -67,6 +69,7 @@ export function startLoops(deps: Deps, networks: readonly Network[], signal: Abo
     loop({ name: 'stored answers', everyMs: ANSWERS_EVERY_MS, signal, log, work: () => purgeAnswers(deps) }),
     loop({ name: 'balances', everyMs: BALANCES_EVERY_MS, signal, log, work: () => foldBalances(deps) }),
     loop({ name: 'counts', everyMs: BALANCES_EVERY_MS, signal, log, work: () => foldCounts(deps) }),
+    loop({ name: 'prices', everyMs: PRICES_EVERY_MS, signal, log, work: () => keepPricesFresh(deps) }),
     loop({ name: 'sessions', everyMs: SESSIONS_EVERY_MS, signal, log, work: () => purgeSessions(deps) }),
     loop({ name: 'watchers', everyMs: WATCHERS_EVERY_MS, signal, log, work: watch }),
   ];

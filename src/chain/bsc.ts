@@ -2,6 +2,7 @@
 import { assetOf } from '../domain/assets.ts';
 import { balancesOn, createMulticallCache } from './bsc-balances.ts';
 import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef, readQuantity } from './bsc-block.ts';
+import { ethCallOn } from './contract-call.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
 import type { BlockRef, ChainReader, HeightView, NamedBlock, ScannedBlock, TracedTransaction, Transfer } from './port.ts';
 import type { RpcPool, RpcSession } from './rpc.ts';
@@ -171,7 +172,7 @@ async function checkDecimals(rpc: RpcPool, contract: string, signal: AbortSignal
   const expected = assetOf('bsc', 'USDT').decimals;
   let answer: string;
   try {
-    answer = await ethCall(rpc, { to: contract, data: DECIMALS_CALL }, signal);
+    answer = (await rpc.run((session) => ethCallOn(session, { to: contract, data: DECIMALS_CALL }), signal)) ?? '0x';
   } catch (error) {
     if (!(error instanceof RpcRejected)) throw error;
     throw new ChainMismatch(`the USDT contract ${contract} on bsc refuses decimals(): correct BSC_USDT_CONTRACT`);
@@ -183,16 +184,6 @@ async function checkDecimals(rpc: RpcPool, contract: string, signal: AbortSignal
       `the USDT contract ${contract} on bsc has ${BigInt(answer)} decimals, not ${expected}: correct BSC_USDT_CONTRACT`,
     );
   }
-}
-
-/** Calls a contract at the head and returns the 0x hex it returned ("0x" where there is no contract). Throws RpcRejected on a revert. */
-export async function ethCall(rpc: RpcPool, call: { readonly to: string; readonly data: string }, signal: AbortSignal): Promise<string> {
-  const answer = await rpc.run(async (session) => {
-    const data = await session.call('eth_call', [call, 'latest']);
-    if (typeof data !== 'string' || !/^0x[0-9a-f]*$/i.test(data)) throw new EndpointFailure('no result of a contract call');
-    return data;
-  }, signal);
-  return answer ?? '0x';
 }
 
 function toQuantity(number: number): string {

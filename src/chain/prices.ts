@@ -1,6 +1,6 @@
 // What one coin is worth in US dollars: fixed by the operator, or read from Chainlink's contracts on the chain we read anyway.
 import { CURRENCIES, type Currency } from '../domain/assets.ts';
-import { ethCall } from './bsc.ts';
+import { type ContractCall, ethCallOn } from './contract-call.ts';
 import { ChainMismatch, RpcRejected, RpcUnavailable } from './errors.ts';
 import type { Price, PriceSource } from './port.ts';
 import type { RpcPool } from './rpc.ts';
@@ -32,6 +32,7 @@ const AHEAD_LIMIT_MS = 600_000;
 const CACHE_MS = 30_000;
 const RETRY_BAD_MS = 5_000;
 const REFRESH_LIMIT_MS = 15_000;
+const CALL_LIMIT_MS = 3_000;
 const FEED_DECIMALS = 8n;
 /** A billion dollars for one coin is a broken feed, not a market. */
 const MAX_USD8 = 10n ** 17n;
@@ -58,14 +59,17 @@ export function createPriceSource(spec: PriceSpec, deps: PriceDeps): PriceSource
 }
 
 type FeedState = {
-  fresh: Price | undefined;
-  lastGood: Price | undefined;
+  /** The newest good answer that was ever seen. */
+  known: Price | undefined;
   again: number;
+  /** The question under way, if any, and whether one ever came to an end. */
   running: Promise<void> | undefined;
+  asked: boolean;
   decimalsSeen: boolean;
   problem: string | null;
 };
 
+/** Answers at once with the newest good price and asks for a newer one behind the caller's back; only the very first price is waited for. */
 class ChainlinkPrices implements PriceSource {
   readonly #feeds: Readonly<Record<Currency, string>>;
   readonly #deps: PriceDeps;
@@ -76,12 +80,8 @@ class ChainlinkPrices implements PriceSource {
     this.#deps = deps;
     for (const currency of CURRENCIES) {
       this.#states.set(currency, {
-        fresh: undefined,
-        lastGood: undefined,
-        again: 0,
-        running: undefined,
-        decimalsSeen: false,
-        problem: null,
+        ...{ known: undefined, again: 0, running: undefined, asked: false },
+        ...{ decimalsSeen: false, problem: null },
       });
     }
   }
@@ -93,41 +93,48 @@ class ChainlinkPrices implements PriceSource {
       // One question at a time for a feed, however many deposits wait for it.
       state.running ??= this.#refresh(currency, state).finally(() => {
         state.running = undefined;
+        state.asked = true;
       });
-      await unlessAborted(state.running, signal);
+      // A defect of ours shows where it is waited for; nobody may be hurt by it who does not wait.
+      state.running.catch(() => undefined);
     }
-    return state.fresh;
+    if (state.running && !state.known && !state.asked) await unlessAborted(state.running, signal);
+    const { known, problem } = state;
+    return known && { ...known, stale: problem !== null || this.#ageMs(known) > this.#maxAgeMs(currency) };
   }
 
   /** Belongs to no single caller: one that stops waiting must not spoil the answer for the others. */
   async #refresh(currency: Currency, state: FeedState): Promise<void> {
     const signal = AbortSignal.timeout(REFRESH_LIMIT_MS);
-    let problem: string | null = null;
+    let problem: string | null;
     try {
-      const answer = await this.#read(currency, state, signal);
-      const ageMs = this.#deps.now().getTime() - answer.at.getTime();
-      if (ageMs < -AHEAD_LIMIT_MS) throw new BadAnswer('its time is in the future');
-      if (ageMs > Math.min(MAX_AGE_MS[currency], this.#deps.maxAgeMs ?? Number.POSITIVE_INFINITY)) {
-        problem = `its answer is ${Math.floor(ageMs / 60_000)} minutes old`;
-        if (ageMs <= DEAD_AFTER_MS && (state.lastGood === undefined || state.lastGood.at < answer.at)) state.lastGood = answer;
-      } else {
-        state.lastGood = answer;
-        state.fresh = answer;
-      }
+      problem = this.#take(currency, state, await this.#read(currency, state, signal));
     } catch (error) {
       if (!signal.aborted && !EXPECTED.some((kind) => error instanceof kind)) throw error;
       problem = signal.aborted ? `no answer within ${REFRESH_LIMIT_MS / 1000} s` : (error as Error).message;
     }
-    if (problem !== null) state.fresh = state.lastGood && { ...state.lastGood, stale: true };
-    state.again =
-      this.#deps.now().getTime() +
-      (problem === null ? (this.#deps.cacheMs ?? CACHE_MS) : Math.min(RETRY_BAD_MS, this.#deps.cacheMs ?? RETRY_BAD_MS));
-    if ((problem === null) !== (state.problem === null)) {
-      this.#deps.report?.(
-        problem === null ? `the ${currency} price feed is good again` : `the ${currency} price feed can not be used: ${problem}`,
-      );
-    }
+    const { cacheMs = CACHE_MS, report } = this.#deps;
+    state.again = this.#deps.now().getTime() + (problem === null ? cacheMs : Math.min(RETRY_BAD_MS, cacheMs));
+    if ((problem === null) !== (state.problem === null))
+      report?.(problem === null ? `the ${currency} price feed is good again` : `the ${currency} price feed can not be used: ${problem}`);
     state.problem = problem;
+  }
+
+  /** Keeps an answer where it is better than what is known, and says what is wrong with it. */
+  #take(currency: Currency, state: FeedState, answer: Price): string | null {
+    const ageMs = this.#ageMs(answer);
+    if (ageMs < -AHEAD_LIMIT_MS) throw new BadAnswer('its time is in the future');
+    const isNewer = state.known === undefined || state.known.at <= answer.at;
+    if (isNewer && ageMs <= DEAD_AFTER_MS) state.known = answer;
+    return ageMs > this.#maxAgeMs(currency) ? `its answer is ${Math.floor(ageMs / 60_000)} minutes old` : null;
+  }
+
+  #ageMs(price: Price): number {
+    return this.#deps.now().getTime() - price.at.getTime();
+  }
+
+  #maxAgeMs(currency: Currency): number {
+    return Math.min(MAX_AGE_MS[currency], this.#deps.maxAgeMs ?? Number.POSITIVE_INFINITY);
   }
 
   async #read(currency: Currency, state: FeedState, signal: AbortSignal): Promise<Price> {
@@ -135,17 +142,22 @@ class ChainlinkPrices implements PriceSource {
     if (!rpc) throw new BadAnswer('there is no RPC endpoint of bsc to read it from');
     const to = this.#feeds[currency];
     if (!state.decimalsSeen) {
-      const decimals = await ethCall(rpc, { to, data: DECIMALS_CALL }, signal);
+      const decimals = await this.#ask(rpc, { to, data: DECIMALS_CALL }, signal);
       if (wordAt(decimals, 0) !== FEED_DECIMALS) throw new BadAnswer(`the contract ${to} is not a feed with ${FEED_DECIMALS} decimals`);
       state.decimalsSeen = true;
     }
     // (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)
-    const round = await ethCall(rpc, { to, data: LATEST_ROUND_CALL }, signal);
+    const round = await this.#ask(rpc, { to, data: LATEST_ROUND_CALL }, signal);
     const usd8 = BigInt.asIntN(256, wordAt(round, 1) ?? 0n);
     const updatedAt = wordAt(round, 3);
     if (usd8 <= 0n || usd8 >= MAX_USD8) throw new BadAnswer(`its answer is ${usd8 > 0n ? 'absurdly high' : 'not above zero'}`);
     if (updatedAt === undefined || updatedAt === 0n || updatedAt > 10n ** 11n) throw new BadAnswer('its answer has no time');
     return { usd8, source: `chainlink:${to}`, at: new Date(Number.parseInt(updatedAt.toString(), 10) * 1000), stale: false };
+  }
+
+  /** Aside from the reading of blocks: whatever happens to it, no endpoint rests for it or is asked more slowly. */
+  async #ask(rpc: RpcPool, call: ContractCall, signal: AbortSignal): Promise<string> {
+    return await rpc.aside((session) => ethCallOn(session, call, { timeoutMs: CALL_LIMIT_MS }), signal);
   }
 }
 

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import type { Price, PriceSource } from '../../src/chain/port.ts';
 import { createPriceSource, MAINNET_FEEDS, type PriceDeps } from '../../src/chain/prices.ts';
 import { createRpcPool } from '../../src/chain/rpc.ts';
 import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '../support/chain.ts';
 import { testContracts } from '../support/chain-contracts.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 
 const { signal } = new AbortController();
@@ -76,8 +78,17 @@ describe('prices from Chainlink feeds on the chain', () => {
     expect((await prices.price('BNB', signal))?.usd8).to.equal(600n);
     expect(proxy.calls.filter((call) => call.method === 'eth_call').length).to.equal(2); // decimals and the round
     nowMs += 1_000;
-    expect((await prices.price('BNB', signal))?.usd8).to.equal(700n);
+    expect((await prices.price('BNB', signal))?.usd8, 'at once').to.equal(600n);
+    await refreshed(prices, (price) => price?.usd8 === 700n);
   });
+
+  /** Asks until the price that was looked up behind the caller's back is the one that is expected. */
+  async function refreshed(prices: PriceSource, is: (price: Price | undefined) => boolean): Promise<Price | undefined> {
+    return await eventually('the refreshed price', async () => {
+      const price = await prices.price('BNB', signal);
+      return is(price) && { price };
+    }).then(({ price }) => price);
+  }
 
   function fault(next: Fault): void {
     proxy.fault = next;
@@ -106,7 +117,8 @@ describe('prices from Chainlink feeds on the chain', () => {
       nowMs += 31_000;
       await spoil();
       await chain.mine();
-      expect(await prices.price('BNB', signal)).to.deep.equal({ ...good, stale: true });
+      expect(await prices.price('BNB', signal), 'within its age and not known to be bad').to.deep.equal(good);
+      expect(await refreshed(prices, (price) => price?.stale === true)).to.deep.equal({ ...good, stale: true });
       expect(reports).to.have.length(1);
       expect(reports[0]).to.match(reason);
 
@@ -114,7 +126,7 @@ describe('prices from Chainlink feeds on the chain', () => {
       await feed.call('setBroken', [false]);
       nowMs += 31_000;
       await answer(650n);
-      expect(await prices.price('BNB', signal)).to.include({ usd8: 650n, stale: false });
+      expect(await refreshed(prices, (price) => price?.usd8 === 650n)).to.include({ stale: false });
       expect(reports[1]).to.match(/good again/);
     });
   }
@@ -147,6 +159,84 @@ describe('prices from Chainlink feeds on the chain', () => {
     const stale = async (deps: Partial<PriceDeps>, currency: 'BNB' | 'TRX' | 'USDT') => (await source(deps).price(currency, signal))?.stale;
     expect([await stale({}, 'BNB'), await stale({}, 'TRX'), await stale({}, 'USDT')]).to.deep.equal([true, false, false]);
     expect(await stale({ maxAgeMs: 600_000 }, 'USDT')).to.equal(true);
+  });
+
+  it('are there at once where any is known, while the feed hangs or is slow, and are marked when they are older than they should be', async () => {
+    await answer(600n);
+    const prices = source();
+    const good = await prices.price('BNB', signal);
+    for (const trouble of ['hangs', 'slow'] as const) {
+      nowMs += 31_000;
+      fault(async (call) => {
+        if (call.method !== 'eth_call') return undefined;
+        if (trouble === 'slow') await new Promise((resolve) => setTimeout(resolve, 2_500));
+        return 'hang';
+      });
+      const aborted = AbortSignal.timeout(250);
+      for (let i = 0; i < 50; i++) expect(await prices.price('BNB', aborted)).to.include({ usd8: good?.usd8 });
+    }
+    nowMs += 11 * 60_000;
+    expect(await prices.price('BNB', signal)).to.deep.equal({ ...good, stale: true });
+  });
+
+  it('are waited for before the first one is known, together, and once only', async () => {
+    await answer(600n);
+    const prices = source();
+    fault((call) => (call.method === 'eth_call' ? { status: 503, body: '' } : undefined));
+    const first = await Promise.all([prices.price('BNB', signal), prices.price('BNB', signal)]);
+    expect(first).to.deep.equal([undefined, undefined]);
+    nowMs += 6_000;
+    fault(() => 'hang');
+    expect(await prices.price('BNB', AbortSignal.timeout(50)), 'nobody waits for the second try').to.equal(undefined);
+    proxy.fault = undefined;
+    nowMs += 6_000;
+    await refreshed(prices, (price) => price?.usd8 === 600n);
+  });
+
+  it('never become older by an answer of a node that lags', async () => {
+    await answer(600n, 10_000);
+    const prices = source();
+    await prices.price('BNB', signal);
+    nowMs += 31_000;
+    await answer(500n, 120_000);
+    proxy.calls.length = 0;
+    await prices.price('BNB', signal);
+    await eventually('the answer', () => proxy.calls.length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await prices.price('BNB', signal))?.usd8).to.equal(600n);
+  });
+
+  it('that are old from the very start are used and marked, for as long as nothing better comes', async () => {
+    await answer(600n, 3 * 3_600_000);
+    const prices = source();
+    for (let hours = 0; hours < 6; hours++) {
+      expect(await prices.price('BNB', signal)).to.include({ usd8: 600n, stale: true });
+      nowMs += 3_600_000;
+    }
+    await answer(650n);
+    await refreshed(prices, (price) => {
+      nowMs += 100;
+      return price?.usd8 === 650n && !price.stale;
+    });
+  });
+
+  it('cost no endpoint its place for blocks, nor its pace, whatever they do', async () => {
+    const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 300 });
+    await rpc.checkChain(signal);
+    const before = rpc.status();
+    for (const trouble of [
+      () => 'hang',
+      () => 'reset',
+      () => ({ status: 429, body: '', headers: { 'retry-after': '60' } }),
+      (call) => ({ json: { id: call.id, error: { code: -32005, message: 'limit exceeded' } } }),
+    ] satisfies Fault[]) {
+      fault(trouble);
+      expect(await source({ rpc }).price('BNB', signal)).to.equal(undefined);
+      expect(rpc.status()).to.deep.equal(before);
+      proxy.fault = undefined;
+      expect(await rpc.run((session) => session.call('eth_blockNumber', []), signal)).to.match(/^0x/);
+    }
+    expect(reports).to.have.length(4);
   });
 
   it('come from the main-net feeds unless others are named', async () => {

@@ -1,6 +1,6 @@
 import type { Price } from '../../chain/port.ts';
 import type { Deposit } from '../../db/entities/index.ts';
-import { assetOf, type Currency } from '../../domain/assets.ts';
+import { assetOf, CURRENCIES, type Currency } from '../../domain/assets.ts';
 import { RATE_DECIMALS, usdCents } from '../../domain/money.ts';
 import type { Deps } from '../deps.ts';
 
@@ -8,8 +8,8 @@ const PRICE_WAIT_MS = 2_000;
 const ONE_USD: bigint = 10n ** BigInt(RATE_DECIMALS);
 
 /**
- * The price to freeze on a deposit, waiting at most 2 s. USDT falls back to 1 USD; other coins give undefined where no price is known.
- * Never throws: a price must not stop a deposit from being recorded.
+ * The price to freeze on a deposit: the newest one that is known, at once; only before the first one is known is it waited for, at most 2 s.
+ * USDT falls back to 1 USD; other coins give undefined where no price is known. Never throws: a price must not stop a deposit from being recorded.
  */
 export async function currentPrice(deps: Deps, currency: Currency): Promise<Price | undefined> {
   const fallback = (): Price | undefined =>
@@ -20,6 +20,11 @@ export async function currentPrice(deps: Deps, currency: Currency): Promise<Pric
     deps.log.warn({ err: error, currency }, 'no price could be read');
     return fallback();
   }
+}
+
+/** Has every price looked at, so that a deposit after a quiet time does not get the price of the one before it. Never throws. */
+export async function keepPricesFresh(deps: Deps): Promise<void> {
+  await Promise.all(CURRENCIES.map((currency) => currentPrice(deps, currency)));
 }
 
 /** Freezes a price on the deposit; one that has a price keeps it. `amount_usd` is rounded half up to cents. */
