@@ -224,6 +224,7 @@ describe('prices from Chainlink feeds on the chain', () => {
     const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 300 });
     await rpc.checkChain(signal);
     const before = rpc.status();
+    const said: string[] = [];
     for (const trouble of [
       () => 'hang',
       () => 'reset',
@@ -231,12 +232,12 @@ describe('prices from Chainlink feeds on the chain', () => {
       (call) => ({ json: { id: call.id, error: { code: -32005, message: 'limit exceeded' } } }),
     ] satisfies Fault[]) {
       fault(trouble);
-      expect(await source({ rpc }).price('BNB', signal)).to.equal(undefined);
+      expect(await source({ rpc, report: (message) => said.push(message) }).price('BNB', signal)).to.equal(undefined);
       expect(rpc.status()).to.deep.equal(before);
       proxy.fault = undefined;
       expect(await rpc.run((session) => session.call('eth_blockNumber', []), signal)).to.match(/^0x/);
     }
-    expect(reports).to.have.length(4);
+    expect(said).to.have.length(4);
   });
 
   it('come from the main-net feeds unless others are named', async () => {
