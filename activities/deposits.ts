@@ -4,23 +4,31 @@ import { DecisionRefused, failDeposit as fail } from '../src/services/deposits/o
 import type { Deps } from '../src/services/deps.ts';
 import { failure, guarded } from './faults.ts';
 
+/** Where the row stands, and what is to be sent. */
+type Standing = { state: string; sequence: number; generation: number; since: string; deliveries: string[] };
+
 /** The steps of the deposit actor. */
 export function depositActivities(deps: Deps) {
   return {
     /**
      * One step of the deposit. While the chain does not permit it, it fails benignly with what an operator wants to read, and says when
-     * to look again; after `STUCK_AFTER` once with the type NeedsOperator, which is not retried.
+     * to look again; after `STUCK_AFTER` once with the type NeedsOperator, which is not retried. Where the row is not where the actor
+     * knows it to be (the answer to an earlier try was lost), that is the answer, with every delivery that is not at its end.
      */
     async advanceDeposit(input: {
       depositId: string;
+      generation: number;
+      sequence: number;
       alarmed: boolean;
-    }): Promise<{ state: string; since: string; deliveries: string[]; note: string }> {
+    }): Promise<Standing & { note: string }> {
+      const { depositId, alarmed, generation, sequence } = input;
       const result = await guarded(
-        () => advance(deps, input),
-        (error) => deps.log.warn({ err: error, depositId: input.depositId }, 'a step of a deposit met a fault of our own'),
+        () => advance(deps, { depositId, alarmed, known: { generation, sequence } }),
+        (error) => deps.log.warn({ err: error, depositId }, 'a step of a deposit met a fault of our own'),
       );
       if (result.kind === 'at') {
-        return { state: result.state, since: result.since.toISOString(), deliveries: [...result.deliveries], note: result.note };
+        const { state, note, deliveries } = result;
+        return { state, sequence: result.sequence, generation: result.generation, since: result.since.toISOString(), deliveries, note };
       }
       if (result.stuck) throw failure({ message: result.reason, type: 'NeedsOperator', nonRetryable: true });
       throw failure({
@@ -31,17 +39,14 @@ export function depositActivities(deps: Deps) {
       });
     },
 
-    /** An operator's decision to fail the deposit. Repeating it after a crash finds it done. */
-    async failDeposit(input: {
-      depositId: string;
-      by: string;
-      reason: string;
-    }): Promise<{ state: string; since: string; deliveries: string[] }> {
+    /** An operator's decision to fail this generation of the deposit. Repeating it after a crash or by a reset finds it done. */
+    async failDeposit(input: { depositId: string; generation: number; by: string; reason: string }): Promise<Standing> {
       return await guarded(
         async () => {
           try {
             const { deposit, deliveries } = await fail(deps, input);
-            return { state: deposit.status, since: deposit.stateSince.toISOString(), deliveries };
+            const { status: state, sequence, generation } = deposit;
+            return { state, sequence, generation, since: deposit.stateSince.toISOString(), deliveries };
           } catch (error) {
             if (!(error instanceof DecisionRefused)) throw error;
             throw failure({ message: error.message, type: 'DecisionRefused', nonRetryable: true });

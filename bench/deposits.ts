@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { TemporalLink } from '../src/temporal/client.ts';
 import { USDT_UNIT } from '../test/support/chain.ts';
 import { eventually } from '../test/support/eventually.ts';
@@ -26,13 +27,11 @@ export async function run(): Promise<Row[]> {
 async function bareRate(): Promise<number> {
   const temporal = await startBareTemporal();
   const { link } = temporal;
-  const next: Record<string, string> = { detected: 'confirming', confirming: 'completed' };
-  const states = new Map<string, string>();
   await temporal.work({
-    advanceDeposit: async ({ depositId }) => {
-      const state = next[states.get(depositId) ?? 'detected'] ?? 'completed';
-      states.set(depositId, state);
-      return { state, since: new Date().toISOString(), deliveries: [`${depositId}-${state}`], note: '' };
+    // As in the gateway, whose deposits here are final from the start: one step makes both transitions.
+    advanceDeposit: async () => {
+      const at = { state: 'completed', sequence: 3, generation: 1, since: new Date().toISOString() };
+      return { ...at, deliveries: [randomUUID(), randomUUID()], note: '' };
     },
     deliverWebhook: async () => ({ status: 'succeeded', message: '' }),
   });
@@ -45,10 +44,10 @@ async function bareRate(): Promise<number> {
 }
 
 function startBare(link: TemporalLink, index: number): Promise<void> {
-  const depositId = `bare-${index}`;
+  const depositId = randomUUID();
   return link.actors.start(`bare:${index}`, {
     workflowType: 'deposit',
-    args: [{ depositId, state: 'detected', rests: false, deliveries: [`${depositId}-detected`] }],
+    args: [{ depositId, state: 'detected', sequence: 1, generation: 1, rests: false, deliveries: [randomUUID()] }],
     attributes: { MerchantId: 'm', Network: 'bsc', DepositStage: 'detected', StageSince: new Date().toISOString(), NeedsOperator: false },
     memo: { deposit_id: depositId, transaction_hash: depositId, address: depositId, amount: '1 USDT' },
     summary: 'bare',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createEndpoint } from '../src/services/endpoints.ts';
 import { createMerchant } from '../src/services/merchants.ts';
 import { performOutbox } from '../src/services/outbox.ts';
@@ -52,7 +53,7 @@ async function bareRate(): Promise<number> {
 function startBare(link: TemporalLink, index: number): Promise<void> {
   return link.actors.start(`event:${index}`, {
     workflowType: 'notify',
-    args: [{ deliveries: [`bare-${index}`] }],
+    args: [{ deliveries: [randomUUID()] }],
     attributes: { MerchantId: 'm' },
     summary: 'bare',
     fairnessKey: 'm',

@@ -1,57 +1,71 @@
-import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { deliveryActivityId } from '../src/domain/ids.ts';
-import { CRASH_RETRY, DELIVER_START_TO_CLOSE_MS, WEBHOOK_TASK_QUEUE } from './timeouts.ts';
+import { isSucceeded } from './answers.ts';
+import { ASK_AGAIN_MS, CRASH_RETRY, DELIVER_START_TO_CLOSE_MS, DELIVERY_FAILED, WEBHOOK_TASK_QUEUE } from './timeouts.ts';
 
 /** Deliveries that run beside an actor's own way. Each is one activity that the server retries on the activity's own schedule. */
 export type Deliveries = {
-  /** Starts the deliveries that were not started yet; repeated ids are ignored. */
-  start(ids: readonly string[]): void;
-  /** Waits until every started delivery is at its end. Never throws: a delivery that failed is a row that merchants see. */
-  settled(): Promise<void>;
+  /**
+   * Starts what is not under way and was not delivered yet. `read` is what {@link ended} said before the row that names these ids was
+   * read: a delivery that had ended by then and is named all the same did not end by itself, and is started again.
+   */
+  start(ids: readonly string[], read?: number): void;
+  /** How many deliveries have ended so far. */
+  ended(): number;
+  /** Whether every started delivery is at its end. One that failed is a row that merchants see. */
+  settled(): boolean;
   /** One line for the Web UI: how many are done, and what the failed ones said. */
   summary(): string;
 };
 
 /** A set of deliveries of one actor. `label` names them in the Web UI. */
 export function openDeliveries(label: string): Deliveries {
-  const running: Promise<void>[] = [];
-  const started = new Set<string>();
+  const running = new Set<string>();
+  /** Those that ended, by their place in the order of the ends. */
+  const over = new Map<string, number>();
   const failures: string[] = [];
-  let done = 0;
+  let ends = 0;
   const run = async (id: string): Promise<void> => {
-    const { deliverWebhook } = proxyActivities<Activities>({
-      taskQueue: WEBHOOK_TASK_QUEUE,
-      startToCloseTimeout: DELIVER_START_TO_CLOSE_MS,
-      retry: CRASH_RETRY,
-      activityId: deliveryActivityId(id),
-      summary: label,
-    });
-    try {
-      await deliverWebhook({ deliveryId: id });
-    } catch (error) {
-      failures.push(reasonOf(error));
-    }
-    done += 1;
+    const failure = await deliver(id, label);
+    if (failure !== undefined) failures.push(failure);
+    running.delete(id);
+    ends += 1;
+    over.set(id, ends);
   };
   return {
-    start: (ids) => {
+    start: (ids, read = 0) => {
       for (const id of ids) {
-        if (started.has(id)) continue;
-        started.add(id);
-        // The handler is attached at once: a delivery that fails before it is joined would hang the workflow as an unhandled rejection.
-        running.push(run(id).catch(() => undefined));
+        const endedAt = over.get(id);
+        if (running.has(id) || (endedAt !== undefined && endedAt > read)) continue;
+        running.add(id);
+        // The handler is attached at once: an unhandled rejection would hang the workflow.
+        run(id).catch(() => undefined);
       }
     },
-    settled: async () => {
-      // Deliveries may be added while we wait.
-      for (let joined = 0; joined < running.length; joined += 1) await running[joined];
-    },
-    summary: () => `webhooks: ${done} of ${started.size} finished${failures.length > 0 ? `; ${failures.slice(-3).join('; ')}` : ''}`,
+    ended: () => ends,
+    settled: () => running.size === 0,
+    summary: () =>
+      `webhooks: ${over.size} of ${new Set([...running, ...over.keys()]).size} finished${failures.length > 0 ? `; ${failures.slice(-3).join('; ')}` : ''}`,
   };
 }
 
-function reasonOf(error: unknown): string {
-  if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) return error.cause.message;
-  return error instanceof Error ? error.message : String(error);
+/** Delivers to the end; returns what a delivery that failed said. What only a person can have ended is asked again: the row knows. */
+async function deliver(id: string, label: string): Promise<string | undefined> {
+  const { deliverWebhook } = proxyActivities<Activities>({
+    taskQueue: WEBHOOK_TASK_QUEUE,
+    startToCloseTimeout: DELIVER_START_TO_CLOSE_MS,
+    retry: CRASH_RETRY,
+    activityId: deliveryActivityId(id),
+    summary: label,
+  });
+  for (;;) {
+    try {
+      if (isSucceeded(await deliverWebhook({ deliveryId: id }))) return undefined;
+    } catch (error) {
+      const cause = error instanceof ActivityFailure ? error.cause : undefined;
+      if (cause instanceof ApplicationFailure && cause.type === DELIVERY_FAILED) return cause.message;
+    }
+    await sleep(ASK_AGAIN_MS);
+  }
 }

@@ -4,132 +4,166 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
+  continueAsNew,
   defineQuery,
+  defineSignal,
   defineUpdate,
   proxyActivities,
   setCurrentDetails,
   setHandler,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { DepositActorInput } from '../src/domain/actor-message.ts';
-import { advanceActivityId } from '../src/domain/ids.ts';
+import { advanceActivityId, isUuid, ROW_CHANGED } from '../src/domain/ids.ts';
+import { areIds, type DepositAnswer, depositAnswer } from './answers.ts';
 import { showNeedsOperator, showStage } from './attributes.ts';
-import { openDeliveries } from './deliveries.ts';
+import { type Deliveries, openDeliveries } from './deliveries.ts';
+import { type FailCommand, refuseFail } from './fail-command.ts';
+import { refuseInput } from './input.ts';
+import { type Looks, openLooks } from './looks.ts';
 import { ADVANCE_START_TO_CLOSE_MS, CRASH_RETRY, NEEDS_OPERATOR, OPERATOR_START_TO_CLOSE_MS } from './timeouts.ts';
 
-export type FailCommand = { readonly by: string; readonly reason: string };
 export type DepositView = { readonly state: string; readonly needsOperator: boolean; readonly note: string; readonly webhooks: string };
 
 /** Fails an open deposit; answers with the state it has then. Refused while the deposit is at its end. */
 export const failUpdate = defineUpdate<string, [FailCommand]>('fail');
+/** Says that the deposit's row has changed, or that somebody wants to be sure. It carries nothing: the row does. */
+export const changedSignal = defineSignal(ROW_CHANGED);
 /** What the actor knows, for operators; merchants ask the API. */
 export const viewQuery = defineQuery<DepositView>('view');
 
-const MAX_TEXT = 500;
+const MAX_SHOWN_NAME = 40;
 
 /**
  * One deposit from its first event to its last webhook. It holds no truth of its own: every step reads the row and says what is to be
- * delivered, so a second start, a reset or a lost store only makes it look again. Ends when the deposit rests and all is delivered.
+ * delivered, so a second start, a reset or a lost store only makes it look again. Ends when the deposit rests, all is delivered, and
+ * nobody said meanwhile that the row has changed. What people press in the Web UI ends in another look: a request to cancel changes
+ * nothing, a signal makes it read the row, and an activity that was ended by hand is asked again.
  */
 export async function deposit(input: DepositActorInput): Promise<{ state: string }> {
+  if (!isUuid(String(input?.depositId))) throw refuseInput('depositId');
+  if (!areIds(input.deliveries)) throw refuseInput('deliveries');
   return await CancellationScope.nonCancellable(() => run(input));
 }
 
+/** What the actor knows of its row. */
+type Actor = {
+  readonly depositId: string;
+  readonly generation: number;
+  readonly simulated: boolean;
+  readonly deliveries: Deliveries;
+  readonly looks: Looks;
+  state: string;
+  sequence: number;
+  needsOperator: boolean;
+  note: string;
+  /** The row is in a later generation, which has an actor of its own. */
+  succeeded: boolean;
+  /** Counts the operator's decisions that were carried out: what was asked before one is no news after it. */
+  decisions: number;
+};
+
 async function run(input: DepositActorInput): Promise<{ state: string }> {
+  const { depositId, generation, state, sequence, rests: simulated } = input;
   const deliveries = openDeliveries('deposit webhook');
-  let state = input.state;
-  let needsOperator = false;
-  let note = '';
-  let waiting: CancellationScope | undefined;
-  let decided = false;
-
-  setHandler(viewQuery, () => ({ state, needsOperator, note, webhooks: deliveries.summary() }));
-  setHandler(
-    failUpdate,
-    async (command) => {
-      const { failDeposit } = proxyActivities<Activities>({
-        startToCloseTimeout: OPERATOR_START_TO_CLOSE_MS,
-        retry: CRASH_RETRY,
-        summary: `fail, asked for by ${command.by}`,
-      });
-      const result = await failDeposit({ depositId: input.depositId, ...command });
-      // The decision is the last step: the loop ends without another look, whose activity id could still be in use.
-      state = result.state;
-      note = command.reason;
-      needsOperator = false;
-      decided = true;
-      showStage(result.state, result.since);
-      deliveries.start(result.deliveries);
-      waiting?.cancel();
-      return result.state;
-    },
-    { validator: (command) => refuseFail(state, input.rests, command) },
-  );
-
+  const looks = openLooks();
+  const flags = { needsOperator: false, note: '', succeeded: false, decisions: 0 };
+  const actor: Actor = { depositId, generation, simulated, deliveries, looks, state, sequence, ...flags };
+  setHandler(viewQuery, () => ({
+    ...{ state: actor.state, needsOperator: actor.needsOperator, note: actor.note, webhooks: deliveries.summary() },
+  }));
+  setHandler(changedSignal, () => looks.news());
+  // A handler runs in the scope that a request to cancel has cancelled for ever.
+  setHandler(failUpdate, (command) => CancellationScope.nonCancellable(() => fail(actor, command)), {
+    validator: (command) => refuseFail(actor, command),
+  });
   deliveries.start(input.deliveries);
-  while (!rests(state, input.rests)) {
-    show(state, note);
-    const scope = new CancellationScope({ cancellable: true });
-    waiting = scope;
-    try {
-      const from = state;
-      const step = await scope.run(() => advanceFrom(from, needsOperator, input.depositId));
-      deliveries.start(step.deliveries);
-      if (decided) break;
-      note = step.note;
-      if (step.state !== state) showStage(step.state, step.since);
-      else if (needsOperator) showNeedsOperator(false);
-      needsOperator = false;
-      state = step.state;
-    } catch (error) {
-      if (decided) break;
-      if (isNeedsOperator(error)) {
-        needsOperator = true;
-        note = reasonOf(error);
-        showNeedsOperator(true);
-      } else throw error;
+  for (;;) {
+    show(actor);
+    if (rests(actor) && looks.upToDate()) {
+      await condition(() => !looks.upToDate() || (deliveries.settled() && allHandlersFinished()));
+      if (looks.upToDate()) break;
+    }
+    await step(actor);
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      // The new run reads the row first, and takes over every delivery that is not at its end.
+      return await continueAsNew<typeof deposit>({ ...input, sequence: 0, deliveries: [] });
     }
   }
-  waiting = undefined;
-  show(state, note);
-  await deliveries.settled();
-  await condition(allHandlersFinished);
-  show(state, deliveries.summary());
-  return { state };
+  setCurrentDetails(`**${actor.state}**\n\n${deliveries.summary()}`);
+  return { state: actor.state };
 }
 
-type Step = Awaited<ReturnType<Activities['advanceDeposit']>>;
-
-/** Waits as one pending activity whose last failure says why. */
-async function advanceFrom(state: string, alarmed: boolean, depositId: string): Promise<Step> {
+/** One look at the row: waits as one pending activity whose last failure says why, until the chain permits a step or there are news. */
+async function step(actor: Actor): Promise<void> {
+  const { depositId, generation, needsOperator: alarmed, decisions, deliveries, looks, state } = actor;
   const { advanceDeposit } = proxyActivities<Activities>({
     startToCloseTimeout: ADVANCE_START_TO_CLOSE_MS,
     retry: CRASH_RETRY,
-    activityId: advanceActivityId(state, alarmed),
-    cancellationType: 'TRY_CANCEL',
+    activityId: advanceActivityId(state),
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     summary: `${state} →${alarmed ? ' (alarm raised)' : ''}`,
   });
-  return await advanceDeposit({ depositId, alarmed });
+  // Asked because of news, the row is to say everything: whoever sent them may know of something that the actor was never told.
+  const sequence = looks.upToDate() ? actor.sequence : 0;
+  const ended = deliveries.ended();
+  let answer: DepositAnswer | undefined;
+  try {
+    answer = await looks.look(() => advanceDeposit({ depositId, generation, sequence, alarmed }), depositAnswer, needsOperatorSays);
+  } catch (error) {
+    if (actor.decisions !== decisions) return;
+    actor.needsOperator = true;
+    actor.note = reasonOf(error);
+    showNeedsOperator(true);
+    return;
+  }
+  if (!answer) return;
+  deliveries.start(answer.deliveries, ended);
+  if (actor.decisions === decisions) learn(actor, answer);
+}
+
+function learn(actor: Actor, answer: Pick<DepositAnswer, 'state' | 'sequence' | 'generation' | 'since' | 'note'>): void {
+  actor.succeeded = answer.generation !== actor.generation;
+  actor.note = actor.succeeded ? `came back as generation ${answer.generation}, which has an actor of its own` : answer.note;
+  if (actor.succeeded) return;
+  if (answer.state !== actor.state) showStage(answer.state, answer.since);
+  else if (actor.needsOperator) showNeedsOperator(false);
+  actor.needsOperator = false;
+  actor.state = answer.state;
+  actor.sequence = answer.sequence;
+}
+
+async function fail(actor: Actor, { by, reason }: FailCommand): Promise<string> {
+  const { depositId, generation, deliveries, looks } = actor;
+  const { failDeposit } = proxyActivities<Activities>({
+    startToCloseTimeout: OPERATOR_START_TO_CLOSE_MS,
+    retry: CRASH_RETRY,
+    summary: `fail, asked for by ${by.slice(0, MAX_SHOWN_NAME)}`,
+  });
+  const answer = depositAnswer(await failDeposit({ depositId, generation, by, reason }));
+  if (answer) {
+    actor.decisions += 1;
+    learn(actor, { ...answer, note: reason });
+    deliveries.start(answer.deliveries);
+  }
+  looks.news();
+  if (!answer) throw ApplicationFailure.nonRetryable('its answer was set by hand; see with "deposit show" what became of the deposit');
+  return answer.state;
 }
 
 /** Where the actor has nothing more to move. Settlement will make `completed` a state to wait in. */
-function rests(state: string, simulated: boolean): boolean {
-  return simulated || state === 'completed' || state === 'settled' || state === 'failed';
+function rests({ state, sequence, simulated, succeeded }: Actor): boolean {
+  if (sequence === 0) return false;
+  return simulated || succeeded || state === 'completed' || state === 'settled' || state === 'failed';
 }
 
-function refuseFail(state: string, simulated: boolean, command: FailCommand): void {
-  if (simulated) throw new Error('a simulated deposit rests as it is; simulate another one with the outcome you need');
-  if (state !== 'detected' && state !== 'confirming') throw new Error(`the deposit is ${state}; only an open one can be failed here`);
-  if (typeof command?.by !== 'string' || command.by.trim() === '' || command.by.length > 120) throw new Error('"by" must name who decided');
-  if (typeof command.reason !== 'string' || command.reason.trim() === '' || command.reason.length > MAX_TEXT)
-    throw new Error('"reason" must say why, in at most 500 characters');
-}
-
-function show(state: string, note: string): void {
+function show({ state, note }: Actor): void {
   setCurrentDetails(`**${state}**${note === '' ? '' : `\n\n${note}`}`);
 }
 
-function isNeedsOperator(error: unknown): boolean {
+function needsOperatorSays(error: unknown): boolean {
   return error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.type === NEEDS_OPERATOR;
 }
 

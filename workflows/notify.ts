@@ -1,13 +1,16 @@
-import { CancellationScope, setCurrentDetails } from '@temporalio/workflow';
+import { CancellationScope, condition, setCurrentDetails } from '@temporalio/workflow';
 import type { NotifyActorInput } from '../src/domain/actor-message.ts';
+import { areIds } from './answers.ts';
 import { openDeliveries } from './deliveries.ts';
+import { refuseInput } from './input.ts';
 
 /** Delivers an event that no other actor carries: a new customer, a resend, a test. Ends when every delivery is at its end. */
 export async function notify(input: NotifyActorInput): Promise<{ deliveries: number }> {
+  if (!areIds(input?.deliveries)) throw refuseInput('deliveries');
   return await CancellationScope.nonCancellable(async () => {
     const deliveries = openDeliveries('webhook');
     deliveries.start(input.deliveries);
-    await deliveries.settled();
+    await condition(deliveries.settled);
     setCurrentDetails(deliveries.summary());
     return { deliveries: input.deliveries.length };
   });

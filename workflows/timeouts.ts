@@ -12,7 +12,11 @@ export const WATCH_HEARTBEAT_MS = 10_000;
 /** Used only where an activity ended without saying when to come back: a crash or a time-out. */
 export const CRASH_RETRY = { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000 } as const;
 
+/** Until an actor asks again where an activity ended in a way in which only a person ends it. */
+export const ASK_AGAIN_MS = 1_000;
+
 export const WEBHOOK_TASK_QUEUE = 'webhooks';
 /** The queue of a chain's watcher alone: a worker takes one task of it and asks for no other, so a frozen one is never given the next try. */
 export const chainTaskQueue = (network: string): string => `chain-${network}`;
 export const NEEDS_OPERATOR = 'NeedsOperator';
+export const DELIVERY_FAILED = 'DeliveryFailed';

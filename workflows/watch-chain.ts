@@ -1,10 +1,12 @@
-import { CancellationScope, continueAsNew, proxyActivities } from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { WatchChainInput } from '../src/domain/actor-message.ts';
-import { chainTaskQueue, WATCH_HEARTBEAT_MS, WATCH_START_TO_CLOSE_MS } from './timeouts.ts';
+import { refuseInput } from './input.ts';
+import { ASK_AGAIN_MS, chainTaskQueue, WATCH_HEARTBEAT_MS, WATCH_START_TO_CLOSE_MS } from './timeouts.ts';
 
 /** Follows one chain for ever: one long activity, whose heartbeat shows the progress, and a fresh history about every hour. */
 export async function watchChain(input: WatchChainInput): Promise<never> {
+  if (typeof input?.network !== 'string') throw refuseInput('network');
   return await CancellationScope.nonCancellable(async () => {
     const { followChain } = proxyActivities<Activities>({
       taskQueue: chainTaskQueue(input.network),
@@ -15,7 +17,12 @@ export async function watchChain(input: WatchChainInput): Promise<never> {
       activityId: `follow:${input.network}`,
       summary: `follow ${input.network}`,
     });
-    await followChain(input);
+    try {
+      await followChain(input);
+    } catch {
+      // Only a person ends it like this: by itself it is tried again without an end.
+      await sleep(ASK_AGAIN_MS);
+    }
     return await continueAsNew<typeof watchChain>(input);
   });
 }

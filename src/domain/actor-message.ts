@@ -27,6 +27,10 @@ export type ActorMessage = {
 export type DepositActorInput = {
   readonly depositId: string;
   readonly state: string;
+  /** The number of the transition that led to `state`; 0 says that the actor knows nothing and has to read the row first. */
+  readonly sequence: number;
+  /** The generation that this actor carries; a later one has an actor of its own. */
+  readonly generation: number;
   /** A simulated deposit rests in the state it was made with. */
   readonly rests: boolean;
   /** Deliveries that wait to be sent. */

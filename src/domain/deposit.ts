@@ -5,6 +5,11 @@
 export const DEPOSIT_STATES = ['detected', 'confirming', 'completed', 'settled', 'failed'] as const;
 export type DepositState = (typeof DEPOSIT_STATES)[number];
 
+/** Whether a text is the name of a state. */
+export function isDepositState(text: string): text is DepositState {
+  return (DEPOSIT_STATES as readonly string[]).includes(text);
+}
+
 export const FAILURE_CODES = ['MONTHLY_LIMIT', 'REORGED', 'BELOW_MINIMUM', 'REJECTED_BY_OPERATOR'] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 

@@ -12,9 +12,11 @@ export function depositWorkflowId(deposit: DepositIdentity & { readonly generati
 /** The actor that delivers an event which no other actor carries. */
 export const eventWorkflowId = (eventId: string): string => `event:${eventId}`;
 
-/** The actor of a payment link, and the signal that says that its row has changed. */
+/** The actor of a payment link. */
 export const paymentWorkflowId = (linkId: string): string => `payment:${linkId}`;
-export const PAYMENT_CHANGED = 'changed';
+
+/** The signal that tells an actor to read its row again. It carries nothing: the row does. */
+export const ROW_CHANGED = 'changed';
 
 /** The actor of one resend of one delivery. */
 export const resendWorkflowId = (deliveryId: string, round: number): string => `resend:${deliveryId}:${round}`;
@@ -32,5 +34,5 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** The activity in which a deposit waits: `advance:confirming` is the way out of confirming. After the alarm it is another activity. */
-export const advanceActivityId = (state: string, alarmed: boolean): string => `advance:${state}${alarmed ? ':alarmed' : ''}`;
+/** The activity in which a deposit waits: `advance:confirming` is the way out of confirming. There is one of it at a time. */
+export const advanceActivityId = (state: string): string => `advance:${state}`;

@@ -7,6 +7,11 @@ import { formatUnits } from './money.ts';
 export const LINK_STATUSES = ['pending', 'processing', 'partially_paid', 'completed', 'expired', 'cancelled'] as const;
 export type LinkStatus = (typeof LINK_STATUSES)[number];
 
+/** Whether a text is the name of a status. */
+export function isLinkStatus(text: string): text is LinkStatus {
+  return (LINK_STATUSES as readonly string[]).includes(text);
+}
+
 /** The only coin that pays links: its amount is fixed when a link is made, 1 for 1 USD. */
 export const LINK_CURRENCY = 'USDT';
 export type LinkCurrency = typeof LINK_CURRENCY;

@@ -22,8 +22,8 @@ export interface ActorPort {
    * take turns; throws without having asked when the turn does not come within `maxWaitMs`.
    */
   start(workflowId: string, message: ActorMessage, options?: { readonly maxWaitMs?: number }): Promise<void>;
-  /** Makes a waiting activity try at once. An actor or activity that is not there is no error. */
-  wake(workflowId: string, activityId: string): Promise<void>;
+  /** Makes a waiting activity try at once. Where there is no such activity, or no such actor, the actor is sent `otherwise`. */
+  wake(workflowId: string, activityId: string, otherwise: ActorMessage): Promise<void>;
   /** Ids of the running actors of a type. */
   running(workflowType: string): Promise<ReadonlySet<string>>;
 }

@@ -28,7 +28,10 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
     actors: {
       start: (workflowId, message, { maxWaitMs } = {}) =>
         starts.run(message.fairnessKey ?? '', () => within(() => startActor(client, workflowId, message)), maxWaitMs),
-      wake: (workflowId, activityId) => within(() => wakeActivity(client, place.namespace, workflowId, activityId)),
+      wake: async (workflowId, activityId, otherwise) => {
+        const woken = await within(() => wakeActivity(client, place.namespace, workflowId, activityId));
+        if (!woken) await starts.run(otherwise.fairnessKey ?? '', () => within(() => startActor(client, workflowId, otherwise)));
+      },
       running: (workflowType) => client.withDeadline(Date.now() + LIST_TIMEOUT_MS, () => runningActors(client, workflowType)),
     },
     ping: async () => {
@@ -62,12 +65,15 @@ async function startActor(client: Client, workflowId: string, message: ActorMess
   }
 }
 
-async function wakeActivity(client: Client, namespace: string, workflowId: string, activityId: string): Promise<void> {
+/** False where it does not sleep there: the actor is elsewhere, or gone. What an operator paused stays paused. */
+async function wakeActivity(client: Client, namespace: string, workflowId: string, activityId: string): Promise<boolean> {
   try {
-    await client.workflowService.resetActivity({ namespace, execution: { workflowId }, identity: 'gateway', id: activityId });
+    const activity = { namespace, execution: { workflowId }, identity: 'gateway', id: activityId };
+    await client.workflowService.resetActivity({ ...activity, keepPaused: true });
+    return true;
   } catch (error) {
-    // The actor or the activity moved on by itself meanwhile.
     if (codeOf(error) !== NOT_FOUND) throw error;
+    return false;
   }
 }
 

@@ -8,6 +8,7 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCES = ['workflows', 'src/domain'];
+const PAYLOADS = 'src/temporal/lenient-payloads.ts';
 
 /**
  * The workflows as one file for the worker, built once for each state of their sources and of the SDK, and kept under node_modules.
@@ -32,13 +33,13 @@ export async function workflowBundle(): Promise<{ code: string }> {
 /** Builds a bundle from any entry file, without the cache. */
 export async function bundleWorkflows(workflowsPath: string): Promise<{ code: string }> {
   const silent = { log() {}, trace() {}, debug() {}, info() {}, warn: console.error, error: console.error };
-  return await bundleWorkflowCode({ workflowsPath, logger: silent });
+  return await bundleWorkflowCode({ workflowsPath, payloadConverterPath: join(ROOT, PAYLOADS), logger: silent });
 }
 
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256');
   const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
-  hash.update(version);
+  hash.update(version).update(await readFile(join(ROOT, PAYLOADS)));
   for (const source of SOURCES) {
     const names = (await readdir(join(ROOT, source))).filter((name) => name.endsWith('.ts')).sort();
     for (const name of names) hash.update(name).update(await readFile(join(ROOT, source, name)));

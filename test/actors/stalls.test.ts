@@ -50,6 +50,8 @@ describe('a chain that is late', function () {
   /** The message of the step that waits, as the Web UI shows it. */
   const waitsFor = async (actor: WorkflowHandle): Promise<string> =>
     (await actor.describe()).raw.pendingActivities?.find((entry) => entry.activityId?.startsWith('advance:'))?.lastFailure?.message ?? '';
+  const wake = (actor: WorkflowHandle) =>
+    live.gateway.gateway.link?.actors.wake(actor.workflowId, 'advance:confirming', { workflowType: 'deposit', args: [] });
   const readyState = () => readiness(live.gateway.gateway, new Date(0));
   const eventsOf = (hash: string) =>
     live
@@ -88,7 +90,7 @@ describe('a chain that is late', function () {
     try {
       Object.assign(deps.settings, { stuckAfterMs: 1_000 });
       await sql('update deposits set wake_at = now() where transaction_hash = ?', [hash]);
-      await live.gateway.gateway.link?.actors.wake((await actor.describe()).workflowId, 'advance:confirming');
+      await wake(actor);
       const needs = async () => (await actor.describe()).searchAttributes['NeedsOperator']?.[0];
       await eventually('the alarm', async () => (await needs()) === true, 30_000);
       const stuck = (await listStuck(deps)).find((item) => item.transaction_hash === hash);

@@ -45,8 +45,7 @@ describe('the id of an actor', () => {
   });
 
   it('keeps apart the wait before the alarm and the wait after it', () => {
-    expect(advanceActivityId('confirming', false)).to.equal('advance:confirming');
-    expect(advanceActivityId('confirming', true)).to.equal('advance:confirming:alarmed');
+    expect(advanceActivityId('confirming')).to.equal('advance:confirming');
   });
 });
 

@@ -1,6 +1,6 @@
 import { type ChainCursor, Deposit } from '../../db/entities/index.ts';
 import { advanceActivityId } from '../../domain/ids.ts';
-import { workflowIdOf } from '../deposits/actor-message.ts';
+import { depositWake, workflowIdOf } from '../deposits/actor-message.ts';
 import type { Deps } from '../deps.ts';
 
 const BATCH = 50;
@@ -31,7 +31,7 @@ export async function wakeWaiting(deps: Deps, cursor: ChainCursor): Promise<numb
   await Promise.all(
     due.map(async (deposit) => {
       try {
-        await actors.wake(workflowIdOf(deposit), advanceActivityId(deposit.status, deposit.alarmedAt != null));
+        await actors.wake(workflowIdOf(deposit), advanceActivityId(deposit.status), depositWake(deposit));
         // The transition itself clears it.
         await deps.orm.em.fork().execute('update deposits set wake_at = ? where id = ? and wake_at is not null', [again, deposit.id]);
       } catch (error) {

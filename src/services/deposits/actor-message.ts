@@ -2,7 +2,7 @@ import type { Deposit } from '../../db/entities/index.ts';
 import type { ActorMessage, DepositActorInput } from '../../domain/actor-message.ts';
 import { assetOf } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
-import { depositWorkflowId } from '../../domain/ids.ts';
+import { depositWorkflowId, ROW_CHANGED } from '../../domain/ids.ts';
 import { formatUnits } from '../../domain/money.ts';
 
 /** The id of the actor that carries this generation of the deposit. */
@@ -13,8 +13,21 @@ export function workflowIdOf(deposit: Deposit): string {
 
 /** The start of a deposit's actor, with everything that an operator sees in a list: summary, memo, attributes. */
 export function depositStart(deposit: Deposit, deliveries: readonly string[]): ActorMessage {
+  return messageTo(deposit, { deliveries, sequence: deposit.sequence });
+}
+
+/**
+ * Tells the actor of this generation that the row has changed; one that has ended is started again. Whatever it is doing, it reads the row
+ * once more and sends what is still to be sent.
+ */
+export function depositWake(deposit: Deposit): ActorMessage {
+  return { ...messageTo(deposit, { deliveries: [], sequence: 0 }), signal: { name: ROW_CHANGED, args: [] } };
+}
+
+function messageTo(deposit: Deposit, knows: Pick<DepositActorInput, 'deliveries' | 'sequence'>): ActorMessage {
   const amount = formatUnits(deposit.amountUnits, assetOf(deposit.network, deposit.currency).decimals);
-  const input: DepositActorInput = { depositId: deposit.id, state: deposit.status, rests: deposit.simulated, deliveries };
+  const { id: depositId, status: state, generation, simulated: rests } = deposit;
+  const input: DepositActorInput = { depositId, state, generation, rests, ...knows };
   return {
     workflowType: 'deposit',
     args: [input],

@@ -1,4 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
+import type { Price } from '../../chain/port.ts';
 import { ChainCursor, Deposit, Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import {
@@ -12,6 +13,7 @@ import {
 } from '../../domain/deposit.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { LINK_CURRENCY } from '../../domain/payment-link.ts';
+import { unlessBusy } from '../busy.ts';
 import { stoppedWhy } from '../chain/standstill.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payments/money.ts';
@@ -24,8 +26,10 @@ export type AdvanceResult =
   | {
       readonly kind: 'at';
       readonly state: DepositState;
+      readonly sequence: number;
+      readonly generation: number;
       readonly since: Date;
-      readonly deliveries: readonly string[];
+      readonly deliveries: string[];
       readonly note: string;
     }
   | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly stuck: boolean };
@@ -34,32 +38,59 @@ export type AdvanceResult =
 const STILL_AFTER_BLOCKS = 40;
 const STILL_AFTER_MS = 60_000;
 
+/** Where its actor believes the deposit to be. */
+export type Known = { readonly generation: number; readonly sequence: number };
+
 /**
- * One step of a deposit: makes the next transition that the chain permits, in one SQL transaction, or says why there is none and when
- * to look again. Reads only what the watcher wrote. Idempotent: a repeated call goes on from the row.
- * `deliveries` are all of the deposit's deliveries that are not finished, so that an actor started anew misses none.
+ * One step of a deposit: makes every transition that the chain permits now, each with its own row, event and sequence, in one SQL
+ * transaction, or says why there is none and when to look again. Reads only what the watcher wrote. Where the row is not where `known` has
+ * it, an answer was lost on its way or somebody else moved the deposit: then that is the answer at once, with every delivery that is not
+ * at its end. Otherwise `deliveries` are those of the transitions made here, in their order.
+ * Without `known` a repeated call goes on from the row.
  */
-export async function advanceDeposit(deps: Deps, input: { depositId: string; alarmed: boolean }): Promise<AdvanceResult> {
+export async function advanceDeposit(
+  deps: Deps,
+  input: { readonly depositId: string; readonly alarmed: boolean; readonly known?: Known },
+): Promise<AdvanceResult> {
   const em = deps.orm.em.fork();
   const deposit = await em.findOneOrFail(Deposit, input.depositId);
+  if (isElsewhere(deposit, input.known)) return await standing(em, deposit);
   const cursor = await em.findOne(ChainCursor, deposit.network);
   const first = decideAdvance(factsOf(deps, deposit, cursor));
   if (first.kind === 'wait' && first.waitsFor !== 'price')
     return await waiting(deps, em, { deposit, cursor, decision: first, alarmed: input.alarmed });
   if (first.kind === 'rest') return await standing(em, deposit);
   const price = deposit.rateUnits == null ? await currentPrice(deps, deposit.currency) : undefined;
-  return await transact(deps, async (tx) => {
-    // A payment link may be brought up to date with it: the customer's lock comes first.
-    if (deposit.currency === LINK_CURRENCY) await lockPayers(tx.em, [deposit.customerId]);
-    const locked = await tx.em.findOneOrFail(Deposit, input.depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    const fresh = await tx.em.findOne(ChainCursor, locked.network);
-    freezePrice(locked, price);
-    const decision = decideAdvance(factsOf(deps, locked, fresh));
-    if (decision.kind === 'wait') return await waiting(deps, tx.em, { deposit: locked, cursor: fresh, decision, alarmed: input.alarmed });
-    if (decision.kind === 'rest') return await standing(tx.em, locked);
-    await step(tx, deps, locked, decision, fresh?.headNumber ?? null);
-    return await standing(tx.em, locked);
-  });
+  const name = `a row of deposit ${deposit.id} or of its customer`;
+  return await unlessBusy(deps, { name, id: deposit.id }, () => transact(deps, (tx) => move(tx, deps, { ...input, deposit, price })));
+}
+
+type Step = { readonly alarmed: boolean; readonly known?: Known; readonly deposit: Deposit; readonly price: Price | undefined };
+
+/** Decides once more under the locks, and makes what the chain permits. */
+async function move(tx: Tx, deps: Deps, { deposit: seen, price, alarmed, known }: Step): Promise<AdvanceResult> {
+  const { em } = tx;
+  // A payment link may be brought up to date with it: the customer's lock comes first.
+  if (seen.currency === LINK_CURRENCY) await lockPayers(em, [seen.customerId], { nowait: true });
+  const deposit = await em.findOneOrFail(Deposit, seen.id, { lockMode: LockMode.PESSIMISTIC_WRITE_OR_FAIL });
+  if (isElsewhere(deposit, known)) return await standing(em, deposit);
+  const cursor = await em.findOne(ChainCursor, deposit.network);
+  freezePrice(deposit, price);
+  const deliveries: string[] = [];
+  const began = deposit.sequence;
+  for (;;) {
+    const decision = decideAdvance(factsOf(deps, deposit, cursor));
+    if (decision.kind === 'move') deliveries.push(...(await step(tx, deps, deposit, decision, cursor?.headNumber ?? null)));
+    else if (deposit.sequence !== began) return at(deposit, deliveries);
+    else if (decision.kind === 'rest') return await standing(em, deposit);
+    else return await waiting(deps, em, { deposit, cursor, decision, alarmed });
+  }
+}
+
+/** A simulated deposit is always where it is: nothing moves it. */
+function isElsewhere(deposit: Deposit, known: Known | undefined): boolean {
+  if (deposit.simulated) return true;
+  return known !== undefined && (deposit.generation !== known.generation || deposit.sequence !== known.sequence);
 }
 
 async function step(
@@ -68,14 +99,14 @@ async function step(
   deposit: Deposit,
   decision: AdvanceDecision & { kind: 'move' },
   headNumber: number | null,
-): Promise<void> {
+): Promise<string[]> {
   if (decision.to === 'completed' && !(await takeMonthlyLimit(tx.em, deposit))) {
     const merchant = await tx.em.findOneOrFail(Merchant, deposit.merchantId);
     const reason = `this deposit would cross the monthly limit of ${formatUnits(merchant.monthlyLimitCents ?? 0n, 2)} USD`;
-    await applyTransition(tx, deps, deposit, { to: 'failed', failureCode: 'MONTHLY_LIMIT', reason, headNumber });
-    return;
+    return await applyTransition(tx, deps, deposit, { to: 'failed', failureCode: 'MONTHLY_LIMIT', reason, headNumber });
   }
-  await applyTransition(tx, deps, deposit, { to: decision.to, failureCode: decision.failureCode, reason: decision.reason, headNumber });
+  const { to, failureCode, reason } = decision;
+  return await applyTransition(tx, deps, deposit, { to, failureCode, reason, headNumber });
 }
 
 /** What the decision looks at, from the row and from the chain as the watcher last saw it. */
@@ -97,8 +128,12 @@ export function factsOf(deps: Deps, deposit: Deposit, cursor: ChainCursor | null
 }
 
 async function standing(em: Em, deposit: Deposit): Promise<AdvanceResult> {
-  const deliveries = await openDeliveriesOf(em, deposit.id);
-  return { kind: 'at', state: deposit.status, since: deposit.stateSince, deliveries, note: deposit.failureReason ?? '' };
+  return at(deposit, await openDeliveriesOf(em, deposit.id));
+}
+
+function at(deposit: Deposit, deliveries: string[]): AdvanceResult {
+  const { status: state, sequence, generation, stateSince: since } = deposit;
+  return { kind: 'at', state, sequence, generation, since, deliveries, note: deposit.failureReason ?? '' };
 }
 
 /** The deposit's own deliveries (not resends) that are not at their end, oldest first. */

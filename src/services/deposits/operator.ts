@@ -5,14 +5,20 @@ import { RELEASABLE_CODES } from '../../domain/deposit.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payments/money.ts';
 import { transact } from '../transact.ts';
-import { depositStart, workflowIdOf } from './actor-message.ts';
+import { depositStart, depositWake, workflowIdOf } from './actor-message.ts';
 import { openDeliveriesOf } from './advance.ts';
 import { countReleased, giveBackMonthlyLimit } from './monthly-limit.ts';
 import { currentPrice, freezePrice } from './price.ts';
 import { applyTransition } from './transition.ts';
 
 /** Who decided and why: kept in the audit trail for ever. */
-export type Decision = { readonly depositId: string; readonly by: string; readonly reason: string };
+export type Decision = {
+  readonly depositId: string;
+  readonly by: string;
+  readonly reason: string;
+  /** Only this generation of the deposit: one that came back later is another case. Any where absent. */
+  readonly generation?: number;
+};
 
 /** An operator's request that the deposit's state does not permit. The message says why and ends with what to do. Nothing was changed. */
 export class DecisionRefused extends Error {
@@ -23,9 +29,12 @@ export class DecisionRefused extends Error {
  * Fails an open deposit as REJECTED_BY_OPERATOR, or withdraws a completed one whose finality broke (its block was replaced) as REORGED.
  * Returns every delivery of it that is not at its end. Throws {@link DecisionRefused}.
  */
-export async function failDeposit(deps: Deps, { depositId, by, reason }: Decision): Promise<{ deposit: Deposit; deliveries: string[] }> {
+export async function failDeposit(deps: Deps, decision: Decision): Promise<{ deposit: Deposit; deliveries: string[] }> {
+  const { depositId, by, reason, generation } = decision;
   return await transact(deps, async (tx) => {
     const deposit = await lockWithPayer(tx.em, depositId);
+    if (generation !== undefined && deposit.generation !== generation)
+      throw new DecisionRefused(`deposit ${depositId} came back as generation ${deposit.generation}; look at it with "deposit show"`);
     // The same decision once more: a repetition after a crash that came between the commit and its answer.
     if (await isDecided(tx.em, deposit, { by, reason })) return { deposit, deliveries: await openDeliveriesOf(tx.em, deposit.id) };
     const refusal = refusalToFail(deposit);
@@ -37,8 +46,8 @@ export async function failDeposit(deps: Deps, { depositId, by, reason }: Decisio
     const headNumber = cursor?.headNumber ?? null;
     await applyTransition(tx, deps, deposit, { to: 'failed', failureCode, reason, by, headNumber });
     const deliveries = await openDeliveriesOf(tx.em, deposit.id);
-    // The running actor delivers them; this start is for a deposit whose actor had ended.
-    await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
+    // The actor may have ended, or be about to: it is started or told, whichever it takes.
+    await tx.enqueue(workflowIdOf(deposit), depositWake(deposit));
     return { deposit, deliveries };
   });
 }

@@ -1,7 +1,7 @@
 import type { PaymentLink } from '../../db/entities/index.ts';
 import type { ActorMessage, PaymentLinkActorInput } from '../../domain/actor-message.ts';
 import { isoSeconds } from '../../domain/events.ts';
-import { PAYMENT_CHANGED, paymentWorkflowId } from '../../domain/ids.ts';
+import { paymentWorkflowId, ROW_CHANGED } from '../../domain/ids.ts';
 import { formatUnits } from '../../domain/money.ts';
 import type { Tx } from '../transact.ts';
 
@@ -27,5 +27,5 @@ export function paymentStart(link: PaymentLink): ActorMessage {
 
 /** Tells the link's actor, beside the fact, that its row has changed; one that has ended is started again. */
 export async function wakePayment(tx: Tx, link: PaymentLink): Promise<void> {
-  await tx.enqueue(paymentWorkflowId(link.id), { ...paymentStart(link), signal: { name: PAYMENT_CHANGED, args: [] } });
+  await tx.enqueue(paymentWorkflowId(link.id), { ...paymentStart(link), signal: { name: ROW_CHANGED, args: [] } });
 }

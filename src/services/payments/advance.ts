@@ -4,9 +4,11 @@ import type { Network } from '../../domain/assets.ts';
 import { waitDelayMs } from '../../domain/deposit.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { describeProgress, isOpenLink, type LinkStatus } from '../../domain/payment-link.ts';
+import { unlessBusy } from '../busy.ts';
 import { openDeliveriesOf } from '../deposits/advance.ts';
 import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
+import { lockPayers } from './money.ts';
 import { moveLink, recountLink } from './recount.ts';
 
 export type LinkStep =
@@ -38,7 +40,13 @@ export async function advancePaymentLink(deps: Deps, { linkId }: { readonly link
   const em = deps.orm.em.fork();
   const link = await em.findOneOrFail(PaymentLink, linkId);
   if (!isOpenLink(link.status) || deps.now() <= link.expiresAt) return await standing(em, deps, link);
-  return await transact(deps, (tx) => close(tx, deps, linkId));
+  const name = `the row of customer ${link.customerId}`;
+  return await unlessBusy(deps, { name, id: linkId }, () =>
+    transact(deps, async (tx) => {
+      await lockPayers(tx.em, [link.customerId], { nowait: true });
+      return await close(tx, deps, linkId);
+    }),
+  );
 }
 
 async function close(tx: Tx, deps: Deps, linkId: string): Promise<LinkStep> {

@@ -40,13 +40,18 @@ export const ASSIGNED_SQL = `(select coalesce(sum(${SCALED}), 0)::text from depo
 
 /**
  * Takes the locks under which everything about customers' links is decided, of those that have any, in one order for everybody. Always
- * before the rows of deposits and links. Foreign keys to the customer do not wait for it. Returns the ids of the locked ones.
+ * before the rows of deposits and links. Foreign keys to the customer do not wait for it. With `nowait` it fails at once where somebody
+ * holds one of them. Returns the ids of the locked ones.
  */
-export async function lockPayers(em: Em, customerIds: readonly string[]): Promise<ReadonlySet<string>> {
+export async function lockPayers(
+  em: Em,
+  customerIds: readonly string[],
+  { nowait = false }: { readonly nowait?: boolean } = {},
+): Promise<ReadonlySet<string>> {
   if (customerIds.length === 0) return new Set();
   const rows = await em.execute<{ id: string }[]>(
     `select c.id from customers c where c.id in (${customerIds.map(() => '?').join(', ')})
-       and exists (select 1 from payment_links l where l.customer_id = c.id) order by c.id for no key update of c`,
+       and exists (select 1 from payment_links l where l.customer_id = c.id) order by c.id for no key update of c${nowait ? ' nowait' : ''}`,
     [...customerIds],
   );
   return new Set(rows.map((row) => row.id));

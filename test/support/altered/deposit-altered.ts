@@ -10,7 +10,8 @@ const { advanceDeposit, deliverWebhook } = proxyActivities<Activities>({ startTo
 export async function deposit(input: DepositActorInput): Promise<{ state: string }> {
   let state = input.state;
   while (!input.rests && (state === 'detected' || state === 'confirming')) {
-    state = (await advanceDeposit({ depositId: input.depositId, alarmed: false })).state;
+    const { depositId, generation, sequence } = input;
+    state = (await advanceDeposit({ depositId, generation, sequence, alarmed: false })).state;
   }
   for (const deliveryId of input.deliveries) await deliverWebhook({ deliveryId });
   return { state };

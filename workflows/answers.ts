@@ -1,0 +1,68 @@
+import { isDepositState } from '../src/domain/deposit.ts';
+import { isUuid } from '../src/domain/ids.ts';
+import { isLinkStatus } from '../src/domain/payment-link.ts';
+
+// What activities answer is read like anything else from outside: a person can complete an activity by hand with any result, and an error
+// while a workflow uses it would fail its task for ever. What has not the form of an answer is no answer, and the actor asks again.
+
+/** What a step of a deposit says. */
+export type DepositAnswer = {
+  readonly state: string;
+  readonly sequence: number;
+  readonly generation: number;
+  readonly since: string;
+  readonly deliveries: readonly string[];
+  readonly note: string;
+};
+
+/** What a look at a payment link says. */
+export type LinkAnswer = {
+  readonly status: string;
+  readonly since: string;
+  readonly deliveries: readonly string[];
+  readonly note: string;
+  readonly waitMs: number | null;
+};
+
+/** Longer than any link lives: a timer for more is a mistake. */
+const MAX_WAIT_MS = 30 * 24 * 60 * 60_000;
+
+/** The answer of a deposit's step, or undefined for anything else. */
+export function depositAnswer(raw: unknown): DepositAnswer | undefined {
+  if (!isRecord(raw)) return undefined;
+  const { state, sequence, generation, since, deliveries, note = '' } = raw;
+  if (typeof state !== 'string' || !isDepositState(state) || !isCount(sequence) || !isCount(generation)) return undefined;
+  if (!isTime(since) || !areIds(deliveries) || typeof note !== 'string') return undefined;
+  return { state, sequence, generation, since, deliveries, note };
+}
+
+/** The answer of a look at a payment link, or undefined for anything else. */
+export function linkAnswer(raw: unknown): LinkAnswer | undefined {
+  if (!isRecord(raw)) return undefined;
+  const { status, since, deliveries, note, waitMs } = raw;
+  if (typeof status !== 'string' || !isLinkStatus(status) || !isTime(since) || !areIds(deliveries)) return undefined;
+  if (typeof note !== 'string' || (waitMs !== null && !(isCount(waitMs) && waitMs <= MAX_WAIT_MS))) return undefined;
+  return { status, since, deliveries, note, waitMs };
+}
+
+/** Whether an activity says that a delivery arrived. */
+export function isSucceeded(raw: unknown): boolean {
+  return isRecord(raw) && raw['status'] === 'succeeded';
+}
+
+/** Whether a value is a list of ids as rows have them. */
+export function areIds(raw: unknown): raw is readonly string[] {
+  return Array.isArray(raw) && raw.every((id) => typeof id === 'string' && isUuid(id));
+}
+
+function isRecord(raw: unknown): raw is Readonly<Record<string, unknown>> {
+  return typeof raw === 'object' && raw !== null;
+}
+
+function isCount(raw: unknown): raw is number {
+  return typeof raw === 'number' && Number.isSafeInteger(raw) && raw > 0;
+}
+
+function isTime(raw: unknown): raw is string {
+  return typeof raw === 'string' && !Number.isNaN(Date.parse(raw));
+}
