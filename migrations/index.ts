@@ -11,6 +11,8 @@ import { Migration20261121000011_unrecognised_by_block } from './Migration202611
 import { Migration20261121000012_finality_is_a_hash } from './Migration20261121000012_finality_is_a_hash.ts';
 import { Migration20261121000013_posting_count } from './Migration20261121000013_posting_count.ts';
 import { Migration20261121000014_attributions } from './Migration20261121000014_attributions.ts';
+import { Migration20261121000016_alarms } from './Migration20261121000016_alarms.ts';
+import { Migration20261121000017_alarm_indexes } from './Migration20261121000017_alarm_indexes.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -27,4 +29,6 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000012_finality_is_a_hash', class: Migration20261121000012_finality_is_a_hash },
   { name: 'Migration20261121000013_posting_count', class: Migration20261121000013_posting_count },
   { name: 'Migration20261121000014_attributions', class: Migration20261121000014_attributions },
+  { name: 'Migration20261121000016_alarms', class: Migration20261121000016_alarms },
+  { name: 'Migration20261121000017_alarm_indexes', class: Migration20261121000017_alarm_indexes },
 ];

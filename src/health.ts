@@ -1,5 +1,6 @@
 import type { Gateway } from './compose.ts';
 import { BalanceRound, ChainCursor } from './db/entities/index.ts';
+import { type Alarm, readAlarms } from './services/alarms.ts';
 
 /** `reasons` say why it is not ready. `notes` are worth an operator's look, and no reason to send traffic elsewhere. */
 export type Readiness = { readonly ready: boolean; readonly reasons: readonly string[]; readonly notes: readonly string[] };
@@ -8,6 +9,7 @@ const DATABASE_WITHIN_MS = 1_500;
 const TEMPORAL_WITHIN_MS = 2_500;
 /** A watcher notes at least every 3 s that it read its chain. */
 const POLLED_WITHIN_MS = 12_000;
+const SETTLED_AFTER_MS = 20_000;
 /** Without fast finality the chain still becomes final within two minutes (BEP-126); beyond that it stalls. */
 const FINALITY_WITHIN_MS = 3 * 60_000;
 
@@ -23,20 +25,39 @@ export async function readiness(gateway: Gateway, startedAt: Date): Promise<Read
 
 async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<Pick<Readiness, 'reasons' | 'notes'>> {
   try {
-    const em = gateway.deps.orm.em.fork();
-    if (!gateway.config.bsc.enabled) {
+    const { deps, config } = gateway;
+    const em = deps.orm.em.fork();
+    if (!config.bsc.enabled) {
       await within(DATABASE_WITHIN_MS, em.execute('select 1'));
-      return { reasons: [], notes: [] };
+      return await alarmsOf(gateway, startedAt);
     }
     const cursors = await within(DATABASE_WITHIN_MS, em.find(ChainCursor, {}));
     const rounds = await within(DATABASE_WITHIN_MS, em.find(BalanceRound, { fault: { $ne: null } }));
+    const alarms = await alarmsOf(gateway, startedAt);
     return {
-      reasons: chainReasons(gateway, cursors, startedAt),
-      notes: rounds.map((round) => `${round.network}: balances are not being compared with the ledger: ${round.fault}`),
+      reasons: [...chainReasons(gateway, cursors, startedAt), ...alarms.reasons],
+      notes: [
+        ...rounds.map((round) => `${round.network}: balances are not being compared with the ledger: ${round.fault}`),
+        ...alarms.notes,
+      ],
     };
   } catch {
     return { reasons: ['PostgreSQL does not answer'], notes: [] };
   }
+}
+
+/** A chain that stands is a reason; whatever else waits for a person is a note, because another process would not do better. */
+async function alarmsOf({ deps }: Gateway, startedAt: Date): Promise<Pick<Readiness, 'reasons' | 'notes'>> {
+  const alarms = await within(DATABASE_WITHIN_MS, readAlarms(deps)).catch(() => undefined);
+  if (!alarms) return { reasons: [], notes: ['the alarms could not be read in time; "doctor" shows them'] };
+  const raised = alarms.filter(({ count }) => count !== 0);
+  const sentence = ({ reason, action }: Alarm): string => `${reason}; ${action}`;
+  // After a start the watcher has a moment to go on from where the one before it stopped.
+  const settled = deps.now().getTime() - startedAt.getTime() >= SETTLED_AFTER_MS;
+  return {
+    reasons: settled ? raised.filter(({ urgent }) => urgent).map(sentence) : [],
+    notes: raised.filter(({ urgent }) => !urgent).map(sentence),
+  };
 }
 
 function chainReasons(gateway: Gateway, cursors: readonly ChainCursor[], startedAt: Date): string[] {

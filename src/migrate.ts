@@ -1,11 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS } from '../migrations/index.ts';
-import type { Orm } from './db/orm.ts';
+import { type Orm, openOrm } from './db/orm.ts';
 import { OperatorError } from './errors.ts';
 
-/** Applies every migration that the database lacks, in one transaction. Returns their names. */
-export async function migrate(orm: Orm): Promise<string[]> {
-  const applied = await orm.migrator.up();
-  return applied.map((migration) => migration.name);
+/** Any number, the same in every process: who holds this lock migrates. */
+const MIGRATION_LOCK = 7_203_411_860;
+const LOCK_EVERY_MS = 500;
+const PROGRESS_EVERY_MS = 1_000;
+
+/**
+ * Applies every migration that the database lacks, in order, and returns their names. Each is a transaction of its own, but for those that
+ * build indexes beside the traffic. Runs without the limits of the service: an index of a grown table takes hours. Of two at a time the
+ * second waits for the first and finds nothing left. After a run that was killed the next one goes on; an index that was left half-built
+ * is dropped and built again. `report` hears what is being done, about once a second while an index grows.
+ */
+export async function migrate(orm: Orm, report: (line: string) => void = () => undefined): Promise<string[]> {
+  const url = orm.config.get('clientUrl') ?? '';
+  const unlimited = await openOrm({ url, poolSize: 4, applicationName: 'gateway migrate', statementTimeoutMs: 0, silenceMs: 0 });
+  try {
+    return await alone(unlimited, report, () => reporting(unlimited, report, () => applyAll(unlimited, report)));
+  } finally {
+    await unlimited.close(true);
+  }
 }
 
 /** Throws an OperatorError when the database is behind this program, or ahead of it. */
@@ -26,3 +42,72 @@ export async function requireCurrentSchema(orm: Orm): Promise<void> {
     );
   }
 }
+
+/**
+ * Holds the lock while `work` runs. It is asked for again and again instead of waited for: a statement that waits holds a snapshot, and
+ * an index that is built beside the traffic waits for every snapshot.
+ */
+async function alone<T>(orm: Orm, report: (line: string) => void, work: () => Promise<T>): Promise<T> {
+  const pool = await orm.em.getConnection().getNativeClient();
+  const client = await pool.connect();
+  try {
+    for (let tries = 0; ; tries += 1) {
+      const { rows } = await client.query<{ held: boolean }>(`select pg_try_advisory_lock(${MIGRATION_LOCK}) as held`);
+      if (rows[0]?.held) break;
+      if (tries === 0) report('Another migration is running over this database; waiting for its end…');
+      await sleep(LOCK_EVERY_MS);
+    }
+    return await work();
+  } finally {
+    // The lock goes with its connection.
+    client.release(true);
+  }
+}
+
+async function applyAll(orm: Orm, report: (line: string) => void): Promise<string[]> {
+  await dropHalfBuilt(orm, report);
+  orm.migrator.on('migrating', ({ name }) => report(`Applying ${name}…`));
+  const applied = await orm.migrator.up();
+  return applied.map((migration) => migration.name);
+}
+
+/** An index that nobody is building and that is not valid was left by a run that was killed: "if not exists" would take it for done. */
+async function dropHalfBuilt(orm: Orm, report: (line: string) => void): Promise<void> {
+  const left = await orm.em.fork().execute<{ name: string }[]>(
+    `select i.indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indexrelid
+     where not i.indisvalid and c.relnamespace = current_schema()::regnamespace and c.relkind = 'i'
+       and not exists (select 1 from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)`,
+  );
+  for (const { name } of left) {
+    report(`Dropping ${name}, which an earlier run left half-built…`);
+    await orm.em.fork().execute(`drop index concurrently if exists ${name}`);
+  }
+}
+
+async function reporting<T>(orm: Orm, report: (line: string) => void, work: () => Promise<T>): Promise<T> {
+  const done = new AbortController();
+  const watching = reportIndexes(orm, report, done.signal);
+  try {
+    return await work();
+  } finally {
+    done.abort();
+    await watching;
+  }
+}
+
+async function reportIndexes(orm: Orm, report: (line: string) => void, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await sleep(PROGRESS_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    const building = await orm.em
+      .fork()
+      .execute<{ name: string; phase: string; percent: number | null }[]>(PROGRESS_SQL)
+      .catch(() => []);
+    for (const { name, phase, percent } of building)
+      report(`Building ${name}: ${phase}${percent === null ? '' : `, ${percent} % of this phase`}`);
+  }
+}
+
+const PROGRESS_SQL = `select index_relid::regclass::text as name, phase,
+    floor(100.0 * coalesce(nullif(blocks_done, 0)::numeric / nullif(blocks_total, 0), tuples_done::numeric / nullif(tuples_total, 0)))::int as percent
+  from pg_stat_progress_create_index where datname = current_database() and index_relid <> 0`;

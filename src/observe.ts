@@ -1,8 +1,13 @@
 import type { Middleware } from 'koa';
 import type { Gateway } from './compose.ts';
+import { ChainCursor } from './db/entities/index.ts';
 import type { Outcome } from './domain/webhook.ts';
 import type { Metrics } from './metrics.ts';
+import { readAlarms } from './services/alarms.ts';
 import type { ChainReport } from './services/chain/report.ts';
+import type { Deps } from './services/deps.ts';
+import { listLoopRuns } from './services/loop-runs.ts';
+import { readOutbox } from './services/outbox.ts';
 import type { WebhookTransport } from './services/webhooks/transport.ts';
 
 /** Times every request by its route pattern, so that ids in paths do not become series. */
@@ -49,25 +54,67 @@ function classOf(outcome: Outcome): string {
   return outcome.status === 429 ? '429' : `${Math.floor(outcome.status / 100)}xx`;
 }
 
-/** Reads what the database knows better than any process: heights, open deposits, and those that wait for a person. */
-export async function refreshMetrics({ deps, metrics }: Gateway): Promise<void> {
-  const em = deps.orm.em.fork();
-  const [cursors, open] = await Promise.all([
-    em.execute<{ network: string; scanned_number: string; head_number: string; finalized_number: string }[]>(
-      'select network, scanned_number, head_number, finalized_number from chain_cursors',
-    ),
-    em.execute<{ network: string; status: string; count: string; alarmed: string }[]>(
-      `select network, status, count(*) as count, count(alarmed_at) as alarmed from deposits where status in ('detected', 'confirming') group by 1, 2`,
-    ),
-  ]);
+/**
+ * Reads what the database knows better than any process: heights, open deposits, alarms, the outbox and the loops. Each part by itself:
+ * one that cannot be read keeps its last figures and is counted in `gateway_metrics_unread_total`. Never throws.
+ */
+export async function refreshMetrics({ deps, metrics }: Pick<Gateway, 'deps' | 'metrics'>): Promise<void> {
+  const parts = { heights: readHeights, open: readOpenDeposits, alarms: readAlarmCounts, outbox: readOutboxAge, loops: readLoops };
+  await Promise.all(
+    Object.entries(parts).map(async ([part, read]) => {
+      try {
+        await read(deps, metrics);
+      } catch (error) {
+        metrics.metricsUnread.inc({ part });
+        deps.log.warn({ err: error, part }, 'metrics of the database could not be read');
+      }
+    }),
+  );
+}
+
+async function readHeights(deps: Deps, metrics: Metrics): Promise<void> {
+  const now = deps.now().getTime();
+  for (const cursor of await deps.orm.em.fork().find(ChainCursor, {})) {
+    const { network, scannedNumber, headNumber, finalizedNumber, verifiedNumber } = cursor;
+    metrics.scanHeight.set({ network }, scannedNumber);
+    metrics.headHeight.set({ network }, headNumber);
+    metrics.finalizedHeight.set({ network }, finalizedNumber);
+    metrics.verifiedHeight.set({ network }, verifiedNumber);
+    metrics.scanLagBlocks.set({ network }, Math.max(0, headNumber - scannedNumber));
+    const stillMs = finalizedNumber > verifiedNumber ? now - cursor.verifiedMovedAt.getTime() : 0;
+    metrics.verifiedAge.set({ network }, Math.max(0, stillMs) / 1_000);
+  }
+}
+
+async function readOpenDeposits(deps: Deps, metrics: Metrics): Promise<void> {
+  const open = await deps.orm.em
+    .fork()
+    .execute<{ network: string; status: string; count: string }[]>(
+      `select network, status, count(*) as count from deposits where status in ('detected', 'confirming') and not simulated group by 1, 2`,
+    );
   metrics.openDeposits.reset();
   for (const row of open) metrics.openDeposits.set({ network: row.network, state: row.status }, Number(row.count));
-  metrics.needsOperator.set(open.reduce((sum, row) => sum + Number(row.alarmed), 0));
-  for (const cursor of cursors) {
-    const [scanned, head] = [Number(cursor.scanned_number), Number(cursor.head_number)];
-    metrics.scanHeight.set({ network: cursor.network }, scanned);
-    metrics.headHeight.set({ network: cursor.network }, head);
-    metrics.finalizedHeight.set({ network: cursor.network }, Number(cursor.finalized_number));
-    metrics.scanLagBlocks.set({ network: cursor.network }, Math.max(0, head - scanned));
+}
+
+async function readAlarmCounts(deps: Deps, metrics: Metrics): Promise<void> {
+  const alarms = await readAlarms(deps);
+  for (const { kind, count } of alarms) {
+    if (count === undefined) metrics.metricsUnread.inc({ part: `alarms: ${kind}` });
+    else metrics.alarms.set({ kind }, count);
   }
+  // What cannot be read keeps its last count: an alarm never ends because the database was too busy to say so.
+  const { values } = await metrics.alarms.get();
+  metrics.needsOperator.set(values.reduce((sum, { value }) => sum + value, 0));
+}
+
+async function readOutboxAge(deps: Deps, metrics: Metrics): Promise<void> {
+  const { oldestMs, quarantined } = await readOutbox(deps);
+  metrics.outboxOldest.set(oldestMs / 1_000);
+  metrics.outboxQuarantined.set(quarantined.length);
+}
+
+async function readLoops(deps: Deps, metrics: Metrics): Promise<void> {
+  const loops = await listLoopRuns(deps);
+  metrics.loopAge.reset();
+  for (const { name, ageMs } of loops) metrics.loopAge.set({ loop: name }, ageMs / 1_000);
 }

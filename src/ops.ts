@@ -14,9 +14,7 @@ export function healthRoutes(gateway: Gateway, ready: () => Promise<Readiness>):
       context.status = state.ready ? 200 : 503;
       context.body = { ready: state.ready, reasons: state.reasons, notes: state.notes };
     } else if (context.path === '/metrics') {
-      await refreshMetrics(gateway).catch((error: unknown) =>
-        gateway.log.warn({ err: error }, 'metrics of the database could not be read'),
-      );
+      await refreshMetrics(gateway);
       context.type = gateway.metrics.registry.contentType;
       context.body = await gateway.metrics.registry.metrics();
     } else {

@@ -21,7 +21,7 @@ export function addDepositCommands(program: Command): void {
     .option('--limit <n>', 'how many', wholeNumber(1, MAX_LISTED), 50)
     .action(answering(list));
   leaf(deposit, 'show <id>', 'one deposit with its transitions, postings, events and deliveries').action(answering(show));
-  leaf(deposit, 'stuck', 'deposits that do not go on by themselves, and what to do').action(answering(stuck));
+  leaf(deposit, 'stuck', 'deposits, payment links and chains that do not go on by themselves, and what to do').action(answering(stuck));
   decision(leaf(deposit, 'fail <id>', 'gives up an open deposit, or withdraws one whose block was replaced')).action(answering(fail));
   decision(leaf(deposit, 'release <id>', 'credits a failed deposit whose money did arrive')).action(answering(release));
   addClaimCommand(deposit);
@@ -91,12 +91,29 @@ function deliveryLines(delivery: DeliveryLine): string {
 }
 
 async function stuck() {
-  const [{ withGateway }, { listStuck }] = await Promise.all([import('./ground.ts'), import('../services/deposits/stuck.ts')]);
-  const found = await withGateway({}, ({ deps }) => listStuck(deps));
-  const lines = found.map(
-    (row) => `${row.deposit_id}  ${row.network}  ${row.state} since ${row.since}\n  ${row.reason}\n  → ${row.action}`,
-  );
-  return { json: { stuck: found }, text: lines.length === 0 ? 'Nothing is stuck.' : lines.join('\n') };
+  const [{ withGateway }, { listStuck }, { listOverdueLinks }, { describeStandstill, readStandstills }] = await Promise.all([
+    import('./ground.ts'),
+    import('../services/deposits/stuck.ts'),
+    import('../services/payments/overdue.ts'),
+    import('../services/alarms.ts'),
+  ]);
+  const { chains, deposits, links } = await withGateway({}, async ({ deps }) => ({
+    chains: (await readStandstills(deps)).map((one) => ({ ...one, sentence: describeStandstill(one) })),
+    deposits: await listStuck(deps),
+    links: await listOverdueLinks(deps),
+  }));
+  const lines = [
+    ...chains.map((row) => `${row.sentence}\n  → ${row.action}`),
+    ...deposits.map((row) => `${row.deposit_id}  ${row.network}  ${row.state} since ${row.since}\n  ${row.reason}\n  → ${row.action}`),
+    ...links.map((row) => `${row.payment_link_id}  payment link, ${row.state}, ended at ${row.since}\n  ${row.reason}\n  → ${row.action}`),
+  ];
+  const chainViews = chains.map(({ network, part, number, sinceMs, reason, action }) => ({
+    ...{ network, part, block_number: number, for_seconds: Math.floor(sinceMs / 1_000), reason, action },
+  }));
+  return {
+    json: { stuck: deposits, payment_links: links, chains: chainViews },
+    text: lines.length === 0 ? 'Nothing is stuck.' : lines.join('\n'),
+  };
 }
 
 type Decision = { readonly by: string; readonly reason: string };

@@ -47,22 +47,30 @@ function checkVersion(version: string, number: string): Check {
   return good('database', `PostgreSQL ${version} answers`);
 }
 
-async function checkSchema(em: Em): Promise<Check> {
+/** Which migrations the database lacks, and which it has that this program does not know. Makes no table. */
+export async function readSchema(em: Em): Promise<{ readonly missing: readonly string[]; readonly ahead: readonly string[] }> {
   const [table] = await em.execute<{ there: boolean }[]>(`select to_regclass('schema_migrations') is not null as there`);
   const rows = table?.there ? await em.execute<{ name: string }[]>('select name from schema_migrations') : [];
   const applied = new Set(rows.map((row) => row.name));
   const known = MIGRATIONS.map((migration) => migration.name);
-  const missing = known.filter((name) => !applied.has(name));
-  const ahead = [...applied].filter((name) => !known.includes(name));
+  return { missing: known.filter((name) => !applied.has(name)), ahead: [...applied].filter((name) => !known.includes(name)) };
+}
+
+async function checkSchema(em: Em): Promise<Check> {
+  const { missing, ahead } = await readSchema(em);
   if (missing.length > 0)
-    return bad('schema', `the database is behind: ${missing.length} of ${known.length} migrations are missing`, 'Run "gateway migrate"');
+    return bad(
+      'schema',
+      `the database is behind: ${missing.length} of ${MIGRATIONS.length} migrations are missing`,
+      'Run "gateway migrate"',
+    );
   if (ahead.length > 0)
     return bad(
       'schema',
       `the database is ahead of this program: ${ahead.slice(0, 3).join(', ')}`,
       'Update this program to the version that wrote it',
     );
-  return good('schema', `current (${known.length} migrations)`);
+  return good('schema', `current (${MIGRATIONS.length} migrations)`);
 }
 
 /** Signatures and expiries go by the clock; both sides of a wrong one refuse each other. */

@@ -1,6 +1,7 @@
 import { type Config, ConfigError, loadConfig } from '../config.ts';
 import { readRun } from '../devnet/data-dir.ts';
 import { createLogger } from '../log.ts';
+import { checkAlarms } from './doctor-alarms.ts';
 import { checkChains } from './doctor-chains.ts';
 import { bad, type Check, good } from './doctor-check.ts';
 import { checkDataDir, checkSecretsKey, checkWallet } from './doctor-files.ts';
@@ -27,6 +28,7 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Check[]> {
   const parts = await Promise.all([
     guarded('data_dir', async () => [await checkDataDir(config)]),
     guarded('database', () => checkDatabase(config, run, log)),
+    guarded('alarms', () => checkAlarms(config, run, log)),
     guarded('temporal', () => checkTemporal(config, run)),
     guarded('chains', () => checkChains(config, log)),
     guarded('wallet', async () => [await checkWallet(config)]),

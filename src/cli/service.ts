@@ -28,7 +28,7 @@ async function start({ options }: { options: { readonly role: 'all' | 'api' | 'w
 
 async function migrateSchema() {
   const [{ withGateway }, { migrate }] = await Promise.all([import('./ground.ts'), import('../migrate.ts')]);
-  const applied = await withGateway({ currentSchema: false }, ({ deps }) => migrate(deps.orm));
+  const applied = await withGateway({ currentSchema: false }, ({ deps }) => migrate(deps.orm, progress));
   const text = applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`;
   return { json: { applied }, text };
 }

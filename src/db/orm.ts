@@ -69,7 +69,8 @@ export async function openOrm(input: OrmInput): Promise<Orm> {
         tableName: 'schema_migrations',
         snapshot: false,
         transactional: true,
-        allOrNothing: true,
+        // Each by itself: one that builds an index concurrently must run outside of any transaction.
+        allOrNothing: false,
         silent: true,
       },
       pool: { min: 0, max: input.poolSize, idleTimeoutMillis: IDLE_MS },

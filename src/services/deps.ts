@@ -15,11 +15,17 @@ export type Log = {
 /** Seals secrets at rest; the row's id is bound into the seal. */
 export type SealBox = { seal(plaintext: string, associatedData: string): Buffer; open(sealed: Uint8Array, associatedData: string): string };
 
+/** Temporal answered, and will not take this message however often it is sent: its own error is the cause. */
+export class ActorRefused extends Error {
+  override readonly name = 'ActorRefused';
+}
+
 /** The door to Temporal. Each call is idempotent; it throws while Temporal is away. */
 export interface ActorPort {
   /**
    * Starts the actor (or signals it with start, where the message carries a signal). An actor that runs already is left alone. Merchants
-   * take turns; throws without having asked when the turn does not come within `maxWaitMs`.
+   * take turns; throws without having asked when the turn does not come within `maxWaitMs`. Throws {@link ActorRefused} for a message
+   * that Temporal will never take.
    */
   start(workflowId: string, message: ActorMessage, options?: { readonly maxWaitMs?: number }): Promise<void>;
   /** Makes a waiting activity try at once. Where there is no such activity, or no such actor, the actor is sent `otherwise`. */

@@ -1,6 +1,7 @@
+import { OutboxMessage } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import type { ActorMessage } from '../domain/actor-message.ts';
-import type { Deps } from './deps.ts';
+import { ActorRefused, type Deps } from './deps.ts';
 
 /** A start or signal that a committed transaction asked for. */
 export type OutboxRow = { readonly id: string; readonly workflowId: string; readonly message: ActorMessage };
@@ -14,6 +15,13 @@ const BATCH = 100;
 const LEASE_MS = 10_000;
 const PARALLEL_STARTS = 8;
 const MAX_BACKOFF_MS = 30_000;
+/** Temporal answered and would not have it so many times: it will not be otherwise the next time either. */
+const REFUSALS = 10;
+/** What is in quarantine is tried this often: what Temporal lacked (a search attribute, say) may be there by then. */
+const QUARANTINE_EVERY_MS = 10 * 60_000;
+const QUARANTINE_BATCH = 10;
+/** The rest of a batch when Temporal turned out to be away. */
+const AWAY_PAUSE_MS = 2_000;
 const MAX_ERROR_LENGTH = 480;
 
 /** Writes a message inside the caller's transaction. */
@@ -50,49 +58,114 @@ export async function performOutboxRows(deps: Deps, rows: readonly OutboxRow[]):
 
 /**
  * Performs what is due and was left by a crash or by an absence of Temporal. Several workers may run it: each takes rows by a lease, so
- * no lock is held while Temporal is asked. Returns how many messages were performed and how many failed.
+ * no lock is held while Temporal is asked. A message that Temporal refuses holds up no other one; after ten refusals it goes into
+ * quarantine, where it is kept, tried seldom, and seen by operators. Returns how many messages were performed and how many failed.
  */
-export async function performOutbox(deps: Deps): Promise<{ performed: number; failed: number }> {
+export async function performOutbox(
+  deps: Deps,
+  options: { readonly quarantined?: 'all' } = {},
+): Promise<{ performed: number; failed: number }> {
   if (!deps.actors) return { performed: 0, failed: 0 };
+  const due = await take(deps, 'next_try_at <= ? and quarantined_at is null order by least(tries, 1), id', BATCH);
+  const everything = options.quarantined === 'all';
+  const seldom = everything
+    ? await take(deps, '?::timestamptz is not null and quarantined_at is not null order by id', BATCH)
+    : await take(deps, 'next_try_at <= ? and quarantined_at is not null order by next_try_at', QUARANTINE_BATCH);
+  return await performTaken(deps, [...due, ...seldom]);
+}
+
+/** What waits in the outbox, for operators: how old its oldest message is that should be on its way, and what Temporal refuses for good. */
+export type OutboxState = {
+  readonly oldestMs: number;
+  readonly oldestError: string | null;
+  readonly quarantined: readonly { readonly workflowId: string; readonly error: string }[];
+};
+
+/** Reads {@link OutboxState}, with at most 100 messages of the quarantine. */
+export async function readOutbox(deps: Pick<Deps, 'orm' | 'now'>): Promise<OutboxState> {
+  const em = deps.orm.em.fork();
+  const facts = { fields: ['workflowId', 'createdAt', 'quarantinedAt', 'lastError'] as const };
+  const [oldest] = await em.find(OutboxMessage, { quarantinedAt: null }, { orderBy: { id: 'asc' }, limit: 1, ...facts });
+  const refused = await em.find(OutboxMessage, { quarantinedAt: { $ne: null } }, { orderBy: { nextTryAt: 'asc' }, limit: BATCH, ...facts });
+  return {
+    oldestMs: oldest ? Math.max(0, deps.now().getTime() - oldest.createdAt.getTime()) : 0,
+    oldestError: oldest?.lastError ?? null,
+    quarantined: refused.map(({ workflowId, lastError }) => ({ workflowId, error: lastError ?? '' })),
+  };
+}
+
+type Taken = { id: string; workflow_id: string; message: ActorMessage; tries: number };
+
+/** Takes rows by a lease; the condition has one place, for the time. */
+async function take(deps: Deps, condition: string, limit: number): Promise<Taken[]> {
   const now = deps.now();
-  const rows = await deps.orm.em.fork().execute<{ id: string; workflow_id: string; message: ActorMessage; tries: number }[]>(
-    `update outbox set next_try_at = ? where id in (select id from outbox where next_try_at <= ? order by id limit ${BATCH} for update skip locked)
+  return await deps.orm.em.fork().execute<Taken[]>(
+    `update outbox set next_try_at = ? where id in (select id from outbox where ${condition} limit ${limit} for update skip locked)
      returning id::text as id, workflow_id, message, tries`,
     [new Date(now.getTime() + LEASE_MS), now],
   );
+}
+
+async function performTaken(deps: Deps, rows: Taken[]): Promise<{ performed: number; failed: number }> {
   let performed = 0;
   let failed = 0;
+  let away = false;
   const queue = rows.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
   const worker = async (): Promise<void> => {
-    for (let row = queue.shift(); row !== undefined; row = queue.shift()) {
-      // One failure is enough to know that Temporal is away: the other rows wait for their turn without another call.
-      const done = failed === 0 ? await performLeased(deps, row) : await postpone(deps, row, 'Temporal did not take the message before it');
-      if (done) performed += 1;
+    for (let row = queue.shift(); row !== undefined && !away; row = queue.shift()) {
+      const outcome = await performLeased(deps, row);
+      if (outcome === 'performed') performed += 1;
       else failed += 1;
+      if (outcome === 'away') away = true;
+      if (away && queue.length > 0) {
+        // One that does not answer is enough to know it: the others wait for their turn, and none of them has failed.
+        const rest = queue.splice(0).map(({ id }) => id);
+        failed += rest.length;
+        await postponeUntried(deps, rest);
+      }
     }
   };
   await Promise.all(Array.from({ length: PARALLEL_STARTS }, worker));
   return { performed, failed };
 }
 
-async function performLeased(deps: Deps, row: { id: string; workflow_id: string; message: ActorMessage; tries: number }): Promise<boolean> {
+async function performLeased(deps: Deps, row: Taken): Promise<'performed' | 'refused' | 'away'> {
   try {
     await deps.actors?.start(row.workflow_id, row.message);
     await removeRow(deps, row.id);
-    return true;
+    return 'performed';
   } catch (error) {
-    return await postpone(deps, row, error instanceof Error ? error.message : String(error));
+    const refused = error instanceof ActorRefused;
+    await postpone(deps, row, { reason: error instanceof Error ? error.message : String(error), refused });
+    return refused ? 'refused' : 'away';
   }
 }
 
-async function postpone(deps: Deps, row: { id: string; tries: number }, reason: string): Promise<boolean> {
-  const pauseMs = Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(row.tries, 10));
+async function postpone(deps: Deps, row: Taken, failure: { reason: string; refused: boolean }): Promise<void> {
+  const now = deps.now();
+  const after = (ms: number): Date => new Date(now.getTime() + ms);
+  const refusals = failure.refused ? 1 : 0;
+  const [kept] = await deps.orm.em.fork().execute<{ quarantined: boolean; fresh: boolean }[]>(
+    `update outbox set tries = tries + 1, refusals = refusals + ?, last_error = ?,
+       quarantined_at = case when refusals + ? >= ${REFUSALS} then coalesce(quarantined_at, ?) else quarantined_at end,
+       next_try_at = case when refusals + ? >= ${REFUSALS} then ?::timestamptz else ?::timestamptz end
+     where id = ? returning quarantined_at is not null as quarantined, refusals = ${REFUSALS} as fresh`,
+    [
+      ...[refusals, failure.reason.slice(0, MAX_ERROR_LENGTH), refusals, now, refusals],
+      ...[after(QUARANTINE_EVERY_MS), after(Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(row.tries, 10))), row.id],
+    ],
+  );
+  if (!kept?.quarantined || !kept.fresh || !failure.refused) return;
+  const fields = { workflowId: row.workflow_id, reason: failure.reason };
+  deps.log.error(fields, 'Temporal refuses a message of the outbox for good: it is kept, and tried seldom; "doctor" says what to do');
+}
+
+async function postponeUntried(deps: Deps, ids: readonly string[]): Promise<void> {
   await deps.orm.em
     .fork()
-    .execute('update outbox set tries = tries + 1, last_error = ?, next_try_at = ? where id = ?', [
-      ...[reason.slice(0, MAX_ERROR_LENGTH), new Date(deps.now().getTime() + pauseMs), row.id],
+    .execute(`update outbox set next_try_at = ? where id in (${ids.map(() => '?').join(', ')})`, [
+      ...[new Date(deps.now().getTime() + AWAY_PAUSE_MS), ...ids],
     ]);
-  return false;
 }
 
 /** Two processes may have performed the same row; whoever finds it locked leaves it to the other instead of waiting with a connection. */

@@ -1,7 +1,7 @@
 import { Client, Connection, type WorkflowStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import type { ActorAttributes, ActorMessage } from '../domain/actor-message.ts';
-import type { ActorPort } from '../services/deps.ts';
+import { type ActorPort, ActorRefused } from '../services/deps.ts';
 import { createFairGate } from './fair-gate.ts';
 
 /** The queue of workflows and of the activities that work on the database and the chain. Webhooks have their own. */
@@ -11,6 +11,8 @@ const CALL_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 60_000;
 /** More at a time make no start faster, and a rush of one merchant would stand before everybody's next one. */
 const STARTS_AT_A_TIME = 16;
+/** Cancelled, too late, no such namespace, not permitted, too busy, not there: of the server and not of what it was sent. */
+const AWAY: ReadonlySet<number> = new Set([1, 4, 5, 7, 8, 14, 16]);
 const NOT_FOUND = 5;
 const MAX_SUMMARY = 200;
 
@@ -27,7 +29,7 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
     client,
     actors: {
       start: (workflowId, message, { maxWaitMs } = {}) =>
-        starts.run(message.fairnessKey ?? '', () => within(() => startActor(client, workflowId, message)), maxWaitMs),
+        starts.run(message.fairnessKey ?? '', () => within(() => startActor(client, workflowId, message)), maxWaitMs).catch(sayRefused),
       wake: async (workflowId, activityId, otherwise) => {
         const woken = await within(() => wakeActivity(client, place.namespace, workflowId, activityId));
         if (!woken) await starts.run(otherwise.fairnessKey ?? '', () => within(() => startActor(client, workflowId, otherwise)));
@@ -86,6 +88,14 @@ async function runningActors(client: Client, workflowType: string): Promise<Read
     ids.add(actor.workflowId);
   }
   return ids;
+}
+
+/** A message that is refused for what it says differs from a Temporal that is away: the first is told by its own error. */
+function sayRefused(error: unknown): never {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const code = codeOf(cause);
+  if (typeof code !== 'number' || AWAY.has(code)) throw error;
+  throw new ActorRefused(cause instanceof Error ? cause.message : String(cause), { cause: error });
 }
 
 function codeOf(error: unknown): unknown {

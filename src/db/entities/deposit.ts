@@ -59,6 +59,12 @@ const schema = defineEntity({
     { name: 'deposits_transaction_hash_index', properties: ['transactionHash'] },
     { name: 'deposits_address_index', properties: ['network', 'addressKey'] },
     { name: 'deposits_waiting_index', properties: ['network', 'blockNumber'], where: "status in ('detected', 'confirming')" },
+    { name: 'deposits_standing_index', properties: ['stateSince', 'id'], where: "status in ('detected', 'confirming') and not simulated" },
+    {
+      name: 'deposits_blockless_index',
+      properties: ['stateSince', 'id'],
+      where: "status in ('completed', 'settled') and block_hash is null",
+    },
     { name: 'deposits_block_index', properties: ['network', 'blockNumber'], where: 'block_hash is not null' },
     { name: 'deposits_orphaned_index', properties: ['network'], where: 'block_hash is null' },
     { name: 'deposits_payment_link_index', properties: ['paymentLinkId'], where: 'payment_link_id is not null' },

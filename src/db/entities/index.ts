@@ -16,7 +16,9 @@ import { IdempotencyAnswer } from './idempotency-answer.ts';
 import { LedgerEntry } from './ledger-entry.ts';
 import { LedgerTransaction } from './ledger-transaction.ts';
 import { LoginBudget } from './login-budget.ts';
+import { LoopRun } from './loop-run.ts';
 import { Merchant } from './merchant.ts';
+import { MonthlyChange } from './monthly-change.ts';
 import { MonthlyTotal } from './monthly-total.ts';
 import { OutboxMessage } from './outbox-message.ts';
 import { PaymentLink } from './payment-link.ts';
@@ -51,7 +53,9 @@ export {
   LedgerEntry,
   LedgerTransaction,
   LoginBudget,
+  LoopRun,
   Merchant,
+  MonthlyChange,
   MonthlyTotal,
   OutboxMessage,
   PaymentLink,
@@ -88,7 +92,9 @@ export const ENTITIES = [
   LedgerEntry,
   LedgerTransaction,
   LoginBudget,
+  LoopRun,
   Merchant,
+  MonthlyChange,
   MonthlyTotal,
   OutboxMessage,
   PaymentLink,

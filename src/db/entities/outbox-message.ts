@@ -10,11 +10,18 @@ const schema = defineEntity({
     workflowId: p.string().length(255),
     message: p.json().$type<ActorMessage>(),
     tries: p.integer(),
+    /** How often Temporal refused it although it answered. */
+    refusals: p.integer().default(0),
+    /** Set after many refusals: it is tried seldom from then on, and an operator is told. */
+    quarantinedAt: p.datetime().columnType('timestamptz').nullable(),
     lastError: p.string().length(500).nullable(),
     createdAt: p.datetime().columnType('timestamptz'),
     nextTryAt: p.datetime().columnType('timestamptz'),
   },
-  indexes: [{ name: 'outbox_next_try_at_index', properties: ['nextTryAt'] }],
+  indexes: [
+    { name: 'outbox_due_index', properties: ['nextTryAt'], where: 'quarantined_at is null' },
+    { name: 'outbox_quarantine_index', properties: ['nextTryAt'], where: 'quarantined_at is not null' },
+  ],
   checks: [{ name: 'outbox_kind_check', expression: "kind in ('start', 'signal')" }],
 });
 

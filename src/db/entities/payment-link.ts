@@ -45,6 +45,11 @@ const schema = defineEntity({
     { name: 'payment_links_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
     { name: 'payment_links_customer_index', properties: ['customerId', 'createdAt', 'id'] },
     {
+      name: 'payment_links_ending_index',
+      properties: ['expiresAt', 'id'],
+      where: "status in ('pending', 'processing', 'partially_paid')",
+    },
+    {
       name: 'payment_links_open_index',
       properties: ['customerId', 'createdAt'],
       where: "status in ('pending', 'processing', 'partially_paid')",

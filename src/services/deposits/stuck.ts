@@ -1,4 +1,5 @@
 import { ChainCursor, Deposit } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';
 import { decideAdvance } from '../../domain/deposit.ts';
 import { isoSeconds } from '../../domain/events.ts';
@@ -18,25 +19,72 @@ export type StuckDeposit = {
   readonly needs: null | { readonly currency: string; readonly amount: string; readonly address: string };
 };
 
-const LIMIT = 1_000;
+const LISTED = 1_000;
+const COUNTED = 10_000;
+/** An actor takes a step that the chain permits within a minute, also after an outage; so long nobody needs to be told. */
+const UNMOVED_AFTER_MS = 5 * 60_000;
 
-/** Deposits that wait longer than `STUCK_AFTER`, and credited ones whose block was replaced. Oldest first, at most 1,000. */
+const WAITING_SQL = `status in ('detected', 'confirming') and not simulated and state_since <= ?`;
+const BLOCKLESS_SQL = `status in ('completed', 'settled') and block_hash is null and not simulated`;
+
+/**
+ * How many deposits do not go on by themselves, from their rows and what the watcher wrote: neither their actors nor a worker have to be
+ * alive for it. At most 10,000 that wait too long, as many whose block was replaced, and 1,000 whose actor does not move.
+ */
+export async function countStuck(deps: Deps): Promise<number> {
+  const em = deps.orm.em.fork();
+  const [row] = await em.execute<{ waiting: number; blockless: number }[]>(
+    `select (select count(*) from (select 1 from deposits where ${WAITING_SQL} limit ${COUNTED}) w)::int as waiting,
+       (select count(*) from (select 1 from deposits where ${BLOCKLESS_SQL} limit ${COUNTED}) b)::int as blockless`,
+    [stuckBefore(deps)],
+  );
+  const cursors = await cursorsOf(em);
+  const unmoved = (await findUnmoved(em, deps, cursors)).filter((deposit) => deposit.stateSince > stuckBefore(deps));
+  return (row?.waiting ?? 0) + (row?.blockless ?? 0) + unmoved.length;
+}
+
+/**
+ * Deposits that wait longer than `STUCK_AFTER`, credited ones whose block was replaced, and those whose actor has not taken a step for
+ * five minutes that the chain permits. Oldest first, at most 1,000.
+ */
 export async function listStuck(deps: Deps): Promise<StuckDeposit[]> {
   const em = deps.orm.em.fork();
-  const before = new Date(deps.now().getTime() - deps.settings.stuckAfterMs);
-  const rows = await em.find(
-    Deposit,
-    {
-      simulated: false,
-      $or: [
-        { status: { $in: ['detected', 'confirming'] }, stateSince: { $lte: before } },
-        { status: { $in: ['completed', 'settled'] }, blockHash: null },
-      ],
-    },
-    { orderBy: { stateSince: 'asc', id: 'asc' }, limit: LIMIT },
+  const cursors = await cursorsOf(em);
+  const ids = await em.execute<{ id: string }[]>(
+    `(select id from deposits where ${WAITING_SQL} order by state_since, id limit ${LISTED})
+     union all (select id from deposits where ${BLOCKLESS_SQL} order by state_since, id limit ${LISTED})`,
+    [stuckBefore(deps)],
   );
-  const cursors = new Map((await em.find(ChainCursor, {})).map((cursor) => [cursor.network, cursor]));
-  return rows.map((deposit) => describe(deps, deposit, cursors.get(deposit.network) ?? null));
+  const long = await em.find(Deposit, { id: { $in: ids.map(({ id }) => id) } });
+  const all = new Map([...long, ...(await findUnmoved(em, deps, cursors))].map((deposit) => [deposit.id, deposit]));
+  return [...all.values()]
+    .sort((one, other) => one.stateSince.getTime() - other.stateSince.getTime() || (one.id < other.id ? -1 : 1))
+    .slice(0, LISTED)
+    .map((deposit) => describe(deps, deposit, cursors.get(deposit.network) ?? null));
+}
+
+async function findUnmoved(em: Em, deps: Deps, cursors: ReadonlyMap<Network, ChainCursor>): Promise<Deposit[]> {
+  const before = new Date(deps.now().getTime() - UNMOVED_AFTER_MS);
+  // Leaves out those that are clearly not permitted; what is left is asked of the rule itself.
+  const rows = await em.execute<{ id: string }[]>(
+    `select d.id from deposits d join chain_cursors c on c.network = d.network
+     where d.status in ('detected', 'confirming') and not d.simulated and d.state_since <= ?
+       and case when d.block_hash is null then c.finalized_number >= d.block_number
+           when d.status = 'detected' then c.head_number > d.block_number
+           else c.head_number >= d.block_number + d.required_confirmations and d.verified_at <= ? end
+     order by d.state_since, d.id limit ${LISTED}`,
+    [before, before],
+  );
+  const deposits = await em.find(Deposit, { id: { $in: rows.map(({ id }) => id) } }, { orderBy: { stateSince: 'asc', id: 'asc' } });
+  return deposits.filter((deposit) => decideAdvance(factsOf(deps, deposit, cursors.get(deposit.network) ?? null)).kind === 'move');
+}
+
+async function cursorsOf(em: Em): Promise<ReadonlyMap<Network, ChainCursor>> {
+  return new Map((await em.find(ChainCursor, {})).map((cursor) => [cursor.network, cursor]));
+}
+
+function stuckBefore(deps: Deps): Date {
+  return new Date(deps.now().getTime() - deps.settings.stuckAfterMs);
 }
 
 function describe(deps: Deps, deposit: Deposit, cursor: ChainCursor | null): StuckDeposit {
@@ -52,11 +100,11 @@ function describe(deps: Deps, deposit: Deposit, cursor: ChainCursor | null): Stu
     return { ...facts, reason: `finality broke: block ${deposit.blockNumber}, which held it, was replaced`, action };
   }
   const decision = decideAdvance(factsOf(deps, deposit, cursor));
-  if (decision.kind !== 'wait')
-    return { ...facts, reason: 'the chain permits the next step', action: 'run "repair" to start its actor again' };
+  if (decision.kind !== 'wait') return { ...facts, reason: UNMOVED, action: 'run "repair" to start its actor again' };
   return { ...facts, reason: waitReason(deps, deposit, cursor, decision), action: ACTIONS[decision.waitsFor] };
 }
 
+const UNMOVED = 'the chain permits the next step, and its actor does not take it';
 const ACTIONS = {
   block: 'check that the RPC endpoints answer and are in sync ("doctor"), then wait; or "deposit fail" to give it up',
   finality: 'wait until the chain is final again; check the RPC endpoints with "doctor"',

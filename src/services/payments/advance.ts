@@ -75,7 +75,7 @@ async function standing(em: Em, deps: Deps, link: PaymentLink): Promise<LinkStep
  * The followed network that was not yet read past the link's time, if there is one: a configured one, or one that has a cursor, because
  * money may have arrived on a chain that is only switched off for now.
  */
-async function chainBehind(em: Em, deps: Deps, link: PaymentLink): Promise<{ reason: string; delayMs: number } | undefined> {
+export async function chainBehind(em: Em, deps: Deps, link: PaymentLink): Promise<{ reason: string; delayMs: number } | undefined> {
   const cursors = await em.find(ChainCursor, {});
   const followed = new Set<Network>([...deps.settings.payments.watchedNetworks, ...cursors.map((cursor) => cursor.network)]);
   for (const network of followed) {

@@ -1,0 +1,115 @@
+import { type Standstill, standstills } from './chain/standstill.ts';
+import { countStuck } from './deposits/stuck.ts';
+import type { Deps } from './deps.ts';
+import { isOverdue, listLoopRuns } from './loop-runs.ts';
+import { readOutbox } from './outbox.ts';
+import { countOverdueLinks } from './payments/overdue.ts';
+
+/** What can need a person. Each kind is computed by itself: one that cannot be read hides no other. */
+export const ALARM_KINDS = ['chain', 'balances', 'deposits', 'payment_links', 'outbox', 'loops'] as const;
+export type AlarmKind = (typeof ALARM_KINDS)[number];
+
+/**
+ * What of one kind does not go on by itself. `count` is 0 where all is well, undefined where it could not be read. `urgent` says that
+ * nothing of this kind goes on at all, as for a chain that stands. `reason` and `action` are sentences for an operator.
+ */
+export type Alarm = {
+  readonly kind: AlarmKind;
+  readonly count: number | undefined;
+  readonly urgent: boolean;
+  readonly reason: string;
+  readonly action: string;
+};
+
+/** Longer than a worker needs to take over what the process that wrote a message did not send. */
+const OUTBOX_AFTER_MS = 60_000;
+
+/**
+ * Every kind of alarm, from rows alone: what the actors, workers and the watcher should have written down, and did not. Metrics, readiness,
+ * `doctor` and `deposit stuck` are views of this. Cheap at any size: each question is answered by an index and has a limit. Never throws.
+ */
+export async function readAlarms(deps: Deps): Promise<Alarm[]> {
+  const parts: Readonly<Record<AlarmKind, (deps: Deps) => Promise<Omit<Alarm, 'kind'>>>> = {
+    chain: chainAlarm,
+    balances: balanceAlarm,
+    deposits: depositAlarm,
+    payment_links: linkAlarm,
+    outbox: outboxAlarm,
+    loops: loopAlarm,
+  };
+  return await Promise.all(
+    ALARM_KINDS.map(async (kind) => {
+      try {
+        return { kind, ...(await parts[kind](deps)) };
+      } catch (error) {
+        deps.log.warn({ err: error, kind }, 'a kind of alarm could not be read');
+        const reason = `could not be read: ${error instanceof Error ? error.message : String(error)}`;
+        return { kind, count: undefined, urgent: false, reason, action: 'see that PostgreSQL answers ("doctor")' };
+      }
+    }),
+  );
+}
+
+const WELL = { count: 0, urgent: false, reason: '', action: '' } as const;
+
+/** One sentence: "the second read of bsc stands at 1200 for 45 s: …". */
+export function describeStandstill({ part, network, number, sinceMs, reason }: Standstill): string {
+  return `the ${part} of ${network} stands at ${number} for ${seconds(sinceMs)}${reason === null ? '' : `: ${reason}`}`;
+}
+
+/** What stands of the chains that this installation follows. One that was switched off stands by choice. */
+export async function readStandstills(deps: Deps): Promise<Standstill[]> {
+  const all = await standstills(deps);
+  return all.filter(({ network }) => deps.settings.payments.watchedNetworks.includes(network));
+}
+
+async function chainAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
+  return ofStandstills((await readStandstills(deps)).filter(({ part }) => part !== 'reconciliation'));
+}
+
+async function balanceAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
+  return { ...ofStandstills((await readStandstills(deps)).filter(({ part }) => part === 'reconciliation')), urgent: false };
+}
+
+function ofStandstills(found: readonly Standstill[]): Omit<Alarm, 'kind'> {
+  const [first] = found;
+  if (!first) return WELL;
+  return { count: found.length, urgent: true, reason: found.map(describeStandstill).join('; '), action: first.action };
+}
+
+async function depositAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
+  const count = await countStuck(deps);
+  if (count === 0) return WELL;
+  return { count, urgent: false, reason: `${count} deposits do not go on by themselves`, action: 'run "deposit stuck"' };
+}
+
+async function linkAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
+  const count = await countOverdueLinks(deps);
+  if (count === 0) return WELL;
+  return { count, urgent: false, reason: `${count} payment links should have ended long ago`, action: 'run "deposit stuck"' };
+}
+
+async function outboxAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
+  const { oldestMs, oldestError, quarantined } = await readOutbox(deps);
+  const [first] = quarantined;
+  const waits = oldestMs > OUTBOX_AFTER_MS;
+  if (!waits && !first) return WELL;
+  const told = [
+    ...(waits ? [`a message to an actor waits for ${seconds(oldestMs)}${oldestError ? ` (${oldestError})` : ''}`] : []),
+    ...(first ? [`Temporal refuses ${quarantined.length} messages for good, the first to ${first.workflowId}: ${first.error}`] : []),
+  ];
+  const action = first
+    ? 'do what the refusal says (a missing search attribute: start a worker of this version), then run "repair"'
+    : 'see that Temporal answers and that a worker runs ("doctor")';
+  return { count: quarantined.length + (waits ? 1 : 0), urgent: false, reason: told.join('; '), action };
+}
+
+async function loopAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
+  const late = (await listLoopRuns(deps)).filter(isOverdue);
+  if (late.length === 0) return WELL;
+  const told = late.map(({ name, ageMs, fault }) => `"${name}" has not run well for ${seconds(ageMs)}${fault ? `: ${fault}` : ''}`);
+  const action = 'see that a worker runs and look into its log for "a background loop failed"';
+  return { count: late.length, urgent: false, reason: told.join('; '), action };
+}
+
+const seconds = (ms: number): string => `${Math.floor(ms / 1_000)} s`;

@@ -1,0 +1,83 @@
+import { LoopRun } from '../db/entities/index.ts';
+import type { Deps } from './deps.ts';
+
+/** A loop of the workers, as its row tells. */
+export type LoopAge = {
+  readonly name: string;
+  readonly everyMs: number;
+  /** How long ago it last ran well; since it is known where it never did. */
+  readonly ageMs: number;
+  /** Why its last turn failed; null where it went well. */
+  readonly fault: string | null;
+};
+
+/** A turn may be late by some of its own length and by this much before anybody is told. */
+const GRACE_MS = 60_000;
+const TURNS_MISSED = 3;
+/** Turns of several workers begin at different moments; one that is early by so much of its interval is not left out. */
+const EARLY_SHARE = 0.1;
+const MAX_ERROR_LENGTH = 290;
+
+/** Makes the rows of these loops, so that one which never runs is missed, and removes those of loops that are no more. */
+export async function registerLoops(deps: Deps, loops: readonly { readonly name: string; readonly everyMs: number }[]): Promise<void> {
+  const em = deps.orm.em.fork();
+  const now = deps.now();
+  for (const { name, everyMs } of loops) {
+    await em.execute(
+      'insert into loop_runs as l (name, every_ms, known_since) values (?, ?, ?) on conflict (name) do update set every_ms = excluded.every_ms where l.every_ms <> excluded.every_ms',
+      [name, everyMs, now],
+    );
+  }
+  const names = loops.map(({ name }) => name);
+  await em.execute(`delete from loop_runs where name not in (${names.map(() => '?').join(', ')})`, names);
+}
+
+/**
+ * Takes the turn of a loop that one worker at a time runs for all. False while another one runs it, or has begun less than an interval
+ * ago; the `first` turn of a process comes at once. A worker that dies gives its turn back after `leaseMs`.
+ */
+export async function takeTurn(deps: Deps, loop: { name: string; everyMs: number; leaseMs: number; first: boolean }): Promise<boolean> {
+  const now = deps.now();
+  const after = (ms: number): Date => new Date(now.getTime() + ms);
+  const begunBefore = loop.first ? now : after(-loop.everyMs * (1 - EARLY_SHARE));
+  const rows = await deps.orm.em.fork().execute<unknown[]>(
+    `update loop_runs set lease_until = ?, started_at = ?
+     where name = ? and (lease_until is null or lease_until <= ?) and (started_at is null or started_at <= ?) returning name`,
+    [after(loop.leaseMs), now, loop.name, now, begunBefore],
+  );
+  return rows.length === 1;
+}
+
+/** Notes that a turn went well, and gives it back where it was taken. */
+export async function noteGoodRun(deps: Deps, name: string): Promise<void> {
+  await deps.orm.em
+    .fork()
+    .execute('update loop_runs set last_good_at = ?, failing_since = null, last_error = null, lease_until = null where name = ?', [
+      deps.now(),
+      name,
+    ]);
+}
+
+/** Notes why a turn failed, and gives it back where it was taken. */
+export async function noteFailedRun(deps: Deps, name: string, reason: string): Promise<void> {
+  await deps.orm.em
+    .fork()
+    .execute('update loop_runs set failing_since = coalesce(failing_since, ?), last_error = ?, lease_until = null where name = ?', [
+      ...[deps.now(), reason.slice(0, MAX_ERROR_LENGTH), name],
+    ]);
+}
+
+/** Every loop of the workers, by name. Empty where no worker ever ran over this database. */
+export async function listLoopRuns(deps: Pick<Deps, 'orm' | 'now'>): Promise<LoopAge[]> {
+  const rows = await deps.orm.em.fork().find(LoopRun, {}, { orderBy: { name: 'asc' } });
+  const now = deps.now().getTime();
+  return rows.map(({ name, everyMs, lastGoodAt, knownSince, lastError }) => {
+    const ageMs = Math.max(0, now - (lastGoodAt ?? knownSince).getTime());
+    return { name, everyMs, ageMs, fault: lastError ?? null };
+  });
+}
+
+/** Whether a loop has not run well for longer than a few of its turns. */
+export function isOverdue({ everyMs, ageMs }: Pick<LoopAge, 'everyMs' | 'ageMs'>): boolean {
+  return ageMs > TURNS_MISSED * everyMs + GRACE_MS;
+}
