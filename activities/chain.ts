@@ -79,7 +79,8 @@ async function follow(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal
       const look = await lookAtChain(deps, chain, signal, head);
       seen = look.behind ? undefined : { hash: head.hash, atMs: Date.now() };
       show(progress(look));
-      if (!look.behind) await pause(pauseMs, signal);
+      // Also behind, where a look moved nothing: what it waits for does not come sooner for asking without a pause.
+      if (!look.behind || look.scanned + look.verified === 0) await pause(pauseMs, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       seen = undefined;

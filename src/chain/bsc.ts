@@ -54,6 +54,7 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
 
   return {
     network: 'bsc',
+    endpoints: rpc.status().length,
     head: (signal) => tagged('latest', signal),
     finalized: async (signal) => {
       const block = await tagged('finalized', signal);

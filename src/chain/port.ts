@@ -98,6 +98,8 @@ export interface ChainReader {
    * endpoints that rest or fail are left out.
    */
   views(number: number, signal: AbortSignal): Promise<readonly HeightView[]>;
+  /** How many endpoints are configured, whether they answer or not. */
+  readonly endpoints: number;
   /**
    * Calls `wake` when there may be a new block, until `signal` aborts. Only a hint: it may come late, twice, for nothing or never. Absent
    * where no endpoint offers one.

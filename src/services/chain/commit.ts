@@ -1,5 +1,5 @@
 import type { ScannedBlock, Transfer } from '../../chain/port.ts';
-import { ChainBlock, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
+import { type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { withdrawHeld } from '../deposits/held.ts';
@@ -9,14 +9,12 @@ import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payments/money.ts';
 import { type Tx, transact } from '../transact.ts';
 import { addressKeyOf } from './address-key.ts';
-import { moveCursor } from './cursor.ts';
+import { type Anchor, moveCursor } from './cursor.ts';
 import { forgetAbsent, recordUnrecognised, setAside } from './unrecognised.ts';
 
-export type ChainState = { readonly headNumber: number; readonly finalizedNumber: number };
+/** What a look knows of the chain; `anchored` where the kept chain was found to run through a block that is final. */
+export type ChainState = { readonly headNumber: number; readonly finalizedNumber: number; readonly anchored?: Anchor | undefined };
 export type Commit = { readonly created: number; readonly foundLate: number; readonly withdrawn: number };
-
-/** Blocks that stay known below the verified height, so that a break of finality is still seen as one. */
-const KEPT_BELOW_VERIFIED = 300;
 
 type Prices = ReadonlyMap<Currency, Awaited<ReturnType<typeof currentPrice>>>;
 
@@ -38,15 +36,15 @@ export async function commitBlocks(
   chain: ChainState,
   { final = false }: { readonly final?: boolean } = {},
 ): Promise<Commit> {
-  const [first, last] = [blocks[0], blocks.at(-1)];
-  if (!first || !last) return { created: 0, foundLate: 0, withdrawn: 0 };
+  const last = blocks.at(-1);
+  if (!last) return { created: 0, foundLate: 0, withdrawn: 0 };
   const { network } = cursor;
   const prices = await pricesFor(
     deps,
     blocks.flatMap((block) => block.transfers),
   );
   return await transact(deps, async (tx) => {
-    const verified = final ? { rereadNumber: last.number, anchored: last } : {};
+    const verified = final ? { rereadNumber: last.number } : {};
     await moveCursor(tx.em, deps, cursor, { scannedNumber: last.number, scannedHash: last.hash, ...verified, ...chain });
     await keepBlocks(tx.em, network, blocks);
     let created = 0;
@@ -55,7 +53,6 @@ export async function commitBlocks(
       await recordUnrecognised(tx.em, deps, { network, block, transfers: block.unrecognised });
     }
     const withdrawn = final ? await markAllVerified(tx.em, deps, network, blocks) : 0;
-    if (final) await forgetOldBlocks(tx.em, network, { from: first.number, to: last.number });
     return { created, foundLate: 0, withdrawn };
   });
 }
@@ -87,19 +84,12 @@ async function markAllVerified(em: Em, deps: Deps, network: Network, blocks: rea
 export async function commitVerified(deps: Deps, cursor: ChainCursor, block: ScannedBlock, chain: ChainState): Promise<Commit> {
   const prices = await pricesFor(deps, block.transfers);
   return await transact(deps, async (tx) => {
-    await moveCursor(tx.em, deps, cursor, { rereadNumber: block.number, anchored: block, ...chain });
+    await moveCursor(tx.em, deps, cursor, { rereadNumber: block.number, ...chain });
     const foundLate = await recordTransfers(tx, deps, { network: cursor.network, block, prices, headNumber: chain.headNumber });
     await recordUnrecognised(tx.em, deps, { network: cursor.network, block, transfers: block.unrecognised });
     const withdrawn = await markVerified(tx.em, deps, cursor.network, block);
-    await forgetOldBlocks(tx.em, cursor.network, { from: block.number, to: block.number });
     return { created: 0, foundLate, withdrawn };
   });
-}
-
-/** Every hundred blocks, those that no break of finality is measured against any more. */
-async function forgetOldBlocks(em: Em, network: Network, verified: { from: number; to: number }): Promise<void> {
-  if (Math.floor(verified.to / 100) === Math.floor((verified.from - 1) / 100)) return;
-  await em.nativeDelete(ChainBlock, { network, number: { $lt: verified.to - KEPT_BELOW_VERIFIED } });
 }
 
 /**

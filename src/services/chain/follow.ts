@@ -1,11 +1,14 @@
-import type { BlockRef, ChainReader, ScannedBlock } from '../../chain/port.ts';
-import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
+import type { BlockRef, ChainReader, NamedBlock, ScannedBlock } from '../../chain/port.ts';
+import type { ChainCursor } from '../../db/entities/index.ts';
 import type { ChainPart } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
+import { FinalityContradiction, judgeFinal } from './anchor.ts';
+import { BranchUnclear } from './branch.ts';
 import { type ChainState, commitBlocks, commitVerified } from './commit.ts';
-import { moveCursor, readCursor } from './cursor.ts';
+import { type Anchor, moveCursor, readCursor } from './cursor.ts';
+import { forgetOldBlocks, keptHash } from './kept-blocks.ts';
 import { readInOrder } from './read-in-order.ts';
-import { rollBack } from './reorg.ts';
+import { type Evidence, rollBack, rollBackBelowAnchor } from './reorg.ts';
 import type { ChainReport } from './report.ts';
 import type { RoundPace } from './round.ts';
 import { forgetStops, orNoteStop } from './stops.ts';
@@ -20,6 +23,8 @@ export type FollowedChain = {
   /** How the reconciliation is paced; hourly where absent. */
   readonly pace?: RoundPace | undefined;
   wakeFor?: string;
+  /** A final block above what is scanned: the next place where the kept chain can prove itself. */
+  named?: NamedBlock;
 };
 
 /** What one look at the chain did. `behind` says that there is more to read at once. */
@@ -43,6 +48,7 @@ const BACKLOG_BLOCKS = 1_920;
 const BACKLOG_LOOK_MS = 2_000;
 /** Blocks without money that are committed together in a backlog, at the latest when the look ends: a transaction for each would cost more than reading it. */
 const QUIET_TOGETHER = 48;
+const NOTHING = { count: 0, foundLate: 0 } as const;
 /** A read this far below the finalized head was made when no endpoint in use could still be importing the block. */
 const FINAL_FOR_LONG_BLOCKS = 128;
 /** A quiet chain is noted as read at least this often, so that readiness can tell quiet from away. */
@@ -55,32 +61,59 @@ const POLL_NOTE_MS = 3_000;
  */
 export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: AbortSignal, newest?: BlockRef): Promise<Look> {
   const { reader, watched } = chain;
-  let cursor = await cursorOf(deps, reader);
-  const [head, finalized] = await Promise.all([newest ?? reader.head(signal), reader.finalized(signal)]);
+  const before = await cursorOf(deps, reader);
+  const [head, final] = await Promise.all([newest ?? reader.head(signal), reader.finalized(signal)]);
   // After the head is known and before its blocks are read: an address shown to a payer of these blocks was committed by now.
   await loadWatched(deps, watched);
-  if (await standsOnReplaced(deps, cursor, head)) {
-    await rollBack(deps, reader, cursor, head.number, signal);
-    cursor = await cursorOf(deps, reader);
-  }
-  const headNumber = Math.max(head.number, cursor.scannedNumber);
-  const state: ChainState = { headNumber, finalizedNumber: Math.min(finalized.number, headNumber) };
-  // Far behind, what is scanned already is verified first: from then on one complete read of a block that is long final counts twice.
-  const first = isBacklog(cursor, state) ? await verifyFinal(deps, chain, state, signal) : { count: 0, foundLate: 0 };
-  // One read that fails does not keep the other from going on.
-  const [scanning] = await Promise.allSettled([scanNew(deps, chain, state, signal)]);
-  const second = await verifyFinal(deps, chain, state, signal);
-  if (scanning.status === 'rejected') throw scanning.reason;
-  const scanned = scanning.value;
+  const headNumber = Math.max(head.number, before.scannedNumber);
+  const evidence: Evidence = { headNumber, final, signal };
+  const [contradiction] = await Promise.allSettled([settleBranch(deps, reader, before, head, evidence)]);
+  const mayVerify = !(contradiction.status === 'rejected' && contradiction.reason instanceof FinalityContradiction);
+  let state: ChainState = { headNumber, finalizedNumber: Math.min(final.number, headNumber), anchored: await anchorOf(deps, chain, final) };
+  // Far behind, what is scanned already is read a second time first: from then on one complete read of a block that is long final counts twice.
+  const first = mayVerify && isBacklog(await cursorOf(deps, reader), state) ? await readAgain(deps, chain, state, evidence) : NOTHING;
+  // One part that fails does not keep the others from going on.
+  const [scanning] = await Promise.allSettled([scanNew(deps, chain, state, evidence)]);
+  state = { ...state, anchored: await anchorOf(deps, chain, final) };
+  const second = mayVerify ? await readAgain(deps, chain, state, evidence) : NOTHING;
   const verified = { count: first.count + second.count, foundLate: first.foundLate + second.foundLate };
-  cursor = await cursorOf(deps, reader);
-  if (scanned + verified.count === 0) await noteQuiet(deps, cursor, state);
-  await forgetStops(deps, cursor, [...passed(cursor), 'roll-back']);
+  const cursor = await noteRest(deps, reader, before, state);
+  await forgetStops(deps, cursor, [...passed(cursor), ...(contradiction.status === 'fulfilled' ? ['roll-back' as const] : [])]);
+  await forgetOldBlocks(deps, before, cursor);
   await wake(deps, chain, cursor);
   const { scannedNumber, verifiedNumber } = cursor;
   chain.report?.heights?.({ network: reader.network, scanned: scannedNumber, head: state.headNumber, finalized: cursor.finalizedNumber });
-  const behind = scannedNumber < state.headNumber || verifiedNumber < Math.min(state.finalizedNumber, scannedNumber);
-  return { scanned, verified: verified.count, foundLate: verified.foundLate, behind, cursor: { scannedNumber, verifiedNumber, ...state } };
+  for (const part of [contradiction, scanning]) if (part.status === 'rejected') throw part.reason;
+  const scanned = scanning.status === 'fulfilled' ? scanning.value : 0;
+  const behind = scannedNumber < state.headNumber || cursor.rereadNumber < Math.min(state.finalizedNumber, scannedNumber);
+  const { finalizedNumber } = state;
+  const heights = { scannedNumber, verifiedNumber, headNumber, finalizedNumber };
+  return { scanned, verified: verified.count, foundLate: verified.foundLate, behind, cursor: heights };
+}
+
+/** Leaves the branch that we stand on where the head or the final block show that it was replaced. */
+async function settleBranch(deps: Deps, reader: ChainReader, cursor: ChainCursor, head: BlockRef, evidence: Evidence): Promise<void> {
+  const { final } = evidence;
+  if ((await judgeFinal(deps, cursor, final)) === 'differs') {
+    if (final.number <= cursor.anchoredNumber) await rollBackBelowAnchor(deps, reader, cursor, evidence);
+    else if (!(await rollBack(deps, reader, cursor, evidence)))
+      throw new BranchUnclear(`${final.host} names another block ${final.number} of ${reader.network} as final than the best endpoint has`);
+  } else if (await standsOnReplaced(deps, cursor, head)) await rollBack(deps, reader, cursor, evidence);
+}
+
+/** The final block that the kept chain runs through now, where it is higher than the one known so far. */
+async function anchorOf(deps: Deps, chain: FollowedChain, final: NamedBlock): Promise<Anchor | undefined> {
+  const cursor = await cursorOf(deps, chain.reader);
+  // Kept until the blocks below it are read: in a backlog the newest final block is always further than what was read.
+  if (final.number > cursor.scannedNumber) chain.named ??= final;
+  const reached = [chain.named, final].filter((named) => named !== undefined && named.number <= cursor.scannedNumber);
+  if (chain.named && reached.includes(chain.named)) delete chain.named;
+  let anchor: Anchor | undefined;
+  for (const named of reached) {
+    if (!named || named.number <= (anchor?.number ?? -1)) continue;
+    if ((await judgeFinal(deps, cursor, named)) === 'anchors') anchor = { number: named.number, hash: named.hash };
+  }
+  return anchor;
 }
 
 /** The reads that got past the block that had stopped them. */
@@ -110,14 +143,16 @@ async function cursorOf(deps: Deps, reader: ChainReader): Promise<ChainCursor> {
   return cursor;
 }
 
-/** A head at or below the cursor that differs from what was scanned there: the branch we stand on was replaced by a shorter or equal one. */
+/** A head below the cursor that differs from what was scanned there: the branch we stand on was replaced by a shorter or equal one. */
 async function standsOnReplaced(deps: Deps, cursor: ChainCursor, head: BlockRef): Promise<boolean> {
-  if (head.number > cursor.scannedNumber) return false;
-  const known = await deps.orm.em.fork().findOne(ChainBlock, { network: cursor.network, number: head.number });
-  return known !== null && known.hash !== head.hash;
+  // At or below the anchor it is the endpoint that stands on a replaced block, or is far behind.
+  if (head.number > cursor.scannedNumber || head.number <= cursor.anchoredNumber) return false;
+  const known = await keptHash(deps, cursor.network, head.number);
+  return known !== undefined && known !== head.hash;
 }
 
-async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: ChainState, signal: AbortSignal): Promise<number> {
+async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: ChainState, evidence: Evidence): Promise<number> {
+  const { signal } = evidence;
   let cursor = await cursorOf(deps, reader);
   // The blocks below must be verified already: the verified height stands for all of them.
   const backlog = isBacklog(cursor, state) && cursor.rereadNumber === cursor.scannedNumber;
@@ -146,7 +181,8 @@ async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: Ch
       if (!block) break;
       if (block.parentHash !== (waiting.at(-1)?.hash ?? cursor.scannedHash)) {
         await commit();
-        await rollBack(deps, reader, cursor, state.headNumber, signal);
+        const at = { network: reader.network, part: 'first read' as const, number, signal };
+        await orNoteStop(deps, at, () => leaveOrRefuse(deps, reader, cursor, { block, evidence }));
         break;
       }
       waiting.push(block);
@@ -163,12 +199,14 @@ function isQuiet(block: ScannedBlock): boolean {
   return block.transfers.length === 0 && block.unrecognised.length === 0;
 }
 
-async function verifyFinal(
+/** The second read of what is final: what it shows is what the block holds. */
+async function readAgain(
   deps: Deps,
   { reader, watched, report }: FollowedChain,
   state: ChainState,
-  signal: AbortSignal,
+  evidence: Evidence,
 ): Promise<{ count: number; foundLate: number }> {
+  const { signal } = evidence;
   let cursor = await cursorOf(deps, reader);
   const first = cursor.rereadNumber + 1;
   const last = Math.min(state.finalizedNumber, cursor.scannedNumber, cursor.rereadNumber + BATCH_BLOCKS);
@@ -180,9 +218,9 @@ async function verifyFinal(
   for await (const [, reading] of readInOrder(first, last, read)) {
     const block = await reading;
     if (!block) break;
-    const known = await deps.orm.em.fork().findOne(ChainBlock, { network: cursor.network, number: block.number });
-    if (known && known.hash !== block.hash) {
-      await rollBack(deps, reader, cursor, state.headNumber, signal);
+    const known = await keptHash(deps, cursor.network, block.number);
+    if (known !== undefined && known !== block.hash) {
+      await orStop(block.number, () => leaveOrRefuse(deps, reader, cursor, { block, evidence }));
       break;
     }
     const commit = await orStop(block.number, () => commitVerified(deps, cursor, block, state));
@@ -200,6 +238,19 @@ async function verifyFinal(
   return { count, foundLate };
 }
 
+/** A block that does not fit to ours: either our branch was replaced, or the endpoint that gave it stands on one that was. */
+async function leaveOrRefuse(
+  deps: Deps,
+  reader: ChainReader,
+  cursor: ChainCursor,
+  { block, evidence }: { readonly block: BlockRef; readonly evidence: Evidence },
+): Promise<void> {
+  if (await rollBack(deps, reader, cursor, evidence)) return;
+  throw new BranchUnclear(
+    `block ${block.number} of ${reader.network} was given as ${block.hash}, which is not on the branch that the best endpoint has: an endpoint stands on a replaced block`,
+  );
+}
+
 function noteDropped(deps: Deps, reader: ChainReader, block: ScannedBlock): void {
   if (block.unrecognisedDropped === 0) return;
   deps.log.error(
@@ -208,9 +259,15 @@ function noteDropped(deps: Deps, reader: ChainReader, block: ScannedBlock): void
   );
 }
 
-async function noteQuiet(deps: Deps, cursor: ChainCursor, state: ChainState): Promise<void> {
+/** Writes what no commit of this look has written: an anchor that moved, heights, and from time to time that the chain was read. */
+async function noteRest(deps: Deps, reader: ChainReader, before: ChainCursor, state: ChainState): Promise<ChainCursor> {
+  const cursor = await cursorOf(deps, reader);
+  const { anchored } = state;
   const moved = state.headNumber !== cursor.headNumber || state.finalizedNumber > cursor.finalizedNumber;
   const old = deps.now().getTime() - cursor.polledAt.getTime() > POLL_NOTE_MS;
-  if (!moved && !old && cursor.fault == null) return;
-  await moveCursor(deps.orm.em.fork(), deps, cursor, state);
+  const rises = anchored !== undefined && anchored.number > cursor.anchoredNumber && anchored.number <= cursor.scannedNumber;
+  const quiet = cursor.version === before.version && (moved || old || cursor.fault != null);
+  if (!rises && !quiet) return cursor;
+  await moveCursor(deps.orm.em.fork(), deps, cursor, { ...state, anchored: rises ? anchored : undefined });
+  return await cursorOf(deps, reader);
 }

@@ -1,38 +1,46 @@
-import type { ChainReader } from '../../chain/port.ts';
+import type { ChainReader, NamedBlock } from '../../chain/port.ts';
 import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
 import { withdrawHeld } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
+import { belowBrokenFinality } from './anchor.ts';
+import { findBranch, type Place } from './branch.ts';
 import { moveCursor } from './cursor.ts';
 import { orNoteStop } from './stops.ts';
 import { forgetAbove } from './unrecognised.ts';
 
-/** No kept block is in the chain any more: the endpoints serve another chain, or it was rewritten deeper than anything we kept. */
-export class NoCommonBlock extends Error {
-  override readonly name = 'NoCommonBlock';
-}
+/** What a roll-back is decided by: the newest head, and the block that was named as final in the same look. */
+export type Evidence = { readonly headNumber: number; readonly final: NamedBlock; readonly signal: AbortSignal };
 
 /**
- * The chain no longer holds the block the cursor stands on. Goes back to the last block that both sides share and unbinds the deposits
- * above it: they keep their state, and the next reads bind them again or `advance` withdraws them once finality has passed. What was
- * held for failed ones is taken back at once, and what was set aside for the operator above it is forgotten.
+ * Something contradicts the block that the cursor stands on. Where the chain really holds another one, goes back to the last block that both
+ * sides share and unbinds the deposits above it: they keep their state, and the next reads bind them again or `advance` withdraws them once
+ * finality has passed. What was held for failed ones is taken back at once, and what was set aside for the operator above it is forgotten.
+ * Returns false, and changes nothing, where the best endpoint has our branch. Throws where that cannot be told, and `FinalityContradiction`
+ * where the chain would have to be left below a block that was final.
  */
-export async function rollBack(
-  deps: Deps,
-  reader: ChainReader,
-  cursor: ChainCursor,
-  headNumber: number,
-  signal: AbortSignal,
-): Promise<number> {
+export async function rollBack(deps: Deps, reader: ChainReader, cursor: ChainCursor, evidence: Evidence): Promise<boolean> {
+  const { signal } = evidence;
   const at = { network: cursor.network, part: 'roll-back' as const, number: cursor.scannedNumber, signal };
   return await orNoteStop(deps, at, async () => {
-    const ancestor = await findAncestor(deps, reader, cursor, signal);
-    await unbindAbove(deps, cursor, ancestor, headNumber);
-    return ancestor.number;
+    const branch = await findBranch(deps, reader, cursor, signal);
+    if (branch.kind === 'stands') return false;
+    const ancestor = branch.kind === 'parts' ? branch.ancestor : await belowBrokenFinality(deps, reader, cursor, evidence);
+    await unbindAbove(deps, cursor, ancestor, evidence.headNumber);
+    return true;
   });
 }
 
-async function unbindAbove(deps: Deps, cursor: ChainCursor, ancestor: { number: number; hash: string }, headNumber: number): Promise<void> {
+/** {@link rollBack} where a block that was named as final below our anchor is not the one we kept: never without the proof for that. */
+export async function rollBackBelowAnchor(deps: Deps, reader: ChainReader, cursor: ChainCursor, evidence: Evidence): Promise<void> {
+  const at = { network: cursor.network, part: 'roll-back' as const, number: cursor.scannedNumber, signal: evidence.signal };
+  await orNoteStop(deps, at, async () => {
+    const ancestor = await belowBrokenFinality(deps, reader, cursor, evidence);
+    await unbindAbove(deps, cursor, ancestor, evidence.headNumber);
+  });
+}
+
+async function unbindAbove(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumber: number): Promise<void> {
   await transact(deps, async (tx) => {
     await moveCursor(tx.em, deps, cursor, {
       scannedNumber: ancestor.number,
@@ -60,25 +68,4 @@ async function unbindAbove(deps: Deps, cursor: ChainCursor, ancestor: { number: 
       'blocks were replaced; following the new chain',
     );
   });
-}
-
-async function findAncestor(
-  deps: Deps,
-  reader: ChainReader,
-  cursor: ChainCursor,
-  signal: AbortSignal,
-): Promise<{ number: number; hash: string }> {
-  const kept = await deps.orm.em
-    .fork()
-    .find(ChainBlock, { network: cursor.network, number: { $lte: cursor.scannedNumber } }, { orderBy: { number: 'desc' } });
-  for (const block of kept) {
-    const now = await reader.header(block.number, signal);
-    if (now && now.hash === block.hash) return { number: block.number, hash: block.hash };
-  }
-  const lowest = kept.at(-1);
-  // Everything we ever scanned was replaced, down to where we began: the parent of the first block is where we started from.
-  if (lowest && lowest.number === cursor.firstBlock) return { number: lowest.number - 1, hash: lowest.parentHash };
-  throw new NoCommonBlock(
-    `${cursor.network}: none of the last ${kept.length} scanned blocks (down to ${lowest?.number ?? cursor.scannedNumber}) is in the chain that the endpoints serve; check that the RPC URLs belong to the configured chain and are in sync`,
-  );
 }

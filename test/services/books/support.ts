@@ -57,6 +57,7 @@ export class ScriptedChain {
     return {
       network: 'bsc',
       head: async () => head(),
+      endpoints: 1,
       finalized: async () => finalized(),
       header: async (number) => at(number),
       views: async (number) => [{ host, head: head(), finalized: finalized(), block: at(number) ?? 'above its head' }],

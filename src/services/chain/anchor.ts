@@ -1,0 +1,108 @@
+import type { BlockRef, ChainReader, HeightView, NamedBlock } from '../../chain/port.ts';
+import type { ChainCursor } from '../../db/entities/index.ts';
+import type { Deps } from '../deps.ts';
+import { hashAt, type Place } from './branch.ts';
+import { keptHash, lowestKept } from './kept-blocks.ts';
+
+/** What a block that was named as final says about the kept chain: the kept block is that one, or another one, or nothing new. */
+export type Judgement = 'anchors' | 'differs' | 'nothing new';
+
+/** Endpoints contradict each other, or themselves, about what is final. Nothing is verified or withdrawn on such words. */
+export class FinalityContradiction extends Error {
+  override readonly name = 'FinalityContradiction';
+  readonly action =
+    'compare the block with an explorer and take the endpoint that is on the wrong branch out of the RPC URLs; once all that are left agree, it goes on by itself';
+}
+
+/** No kept block is in the chain any more: the endpoints serve another chain, or it was rewritten deeper than anything we kept. */
+export class NoCommonBlock extends Error {
+  override readonly name = 'NoCommonBlock';
+  readonly action = 'check that the RPC URLs belong to the configured chain and are in sync';
+}
+
+const LINKS_AT_ONCE = 12;
+/** More than an hour of the chain: whoever was away for longer compares by hand. */
+const MAX_LINKS = 10_000;
+
+/** Holds a block that was named as final against the one that was kept at its height. */
+export async function judgeFinal(deps: Deps, cursor: ChainCursor, final: Place): Promise<Judgement> {
+  if (final.number > cursor.scannedNumber) return 'nothing new';
+  const ours = await keptHash(deps, cursor.network, final.number);
+  if (ours === undefined) return 'nothing new';
+  if (ours !== final.hash) return 'differs';
+  return final.number > cursor.anchoredNumber ? 'anchors' : 'nothing new';
+}
+
+/**
+ * The block to go back to when finality itself broke: below one that was named as final before. That is believed only of all endpoints
+ * together, with none that is silent, and only where the final block that one named links down, parent by parent, to another block than ours:
+ * answers of two nodes behind one address cannot make such a chain. Throws {@link FinalityContradiction} where it is not proven,
+ * {@link NoCommonBlock} where nothing we kept is left.
+ */
+export async function belowBrokenFinality(
+  deps: Deps,
+  reader: ChainReader,
+  cursor: ChainCursor,
+  { final, signal }: { readonly final: NamedBlock; readonly signal: AbortSignal },
+): Promise<Place> {
+  const { network } = cursor;
+  const number = Math.min(final.number, cursor.anchoredNumber);
+  const ours = (number === cursor.anchoredNumber ? cursor.anchoredHash : undefined) ?? (await keptHash(deps, network, number));
+  const views = await reader.views(number, signal);
+  const linked = await linkedDown(reader, final, number, signal);
+  const agreed = views.every(({ finalized, block }) => finalized && finalized.number >= number && hashOf(block) === linked);
+  if (linked === undefined || linked === ours || views.length < reader.endpoints || !agreed)
+    throw new FinalityContradiction(
+      `${final.host} names ${final.hash} as final at block ${final.number} of ${network}; at block ${number} the chain that was followed holds ${ours}, which was final before, and the endpoints have ${saidBy(views, reader.endpoints)}`,
+    );
+  deps.log.error(
+    { network, block: number, ours, theirs: linked },
+    'finality broke: every endpoint has another chain than the one that was final',
+  );
+  return await sharedBelow(deps, reader, { cursor, host: final.host, number, signal });
+}
+
+/** The hash of the ancestor of `from` at a height, by the links from parent to parent; undefined where they are not shown. */
+async function linkedDown(reader: ChainReader, from: BlockRef, number: number, signal: AbortSignal): Promise<string | undefined> {
+  if (from.number - number > MAX_LINKS) return undefined;
+  let at: { number: number; hash: string; parentHash: string | undefined } = from;
+  while (at.number > number) {
+    const numbers = Array.from({ length: Math.min(LINKS_AT_ONCE, at.number - number) }, (_, index) => at.number - 1 - index);
+    for (const header of await Promise.all(numbers.map((one) => reader.header(one, signal)))) {
+      if (!header || header.hash !== at.parentHash) return at.number - 1 === number ? at.parentHash : undefined;
+      at = header;
+    }
+  }
+  return at.hash;
+}
+
+async function sharedBelow(
+  deps: Deps,
+  reader: ChainReader,
+  {
+    cursor,
+    host,
+    number,
+    signal,
+  }: { readonly cursor: ChainCursor; readonly host: string; readonly number: number; readonly signal: AbortSignal },
+): Promise<Place> {
+  const { network } = cursor;
+  const lowest = await lowestKept(deps, network);
+  for (let at = number - 1; lowest && at >= lowest.number; at -= 1) {
+    const ours = await keptHash(deps, network, at);
+    if (ours !== undefined && ours === (await hashAt(reader, host, at, signal))) return { number: at, hash: ours };
+  }
+  // Everything we ever scanned was replaced, down to where we began: we stand on the parent of the first block again.
+  if (lowest && lowest.number === cursor.firstBlock) return { number: lowest.number - 1, hash: lowest.parentHash };
+  throw new NoCommonBlock(
+    `${network}: none of the scanned blocks (down to ${lowest?.number ?? cursor.scannedNumber}) is in the chain that the endpoints serve`,
+  );
+}
+
+const hashOf = (block: HeightView['block']): string => (typeof block === 'string' ? block : block.hash);
+
+function saidBy(views: readonly HeightView[], endpoints: number): string {
+  const said = views.map(({ host, block }) => `${hashOf(block)} (${host})`);
+  const silent = endpoints - views.length;
+  return [...said, ...(silent > 0 ? [`no answer (${silent} of ${endpoints})`] : [])].join(', ');
+}
