@@ -5,6 +5,7 @@ import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef, r
 import { ethCallOn } from './contract-call.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
 import type { BlockRef, ChainReader, HeightView, NamedBlock, ScannedBlock, TracedTransaction, Transfer } from './port.ts';
+import { createReceiptReader, type ReceiptReader } from './receipts.ts';
 import type { RpcPool, RpcSession } from './rpc.ts';
 import { isRecord } from './rpc-call.ts';
 import type { InternalTransfer, TracedBlock } from './trace.ts';
@@ -39,6 +40,7 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
   const token = bscToken(options.usdtContract.toLowerCase());
   const unrecognisedLimit = options.unrecognisedLimit ?? 1_000;
   const tracer = options.tracer === false ? undefined : (options.tracer ?? createTracer({ report: options.report }));
+  const receipts = createReceiptReader({ report: options.report });
   const multicall = createMulticallCache();
   /** The highest final block an endpoint named; undefined until one was asked, as in commands that read old blocks only. */
   let finalNumber: number | undefined;
@@ -68,7 +70,8 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
       const traces = async (session: RpcSession, block: NumberedBlock) =>
         (await tracer?.read(session, block, watched)) ??
         (insists ? await tracer?.readElsewhere(rpc, session, block, watched, signal) : undefined);
-      return rpc.run((session) => scanOn(session, number, { token, watched, unrecognisedLimit, naming }, traces), signal);
+      const rules = { token, watched, unrecognisedLimit, naming };
+      return rpc.run((session) => scanOn(session, number, rules, { receipts, traces }), signal, { last: receipts.isCostly });
     },
     balances: (addresses, number, signal) =>
       rpc.run((session) => balancesOn(session, { addresses, number, token: token.contract, multicall }), signal),
@@ -76,7 +79,7 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
       const rules = { token, watched, unrecognisedLimit };
       const answers = await rpc.all(async (session) => {
         const traces = (on: RpcSession, block: NumberedBlock) => traceTransactionOn(on, block, txHash, watched);
-        const block = await scanOn(session, at.number, rules, traces);
+        const block = await scanOn(session, at.number, rules, { receipts, traces });
         if (!block || block.hash !== at.hash || block.untraced) return undefined;
         return { host: session.host, transfers: block.transfers.filter((transfer) => transfer.txHash === txHash) };
       }, signal);
@@ -124,22 +127,26 @@ async function viewOn(session: RpcSession, number: number): Promise<HeightView> 
   };
 }
 
+type Extras = {
+  readonly receipts: ReceiptReader;
+  readonly traces: (session: RpcSession, block: NumberedBlock) => Promise<InternalTransfer[] | undefined>;
+};
+
 async function scanOn(
   session: RpcSession,
   number: number,
   rules: Omit<DecodeRules, 'internals'>,
-  traces: (session: RpcSession, block: NumberedBlock) => Promise<InternalTransfer[] | undefined>,
+  { receipts, traces }: Extras,
 ): Promise<ScannedBlock | undefined> {
   const block = await session.call('eth_getBlockByNumber', [toQuantity(number), true]);
   if (block === null) return undefined;
   const ref = readBlockRef(block, number);
   const body = readBlockBody(block);
-  // By hash, because a node that does not know the hash says so, while one asked by number may answer for another block.
-  const receipts = body.transactions.length === 0 ? [] : await session.call('eth_getBlockReceipts', [ref.hash]);
-  const traced = { number, hash: ref.hash, transactions: body.transactions };
-  const internals = body.transactions.length === 0 ? [] : await traces(session, traced);
+  const whole = { number, hash: ref.hash, transactions: body.transactions };
+  const given = await receipts.read(session, whole);
+  const internals = body.transactions.length === 0 ? [] : await traces(session, whole);
   try {
-    return decodeBlock(ref, body, receipts, { ...rules, internals });
+    return decodeBlock(ref, body, given, { ...rules, internals });
   } catch (error) {
     // The decoder takes the shape of transactions and logs on trust, for speed; where it is wrong, the node is.
     if (error instanceof TypeError || error instanceof SyntaxError) throw new EndpointFailure(`malformed block ${number}`);

@@ -69,7 +69,11 @@ export async function callBatch(
   signal: AbortSignal,
 ): Promise<unknown[]> {
   const questions = requests.map(numbered);
-  const { json, http } = await exchange(endpoint, questions, options, signal);
+  const { json, http } = await exchange(endpoint, questions, options, signal).catch((error: unknown) => {
+    if (error instanceof EndpointFailure && NO_BATCHES.test(error.message) && !error.throttled)
+      throw new EndpointFailure(`no batches: ${error.message}`, { notOffered: true });
+    throw error;
+  });
   if (!Array.isArray(json)) {
     const error = readError(endpoint, json, http);
     const throttled = error instanceof EndpointFailure && error.throttled && !/batch/i.test(error.message);
@@ -78,6 +82,9 @@ export async function callBatch(
   const byId = new Map(json.map((answer: unknown) => [isRecord(answer) ? answer['id'] : undefined, answer]));
   return questions.map(({ id }) => readResult(endpoint, { json: byId.get(id), http }, id));
 }
+
+/** A body that is no JSON, with a status that speaks of the question rather than of the moment. */
+const NO_BATCHES = /^http (4\d\d|500|501)$/;
 
 function numbered({ method, params }: RpcRequest): Numbered {
   // The id only pairs an answer with its question on one connection, so a counter of the process is enough.

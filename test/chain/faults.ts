@@ -108,10 +108,9 @@ export const BLOCK_FAULTS: readonly [name: string, reason: RegExp, fault: Fault]
     (call) => ({ json: { id: call.id, error: { code: -32005, message: 'limit exceeded' } } }),
   ],
   [
-    'does not know the method',
+    'knows neither way to the receipts',
     /rpc error -32601/,
-    (call) =>
-      call.method === 'eth_getBlockReceipts' ? { json: { id: call.id, error: { code: -32601, message: 'no such method' } } } : undefined,
+    (call) => (/receipt/i.test(call.method) ? { json: { id: call.id, error: { code: -32601, message: 'no such method' } } } : undefined),
   ],
   ['answers with an HTML page', /an HTML page instead of JSON/, always({ status: 200, body: '<!doctype html><p>Blocked</p>' })],
   ['answers with half of the JSON', /not JSON or cut short/, always({ status: 200, body: '{"jsonrpc":"2.0","id":1,"resu' })],

@@ -16,11 +16,9 @@ export type Answer =
   | 'drip'
   | 'hang'
   | 'reset';
+type Reply = { id: unknown; result?: unknown; error?: unknown };
 /** Decides about one call; `forward` asks the real node. Returning undefined means "forward". */
-export type Fault = (
-  call: RpcCall,
-  forward: () => Promise<{ id: unknown; result?: unknown; error?: unknown }>,
-) => Promise<Answer | undefined> | Answer | undefined;
+export type Fault = (call: RpcCall, forward: () => Promise<Reply>) => Promise<Answer | undefined> | Answer | undefined;
 
 export type FaultProxy = {
   readonly url: string;
@@ -28,6 +26,8 @@ export type FaultProxy = {
   readonly calls: RpcCall[];
   readonly requests: { readonly headers: IncomingMessage['headers']; readonly path: string }[];
   fault: Fault | undefined;
+  /** The answer to a batch as such; undefined lets its questions be answered one by one, each with its own fault. */
+  batchFault: ((calls: readonly RpcCall[]) => Answer | undefined) | undefined;
   /** The node behind it. */
   target: string;
   stop(): Promise<void>;
@@ -41,67 +41,68 @@ function drip(response: ServerResponse, whole: Buffer): void {
 
 /** Starts a proxy on a free port of 127.0.0.1 in front of the node at `target`. */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
-  const state: { fault: Fault | undefined; target: string } = { fault: undefined, target };
-  const calls: RpcCall[] = [];
-  const requests: FaultProxy['requests'] = [];
   const server = createServer((request, response) => {
-    void answer(request, response).catch(() => response.destroy());
+    void handle(request, response).catch(() => response.destroy());
   });
-
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString();
-    const call = JSON.parse(text) as RpcCall;
-    calls.push(call);
-    requests.push({ headers: request.headers, path: request.url ?? '' });
-    const forward = async () => {
-      const reply = await fetch(state.target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text });
-      return (await reply.json()) as { id: unknown; result?: unknown };
-    };
-    const decided = (await state.fault?.(call, forward)) ?? { json: await forward() };
-    if (decided === 'hang') return;
-    if (decided === 'reset') {
-      request.socket.resetAndDestroy();
-      return;
-    }
-    if (decided === 'cut' || decided === 'drip') {
-      const whole = Buffer.from(JSON.stringify(await forward()));
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.byteLength });
-      if (decided === 'cut') response.write(whole.subarray(0, whole.byteLength / 2), () => request.socket.destroy());
-      else drip(response, whole);
-      return;
-    }
-    if ('json' in decided) {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
-      response.end(gzipSync(JSON.stringify(decided.json)));
-      return;
-    }
-    response.writeHead(decided.status, { 'content-type': 'text/html', ...decided.headers });
-    response.end(decided.body);
-  }
-
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
+  const proxy: FaultProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    calls,
-    requests,
-    get fault() {
-      return state.fault;
-    },
-    set fault(fault) {
-      state.fault = fault;
-    },
-    get target() {
-      return state.target;
-    },
-    set target(url) {
-      state.target = url;
-    },
+    ...{ calls: [], requests: [], fault: undefined, batchFault: undefined, target },
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const question = JSON.parse(Buffer.concat(chunks).toString()) as RpcCall | RpcCall[];
+    proxy.requests.push({ headers: request.headers, path: request.url ?? '' });
+    proxy.calls.push(...[question].flat());
+    const decided = Array.isArray(question) ? (proxy.batchFault?.(question) ?? (await answerEach(question))) : await answerOne(question);
+    await send(request, response, decided, () => ask(question));
+  }
+
+  async function ask(question: RpcCall | readonly RpcCall[]): Promise<Reply> {
+    const headers = { 'content-type': 'application/json' };
+    return (await (await fetch(proxy.target, { method: 'POST', headers, body: JSON.stringify(question) })).json()) as Reply;
+  }
+
+  async function answerOne(call: RpcCall): Promise<Answer> {
+    const forward = () => ask(call);
+    return (await proxy.fault?.(call, forward)) ?? { json: await forward() };
+  }
+
+  /** A fault that is more than another JSON text is the fault of the whole batch. */
+  async function answerEach(batch: readonly RpcCall[]): Promise<Answer> {
+    const answers = await Promise.all(batch.map(answerOne));
+    const whole = answers.find((one) => !(typeof one === 'object' && 'json' in one));
+    return whole ?? { json: answers.map((one) => (one as { json: unknown }).json) };
+  }
+
+  return proxy;
+}
+
+async function send(request: IncomingMessage, response: ServerResponse, decided: Answer, forward: () => Promise<Reply>): Promise<void> {
+  if (decided === 'hang') return;
+  if (decided === 'reset') {
+    request.socket.resetAndDestroy();
+    return;
+  }
+  if (decided === 'cut' || decided === 'drip') {
+    const whole = Buffer.from(JSON.stringify(await forward()));
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.byteLength });
+    if (decided === 'cut') response.write(whole.subarray(0, whole.byteLength / 2), () => request.socket.destroy());
+    else drip(response, whole);
+    return;
+  }
+  if ('json' in decided) {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    response.end(gzipSync(JSON.stringify(decided.json)));
+    return;
+  }
+  response.writeHead(decided.status, { 'content-type': 'text/html', ...decided.headers });
+  response.end(decided.body);
 }
