@@ -22,6 +22,7 @@ export function depsOf(orm: Orm): Deps {
         requiredConfirmations: { bsc: 15, tron: 19 },
         contracts: none,
         minDepositUnits: new Map(),
+        dustFloorUnits: new Map(),
         stuckAfterMs: 1,
         webhookMaxAttempts: 5,
         payments: { minimumCents: 500n, toleranceBasisPoints: 50n, bscChainId: 56, watchedNetworks: [] },

@@ -93,15 +93,11 @@ function poolOf(config: Config, log: Logger): RpcPool {
 
 /** The part of the configuration that the services read. */
 export function settingsOf(config: Config): ServiceSettings {
-  const minDepositUnits = new Map<string, bigint>();
-  for (const { network, currency } of ASSETS) {
-    const units = thresholdUnits(config.payments.minDepositUnits, network, currency);
-    if (units !== undefined) minDepositUnits.set(`${currency}.${network}`, units);
-  }
   return {
     requiredConfirmations: { bsc: config.bsc.confirmations, tron: config.tron.confirmations },
     contracts: { bsc: config.bsc.usdtContract, tron: config.tron.usdtContract },
-    minDepositUnits,
+    minDepositUnits: thresholds(config.payments.minDepositUnits),
+    dustFloorUnits: thresholds(config.payments.dustFloorUnits),
     stuckAfterMs: config.stuckAfterMs,
     webhookMaxAttempts: config.webhooks.maxAttempts,
     webhookTarget: { allowedCidrs: config.webhooks.allowedCidrs, allowHttp: config.webhooks.allowHttp, caPem: config.webhooks.caPem },
@@ -114,6 +110,15 @@ export function settingsOf(config: Config): ServiceSettings {
     },
     sessions: config.sessions,
   };
+}
+
+function thresholds(table: Config['payments']['minDepositUnits']): ReadonlyMap<string, bigint> {
+  const units = new Map<string, bigint>();
+  for (const { network, currency } of ASSETS) {
+    const least = thresholdUnits(table, network, currency);
+    if (least !== undefined) units.set(`${currency}.${network}`, least);
+  }
+  return units;
 }
 
 /** What the activities of a worker need beyond the services: the door to receivers and the chains. */

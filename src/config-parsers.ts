@@ -5,7 +5,7 @@ import { normaliseAddress } from './chain/addresses.ts';
 import type { Parser } from './config-parser.ts';
 import { complain, items, parser } from './config-parser.ts';
 import type { Currency } from './domain/assets.ts';
-import { ASSETS, CURRENCIES, findAsset } from './domain/assets.ts';
+import { ASSETS, CURRENCIES } from './domain/assets.ts';
 import { parseCidr } from './domain/ip-address.ts';
 import { parseUnits, RATE_DECIMALS } from './domain/money.ts';
 
@@ -179,23 +179,31 @@ export const secretKey: Parser<Uint8Array> = parser((text) => {
 });
 
 /** `USDT.bsc=1,BNB=0.002` as base units under `bsc:USDT`, `bsc:BNB`. */
-export const amountsByAsset: Parser<Readonly<Record<string, bigint>>> = parser((text) => {
+export const amountsByAsset: Parser<Readonly<Record<string, bigint>>> = parser((text) => unitsByAsset(text, { everyNetwork: false }));
+
+/** The same, where `USDT=0.001` without a network stands for every network, and `none` for no amount at all. */
+export const amountsByCurrency: Parser<Readonly<Record<string, bigint>>> = parser((text) =>
+  text === 'none' ? {} : unitsByAsset(text, { everyNetwork: true }),
+);
+
+function unitsByAsset(text: string, { everyNetwork }: { everyNetwork: boolean }): Readonly<Record<string, bigint>> {
   const result: Record<string, bigint> = {};
   for (const [name, value] of pairs(text)) {
     const [currency = '', network, ...rest] = name.split('.');
-    const fitting = ASSETS.filter((asset) => asset.currency === currency);
-    if (network === undefined && fitting.length > 1) complain(`must say the network of ${currency}: ${currency}.bsc or ${currency}.tron`);
-    const asset = network === undefined ? fitting[0] : findAsset(network, currency);
-    if (!asset || rest.length > 0)
-      return complain('must be a list such as USDT.bsc=1,BNB=0.002 of the assets USDT.bsc, BNB, USDT.tron, TRX');
-    const key = assetKey(asset.network, asset.currency);
-    if (key in result) complain(`must not name ${currency} twice`);
-    const units = toUnits(value, asset.decimals);
-    if (units === undefined || value.length > 40) complain(`must give ${name} a decimal amount with at most ${asset.decimals} decimals`);
-    result[key] = units;
+    const fitting = ASSETS.filter((asset) => asset.currency === currency && (network === undefined || asset.network === network));
+    if (!everyNetwork && fitting.length > 1) complain(`must say the network of ${currency}: ${currency}.bsc or ${currency}.tron`);
+    if (fitting.length === 0 || rest.length > 0)
+      complain('must be a list such as USDT.bsc=1,BNB=0.002 of the assets USDT.bsc, BNB, USDT.tron, TRX');
+    for (const asset of fitting) {
+      const key = assetKey(asset.network, asset.currency);
+      if (key in result) complain(`must not name ${currency} twice`);
+      const units = toUnits(value, asset.decimals);
+      if (units === undefined || value.length > 40) complain(`must give ${name} a decimal amount with at most ${asset.decimals} decimals`);
+      result[key] = units;
+    }
   }
   return result;
-});
+}
 
 /** The key of an asset in a table of thresholds. */
 export function assetKey(network: string, currency: string): string {

@@ -23,6 +23,14 @@ export const MONEY_VARIABLES = {
     example: 'USDT.bsc=1,USDT.tron=1',
     about: 'Deposits below the amount for their asset fail with BELOW_MINIMUM. Unset: every amount is credited.',
   }),
+  DUST_FLOOR: variable({
+    group: 'money',
+    parser: parse.amountsByCurrency,
+    default: 'USDT=0.001,BNB=0.000001,TRX=0.01',
+    example: 'USDT=0.001,BNB=0.000001,TRX=0.01',
+    about:
+      'What is below is no deposit: it is listed by "deposit list --unrecognised" with the reason "dust" and can be claimed. none: no amount is too small.',
+  }),
   SETTLE_MIN: variable({
     group: 'money',
     parser: parse.amountsByAsset,

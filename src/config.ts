@@ -145,7 +145,7 @@ function assemble(values: Values, warnings: readonly string[]) {
       /** Hundredths of a percent. */
       toleranceBasisPoints: values.PAYMENT_TOLERANCE_PERCENT,
       /** Base units by asset; read it with {@link thresholdUnits}. */
-      minDepositUnits: values.MIN_DEPOSIT ?? {},
+      ...{ minDepositUnits: values.MIN_DEPOSIT ?? {}, dustFloorUnits: values.DUST_FLOOR },
     },
     settlement: { minUnits: values.SETTLE_MIN, /** Hundredths of a percent. */ maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT },
     prices: {

@@ -2,6 +2,7 @@ import type { Network } from './domain/assets.ts';
 import { chainWorkflowId } from './domain/ids.ts';
 import { purgeSessions } from './services/access/sessions.ts';
 import { foldBalances, foldCounts } from './services/balance-totals.ts';
+import { purgeStrangers } from './services/chain/strangers.ts';
 import { keepPricesFresh } from './services/deposits/price.ts';
 import type { Deps } from './services/deps.ts';
 import { purgeAnswers } from './services/idempotency.ts';
@@ -53,6 +54,7 @@ function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
     { name: 'prices', everyMs: 15 * SECOND_MS, work: () => keepPricesFresh(deps) },
     { name: 'stored answers', everyMs: MINUTE_MS, shared: true, work: () => purgeAnswers(deps) },
     { name: 'sessions', everyMs: 5 * MINUTE_MS, shared: true, work: () => purgeSessions(deps) },
+    { name: 'strange tokens', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeStrangers(deps) },
   ];
 }
 

@@ -169,6 +169,14 @@ const ROWS: Record<VariableName, Row> = {
     bad: ['10.01', '0.001', '-1', '5%'],
   },
   MIN_DEPOSIT: { good: [['USDT.tron=0.5', (c) => thresholdUnits(c.payments.minDepositUnits, 'tron', 'USDT'), 500_000n]], bad: AMOUNTS_BAD },
+  DUST_FLOOR: {
+    good: [
+      ['USDT=0.5', (c) => c.payments.dustFloorUnits, { 'bsc:USDT': 5n * 10n ** 17n, 'tron:USDT': 500_000n }],
+      ['USDT.tron=2,BNB=1', (c) => c.payments.dustFloorUnits, { 'tron:USDT': 2_000_000n, 'bsc:BNB': 10n ** 18n }],
+      ['none', (c) => c.payments.dustFloorUnits, {}],
+    ],
+    bad: [...AMOUNTS_BAD.filter((text) => text !== 'USDT=1'), 'None', 'none,BNB=1', 'USDT=1,USDT.bsc=2', 'BNB.tron=1'],
+  },
   SETTLE_MIN: { good: [['BNB.bsc=0.002', (c) => c.settlement.minUnits, { 'bsc:BNB': 2_000_000_000_000_000n }]], bad: AMOUNTS_BAD },
   SETTLE_MAX_FEE_PERCENT: { good: [['2.5', (c) => c.settlement.maxFeeBasisPoints, 250n]], bad: ['0', '101', '1e1', '5%'] },
   PRICE_SOURCE: {

@@ -68,7 +68,7 @@ function gatewayEnv(input: GatewayPlace): NodeJS.ProcessEnv {
     ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'development', LOG_LEVEL: 'info' },
     ...{ DATABASE_URL: input.databaseUrl, TEMPORAL_ADDRESS: input.temporalAddress },
     ...{ BSC_RPC_URLS: input.rpcUrls.join(','), BSC_USDT_CONTRACT: input.usdt, BSC_CONFIRMATIONS: String(CONFIRMATIONS) },
-    ...{ MIN_DEPOSIT: 'USDT.bsc=1,BNB=0.001', PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' },
+    ...{ MIN_DEPOSIT: 'USDT.bsc=1,BNB=0.001', DUST_FLOOR: 'none', PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' },
     ...{ WALLET_XPUB_BSC: xpub(60, 0), WALLET_XPUB_TRON: xpub(195, 0) },
     ...{ WALLET_XPUB_TEST_BSC: xpub(60, 1), WALLET_XPUB_TEST_TRON: xpub(195, 1) },
     ...{ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', SECRETS_KEY: SECRETS_KEY.toString('base64') },

@@ -14,6 +14,7 @@ import { isoSeconds } from '../domain/events.ts';
 import { isUuid } from '../domain/ids.ts';
 import { formatUnits } from '../domain/money.ts';
 import { OperatorError } from '../errors.ts';
+import { listLeftOut } from '../services/chain/strangers.ts';
 import { presentDeposits } from '../services/deposit-reads.ts';
 import { workflowIdOf } from '../services/deposits/actor-message.ts';
 import type { Deps } from '../services/deps.ts';
@@ -42,15 +43,19 @@ export async function listAllDeposits(deps: Deps, { status, network, merchant, l
   return views.map((view, index) => ({ ...view, merchant_id: rows[index]?.merchantId ?? null }));
 }
 
-/** What reached our addresses and is not credited, newest first. Amounts are raw: the token is not one of ours. */
+/**
+ * What reached our addresses and is not credited, newest first, and how much of it was not even kept. Amounts are raw: the token need not be
+ * one of ours.
+ */
 export async function listUnrecognised(deps: Deps, { network, limit }: Filters) {
   const where = network ? { network } : {};
   const rows = await deps.orm.em.fork().find(UnrecognisedTransfer, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
-  return rows.map((row) => ({
+  const found = rows.map((row) => ({
     ...{ id: row.id, network: row.network, transaction_hash: row.transactionHash, address: row.address },
     ...{ contract_address: row.contractAddress || null, amount_raw: row.amountUnits?.toString() ?? null },
     ...{ block_number: row.blockNumber, reason: row.reason, created_at: isoSeconds(row.createdAt) },
   }));
+  return { found, leftOut: await listLeftOut(deps, { limit, ...where }) };
 }
 
 /** The deposit's row, or a refusal that says how to find the right id. */

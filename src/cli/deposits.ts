@@ -42,10 +42,11 @@ type Filters = {
 async function list({ options }: { options: Filters }) {
   const [{ withGateway }, reads] = await Promise.all([import('./ground.ts'), import('./deposit-reads.ts')]);
   if (options.unrecognised) {
-    const found = await withGateway({}, ({ deps }) => reads.listUnrecognised(deps, options));
+    const { found, leftOut } = await withGateway({}, ({ deps }) => reads.listUnrecognised(deps, options));
     const rows = found.map((row) => [row.network, row.transaction_hash, row.address, row.contract_address, row.amount_raw, row.reason]);
     const header = ['NETWORK', 'TRANSACTION', 'ADDRESS', 'CONTRACT', 'RAW AMOUNT', 'REASON'];
-    return { json: { unrecognised: found }, text: table(header, rows, 'Nothing unrecognised.') };
+    const more = leftOut.map((day) => `${day.day}: about ${day.left_out} more of ${day.contract_address} on ${day.network}, not kept`);
+    return { json: { unrecognised: found, left_out: leftOut }, text: [table(header, rows, 'Nothing unrecognised.'), ...more].join('\n') };
   }
   const deposits = await withGateway({}, ({ deps }) => reads.listAllDeposits(deps, options));
   const rows = deposits.map((row) => [

@@ -51,6 +51,8 @@ export type ServiceSettings = {
   readonly contracts: Readonly<Record<Network, string>>;
   /** Base units by `CURRENCY.network`; an asset that is absent has no minimum. */
   readonly minDepositUnits: ReadonlyMap<string, bigint>;
+  /** The same for what is too little to become a deposit at all. */
+  readonly dustFloorUnits: ReadonlyMap<string, bigint>;
   readonly stuckAfterMs: number;
   readonly webhookMaxAttempts: number;
   readonly webhookTarget: { readonly allowedCidrs: readonly string[]; readonly allowHttp: boolean; readonly caPem?: string | undefined };

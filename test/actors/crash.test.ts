@@ -17,7 +17,7 @@ describe('a gateway that is killed', function () {
   let locker: MikroORM;
 
   const env = () => ({
-    ...{ DATABASE_URL: live.databaseUrl, TEMPORAL_ADDRESS: live.temporal.now.address, BSC_RPC_URLS: live.chain.url },
+    ...{ DATABASE_URL: live.databaseUrl, TEMPORAL_ADDRESS: live.temporal.now.address, DUST_FLOOR: 'none', BSC_RPC_URLS: live.chain.url },
     ...{ BSC_USDT_CONTRACT: live.chain.usdt.address, BSC_CONFIRMATIONS: '3' },
   });
 

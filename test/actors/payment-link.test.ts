@@ -191,7 +191,7 @@ describe('the actor of a payment link', function () {
   it('goes on after a SIGKILL between the completion and its webhooks', async () => {
     await live.gateway.stopWorker();
     const env = {
-      ...{ DATABASE_URL: live.databaseUrl, TEMPORAL_ADDRESS: live.temporal.now.address, BSC_RPC_URLS: live.chain.url },
+      ...{ DATABASE_URL: live.databaseUrl, TEMPORAL_ADDRESS: live.temporal.now.address, DUST_FLOOR: 'none', BSC_RPC_URLS: live.chain.url },
       ...{ BSC_USDT_CONTRACT: live.chain.usdt.address, BSC_CONFIRMATIONS: '3' },
     };
     const link = await newLink();

@@ -74,10 +74,16 @@ function noting(seen: Following['seen']): NonNullable<FollowedChain['report']> {
   };
 }
 
+export type FollowingOptions = {
+  readonly fault?: Fault;
+  readonly batchAddresses?: number;
+  readonly slotsInAnEpoch?: number;
+  readonly others?: number;
+  readonly settings?: Partial<Deps['settings']>;
+};
+
 /** Starts everything; `fault` is in place before the first call. Finality is twice `slotsInAnEpoch` (1) below the head. */
-export async function startFollowing(
-  options: { fault?: Fault; batchAddresses?: number; slotsInAnEpoch?: number; others?: number } = {},
-): Promise<Following> {
+export async function startFollowing(options: FollowingOptions = {}): Promise<Following> {
   const { slotsInAnEpoch = 1 } = options;
   const chain = await startTestChain({ slotsInAnEpoch });
   const proxy = await startFaultProxy(chain.url);
@@ -85,7 +91,7 @@ export async function startFollowing(
   const others = await Promise.all(Array.from({ length: options.others ?? 0 }, () => startFaultProxy(chain.url)));
   const api = await startTestApi();
   const contracts = { ...api.deps.settings.contracts, bsc: chain.usdt.address };
-  const deps: Deps = { ...api.deps, settings: { ...api.deps.settings, contracts }, xpubs: ownXpubs() };
+  const deps: Deps = { ...api.deps, settings: { ...api.deps.settings, ...options.settings, contracts }, xpubs: ownXpubs() };
   await chain.mine(3);
   const rpc = createRpcPool({ name: 'bsc', urls: [proxy, ...others].map(({ url }) => url), chainId: TEST_CHAIN_ID, timeoutMs: 3_000 });
   const newReader = () => createBscReader({ rpc, usdtContract: chain.usdt.address });

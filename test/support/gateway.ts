@@ -119,6 +119,7 @@ export function testSettings(settings: Partial<ServiceSettings> = {}): ServiceSe
     requiredConfirmations: { bsc: 15, tron: 19 },
     contracts: { bsc: '0x55d398326f99059fF775485246999027B3197955', tron: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
     minDepositUnits: new Map(),
+    dustFloorUnits: new Map(),
     stuckAfterMs: 3_600_000,
     webhookMaxAttempts: 5,
     webhookTarget: { allowHttp: true, allowedCidrs: ['127.0.0.0/8'] },

@@ -25,6 +25,7 @@ export async function startLiveGateway(options: LiveOptions) {
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
     PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
+    DUST_FLOOR: 'none',
     LOG_LEVEL: 'error',
     ...options.env,
   };

@@ -26,6 +26,7 @@ import { RateLimit } from './rate-limit.ts';
 import { RowCount } from './row-count.ts';
 import { RowCountChange } from './row-count-change.ts';
 import { Session } from './session.ts';
+import { UnrecognisedDay } from './unrecognised-day.ts';
 import { UnrecognisedTransfer } from './unrecognised-transfer.ts';
 import { User } from './user.ts';
 import { UserSite } from './user-site.ts';
@@ -63,6 +64,7 @@ export {
   RowCount,
   RowCountChange,
   Session,
+  UnrecognisedDay,
   UnrecognisedTransfer,
   User,
   UserSite,
@@ -102,6 +104,7 @@ export const ENTITIES = [
   RateLimit,
   RowCount,
   RowCountChange,
+  UnrecognisedDay,
   UnrecognisedTransfer,
   User,
   UserSite,

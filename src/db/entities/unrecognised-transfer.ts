@@ -15,9 +15,13 @@ const schema = defineEntity({
     amountUnits: p.type(UnitsType).$type<bigint>().nullable(),
     blockNumber: p.bigint('number'),
     reason: p.string().length(300),
+    /** Of a contract that is none of ours. */
+    foreignToken: p.boolean().default(false),
     createdAt: p.datetime().columnType('timestamptz'),
   },
   indexes: [
+    { name: 'unrecognised_transfers_list_index', properties: ['createdAt', 'id'] },
+    { name: 'unrecognised_transfers_foreign_index', properties: ['createdAt'], where: 'foreign_token' },
     { name: 'unrecognised_transfers_address_index', properties: ['network', 'addressKey'] },
     { name: 'unrecognised_transfers_block_index', properties: ['network', 'blockNumber'] },
   ],

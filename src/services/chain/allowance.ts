@@ -206,7 +206,7 @@ async function takeOver(tx: Tx, deps: Deps, { headNumber }: Asked, { over, attri
 async function setCovered(tx: Tx, deps: Deps, { network, block }: Asked, { one, cut }: { one: Transfer; cut: bigint }): Promise<void> {
   const contract = one.kind === 'native' ? null : deps.settings.contracts[network];
   const transfers = [{ txHash: one.txHash, to: one.to, contract, amountUnits: cut, reason: COVERED }];
-  await recordUnrecognised(tx.em, deps, { network, block, transfers });
+  await recordUnrecognised(tx.em, deps, { network, blockNumber: block.number, transfers });
   deps.log.error({ network, transactionHash: one.txHash, address: one.to, units: cut.toString() }, COVERED);
 }
 

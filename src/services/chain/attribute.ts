@@ -47,7 +47,7 @@ export async function recordShown(deps: Deps, chain: FollowedChain, kept: Balanc
       ...{ txHash, to, amountUnits, reason: FROM_OWN_WALLET },
       contract: kind === 'native' ? null : deps.settings.contracts[network],
     }));
-    await recordUnrecognised(em, deps, { network, block, transfers });
+    await recordUnrecognised(em, deps, { network, blockNumber: block.number, transfers });
   });
 }
 

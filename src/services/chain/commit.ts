@@ -1,28 +1,16 @@
-import type { ScannedBlock, Transfer } from '../../chain/port.ts';
-import { type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
+import type { ScannedBlock } from '../../chain/port.ts';
+import type { ChainCursor } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
-import { withdrawHeld } from '../deposits/held.ts';
-import { currentPrice } from '../deposits/price.ts';
-import { recordDeposit } from '../deposits/record.ts';
+import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
-import { lockPayers } from '../payments/money.ts';
-import { type Tx, transact } from '../transact.ts';
-import { addressKeyOf } from './address-key.ts';
+import { transact } from '../transact.ts';
 import { type Anchor, moveCursor } from './cursor.ts';
-import { forgetAbsent, recordUnrecognised, setAside } from './unrecognised.ts';
+import { pricesFor, recordTransfers } from './record-transfers.ts';
+import { markVerified } from './verify.ts';
 
 /** What a look knows of the chain; `anchored` where the kept chain was found to run through a block that is final. */
 export type ChainState = { readonly headNumber: number; readonly finalizedNumber: number; readonly anchored?: Anchor | undefined };
 export type Commit = { readonly created: number; readonly foundLate: number; readonly withdrawn: number };
-
-type Prices = ReadonlyMap<Currency, Awaited<ReturnType<typeof currentPrice>>>;
-
-/** Reads the prices a block needs before the transaction opens, so that no lock waits for a price. */
-export async function pricesFor(deps: Deps, transfers: readonly Transfer[]): Promise<Prices> {
-  const currencies = [...new Set(transfers.map((transfer) => transfer.currency))];
-  return new Map(await Promise.all(currencies.map(async (currency) => [currency, await currentPrice(deps, currency)] as const)));
-}
 
 /**
  * First read: consecutive blocks, their deposits and the cursor in one transaction. The caller has checked that each block links to the one
@@ -48,10 +36,7 @@ export async function commitBlocks(
     await moveCursor(tx.em, deps, cursor, { scannedNumber: last.number, scannedHash: last.hash, ...verified, ...chain });
     await keepBlocks(tx.em, network, blocks);
     let created = 0;
-    for (const block of blocks) {
-      created += await recordTransfers(tx, deps, { network, block, prices, headNumber: chain.headNumber });
-      await recordUnrecognised(tx.em, deps, { network, block, transfers: block.unrecognised });
-    }
+    for (const block of blocks) created += await recordTransfers(tx, deps, { network, block, prices, headNumber: chain.headNumber });
     const withdrawn = final ? await markAllVerified(tx.em, deps, network, blocks) : 0;
     return { created, foundLate: 0, withdrawn };
   });
@@ -85,99 +70,9 @@ export async function commitVerified(deps: Deps, cursor: ChainCursor, block: Sca
   const prices = await pricesFor(deps, block.transfers);
   return await transact(deps, async (tx) => {
     await moveCursor(tx.em, deps, cursor, { rereadNumber: block.number, ...chain });
-    const foundLate = await recordTransfers(tx, deps, { network: cursor.network, block, prices, headNumber: chain.headNumber });
-    await recordUnrecognised(tx.em, deps, { network: cursor.network, block, transfers: block.unrecognised });
+    const recording = { network: cursor.network, block, prices, headNumber: chain.headNumber, again: true };
+    const foundLate = await recordTransfers(tx, deps, recording);
     const withdrawn = await markVerified(tx.em, deps, cursor.network, block);
     return { created: 0, foundLate, withdrawn };
   });
-}
-
-/**
- * Marks the deposits of a final block that its second read holds, and unbinds those that it does not hold. Returns how many were unbound.
- * What was set aside and is not in it is forgotten.
- */
-export async function markVerified(em: Em, deps: Deps, network: Network, block: ScannedBlock): Promise<number> {
-  const bound = await em.execute<BoundDeposit[]>(
-    `select id, transaction_hash, address_key, currency, block_hash from deposits where network = ? and mode = 'live' and block_number = ? and block_hash is not null`,
-    [network, block.number],
-  );
-  const held = new Set(block.transfers.map((transfer) => `${transfer.txHash}:${addressKeyOf(transfer.to)}:${transfer.currency}`));
-  const has = (row: BoundDeposit): boolean =>
-    held.has(`${row.transaction_hash}:${row.address_key}:${row.currency}`) || maySimplyNotShow(block, network, row);
-  const now = deps.now();
-  let withdrawn = 0;
-  for (const row of bound) {
-    if (has(row))
-      await em.execute('update deposits set verified_at = coalesce(verified_at, ?) where id = ? and block_hash = ?', [
-        now,
-        row.id,
-        block.hash,
-      ]);
-    else {
-      withdrawn += 1;
-      await em.execute('update deposits set block_hash = null, verified_at = null, updated_at = ? where id = ?', [now, row.id]);
-      await withdrawHeld(em, deps, [row.id]);
-      deps.log.error({ depositId: row.id, block: block.number }, 'the final block does not hold a deposit that its first read showed');
-    }
-  }
-  await forgetAbsent(em, deps, network, block);
-  return withdrawn;
-}
-
-type BoundDeposit = { id: string; transaction_hash: string; address_key: string; currency: string; block_hash: string };
-
-/**
- * A read without a trace cannot deny what a trace, or the reconciliation, found in the very same block: the hash says that the block is
- * the same, its receipts that the transaction succeeded, and what was passed on inside it is then the same too.
- */
-function maySimplyNotShow(block: ScannedBlock, network: Network, row: BoundDeposit): boolean {
-  if (!block.untraced || row.currency !== NATIVE_CURRENCY[network] || row.block_hash !== block.hash) return false;
-  return block.untraced.succeeded.has(row.transaction_hash);
-}
-
-/** True where a read without a trace shows only the plain part of a native deposit that is known from this very block. */
-async function showsOnlyPart(em: Em, network: Network, block: ScannedBlock, transfer: Transfer): Promise<boolean> {
-  if (!block.untraced || transfer.kind !== 'native') return false;
-  const [known] = await em.execute<{ id: string }[]>(
-    `select id from deposits where network = ? and mode = 'live' and transaction_hash = ? and address_key = ? and currency = ?
-       and block_hash = ? and amount_units >= ?`,
-    [network, transfer.txHash, addressKeyOf(transfer.to), transfer.currency, block.hash, transfer.amountUnits.toString()],
-  );
-  return known !== undefined;
-}
-
-type Recording = { network: Network; block: ScannedBlock; prices: Prices; headNumber: number };
-
-/** Records a block's transfers to live addresses; returns how many deposits are new. Money on a test-mode address is set aside for the operator. */
-export async function recordTransfers(tx: Tx, deps: Deps, { network, block, prices, headNumber }: Recording): Promise<number> {
-  if (block.transfers.length === 0) return 0;
-  const keys = [...new Set(block.transfers.map((transfer) => addressKeyOf(transfer.to)))];
-  const rows = await tx.em.find(DepositAddress, { network, addressKey: { $in: keys } });
-  const byKey = new Map(rows.map((row) => [row.addressKey, row]));
-  await lockPayers(tx.em, [...new Set(rows.filter((row) => row.mode === 'live').map((row) => row.customerId))]);
-  let created = 0;
-  for (const transfer of block.transfers) {
-    const owner = byKey.get(addressKeyOf(transfer.to));
-    if (!owner) continue;
-    if (owner.mode === 'test') {
-      await setAside(tx.em, deps, { network, block, transfer, address: owner.address });
-      continue;
-    }
-    if (await showsOnlyPart(tx.em, network, block, transfer)) continue;
-    const recorded = await recordDeposit(tx, deps, {
-      ...{ mode: 'live', simulated: false, merchantId: owner.merchantId, customerId: owner.customerId, network },
-      ...{ currency: transfer.currency, address: owner.address, addressKey: owner.addressKey, fromAddress: transfer.from },
-      ...{ transactionHash: transfer.txHash, amountUnits: transfer.amountUnits, blockNumber: block.number, blockHash: block.hash },
-      minedAt: new Date(block.timestampMs),
-      ...{ headNumber: Math.max(headNumber, block.number), price: prices.get(transfer.currency) },
-    });
-    if (recorded.outcome === 'created') created += 1;
-    if (recorded.outcome === 'amount_differs') {
-      deps.log.error(
-        { depositId: recorded.deposit.id, block: block.number },
-        'a credited deposit was mined again with another amount; compare it with the chain by hand',
-      );
-    }
-  }
-  return created;
 }

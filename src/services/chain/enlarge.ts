@@ -10,9 +10,9 @@ import { DecisionRefused } from '../deposits/operator.ts';
 import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
 import { allowanceOf, type Bound, isClosed, lockAddresses, roomOf } from './allowance.ts';
-import { pricesFor, recordTransfers } from './commit.ts';
 import { boundUnits, type Place } from './expected.ts';
 import type { FollowedChain } from './follow.ts';
+import { pricesFor, recordTransfers } from './record-transfers.ts';
 import { holdCursorAt } from './rescan.ts';
 
 /** Who decided and why, where a person did. */
@@ -61,8 +61,9 @@ export async function enlargeDeposit(deps: Deps, { reader }: FollowedChain, attr
     if ('refused' in target) return target;
     const { headNumber } = cursor;
     const only = { ...block, transfers: [transfer(target.carriedUnits)] };
-    const created = await recordTransfers(tx, deps, { network: place.network, block: only, prices, headNumber });
     const decider = proof.basis === 'operator' ? proof.decider : attribution.decider;
+    const again = { again: true, claimed: decider ? txHash : undefined };
+    const created = await recordTransfers(tx, deps, { network: place.network, block: only, prices, headNumber, ...again });
     await keepReason(tx.em, deps, { ...target, place, txHash, basis: proof.basis, decider });
     return { created };
   });
@@ -188,7 +189,7 @@ export async function recordTraced(deps: Deps, { reader }: FollowedChain, traced
       throw new DecisionRefused(
         `the trace of transaction ${traced.txHash} shows more than the balance of the address has room for; compare both with an explorer, and with "deposit show" of what is recorded`,
       );
-    const created = await recordTransfers(tx, deps, { network, block: record, prices, headNumber });
+    const created = await recordTransfers(tx, deps, { network, block: record, prices, headNumber, again: true, claimed: traced.txHash });
     await keepTraced(tx, deps, { network, before, traced });
     return created;
   });

@@ -6,11 +6,11 @@ import { NATIVE_CURRENCY } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
 import { allowanceOf } from './allowance.ts';
-import { markVerified, pricesFor, recordTransfers } from './commit.ts';
 import { readCursor } from './cursor.ts';
 import type { FollowedChain } from './follow.ts';
 import { readInOrder } from './read-in-order.ts';
-import { recordUnrecognised } from './unrecognised.ts';
+import { pricesFor, recordTransfers } from './record-transfers.ts';
+import { markVerified } from './verify.ts';
 import { loadWatched } from './watched.ts';
 
 export type RescanResult = { readonly blocks: number; readonly found: number };
@@ -69,9 +69,15 @@ async function refuseUnread(deps: Deps, reader: ChainReader, from: number, to: n
 
 /**
  * Records what a block that the watcher has scanned holds for us, in one transaction that holds the cursor still; returns how many deposits
- * are new. Throws {@link RescanStopped} when the block was replaced meanwhile.
+ * are new. `claimed`: a transaction whose money becomes a deposit however little it is. Throws {@link RescanStopped} when the block was replaced
+ * meanwhile.
  */
-export async function recordAgain(deps: Deps, reader: ChainReader, block: ScannedBlock): Promise<number> {
+export async function recordAgain(
+  deps: Deps,
+  reader: ChainReader,
+  block: ScannedBlock,
+  { claimed }: { readonly claimed?: string } = {},
+): Promise<number> {
   const prices = await pricesFor(deps, block.transfers);
   return await transact(deps, async (tx: Tx) => {
     const cursor = await holdCursorAt(tx.em, reader, block);
@@ -79,8 +85,7 @@ export async function recordAgain(deps: Deps, reader: ChainReader, block: Scanne
     const { headNumber } = cursor;
     const isWhole = (deposit: Deposit): boolean => !block.untraced || deposit.currency !== NATIVE_CURRENCY[network];
     const { record, shown } = await allowanceOf(tx, deps, { network, block, headNumber, isWhole });
-    const found = await recordTransfers(tx, deps, { network, block: record, prices, headNumber });
-    await recordUnrecognised(tx.em, deps, { network, block, transfers: block.unrecognised });
+    const found = await recordTransfers(tx, deps, { network, block: record, prices, headNumber, again: true, claimed });
     if (block.number <= cursor.verifiedNumber) await markVerified(tx.em, deps, network, shown);
     return found;
   });

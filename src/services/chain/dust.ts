@@ -1,0 +1,63 @@
+import type { ScannedBlock, Transfer } from '../../chain/port.ts';
+import type { Em } from '../../db/orm.ts';
+import type { Network } from '../../domain/assets.ts';
+import type { Deps } from '../deps.ts';
+import { addressKeyOf } from './address-key.ts';
+import { contractOf } from './unrecognised.ts';
+
+const DUST = 'dust';
+
+/** True for what is too little to become a deposit: what one transaction brought to one address in one asset, summed. */
+export function isDust(deps: Deps, network: Network, transfer: Pick<Transfer, 'currency' | 'amountUnits'>): boolean {
+  const floor = deps.settings.dustFloorUnits.get(`${transfer.currency}.${network}`);
+  return floor !== undefined && transfer.amountUnits < floor;
+}
+
+/**
+ * Keeps dust for the operator, in one statement. It counts as money that lies on its address, so a later read of the block puts its amount
+ * right; one without a trace shows a lower limit of it and lowers nothing.
+ */
+export async function recordDust(
+  em: Em,
+  deps: Deps,
+  { network, block, transfers }: { readonly network: Network; readonly block: ScannedBlock; readonly transfers: readonly Transfer[] },
+): Promise<void> {
+  if (transfers.length === 0) return;
+  const rows = transfers.map((transfer) => ({
+    ...{ id: deps.newId(), transaction_hash: transfer.txHash, address: transfer.to, address_key: addressKeyOf(transfer.to) },
+    ...{ contract_address: contractOf(deps, network, transfer) ?? '', amount_units: transfer.amountUnits.toString() },
+    lowest: block.untraced !== undefined && transfer.kind === 'native',
+  }));
+  await em.execute(RECORD, [network, block.number, DUST, deps.now(), JSON.stringify(rows), network, DUST]);
+}
+
+const RECORD = `
+insert into unrecognised_transfers as u
+  (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, foreign_token, created_at)
+select i.id, ?, i.transaction_hash, i.address, i.address_key, i.contract_address,
+  case when i.lowest then greatest(i.amount_units, known.amount_units) else i.amount_units end, ?::bigint, ?, false, ?::timestamptz
+from jsonb_to_recordset(?::jsonb) as i (id uuid, transaction_hash text, address text, address_key text, contract_address text,
+  amount_units numeric, lowest boolean)
+left join unrecognised_transfers known on known.network = ? and known.transaction_hash = i.transaction_hash
+  and known.address_key = i.address_key and known.contract_address = i.contract_address
+on conflict (network, transaction_hash, address_key, contract_address) do update
+  set amount_units = excluded.amount_units, block_number = excluded.block_number where u.reason = ?`;
+
+/** Forgets dust that has become a deposit: a later read showed more of it, or an operator claimed it. */
+export async function forgetDust(
+  em: Em,
+  deps: Deps,
+  { network, transfers }: { readonly network: Network; readonly transfers: readonly Transfer[] },
+): Promise<void> {
+  if (transfers.length === 0) return;
+  const rows = transfers.map((transfer) => ({
+    ...{ transaction_hash: transfer.txHash, address_key: addressKeyOf(transfer.to) },
+    contract_address: contractOf(deps, network, transfer) ?? '',
+  }));
+  await em.execute(
+    `delete from unrecognised_transfers u using jsonb_to_recordset(?::jsonb) as i (transaction_hash text, address_key text, contract_address text)
+     where u.network = ? and u.reason = ? and u.transaction_hash = i.transaction_hash and u.address_key = i.address_key
+       and u.contract_address = i.contract_address`,
+    [JSON.stringify(rows), network, DUST],
+  );
+}

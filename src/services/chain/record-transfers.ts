@@ -1,0 +1,132 @@
+import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chain/port.ts';
+import { type Deposit, DepositAddress } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import type { Currency, Network } from '../../domain/assets.ts';
+import { depositIdOf } from '../deposits/identity.ts';
+import { currentPrice } from '../deposits/price.ts';
+import { recordDeposit } from '../deposits/record.ts';
+import type { Deps } from '../deps.ts';
+import { lockPayers } from '../payments/money.ts';
+import type { Tx } from '../transact.ts';
+import { addressKeyOf } from './address-key.ts';
+import { forgetDust, isDust, recordDust } from './dust.ts';
+import { contractOf, recordUnrecognised } from './unrecognised.ts';
+
+const ON_TEST_ADDRESS = 'real money on a test-mode address';
+
+export type Prices = ReadonlyMap<Currency, Awaited<ReturnType<typeof currentPrice>>>;
+
+export type Recording = {
+  readonly network: Network;
+  readonly block: ScannedBlock;
+  readonly prices: Prices;
+  readonly headNumber: number;
+  /** The block is read once more, in full or in part. */
+  readonly again?: boolean;
+  /** The hash of a transaction that an operator claims: what it brought becomes a deposit even below the floor. */
+  readonly claimed?: string | undefined;
+};
+
+/** Reads the prices a block needs before the transaction opens, so that no lock waits for a price. */
+export async function pricesFor(deps: Deps, transfers: readonly Transfer[]): Promise<Prices> {
+  const currencies = [...new Set(transfers.map((transfer) => transfer.currency))];
+  return new Map(await Promise.all(currencies.map(async (currency) => [currency, await currentPrice(deps, currency)] as const)));
+}
+
+/**
+ * Records everything that a block brought to our addresses; returns how many deposits are new. Money on a test-mode address, dust and what
+ * is never credited are set aside for the operator.
+ */
+export async function recordTransfers(tx: Tx, deps: Deps, recording: Recording): Promise<number> {
+  const { network, block, again = false } = recording;
+  const { paid, dust, strange } = await sortOut(tx.em, deps, recording);
+  const created = await recordPaid(tx, deps, recording, paid);
+  await forgetDust(tx.em, deps, { network, transfers: created });
+  await recordDust(tx.em, deps, { network, block, transfers: dust });
+  await recordUnrecognised(tx.em, deps, { network, blockNumber: block.number, transfers: strange, again });
+  return created.length;
+}
+
+type Paid = { readonly transfer: Transfer; readonly owner: DepositAddress };
+type Sorted = { readonly paid: readonly Paid[]; readonly dust: readonly Transfer[]; readonly strange: readonly UnrecognisedTransfer[] };
+
+async function sortOut(em: Em, deps: Deps, { network, block, claimed }: Recording): Promise<Sorted> {
+  const owners = await ownersOf(em, network, block.transfers);
+  const known = await knownOf(em, network, block.transfers);
+  const paid: Paid[] = [];
+  const dust: Transfer[] = [];
+  const strange = [...block.unrecognised];
+  for (const transfer of block.transfers) {
+    const owner = owners.get(addressKeyOf(transfer.to));
+    if (!owner) continue;
+    const before = known.get(idOf(network, transfer));
+    // What was announced as a deposit stays one, however little of it is left.
+    if (!before && claimed !== transfer.txHash && isDust(deps, network, transfer)) dust.push(transfer);
+    else if (owner.mode === 'test') strange.push(onTestAddress(deps, network, transfer, owner.address));
+    else if (!before || !showsOnlyPart(block, transfer, before)) paid.push({ transfer, owner });
+  }
+  return { paid, dust, strange };
+}
+
+async function ownersOf(em: Em, network: Network, transfers: readonly Transfer[]): Promise<ReadonlyMap<string, DepositAddress>> {
+  if (transfers.length === 0) return new Map();
+  const keys = [...new Set(transfers.map((transfer) => addressKeyOf(transfer.to)))];
+  const rows = await em.find(DepositAddress, { network, addressKey: { $in: keys } });
+  return new Map(rows.map((row) => [row.addressKey, row]));
+}
+
+const idOf = (network: Network, { txHash, to, currency }: Transfer): string =>
+  depositIdOf({ mode: 'live', network, transactionHash: txHash, addressKey: addressKeyOf(to), currency });
+
+type Known = { readonly id: string; readonly block_hash: string | null; readonly amount_units: string };
+
+async function knownOf(em: Em, network: Network, transfers: readonly Transfer[]): Promise<ReadonlyMap<string, Known>> {
+  if (transfers.length === 0) return new Map();
+  const rows = await em.execute<Known[]>(
+    `select id, block_hash, amount_units::text as amount_units from deposits where id = any(string_to_array(?, ',')::uuid[])`,
+    [transfers.map((transfer) => idOf(network, transfer)).join(',')],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** True where a read without a trace shows only the plain part of a native deposit that is known from this very block. */
+function showsOnlyPart(block: ScannedBlock, transfer: Transfer, known: Known): boolean {
+  if (!block.untraced || transfer.kind !== 'native') return false;
+  return known.block_hash === block.hash && BigInt(known.amount_units) >= transfer.amountUnits;
+}
+
+/** Nobody is credited with real money that reached an address of test mode; it is said aloud, because somebody misses it. */
+function onTestAddress(deps: Deps, network: Network, transfer: Transfer, address: string): UnrecognisedTransfer {
+  const { txHash, to, amountUnits } = transfer;
+  deps.log.error({ network, transactionHash: txHash, address }, ON_TEST_ADDRESS);
+  return { txHash, to, contract: contractOf(deps, network, transfer), amountUnits, reason: ON_TEST_ADDRESS };
+}
+
+async function recordPaid(
+  tx: Tx,
+  deps: Deps,
+  { network, block, prices, headNumber }: Recording,
+  paid: readonly Paid[],
+): Promise<Transfer[]> {
+  await lockPayers(tx.em, [...new Set(paid.map(({ owner }) => owner.customerId))]);
+  const created: Transfer[] = [];
+  for (const { transfer, owner } of paid) {
+    const recorded = await recordDeposit(tx, deps, {
+      ...{ mode: 'live', simulated: false, merchantId: owner.merchantId, customerId: owner.customerId, network },
+      ...{ currency: transfer.currency, address: owner.address, addressKey: owner.addressKey, fromAddress: transfer.from },
+      ...{ transactionHash: transfer.txHash, amountUnits: transfer.amountUnits, blockNumber: block.number, blockHash: block.hash },
+      minedAt: new Date(block.timestampMs),
+      ...{ headNumber: Math.max(headNumber, block.number), price: prices.get(transfer.currency) },
+    });
+    if (recorded.outcome === 'created') created.push(transfer);
+    if (recorded.outcome === 'amount_differs') noteDiffering(deps, recorded.deposit, block, transfer);
+  }
+  return created;
+}
+
+function noteDiffering(deps: Deps, deposit: Deposit, block: ScannedBlock, transfer: Transfer): void {
+  deps.log.error(
+    { depositId: deposit.id, block: block.number, credited: deposit.amountUnits.toString(), shown: transfer.amountUnits.toString() },
+    'a read shows another amount than the one that was credited; it is not rewritten, and the difference stands in "reconcile": compare it with an explorer',
+  );
+}

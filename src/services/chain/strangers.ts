@@ -1,0 +1,46 @@
+import type { Em } from '../../db/orm.ts';
+import type { Network } from '../../domain/assets.ts';
+import type { Deps } from '../deps.ts';
+import { dayOf } from './unrecognised.ts';
+
+/** How long transfers of tokens that are none of ours are listed. */
+const KEPT_MS = 90 * 24 * 3_600_000;
+const PIECE = 1_000;
+
+export type LeftOut = { readonly network: Network; readonly contract_address: string; readonly day: string; readonly left_out: number };
+
+/**
+ * Removes what is older than 90 days of tokens that are none of ours, in pieces. What is in our own assets stays for ever: dust, money on
+ * test-mode addresses and what our own wallets sent explain balances and can be claimed. Returns how many rows went.
+ */
+export async function purgeStrangers(deps: Deps): Promise<number> {
+  const em = deps.orm.em.fork();
+  const before = new Date(deps.now().getTime() - KEPT_MS);
+  await em.execute('delete from unrecognised_days where day < ?', [dayOf(before)]);
+  let removed = 0;
+  for (;;) {
+    const piece = await removePiece(em, before);
+    removed += piece;
+    if (piece < PIECE) return removed;
+  }
+}
+
+async function removePiece(em: Em, before: Date): Promise<number> {
+  const gone = await em.execute<{ id: string }[]>(
+    `delete from unrecognised_transfers where id in (
+       select id from unrecognised_transfers where foreign_token and created_at < ? order by created_at limit ${PIECE} for update skip locked
+     ) returning id`,
+    [before],
+  );
+  return gone.length;
+}
+
+/** What was not kept of tokens that came in too great a number, newest day first. */
+export async function listLeftOut(deps: Deps, filters: { readonly network?: Network; readonly limit: number }): Promise<LeftOut[]> {
+  const { network = null, limit } = filters;
+  return await deps.orm.em.fork().execute<LeftOut[]>(
+    `select network, contract_address, day, left_out::int as left_out from unrecognised_days
+     where left_out > 0 and network = coalesce(?, network) order by day desc, left_out desc, contract_address limit ?`,
+    [network, limit],
+  );
+}
