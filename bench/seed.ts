@@ -133,15 +133,15 @@ select id, sequence, from_state, to_state, 1, case to_state when 'failed' then '
 from (${STEPS}) s`;
 
 const LEDGER_TRANSACTIONS = `
-insert into ledger_transactions (id, dedup_key, kind, deposit_id, created_at)
-select seed_id('ledger', n * 10::bigint + sequence), id || ':' || sequence, 'deposit.' || to_state, id, at
-from (${STEPS}) s where to_state <> 'confirming'`;
+insert into ledger_transactions (id, deposit_id, number, kind, sequence, created_at)
+select id_of_posting(d.created_at, s.id, s.sequence), s.id, s.sequence, 'deposit.' || to_state, s.sequence, at
+from (${STEPS}) s join deposits d on d.id = s.id where to_state <> 'confirming'`;
 
 const LEDGER_ENTRIES = `
 insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account, amount_units)
-select seed_id('ledger', n * 10::bigint + sequence), line, ${MERCHANT}, 'live', network, currency,
+select id_of_posting(d.created_at, s.id, s.sequence), line, ${MERCHANT}, 'live', s.network, s.currency,
   case line when 1 then from_account else to_account end, case line when 1 then -units else units end
-from (${STEPS}) s, lateral (select case to_state when 'detected' then 'chain' when 'settled' then 'available' else 'pending' end as from_account,
+from (${STEPS}) s join deposits d on d.id = s.id, lateral (select case to_state when 'detected' then 'chain' when 'settled' then 'available' else 'pending' end as from_account,
   case to_state when 'detected' then 'pending' when 'completed' then 'available' when 'settled' then 'settled' else 'held' end as to_account) accounts,
   generate_series(1, 2) line
 where to_state <> 'confirming'`;

@@ -14,6 +14,7 @@ import { Migration20261121000014_attributions } from './Migration20261121000014_
 import { Migration20261121000016_alarms } from './Migration20261121000016_alarms.ts';
 import { Migration20261121000017_alarm_indexes } from './Migration20261121000017_alarm_indexes.ts';
 import { Migration20261121000025_unrecognised } from './Migration20261121000025_unrecognised.ts';
+import { Migration20261121000020_partitions } from './Migration20261121000020_partitions.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -33,4 +34,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000016_alarms', class: Migration20261121000016_alarms },
   { name: 'Migration20261121000017_alarm_indexes', class: Migration20261121000017_alarm_indexes },
   { name: 'Migration20261121000025_unrecognised', class: Migration20261121000025_unrecognised },
+  { name: 'Migration20261121000020_partitions', class: Migration20261121000020_partitions },
 ];

@@ -170,7 +170,7 @@ async function insertAddresses(
 async function announce(tx: Tx, deps: Deps, scope: Scope, view: CustomerView, occurredAt: Date): Promise<void> {
   const { merchantId, mode } = scope;
   const { eventId, deliveryIds } = await recordEvent(tx.em, deps, {
-    ...{ merchantId, mode, type: 'customer.created', subjectId: view.id, dedupKey: `customer.created:${view.id}` },
+    ...{ merchantId, mode, type: 'customer.created', subjectId: view.id, sequence: 1 },
     ...{ data: view, occurredAt },
   });
   if (deliveryIds.length === 0) return;

@@ -9,10 +9,14 @@ export type NewEvent = {
   readonly type: AnyEventType;
   /** The deposit, customer, payment link or endpoint that the event is about. */
   readonly subjectId: string;
-  /** One fact has one key, so that a repeated step cannot make a second event. */
-  readonly dedupKey: string;
+  /** The deposit's, 1 for what happens to a subject once, and at random for a test. */
+  readonly sequence: number;
   /** The resource in the form in which the API shows it. */
   readonly data: Record<string, unknown>;
+  /**
+   * A time that is stored with the fact and never changes. Subject, sequence and this time make the event's id, so that a repeated step
+   * cannot make a second event.
+   */
   readonly occurredAt: Date;
   /** Only this endpoint, subscribed or not: test events. */
   readonly onlyEndpointId?: string;
@@ -36,13 +40,13 @@ export async function recordEvent(em: Em, deps: Deps, event: NewEvent): Promise<
  */
 export async function recordEvents(em: Em, deps: Deps, events: readonly NewEvent[]): Promise<RecordedEvent[]> {
   if (events.length === 0) return [];
-  const rows = events.map((event) => ({ id: deps.newId(), ...rowOf(event) }));
-  const found = await em.execute<{ id: string; deliveries: string[] | null }[]>(RECORD_SQL, [JSON.stringify(rows), deps.now()]);
-  const byId = new Map(found.map(({ id, deliveries }) => [id, deliveries ?? []]));
-  return rows.map(({ id }) => {
-    const deliveryIds = byId.get(id);
-    return deliveryIds ? { eventId: id, deliveryIds } : NOTHING;
-  });
+  const rows = events.map((event, place) => ({ place, ...rowOf(event) }));
+  const found = await em.execute<{ place: number; id: string; deliveries: string[] | null }[]>(RECORD_SQL, [
+    JSON.stringify(rows),
+    deps.now(),
+  ]);
+  const byPlace = new Map(found.map(({ place, id, deliveries }) => [place, { eventId: id, deliveryIds: deliveries ?? [] }]));
+  return rows.map(({ place }) => byPlace.get(place) ?? NOTHING);
 }
 
 const NOTHING: RecordedEvent = { eventId: '', deliveryIds: [] };
@@ -50,7 +54,7 @@ const NOTHING: RecordedEvent = { eventId: '', deliveryIds: [] };
 function rowOf(event: NewEvent) {
   const body: WebhookBody = { event: event.type, data: event.data, timestamp: isoSeconds(event.occurredAt) };
   return {
-    ...{ merchant_id: event.merchantId, mode: event.mode, type: event.type, subject_id: event.subjectId, dedup_key: event.dedupKey },
+    ...{ merchant_id: event.merchantId, mode: event.mode, type: event.type, subject_id: event.subjectId, sequence: event.sequence },
     // The very characters of the body: the database turns them into bytes and nothing else.
     ...{ body: JSON.stringify(body), occurred_at: event.occurredAt },
     ...{ only_endpoint: event.onlyEndpointId ?? null, also_endpoint: event.alsoEndpointId ?? null },
@@ -60,12 +64,14 @@ function rowOf(event: NewEvent) {
 // The endpoints are looked up by merchant and by id apart: one condition for both would read every endpoint there is.
 const RECORD_SQL = `
   with given as materialized (
-    select g.*, now.at from json_to_recordset(?::json) as g(id uuid, merchant_id uuid, mode text, type text, subject_id uuid, dedup_key text,
-      body text, occurred_at timestamptz, only_endpoint uuid, also_endpoint uuid), (select ?::timestamptz as at) now
+    select distinct on (id) id_of_event(occurred_at, type, subject_id, sequence) as id, g.*, now.at
+    from json_to_recordset(?::json) as g(place int, merchant_id uuid, mode text, type text, subject_id uuid, sequence int, body text,
+      occurred_at timestamptz, only_endpoint uuid, also_endpoint uuid), (select ?::timestamptz as at) now
+    order by id, place
   ), event as (
-    insert into events (id, merchant_id, mode, type, subject_id, dedup_key, body, occurred_at, created_at)
-    select id, merchant_id, mode, type, subject_id, dedup_key, convert_to(body, 'UTF8'), occurred_at, at from given
-    on conflict (dedup_key) do nothing returning id
+    insert into events (id, merchant_id, mode, type, subject_id, sequence, body, occurred_at, created_at)
+    select id, merchant_id, mode, type, subject_id, sequence, convert_to(body, 'UTF8'), occurred_at, at from given
+    on conflict (id) do nothing returning id
   ), receiver as (
     select g.id as event_id, g.type, g.at, w.id, w.enabled from event join given g on g.id = event.id
       join webhook_endpoints w on w.merchant_id = g.merchant_id and w.mode = g.mode and w.payment_link_id is null and w.deleted_at is null
@@ -75,9 +81,9 @@ const RECORD_SQL = `
       join webhook_endpoints w on w.id in (g.only_endpoint, g.also_endpoint) and w.deleted_at is null
   ), delivery as (
     insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at, finished_at)
-    select gen_random_uuid(), event_id, id, type, case when enabled then 'pending' else 'failed' end, 1,
+    select id_of_delivery(event_id, id), event_id, id, type, case when enabled then 'pending' else 'failed' end, 1,
       case when enabled then at end, at, case when not enabled then at end
     from receiver returning id, event_id, status
   )
-  select event.id, (select array_agg(delivery.id) from delivery where delivery.event_id = event.id and status = 'pending') as deliveries
-  from event`;
+  select g.place, event.id, (select array_agg(d.id) from delivery d where d.event_id = event.id and d.status = 'pending') as deliveries
+  from event join given g on g.id = event.id`;

@@ -6,7 +6,7 @@ import type { Deps } from './deps.ts';
 export type LedgerPosting = {
   readonly deposit: Deposit;
   readonly kind: string;
-  /** From {@link nextPosting}: a second posting with the same number fails the caller's transaction. */
+  /** From {@link nextPosting}: the id is made of it, so a second posting with the same number fails the caller's transaction. */
   readonly number: number;
   readonly postings: readonly Posting[];
 };
@@ -27,29 +27,27 @@ export async function postLedger(em: Em, deps: Deps, posting: LedgerPosting): Pr
 
 /** The same for any number of postings, in one statement: either all of them are written or none. */
 export async function postLedgerAll(em: Em, deps: Deps, postings: readonly LedgerPosting[]): Promise<void> {
-  const rows = postings.map((posting) => ({ ...posting, id: deps.newId(), lines: posting.postings.filter(moves) })).filter(hasLines);
+  const rows = postings.map((posting) => ({ ...posting, lines: posting.postings.filter(moves) })).filter(hasLines);
   if (rows.length === 0) return;
-  const at = deps.now();
-  const headers = rows.map(({ id, number, kind, deposit }) => ({
-    ...{ id, dedup_key: `${deposit.id}:${number}`, kind, deposit_id: deposit.id, created_at: at },
+  const values = rows.map(({ deposit, kind, number, lines }) => ({
+    ...{ deposit_id: deposit.id, deposit_created_at: deposit.createdAt, number, kind, sequence: deposit.sequence },
+    ...{ merchant_id: deposit.merchantId, mode: deposit.mode, network: deposit.network, currency: deposit.currency },
+    lines: lines.map((line, index) => ({ line: index + 1, account: line.account, units: line.amountUnits.toString() })),
   }));
-  const lines = rows.flatMap(({ id, deposit, lines }) =>
-    lines.map((line, index) => ({
-      ...{ transaction_id: id, line: index + 1, merchant_id: deposit.merchantId, mode: deposit.mode, network: deposit.network },
-      ...{ currency: deposit.currency, account: line.account, amount_units: line.amountUnits.toString() },
-    })),
-  );
-  await em.execute(
-    `with header as (
-       insert into ledger_transactions (id, dedup_key, kind, deposit_id, created_at)
-       select * from json_to_recordset(?::json) as h(id uuid, dedup_key text, kind text, deposit_id uuid, created_at timestamptz)
-     )
-     insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account, amount_units)
-     select * from json_to_recordset(?::json)
-       as l(transaction_id uuid, line int, merchant_id uuid, mode text, network text, currency text, account text, amount_units numeric)`,
-    [JSON.stringify(headers), JSON.stringify(lines)],
-  );
+  await em.execute(POST_SQL, [JSON.stringify(values), deps.now()]);
 }
 
 const moves = (line: Posting): boolean => line.amountUnits !== 0n;
 const hasLines = ({ lines }: { lines: readonly Posting[] }): boolean => lines.length > 0;
+
+const POST_SQL = `
+  with given as materialized (
+    select id_of_posting(deposit_created_at, deposit_id, number) as id, g.* from json_to_recordset(?::json) as g(deposit_id uuid,
+      deposit_created_at timestamptz, number int, kind text, sequence int, merchant_id uuid, mode text, network text, currency text, lines json)
+  ), header as (
+    insert into ledger_transactions (id, deposit_id, number, kind, sequence, created_at)
+    select id, deposit_id, number, kind, sequence, ? from given
+  )
+  insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account, amount_units)
+  select g.id, l.line, g.merchant_id, g.mode, g.network, g.currency, l.account, l.units
+  from given g, json_to_recordset(g.lines) as l(line int, account text, units numeric)`;

@@ -29,13 +29,14 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
   const addDeliveries = async (endpoint: Endpoint, count: number, status: string, from = '2026-11-20T10:00:00Z') => {
     await sql(
       `with made as (
-         insert into events (id, merchant_id, mode, type, subject_id, dedup_key, body, occurred_at, created_at)
-         select gen_random_uuid(), ?, 'test', 'deposit.completed', gen_random_uuid(), gen_random_uuid()::text, '{}',
-           ?::timestamptz + n * interval '1 second', ?::timestamptz + n * interval '1 second' from generate_series(1, ?) n returning id, created_at)
+         insert into events (id, merchant_id, mode, type, subject_id, sequence, body, occurred_at, created_at)
+         select id_of_event(at, 'deposit.completed', subject, 1), ?, 'test', 'deposit.completed', subject, 1, '{}', at, at
+         from (select gen_random_uuid() as subject, ?::timestamptz + n * interval '1 second' as at from generate_series(1, ?) n) facts
+         returning id, created_at)
        insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at, finished_at)
-       select gen_random_uuid(), id, ?, 'deposit.completed', ?::text, 1, case when ?::text = 'pending' then created_at end, created_at,
+       select id_of_delivery(id, ?::uuid), id, ?, 'deposit.completed', ?::text, 1, case when ?::text = 'pending' then created_at end, created_at,
          case when ?::text <> 'pending' then created_at + interval '81 seconds' end from made`,
-      [endpoint.merchant.id, from, from, count, endpoint.id, status, status, status],
+      [endpoint.merchant.id, from, count, endpoint.id, endpoint.id, status, status, status],
     );
   };
   type Row = { id: string; status: string; round: number; next_attempt_at: string | null; finished_at: string | null };

@@ -29,7 +29,7 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
   const postings = async (address: string) =>
     (
       await live.rows(
-        "select t.kind from ledger_transactions t join deposits d on d.id = t.deposit_id where d.address_key = ? order by split_part(t.dedup_key, ':', 2)::int",
+        'select t.kind from ledger_transactions t join deposits d on d.id = t.deposit_id where d.address_key = ? order by t.number',
         [address.slice(2)],
       )
     ).map((row) => row['kind']);

@@ -28,8 +28,7 @@ describe('events that are recorded together', function () {
     (await createEndpoint(deps, { merchantId, mode, url: 'https://1.1.1.1/hook', events: [...events], description: null })).id;
   const event = (merchantId: string, more: Partial<NewEvent> = {}): NewEvent => {
     const subjectId = randomUUID();
-    const dedupKey = `customer.created:${subjectId}`;
-    return { merchantId, mode: 'test', type: 'customer.created', subjectId, dedupKey, data: { id: subjectId }, occurredAt: AT, ...more };
+    return { merchantId, mode: 'test', type: 'customer.created', subjectId, sequence: 1, data: { id: subjectId }, occurredAt: AT, ...more };
   };
   const record = (events: readonly NewEvent[]) => deps.orm.em.fork().transactional((em) => recordEvents(em, deps, events));
   const receiversOf = async (deliveryIds: readonly string[]): Promise<string[]> => {

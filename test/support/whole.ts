@@ -20,7 +20,7 @@ export async function expectWhole(deps: Deps, requests: readonly ReceivedRequest
     wanted.map((item) => [item.transactionHash, 'completed', String(item.amountUnits)]),
   );
   for (const row of rows) {
-    const events = await em.execute<{ id: string; type: string }[]>('select id, type from events where subject_id = ? order by dedup_key', [
+    const events = await em.execute<{ id: string; type: string }[]>('select id, type from events where subject_id = ? order by sequence', [
       row.id,
     ]);
     expect(events.map((event) => event.type)).to.deep.equal(['deposit.detected', 'deposit.confirming', 'deposit.completed']);

@@ -13,7 +13,7 @@ const schema = defineEntity({
     failureCode: p.string().length(24).nullable(),
     reason: p.string().length(500).nullable(),
     byName: p.string().length(120).nullable(),
-    at: p.datetime().columnType('timestamptz'),
+    at: p.datetime().columnType('timestamptz').primary(),
   },
 });
 

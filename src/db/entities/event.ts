@@ -11,13 +11,14 @@ const schema = defineEntity({
     mode: p.string().length(4).$type<Mode>(),
     type: p.string().length(40),
     subjectId: p.uuid(),
-    dedupKey: p.string().length(200),
+    /** The deposit's; with the subject and the time it makes the id. */
+    sequence: p.integer(),
     body: p.blob(),
     occurredAt: p.datetime().columnType('timestamptz'),
     createdAt: p.datetime().columnType('timestamptz'),
   },
-  uniques: [{ name: 'events_dedup_key_unique', properties: ['dedupKey'] }],
   indexes: [{ name: 'events_subject_id_index', properties: ['subjectId'] }],
+  checks: [{ name: 'events_id_check', expression: 'id = id_of_event(occurred_at, type, subject_id, sequence)' }],
 });
 
 /** One fact, with the exact bytes that every delivery sends. */

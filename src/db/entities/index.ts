@@ -21,6 +21,7 @@ import { Merchant } from './merchant.ts';
 import { MonthlyChange } from './monthly-change.ts';
 import { MonthlyTotal } from './monthly-total.ts';
 import { OutboxMessage } from './outbox-message.ts';
+import { PartitionMonth } from './partition-month.ts';
 import { PaymentLink } from './payment-link.ts';
 import { RateLimit } from './rate-limit.ts';
 import { RowCount } from './row-count.ts';
@@ -59,6 +60,7 @@ export {
   MonthlyChange,
   MonthlyTotal,
   OutboxMessage,
+  PartitionMonth,
   PaymentLink,
   RateLimit,
   RowCount,
@@ -99,6 +101,7 @@ export const ENTITIES = [
   MonthlyChange,
   MonthlyTotal,
   OutboxMessage,
+  PartitionMonth,
   PaymentLink,
   Session,
   RateLimit,

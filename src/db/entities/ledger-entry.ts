@@ -8,7 +8,7 @@ const schema = defineEntity({
   name: 'LedgerEntry',
   tableName: 'ledger_entries',
   properties: {
-    transactionId: () => p.manyToOne(LedgerTransaction).mapToPk().fieldName('transaction_id').primary(),
+    transactionId: () => p.manyToOne(LedgerTransaction).mapToPk().fieldName('transaction_id').createForeignKeyConstraint(false).primary(),
     line: p.integer().primary(),
     merchantId: () => p.manyToOne(Merchant).mapToPk().fieldName('merchant_id'),
     mode: p.string().length(4).$type<Mode>(),

@@ -6,12 +6,14 @@ const schema = defineEntity({
   tableName: 'ledger_transactions',
   properties: {
     id: p.uuid().primary(),
-    dedupKey: p.string().length(120),
-    kind: p.string().length(40),
     depositId: () => p.manyToOne(Deposit).mapToPk().fieldName('deposit_id'),
+    /** Counted by the deposit; with the deposit and its time it makes the id. */
+    number: p.integer(),
+    kind: p.string().length(40),
+    /** The deposit's when this was posted. */
+    sequence: p.integer(),
     createdAt: p.datetime().columnType('timestamptz'),
   },
-  uniques: [{ name: 'ledger_transactions_dedup_key_unique', properties: ['dedupKey'] }],
   indexes: [{ name: 'ledger_transactions_deposit_id_index', properties: ['depositId'] }],
 });
 

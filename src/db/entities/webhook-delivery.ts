@@ -7,7 +7,7 @@ const schema = defineEntity({
   tableName: 'webhook_deliveries',
   properties: {
     id: p.uuid().primary(),
-    eventId: () => p.manyToOne(Event).mapToPk().fieldName('event_id'),
+    eventId: () => p.manyToOne(Event).mapToPk().fieldName('event_id').createForeignKeyConstraint(false),
     endpointId: () => p.manyToOne(WebhookEndpoint).mapToPk().fieldName('endpoint_id'),
     eventType: p.string().length(40),
     status: p.string().length(10).$type<'pending' | 'succeeded' | 'failed'>(),
@@ -16,13 +16,14 @@ const schema = defineEntity({
     createdAt: p.datetime().columnType('timestamptz'),
     finishedAt: p.datetime().columnType('timestamptz').nullable(),
   },
-  uniques: [{ name: 'webhook_deliveries_once_unique', properties: ['eventId', 'endpointId'] }],
   indexes: [
+    { name: 'webhook_deliveries_event_index', properties: ['eventId'] },
     { name: 'webhook_deliveries_list_index', properties: ['endpointId', 'createdAt', 'id'] },
     { name: 'webhook_deliveries_pending_index', properties: ['createdAt'], where: "status = 'pending'" },
     { name: 'webhook_deliveries_failed_index', properties: ['endpointId', 'finishedAt'], where: "status = 'failed'" },
   ],
   checks: [
+    { name: 'webhook_deliveries_id_check', expression: 'id = id_of_delivery(event_id, endpoint_id)' },
     { name: 'webhook_deliveries_status_check', expression: "status in ('pending', 'succeeded', 'failed')" },
     { name: 'webhook_deliveries_round_check', expression: 'round >= 1 and round <= 1000000' },
   ],

@@ -85,7 +85,7 @@ export async function recordDepositEvent(em: Em, deps: Deps, deposit: Deposit, h
     mode: deposit.mode,
     type: `deposit.${deposit.status}` satisfies EventType,
     subjectId: deposit.id,
-    dedupKey: `deposit:${deposit.id}:${deposit.sequence}`,
+    sequence: deposit.sequence,
     data: presentDeposit(deposit, {
       ...{ externalId: names?.external_id ?? null, email: names?.email ?? null, paymentToken: names?.token ?? null },
       headNumber,

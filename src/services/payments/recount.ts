@@ -71,9 +71,9 @@ async function announceCompleted(em: Em, deps: Deps, link: PaymentLink): Promise
   const [view] = await paymentViews(em, [link]);
   await recordEvent(em, deps, {
     ...{ merchantId: link.merchantId, mode: link.mode, type: 'payment.completed', subjectId: link.id },
-    dedupKey: `payment.completed:${link.id}`,
+    sequence: 1,
     data: { ...view },
-    occurredAt: link.stateSince,
+    occurredAt: link.completedAt ?? link.stateSince,
     alsoEndpointId: link.webhookUrl == null ? undefined : link.id,
   });
 }

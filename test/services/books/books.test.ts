@@ -125,7 +125,7 @@ describe('the books', function () {
     const { id } = await rowOf('completed');
     const [credit] = await world.rows(`select id from ledger_transactions where deposit_id = ? and kind = 'deposit.completed'`, [id]);
     const copy = (to: string, sign: string): string[] => [
-      `insert into ledger_transactions select '${to}', '${to}', kind, deposit_id, created_at from ledger_transactions where id = '${credit?.['id']}'`,
+      `insert into ledger_transactions select '${to}', deposit_id, 1000, kind, sequence, created_at from ledger_transactions where id = '${credit?.['id']}'`,
       `insert into ledger_entries select '${to}', line, merchant_id, mode, network, currency, account, ${sign}amount_units from ledger_entries
        where transaction_id = '${credit?.['id']}'`,
     ];
