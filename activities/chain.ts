@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
 import type { BlockRef, ChainReader } from '../src/chain/port.ts';
-import { CursorMoved, noteFault, openCursor, readCursor } from '../src/services/chain/cursor.ts';
+import { CursorMoved, noteFault, openCursor } from '../src/services/chain/cursor.ts';
 import { type FollowedChain, lookAtChain } from '../src/services/chain/follow.ts';
 import { createProgress } from '../src/services/chain/progress.ts';
-import { DEFAULT_PACE, noteRoundFault, type RoundStep, reconcileStep } from '../src/services/chain/round.ts';
-import { forgetStops, orNoteStop } from '../src/services/chain/stops.ts';
+import { DEFAULT_PACE, noteRoundFault } from '../src/services/chain/round.ts';
+import { reconcileNoting } from '../src/services/chain/stops.ts';
 import type { Deps } from '../src/services/deps.ts';
 import { failure, shortMessage } from './faults.ts';
 
@@ -98,7 +98,7 @@ async function keepReconciled(deps: ChainDeps, chain: FollowedChain, signal: Abo
     const startedMs = performance.now();
     let waitMs: number;
     try {
-      const step = await reconcileNoting(deps, chain, signal);
+      const step = await reconcileNoting(deps, chain, chain.pace ?? DEFAULT_PACE, signal);
       waitMs = Math.max(step.waitMs, ROUND_MIN_PAUSE_MS, ROUND_REST * (performance.now() - startedMs));
     } catch (error) {
       if (signal.aborted) return;
@@ -108,16 +108,6 @@ async function keepReconciled(deps: ChainDeps, chain: FollowedChain, signal: Abo
     }
     await pause(waitMs, signal).catch(() => undefined);
   }
-}
-
-/** One step, with what stops it in the row of the chain: a comparison that stands still hides what differs. */
-async function reconcileNoting(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal): Promise<RoundStep> {
-  const { network } = chain.reader;
-  const cursor = await readCursor(deps, network);
-  const at = { network, part: 'reconciliation' as const, number: cursor?.verifiedNumber ?? 0, signal };
-  const step = await orNoteStop(deps, at, () => reconcileStep(deps, chain, chain.pace ?? DEFAULT_PACE, signal));
-  if (cursor && step.did !== 'nothing') await forgetStops(deps, cursor, ['reconciliation']);
-  return step;
 }
 
 /** A chain or database that is away is waited for; the reason is kept where operators and readiness look. */

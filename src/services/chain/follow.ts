@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { FinalityContradiction, judgeFinal } from './anchor.ts';
 import { BranchUnclear } from './branch.ts';
 import { type ChainState, commitBlocks, commitVerified } from './commit.ts';
+import { orNameCulprit } from './culprit.ts';
 import { type Anchor, moveCursor, readCursor } from './cursor.ts';
 import { forgetOldBlocks, keptHash } from './kept-blocks.ts';
 import { readInOrder } from './read-in-order.ts';
@@ -160,15 +161,18 @@ async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: Ch
   const first = cursor.scannedNumber + 1;
   const last = Math.min(state.headNumber, cursor.scannedNumber + (backlog ? BACKLOG_BLOCKS : BATCH_BLOCKS));
   const until = deps.now().getTime() + BACKLOG_LOOK_MS;
-  const read = (number: number) =>
-    orNoteStop(deps, { network: reader.network, part: 'first read', number, signal }, () => reader.scan(number, watched.index, signal));
+  const orStop = <T>(number: number, work: () => Promise<T>) =>
+    orNoteStop(deps, { network: reader.network, part: 'first read', number, signal }, work);
+  const read = (number: number) => reader.scan(number, watched.index, signal);
   const waiting: ScannedBlock[] = [];
   let scanned = 0;
   const commit = async (): Promise<void> => {
     const blocks = waiting.splice(0);
     if (blocks.length === 0) return;
-    const at = { network: reader.network, part: 'first read' as const, number: cursor.scannedNumber + 1, signal };
-    await orNoteStop(deps, at, () => commitBlocks(deps, cursor, blocks, state, { final: isFinal(blocks.at(-1)?.number ?? 0) }));
+    const final = isFinal(blocks.at(-1)?.number ?? 0);
+    await orStop(cursor.scannedNumber + 1, () =>
+      orNameCulprit(deps, { cursor, part: 'first read', blocks }, () => commitBlocks(deps, cursor, blocks, state, { final })),
+    );
     for (const block of blocks) noteDropped(deps, reader, block);
     cursor = await cursorOf(deps, reader);
     scanned += blocks.length;
@@ -177,12 +181,12 @@ async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: Ch
     for await (const [number, reading] of readInOrder(first, last, read, () => backlog && deps.now().getTime() > until)) {
       // What was final for long is committed before what was not: the two are different promises.
       if (!isFinal(number)) await commit();
-      const block = await reading;
+      // Noted at its turn: of those that are read ahead, only the first that fails stops the rest.
+      const block = await orStop(number, () => reading);
       if (!block) break;
       if (block.parentHash !== (waiting.at(-1)?.hash ?? cursor.scannedHash)) {
         await commit();
-        const at = { network: reader.network, part: 'first read' as const, number, signal };
-        await orNoteStop(deps, at, () => leaveOrRefuse(deps, reader, cursor, { block, evidence }));
+        await orStop(number, () => leaveOrRefuse(deps, reader, cursor, { block, evidence }));
         break;
       }
       waiting.push(block);
@@ -214,16 +218,17 @@ async function readAgain(
   let foundLate = 0;
   const orStop = <T>(number: number, work: () => Promise<T>) =>
     orNoteStop(deps, { network: reader.network, part: 'second read', number, signal }, work);
-  const read = (number: number) => orStop(number, () => reader.scan(number, watched.index, signal));
-  for await (const [, reading] of readInOrder(first, last, read)) {
-    const block = await reading;
+  for await (const [number, reading] of readInOrder(first, last, (one) => reader.scan(one, watched.index, signal))) {
+    const block = await orStop(number, () => reading);
     if (!block) break;
     const known = await keptHash(deps, cursor.network, block.number);
     if (known !== undefined && known !== block.hash) {
       await orStop(block.number, () => leaveOrRefuse(deps, reader, cursor, { block, evidence }));
       break;
     }
-    const commit = await orStop(block.number, () => commitVerified(deps, cursor, block, state));
+    const commit = await orStop(block.number, () =>
+      orNameCulprit(deps, { cursor, part: 'second read', blocks: [block] }, () => commitVerified(deps, cursor, block, state)),
+    );
     if (commit.foundLate > 0) {
       report?.foundLate?.({ network: reader.network, deposits: commit.foundLate });
       deps.log.warn(

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
 import { belowBrokenFinality } from './anchor.ts';
 import { findBranch, type Place } from './branch.ts';
+import { orNameCulprit } from './culprit.ts';
 import { moveCursor } from './cursor.ts';
 import { orNoteStop } from './stops.ts';
 import { forgetAbove } from './unrecognised.ts';
@@ -41,6 +42,10 @@ export async function rollBackBelowAnchor(deps: Deps, reader: ChainReader, curso
 }
 
 async function unbindAbove(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumber: number): Promise<void> {
+  await orNameCulprit(deps, { cursor, part: 'roll-back', from: ancestor.number + 1 }, () => goBack(deps, cursor, ancestor, headNumber));
+}
+
+async function goBack(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumber: number): Promise<void> {
   await transact(deps, async (tx) => {
     await moveCursor(tx.em, deps, cursor, {
       scannedNumber: ancestor.number,

@@ -92,6 +92,6 @@ function reconciliation(cursor: ChainCursor, round: BalanceRound | undefined, no
   const at = { network: cursor.network, part: 'reconciliation' as const, number: round?.startedNumber ?? cursor.verifiedNumber };
   const stop = lasting(cursor.stops.reconciliation, now);
   if (stop) return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
-  const sinceMs = now - (round?.startedAt ?? cursor.createdAt).getTime();
+  const sinceMs = now - (round?.movedAt ?? round?.startedAt ?? cursor.createdAt).getTime();
   return sinceMs < ROUND_AFTER_MS ? undefined : { ...at, sinceMs, reason: round?.fault ?? null, action: LOOK_AT_WORKER };
 }

@@ -1,8 +1,10 @@
-import type { ChainCursor } from '../../db/entities/index.ts';
+import { BalanceRound, type ChainCursor } from '../../db/entities/index.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { ChainPart, ChainStop } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
-import { CursorMoved } from './cursor.ts';
+import { CursorMoved, readCursor } from './cursor.ts';
+import type { FollowedChain } from './follow.ts';
+import { type RoundPace, type RoundStep, reconcileStep } from './round.ts';
 
 const MAX_REASON = 900;
 /** A stop that lasts is said again this many tries later: with a look a second, every ten minutes. */
@@ -37,6 +39,17 @@ export async function forgetStops(deps: Deps, cursor: ChainCursor, parts: readon
       cursor.network,
     ]);
   deps.log.info({ network: cursor.network, parts: over }, 'what had stopped the chain is over');
+}
+
+/** One step of the reconciliation, with what stops it kept in the row of the chain: a comparison that stands still hides what differs. */
+export async function reconcileNoting(deps: Deps, chain: FollowedChain, pace: RoundPace, signal: AbortSignal): Promise<RoundStep> {
+  const { network } = chain.reader;
+  const round = await deps.orm.em.fork().findOne(BalanceRound, network);
+  const at = { network, part: 'reconciliation' as const, number: round?.startedNumber ?? 0, signal };
+  const step = await orNoteStop(deps, at, () => reconcileStep(deps, chain, pace, signal));
+  const cursor = step.did === 'nothing' ? null : await readCursor(deps, network);
+  if (cursor) await forgetStops(deps, cursor, ['reconciliation']);
+  return step;
 }
 
 async function noteStop(
