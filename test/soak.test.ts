@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { LIES } from '../bench/soak/lies.ts';
 import { makePlan, planHash } from '../bench/soak/plan.ts';
 import { startChild } from '../src/devnet/processes.ts';
 import { findTemporalServer } from '../src/devnet/temporal-server-install.ts';
@@ -21,12 +22,16 @@ describe('a soak', () => {
     expect(new Set([...others, planHash(makePlan('one', 3))]).size).to.equal(3);
   });
 
-  it('has every kind of action in its plan, and kills each process', () => {
+  it('has every kind of action in its plan, tells each lie, and kills or stops each process', () => {
     const { actions } = makePlan('one', MINUTES);
     const kinds = new Set(actions.map((action) => action.kind));
-    expect([...kinds]).to.have.members(['customer', 'pay', 'simulate', 'reorg', 'reborn', 'rpc', 'kill']);
+    expect([...kinds]).to.have.members(['customer', 'pay', 'simulate', 'reorg', 'reborn', 'rpc', 'lie', 'kill', 'freeze']);
     const killed = new Set(actions.flatMap((action) => (action.kind === 'kill' ? [action.victim] : [])));
     expect([...killed]).to.have.members(['api', 'worker-1', 'worker-2', 'temporal', 'postgres']);
+    const frozen = new Set(actions.flatMap((action) => (action.kind === 'freeze' ? [action.victim] : [])));
+    expect([...frozen]).to.have.members(['api', 'worker-1', 'worker-2']);
+    const told = new Set(actions.flatMap((action) => (action.kind === 'lie' ? [action.lie] : [])));
+    expect([...told]).to.have.members([...LIES]);
   });
 
   it(`of ${MINUTES} minutes, with every process killed in turn, loses nothing, doubles nothing and invents nothing`, async function () {

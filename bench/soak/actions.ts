@@ -1,19 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Wallet } from 'ethers';
-import {
-  type CustomerAction,
-  type KillAction,
-  OWN_WALLET,
-  type PayAction,
-  type Planned,
-  type ReorgAction,
-  type RpcAction,
-  type SimulateAction,
-  type Victim,
-} from './plan.ts';
+import { type CustomerAction, OWN_WALLET, type PayAction, type Planned, type ReorgAction, type SimulateAction } from './plan.ts';
+import type { Victim } from './plan-troubles.ts';
 import { beReborn } from './reborn.ts';
-import { rpcFault } from './rpc-faults.ts';
 import type { Customer, Stage } from './stage.ts';
+import { befall } from './troubles.ts';
 
 /** What happened, for the report. The oracle reads of it only `problems` and what the API confirmed. */
 export type Done = {
@@ -77,16 +68,15 @@ function carryOut(play: Play, action: Planned): Promise<void> {
       return reorg(play, action);
     case 'reborn':
       return beReborn(play, action.payment);
-    case 'rpc':
-      return troubleEndpoint(play, action);
-    case 'kill':
-      return killAndStart(play, action);
+    default:
+      return befall(play, action);
   }
 }
 
 function nameOf(action: Planned): string {
   if (action.kind === 'pay') return `pay ${action.shape}`;
-  if (action.kind === 'kill') return `kill ${action.victim}`;
+  if (action.kind === 'kill' || action.kind === 'freeze') return `${action.kind} ${action.victim}`;
+  if (action.kind === 'lie') return `lie ${action.lie}`;
   if (action.kind === 'reborn') return `reborn ${action.payment.shape}`;
   if (action.kind === 'rpc') return `rpc ${action.fault}`;
   if (action.kind === 'reorg') return `reorg ${action.fate}`;
@@ -199,26 +189,6 @@ async function reorg(play: Play, action: ReorgAction): Promise<void> {
     note(play, sent ? `sent again ${sent}` : 'a replaced transaction cannot be sent again');
     if (sent) count(play, 'transaction sent again');
   }
-}
-
-async function troubleEndpoint(play: Play, action: RpcAction): Promise<void> {
-  const chosen = action.endpoints.flatMap((index) => play.stage.proxies[index] ?? []);
-  const fault = rpcFault(action.fault, play.stage.anvil.url);
-  for (const proxy of chosen) proxy.fault = fault;
-  note(play, `endpoint ${action.endpoints.join(' and ')}: ${action.fault} for ${action.forMs} ms`);
-  await sleep(action.forMs);
-  for (const proxy of chosen) if (proxy.fault === fault) proxy.fault = undefined;
-}
-
-function killAndStart(play: Play, action: KillAction): Promise<void> {
-  const server = play.stage.servers.get(action.victim);
-  return inTurn(play, action.victim, async () => {
-    note(play, `SIGKILL ${action.victim}`);
-    await server?.kill();
-    await sleep(action.downMs);
-    await server?.start();
-    note(play, `${action.victim} runs again`);
-  });
 }
 
 /** Does the work when what had this turn before is over, however that ended. */

@@ -66,6 +66,7 @@ export async function perform(
     const waitMs = play.beganMs + action.atMs - Date.now();
     if (waitMs > 0) await sleep(waitMs);
     if (action.kind === 'kill') say(`SIGKILL ${action.victim}, back after ${action.downMs} ms`);
+    if (action.kind === 'freeze') say(`SIGSTOP ${action.victim} for ${action.forMs} ms`);
     const name = `${action.kind} of ${(action.atMs / 1_000).toFixed(1)} s`;
     underWay.add(name);
     running.push(performAction(play, action).then(() => void underWay.delete(name)));

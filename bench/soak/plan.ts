@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BLOCK_FAULTS } from '../../test/chain/faults.ts';
+import { planTroubles, type Trouble } from './plan-troubles.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** What is done in a run and when, decided by the seed alone. How it interleaves with the gateway is up to the machine. */
@@ -37,20 +37,6 @@ export const SHAPES = {
   to_test_address: 3,
 } as const;
 export type Shape = keyof typeof SHAPES;
-
-export const VICTIMS = ['api', 'worker-1', 'worker-2', 'temporal', 'postgres'] as const;
-export type Victim = (typeof VICTIMS)[number];
-
-/** What endpoints do wrong beside the faults of single answers: by the clock, behind the others, or where money inside a transaction is read. */
-const ENDPOINT_FAULTS = [
-  ...['slow', 'stale_head', 'missing_block', 'not_yet_final', 'accepts_and_resets'],
-  ...['trace_unknown', 'trace_refused', 'trace_hang', 'trace_null', 'trace_empty', 'trace_cut', 'trace_of_another', 'trace_html'],
-] as const;
-export type EndpointFault = (typeof ENDPOINT_FAULTS)[number];
-/** Every name of a fault of an endpoint: the ones above, and each that the fault proxy's own tests know. */
-export const RPC_FAULTS: readonly string[] = [...ENDPOINT_FAULTS, ...BLOCK_FAULTS.map(([name]) => name)];
-/** With these on all endpoints nothing could be read for a minute and more: an endpoint of a wrong chain is left alone that long. */
-const OF_ANOTHER_CHAIN: readonly string[] = ['serves another chain', 'has no chain id'];
 
 export const OUTCOMES = ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const;
 export const RECEIVERS = ['healthy-a', 'flaky', 'slow', 'healthy-b', 'hanging', 'resetting', 'healthy-test'] as const;
@@ -91,20 +77,20 @@ export type ReorgAction = {
 };
 /** A payment that is seen, replaced away, withdrawn when finality has passed it, and mined again after that: a second generation. */
 export type RebornAction = { readonly kind: 'reborn'; readonly payment: PayAction };
-export type RpcAction = { readonly kind: 'rpc'; readonly endpoints: readonly number[]; readonly fault: string; readonly forMs: number };
-export type KillAction = { readonly kind: 'kill'; readonly victim: Victim; readonly downMs: number };
-export type Action = CustomerAction | PayAction | SimulateAction | ReorgAction | RebornAction | RpcAction | KillAction;
+export type Action = CustomerAction | PayAction | SimulateAction | ReorgAction | RebornAction | Trouble;
 export type Planned = Action & { readonly atMs: number };
 export type Plan = { readonly seed: string; readonly lastsMs: number; readonly actions: readonly Planned[] };
 
 /** Many, so that a transaction that a reorg threw out mostly finds its number still free when it is sent again. */
 const SENDERS = 24;
 const MINUTE_MS = 60_000;
-const PER_MINUTE = { pay: 40, customer: 8, simulate: 6, reorg: 3, reborn: 1, rpc: 7, kill: 5 } as const;
+const PER_MINUTE = { pay: 40, customer: 8, simulate: 6, reorg: 3, reborn: 1 } as const;
 const USDT = 10n ** 18n;
 const MILLI_BNB = 10n ** 15n;
 /** The smallest deposits that are credited, base units; the gateway gets the same figures. */
 export const MINIMUM_UNITS = { USDT: USDT, BNB: MILLI_BNB } as const;
+/** Below this nothing becomes a deposit; the gateway gets the same figures. */
+export const DUST_FLOOR_UNITS = { USDT: USDT / 1_000n, BNB: MILLI_BNB / 1_000n } as const;
 /** The last of them pays what is to be mined a second time, and nothing else: its number must still be free then. */
 export const SENDER_COUNT = SENDERS + 1;
 const LONELY_SENDER = SENDERS;
@@ -139,8 +125,7 @@ export function makePlan(seed: string, minutes: number): Plan {
       resendAfterMs: draws.int(500, 25_000),
     })),
     ...planReborn(random.fork('reborn'), minutes, (atMs) => made('live', atMs)),
-    ...planRpcFaults(random.fork('rpc'), lastsMs, Math.max(1, Math.round(minutes * PER_MINUTE.rpc))),
-    ...planKills(random.fork('kills'), lastsMs, Math.max(VICTIMS.length, Math.round(minutes * PER_MINUTE.kill))),
+    ...planTroubles(random, minutes, lastsMs),
   ];
   return { seed, lastsMs, actions: actions.sort((a, b) => a.atMs - b.atMs) };
 }
@@ -227,29 +212,7 @@ function planSimulation(draws: Random, test: readonly number[]): SimulateAction 
   };
 }
 
-/** Every fault in turn, in an order of its own each time. */
-function planRpcFaults(draws: Random, lastsMs: number, count: number): (RpcAction & { atMs: number })[] {
-  const faults: string[] = [];
-  while (faults.length < count) faults.push(...draws.shuffle(RPC_FAULTS));
-  return faults.slice(0, count).map((fault) => {
-    const endpoints = draws.chance(0.35) && !OF_ANOTHER_CHAIN.includes(fault) ? [0, 1] : [draws.int(0, 1)];
-    const atMs = draws.int(1_000, Math.max(1_000, lastsMs - 1_000));
-    return { kind: 'rpc', endpoints, fault, forMs: draws.int(2_000, 12_000), atMs };
-  });
-}
-
 /** Names a plan: equal plans have equal hashes. */
 export function planHash(plan: Plan): string {
   return createHash('sha256').update(JSON.stringify(plan)).digest('hex').slice(0, 16);
-}
-
-/** Every victim in turn, in an order of its own each time, none in the last five seconds. */
-function planKills(draws: Random, lastsMs: number, count: number): Planned[] {
-  const victims: Victim[] = [];
-  while (victims.length < count) victims.push(...draws.shuffle(VICTIMS));
-  const every = Math.max(1, lastsMs - 10_000) / count;
-  return victims.slice(0, count).map((victim, index) => ({
-    ...{ kind: 'kill' as const, victim, downMs: draws.int(300, 7_000) },
-    atMs: Math.round(4_000 + every * index + draws.next() * every * 0.8),
-  }));
 }

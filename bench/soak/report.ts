@@ -51,8 +51,8 @@ export function renderReport(stage: Stage, ran: Ran): string {
     ['blocks behind the head, at worst', lag.blocks],
     ['seconds without a new block, at worst', Math.round(lag.standstillMs / 1_000)],
     ['transactions', truth.transactions.size],
-    ['transfers to credit', credits.filter((credit) => !credit.dust).length],
-    ['transfers below the minimum', credits.filter((credit) => credit.dust).length],
+    ['transfers to credit', credits.filter((credit) => !credit.belowMinimum).length],
+    ['transfers below the minimum', credits.filter((credit) => credit.belowMinimum).length],
     ...tally(deposits.map((deposit) => `deposits ${String(deposit['status'])} ${String(deposit['failure_code'] ?? '')}`.trim())),
     // Three is the most that one life takes.
     ['deposits of a second generation', deposits.filter((deposit) => Number(deposit['sequence']) > 3).length],

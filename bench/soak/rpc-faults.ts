@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BLOCK_FAULTS } from '../../test/chain/faults.ts';
 import type { Answer, Fault, RpcCall } from '../../test/support/fault-proxy.ts';
-import type { EndpointFault } from './plan.ts';
+import type { EndpointFault } from './plan-troubles.ts';
 
 const STALE_BLOCKS = 4;
 const SLOW_MS = 1_500;

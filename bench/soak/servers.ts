@@ -6,7 +6,7 @@ import { type Postgres, startPostgres } from '../../src/devnet/postgres.ts';
 import { type Child, startChild } from '../../src/devnet/processes.ts';
 import { startTemporal } from '../../src/devnet/temporal.ts';
 import { startTemporalServer } from '../../src/devnet/temporal-server.ts';
-import type { Victim } from './plan.ts';
+import type { Victim } from './plan-troubles.ts';
 
 const ENTRY = join(import.meta.dirname, '../../src/bin.mjs');
 const RESTART_PAUSE_MS = 1_000;

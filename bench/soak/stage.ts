@@ -9,7 +9,8 @@ import { SECRETS_KEY } from '../../test/support/live-gateway.ts';
 import { type Api, createApi } from './api.ts';
 import { type Operated, operate } from './operator.ts';
 import { createPayer, type Payer } from './payer.ts';
-import { type MerchantName, type Plan, type ReceiverName, VICTIMS, type Victim } from './plan.ts';
+import type { MerchantName, Plan, ReceiverName } from './plan.ts';
+import { VICTIMS, type Victim } from './plan-troubles.ts';
 import { createRandom } from './random.ts';
 import { ENDPOINTS, type Hook, startHooks } from './receivers.ts';
 import { folderIn, gatewayRole, postgresServer, type Role, type Server, temporalServer } from './servers.ts';
@@ -68,7 +69,8 @@ function gatewayEnv(input: GatewayPlace): NodeJS.ProcessEnv {
     ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'development', LOG_LEVEL: 'info' },
     ...{ DATABASE_URL: input.databaseUrl, TEMPORAL_ADDRESS: input.temporalAddress },
     ...{ BSC_RPC_URLS: input.rpcUrls.join(','), BSC_USDT_CONTRACT: input.usdt, BSC_CONFIRMATIONS: String(CONFIRMATIONS) },
-    ...{ MIN_DEPOSIT: 'USDT.bsc=1,BNB=0.001', DUST_FLOOR: 'none', PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' },
+    ...{ MIN_DEPOSIT: 'USDT.bsc=1,BNB=0.001', DUST_FLOOR: 'USDT.bsc=0.001,BNB=0.000001' },
+    ...{ PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' },
     ...{ WALLET_XPUB_BSC: xpub(60, 0), WALLET_XPUB_TRON: xpub(195, 0) },
     ...{ WALLET_XPUB_TEST_BSC: xpub(60, 1), WALLET_XPUB_TEST_TRON: xpub(195, 1) },
     ...{ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', SECRETS_KEY: SECRETS_KEY.toString('base64') },

@@ -31,8 +31,8 @@ export const BLOCK = hex('bb');
 const customer = (number: number, merchant: MerchantName, mode: 'live' | 'test', bsc: string): Customer => ({
   ...{ number, merchant, mode, externalId: `user-${number}`, id: `customer-${number}`, addresses: { bsc, tron: `T${bsc}` } },
 });
-const credit = (hash: string, address: string, currency: 'USDT' | 'BNB', amountUnits: bigint, dust = false) => ({
-  ...{ hash, address, currency, amountUnits, dust, blockNumber: 7, blockHash: BLOCK },
+const credit = (hash: string, address: string, currency: 'USDT' | 'BNB', amountUnits: bigint, belowMinimum = false) => ({
+  ...{ hash, address, currency, amountUnits, belowMinimum, blockNumber: 7, blockHash: BLOCK },
 });
 
 /** A deposit and the events of its life, in order. */

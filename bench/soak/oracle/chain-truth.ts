@@ -1,5 +1,5 @@
 // What the chain itself says, read with plain JSON-RPC and none of the gateway's code: every canonical block, transaction by transaction.
-import { MINIMUM_UNITS } from '../plan.ts';
+import { DUST_FLOOR_UNITS, MINIMUM_UNITS } from '../plan.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const ADDRESS_IN_TOPIC = 26;
@@ -14,7 +14,7 @@ export type Credit = {
   readonly blockNumber: number;
   readonly blockHash: string;
   /** Below the smallest deposit that is credited. */
-  readonly dust: boolean;
+  readonly belowMinimum: boolean;
 };
 
 export type ChainTruth = {
@@ -24,7 +24,7 @@ export type ChainTruth = {
   readonly credits: ReadonlyMap<string, Credit>;
   /** Everything that ever reached one of our addresses, credited or not: base units by `address currency`. */
   readonly arrived: ReadonlyMap<string, bigint>;
-  /** What is never credited but has to be kept for the operator, unknown tokens and real money on test addresses: units by `hash address`. */
+  /** What is never credited but has to be kept for the operator, unknown tokens, dust and real money on test addresses: units by `hash address`. */
   readonly strange: ReadonlyMap<string, bigint>;
 };
 
@@ -72,11 +72,16 @@ export async function readChain(rpc: (method: string, params: readonly unknown[]
         if (to.contract !== rules.usdt && rules.own.has(to.address)) increase(strange, `${transaction.hash} ${to.address}`, units);
     }
   }
-  const judged = [...credits].map(([key, credit]) => [key, { ...credit, dust: isDust(credit) }] as const);
+  for (const [key, { hash, address, currency, amountUnits }] of credits) {
+    if (amountUnits >= DUST_FLOOR_UNITS[currency]) continue;
+    credits.delete(key);
+    increase(strange, `${hash} ${address}`, amountUnits);
+  }
+  const judged = [...credits].map(([key, credit]) => [key, { ...credit, belowMinimum: isBelowMinimum(credit) }] as const);
   return { head, transactions, arrived, strange, credits: new Map(judged) };
 }
 
-function isDust(credit: Credit): boolean {
+function isBelowMinimum(credit: Credit): boolean {
   return credit.amountUnits < MINIMUM_UNITS[credit.currency];
 }
 
@@ -118,7 +123,7 @@ function add(credits: Map<string, Credit>, hash: string, movement: Movement, blo
   const key = creditKey(hash, movement.to, movement.currency);
   const amountUnits = (credits.get(key)?.amountUnits ?? 0n) + movement.amountUnits;
   credits.set(key, {
-    ...{ hash, address: movement.to, currency: movement.currency, amountUnits, dust: false },
+    ...{ hash, address: movement.to, currency: movement.currency, amountUnits, belowMinimum: false },
     ...{ blockNumber: block.number, blockHash: block.hash },
   });
 }

@@ -32,7 +32,7 @@ export function compareDeposits(
     }
     const [row = {}] = rows;
     const expected: Json = {
-      ...{ status: credit.dust ? 'failed' : 'completed', failure_code: credit.dust ? 'BELOW_MINIMUM' : null },
+      ...{ status: credit.belowMinimum ? 'failed' : 'completed', failure_code: credit.belowMinimum ? 'BELOW_MINIMUM' : null },
       ...{ customer_id: owners.get(credit.address)?.id ?? null },
       ...{ amount_raw: String(credit.amountUnits), block_number: credit.blockNumber, block_hash: credit.blockHash },
     };

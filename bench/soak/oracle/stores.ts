@@ -22,7 +22,8 @@ export function compareLedger(
     ] as const)
       expected.set(`${mode} ${currency} ${name}`, (expected.get(`${mode} ${currency} ${name}`) ?? 0n) + amount);
   };
-  for (const credit of truth.credits.values()) expect('live', credit.currency, credit.dust ? 'held' : 'available', credit.amountUnits);
+  for (const credit of truth.credits.values())
+    expect('live', credit.currency, credit.belowMinimum ? 'held' : 'available', credit.amountUnits);
   const accountOf = { completed: 'available', detected: 'pending', confirming: 'pending', failed: 'held', settled: 'settled' } as const;
   for (const { action } of simulated)
     if (action.outcome !== 'reorged') expect('test', action.currency, accountOf[action.outcome], parseUnits(action.amount, DECIMALS));
@@ -51,7 +52,7 @@ export function compareDepositLedger(rows: readonly DepositAccountRow[], truth: 
   for (const key of new Set([...truth.credits.keys(), ...actual.keys()])) {
     const credit = truth.credits.get(key);
     const accounts = actual.get(key) ?? new Map<string, bigint>();
-    const holder = credit?.dust ? 'held' : 'available';
+    const holder = credit?.belowMinimum ? 'held' : 'available';
     for (const account of new Set([...accounts.keys(), 'chain', 'available'])) {
       const must = credit && account === holder ? credit.amountUnits : credit && account === 'chain' ? -credit.amountUnits : 0n;
       const is = accounts.get(account) ?? 0n;
