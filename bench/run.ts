@@ -30,6 +30,10 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
     about: 'reads against bare handlers, and the last page of lists (BENCH_CUSTOMERS, BENCH_DEPOSITS; 100,000 and 1,000,000)',
     load: () => import('./reads.ts'),
   },
+  cost: {
+    about: 'what one deposit costs by part, in processor time and bytes; the base of docs/sizing.md (BENCH_COST_DEPOSITS, about 6 minutes)',
+    load: () => import('./cost.ts'),
+  },
   memory: { about: 'memory of the API over 200,000 requests (BENCH_REQUESTS)', load: () => import('./memory.ts') },
 };
 

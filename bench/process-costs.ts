@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { processTree } from '../src/devnet/process-table.ts';
+
+/** Processor seconds by part. PostgreSQL is told apart by whom its connections serve. */
+export type Costs = ReadonlyMap<string, number>;
+
+const LOOK_EVERY_MS = 250;
+const TICKS_PER_SECOND = 100;
+
+/**
+ * What these processes and everything they started use while `work` runs. They are looked at several times a second, so that what a process
+ * used that ends in between is lost only from its last look on. Throws what `work` throws.
+ */
+export async function measureCosts<T>(
+  parts: Readonly<Record<string, number | undefined>>,
+  work: () => Promise<T>,
+): Promise<readonly [Costs, T]> {
+  const first = new Map<number, number>();
+  const last = new Map<number, { part: string; ticks: number }>();
+  const look = (): void => {
+    for (const [name, root] of Object.entries(parts)) {
+      for (const { pid } of root === undefined ? [] : processTree(root)) {
+        const ticks = ticksOf(pid);
+        if (ticks === undefined) continue;
+        // What begins later began with nothing.
+        if (!first.has(pid)) first.set(pid, begun ? 0 : ticks);
+        last.set(pid, { part: name === 'PostgreSQL' ? servedBy(pid) : name, ticks });
+      }
+    }
+  };
+  let begun = false;
+  look();
+  begun = true;
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  try {
+    const result = await work();
+    look();
+    const costs = new Map<string, number>();
+    for (const [pid, { part, ticks }] of last) costs.set(part, (costs.get(part) ?? 0) + (ticks - (first.get(pid) ?? 0)) / TICKS_PER_SECOND);
+    return [costs, result];
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function ticksOf(pid: number): number | undefined {
+  try {
+    // The name of the program may hold spaces and brackets: fields are counted from behind it.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return Number(fields[11]) + Number(fields[12]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A connection's process names the database that it serves; the others write for all of them. */
+function servedBy(pid: number): string {
+  const title = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ');
+  if (/ temporal(_visibility)? /.test(title)) return 'PostgreSQL for Temporal';
+  return /\(\d+\)/.test(title) ? 'PostgreSQL for the gateway' : 'PostgreSQL for both (log, checkpoints, vacuum)';
+}
