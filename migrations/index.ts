@@ -13,8 +13,8 @@ import { Migration20261121000013_posting_count } from './Migration20261121000013
 import { Migration20261121000014_attributions } from './Migration20261121000014_attributions.ts';
 import { Migration20261121000016_alarms } from './Migration20261121000016_alarms.ts';
 import { Migration20261121000017_alarm_indexes } from './Migration20261121000017_alarm_indexes.ts';
-import { Migration20261121000025_unrecognised } from './Migration20261121000025_unrecognised.ts';
 import { Migration20261121000020_partitions } from './Migration20261121000020_partitions.ts';
+import { Migration20261121000025_unrecognised } from './Migration20261121000025_unrecognised.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
