@@ -3,12 +3,15 @@ import { chainWorkflowId } from './domain/ids.ts';
 import { purgeSessions } from './services/access/sessions.ts';
 import { foldBalances, foldCounts } from './services/balance-totals.ts';
 import { purgeStrangers } from './services/chain/strangers.ts';
+import { purgeSlots } from './services/deliveries/purge-slots.ts';
+import { foldMonths } from './services/deposits/monthly-limit.ts';
 import { keepPricesFresh } from './services/deposits/price.ts';
 import type { Deps } from './services/deps.ts';
 import { purgeAnswers } from './services/idempotency.ts';
 import { noteFailedRun, noteGoodRun, registerLoops, takeTurn } from './services/loop-runs.ts';
 import { performOutbox } from './services/outbox.ts';
-import { repairActors } from './services/repair.ts';
+import { repairDeposits, repairPayments } from './services/repair.ts';
+import { repairDeliveries } from './services/repair-deliveries.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -50,9 +53,13 @@ function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
     { name: 'watchers', everyMs: 30 * SECOND_MS, work: () => startWatchers(deps, networks) },
     { name: 'balances', everyMs: 2 * SECOND_MS, work: () => foldBalances(deps) },
     { name: 'counts', everyMs: 2 * SECOND_MS, work: () => foldCounts(deps) },
-    { name: 'repair', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairActors(deps) },
+    { name: 'monthly totals', everyMs: 5 * SECOND_MS, work: () => foldMonths(deps) },
+    { name: 'repair of deposits', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairDeposits(deps) },
+    { name: 'repair of payment links', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairPayments(deps) },
+    { name: 'repair of deliveries', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairDeliveries(deps) },
     { name: 'prices', everyMs: 15 * SECOND_MS, work: () => keepPricesFresh(deps) },
     { name: 'stored answers', everyMs: MINUTE_MS, shared: true, work: () => purgeAnswers(deps) },
+    { name: 'webhook slots', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeSlots(deps) },
     { name: 'sessions', everyMs: 5 * MINUTE_MS, shared: true, work: () => purgeSessions(deps) },
     { name: 'strange tokens', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeStrangers(deps) },
   ];

@@ -13,7 +13,9 @@ export function addServiceCommands(program: Command): void {
     .action(answering(start));
   leaf(program, 'migrate', 'brings the database schema up to date').action(answering(migrateSchema));
   leaf(program, 'doctor', 'looks at every part and says what to do').action(answering(doctor));
-  leaf(program, 'repair', 'starts an actor for everything that should have one and has none').action(answering(repair));
+  leaf(program, 'repair', 'starts an actor for everything that should have one and has none, or one that cannot go on').action(
+    answering(repair),
+  );
   leaf(program, 'replay', 'replays histories against the code of this version; without files, those on the server')
     .argument('[files...]', 'exported histories (JSON)')
     .option('--query <text>', "which of the server's workflows, in Temporal's list syntax", text())

@@ -25,13 +25,15 @@ export interface ActorPort {
   /**
    * Starts the actor (or signals it with start, where the message carries a signal). An actor that runs already is left alone. Merchants
    * take turns; throws without having asked when the turn does not come within `maxWaitMs`. Throws {@link ActorRefused} for a message
-   * that Temporal will never take.
+   * that Temporal will never take. `anew`: one that runs is ended, and a new one takes its place in the same call.
    */
-  start(workflowId: string, message: ActorMessage, options?: { readonly maxWaitMs?: number }): Promise<void>;
+  start(workflowId: string, message: ActorMessage, options?: { readonly maxWaitMs?: number; readonly anew?: true }): Promise<void>;
   /** Makes a waiting activity try at once. Where there is no such activity, or no such actor, the actor is sent `otherwise`. */
   wake(workflowId: string, activityId: string, otherwise: ActorMessage): Promise<void>;
-  /** Ids of the running actors of a type. */
-  running(workflowType: string): Promise<ReadonlySet<string>>;
+  /** Which of these actors run, as of some seconds ago. */
+  running(workflowIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Whether an actor is there and cannot go on by itself: its code fails, or somebody paused it. */
+  hangs(workflowId: string): Promise<boolean>;
 }
 
 /** What payment links depend on. */

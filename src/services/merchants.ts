@@ -4,7 +4,6 @@ import { Merchant } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import { NETWORKS, type Network } from '../domain/assets.ts';
 import { isUuid } from '../domain/ids.ts';
-import { forgetMonthlyTotals } from './deposits/monthly-limit.ts';
 import type { Deps } from './deps.ts';
 import { addKey } from './keys.ts';
 import { Refusal } from './refusal.ts';
@@ -56,8 +55,7 @@ export async function createMerchant(
 /** Changes what is given and leaves the rest. Throws a {@link Refusal} for an unknown merchant or a wrong value, with nothing changed. */
 export async function updateMerchant(deps: Deps, input: MerchantSettings & { readonly merchantId: string }): Promise<MerchantView> {
   const settings = checkSettings(input);
-  return await change(deps, input.merchantId, async (merchant, em) => {
-    if (settings.monthlyLimitCents !== undefined) await forgetMonthlyTotals(em, merchant.id);
+  return await change(deps, input.merchantId, (merchant) => {
     Object.assign(merchant, settings);
   });
 }
@@ -79,15 +77,16 @@ export async function listMerchants(deps: Deps): Promise<MerchantView[]> {
   return rows.map(viewOf);
 }
 
-async function change(deps: Deps, merchantId: string, apply: (merchant: Merchant, em: Em) => void | Promise<void>): Promise<MerchantView> {
+async function change(deps: Deps, merchantId: string, apply: (merchant: Merchant) => void): Promise<MerchantView> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const merchant = await lockMerchant(em, merchantId);
-    await apply(merchant, em);
+    apply(merchant);
     merchant.updatedAt = deps.now();
     return viewOf(merchant);
   });
 }
 
+/** This lock waits for every completion that read the limit before it, and every one after it reads the new one. */
 async function lockMerchant(em: Em, merchantId: string): Promise<Merchant> {
   const merchant = isUuid(merchantId) ? await em.findOne(Merchant, merchantId, { lockMode: LockMode.PESSIMISTIC_WRITE }) : null;
   if (!merchant) throw new Refusal('NOT_FOUND', `There is no merchant ${merchantId}. List the merchants with "merchant list".`);

@@ -3,12 +3,13 @@ import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/
 import type { ActorAttributes, ActorMessage } from '../domain/actor-message.ts';
 import { type ActorPort, ActorRefused } from '../services/deps.ts';
 import { createFairGate } from './fair-gate.ts';
+import { hangs, runningOf } from './look-at-actors.ts';
 
 /** The queue of workflows and of the activities that work on the database and the chain. Webhooks have their own. */
 export const TASK_QUEUE = 'gateway';
 
 const CALL_TIMEOUT_MS = 5_000;
-const LIST_TIMEOUT_MS = 60_000;
+const LIST_TIMEOUT_MS = 20_000;
 /** More at a time make no start faster, and a rush of one merchant would stand before everybody's next one. */
 const STARTS_AT_A_TIME = 16;
 /** Cancelled, too late, no such namespace, not permitted, too busy, not there: of the server and not of what it was sent. */
@@ -28,13 +29,16 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
   return {
     client,
     actors: {
-      start: (workflowId, message, { maxWaitMs } = {}) =>
-        starts.run(message.fairnessKey ?? '', () => within(() => startActor(client, workflowId, message)), maxWaitMs).catch(sayRefused),
+      start: (workflowId, message, { maxWaitMs, anew } = {}) =>
+        starts
+          .run(message.fairnessKey ?? '', () => within(() => startActor(client, workflowId, message, anew)), maxWaitMs)
+          .catch(sayRefused),
       wake: async (workflowId, activityId, otherwise) => {
         const woken = await within(() => wakeActivity(client, place.namespace, workflowId, activityId));
         if (!woken) await starts.run(otherwise.fairnessKey ?? '', () => within(() => startActor(client, workflowId, otherwise)));
       },
-      running: (workflowType) => client.withDeadline(Date.now() + LIST_TIMEOUT_MS, () => runningActors(client, workflowType)),
+      running: (workflowIds) => client.withDeadline(Date.now() + LIST_TIMEOUT_MS, () => runningOf(client, workflowIds)),
+      hangs: (workflowId) => within(() => hangs(client, place.namespace, workflowId)),
     },
     ping: async () => {
       await within(() => client.workflowService.describeNamespace({ namespace: place.namespace }));
@@ -43,20 +47,21 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
   };
 }
 
-async function startActor(client: Client, workflowId: string, message: ActorMessage): Promise<void> {
+async function startActor(client: Client, workflowId: string, message: ActorMessage, anew = false): Promise<void> {
   const options: WorkflowStartOptions = {
     workflowId,
     taskQueue: TASK_QUEUE,
     args: [...message.args],
     // Every actor reads its row first, so a second run after the end of the first is harmless, and a running one is left alone.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowIdConflictPolicy: anew ? 'TERMINATE_EXISTING' : 'USE_EXISTING',
     typedSearchAttributes: attributePairs(message.attributes ?? {}),
     memo: { ...message.memo },
     ...(message.summary ? { staticSummary: message.summary.slice(0, MAX_SUMMARY) } : {}),
     ...(message.fairnessKey ? { priority: { fairnessKey: message.fairnessKey } } : {}),
   };
-  if (message.signal) {
+  // A new one reads its row in any case, and a signal would need one that runs.
+  if (message.signal && !anew) {
     await client.workflow.signalWithStart(message.workflowType, {
       ...options,
       signal: message.signal.name,
@@ -77,17 +82,6 @@ async function wakeActivity(client: Client, namespace: string, workflowId: strin
     if (codeOf(error) !== NOT_FOUND) throw error;
     return false;
   }
-}
-
-async function runningActors(client: Client, workflowType: string): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>();
-  for await (const actor of client.workflow.list({
-    query: `WorkflowType = '${workflowType}' AND ExecutionStatus = 'Running'`,
-    pageSize: 1_000,
-  })) {
-    ids.add(actor.workflowId);
-  }
-  return ids;
 }
 
 /** A message that is refused for what it says differs from a Temporal that is away: the first is told by its own error. */

@@ -72,9 +72,11 @@ describe("a merchant's subscription and monthly limit", function () {
     const failed = rows.filter((row) => row['status'] === 'failed');
     expect(failed).to.have.length(PARALLEL - FIT);
     for (const row of failed) expect(row).to.include({ failure_code: 'MONTHLY_LIMIT' });
-    const totals = await deps.orm.em
-      .fork()
-      .execute<{ cents: string }[]>('select completed_cents::text as cents from monthly_totals where merchant_id = ?', [live.merchantId]);
+    const totals = await deps.orm.em.fork().execute<{ cents: string }[]>(
+      `select sum(cents)::text as cents from (select completed_cents as cents from monthly_totals where merchant_id = ?
+           union all select cents from monthly_changes where merchant_id = ?) c`,
+      [live.merchantId, live.merchantId],
+    );
     expect(totals).to.deep.equal([{ cents: limit.toString() }]);
     for (const row of failed) await live.eventOf('deposit.failed', String(row['transaction_hash']));
   });

@@ -21,6 +21,7 @@ describe('making a customer', () => {
         },
         wake: async () => undefined,
         running: async () => new Set(),
+        hangs: async () => false,
       },
     });
   });

@@ -1,62 +1,88 @@
-import { LockMode } from '@mikro-orm/core';
 import { type Deposit, Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import type { Deps } from '../deps.ts';
+
+const FOLD_BATCH = 5_000;
+const MAX_BATCHES = 100;
+
+/**
+ * Counts a live deposit into its merchant's month, inside the transaction that completes it. Returns false, with nothing counted, when
+ * it would cross the limit; reaching it exactly is allowed. Of two at once exactly one crosses. Throws when another transaction that
+ * counts under the same limit is not over yet, instead of waiting for it with a connection.
+ */
+export async function takeMonthlyLimit(em: Em, deposit: Deposit): Promise<boolean> {
+  if (deposit.mode !== 'live') return true;
+  await addToMonth(em, deposit, deposit.amountUsdCents ?? 0n);
+  // Read after the row above was written: that row's reference to the merchant and a change of the limit exclude each other.
+  const { monthlyLimitCents: limit } = await em.findOneOrFail(Merchant, deposit.merchantId, { refresh: true });
+  if (limit == null || (await countedUnderLock(em, deposit)) <= limit) return true;
+  await em.execute('delete from monthly_changes where deposit_id = ? and sequence = ?', [deposit.id, deposit.sequence]);
+  return false;
+}
+
+/** Counts a released deposit: an operator's decision is not refused by the limit. */
+export async function countReleased(em: Em, deposit: Deposit): Promise<void> {
+  if (deposit.mode === 'live') await addToMonth(em, deposit, deposit.amountUsdCents ?? 0n);
+}
+
+/** Gives a completed deposit's amount back to its month, when it fails after all. */
+export async function giveBackMonthlyLimit(em: Em, deposit: Deposit): Promise<void> {
+  if (deposit.mode === 'live') await addToMonth(em, deposit, -(deposit.amountUsdCents ?? 0n));
+}
+
+/**
+ * Moves what completions have added into the totals of the months. Each batch is one transaction of one statement, so that whoever reads
+ * total and changes sees each deposit exactly once. Returns how many changes were moved.
+ */
+export async function foldMonths(deps: Deps): Promise<number> {
+  let moved = 0;
+  for (let batches = 0; batches < MAX_BATCHES; batches += 1) {
+    const [row] = await deps.orm.em.fork().execute<{ changes: number }[]>(FOLD_SQL);
+    moved += row?.changes ?? 0;
+    if ((row?.changes ?? 0) < FOLD_BATCH) break;
+  }
+  return moved;
+}
 
 /** The UTC month of detection, as the limit counts it: "2026-11". */
 function monthOf(deposit: Deposit): string {
   return deposit.detectedAt.toISOString().slice(0, 7);
 }
 
-/**
- * Counts a live deposit into its merchant's month, inside the transaction that completes it. Returns false, with nothing counted, when
- * it would cross the limit; reaching it exactly is allowed. One conditional update decides, so of two at once exactly one crosses.
- */
-export async function takeMonthlyLimit(em: Em, deposit: Deposit): Promise<boolean> {
-  return await addToMonth(em, deposit, { enforce: true });
-}
-
-/** Counts a released deposit: an operator's decision is not refused by the limit. */
-export async function countReleased(em: Em, deposit: Deposit): Promise<void> {
-  await addToMonth(em, deposit, { enforce: false });
-}
-
-/** Gives a completed deposit's amount back to its month, when it fails after all. */
-export async function giveBackMonthlyLimit(em: Em, deposit: Deposit): Promise<void> {
-  if (deposit.mode !== 'live') return;
-  const cents = deposit.amountUsdCents ?? 0n;
-  await em.execute('update monthly_totals set completed_cents = completed_cents - ? where merchant_id = ? and month = ?', [
-    ...[cents.toString(), deposit.merchantId, monthOf(deposit)],
+/** A row and no more: nobody waits for anybody here, and every deposit is counted, whether its merchant has a limit or not. */
+async function addToMonth(em: Em, deposit: Deposit, cents: bigint): Promise<void> {
+  await em.execute('insert into monthly_changes (deposit_id, sequence, merchant_id, month, cents) values (?, ?, ?, ?, ?)', [
+    ...[deposit.id, deposit.sequence, deposit.merchantId, monthOf(deposit), cents.toString()],
   ]);
 }
 
 /**
- * A merchant without a limit has no row, so that its deposits never queue for one. The row is made from what was completed when the
- * first deposit under a limit needs it; a change of the limit removes it. The share lock on the merchant keeps the two apart: a limit
- * cannot appear between the look at it and the commit of a deposit that was not counted.
+ * What is counted of the deposit's month, itself included, while nobody else under the limit can count. The lock is a statement before the
+ * look: what was counted by whoever had it before is visible only to a snapshot that is taken after it.
  */
-async function addToMonth(em: Em, deposit: Deposit, options: { enforce: boolean }): Promise<boolean> {
-  if (deposit.mode !== 'live') return true;
-  const merchant = await em.findOneOrFail(Merchant, deposit.merchantId, { lockMode: LockMode.PESSIMISTIC_READ });
-  if (merchant.monthlyLimitCents == null) return true;
-  const month = monthOf(deposit);
-  await em.execute(
-    `insert into monthly_totals (merchant_id, month, completed_cents)
-     select ?::uuid, ?, coalesce(sum(amount_usd_cents), 0) from deposits
-     where merchant_id = ? and mode = 'live' and status in ('completed', 'settled') and to_char(detected_at at time zone 'UTC', 'YYYY-MM') = ?
-     on conflict do nothing`,
-    [deposit.merchantId, month, deposit.merchantId, month],
+async function countedUnderLock(em: Em, deposit: Deposit): Promise<bigint> {
+  const key = [deposit.merchantId, monthOf(deposit)];
+  const lock = 'select 1 from monthly_totals where merchant_id = ? and month = ? for update nowait';
+  if ((await em.execute<unknown[]>(lock, key)).length === 0) {
+    await em.execute('insert into monthly_totals (merchant_id, month, completed_cents) values (?, ?, 0) on conflict do nothing', key);
+    await em.execute(lock, key);
+  }
+  const [row] = await em.execute<{ cents: string }[]>(
+    `select (t.completed_cents + coalesce((select sum(c.cents) from monthly_changes c where c.merchant_id = t.merchant_id and c.month = t.month), 0))::text as cents
+     from monthly_totals t where t.merchant_id = ? and t.month = ?`,
+    key,
   );
-  const cents = (deposit.amountUsdCents ?? 0n).toString();
-  const limit = options.enforce ? merchant.monthlyLimitCents.toString() : null;
-  const rows = await em.execute<unknown[]>(
-    `update monthly_totals set completed_cents = completed_cents + ?::numeric
-     where merchant_id = ? and month = ? and (?::numeric is null or completed_cents + ?::numeric <= ?::numeric) returning month`,
-    [cents, deposit.merchantId, month, limit, cents, limit],
-  );
-  return rows.length === 1;
+  return BigInt(row?.cents ?? '0');
 }
 
-/** Forgets what was counted, inside the transaction that changes a merchant's limit; the next deposit under a limit counts anew. */
-export async function forgetMonthlyTotals(em: Em, merchantId: string): Promise<void> {
-  await em.execute('delete from monthly_totals where merchant_id = ?', [merchantId]);
-}
+/** The totals are locked in the order of their key before any change is taken: whoever counts under a limit has either all of it or none. */
+const FOLD_SQL = `with taken as (
+    delete from monthly_changes where (deposit_id, sequence) in
+      (select deposit_id, sequence from monthly_changes limit ${FOLD_BATCH} for update skip locked)
+    returning merchant_id, month, cents
+  ), added as (
+    insert into monthly_totals as t (merchant_id, month, completed_cents)
+    select merchant_id, month, sum(cents) from taken group by 1, 2 order by 1, 2
+    on conflict (merchant_id, month) do update set completed_cents = t.completed_cents + excluded.completed_cents
+  )
+  select count(*)::int as changes from taken`;

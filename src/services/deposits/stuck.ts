@@ -63,6 +63,15 @@ export async function listStuck(deps: Deps): Promise<StuckDeposit[]> {
     .map((deposit) => describe(deps, deposit, cursors.get(deposit.network) ?? null));
 }
 
+/**
+ * Deposits whose next step the chain has permitted for five minutes or more, as far as the rows tell: their actors are missing, paused, or
+ * fail. Oldest first, at most 1,000.
+ */
+export async function listUnmoved(deps: Deps): Promise<Deposit[]> {
+  const em = deps.orm.em.fork();
+  return await findUnmoved(em, deps, await cursorsOf(em));
+}
+
 async function findUnmoved(em: Em, deps: Deps, cursors: ReadonlyMap<Network, ChainCursor>): Promise<Deposit[]> {
   const before = new Date(deps.now().getTime() - UNMOVED_AFTER_MS);
   // Leaves out those that are clearly not permitted; what is left is asked of the rule itself.

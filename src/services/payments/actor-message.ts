@@ -25,7 +25,12 @@ export function paymentStart(link: PaymentLink): ActorMessage {
   };
 }
 
-/** Tells the link's actor, beside the fact, that its row has changed; one that has ended is started again. */
+/** Tells the link's actor that its row has changed; one that has ended is started again. */
+export function paymentWake(link: PaymentLink): ActorMessage {
+  return { ...paymentStart(link), signal: { name: ROW_CHANGED, args: [] } };
+}
+
+/** The same, beside the fact that changed it. */
 export async function wakePayment(tx: Tx, link: PaymentLink): Promise<void> {
-  await tx.enqueue(paymentWorkflowId(link.id), { ...paymentStart(link), signal: { name: ROW_CHANGED, args: [] } });
+  await tx.enqueue(paymentWorkflowId(link.id), paymentWake(link));
 }

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { MIGRATIONS } from '../migrations/index.ts';
+import { type Orm, openOrm } from '../src/db/orm.ts';
+import { migrate, requireCurrentSchema } from '../src/migrate.ts';
+import { eventually } from './support/eventually.ts';
+import { type FreshDatabase, freshDatabase } from './support/parts.ts';
+
+const INDEXING = 'Migration20261121000017_alarm_indexes';
+const INDEX = 'deposits_standing_index';
+
+describe('a migration', function () {
+  this.timeout(120_000);
+  let database: FreshDatabase;
+  let orm: Orm;
+  before(async () => {
+    database = await freshDatabase();
+    orm = await openOrm({ url: database.url, poolSize: 6, applicationName: 'test' });
+  });
+  after(async () => {
+    await orm?.close(true);
+    await database?.drop();
+  });
+
+  const sql = async <T = Record<string, unknown>>(text: string) => await orm.em.fork().execute<T[]>(text);
+  const isValid = async () =>
+    (await sql<{ valid: boolean }>(`select indisvalid as valid from pg_index where indexrelid = to_regclass('${INDEX}')`))[0]?.valid;
+
+  /** As if the version before had left the database: one index is missing. */
+  async function lackIndex(): Promise<void> {
+    await sql(`drop index if exists ${INDEX}`);
+    await sql(`delete from schema_migrations where name = '${INDEXING}'`);
+  }
+
+  /** Somebody reads for long; an index that is built beside the traffic has to wait for that. */
+  async function whileReading<T>(work: () => Promise<T>): Promise<T> {
+    const em = orm.em.fork();
+    await em.begin({ isolationLevel: 'repeatable read' as never });
+    await em.execute('select count(*) from deposits');
+    try {
+      return await work();
+    } finally {
+      await em.rollback();
+    }
+  }
+
+  it('that two processes begin at once is made once', async () => {
+    const lines: string[] = [];
+    const both = await Promise.all([migrate(orm, (line) => lines.push(line)), migrate(orm, (line) => lines.push(line))]);
+    expect(both.map((applied) => applied.length).sort((one, other) => one - other)).to.deep.equal([0, MIGRATIONS.length]);
+    expect(lines.filter((line) => /^Another migration is running/.test(line))).to.have.length(1);
+    expect(lines).to.include(`Applying ${INDEXING}…`);
+    await requireCurrentSchema(orm);
+  });
+
+  it('builds an index beside the traffic, says how far it is, and has no limit of time', async () => {
+    await lackIndex();
+    const lines: string[] = [];
+    const running = whileReading(async () => {
+      const migrating = migrate(orm, (line) => lines.push(line));
+      await eventually('its progress', () => lines.some((line) => line.startsWith(`Building ${INDEX}: `)), 60_000);
+      const [limits] = await sql<{ n: number }>(
+        `select count(*)::int as n from pg_stat_activity where application_name = 'gateway migrate' and query like 'create index%' and state = 'active'`,
+      );
+      expect(limits?.n).to.equal(1);
+      // Nobody who writes waits for it.
+      await sql(`set lock_timeout = '1s'; update deposits set updated_at = now()`);
+      return { migrating };
+    });
+    const { migrating } = await running;
+    expect(await migrating).to.deep.equal([INDEXING]);
+    expect(await isValid()).to.equal(true);
+  });
+
+  it('that was killed half-way is finished by the next one', async () => {
+    await lackIndex();
+    await whileReading(async () => {
+      const killed = migrate(orm).catch((error: Error) => error);
+      await eventually('the index in the making', async () => (await isValid()) === false, 60_000);
+      await sql(
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gateway migrate' and query like 'create index%' and datname = current_database()`,
+      );
+      expect(await killed).to.be.instanceOf(Error);
+    });
+    expect(await isValid()).to.equal(false);
+    const lines: string[] = [];
+    expect(await migrate(orm, (line) => lines.push(line))).to.deep.equal([INDEXING]);
+    expect(lines).to.include(`Dropping ${INDEX}, which an earlier run left half-built…`);
+    expect(await isValid()).to.equal(true);
+  });
+});

@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+import { readAlarms } from '../../src/services/alarms.ts';
+import type { Deps } from '../../src/services/deps.ts';
+import { insertOutbox, performOutbox, readOutbox } from '../../src/services/outbox.ts';
+import { linkTemporal, type TemporalLink } from '../../src/temporal/client.ts';
+import { testDeps } from '../support/gateway.ts';
+import { type FreshDatabase, freshDatabase, temporal } from '../support/parts.ts';
+
+/** More than the server takes in one message. */
+const TOO_LARGE = 'x'.repeat(3_000_000);
+const REFUSED = 12;
+
+describe('the outbox', function () {
+  this.timeout(90_000);
+  let database: FreshDatabase;
+  let link: TemporalLink;
+  let deps: Deps;
+  let now = new Date();
+  before(async () => {
+    database = await freshDatabase();
+    link = linkTemporal({ address: (await temporal()).address, namespace: 'default' });
+    deps = { ...(await testDeps(database.url, [], { actors: link.actors })), now: () => now };
+    await deps.orm.migrator.up();
+  });
+  after(async () => {
+    await deps?.orm.close(true);
+    await link?.close();
+    await database?.drop();
+  });
+  beforeEach(() => deps.orm.em.fork().execute('delete from outbox'));
+
+  const put = async (workflowId: string, args: readonly string[]) =>
+    await insertOutbox(deps.orm.em.fork(), deps, workflowId, { workflowType: 'nobodyRunsIt', args, summary: 'a test' } as never);
+  const pass = (seconds: number) => {
+    now = new Date(now.getTime() + seconds * 1_000);
+  };
+  const left = async () => (await deps.orm.em.fork().execute<{ id: string }[]>('select workflow_id as id from outbox')).map(({ id }) => id);
+
+  it('performs what comes after messages that Temporal refuses, and keeps those in quarantine with an alarm', async () => {
+    const bad = Array.from({ length: REFUSED }, (_, index) => `refused-${index}-${now.getTime()}`);
+    for (const id of bad) await put(id, [TOO_LARGE]);
+    await put(`good-${now.getTime()}`, []);
+    pass(10);
+    expect(await performOutbox(deps)).to.deep.equal({ performed: 1, failed: REFUSED });
+    expect(await left()).to.have.members(bad);
+    for (let turn = 0; turn < 9; turn += 1) {
+      pass(60);
+      await performOutbox(deps);
+    }
+    const state = await readOutbox(deps);
+    expect(state.quarantined.map(({ workflowId }) => workflowId)).to.have.members(bad);
+    expect(state.oldestMs).to.equal(0);
+    const alarm = (await readAlarms(deps)).find(({ kind }) => kind === 'outbox');
+    expect(alarm?.count).to.equal(REFUSED);
+    expect(alarm?.action).to.contain('run "repair"');
+    pass(60);
+    expect(await performOutbox(deps), 'they are left alone for some minutes').to.deep.equal({ performed: 0, failed: 0 });
+    pass(600);
+    expect((await performOutbox(deps)).failed, 'some are tried again').to.be.within(1, REFUSED);
+    expect((await performOutbox(deps, { quarantined: 'all' })).failed, 'a repair tries all').to.equal(REFUSED);
+    expect(await left()).to.have.length(REFUSED);
+  });
+
+  it('blames no message while Temporal is away', async () => {
+    const away = linkTemporal({ address: '127.0.0.1:1', namespace: 'default' });
+    try {
+      for (let index = 0; index < 20; index += 1) await put(`later-${index}-${now.getTime()}`, []);
+      pass(10);
+      const gone: Deps = { ...deps, actors: away.actors };
+      expect(await performOutbox(gone)).to.deep.equal({ performed: 0, failed: 20 });
+      const rows = await deps.orm.em.fork().execute<{ tries: number; refusals: number }[]>('select tries, refusals from outbox');
+      expect(rows.filter(({ tries }) => tries === 0).length, 'was not even tried').to.be.at.least(12);
+      expect(rows.filter(({ refusals }) => refusals > 0)).to.deep.equal([]);
+      pass(60);
+      expect(await performOutbox(deps)).to.deep.equal({ performed: 20, failed: 0 });
+    } finally {
+      await away.close();
+    }
+  });
+});
