@@ -1,7 +1,8 @@
 import { Context } from '@temporalio/activity';
-import type { BlockRef, ChainReader } from '../src/chain/port.ts';
+import type { BlockRef, ChainReader, NamedBlock } from '../src/chain/port.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/chain/cursor.ts';
 import { type FollowedChain, lookAtChain } from '../src/services/chain/follow.ts';
+import { type FinalPace, finalMayHaveMoved, learn, learnFinal, NEW_PACE, waitMs } from '../src/services/chain/pace.ts';
 import { createProgress } from '../src/services/chain/progress.ts';
 import { DEFAULT_PACE, noteRoundFault } from '../src/services/chain/round.ts';
 import { reconcileNoting } from '../src/services/chain/stops.ts';
@@ -17,8 +18,7 @@ export type ChainDeps = Deps & {
 
 const FOLLOW_FOR_MS = 55 * 60_000;
 const HEARTBEAT_MS = 3_000;
-const MIN_PAUSE_MS = 75;
-const MAX_PAUSE_MS = 1_000;
+const CURSOR_MOVED_PAUSE_MS = 150;
 /** Finality can move while the head stands, and readiness wants a sign of life: a whole look at least this often. */
 const WHOLE_LOOK_MS = 1_000;
 const FAULT_PAUSE_MS = 1_000;
@@ -44,7 +44,7 @@ export function chainActivities(deps: ChainDeps) {
       const ended = new AbortController();
       const reconciling = keepReconciled(deps, chain, AbortSignal.any([signal, ended.signal]));
       try {
-        await follow(deps, chain, signal, (text) => {
+        await followHead(deps, chain, signal, (text) => {
           progress.text = text;
         });
       } catch (error) {
@@ -60,35 +60,60 @@ export function chainActivities(deps: ChainDeps) {
   };
 }
 
-async function follow(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal, show: (text: string) => void): Promise<void> {
+/**
+ * Follows the head until `signal` aborts or an hour is nearly over: asks for it when the next block can be there, and for what is final when
+ * that can have moved. A chain or database that is away is waited for. Throws the signal's reason alone.
+ */
+export async function followHead(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal, show: (text: string) => void): Promise<void> {
   const { reader } = chain;
-  const startedMs = Date.now();
-  const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, deps.settings.blockIntervalMs[reader.network] / 6));
-  const progress = createProgress(() => performance.now());
+  const clock = () => performance.now();
+  const startedMs = clock();
+  const progress = createProgress(clock);
+  const hinted = hints(reader, signal);
+  let pace = NEW_PACE;
+  let final: { readonly block: NamedBlock; readonly pace: FinalPace } | undefined;
   let seen: { readonly hash: string; readonly atMs: number } | undefined;
-  while (Date.now() - startedMs < FOLLOW_FOR_MS) {
+  while (clock() - startedMs < FOLLOW_FOR_MS) {
     signal.throwIfAborted();
     try {
+      const atMs = clock();
       const head = await reader.head(signal);
+      pace = learn(pace, { atMs, number: head.number });
       // The same head as a moment ago has nothing new: one light call, and no work for the database.
-      if (seen && seen.hash === head.hash && Date.now() - seen.atMs < WHOLE_LOOK_MS) {
-        await pause(pauseMs, signal);
-        continue;
+      if (!seen || seen.hash !== head.hash || clock() - seen.atMs >= WHOLE_LOOK_MS) {
+        if (!final || finalMayHaveMoved(final.pace, { nowMs: atMs, headNumber: head.number })) {
+          const block = await reader.finalized(signal);
+          final = { block, pace: learnFinal(final?.pace, { atMs, number: block.number, headNumber: head.number }) };
+        }
+        await openCursor(deps, reader, deps.firstBlockSince, signal);
+        const look = await lookAtChain(deps, chain, signal, { head, final: final.block });
+        seen = look.behind ? undefined : { hash: head.hash, atMs: clock() };
+        show(progress(look));
+        if (look.behind && look.scanned + look.verified > 0) continue;
       }
-      await openCursor(deps, reader, deps.firstBlockSince, signal);
-      const look = await lookAtChain(deps, chain, signal, head);
-      seen = look.behind ? undefined : { hash: head.hash, atMs: Date.now() };
-      show(progress(look));
-      // Also behind, where a look moved nothing: what it waits for does not come sooner for asking without a pause.
-      if (!look.behind || look.scanned + look.verified === 0) await pause(pauseMs, signal);
+      await hinted.pause(waitMs(pace, clock()));
     } catch (error) {
       if (signal.aborted) throw error;
-      seen = undefined;
+      [seen, final] = [undefined, undefined];
       // Another watcher won: look again from where it left the cursor, a little later so that two do not keep step.
-      if (error instanceof CursorMoved) await pause(pauseMs * 2, signal);
+      if (error instanceof CursorMoved) await pause(CURSOR_MOVED_PAUSE_MS, signal);
       else await survive(deps, reader, error, show, signal);
     }
   }
+}
+
+/** Pauses that end early when the endpoints hint at a new block; a hint that comes between two of them shortens the next. */
+function hints(reader: ChainReader, signal: AbortSignal): { pause(ms: number): Promise<void> } {
+  let wake = new AbortController();
+  reader.hint?.(() => wake.abort(new Error('a hint')), signal);
+  return {
+    async pause(ms) {
+      await pause(ms, AbortSignal.any([signal, wake.signal])).catch((error: unknown) => {
+        if (signal.aborted) throw error;
+      });
+      wake = new AbortController();
+    },
+  };
 }
 
 /** Compares balances with the ledger beside the following. It never throws: what fails is shown and tried again. */
@@ -96,17 +121,17 @@ async function keepReconciled(deps: ChainDeps, chain: FollowedChain, signal: Abo
   const { network } = chain.reader;
   while (!signal.aborted) {
     const startedMs = performance.now();
-    let waitMs: number;
+    let restMs: number;
     try {
       const step = await reconcileNoting(deps, chain, chain.pace ?? DEFAULT_PACE, signal);
-      waitMs = Math.max(step.waitMs, ROUND_MIN_PAUSE_MS, ROUND_REST * (performance.now() - startedMs));
+      restMs = Math.max(step.waitMs, ROUND_MIN_PAUSE_MS, ROUND_REST * (performance.now() - startedMs));
     } catch (error) {
       if (signal.aborted) return;
       deps.log.warn({ err: error, network }, 'balances could not be compared with the ledger; trying again');
       await noteRoundFault(deps, network, shortMessage(error)).catch(() => undefined);
-      waitMs = ROUND_FAULT_PAUSE_MS;
+      restMs = ROUND_FAULT_PAUSE_MS;
     }
-    await pause(waitMs, signal).catch(() => undefined);
+    await pause(restMs, signal).catch(() => undefined);
   }
 }
 

@@ -42,6 +42,9 @@ export type Look = {
   };
 };
 
+/** What the caller has asked for already. An older final block than the newest does no harm. */
+export type Known = { readonly head?: BlockRef; readonly final?: NamedBlock };
+
 /** Blocks read in one look near the head. */
 const BATCH_BLOCKS = 24;
 /** Deep in a backlog a look reads more, because each begins with a pause of its reads; but never for long, so that its progress is seen. */
@@ -57,13 +60,13 @@ const POLL_NOTE_MS = 3_000;
 
 /**
  * One look at the chain: head, new blocks in order, replaced blocks, the second read of what became final. Idempotent and fenced: whoever
- * loses the compare-and-set gets `CursorMoved` and has changed nothing. `newest` saves the call where the caller has just asked for the
- * head. Throws the reader's errors.
+ * loses the compare-and-set gets `CursorMoved` and has changed nothing. `known` saves the calls where the caller has
+ * just asked. Throws the reader's errors.
  */
-export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: AbortSignal, newest?: BlockRef): Promise<Look> {
+export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: AbortSignal, known: Known = {}): Promise<Look> {
   const { reader, watched } = chain;
   const before = await cursorOf(deps, reader);
-  const [head, final] = await Promise.all([newest ?? reader.head(signal), reader.finalized(signal)]);
+  const [head, final] = await Promise.all([known.head ?? reader.head(signal), known.final ?? reader.finalized(signal)]);
   // After the head is known and before its blocks are read: an address shown to a payer of these blocks was committed by now.
   await loadWatched(deps, watched);
   const headNumber = Math.max(head.number, before.scannedNumber);

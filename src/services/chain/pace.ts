@@ -1,0 +1,78 @@
+/** When the next head can exist, learned from when the last ones were seen. Times are milliseconds of any steady clock. Pure values. */
+export type Pace = {
+  /** How long each of the last blocks took, newest last. */
+  readonly intervals: readonly number[];
+  readonly number: number | undefined;
+  /** When the newest block came, as far as can be told. */
+  readonly cameMs: number;
+  /** The last question after it that found nothing new. */
+  readonly missedMs: number | undefined;
+};
+
+const REMEMBERED = 16;
+/** With fewer there is no telling whether blocks come at intervals at all. */
+const ENOUGH = 6;
+const MIN_GAP_MS = 75;
+const MAX_GAP_MS = 1_000;
+/** No prediction reaches further, so that a watcher stays awake on a chain that was slow. */
+const MAX_INTERVAL_MS = 5_000;
+
+/** Nothing is known yet: the head is asked for at the closest gap. */
+export const NEW_PACE: Pace = { intervals: [], number: undefined, cameMs: 0, missedMs: undefined };
+
+/** What a question that was asked at `atMs`, and answered with this height, tells. */
+export function learn(pace: Pace, { atMs, number }: { readonly atMs: number; readonly number: number }): Pace {
+  if (pace.number === undefined) return { ...pace, number, cameMs: atMs, missedMs: undefined };
+  if (number <= pace.number) return { ...pace, missedMs: atMs };
+  // Between two questions it came in the middle; one that was there at the first question came a little earlier than we believed.
+  const came = pace.missedMs === undefined ? atMs - gapMs(pace) / 2 : (pace.missedMs + atMs) / 2;
+  const cameMs = Math.max(pace.cameMs, came);
+  // Several at once took their share each: so a chain that became faster than the questions is found out.
+  const intervals = [...pace.intervals, (cameMs - pace.cameMs) / (number - pace.number)].slice(-REMEMBERED);
+  return { intervals, number, cameMs, missedMs: undefined };
+}
+
+/**
+ * How long to wait before the head is asked for again: until the next block can be there, then a gap at a time. Blocks that come at no
+ * interval are expected as early as they came lately.
+ */
+export function waitMs(pace: Pace, nowMs: number): number {
+  const gap = gapMs(pace);
+  if (pace.intervals.length < ENOUGH || pace.missedMs !== undefined) return gap;
+  return Math.max(0, pace.cameMs + expectedMs(pace) - nowMs);
+}
+
+/** What is final moves in steps of a block, at this distance from the head. */
+export type FinalPace = { readonly askedMs: number; readonly number: number; readonly distances: readonly number[] };
+
+const ASK_OUTSTANDING_MS = 1_000;
+const ASK_QUIET_MS = 3_000;
+
+/** What an answer about the final block tells, beside the head that was known then. */
+export function learnFinal(
+  known: FinalPace | undefined,
+  { atMs, number, headNumber }: { readonly atMs: number; readonly number: number; readonly headNumber: number },
+): FinalPace {
+  const distances = [...(known?.distances ?? []), Math.max(0, headNumber - number)].slice(-REMEMBERED);
+  return { askedMs: atMs, number, distances };
+}
+
+/** Whether to ask what is final: every second block, and sooner where the head stands and something is outstanding. */
+export function finalMayHaveMoved(known: FinalPace | undefined, { nowMs, headNumber }: { nowMs: number; headNumber: number }): boolean {
+  if (!known) return true;
+  const ahead = headNumber - known.number - Math.min(...known.distances);
+  const forMs = nowMs - known.askedMs;
+  return ahead > 1 || (ahead > 0 && forMs >= ASK_OUTSTANDING_MS) || forMs >= ASK_QUIET_MS;
+}
+
+function expectedMs({ intervals }: Pace): number {
+  const sorted = intervals.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+  const regular = at(0.9) - at(0.1) <= Math.max(2 * MIN_GAP_MS, 0.35 * at(0.5));
+  return Math.min(MAX_INTERVAL_MS, regular ? at(0.5) : at(0.1));
+}
+
+function gapMs({ intervals }: Pace): number {
+  const sorted = intervals.toSorted((a, b) => a - b);
+  return Math.min(MAX_GAP_MS, Math.max(MIN_GAP_MS, (sorted[Math.floor((sorted.length - 1) / 2)] ?? 0) / 6));
+}
