@@ -127,11 +127,15 @@ export type Match = { readonly kind: 'pays' | 'late'; readonly linkId: string } 
 /** A block's clock may be this much behind ours; money from before that was not sent for a link that did not exist yet. */
 export const BLOCK_CLOCK_SKEW_MS = 60_000;
 
+/** So many of the links that late money comes near to are looked at; with one tolerance for all links the first one decides. */
+export const LATE_LOOKED_AT = 50;
+
 /**
  * Which of a customer's links, given oldest first, a deposit pays: an open one from whose open amount nothing would be left, else the
  * oldest open one that still wants money, else the oldest open one. Links that do not take its network, that were made after it or whose
- * time was over when it was mined are left out. Without such a link it is `late` for the newest closed or overdue one that would have been
- * paid by exactly this money; a plain deposit otherwise.
+ * time was over when it was mined are left out. Without such a link it is `late` for the closed or overdue one that it would have paid: the
+ * newest of which nothing would be left, else, within the tolerance, the one that misses most, of several the newest. A plain deposit
+ * otherwise.
  */
 export function matchLink(money: IncomingMoney, links: readonly LinkCandidate[]): Match {
   const fitting = links
@@ -141,8 +145,17 @@ export function matchLink(money: IncomingMoney, links: readonly LinkCandidate[])
   const exact = payable.find((link) => isExact(link, money));
   const chosen = exact ?? payable.find((link) => openUnitsOf(link) > 0n) ?? payable[0];
   if (chosen) return { kind: 'pays', linkId: chosen.id };
-  const missed = fitting.filter((link) => link.status !== 'completed' && wouldHavePaid(link, money)).at(-1);
+  const missed = latestOf(
+    fitting.filter((link) => link.status !== 'completed' && wouldHavePaid(link, money)),
+    money,
+  );
   return missed && { kind: 'late', linkId: missed.id };
+}
+
+function latestOf(missed: readonly LinkCandidate[], money: IncomingMoney): LinkCandidate | undefined {
+  const exact = missed.filter((link) => isExact(link, money)).at(-1);
+  const least = (link: LinkCandidate): bigint => link.leastUnits - link.assignedUnits;
+  return exact ?? missed.reduce<LinkCandidate | undefined>((best, link) => (best && least(best) > least(link) ? best : link), undefined);
 }
 
 /** What is neither paid nor on its way; never below 0. */

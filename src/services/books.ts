@@ -1,8 +1,9 @@
 import { IsolationLevel } from '@mikro-orm/core';
 import type { Em } from '../db/orm.ts';
 import type { Currency, Mode, Network } from '../domain/assets.ts';
-import { DEPOSIT_STATES, type DepositState, FAILURE_CODES, type FailureCode } from '../domain/deposit.ts';
-import { homeOf, type LedgerAccount } from '../domain/ledger.ts';
+import type { DepositState, FailureCode } from '../domain/deposit.ts';
+import type { LedgerAccount } from '../domain/ledger.ts';
+import { type BooksRow, depositPages, type LineSum, linePages, totalsOf } from './books-pages.ts';
 import type { Deps } from './deps.ts';
 
 /**
@@ -45,65 +46,120 @@ export type Books = {
 
 const MAX_LISTED = 1_000;
 
+export type BooksOptions = {
+  /** Rows of the first page; the next ones are as large as a second or two allows. */
+  readonly pageRows?: number;
+  /** Hears how much of what is done; `total` is the database's own estimate. */
+  readonly progress?: (what: 'lines' | 'deposits', done: number, total: number) => void;
+};
+
 /**
  * Compares the ledger with itself, with the deposits and with the running totals, in one snapshot, so that it may run beside everything
- * else; it changes nothing. What a state demands is {@link homeOf}. Takes time with the number of lines: the connection's limit for a
- * statement has to allow it.
+ * else; it changes nothing. What a state demands is `homeOf`. Works in pages along primary keys, so that no statement takes long however
+ * many lines there are; the whole takes time with their number, and holds its snapshot that long.
  */
-export async function checkBooks(deps: Deps): Promise<Books> {
+export async function checkBooks(deps: Deps, { pageRows = 5_000, progress }: BooksOptions = {}): Promise<Books> {
   return await deps.orm.em.fork().transactional(
     async (em) => {
-      const [size] = await em.execute<{ deposits: number; lines: number }[]>(
-        'select (select count(*) from deposits)::int as deposits, (select count(*) from ledger_entries)::int as lines',
-      );
-      const found: BooksDifference[] = [];
-      let total = 0;
-      for (const check of ['posting', 'deposit', 'credit', 'total'] as const) {
-        const rows = await differencesOf(em, check);
-        found.push(...rows.map((row) => present(check, row)));
-        total += rows[0]?.total ?? 0;
+      const found = new Found();
+      const sums = new Map<string, LineSum>();
+      const headless = new Map<string, LineSum>();
+      let lines = 0;
+      let deposits = 0;
+      const size = await sizeOf(em);
+      for await (const page of linePages(em, pageRows)) {
+        lines += page.lines;
+        for (const row of page.postings) found.add('posting', row);
+        for (const sum of page.sums) addTo(sums, sum);
+        for (const sum of page.headless) addTo(headless, sum);
+        progress?.('lines', lines, Math.max(lines, size.lines));
       }
-      const differences = found.toSorted((a, b) => age(a) - age(b)).slice(0, MAX_LISTED);
-      return { deposits: size?.deposits ?? 0, lines: size?.lines ?? 0, total, differences };
+      for (const sum of headless.values()) if (sum.units !== 0n) found.add('deposit', withoutDeposit(sum, 0n, sum.units));
+      for await (const page of depositPages(em, pageRows)) {
+        deposits += page.deposits;
+        for (const row of page.homes) found.add('deposit', row);
+        for (const row of page.credits) found.add('credit', row);
+        progress?.('deposits', deposits, Math.max(deposits, size.deposits));
+      }
+      for (const row of compareTotals(sums, await totalsOf(em))) found.add('total', row);
+      return { deposits, lines, total: found.total, differences: found.oldest() };
     },
     { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
   );
 }
 
-function age({ since }: BooksDifference): number {
-  return since?.getTime() ?? Number.POSITIVE_INFINITY;
-}
-
-type Row = {
-  deposit_id: string | null;
-  ledger_transaction_id: string | null;
-  merchant_id: string;
-  mode: Mode;
-  network: Network;
-  currency: Currency;
-  account: LedgerAccount | null;
-  expected: string;
-  found: string;
-  transaction_hash: string | null;
-  state: DepositState | null;
-  failure_code: FailureCode | null;
-  since: Date | null;
-  total: number;
-};
-
-/** The rows of one check with the facts of their deposit, oldest first, at most {@link MAX_LISTED}; `total` counts them all. */
-async function differencesOf(em: Em, check: BooksCheck): Promise<Row[]> {
-  return await em.execute<Row[]>(
-    `select x.deposit_id, x.ledger_transaction_id, x.merchant_id, x.mode, x.network, x.currency, x.account,
-       x.expected::text as expected, x.found::text as found, d.transaction_hash, d.status as state, d.failure_code,
-       coalesce(x.since, d.created_at) as since, count(*) over ()::int as total
-     from (${CHECKS[check]}) x left join deposits d on d.id = x.deposit_id
-     order by since nulls last, x.deposit_id, x.ledger_transaction_id, x.merchant_id, x.mode, x.network, x.currency, x.account
-     limit ${MAX_LISTED}`,
+/** How many rows there are by the planner's estimate: to count them would be to read them. */
+async function sizeOf(em: Em): Promise<{ deposits: number; lines: number }> {
+  const [row] = await em.execute<{ deposits: number; lines: number }[]>(
+    `select sum(greatest(c.reltuples, 0)) filter (where t.name = 'deposits')::float8 as deposits,
+       sum(greatest(c.reltuples, 0)) filter (where t.name = 'ledger_entries')::float8 as lines
+     from (values ('deposits'), ('ledger_entries')) as t (name)
+     join pg_class c on c.oid = t.name::regclass or c.oid in (select inhrelid from pg_inherits where inhparent = t.name::regclass)`,
   );
+  return { deposits: row?.deposits ?? 0, lines: row?.lines ?? 0 };
 }
 
-function present(check: BooksCheck, row: Row): BooksDifference {
+/** The differences that were found: all are counted, the oldest are kept. */
+class Found {
+  total = 0;
+  #kept: BooksDifference[] = [];
+
+  add(check: BooksCheck, row: BooksRow): void {
+    this.total += 1;
+    this.#kept.push(present(check, row));
+    if (this.#kept.length >= 4 * MAX_LISTED) this.#kept = this.oldest();
+  }
+
+  oldest(): BooksDifference[] {
+    return this.#kept.toSorted((a, b) => age(a) - age(b) || compareTexts(orderOf(a), orderOf(b))).slice(0, MAX_LISTED);
+  }
+}
+
+function age({ since }: BooksDifference): number {
+  // Not infinity: the difference of two of them is no number.
+  return since?.getTime() ?? Number.MAX_SAFE_INTEGER;
+}
+
+function orderOf(row: BooksDifference): string {
+  return [row.check, row.depositId, row.ledgerTransactionId, row.merchantId, row.mode, row.network, row.currency, row.account].join(' ');
+}
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function addTo(sums: Map<string, LineSum>, sum: LineSum): void {
+  const key = keyOf(sum);
+  const known = sums.get(key);
+  sums.set(key, known ? { ...known, units: known.units + sum.units } : sum);
+}
+
+function keyOf({ merchantId, mode, network, currency, account }: LineSum): string {
+  return [merchantId, mode, network, currency, account].join(' ');
+}
+
+function compareTotals(lines: ReadonlyMap<string, LineSum>, totals: readonly LineSum[]): BooksRow[] {
+  const open = new Map(lines);
+  const rows: BooksRow[] = [];
+  for (const total of totals) {
+    const expected = open.get(keyOf(total))?.units ?? 0n;
+    open.delete(keyOf(total));
+    if (expected !== total.units) rows.push(withoutDeposit(total, expected, total.units));
+  }
+  for (const line of open.values()) if (line.units !== 0n) rows.push(withoutDeposit(line, line.units, 0n));
+  return rows.toSorted((a, b) => compareTexts(keyOfRow(a), keyOfRow(b)));
+}
+
+function keyOfRow(row: BooksRow): string {
+  return [row.merchant_id, row.mode, row.network, row.currency, row.account].join(' ');
+}
+
+function withoutDeposit({ merchantId, mode, network, currency, account }: LineSum, expected: bigint, found: bigint): BooksRow {
+  return {
+    ...{ deposit_id: null, ledger_transaction_id: null, transaction_hash: null, state: null, failure_code: null, since: null },
+    ...{ merchant_id: merchantId, mode, network, currency, account, expected: expected.toString(), found: found.toString() },
+  };
+}
+
+function present(check: BooksCheck, row: BooksRow): BooksDifference {
   return {
     ...{ check, depositId: row.deposit_id, transactionHash: row.transaction_hash, state: row.state, failureCode: row.failure_code },
     ...{ ledgerTransactionId: row.ledger_transaction_id, merchantId: row.merchant_id, mode: row.mode, network: row.network },
@@ -111,68 +167,3 @@ function present(check: BooksCheck, row: Row): BooksDifference {
     since: row.since === null ? null : new Date(row.since),
   };
 }
-
-/** The rule of the domain as a table: state, code ('' for none), whether its transaction is in a block, and where its money is then. */
-function homes(): string {
-  const rows = DEPOSIT_STATES.flatMap((state) =>
-    (state === 'failed' ? FAILURE_CODES : [null]).flatMap((failureCode) =>
-      [true, false].map((onChain) => `('${state}', '${failureCode ?? ''}', ${onChain}, '${homeOf({ state, failureCode, onChain })}')`),
-    ),
-  );
-  return `(values ${rows.join(', ')}) as home (status, failure_code, on_chain, account)`;
-}
-
-const ASSET = 'merchant_id, mode, network, currency';
-const E_ASSET = 'e.merchant_id, e.mode, e.network, e.currency';
-
-// `chain` is not compared: it is the other side of every posting, and each posting is checked to sum to zero.
-const DEPOSIT = `
-  select deposit_id, null::uuid as ledger_transaction_id, ${ASSET}, account, sum(expected) as expected, sum(found) as found,
-    null::timestamptz as since
-  from (
-    select d.id as deposit_id, d.merchant_id, d.mode, d.network, d.currency, home.account, d.amount_units as expected, 0::numeric as found
-    from deposits d join ${homes()}
-      on home.status = d.status and home.failure_code = coalesce(d.failure_code, '') and home.on_chain = (d.block_hash is not null)
-    where home.account <> 'chain'
-    union all
-    select t.deposit_id, ${E_ASSET}, e.account, 0, e.amount_units
-    from ledger_entries e left join ledger_transactions t on t.id = e.transaction_id
-    where e.account <> 'chain'
-  ) sides
-  group by deposit_id, ${ASSET}, account having sum(expected) <> sum(found)`;
-
-// A deposit that came back after it had failed may be completed again: each completion of the audit trail has one credit.
-const CREDIT = `
-  select d.id as deposit_id, null::uuid as ledger_transaction_id, d.merchant_id, d.mode, d.network, d.currency, null::varchar as account,
-    counted.expected, counted.found, null::timestamptz as since
-  from deposits d
-  left join (select deposit_id, count(*) as times from deposit_transitions where to_state = 'completed' group by 1) done on done.deposit_id = d.id
-  left join (
-    select deposit_id, count(*) as times from (
-      select t.deposit_id, t.id from ledger_transactions t join ledger_entries e on e.transaction_id = t.id
-      where e.account = 'available' group by 1, 2 having sum(e.amount_units) > 0
-    ) credits group by 1
-  ) credited on credited.deposit_id = d.id
-  cross join lateral (select
-    greatest(coalesce(done.times, 0), case when d.status in ('completed', 'settled') then 1 else 0 end)::numeric as expected,
-    coalesce(credited.times, 0)::numeric as found
-  ) counted
-  where counted.expected <> counted.found`;
-
-const POSTING = `
-  select t.deposit_id, e.transaction_id as ledger_transaction_id, ${E_ASSET}, null::varchar as account,
-    0::numeric as expected, sum(e.amount_units) as found, t.created_at as since
-  from ledger_entries e left join ledger_transactions t on t.id = e.transaction_id
-  group by t.deposit_id, e.transaction_id, ${E_ASSET}, t.created_at having sum(e.amount_units) <> 0`;
-
-const TOTAL = `
-  select null::uuid as deposit_id, null::uuid as ledger_transaction_id, ${ASSET}, account, sum(expected) as expected, sum(found) as found,
-    null::timestamptz as since
-  from (
-    select ${ASSET}, account, amount_units as expected, 0::numeric as found from ledger_entries
-    union all select ${ASSET}, account, 0, amount_units from balance_totals
-    union all select ${ASSET}, account, 0, amount_units from balance_changes
-  ) sides
-  group by ${ASSET}, account having sum(expected) <> sum(found)`;
-
-const CHECKS: Readonly<Record<BooksCheck, string>> = { deposit: DEPOSIT, credit: CREDIT, posting: POSTING, total: TOTAL };

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
+import { checkBalances } from '../../src/cli/doctor-balances.ts';
 import { reconcileNow } from '../../src/services/chain/round.ts';
+import { advanceDeposit } from '../../src/services/deposits/advance.ts';
 import { failDeposit } from '../../src/services/deposits/operator.ts';
 import { type Following, startFollowing } from '../chain/following.ts';
+import { USDT_UNIT } from '../support/chain.ts';
 import { tempDir } from '../support/parts.ts';
 import { type Env, gateway, oneObject, type Ran } from './support.ts';
 
@@ -115,6 +118,39 @@ describe('command line: reconcile', function () {
     expect(told.at(-1)).to.deep.equal([n, n]);
     const [kept] = await live.rows('select difference_units from balance_differences where address_key = ?', [address.slice(2)]);
     expect(kept).to.deep.equal({ difference_units: '9' });
+    await live.chain.anvil.rpc('anvil_setBalance', [address, '0x0']);
+    await live.finish();
+  });
+
+  it('shows credited money whose block was replaced, with the alarm that explains it, and so do the others that look', async () => {
+    const address = await live.newAddress();
+    const txHash = await live.chain.usdt.call('transfer', [address, 72n * USDT_UNIT]);
+    await live.chain.mine(15);
+    await live.finish();
+    const [deposit] = await live.deposits(address);
+    const id = String(deposit?.['id']);
+    for (let steps = 0; steps < 3; steps++) await advanceDeposit(live.deps, { depositId: id, alarmed: false });
+    expect((await live.deposits(address))[0]).to.include({ status: 'completed', transaction_hash: txHash });
+    await watcherIsOff();
+    expect(await report()).to.include({ ok: true, code: 0 });
+    // Finality broke: the block that held it and all above were replaced, and the watcher went back.
+    const [head, block] = [Number(await live.chain.anvil.rpc('eth_blockNumber')), Number(deposit?.['block_number'])];
+    expect(head - block, 'far below finality').to.be.at.least(17);
+    await live.chain.reorg(head - block + 1);
+    await live.rows('update deposits set block_hash = null, verified_at = null, alarmed_at = now() where id = ? returning id', [id]);
+    const why = `deposit ${id} (completed): its block ${block} was replaced`;
+    expect((await checkBalances(live.deps.orm.em.fork()))[0], 'before any round').to.include({ ok: false });
+    const { differences, code, stderr } = await report();
+    expect(code).to.equal(1);
+    expect(differences).to.have.length(1);
+    expect(differences[0]).to.include({ currency: 'USDT', difference: '-72', reason: 'less lies on the address than the ledger says' });
+    expect(differences[0]?.['explained_by']).to.deep.equal([why]);
+    expect(stderr).to.match(/1 balance differs\. Look at the deposits named with "gateway deposit stuck"\.\n$/);
+    const [check] = await checkBalances(live.deps.orm.em.fork());
+    expect(check).to.include({ name: 'balances_bsc', ok: false });
+    expect(check?.detail).to.equal(`deposit ${id}: credited, and the block was replaced`);
+    const stuck = await gateway(['deposit', 'stuck', '--json'], env);
+    expect(stuck.stdout).to.match(new RegExp(`"deposit_id":"${id}"[^}]*finality broke`));
   });
 
   it('asks for a chain that was followed', async () => {

@@ -8,6 +8,8 @@ const GUARDS: Readonly<Record<string, string>> = {
   ...triggers('append_only', 'events', 'ledger_transactions', 'ledger_entries', 'deposit_transitions', 'deposit_attributions'),
   ...triggers('counted', 'customers', 'deposits', 'ledger_entries'),
   ...triggers('guard', 'deposits', 'payment_links', 'deposit_transitions', 'ledger_transactions'),
+  ...{ ...triggers('sum_new', 'deposits'), ...triggers('sum_changed', 'deposits') },
+  ...{ ...triggers('sums_insert', 'payment_links'), ...triggers('sums_update', 'payment_links') },
   ...triggers('times_guard', 'deposits'),
   ...{ deposits_assignment_guard: 'deposits', deposits_posting_count_guard: 'deposits', ledger_entries_balanced: 'ledger_entries' },
 };

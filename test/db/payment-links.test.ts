@@ -20,17 +20,31 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
       (error: Error) => error.message,
     );
   const newLink = async () => await shop.link({ customerId: await shop.customer() });
-  const move = (id: string, to: LinkStatus, set = '') =>
+  const move = (id: string, to: LinkStatus, sequence = 'sequence + 1') =>
     refusal(
-      `update payment_links set status = ?, sequence = sequence + 1, paid_units = amount_units,
-         completed_at = case when ? = 'completed' then now() end ${set} where id = ?`,
+      `update payment_links set status = ?, sequence = ${sequence}, completed_at = case when ? = 'completed' then now() end where id = ?`,
       [to, to, id],
     );
 
+  /** A link in `processing` whose money is completed: the program would complete it at once. */
+  async function funded(coins = '25'): Promise<string> {
+    const { id, customer_id } = await newLink();
+    const deposit = await shop.pay(customer_id, { coins, state: 'detected' });
+    const step = 'update deposits set sequence = sequence + 1, status =';
+    await shop.sql(`${step} 'confirming' where id = ?`, [deposit]);
+    await shop.sql(`${step} 'completed', completed_at = now() where id = ?`, [deposit]);
+    return id;
+  }
+
+  const WAYS: Readonly<Record<LinkStatus, readonly LinkStatus[]>> = {
+    ...{ pending: ['pending'], processing: [], partially_paid: ['partially_paid'], completed: ['completed'], expired: ['expired'] },
+    cancelled: ['pending', 'cancelled'],
+  };
+
   /** A link that came into a status by legal steps. */
   async function linkIn(status: LinkStatus): Promise<string> {
-    const { id } = await newLink();
-    if (status !== 'pending') expect(await move(id, status)).to.equal(null);
+    const id = await funded();
+    for (const step of WAYS[status]) expect(await move(id, step)).to.equal(null);
     return id;
   }
 
@@ -44,11 +58,10 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
     }
 
   it('a link is completed only with its money, and by one step', async () => {
-    const { id } = await newLink();
-    const complete = `update payment_links set status = 'completed', completed_at = now(), sequence = ?, paid_units = ?::numeric where id = ?`;
-    expect(await refusal(complete, [2, '24874999999999999999', id])).to.include('only by its money');
-    expect(await refusal(complete, [3, '25000000000000000000', id])).to.include('raises the sequence');
-    expect(await refusal(complete, [2, '24875000000000000000', id])).to.equal(null);
+    expect(await move(await funded('24.874999999999999999'), 'completed')).to.include('only by its money');
+    const id = await funded('24.875');
+    expect(await move(id, 'completed', '4')).to.include('raises the sequence');
+    expect(await move(id, 'completed')).to.equal(null);
     expect(await refusal('update payment_links set transaction_hash = ? where id = ?', ['0x1', id])).to.include('never changes');
   });
 
@@ -66,6 +79,33 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
       expect(await refusal(`update payment_links set ${change} where id = ?`, [id]), change).to.include('never changes');
     expect(await refusal('delete from payment_links where id = ?', [id])).to.include('never removed');
     expect(await refusal('truncate payment_links cascade', [])).to.be.a('string');
+  });
+
+  it('the sums of a link change with its deposits, and in no other way', async () => {
+    const { id, customer_id } = await newLink();
+    const sums = async () => {
+      const { assignedUnits, paidUnits, openCount } = await shop.row(id);
+      return [assignedUnits, paidUnits, openCount];
+    };
+    for (const change of ['paid_units = 1', 'assigned_units = assigned_units + 1', 'open_count = 1'])
+      expect(await refusal(`update payment_links set ${change} where id = ?`, [id]), change).to.include('only with its deposits');
+    const unit = 10n ** 18n;
+    const deposit = await shop.pay(customer_id, { coins: '10', network: 'tron', state: 'detected' });
+    expect(await sums()).to.deep.equal([10n * unit, 0n, 1]);
+    expect(await refusal('update deposits set amount_units = 4000000 where id = ?', [deposit])).to.equal(null);
+    expect(await sums()).to.deep.equal([4n * unit, 0n, 1]);
+    await shop.move(deposit, 'confirming');
+    await shop.move(deposit, 'completed');
+    expect(await sums()).to.deep.equal([4n * unit, 4n * unit, 0]);
+    await shop.move(deposit, 'failed', 'REORGED');
+    expect(await sums()).to.deep.equal([0n, 0n, 0]);
+    expect(
+      await refusal(
+        `insert into payment_links select (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'token', 'other',
+      'status', 'pending', 'sequence', 1, 'assigned_units', 5))).* from payment_links l where id = ?`,
+        [id],
+      ),
+    ).to.include('without money');
   });
 
   it('a deposit is assigned once, to a link of its own customer, until it fails', async () => {

@@ -96,7 +96,8 @@ async function move(deps: Deps, id: string, to: DepositState, failureCode: Failu
 }
 
 const TRIES = 10;
-const STATEMENT_TIMEOUT = '57014';
+/** The statement's time is over, or that for a lock. */
+const TOO_LONG = ['57014', '55P03'];
 
 /** Whoever waits for the customer's lock longer than a statement may take comes again, as the watcher and the actors do. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
@@ -104,7 +105,7 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (tries === TRIES || !(error instanceof Error && 'code' in error && error.code === STATEMENT_TIMEOUT)) throw error;
+      if (tries === TRIES || !(error instanceof Error && 'code' in error && TOO_LONG.includes(String(error.code)))) throw error;
     }
   }
 }

@@ -67,7 +67,12 @@ const schema = defineEntity({
     },
     { name: 'deposits_block_index', properties: ['network', 'blockNumber'], where: 'block_hash is not null' },
     { name: 'deposits_orphaned_index', properties: ['network'], where: 'block_hash is null' },
-    { name: 'deposits_payment_link_index', properties: ['paymentLinkId'], where: 'payment_link_id is not null' },
+    { name: 'deposits_payment_link_index', properties: ['paymentLinkId', 'createdAt', 'id'], where: 'payment_link_id is not null' },
+    {
+      name: 'deposits_payment_completed_index',
+      properties: ['paymentLinkId', 'completedAt'],
+      where: 'payment_link_id is not null and completed_at is not null',
+    },
     {
       name: 'deposits_coin_rate_index',
       properties: ['merchantId', 'mode', 'currency', 'createdAt'],

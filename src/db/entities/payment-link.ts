@@ -22,7 +22,10 @@ const schema = defineEntity({
     amountCents: p.type(UnitsType).$type<bigint>(),
     amountUnits: p.type(UnitsType).$type<bigint>(),
     leastUnits: p.type(UnitsType).$type<bigint>(),
+    // The three sums of the assigned deposits are written by the database alone, with each change of one.
     paidUnits: p.type(UnitsType).$type<bigint>(),
+    assignedUnits: p.type(UnitsType).$type<bigint>().default('0'),
+    openCount: p.integer().default(0),
     late: p.boolean(),
     currency: p.string().length(8).$type<LinkCurrency>(),
     network: p.string().length(8).$type<Network>().nullable(),
@@ -51,9 +54,17 @@ const schema = defineEntity({
     },
     {
       name: 'payment_links_open_index',
-      properties: ['customerId', 'createdAt'],
+      properties: ['customerId', 'createdAt', 'id'],
       where: "status in ('pending', 'processing', 'partially_paid')",
     },
+    {
+      name: 'payment_links_wanting_index',
+      properties: ['customerId', 'createdAt', 'id'],
+      where: "status in ('pending', 'processing', 'partially_paid') and assigned_units < amount_units",
+    },
+    { name: 'payment_links_asked_index', expression: 'an open link by what is open of it' },
+    { name: 'payment_links_missed_index', expression: 'a link that was not completed by what is open of it' },
+    { name: 'payment_links_short_index', expression: 'a link that was not completed by the least that it misses' },
   ],
   checks: [
     { name: 'payment_links_mode_check', expression: "mode in ('live', 'test')" },
@@ -67,6 +78,7 @@ const schema = defineEntity({
       name: 'payment_links_amount_check',
       expression: 'amount_cents > 0 and least_units > 0 and least_units <= amount_units and paid_units >= 0',
     },
+    { name: 'payment_links_sums_check', expression: 'assigned_units >= paid_units and open_count >= 0' },
     { name: 'payment_links_completed_check', expression: "(status = 'completed') = (completed_at is not null)" },
   ],
 });

@@ -2,7 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { ScannedBlock, Transfer } from '../../chain/port.ts';
 import { Deposit, DepositAddress, DepositAttribution } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import type { Network } from '../../domain/assets.ts';
+import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { homeOf } from '../../domain/ledger.ts';
 import { depositIdOf } from '../deposits/identity.ts';
 import type { Deps } from '../deps.ts';
@@ -55,11 +55,12 @@ export async function allowanceOf(tx: Tx, deps: Deps, asked: Asked): Promise<All
   const evidence = keys.length === 0 ? [] : await em.find(DepositAttribution, { network, addressKey: { $in: keys } });
   if (evidence.length === 0 && !asked.bounds) return { record: block, shown: block };
   const known = await lockDeposits(em, network, block, evidence);
+  const aside = await asideOf(em, deps, asked);
   await em.execute('delete from unrecognised_transfers where network = ? and block_number = ? and reason = ?', [
     ...[network, block.number, COVERED],
   ]);
   const { record, shown } = await prove(tx, deps, asked, { evidence, known });
-  return { record: { ...block, transfers: await withinRoom(tx, deps, asked, { transfers: record, evidence, known }) }, shown };
+  return { record: { ...block, transfers: await withinRoom(tx, deps, asked, { transfers: record, evidence, known, aside }) }, shown };
 }
 
 async function attributedIn(em: Em, network: Network, block: ScannedBlock): Promise<{ address_key: string }[]> {
@@ -120,10 +121,29 @@ function asTransfer(deposit: Deposit): Transfer {
   return { txHash, to: `0x${addressKey}`, from: null, currency, kind: 'native', amountUnits };
 }
 
-type Recording = Facts & { readonly transfers: readonly Transfer[] };
+type Recording = Facts & { readonly transfers: readonly Transfer[]; readonly aside: Aside };
+
+/** What was set aside of a block in our own assets, by the deposit that it would be: it is counted on its address already. */
+type Aside = ReadonlyMap<string, bigint>;
+
+async function asideOf(em: Em, deps: Deps, { network, block }: Asked): Promise<Aside> {
+  const rows = await em.execute<{ transaction_hash: string; address_key: string; native: boolean; units: string }[]>(
+    `select transaction_hash, address_key, contract_address = '' as native, amount_units::text as units from unrecognised_transfers
+     where network = ? and block_number = ? and transaction_hash <> '' and amount_units is not null and reason <> ?
+       and (contract_address = '' or lower(contract_address) = ?)`,
+    [network, block.number, COVERED, deps.settings.contracts[network].toLowerCase()],
+  );
+  return new Map(
+    rows.map((row) => {
+      const currency = row.native ? NATIVE_CURRENCY[network] : 'USDT';
+      const place = { network, transactionHash: row.transaction_hash, addressKey: row.address_key, currency };
+      return [depositIdOf({ mode: 'live', ...place }), BigInt(row.units)];
+    }),
+  );
+}
 
 /** The transfers, each with as much as the address has room for by what is known to have arrived there. */
-async function withinRoom(tx: Tx, deps: Deps, asked: Asked, { transfers, evidence, known }: Recording): Promise<Transfer[]> {
+async function withinRoom(tx: Tx, deps: Deps, asked: Asked, { transfers, evidence, known, aside }: Recording): Promise<Transfer[]> {
   const { network, block } = asked;
   const allowed: Transfer[] = [];
   for (const ofOne of Map.groupBy(transfers, (one) => assetKey(addressKeyOf(one.to), one.currency)).values()) {
@@ -131,7 +151,8 @@ async function withinRoom(tx: Tx, deps: Deps, asked: Asked, { transfers, evidenc
     const place: Place = { network, addressKey: addressKeyOf(to), currency };
     const isBound = (row: Place & Bound): boolean => isAt(place, row) && row.foundNumber != null && row.foundNumber >= block.number;
     const bounds = [...evidence, ...(asked.bounds ?? [])].filter(isBound);
-    const added = new Map(ofOne.map((one) => [one, addedBy(asked, one, known.get(idOf(network, one)))]));
+    const addedOf = (one: Transfer, id: string): bigint => addedBy(asked, one, known.get(id)) - (aside.get(id) ?? 0n);
+    const added = new Map(ofOne.map((one) => [one, addedOf(one, idOf(network, one))]));
     const sum = [...added.values()].reduce((total, units) => total + units, 0n);
     const room = sum > 0n ? await roomOf(deps, tx.em, place, bounds) : undefined;
     let over = room === undefined ? 0n : sum - room;

@@ -104,7 +104,7 @@ async function claimAt(deps: Deps, chain: FollowedChain, unshown: Unshown, kept:
     const missing = `${formatUnits(kept.differenceUnits - kept.beforeUnits, asset.decimals)} ${place.currency}`;
     return `nothing proves what transaction ${txHash} brought to ${kept.address}, where ${missing} are missing: no endpoint traces it, and ${proof}; put an endpoint that traces into the RPC URLs, or name the whole that it brought there with --amount AMOUNT --by NAME --reason TEXT`;
   }
-  const outcome = await attributeTo(deps, chain, { place, block, txHash, proof, decider: word?.decider ?? unshown.decider });
+  const outcome = await attributeTo(deps, chain, { place, block, txHash, proof, claimed: true, decider: word?.decider ?? unshown.decider });
   return 'refused' in outcome ? outcome.refused : undefined;
 }
 

@@ -33,6 +33,8 @@ export type Attribution = {
   readonly block: ScannedBlock;
   readonly txHash: string;
   readonly proof: Proof;
+  /** An operator claims this transaction: what it brought is a deposit however little it is. */
+  readonly claimed?: boolean;
   readonly decider?: Decider | undefined;
 };
 
@@ -62,7 +64,7 @@ export async function enlargeDeposit(deps: Deps, { reader }: FollowedChain, attr
     const { headNumber } = cursor;
     const only = { ...block, transfers: [transfer(target.carriedUnits)] };
     const decider = proof.basis === 'operator' ? proof.decider : attribution.decider;
-    const again = { again: true, claimed: decider ? txHash : undefined };
+    const again = { again: true, claimed: attribution.claimed ? txHash : undefined };
     const created = await recordTransfers(tx, deps, { network: place.network, block: only, prices, headNumber, ...again });
     await keepReason(tx.em, deps, { ...target, place, txHash, basis: proof.basis, decider });
     return { created };

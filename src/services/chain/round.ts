@@ -36,8 +36,8 @@ const UNEXPLAINED = { $not: { differenceUnits: raw('before_units + replaced_unit
 
 /**
  * One step of the reconciliation: compares one batch of balances at a height that was read twice with what the ledger says lies there, and
- * after the last batch searches what differs. Progress is a row, so that a restart goes on. Throws the reader's errors; the step is then
- * done again. Every credit it leads to is an ordinary deposit with the transaction's own identity, so a repeat cannot double it.
+ * after the last batch searches what differs. Progress is a row, so that a restart goes on. Throws the reader's errors, and that a search
+ * failed; the step is then done again, and the round ends without that search when the next one is due. Every credit it leads to is an ordinary deposit with the transaction's own identity, so a repeat cannot double it.
  */
 export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: RoundPace, signal: AbortSignal): Promise<RoundStep> {
   const { reader } = chain;
@@ -90,7 +90,10 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
   });
   if (!last) return { did: 'compared', checked: addresses.length, waitMs: 0 };
   const { failed, of, reason } = await searchDifferences(deps, chain, signal);
-  await closeRound(deps, chain, round, failed === 0 ? null : `${failed} of ${of} differences could not be searched: ${reason}`);
+  const fault = failed === 0 ? null : `${failed} of ${of} differences could not be searched: ${reason}`;
+  // Tried again with the same step until the next round is due: a search that never succeeds must not end the comparison of all others.
+  if (fault !== null && deps.now().getTime() - round.startedAt.getTime() < pace.everyMs) throw new Error(fault);
+  await closeRound(deps, chain, round, fault);
   return { did: 'finished', checked: addresses.length, waitMs: 0 };
 }
 

@@ -50,9 +50,9 @@ export async function advancePaymentLink(deps: Deps, { linkId }: { readonly link
 }
 
 async function close(tx: Tx, deps: Deps, linkId: string): Promise<LinkStep> {
-  const { link, money } = await recountLink(tx, deps, linkId);
+  const link = await recountLink(tx, deps, linkId);
   // A simulated deposit rests in its state for ever: waiting for it would keep the link open for ever.
-  const waits = link.mode === 'live' && money.openCount > 0;
+  const waits = link.mode === 'live' && link.openCount > 0;
   if (!isOpenLink(link.status) || waits) return await standing(tx.em, deps, link);
   const behind = link.mode === 'live' ? await chainBehind(tx.em, deps, link) : undefined;
   if (behind) return { kind: 'wait', ...behind };

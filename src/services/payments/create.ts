@@ -115,7 +115,8 @@ function newRow(deps: Deps, input: Terms, customerId: string): RequiredEntityDat
   return {
     ...{ id: deps.newId(), merchantId: input.merchantId, customerId, mode: input.mode, token, url: `${input.publicUrl}/pay/${token}` },
     ...{ status: 'pending' as const, amountStatus: 'none' as const, stateSince: now, sequence: 1, late: false },
-    ...{ amountCents: input.amountCents, amountUnits, leastUnits, paidUnits: 0n, currency: LINK_CURRENCY, network: input.network ?? null },
+    ...{ amountCents: input.amountCents, amountUnits, leastUnits, currency: LINK_CURRENCY, network: input.network ?? null },
+    ...{ paidUnits: 0n, assignedUnits: 0n, openCount: 0 },
     ...{ description: input.description ?? null, externalId: input.externalId ?? null, metadata: { ...input.metadata } },
     ...{ successUrl: input.successUrl ?? null, cancelUrl: input.cancelUrl ?? null, webhookUrl: input.webhookUrl },
     expiresAt: new Date(now.getTime() + input.expiresInS * 1_000),

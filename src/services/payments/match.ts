@@ -1,15 +1,16 @@
 import { type Deposit, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf } from '../../domain/assets.ts';
-import { LINK_CURRENCY, type LinkCandidate, type LinkStatus, type Match, matchLink } from '../../domain/payment-link.ts';
+import { type IncomingMoney, LINK_CURRENCY, type LinkCandidate, matchLink, toLinkUnits } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
-import { ASSIGNED_SQL, lockPayers } from './money.ts';
-import { recountLink, refreshAmountStatus } from './recount.ts';
+import { linkNamed, missedLinks, openLinks } from './candidates.ts';
+import { lockPayers } from './money.ts';
+import { recountLink, recountLinks, refreshAmountStatus } from './recount.ts';
 
-/** Open links of one customer that are looked at, oldest first, and closed ones that late money may belong to, newest first. */
-const MAX_OPEN = 500;
-const MAX_CLOSED = 50;
+/** A deposit that may pay a link. `named`: the only link in question. */
+export type ToAssign = { readonly deposit: Assignable; readonly named?: string | undefined };
+type Assignable = Pick<Deposit, 'currency' | 'customerId' | 'network' | 'amountUnits' | 'minedAt' | 'paymentLinkId'>;
 
 /**
  * Assigns a deposit, which the caller's transaction has just recorded, revived or released (and flushed), to the link that it pays, and
@@ -17,11 +18,46 @@ const MAX_CLOSED = 50;
  * customer's lock, which the caller should hold already.
  */
 export async function assignDeposit(tx: Tx, deps: Deps, deposit: Deposit, named?: string): Promise<void> {
-  const match = await matchOf(tx.em, deps, deposit, named);
-  if (match?.kind !== 'pays') return;
-  deposit.paymentLinkId = match.linkId;
+  const links = await chooseLinks(tx.em, deps, [{ deposit, named }]);
+  if (links.size === 0) return;
   await tx.em.flush();
-  await recountLink(tx, deps, match.linkId);
+  await settleLinks(tx, deps, links);
+}
+
+/**
+ * The first half of assigning any number of deposits, in a fixed number of statements: writes into each, in the order given, the link that
+ * it pays, as if each had been recorded before the next was looked at. The deposits need not be in the database yet. Returns the links, for
+ * {@link settleLinks} once the deposits are flushed. Takes the customers' locks, which the caller should hold already.
+ */
+export async function chooseLinks(em: Em, deps: Deps, items: readonly ToAssign[]): Promise<ReadonlySet<string>> {
+  const coins = items.filter(({ deposit }) => deposit.currency === LINK_CURRENCY);
+  const payers = await lockPayers(em, [...new Set(coins.map(({ deposit }) => deposit.customerId))]);
+  const paying = coins
+    .filter(({ deposit }) => payers.has(deposit.customerId))
+    .map((item) => ({ ...item, money: moneyOf(deps, item.deposit) }));
+  const chosen = new Set<string>();
+  if (paying.length === 0) return chosen;
+  const matched = paying.filter(({ named }) => named === undefined);
+  const open = await openLinks(
+    em,
+    matched.map(({ deposit, money }) => ({ customerId: deposit.customerId, money })),
+  );
+  for (const { deposit, named, money } of paying) {
+    const candidates = named === undefined ? (open.get(deposit.customerId) ?? []) : await linkNamed(em, named);
+    const match = matchLink(money, candidates);
+    if (match?.kind !== 'pays') continue;
+    deposit.paymentLinkId = match.linkId;
+    chosen.add(match.linkId);
+    take(candidates, match.linkId, money);
+  }
+  return chosen;
+}
+
+/** The second half of {@link chooseLinks}: brings the links in line with the deposits, which are in the database now. */
+export async function settleLinks(tx: Tx, deps: Deps, linkIds: ReadonlySet<string>): Promise<void> {
+  const [only] = linkIds;
+  if (linkIds.size === 1 && only !== undefined) await recountLink(tx, deps, only);
+  else await recountLinks(tx, deps, linkIds);
 }
 
 /**
@@ -29,57 +65,27 @@ export async function assignDeposit(tx: Tx, deps: Deps, deposit: Deposit, named?
  * a payment that is only seen may still vanish. Takes the customer's lock, which the caller should hold already.
  */
 export async function noteLate(tx: Tx, deps: Deps, deposit: Deposit): Promise<void> {
-  const match = await matchOf(tx.em, deps, deposit);
-  if (match?.kind === 'late') await markLate(tx.em, deps, match.linkId);
-}
-
-async function matchOf(em: Em, deps: Deps, deposit: Deposit, named?: string): Promise<Match> {
-  if (deposit.currency !== LINK_CURRENCY) return undefined;
-  if (!(await lockPayers(em, [deposit.customerId])).has(deposit.customerId)) return undefined;
-  const links = await candidatesOf(em, deposit, named);
-  const { decimals } = assetOf(deposit.network, deposit.currency);
-  const minedAt = deposit.minedAt ?? deps.now();
-  return matchLink({ amountUnits: deposit.amountUnits, decimals, network: deposit.network, minedAt }, links);
-}
-
-async function markLate(em: Em, deps: Deps, linkId: string): Promise<void> {
-  const link = await em.findOneOrFail(PaymentLink, linkId, { refresh: true });
+  const { em } = tx;
+  if (deposit.currency !== LINK_CURRENCY) return;
+  if (!(await lockPayers(em, [deposit.customerId])).has(deposit.customerId)) return;
+  const money = moneyOf(deps, deposit);
+  const match = matchLink(money, await missedLinks(em, { customerId: deposit.customerId, money }));
+  if (match?.kind !== 'late') return;
+  const link = await em.findOneOrFail(PaymentLink, match.linkId, { refresh: true });
   link.late = true;
   link.updatedAt = deps.now();
   refreshAmountStatus(link);
   await em.flush();
 }
 
-type Row = {
-  id: string;
-  status: LinkStatus;
-  amount_units: string;
-  least_units: string;
-  assigned_units: string;
-  network: string | null;
-  created_at: string | Date;
-  expires_at: string | Date;
-};
+function moneyOf(deps: Deps, deposit: Assignable): IncomingMoney {
+  const { decimals } = assetOf(deposit.network, deposit.currency);
+  return { amountUnits: deposit.amountUnits, decimals, network: deposit.network, minedAt: deposit.minedAt ?? deps.now() };
+}
 
-async function candidatesOf(em: Em, deposit: Deposit, named: string | undefined): Promise<LinkCandidate[]> {
-  const only = named === undefined ? '' : 'and id = ?';
-  const values = named === undefined ? [deposit.customerId] : [deposit.customerId, named];
-  const rows = await em.execute<Row[]>(
-    `with candidate as (
-       (select * from payment_links where customer_id = ? ${only} and status in ('pending', 'processing', 'partially_paid')
-        order by created_at, id limit ${MAX_OPEN})
-       union all
-       (select * from payment_links where customer_id = ? ${only} and status in ('expired', 'cancelled')
-        order by created_at desc, id desc limit ${MAX_CLOSED})
-     )
-     select l.id, l.status, l.amount_units::text as amount_units, l.least_units::text as least_units, l.network, l.created_at, l.expires_at,
-       ${ASSIGNED_SQL} as assigned_units
-     from candidate l order by l.created_at, l.id`,
-    [...values, ...values],
-  );
-  return rows.map((row) => ({
-    ...{ id: row.id, status: row.status, network: row.network },
-    ...{ amountUnits: BigInt(row.amount_units), leastUnits: BigInt(row.least_units), assignedUnits: BigInt(row.assigned_units) },
-    ...{ createdAt: new Date(row.created_at), expiresAt: new Date(row.expires_at) },
-  }));
+/** What the next deposit of the same block finds is what this one left. */
+function take(candidates: LinkCandidate[], linkId: string, money: IncomingMoney): void {
+  const index = candidates.findIndex(({ id }) => id === linkId);
+  const link = candidates[index];
+  if (link) candidates[index] = { ...link, assignedUnits: link.assignedUnits + toLinkUnits(money.amountUnits, money.decimals) };
 }

@@ -7,7 +7,6 @@ import { fromLinkUnits, isCovered, isOpenLink, openUnitsOf } from '../../domain/
 import type { Deps } from '../deps.ts';
 import { notFound } from '../refusal.ts';
 import { TOKEN_PATTERN } from './create.ts';
-import { assignedMoney } from './money.ts';
 import { type PaymentMethodView, type PublicPaymentView, presentPayment, transactionsOf } from './present.ts';
 
 /**
@@ -34,9 +33,8 @@ export async function getPublicPayment(deps: Deps, token: string): Promise<Publi
 }
 
 async function methodsOf(em: Em, deps: Deps, link: PaymentLink): Promise<PaymentMethodView[]> {
-  const { assignedUnits } = await assignedMoney(em, link.id);
-  if (isCovered({ leastUnits: link.leastUnits, assignedUnits })) return [];
-  const openUnits = openUnitsOf({ amountUnits: link.amountUnits, assignedUnits });
+  if (isCovered(link)) return [];
+  const openUnits = openUnitsOf(link);
   const addresses = await em.find(DepositAddress, { customerId: link.customerId });
   return NETWORKS.filter((network) => link.network == null || link.network === network).flatMap((network) => {
     const address = addresses.find((row) => row.network === network)?.address;

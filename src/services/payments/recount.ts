@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import { recordEvent } from '../events.ts';
 import type { Tx } from '../transact.ts';
 import { wakePayment } from './actor-message.ts';
-import { type AssignedMoney, assignedMoney } from './money.ts';
+import { lastPayment } from './money.ts';
 import { paymentViews } from './present.ts';
 
 /** A step that the table does not know: a defect, or two writers at once. Nothing was changed. */
@@ -22,25 +22,45 @@ export async function lockLink(em: Em, linkId: string): Promise<PaymentLink> {
 }
 
 /**
- * Brings a link in line with the deposits assigned to it, inside the transaction that changed one of them (and flushed it): paid amount,
- * status, and with the first sum that is enough `completed` with its event and deliveries. Only an open link changes its status, so it is
- * completed once. Wakes the link's actor when the status changed. Returns the link and what is assigned to it.
+ * Brings a link in line with its deposits, inside the transaction that changed one of them (and flushed it; the database has brought the
+ * link's sums along): status, and with the first sum that is enough `completed` with its event and deliveries. Only an open link changes
+ * its status, so it is completed once. Wakes the link's actor when the status changed. Returns the link.
  */
-export async function recountLink(tx: Tx, deps: Deps, linkId: string): Promise<{ link: PaymentLink; money: AssignedMoney }> {
+export async function recountLink(tx: Tx, deps: Deps, linkId: string): Promise<PaymentLink> {
   const link = await lockLink(tx.em, linkId);
-  const money = await assignedMoney(tx.em, linkId);
-  const before = link.status;
-  link.paidUnits = money.paidUnits;
-  link.updatedAt = deps.now();
-  const next = statusOf(before, { ...money, amountUnits: link.amountUnits, leastUnits: link.leastUnits });
-  if (next !== before) moveLink(deps, link, next);
-  else refreshAmountStatus(link);
-  if (next === 'completed' && before !== 'completed') complete(link, money);
+  await settle(tx, deps, [link]);
+  return link;
+}
+
+/**
+ * {@link recountLink} for any number of links, in a number of statements that does not depend on how many: as long as none is completed by
+ * it, which is done one by one. The caller holds the locks of their customers.
+ */
+export async function recountLinks(tx: Tx, deps: Deps, linkIds: ReadonlySet<string>): Promise<void> {
+  if (linkIds.size === 0) return;
+  await settle(tx, deps, await tx.em.find(PaymentLink, { id: { $in: [...linkIds] } }, { refresh: true }));
+}
+
+async function settle(tx: Tx, deps: Deps, links: readonly PaymentLink[]): Promise<void> {
+  const moved: PaymentLink[] = [];
+  for (const link of links) {
+    const next = statusOf(link.status, link);
+    if (next === link.status) refreshAmountStatus(link);
+    else {
+      moveLink(deps, link, next);
+      moved.push(link);
+    }
+  }
+  const completed = moved.filter((link) => link.status === 'completed');
+  for (const link of completed) {
+    const last = await lastPayment(tx.em, link.id);
+    link.paidNetwork = last?.network ?? null;
+    link.paidCurrency = last ? LINK_CURRENCY : null;
+    link.transactionHash = last?.transactionHash ?? null;
+  }
   await tx.em.flush();
-  if (next === before) return { link, money };
-  if (next === 'completed') await announceCompleted(tx.em, deps, link);
-  await wakePayment(tx, link);
-  return { link, money };
+  for (const link of completed) await announceCompleted(tx.em, deps, link);
+  for (const link of moved) await wakePayment(tx, link);
 }
 
 /** Gives a locked link another status. Throws {@link IllegalLinkTransition}; the database would refuse it too. */
@@ -59,12 +79,6 @@ export function moveLink(deps: Deps, link: PaymentLink, to: LinkStatus): void {
 /** Sets how the money compares with the amount. */
 export function refreshAmountStatus(link: PaymentLink): void {
   link.amountStatus = amountStatusOf(link);
-}
-
-function complete(link: PaymentLink, { last }: AssignedMoney): void {
-  link.paidNetwork = last?.network ?? null;
-  link.paidCurrency = last ? LINK_CURRENCY : null;
-  link.transactionHash = last?.transactionHash ?? null;
 }
 
 async function announceCompleted(em: Em, deps: Deps, link: PaymentLink): Promise<void> {

@@ -174,6 +174,24 @@ describe('the books', function () {
     ]);
   });
 
+  it('are the same in pages of any size', async () => {
+    const [gone, headless, twice] = [await rowOf('detected'), await rowOf('confirming'), await rowOf('completed')];
+    await byHand(
+      `delete from deposits where id = '${gone['id']}'`,
+      `update ledger_entries set transaction_id = gen_random_uuid() where ${linesOf(headless['id'])}`,
+      `update ledger_entries set amount_units = 2 * amount_units where account = 'available' and ${linesOf(twice['id'])}`,
+    );
+    const whole = await checkBooks(world.deps, { pageRows: 100_000 });
+    expect(new Set(whole.differences.map(({ check }) => check))).to.deep.equal(new Set(['deposit', 'posting', 'total']));
+    for (const pageRows of [1, 2, 3, 7]) {
+      const told: number[] = [];
+      const paged = await checkBooks(world.deps, { pageRows, progress: (what, done) => what === 'deposits' && told.push(done) });
+      expect(paged).to.deep.equal(whole);
+      expect(told.length, 'pages').to.be.greaterThan(1);
+      expect(told.at(-1)).to.equal(paged.deposits);
+    }
+  });
+
   it('name a total that is not the sum of its lines, and are made right from the ledger as the manual says', async () => {
     await byHand(
       `update balance_totals set amount_units = amount_units + 9 where mode = 'live' and account = 'available' and currency = 'USDT'`,
