@@ -1,7 +1,8 @@
 import { raw } from '@mikro-orm/core';
 import { BalanceDifference, BalanceRound, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
-import type { Network } from '../../domain/assets.ts';
+import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
+import { proveByBalance, unprovenAt } from './balance-proof.ts';
 import { readCursor } from './cursor.ts';
 import { type Compared, keepComparison } from './differences.ts';
 import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected.ts';
@@ -61,7 +62,9 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
   const last = addresses.length < pace.batchAddresses;
   await deps.orm.em.fork().transactional(async (em) => {
     const addressKeys = addresses.map((row) => row.addressKey);
+    const unproven = await unprovenAt(em, { network, addressKeys, blockNumber });
     const expected = await expectedUnits(deps, em, { network, addressKeys, blockNumber });
+    const agreeing = new Set<string>();
     const kept = new Set(
       (await em.find(BalanceDifference, { network, addressKey: { $in: addressKeys } })).map((row) =>
         assetKey(row.addressKey, row.currency),
@@ -77,10 +80,16 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
           expected: expected.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED,
         };
         const { boundUnits, replacedUnits } = compared.expected;
+        if (currency === NATIVE_CURRENCY[network] && compared.chainUnits === boundUnits) agreeing.add(addressKey);
         if (compared.chainUnits !== boundUnits || replacedUnits !== 0n || kept.has(assetKey(addressKey, currency)))
           await keepComparison(em, deps, compared);
       }
     }
+    await proveByBalance(
+      em,
+      deps,
+      unproven.filter((one) => agreeing.has(one.addressKey)),
+    );
     // Only from where this step began: two that take the same steps, or one of a round that is over, must never skip an address.
     await em.nativeUpdate(
       BalanceRound,
