@@ -29,7 +29,9 @@ export function openLooks(): Looks {
   return {
     news: () => {
       told += 1;
+      // Once for each look: to cancel makes an error each time, and thousands of signals would take longer than a task may.
       looking?.cancel();
+      looking = undefined;
     },
     upToDate: () => told === seen,
     look: async (ask, read, known = () => false) => {

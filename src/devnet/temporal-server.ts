@@ -29,8 +29,9 @@ const INNER_PORTS = [
 
 /** Production's own switches. */
 const DYNAMIC_CONFIG_FILE = join(import.meta.dirname, '../../deploy/temporal/dynamic-config.yaml');
-/** A test does not wait for a new attribute. */
-const MORE_CONFIG = 'system.forceSearchAttributesCacheRefreshOnRead: [{ value: true }]';
+/** A test does not wait for a new attribute, and tries the button that the server offers only where an operator asks for it. */
+const MORE_CONFIG = `system.forceSearchAttributesCacheRefreshOnRead: [{ value: true }]
+frontend.WorkflowPauseEnabled: [{ value: true }]`;
 
 export type TemporalServerOptions = {
   /** For the log and the dynamic configuration; the store is in PostgreSQL. */

@@ -153,6 +153,37 @@ describe('a gateway that is killed', function () {
     await expectWholeAndSingle(hash, before);
   });
 
+  it('between a change of state and the moment when Temporal hears of it', async () => {
+    const before = await available();
+    const hash = await pay();
+    await live.chain.mine(1);
+    await live.eventOf('deposit.detected', hash, 30_000);
+    const em = locker.em.fork();
+    // The transition takes its time, and the server is away when it is committed.
+    await em.execute(`create function linger() returns trigger language plpgsql as $$ begin perform pg_sleep(2); return new; end $$`);
+    await em.execute(`create trigger linger before insert on deposit_transitions for each row when (new.to_state = 'confirming')
+      execute function linger()`);
+    await live.chain.mine(1);
+    await eventually(
+      'the transition under way',
+      async () => (await em.execute(`select 1 from pg_stat_activity where wait_event = 'PgSleep'`)).length > 0,
+      30_000,
+    );
+    live.temporal.now.pause();
+    try {
+      await eventually('the row', async () => (await live.deposits(hash))[0]?.['status'] === 'confirming', 15_000);
+      await child.child.kill();
+    } finally {
+      live.temporal.now.resume();
+    }
+    await em.execute('drop function linger cascade');
+    child = await startGatewayChild(env());
+    // The chain stands: nothing but this says that the deposit moved.
+    await live.eventOf('deposit.confirming', hash, 45_000);
+    expect(await rowOf(hash)).to.include({ status: 'confirming' });
+    await expectWholeAndSingle(hash, before);
+  });
+
   it('again and again at random moments', async () => {
     const before = await available();
     const hash = await pay();

@@ -40,6 +40,7 @@ const STILL_AFTER_MS = 60_000;
 
 /** Where its actor believes the deposit to be. */
 export type Known = { readonly generation: number; readonly sequence: number };
+export type StepInput = { readonly depositId: string; readonly alarmed: boolean; readonly known?: Known };
 
 /**
  * One step of a deposit: makes every transition that the chain permits now, each with its own row, event and sequence, in one SQL
@@ -48,10 +49,12 @@ export type Known = { readonly generation: number; readonly sequence: number };
  * at its end. Otherwise `deliveries` are those of the transitions made here, in their order.
  * Without `known` a repeated call goes on from the row.
  */
-export async function advanceDeposit(
-  deps: Deps,
-  input: { readonly depositId: string; readonly alarmed: boolean; readonly known?: Known },
-): Promise<AdvanceResult> {
+export async function advanceDeposit(deps: Deps, input: StepInput): Promise<AdvanceResult> {
+  const { depositId: id } = input;
+  return await unlessBusy(deps, { name: `a row of deposit ${id} or of its customer`, id }, () => look(deps, input));
+}
+
+async function look(deps: Deps, input: StepInput): Promise<AdvanceResult> {
   const em = deps.orm.em.fork();
   const deposit = await em.findOneOrFail(Deposit, input.depositId);
   if (isElsewhere(deposit, input.known)) return await standing(em, deposit);
@@ -61,11 +64,10 @@ export async function advanceDeposit(
     return await waiting(deps, em, { deposit, cursor, decision: first, alarmed: input.alarmed });
   if (first.kind === 'rest') return await standing(em, deposit);
   const price = deposit.rateUnits == null ? await currentPrice(deps, deposit.currency) : undefined;
-  const name = `a row of deposit ${deposit.id} or of its customer`;
-  return await unlessBusy(deps, { name, id: deposit.id }, () => transact(deps, (tx) => move(tx, deps, { ...input, deposit, price })));
+  return await transact(deps, (tx) => move(tx, deps, { ...input, deposit, price }));
 }
 
-type Step = { readonly alarmed: boolean; readonly known?: Known; readonly deposit: Deposit; readonly price: Price | undefined };
+type Step = StepInput & { readonly deposit: Deposit; readonly price: Price | undefined };
 
 /** Decides once more under the locks, and makes what the chain permits. */
 async function move(tx: Tx, deps: Deps, { deposit: seen, price, alarmed, known }: Step): Promise<AdvanceResult> {
@@ -136,11 +138,14 @@ function at(deposit: Deposit, deliveries: string[]): AdvanceResult {
   return { kind: 'at', state, sequence, generation, since, deliveries, note: deposit.failureReason ?? '' };
 }
 
+/** The order of the events of transitions that were made in the same instant. */
+const STRAIGHT_WAY = `array['deposit.detected', 'deposit.confirming', 'deposit.completed', 'deposit.settled', 'deposit.failed']`;
+
 /** The deposit's own deliveries (not resends) that are not at their end, oldest first. */
 export async function openDeliveriesOf(em: Em, depositId: string): Promise<string[]> {
   const open = await em.execute<{ id: string }[]>(
     `select d.id from webhook_deliveries d join events e on e.id = d.event_id
-     where e.subject_id = ? and d.status = 'pending' and d.round = 1 order by d.created_at, d.id`,
+     where e.subject_id = ? and d.status = 'pending' and d.round = 1 order by d.created_at, array_position(${STRAIGHT_WAY}, d.event_type::text), d.id`,
     [depositId],
   );
   return open.map((row) => row.id);

@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import { repairActors } from '../../src/services/repair.ts';
+import { USDT_UNIT } from '../support/chain.ts';
+import { eventually } from '../support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
+import { ownProductionTemporal } from '../support/parts.ts';
+import { ANYTHING, json, UNREADABLE, webUi } from '../support/web-ui.ts';
+
+/** The production server of Temporal may have to be built first, once for a user. */
+const BUILD_LIMIT_MS = 20 * 60_000;
+const EVENTS = ['deposit.detected', 'deposit.confirming', 'deposit.completed'];
+
+type Button = (ui: ReturnType<typeof webUi>, live: LiveMoney) => Promise<unknown>;
+
+const STEP = 'advance:confirming';
+const step = (ui: ReturnType<typeof webUi>) => eventually('the step', async () => (await ui.pending()).includes(STEP));
+
+/** Everything that a person can press for a deposit that waits, each as the Web UI or the command line does it. */
+const BUTTONS: Readonly<Record<string, Button>> = {
+  'Request Cancellation': (ui) => ui.requestCancellation(),
+  'Terminate, and repair': async (ui, live) => {
+    await ui.terminate();
+    await eventually('a repair', async () => (await repairActors(live.gateway.deps)).deposits > 0);
+  },
+  'Reset, to each place that is offered': async (ui) => {
+    const places = await ui.resetPoints();
+    for (const [index] of places.entries()) {
+      const point = (await ui.resetPoints())[index];
+      if (point !== undefined) await ui.resetTo(point);
+      await step(ui);
+    }
+  },
+  'Pause and Unpause': async (ui) => {
+    await ui.pause();
+    await ui.unpause();
+  },
+  'Pause of the step, and Unpause': async (ui) => {
+    await ui.pauseActivity(STEP);
+    await ui.unpauseActivity(STEP);
+  },
+  'Reset of the step': async (ui) => {
+    for (let times = 0; times < 5; times += 1) await ui.resetActivity(STEP);
+  },
+  'Signal, with every name and input': async (ui) => {
+    for (const name of ['changed', 'fail', 'pay', '']) {
+      for (const input of [[], ANYTHING.slice(0, 3), ...ANYTHING.map((one) => [one])]) await ui.signal(name || 'x', input);
+    }
+  },
+  'Update, with every name and input': async (ui) => {
+    for (const name of ['fail', 'pay']) {
+      for (const input of [[], ...ANYTHING.map((one) => [one])]) {
+        expect(await ui.update(name, input), `${name} ${JSON.stringify(input).slice(0, 200)}`).to.not.equal(undefined);
+      }
+    }
+    for (const by of ['', ' ', 'x'.repeat(121), 'a\0b', 7, null]) {
+      expect(await ui.update('fail', [json({ by, reason: 'because' })])).to.match(/"by" must name who decided/);
+      expect(await ui.update('fail', [json({ by: 'Ann', reason: by === 'x'.repeat(121) ? 'x'.repeat(501) : by })])).to.match(
+        /"reason" must/,
+      );
+    }
+  },
+  'the end of the step by hand, with every result': async (ui) => {
+    for (const result of [undefined, ...ANYTHING.filter(({ data }) => data.length < 1_000_000)]) {
+      await step(ui);
+      await ui.completeActivity(STEP, result);
+    }
+  },
+  'the failure of the step by hand': async (ui, live) => {
+    // The server takes a failure only of a step that is under way.
+    const em = live.gateway.deps.orm.em.fork();
+    await em.begin();
+    try {
+      await em.execute('lock table chain_cursors in access exclusive mode');
+      await ui.resetActivity(STEP);
+      await eventually('a failure that is taken', () => ui.failActivity(STEP, 'pressed').catch(() => undefined));
+    } finally {
+      await em.rollback();
+    }
+  },
+};
+
+/** Deposits whose actors people press buttons for in Temporal's Web UI, on the server that production runs. */
+describe('no button of the Web UI', function () {
+  this.timeout(90_000);
+  let live: LiveMoney;
+
+  before(async function () {
+    this.timeout(BUILD_LIMIT_MS);
+    live = await startLiveMoney({ temporal: ownProductionTemporal, env: { LOG_LEVEL: 'fatal' } });
+  });
+  after(async () => {
+    await live?.stop();
+  });
+
+  const rowOf = async (hash: string) => (await live.deposits(hash))[0] ?? {};
+  const link = () => {
+    const found = live.gateway.gateway.link;
+    if (!found) throw new Error('no Temporal');
+    return found;
+  };
+
+  const pay = () => live.chain.usdt.call('transfer', [live.address, 3n * USDT_UNIT]);
+  /** A deposit that waits for its confirmations, and its buttons. */
+  async function waiting(hash?: string) {
+    const paid = hash ?? (await pay());
+    if (hash === undefined) await live.chain.mine(2);
+    await live.eventOf('deposit.confirming', paid);
+    const ui = webUi(link(), `deposit:bsc:${paid}:${String((await rowOf(paid))['address'])}:USDT`);
+    await step(ui);
+    return { hash: paid, ui };
+  }
+  const ends = (ui: ReturnType<typeof webUi>) =>
+    eventually('the end of the actor', async () => (await ui.status()) === 'COMPLETED', 40_000);
+  /** Each event arrived, under one id and with one body. */
+  function expectTold(hash: string, wanted: readonly string[]): void {
+    const about = live.events().filter((item) => item.data['transaction_hash'] === hash);
+    expect([...new Set(about.map((item) => item.event))].sort()).to.deep.equal([...wanted].sort());
+    expect(new Set(about.map((item) => item.id)).size).to.equal(wanted.length);
+  }
+
+  for (const [name, press] of Object.entries(BUTTONS)) {
+    it(`keeps a deposit from its end: ${name}`, async () => {
+      const { hash, ui } = await waiting();
+      await press(ui, live);
+      await live.chain.mine(6);
+      await live.eventOf('deposit.completed', hash, 40_000);
+      await ends(ui);
+      expectTold(hash, EVENTS);
+    });
+
+    it(`keeps a deposit from being failed: ${name}`, async () => {
+      const { hash, ui } = await waiting();
+      await press(ui, live);
+      await eventually('the decision', async () => {
+        const refused = await ui.update('fail', [json({ by: 'Ann', reason: 'checked' })]).catch((error: unknown) => String(error));
+        return refused === undefined || (await rowOf(hash))['status'] === 'failed';
+      });
+      expect(await rowOf(hash)).to.include({ status: 'failed', failure_code: 'REJECTED_BY_OPERATOR', failure_reason: 'checked' });
+      await live.eventOf('deposit.failed', hash);
+      await ends(ui);
+      expectTold(hash, ['deposit.detected', 'deposit.confirming', 'deposit.failed']);
+    });
+  }
+
+  it('fails another deposit than the one it belongs to', async () => {
+    const hashes = [await pay(), await pay()];
+    await live.chain.mine(2);
+    const [one, other] = [await waiting(hashes[0]), await waiting(hashes[1])];
+    const command = { by: 'Ann', reason: 'checked', depositId: (await rowOf(other.hash))['id'], generation: 1 };
+    expect(await one.ui.update('fail', [json(command)])).to.equal(undefined);
+    expect(await rowOf(one.hash)).to.include({ status: 'failed' });
+    expect(await rowOf(other.hash)).to.include({ status: 'confirming' });
+    await live.chain.mine(6);
+    await live.eventOf('deposit.completed', other.hash);
+  });
+
+  it('lets a waiting deposit fail its own code', async () => {
+    const { ui, hash } = await waiting();
+    await ui.signal('changed', UNREADABLE);
+    await ui.requestCancellation();
+    await ui.completeActivity(STEP, UNREADABLE[0]);
+    await step(ui);
+    expect(await ui.taskAttempts()).to.be.at.most(1);
+    await live.chain.mine(6);
+    await live.eventOf('deposit.completed', hash);
+  });
+});
