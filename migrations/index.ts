@@ -14,6 +14,7 @@ import { Migration20261121000014_attributions } from './Migration20261121000014_
 import { Migration20261121000016_alarms } from './Migration20261121000016_alarms.ts';
 import { Migration20261121000017_alarm_indexes } from './Migration20261121000017_alarm_indexes.ts';
 import { Migration20261121000018_link_sums } from './Migration20261121000018_link_sums.ts';
+import { Migration20261121000019_offered_networks } from './Migration20261121000019_offered_networks.ts';
 import { Migration20261121000020_partitions } from './Migration20261121000020_partitions.ts';
 import { Migration20261121000025_unrecognised } from './Migration20261121000025_unrecognised.ts';
 
@@ -35,6 +36,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000016_alarms', class: Migration20261121000016_alarms },
   { name: 'Migration20261121000017_alarm_indexes', class: Migration20261121000017_alarm_indexes },
   { name: 'Migration20261121000018_link_sums', class: Migration20261121000018_link_sums },
+  { name: 'Migration20261121000019_offered_networks', class: Migration20261121000019_offered_networks },
   { name: 'Migration20261121000020_partitions', class: Migration20261121000020_partitions },
   { name: 'Migration20261121000025_unrecognised', class: Migration20261121000025_unrecognised },
 ];

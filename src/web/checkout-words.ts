@@ -54,10 +54,16 @@ export function timeLeft(view: Pick<PublicPaymentView, 'expires_at' | 'server_ti
 
 const OVER = 'The time to pay is over. A payment that was sent in time still counts once the network shows it.';
 
+/** No network is read at the moment, so that nobody would see what is sent. */
+const CLOSED_NOW = 'This link cannot be paid at the moment. Do not send anything: try again later, or ask the shop.';
+
+const isOver = (view: Pick<PublicPaymentView, 'server_time' | 'expires_at'>): boolean =>
+  Date.parse(view.server_time) >= Date.parse(view.expires_at);
+
 /** What is left to send and until when; without a way to pay the time is over, and only what was sent before is still waited for. */
 function rest(view: PublicPaymentView): string {
   const [method] = view.methods;
-  if (!method) return OVER;
+  if (!method) return isOver(view) ? OVER : CLOSED_NOW;
   const missing = view.status === 'pending' ? '' : `${method.amount} ${method.currency} is still missing. `;
   return `${missing}${timeLeft(view)}.`;
 }
@@ -69,7 +75,7 @@ function processing(view: PublicPaymentView, required: Required): string {
   const wait = slowest ? `It waits for the network: ${progress(slowest, required)}.` : 'It waits for the network.';
   if (view.methods.length > 0) return `${wait} ${rest(view)}`;
   // No way to pay is left: enough was seen, or the time is over and it may not have been enough.
-  return Date.parse(view.server_time) < Date.parse(view.expires_at) ? `${wait} You need not do anything more.` : `${wait} ${OVER}`;
+  return isOver(view) ? `${wait} ${OVER}` : `${wait} There is nothing to send now.`;
 }
 
 function completed(view: PublicPaymentView): string {

@@ -123,7 +123,7 @@ export function testSettings(settings: Partial<ServiceSettings> = {}): ServiceSe
     stuckAfterMs: 3_600_000,
     webhookMaxAttempts: 5,
     webhookTarget: { allowHttp: true, allowedCidrs: ['127.0.0.0/8'] },
-    payments: { minimumCents: 500n, toleranceBasisPoints: 50n, bscChainId: 56, watchedNetworks: [] },
+    payments: { minimumCents: 500n, toleranceBasisPoints: 50n, bscChainId: 56, watchedNetworks: ['bsc', 'tron'] },
     blockIntervalMs: { bsc: 3_000, tron: 3_000 },
     sessions: { idleMs: 30 * 60_000, maxMs: 12 * 3_600_000 },
     ...settings,

@@ -144,7 +144,7 @@ describe('the page of a payment link in a browser', function () {
     const second = await shop.pay(customerId, { coins: '29.5', network: 'tron', state: 'confirming' });
     await page.reload();
     expect(await state(page)).to.match(
-      /^Payment seen\s+It waits for the network: \d+ of 19 confirmations\. You need not do anything more\.$/,
+      /^Payment seen\s+It waits for the network: \d+ of 19 confirmations\. There is nothing to send now\.$/,
     );
     expect(await page.locator('[data-part="address"], svg').count()).to.equal(0);
     await shop.move(second, 'completed');

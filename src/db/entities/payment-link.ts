@@ -29,6 +29,8 @@ const schema = defineEntity({
     late: p.boolean(),
     currency: p.string().length(8).$type<LinkCurrency>(),
     network: p.string().length(8).$type<Network>().nullable(),
+    /** Where the payer was shown an address when it was made. */
+    offeredNetworks: p.array<Network>().columnType('text[]'),
     description: p.string().length(500).nullable(),
     externalId: p.string().length(255).nullable(),
     metadata: p.json().$type<Record<string, unknown>>(),
@@ -68,6 +70,7 @@ const schema = defineEntity({
   ],
   checks: [
     { name: 'payment_links_mode_check', expression: "mode in ('live', 'test')" },
+    { name: 'payment_links_offered_check', expression: "offered_networks <@ array['bsc', 'tron']" },
     { name: 'payment_links_network_check', expression: "network in ('bsc', 'tron')" },
     {
       name: 'payment_links_status_check',

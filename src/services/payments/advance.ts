@@ -9,6 +9,7 @@ import { openDeliveriesOf } from '../deposits/advance.ts';
 import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
 import { lockPayers } from './money.ts';
+import { WATCHED_BY } from './networks.ts';
 import { moveLink, recountLink } from './recount.ts';
 
 export type LinkStep =
@@ -72,19 +73,21 @@ async function standing(em: Em, deps: Deps, link: PaymentLink): Promise<LinkStep
 }
 
 /**
- * The followed network that was not yet read past the link's time, if there is one: a configured one, or one that has a cursor, because
- * money may have arrived on a chain that is only switched off for now.
+ * The network that was not yet read past the link's time, if there is one: of those that are watched, and of those on which the link was
+ * offered, because money may have arrived on a chain that is only switched off for now.
  */
 export async function chainBehind(em: Em, deps: Deps, link: PaymentLink): Promise<{ reason: string; delayMs: number } | undefined> {
   const cursors = await em.find(ChainCursor, {});
-  const followed = new Set<Network>([...deps.settings.payments.watchedNetworks, ...cursors.map((cursor) => cursor.network)]);
-  for (const network of followed) {
+  const watched = deps.settings.payments.watchedNetworks;
+  for (const network of new Set<Network>([...watched, ...link.offeredNetworks])) {
     if (link.network != null && link.network !== network) continue;
     const cursor = cursors.find((one) => one.network === network);
     const block = cursor ? await em.findOne(ChainBlock, { network, number: cursor.scannedNumber }) : null;
     if (block && block.minedAt > link.expiresAt) continue;
-    const seen = block ? `read up to ${isoSeconds(block.minedAt)}` : 'not followed yet: set its RPC URLs and start a worker';
-    const reason = `${describeProgress(link)}; expires when ${network} was read past ${isoSeconds(link.expiresAt)}, it is ${seen}`;
+    const off = `it was offered and is switched off: set ${WATCHED_BY[network]} and start a worker`;
+    const on = block ? `it is read up to ${isoSeconds(block.minedAt)}` : 'it is not followed yet: start a worker';
+    const seen = watched.includes(network) ? on : off;
+    const reason = `${describeProgress(link)}; expires when ${network} was read past ${isoSeconds(link.expiresAt)}, ${seen}`;
     const stillMs = cursor ? Math.max(0, deps.now().getTime() - cursor.movedAt.getTime()) : Number.POSITIVE_INFINITY;
     return { reason, delayMs: waitDelayMs(BLOCKS_TO_WAIT * deps.settings.blockIntervalMs[network] + stillMs) };
   }

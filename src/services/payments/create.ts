@@ -13,6 +13,7 @@ import type { Scope } from '../scope.ts';
 import { type Tx, transact } from '../transact.ts';
 import { generateSecret } from '../webhooks/signature.ts';
 import { paymentStart } from './actor-message.ts';
+import { payableNetworks, refuseUnwatched } from './networks.ts';
 import { type PaymentLinkView, paymentViews } from './present.ts';
 
 /** A link as it is asked for. `customerId` wins where both are given; one of the two must be. */
@@ -52,6 +53,7 @@ export async function createPaymentLink(
   refuseAmount(deps, input.amountCents);
   const expiresInS = input.expiresInS ?? LINK_LIMITS.defaultExpiresInSeconds;
   refuseTerms(input, expiresInS);
+  refuseUnwatched(deps.settings, input.mode, input.network ?? null);
   // Before the transaction: a slow name server must not hold a connection.
   const webhookUrl = input.webhookUrl == null ? null : await checkUrl(deps, input.webhookUrl, 'webhook_url');
   return await transact(deps, async (tx) => {
@@ -116,6 +118,7 @@ function newRow(deps: Deps, input: Terms, customerId: string): RequiredEntityDat
     ...{ id: deps.newId(), merchantId: input.merchantId, customerId, mode: input.mode, token, url: `${input.publicUrl}/pay/${token}` },
     ...{ status: 'pending' as const, amountStatus: 'none' as const, stateSince: now, sequence: 1, late: false },
     ...{ amountCents: input.amountCents, amountUnits, leastUnits, currency: LINK_CURRENCY, network: input.network ?? null },
+    offeredNetworks: payableNetworks(deps.settings, input.mode, input.network ?? null),
     ...{ paidUnits: 0n, assignedUnits: 0n, openCount: 0 },
     ...{ description: input.description ?? null, externalId: input.externalId ?? null, metadata: { ...input.metadata } },
     ...{ successUrl: input.successUrl ?? null, cancelUrl: input.cancelUrl ?? null, webhookUrl: input.webhookUrl },

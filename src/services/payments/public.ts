@@ -1,17 +1,18 @@
 import { DepositAddress, Merchant, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import { assetOf, NETWORKS, type Network } from '../../domain/assets.ts';
+import { assetOf, type Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { fromLinkUnits, isCovered, isOpenLink, openUnitsOf } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../refusal.ts';
 import { TOKEN_PATTERN } from './create.ts';
+import { payableNetworks } from './networks.ts';
 import { type PaymentMethodView, type PublicPaymentView, presentPayment, transactionsOf } from './present.ts';
 
 /**
- * The payer's view of a link. There are ways to pay only while money would still be taken: the link is open, its time is not over, and
- * what was seen so far does not cover it. Throws the same NOT_FOUND {@link Refusal} for an unknown and for a malformed token.
+ * The payer's view of a link. There are ways to pay only while money would still be taken and seen: the link is open, its time is not over,
+ * what was seen so far does not cover it, and the network is read. Throws the same NOT_FOUND {@link Refusal} for an unknown and for a malformed token.
  */
 export async function getPublicPayment(deps: Deps, token: string): Promise<PublicPaymentView> {
   const em = deps.orm.em.fork();
@@ -36,7 +37,7 @@ async function methodsOf(em: Em, deps: Deps, link: PaymentLink): Promise<Payment
   if (isCovered(link)) return [];
   const openUnits = openUnitsOf(link);
   const addresses = await em.find(DepositAddress, { customerId: link.customerId });
-  return NETWORKS.filter((network) => link.network == null || link.network === network).flatMap((network) => {
+  return payableNetworks(deps.settings, link.mode, link.network ?? null).flatMap((network) => {
     const address = addresses.find((row) => row.network === network)?.address;
     return address === undefined ? [] : [methodOf(deps, link, { network, address, openUnits })];
   });

@@ -54,14 +54,13 @@ describe('the expiry of a payment link', function () {
     const link = await newLink();
     const expiry = new Date(link.expires_at);
     shop.pass(HOUR_S + 600);
-    expect((await wait(link.id)).reason).to.match(/^0 of 25 USDT; expires when bsc was read past .*not followed yet/);
+    expect((await wait(link.id)).reason).to.match(
+      /^0 of 25 USDT; expires when bsc was read past .*it is not followed yet: start a worker$/,
+    );
     await shop.scanned('bsc', expiry);
     const { reason, delayMs } = await wait(link.id);
     expect(reason).to.include(`it is read up to ${link.expires_at}`);
     expect(delayMs).to.be.within(1_000, 60_000);
-    await shop.scanned('tron', expiry);
-    await shop.scanned('bsc', new Date(expiry.getTime() + 1));
-    expect((await wait(link.id)).reason).to.include('tron was read past');
     const narrow = await shop.row((await shop.link({ customerId: link.customer_id, network: 'bsc', expiresInS: 300 })).id);
     shop.pass(301);
     expect((await wait(narrow.id)).reason).to.include('bsc');
@@ -70,10 +69,25 @@ describe('the expiry of a payment link', function () {
     expect((await at(link.id)).status).to.equal('completed');
   });
 
-  it('waits for no chain that a link does not take', async () => {
-    const link = await shop.link({ customerId: await shop.customer(), network: 'tron' });
+  it('waits for no chain that a link was not offered on', async () => {
+    const link = await newLink();
+    expect((await shop.row(link.id)).offeredNetworks).to.deep.equal(['bsc']);
     shop.pass(HOUR_S + 1);
+    await shop.scanned('tron', new Date(link.created_at));
+    await shop.scanned('bsc', shop.clock.now);
     expect((await at(link.id)).status).to.equal('expired');
+  });
+
+  it('is held by a chain that was offered and is switched off, and says what to set', async () => {
+    const link = await newLink();
+    shop.pass(HOUR_S + 1);
+    const { settings } = shop.deps;
+    const off = { ...shop.deps, settings: { ...settings, payments: { ...settings.payments, watchedNetworks: [] } } };
+    const step = await advancePaymentLink(off, { linkId: link.id });
+    expect(step).to.include({ kind: 'wait' });
+    expect(step.kind === 'wait' && step.reason).to.match(/it was offered and is switched off: set BSC_RPC_URLS and start a worker$/);
+    await shop.scanned('bsc', shop.clock.now);
+    expect(await advancePaymentLink(off, { linkId: link.id })).to.include({ status: 'expired' });
   });
 
   it('waits for money on its way that came in time, and counts it', async () => {

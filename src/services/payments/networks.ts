@@ -1,0 +1,25 @@
+import { type Mode, NETWORKS, type Network } from '../../domain/assets.ts';
+import type { ServiceSettings } from '../deps.ts';
+import { Refusal } from '../refusal.ts';
+
+/** What the operator sets to have a network watched. */
+export const WATCHED_BY: Readonly<Record<Network, string>> = { bsc: 'BSC_RPC_URLS', tron: 'TRON_API_URLS' };
+
+/**
+ * The networks on which somebody may be asked to pay now: in live mode those that this installation reads, in test mode, where no chain is
+ * asked, all of them. `only`: the one that a link is narrowed to.
+ */
+export function payableNetworks(settings: ServiceSettings, mode: Mode, only: Network | null): Network[] {
+  const watched = mode === 'test' ? NETWORKS : settings.payments.watchedNetworks;
+  return NETWORKS.filter((network) => watched.includes(network) && (only === null || only === network));
+}
+
+/** Throws an INVALID {@link Refusal} for a network on which nobody would see the money. */
+export function refuseUnwatched(settings: ServiceSettings, mode: Mode, network: Network | null): void {
+  if (network === null || payableNetworks(settings, mode, network).length > 0) return;
+  throw new Refusal(
+    'INVALID',
+    `network ${network} is not watched by this gateway, so a payment there would not be seen. The operator has to set ${WATCHED_BY[network]} first.`,
+    'network',
+  );
+}
