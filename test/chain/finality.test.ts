@@ -159,4 +159,32 @@ describe('finality that is a hash', function () {
       expect(await rowOf(good)).to.include({ block_number: String(height), generation: 1 });
     });
   }
+
+  it('verifies and withdraws nothing where endpoints name different blocks as final, says so, and goes on', async () => {
+    await settled();
+    const forked = await live.chain.mine();
+    await live.chain.mine(10);
+    const other = await frozenNode(live.chain, forked);
+    await live.chain.anvil.rpc('anvil_rollback', [11]);
+    const good = await pay(live.chain.accounts[0]);
+    await live.chain.mine(9);
+    await settled();
+    const before = await cursor();
+    live.proxy.fault = away;
+    second().fault = other;
+    await looks(4, 300);
+    const during = await cursor();
+    for (const name of ['verified_number', 'anchored_number', 'anchored_hash']) expect(during[name], name).to.equal(before[name]);
+    const { host } = new URL(second().url);
+    expect((during['stops'] as Record<string, { reason: string }>)['roll-back']?.reason).to.match(
+      new RegExp(`^${host} names 0x[0-9a-f]{64} as final at block \\d+ of bsc; .* holds 0x[0-9a-f]{64}, .*no answer`),
+    );
+    expect((await rowOf(good))['block_hash']).to.be.a('string');
+    live.proxy.fault = undefined;
+    second().fault = undefined;
+    await live.chain.mine(10);
+    await settled();
+    expect((await cursor())['stops']).to.deep.equal({});
+    expect(await advanced(good)).to.equal('completed');
+  });
 });
