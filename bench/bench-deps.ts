@@ -25,6 +25,7 @@ export function depsOf(orm: Orm): Deps {
         dustFloorUnits: new Map(),
         stuckAfterMs: 1,
         webhookMaxAttempts: 5,
+        webhookRetentionMs: 90 * 24 * 60 * 60_000,
         payments: { minimumCents: 500n, toleranceBasisPoints: 50n, bscChainId: 56, watchedNetworks: [] },
       },
       ...{ webhookTarget: { allowedCidrs: [], allowHttp: false }, blockIntervalMs: { bsc: 1, tron: 1 }, sessions: { idleMs: 1, maxMs: 1 } },

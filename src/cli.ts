@@ -3,6 +3,7 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { addAllowIpCommands } from './cli/allow-ip.ts';
+import { addArchiveCommands } from './cli/archive.ts';
 import { addConfigCommands } from './cli/config.ts';
 import { addDepositCommands } from './cli/deposits.ts';
 import { addKeyCommands } from './cli/keys.ts';
@@ -34,6 +35,7 @@ addDepositCommands(program);
 addWebhookCommands(program);
 addRescanCommand(program);
 addReconcileCommand(program);
+addArchiveCommands(program);
 
 // Not awaited: a module that never settles would hide the exit code of a process that ends by itself.
 void runProgram(program, process.argv.slice(2));

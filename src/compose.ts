@@ -100,6 +100,7 @@ export function settingsOf(config: Config): ServiceSettings {
     dustFloorUnits: thresholds(config.payments.dustFloorUnits),
     stuckAfterMs: config.stuckAfterMs,
     webhookMaxAttempts: config.webhooks.maxAttempts,
+    webhookRetentionMs: config.webhooks.retentionMs,
     webhookTarget: { allowedCidrs: config.webhooks.allowedCidrs, allowHttp: config.webhooks.allowHttp, caPem: config.webhooks.caPem },
     blockIntervalMs: BLOCK_INTERVAL_MS,
     payments: {

@@ -73,6 +73,14 @@ export const MONEY_VARIABLES = {
     example: '5',
     about: 'Attempts of one delivery, with gaps of 1 s, 5 s, 15 s, 1 min (and 5 min before a sixth).',
   }),
+  WEBHOOK_RETENTION: variable({
+    group: 'webhooks',
+    parser: parse.duration('7d', '3650d'),
+    default: '90d',
+    example: '90d',
+    about:
+      'For how long a finished delivery and the answers to its attempts are kept and can be resent. Events and the ledger stay. A month can be detached only when it is older than this.',
+  }),
   WEBHOOK_ALLOWED_CIDRS: variable({
     group: 'webhooks',
     parser: parse.cidrs,

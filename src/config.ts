@@ -155,6 +155,7 @@ function assemble(values: Values, warnings: readonly string[]) {
     },
     webhooks: {
       maxAttempts: values.WEBHOOK_MAX_ATTEMPTS,
+      retentionMs: values.WEBHOOK_RETENTION,
       allowedCidrs: values.WEBHOOK_ALLOWED_CIDRS ?? [],
       allowHttp: values.WEBHOOK_ALLOW_HTTP,
       /** PEM text of additional authorities. */

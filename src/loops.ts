@@ -4,11 +4,13 @@ import { purgeSessions } from './services/access/sessions.ts';
 import { foldBalances, foldCounts } from './services/balance-totals.ts';
 import { purgeStrangers } from './services/chain/strangers.ts';
 import { purgeSlots } from './services/deliveries/purge-slots.ts';
+import { removeOldDeliveries } from './services/deliveries/retention.ts';
 import { foldMonths } from './services/deposits/monthly-limit.ts';
 import { keepPricesFresh } from './services/deposits/price.ts';
 import type { Deps } from './services/deps.ts';
 import { purgeAnswers } from './services/idempotency.ts';
 import { noteFailedRun, noteGoodRun, registerLoops, takeTurn } from './services/loop-runs.ts';
+import { makeMonthsAhead } from './services/months/make.ts';
 import { performOutbox } from './services/outbox.ts';
 import { repairDeposits, repairPayments } from './services/repair.ts';
 import { repairDeliveries } from './services/repair-deliveries.ts';
@@ -60,6 +62,8 @@ function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
     { name: 'prices', everyMs: 15 * SECOND_MS, work: () => keepPricesFresh(deps) },
     { name: 'stored answers', everyMs: MINUTE_MS, shared: true, work: () => purgeAnswers(deps) },
     { name: 'webhook slots', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeSlots(deps) },
+    { name: 'months', everyMs: 10 * MINUTE_MS, shared: true, work: () => makeMonthsAhead(deps) },
+    { name: 'old deliveries', everyMs: 10 * MINUTE_MS, shared: true, work: () => removeOldDeliveries(deps) },
     { name: 'sessions', everyMs: 5 * MINUTE_MS, shared: true, work: () => purgeSessions(deps) },
     { name: 'strange tokens', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeStrangers(deps) },
   ];

@@ -203,6 +203,7 @@ const ROWS: Record<VariableName, Row> = {
     bad: ['BNB=0x1', `DOGE=${USDT_BSC}`, USDT_BSC, `BNB=${USDT_BSC},BNB=${USDT_BSC}`],
   },
   PRICE_MAX_AGE: { good: [['1h', (c) => c.prices.maxAgeMs, 3_600_000]], bad: ['1s', '8d', '3600'] },
+  WEBHOOK_RETENTION: { good: [['30d', (c) => c.webhooks.retentionMs, 30 * 86_400_000]], bad: ['6d', '3651d', '90', ...NUMBERS_BAD] },
   WEBHOOK_MAX_ATTEMPTS: { good: [['6', (c) => c.webhooks.maxAttempts, 6]], bad: ['0', '7', ...NUMBERS_BAD] },
   WEBHOOK_ALLOWED_CIDRS: { good: [['127.0.0.1', (c) => c.webhooks.allowedCidrs, ['127.0.0.1']]], bad: CIDRS_BAD },
   WEBHOOK_ALLOW_HTTP: {

@@ -7,6 +7,7 @@ import { linkTemporal, type TemporalLink } from '../temporal/client.ts';
 import { missingSearchAttributes } from '../temporal/search-attributes.ts';
 import { checkBalances } from './doctor-balances.ts';
 import { bad, type Check, good } from './doctor-check.ts';
+import { checkMonths } from './doctor-months.ts';
 import { reasonOf } from './ground.ts';
 import { reachTemporal } from './reach.ts';
 
@@ -32,6 +33,7 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
       await checkSchema(em),
       checkClock(ours, row?.at ?? '0'),
       ...(await checkBalances(em)),
+      ...(await checkMonths(em, new Date())),
     ];
   } catch (error) {
     log.debug({ err: error }, 'the database could not be examined');

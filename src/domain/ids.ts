@@ -36,3 +36,23 @@ export function isUuid(text: string): boolean {
 
 /** The activity in which a deposit waits: `advance:confirming` is the way out of confirming. There is one of it at a time. */
 export const advanceActivityId = (state: string): string => `advance:${state}`;
+
+/**
+ * The lowest id whose time is not before `date`. Ids of events, deliveries and ledger transactions begin with a time in milliseconds and lie in
+ * the partition of its month, so a lower bound keeps a query away from the months before. Known to the database as `lowest_id`.
+ */
+export function lowestId(date: Date): string {
+  const hex = Math.max(0, Math.floor(date.getTime())).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/** The time that such an id begins with. */
+export function timeOfId(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}
+
+/** The lowest and the highest id of the same millisecond: a delivery and its event have the same one. */
+export function idsOfMoment(id: string): readonly [lowest: string, highest: string] {
+  const time = id.slice(0, 13);
+  return [`${time}-0000-0000-000000000000`, `${time}-ffff-ffff-ffffffffffff`];
+}

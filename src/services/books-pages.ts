@@ -167,23 +167,31 @@ const DEPOSIT = `
   ) sides
   group by deposit_id, ${ASSET}, account having sum(expected) <> sum(found)`;
 
-// A deposit that came back after it had failed may be completed again: each completion of the audit trail has one credit.
+// A deposit that came back after it had failed may be completed again: each completion of the audit trail has one credit. Where months were
+// detached the trail of an old deposit may lack its beginning; credits of before what is left of it are not compared.
 const CREDIT = `
   select d.id as deposit_id, null::uuid as ledger_transaction_id, d.merchant_id, d.mode, d.network, d.currency, null::varchar as account,
     counted.expected, counted.found, null::timestamptz as since
   from deposits d
+  cross join (
+    select case when bool_or(detached_at is not null) then min(first_month) filter (where detached_at is null) end as kept_from from partition_months
+  ) months
   left join (
-    select deposit_id, count(*) as times from deposit_transitions where to_state = 'completed' and deposit_id > ? and deposit_id <= ? group by 1
-  ) done on done.deposit_id = d.id
+    select deposit_id, min(sequence) as first, count(*) filter (where to_state = 'completed') as times
+    from deposit_transitions where deposit_id > ? and deposit_id <= ? group by 1
+  ) trail on trail.deposit_id = d.id
   left join (
-    select deposit_id, count(*) as times from (
-      select t.deposit_id, t.id from ledger_transactions t join ledger_entries e on e.transaction_id = t.id
-      where e.account = 'available' and t.deposit_id > ? and t.deposit_id <= ? group by 1, 2 having sum(e.amount_units) > 0
+    select deposit_id, array_agg(sequence) as sequences from (
+      select t.deposit_id, t.id, t.sequence from ledger_transactions t join ledger_entries e on e.transaction_id = t.id
+      where e.account = 'available' and t.deposit_id > ? and t.deposit_id <= ? group by 1, 2, 3 having sum(e.amount_units) > 0
     ) credits group by 1
   ) credited on credited.deposit_id = d.id
+  cross join lateral (
+    select coalesce(d.created_at < months.kept_from::timestamp at time zone 'UTC' and coalesce(trail.first, 2) > 1, false) as cut
+  ) old
   cross join lateral (select
-    greatest(coalesce(done.times, 0), case when d.status in ('completed', 'settled') then 1 else 0 end)::numeric as expected,
-    coalesce(credited.times, 0)::numeric as found
+    greatest(coalesce(trail.times, 0), case when not old.cut and d.status in ('completed', 'settled') then 1 else 0 end)::numeric as expected,
+    (select count(*) from unnest(credited.sequences) s where not old.cut or s >= coalesce(trail.first, d.sequence + 1))::numeric as found
   ) counted
   where d.id > ? and d.id <= ? and counted.expected <> counted.found`;
 

@@ -57,6 +57,8 @@ export type ServiceSettings = {
   readonly dustFloorUnits: ReadonlyMap<string, bigint>;
   readonly stuckAfterMs: number;
   readonly webhookMaxAttempts: number;
+  /** For how long finished deliveries are kept. */
+  readonly webhookRetentionMs: number;
   readonly webhookTarget: { readonly allowedCidrs: readonly string[]; readonly allowHttp: boolean; readonly caPem?: string | undefined };
   /** Blocks are expected this often, by network; only pauses between looks depend on it. */
   readonly blockIntervalMs: Readonly<Record<Network, number>>;

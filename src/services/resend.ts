@@ -1,7 +1,7 @@
 import { Event, WebhookDelivery } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import { isoSeconds, TEST_EVENT } from '../domain/events.ts';
-import { eventWorkflowId, isUuid, resendWorkflowId } from '../domain/ids.ts';
+import { eventWorkflowId, idsOfMoment, isUuid, resendWorkflowId, timeOfId } from '../domain/ids.ts';
 import type { Deps } from './deps.ts';
 import { findEndpoint, findTarget } from './endpoints.ts';
 import { recordEvent } from './events.ts';
@@ -13,6 +13,7 @@ import { transact } from './transact.ts';
 
 /** A delivery that is resent for ever must not make its own view endless: only the latest attempts are shown. */
 const MAX_ATTEMPTS_SHOWN = 20;
+const DAY_MS = 24 * 60 * 60_000;
 /** The most that one call resends. */
 export const RESEND_BATCH = 1_000;
 /** The pause between two first attempts of resends by one call: an endpoint that has just come back is not flooded. */
@@ -47,7 +48,9 @@ export async function getEvent(deps: Deps, input: Scope & { readonly id: string 
   const row = isUuid(id) ? await em.findOne(Event, { id, merchantId, mode }) : null;
   if (!row) throw notFound('event');
   const { data } = JSON.parse(Buffer.from(row.body).toString('utf8')) as { data: Record<string, unknown> };
-  const deliveries = await em.find(WebhookDelivery, { eventId: row.id }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  const [$gte, $lte] = idsOfMoment(row.id);
+  const where = { eventId: row.id, id: { $gte, $lte } };
+  const deliveries = await em.find(WebhookDelivery, where, { orderBy: { createdAt: 'asc', id: 'asc' } });
   return { id: row.id, event: row.type, data, timestamp: isoSeconds(row.occurredAt), deliveries: await presentDeliveries(em, deliveries) };
 }
 
@@ -57,7 +60,7 @@ export async function getEvent(deps: Deps, input: Scope & { readonly id: string 
  */
 export async function resendDelivery(deps: Deps, input: Scope & { readonly id: string }): Promise<DeliveryView> {
   return await transact(deps, async (tx) => {
-    const delivery = await lockDelivery(tx.em, input);
+    const delivery = await lockDelivery(tx.em, deps, input);
     const now = deps.now();
     delivery.status = 'pending';
     delivery.round += 1;
@@ -157,7 +160,15 @@ function randomSequence(deps: Deps): number {
   return Number.parseInt(deps.newId().slice(0, 7), 16);
 }
 
-async function lockDelivery(em: Em, input: Scope & { readonly id: string }): Promise<WebhookDelivery> {
+/** An id tells how old it is, so a delivery that was removed can be told from one that never was, without a look at whose it is. */
+function noDelivery(deps: Deps, id: string): Refusal {
+  const keptMs = deps.settings.webhookRetentionMs;
+  if (!isUuid(id) || timeOfId(id).getTime() >= deps.now().getTime() - keptMs) return notFound('webhook delivery');
+  const days = Math.floor(keptMs / DAY_MS);
+  return new Refusal('NOT_FOUND', `There is no such webhook delivery. Deliveries are removed after ${days} days; their events are kept.`);
+}
+
+async function lockDelivery(em: Em, deps: Deps, input: Scope & { readonly id: string }): Promise<WebhookDelivery> {
   const [found] = isUuid(input.id)
     ? await em.execute<{ id: string; enabled: boolean; deleted: boolean }[]>(
         `select d.id, e.enabled, e.deleted_at is not null as deleted from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
@@ -165,7 +176,7 @@ async function lockDelivery(em: Em, input: Scope & { readonly id: string }): Pro
         [input.id, input.merchantId, input.mode],
       )
     : [];
-  if (!found) throw notFound('webhook delivery');
+  if (!found) throw noDelivery(deps, input.id);
   if (found.deleted) throw new Refusal('INVALID', 'The webhook endpoint of this delivery was deleted.');
   if (!found.enabled) throw new Refusal('INVALID', 'The webhook endpoint of this delivery is disabled. Enable it first.');
   const delivery = await em.findOneOrFail(WebhookDelivery, found.id);

@@ -122,6 +122,7 @@ export function testSettings(settings: Partial<ServiceSettings> = {}): ServiceSe
     dustFloorUnits: new Map(),
     stuckAfterMs: 3_600_000,
     webhookMaxAttempts: 5,
+    webhookRetentionMs: 90 * 24 * 60 * 60_000,
     webhookTarget: { allowHttp: true, allowedCidrs: ['127.0.0.0/8'] },
     payments: { minimumCents: 500n, toleranceBasisPoints: 50n, bscChainId: 56, watchedNetworks: ['bsc', 'tron'] },
     blockIntervalMs: { bsc: 3_000, tron: 3_000 },

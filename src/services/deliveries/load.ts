@@ -1,5 +1,6 @@
 import type { EarlierSecret } from '../../db/entities/webhook-endpoint.ts';
 import type { Em } from '../../db/orm.ts';
+import { idsOfMoment, isUuid } from '../../domain/ids.ts';
 import type { SealBox } from '../deps.ts';
 
 /** Everything one attempt needs, read in one query. */
@@ -55,15 +56,16 @@ const SLOT_OWNER = `case when w.payment_link_id is null then w.id else md5(w.mer
 
 /** Reads a delivery with its event, endpoint and newest attempt. Undefined for an unknown id. */
 export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDelivery | undefined> {
+  if (!isUuid(deliveryId)) return undefined;
   const rows = await em.execute<Row[]>(
     `select d.id, d.status, d.round, d.next_attempt_at, d.event_id, d.event_type, e.body, e.merchant_id, w.id as endpoint_id, ${SLOT_OWNER} as slot_owner, w.url, w.enabled, w.deleted_at is not null as deleted,
        w.secret_sealed, w.earlier_secrets, a.number, a.started_at, a.finished_at
      from webhook_deliveries d
-     join events e on e.id = d.event_id
+     join events e on e.id = d.event_id and e.id between ? and ?
      join webhook_endpoints w on w.id = d.endpoint_id
-     left join lateral (select number, started_at, finished_at from webhook_attempts where delivery_id = d.id and round = d.round order by number desc limit 1) a on true
+     left join lateral (select number, started_at, finished_at from webhook_attempts where delivery_id = ? and round = d.round order by number desc limit 1) a on true
      where d.id = ?`,
-    [deliveryId],
+    [...idsOfMoment(deliveryId), deliveryId, deliveryId],
   );
   const row = rows[0];
   return row ? fromRow(row) : undefined;

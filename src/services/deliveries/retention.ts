@@ -1,0 +1,37 @@
+import { lowestId } from '../../domain/ids.ts';
+import type { Deps } from '../deps.ts';
+
+const PIECE = 1_000;
+/** A backlog is removed in one go as far as this; the rest waits for the next turn. */
+const MAX_PIECES = 500;
+
+/**
+ * Removes finished deliveries whose events are older than `WEBHOOK_RETENTION`, with their attempts, piece by piece and oldest first. Events stay,
+ * and so does a delivery that is on its way, however old. Several workers may run it: each takes other rows. Returns how many it removed.
+ */
+export async function removeOldDeliveries(deps: Deps): Promise<number> {
+  const before = lowestId(new Date(deps.now().getTime() - deps.settings.webhookRetentionMs));
+  let removed = 0;
+  for (let pieces = 0; pieces < MAX_PIECES; pieces += 1) {
+    const rows = await removePiece(deps, before);
+    removed += rows;
+    if (rows < PIECE) break;
+  }
+  return removed;
+}
+
+async function removePiece(deps: Deps, before: string): Promise<number> {
+  // The rows are locked by a statement of its own, so that the attempts are removed before their delivery.
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const rows = await em.execute<{ id: string }[]>(
+      `select id from webhook_deliveries where id < ? and status <> 'pending' order by id limit ${PIECE} for update skip locked`,
+      [before],
+    );
+    if (rows.length === 0) return 0;
+    const ids = rows.map(({ id }) => id);
+    const list = ids.map(() => '?').join(', ');
+    await em.execute(`delete from webhook_attempts where delivery_id in (${list})`, ids);
+    await em.execute(`delete from webhook_deliveries where id in (${list})`, ids);
+    return ids.length;
+  });
+}

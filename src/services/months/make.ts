@@ -1,0 +1,77 @@
+import type { Em } from '../../db/orm.ts';
+import { type Month, monthAfter, monthsToMake } from '../../domain/months.ts';
+import type { Deps } from '../deps.ts';
+import { PARTITIONED_TABLES, partitionOf } from './tables.ts';
+
+/** One worker at a time. The number means nothing. */
+const LOCK_KEY = 7_204_611;
+/**
+ * Shorter than a second, after which PostgreSQL looks for a deadlock: so it is always this side that gives up, never a transaction of money.
+ * It is also the longest that anybody has to wait behind this one.
+ */
+const LOCK_TIMEOUT = '500ms';
+/** Several months at once are some hundred tables and indexes; shorter than the silence after which a connection is given up. */
+const WORK_TIMEOUT = '20s';
+const END_CHECK = 'months_end';
+
+/**
+ * Makes the partitions of the next three months by the clock of `deps`, and ends the newest ones, which until then take every later row. Where
+ * nobody did that for a long time, the newest ones end behind the next month and are larger than others. Nothing to do, and another worker at it,
+ * are no errors. Returns the months made. Throws when a lock cannot be had at once: the next turn tries again.
+ */
+export async function makeMonthsAhead(deps: Deps): Promise<readonly Month[]> {
+  const em = deps.orm.em.fork();
+  const newest = await newestMonth(em);
+  const wanted = newest === undefined ? undefined : monthsToMake(newest, deps.now());
+  if (newest === undefined || !wanted) return [];
+  await proveEnd(em, newest, wanted.first);
+  const made = await em.transactional(async (tx) => {
+    const [lock] = await tx.execute<{ mine: boolean }[]>(
+      `select pg_try_advisory_xact_lock(${LOCK_KEY}) as mine, set_config('lock_timeout', '${LOCK_TIMEOUT}', true), set_config('statement_timeout', '${WORK_TIMEOUT}', true)`,
+    );
+    if (!lock?.mine || (await newestMonth(tx)) !== newest) return [];
+    await tx.execute('select make_months(?::date, ?::date)', [`${wanted.first}-01`, `${wanted.last}-01`]);
+    for (const table of PARTITIONED_TABLES) {
+      await tx.execute(`alter table ${partitionOf(table.name, newest)} drop constraint if exists ${END_CHECK}`);
+    }
+    return monthsBetween(wanted.first, wanted.last);
+  });
+  if (made.length > 0) deps.log.info({ months: made }, 'partitions were made for the months ahead');
+  return made;
+}
+
+/** The month with which the newest partitions begin; undefined while there are none. */
+export async function newestMonth(em: Em): Promise<Month | undefined> {
+  const [row] = await em.execute<{ month: Month | null }[]>(`select to_char(max(first_month), 'YYYY-MM') as month from partition_months`);
+  return row?.month ?? undefined;
+}
+
+/**
+ * A partition that holds rows is read through when it gets its end, under a lock that keeps everybody out. A check that says the same, and was
+ * proven before under a lock that keeps nobody out, saves that. Those ahead of time are empty and need none.
+ */
+async function proveEnd(em: Em, newest: Month, end: Month): Promise<void> {
+  for (const table of PARTITIONED_TABLES) {
+    const partition = partitionOf(table.name, newest);
+    const [row] = await em.execute<{ used: boolean }[]>(`select exists (select 1 from ${partition}) as used`);
+    if (!row?.used) continue;
+    const bound = (month: Month): string => table.bound(`${month}-01`);
+    const [first] = await em.execute<{ month: Month }[]>(`select to_char(min(first_month), 'YYYY-MM') as month from partition_months`);
+    const above = first?.month === newest ? '' : `${table.key} >= ${bound(newest)} and `;
+    await em.transactional(async (tx) => {
+      await tx.execute(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+      await tx.execute(`alter table ${partition} drop constraint if exists ${END_CHECK}`);
+      await tx.execute(`alter table ${partition} add constraint ${END_CHECK} check (${above}${table.key} < ${bound(end)}) not valid`);
+    });
+    await em.transactional(async (tx) => {
+      await tx.execute(`set local statement_timeout = '${WORK_TIMEOUT}'`);
+      await tx.execute(`alter table ${partition} validate constraint ${END_CHECK}`);
+    });
+  }
+}
+
+function monthsBetween(first: Month, last: Month): Month[] {
+  const months: Month[] = [];
+  for (let month = first; month <= last; month = monthAfter(month, 1)) months.push(month);
+  return months;
+}

@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { lowestId } from '../../../src/domain/ids.ts';
+import { makeMonthsAhead } from '../../../src/services/months/make.ts';
+import { partitionOf } from '../../../src/services/months/tables.ts';
+import { type Calendar, startCalendar } from './world.ts';
+
+describe('partitions of the months ahead', function () {
+  this.timeout(60_000);
+  let world: Calendar;
+  before(async () => {
+    world = await startCalendar('2026-11-22T10:00:00Z');
+  });
+  after(() => world?.stop());
+
+  const months = async () =>
+    (await world.sql<{ month: string }>(`select to_char(first_month, 'YYYY-MM') as month from partition_months order by 1`)).map(
+      ({ month }) => month,
+    );
+  const partitions = async (table: string) =>
+    (
+      await world.sql<{ name: string }>(
+        `select relname as name from pg_class c join pg_inherits i on i.inhrelid = c.oid where i.inhparent = ?::regclass and relkind = 'r' order by 1`,
+        [table],
+      )
+    ).map(({ name }) => name);
+
+  it('lie where the program and the database say alike', async () => {
+    const at = new Date('2026-12-01T00:00:00.001Z');
+    const [row] = await world.sql<{ id: string }>('select lowest_id(?)::text as id', [at]);
+    expect(row?.id).to.equal(lowestId(at));
+  });
+
+  it('are made when a month begins, once, also by several workers, and the rows go on in them', async () => {
+    expect(await makeMonthsAhead(world.deps)).to.deep.equal([]);
+    await world.simulate('completed');
+    world.setClock('2026-12-01T00:00:00Z');
+    const made = await Promise.all(Array.from({ length: 4 }, () => makeMonthsAhead(world.deps).catch(() => [])));
+    if (made.flat().length === 0) await makeMonthsAhead(world.deps);
+    expect(await months()).to.deep.equal(['2026-11', '2026-12', '2027-01', '2027-02', '2027-03']);
+    expect(await makeMonthsAhead(world.deps)).to.deep.equal([]);
+    await world.simulate('completed');
+    for (const table of ['events', 'webhook_deliveries', 'deposit_transitions', 'ledger_transactions', 'ledger_entries'])
+      expect(Object.keys(await world.rowsByPartition(table)).sort(), table).to.deep.equal([
+        partitionOf(table, '2026-11'),
+        partitionOf(table, '2026-12'),
+      ]);
+    expect((await partitions('webhook_attempts')).at(-1)).to.equal('webhook_attempts_2027_03');
+  });
+
+  it('that nobody made for a year stop no money, and are ordered again afterwards with every row in its place', async () => {
+    world.setClock('2028-02-10T10:00:00Z');
+    await world.simulate('completed');
+    expect(await world.rowsByPartition('events')).to.include({ events_2027_03: 3 });
+    expect(await makeMonthsAhead(world.deps)).to.deep.equal(['2028-04', '2028-05']);
+    await world.simulate('completed');
+    world.setClock('2028-04-01T00:00:00Z');
+    expect(await makeMonthsAhead(world.deps)).to.deep.equal(['2028-06', '2028-07']);
+    await world.simulate('completed');
+    const rows = await world.rowsByPartition('deposit_transitions');
+    expect(rows).to.deep.equal({
+      ...{ deposit_transitions_2026_11: 3, deposit_transitions_2026_12: 3, deposit_transitions_2027_03: 6, deposit_transitions_2028_04: 3 },
+    });
+    const left = await world.sql(`select conname from pg_constraint where conname = 'months_end'`);
+    expect(left).to.deep.equal([]);
+  });
+
+  it('wait for nobody for long: a reader that holds a table stops neither them for ever nor the money', async () => {
+    world.setClock('2028-06-01T00:00:00Z');
+    const reader = world.deps.orm.em.fork();
+    await reader.begin();
+    try {
+      await reader.execute('select count(*) from events');
+      const failed = await makeMonthsAhead(world.deps).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(String(failed)).to.contain('lock timeout');
+      await world.simulate('completed');
+    } finally {
+      await reader.rollback();
+    }
+    expect(await makeMonthsAhead(world.deps)).to.deep.equal(['2028-08', '2028-09']);
+  });
+
+  it('keep the guards of their tables', async () => {
+    for (const table of ['events', 'ledger_transactions', 'ledger_entries', 'deposit_transitions']) {
+      for (const partition of await partitions(table)) {
+        const refused = await world.sql(`truncate ${partition} cascade`).then(
+          () => 'done',
+          (error: unknown) => String(error),
+        );
+        expect(refused, partition).to.contain('never changed or removed');
+      }
+      const refused = await world.sql(`delete from ${table}`).then(
+        () => 'done',
+        (error: unknown) => String(error),
+      );
+      expect(refused, table).to.contain('never changed or removed');
+    }
+  });
+});
