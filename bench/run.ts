@@ -13,6 +13,10 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
   latency: { about: 'from a mined block to deposit.detected at the receiver', load: () => import('./latency.ts') },
   waiting: { about: '5,000 deposits that wait on a chain that stands still (about 10 minutes)', load: () => import('./waiting.ts') },
   scan: { about: 'reading blocks against JSON.parse of the same bytes', load: () => import('./scan.ts') },
+  'block-writes': {
+    about: 'one block with many deposits, many payments of one customer, many strange tokens',
+    load: () => import('./block-writes.ts'),
+  },
   'catch-up': {
     about: 'an hour of blocks within a budget, 50,000 without one, and the memory of it (BENCH_CATCH_UP, about 12 minutes)',
     load: () => import('./catch-up.ts'),

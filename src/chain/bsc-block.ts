@@ -61,7 +61,7 @@ export function readBlockBody(block: unknown): RpcBlock {
   return body;
 }
 
-type Sum = { txHash: string; to: string; from: string | null; kind: 'native' | 'token'; amountUnits: bigint };
+type Sum = { txHash: string; to: string; from: string | null; kind: 'native' | 'token'; amountUnits: bigint; inside?: true };
 
 /** Gathers the single movements of money of one block. Whatever finds more of them (a trace, say) adds them here. */
 class Collector {
@@ -107,6 +107,7 @@ function add(sums: Map<string, Sum>, part: Sum): void {
   }
   sum.amountUnits += part.amountUnits;
   if (sum.from !== part.from) sum.from = null;
+  if (part.inside) sum.inside = true;
 }
 
 function withCurrency(sum: Sum): Transfer {
@@ -147,7 +148,7 @@ export function decodeBlock(ref: BlockRef, block: RpcBlock, receipts: unknown, r
     if (transaction.value !== '0x0' && transaction.to !== null && rules.watched.has(transaction.to, 2))
       creditNative(found, transaction, rules.watched);
     for (const part of internals?.get(transaction.hash) ?? [])
-      creditPart(found, { ...part, kind: 'native' }, rules.watched.isOwn(part.from, 2));
+      creditPart(found, { ...part, kind: 'native', inside: true }, rules.watched.isOwn(part.from, 2));
     if (rules.naming) noteNamed(named, transaction, rules.naming);
     const tokenLogs = readLogs(found, receipt, rules.token, rules.watched);
     checkLogs(ref, receipt, tokenLogs, rules.token);

@@ -31,6 +31,8 @@ export type Transfer = {
   readonly currency: Currency;
   readonly kind: AssetKind;
   readonly amountUnits: bigint;
+  /** A trace alone showed it, or a part of it. */
+  readonly inside?: true;
 };
 
 /** Something arrived that is never credited (another token, an odd log): kept for the operator, `reason` says what it was. */

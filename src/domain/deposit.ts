@@ -77,7 +77,7 @@ export type AdvanceFacts = {
 
 export type AdvanceDecision =
   | { readonly kind: 'move'; readonly to: DepositState; readonly failureCode: FailureCode | null; readonly reason: string | null }
-  | { readonly kind: 'wait'; readonly reason: string; readonly waitsFor: 'block' | 'finality' | 'read' | 'price' | 'operator' }
+  | { readonly kind: 'wait'; readonly reason: string; readonly waitsFor: 'block' | 'finality' | 'read' | 'proof' | 'price' | 'operator' }
   | { readonly kind: 'rest' };
 
 /** The next step that the chain permits, or why there is none. Pure: the same facts give the same decision. */
@@ -109,9 +109,16 @@ function decideCompletion(facts: AdvanceFacts, confirmations: number): AdvanceDe
       waitsFor: 'finality',
     };
   }
-  if (facts.verifiedNumber < facts.blockNumber || !facts.verified) {
+  // A transfer that left a log is in the second read or it is not there; what a contract passed on may have been shown by one trace alone.
+  if (facts.verifiedNumber < facts.blockNumber || (!facts.verified && facts.currency === 'USDT')) {
     return { kind: 'wait', reason: `block ${facts.blockNumber} is final and waits for its second read`, waitsFor: 'read' };
   }
+  if (!facts.verified)
+    return {
+      kind: 'wait',
+      reason: `a single trace of block ${facts.blockNumber} showed the amount: it waits for a second trace or a balance`,
+      waitsFor: 'proof',
+    };
   if (facts.belowMinimum)
     return {
       kind: 'move',

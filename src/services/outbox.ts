@@ -24,14 +24,29 @@ const QUARANTINE_BATCH = 10;
 const AWAY_PAUSE_MS = 2_000;
 const MAX_ERROR_LENGTH = 480;
 
-/** Writes a message inside the caller's transaction. */
-export async function insertOutbox(em: Em, deps: Deps, workflowId: string, message: ActorMessage): Promise<OutboxRow> {
+/** Writes messages inside the caller's transaction, in one statement and in their order. */
+export async function insertOutbox(em: Em, deps: Deps, messages: readonly Omit<OutboxRow, 'id'>[]): Promise<OutboxRow[]> {
+  if (messages.length === 0) return [];
   const now = deps.now();
-  const [row] = await em.execute<[{ id: string }]>(
-    `insert into outbox (kind, workflow_id, message, tries, created_at, next_try_at) values (?, ?, ?::jsonb, 0, ?, ?) returning id::text as id`,
-    [message.signal ? 'signal' : 'start', workflowId, JSON.stringify(message), now, new Date(now.getTime() + GRACE_MS)],
+  const values = messages.map(({ workflowId, message }, place) => ({
+    ...{ place, kind: message.signal ? 'signal' : 'start', workflow_id: workflowId, message },
+  }));
+  // The ids are drawn first, so that each is known to belong to its message: the rows of an insert come back in no promised order.
+  const rows = await em.execute<{ id: string; place: number }[]>(
+    `with drawn as (
+       select nextval('outbox_id_seq') as id, m.*
+       from (select * from json_to_recordset(?::json) as r (place int, kind text, workflow_id text, message jsonb) order by place) m
+     ), written as (
+       insert into outbox (id, kind, workflow_id, message, tries, created_at, next_try_at)
+       select id, kind, workflow_id, message, 0, ?::timestamptz, ?::timestamptz from drawn
+     )
+     select id::text as id, place from drawn`,
+    [JSON.stringify(values), now, new Date(now.getTime() + GRACE_MS)],
   );
-  return { id: row.id, workflowId, message };
+  return rows.flatMap(({ id, place }) => {
+    const message = messages[place];
+    return message ? [{ id, ...message }] : [];
+  });
 }
 
 /** Performs one message and removes it. Never throws: what fails stays for {@link performOutbox}. */

@@ -6,7 +6,10 @@ import { insertOutbox, type OutboxRow, performOutboxRows } from './outbox.ts';
 /** One SQL transaction and what it asks of Temporal once it is committed. */
 export type Tx = {
   readonly em: Em;
-  /** Writes the start beside the fact; it is performed right after the commit, or by the outbox loop when that fails. */
+  /**
+   * Asks for a start beside the fact; all of a transaction are written by one statement at its end. It is performed right after the commit,
+   * or by the outbox loop when that fails.
+   */
   enqueue(workflowId: string, message: ActorMessage): Promise<void>;
 };
 
@@ -16,15 +19,17 @@ export type Tx = {
  * case (`deps.outer`) this is a savepoint of it, and the starts wait for its commit.
  */
 export async function transact<T>(deps: Deps, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const rows: OutboxRow[] = [];
+  let rows: readonly OutboxRow[] = [];
   const result = await deps.orm.em.fork().transactional(async (em) => {
-    rows.length = 0;
-    return await work({
+    const messages: Omit<OutboxRow, 'id'>[] = [];
+    const done = await work({
       em,
       enqueue: async (workflowId, message) => {
-        rows.push(await insertOutbox(em, deps, workflowId, message));
+        messages.push({ workflowId, message });
       },
     });
+    rows = await insertOutbox(em, deps, messages);
+    return done;
   });
   if (deps.outer) deps.outer.afterCommit(rows);
   else void performOutboxRows(deps, rows);

@@ -80,6 +80,7 @@ export type FollowingOptions = {
   readonly slotsInAnEpoch?: number;
   readonly others?: number;
   readonly settings?: Partial<Deps['settings']>;
+  readonly now?: () => Date;
 };
 
 /** Starts everything; `fault` is in place before the first call. Finality is twice `slotsInAnEpoch` (1) below the head. */
@@ -91,7 +92,12 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
   const others = await Promise.all(Array.from({ length: options.others ?? 0 }, () => startFaultProxy(chain.url)));
   const api = await startTestApi();
   const contracts = { ...api.deps.settings.contracts, bsc: chain.usdt.address };
-  const deps: Deps = { ...api.deps, settings: { ...api.deps.settings, ...options.settings, contracts }, xpubs: ownXpubs() };
+  const deps: Deps = {
+    ...api.deps,
+    ...(options.now ? { now: options.now } : {}),
+    settings: { ...api.deps.settings, ...options.settings, contracts },
+    xpubs: ownXpubs(),
+  };
   await chain.mine(3);
   const rpc = createRpcPool({ name: 'bsc', urls: [proxy, ...others].map(({ url }) => url), chainId: TEST_CHAIN_ID, timeoutMs: 3_000 });
   const newReader = () => createBscReader({ rpc, usdtContract: chain.usdt.address });

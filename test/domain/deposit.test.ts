@@ -88,6 +88,11 @@ describe('the next step of a deposit', () => {
     ['finality', { finalizedNumber: 99 }, 'block 100 is not final yet: finality stands at 99'],
     ['the second read of the chain', { verifiedNumber: 99 }, 'block 100 is final and waits for its second read'],
     ['the second read of the transfer', { verified: false }, 'block 100 is final and waits for its second read'],
+    [
+      'the proof of what a trace showed',
+      { verified: false, currency: 'BNB' },
+      'a single trace of block 100 showed the amount: it waits for a second trace or a balance',
+    ],
     ['a price', { priced: false, currency: 'BNB' }, 'no price for BNB yet'],
   ];
   for (const [what, change, reason] of MISSING)

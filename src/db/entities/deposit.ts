@@ -79,6 +79,11 @@ const schema = defineEntity({
       where: "currency <> 'USDT' and rate_units is not null",
     },
     { name: 'deposits_proven_index', properties: ['network'], where: 'proven_units is not null and proven_units <> amount_units' },
+    {
+      name: 'deposits_unproven_index',
+      properties: ['network', 'blockNumber'],
+      where: "verified_at is null and block_hash is not null and currency <> 'USDT' and status in ('detected', 'confirming')",
+    },
     { name: 'deposits_sleeping_index', properties: ['network', 'blockNumber'], where: 'wake_at is not null' },
   ],
   checks: [

@@ -36,8 +36,13 @@ export async function commitBlocks(
     await moveCursor(tx.em, deps, cursor, { scannedNumber: last.number, scannedHash: last.hash, ...verified, ...chain });
     await keepBlocks(tx.em, network, blocks);
     let created = 0;
-    for (const block of blocks) created += await recordTransfers(tx, deps, { network, block, prices, headNumber: chain.headNumber });
-    const withdrawn = final ? await markAllVerified(tx.em, deps, network, blocks) : 0;
+    const unproven = new Set<string>();
+    for (const block of blocks) {
+      const recorded = await recordTransfers(tx, deps, { network, block, prices, headNumber: chain.headNumber });
+      created += recorded.created;
+      for (const id of recorded.unproven) unproven.add(id);
+    }
+    const withdrawn = final ? await markAllVerified(tx.em, deps, { network, blocks, unproven }) : 0;
     return { created, foundLate: 0, withdrawn };
   });
 }
@@ -50,15 +55,17 @@ async function keepBlocks(em: Em, network: Network, blocks: readonly ScannedBloc
   );
 }
 
+type AllRead = { readonly network: Network; readonly blocks: readonly ScannedBlock[]; readonly unproven: ReadonlySet<string> };
+
 /** {@link markVerified} for each of these blocks that a deposit is bound to; most blocks of a catch-up hold none. */
-async function markAllVerified(em: Em, deps: Deps, network: Network, blocks: readonly ScannedBlock[]): Promise<number> {
+async function markAllVerified(em: Em, deps: Deps, { network, blocks, unproven }: AllRead): Promise<number> {
   const bound = await em.execute<{ block_number: string }[]>(
     `select distinct block_number from deposits where network = ? and mode = 'live' and block_number between ? and ? and block_hash is not null`,
     [network, blocks[0]?.number ?? 0, blocks.at(-1)?.number ?? -1],
   );
   const numbers = new Set(bound.map((row) => Number.parseInt(row.block_number, 10)));
   let withdrawn = 0;
-  for (const block of blocks) if (numbers.has(block.number)) withdrawn += await markVerified(em, deps, network, block);
+  for (const block of blocks) if (numbers.has(block.number)) withdrawn += await markVerified(em, deps, { network, block, unproven });
   return withdrawn;
 }
 
@@ -71,8 +78,8 @@ export async function commitVerified(deps: Deps, cursor: ChainCursor, block: Sca
   return await transact(deps, async (tx) => {
     await moveCursor(tx.em, deps, cursor, { rereadNumber: block.number, ...chain });
     const recording = { network: cursor.network, block, prices, headNumber: chain.headNumber, again: true };
-    const foundLate = await recordTransfers(tx, deps, recording);
-    const withdrawn = await markVerified(tx.em, deps, cursor.network, block);
+    const { created: foundLate, unproven } = await recordTransfers(tx, deps, recording);
+    const withdrawn = await markVerified(tx.em, deps, { network: cursor.network, block, unproven });
     return { created: 0, foundLate, withdrawn };
   });
 }

@@ -65,7 +65,7 @@ export async function enlargeDeposit(deps: Deps, { reader }: FollowedChain, attr
     const only = { ...block, transfers: [transfer(target.carriedUnits)] };
     const decider = proof.basis === 'operator' ? proof.decider : attribution.decider;
     const again = { again: true, claimed: attribution.claimed ? txHash : undefined };
-    const created = await recordTransfers(tx, deps, { network: place.network, block: only, prices, headNumber, ...again });
+    const { created } = await recordTransfers(tx, deps, { network: place.network, block: only, prices, headNumber, ...again });
     await keepReason(tx.em, deps, { ...target, place, txHash, basis: proof.basis, decider });
     return { created };
   });
@@ -191,7 +191,14 @@ export async function recordTraced(deps: Deps, { reader }: FollowedChain, traced
       throw new DecisionRefused(
         `the trace of transaction ${traced.txHash} shows more than the balance of the address has room for; compare both with an explorer, and with "deposit show" of what is recorded`,
       );
-    const created = await recordTransfers(tx, deps, { network, block: record, prices, headNumber, again: true, claimed: traced.txHash });
+    const { created } = await recordTransfers(tx, deps, {
+      network,
+      block: record,
+      prices,
+      headNumber,
+      again: true,
+      claimed: traced.txHash,
+    });
     await keepTraced(tx, deps, { network, before, traced });
     return created;
   });

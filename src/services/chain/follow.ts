@@ -8,6 +8,7 @@ import { type ChainState, commitBlocks, commitVerified } from './commit.ts';
 import { orNameCulprit } from './culprit.ts';
 import { type Anchor, moveCursor, readCursor } from './cursor.ts';
 import { forgetOldBlocks, keptHash } from './kept-blocks.ts';
+import { type ProofTries, proveWaiting } from './proof.ts';
 import { readInOrder } from './read-in-order.ts';
 import { type Evidence, rollBack, rollBackBelowAnchor } from './reorg.ts';
 import type { ChainReport } from './report.ts';
@@ -26,6 +27,7 @@ export type FollowedChain = {
   wakeFor?: string;
   /** A final block above what is scanned: the next place where the kept chain can prove itself. */
   named?: NamedBlock;
+  proofs?: ProofTries;
 };
 
 /** What one look at the chain did. `behind` says that there is more to read at once. */
@@ -84,6 +86,7 @@ export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: Abor
   const cursor = await noteRest(deps, reader, before, state);
   await forgetStops(deps, cursor, [...passed(cursor), ...(contradiction.status === 'fulfilled' ? ['roll-back' as const] : [])]);
   await forgetOldBlocks(deps, before, cursor);
+  await proveWaiting(deps, chain, cursor, signal);
   await wake(deps, chain, cursor);
   const { scannedNumber, verifiedNumber } = cursor;
   chain.report?.heights?.({ network: reader.network, scanned: scannedNumber, head: state.headNumber, finalized: cursor.finalizedNumber });

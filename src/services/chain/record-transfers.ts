@@ -4,7 +4,7 @@ import type { Em } from '../../db/orm.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
 import { depositIdOf } from '../deposits/identity.ts';
 import { currentPrice } from '../deposits/price.ts';
-import { recordDeposit } from '../deposits/record.ts';
+import { recordDeposits } from '../deposits/record.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payments/money.ts';
 import type { Tx } from '../transact.ts';
@@ -33,18 +33,21 @@ export async function pricesFor(deps: Deps, transfers: readonly Transfer[]): Pro
   return new Map(await Promise.all(currencies.map(async (currency) => [currency, await currentPrice(deps, currency)] as const)));
 }
 
+/** `created` counts new deposits. `unproven`: the ids of those whose amount the trace of this very reading alone has shown. */
+export type RecordedTransfers = { readonly created: number; readonly unproven: ReadonlySet<string> };
+
 /**
- * Records everything that a block brought to our addresses; returns how many deposits are new. Money on a test-mode address, dust and what
+ * Records everything that a block brought to our addresses. Money on a test-mode address, dust and what
  * is never credited are set aside for the operator.
  */
-export async function recordTransfers(tx: Tx, deps: Deps, recording: Recording): Promise<number> {
+export async function recordTransfers(tx: Tx, deps: Deps, recording: Recording): Promise<RecordedTransfers> {
   const { network, block, again = false } = recording;
   const { paid, dust, strange } = await sortOut(tx.em, deps, recording);
-  const created = await recordPaid(tx, deps, recording, paid);
+  const { created, unproven } = await recordPaid(tx, deps, recording, paid);
   await forgetDust(tx.em, deps, { network, transfers: created });
   await recordDust(tx.em, deps, { network, block, transfers: dust });
   await recordUnrecognised(tx.em, deps, { network, blockNumber: block.number, transfers: strange, again });
-  return created.length;
+  return { created: created.length, unproven };
 }
 
 type Paid = { readonly transfer: Transfer; readonly owner: DepositAddress };
@@ -102,26 +105,27 @@ function onTestAddress(deps: Deps, network: Network, transfer: Transfer, address
   return { txHash, to, contract: contractOf(deps, network, transfer), amountUnits, reason: ON_TEST_ADDRESS };
 }
 
-async function recordPaid(
-  tx: Tx,
-  deps: Deps,
-  { network, block, prices, headNumber }: Recording,
-  paid: readonly Paid[],
-): Promise<Transfer[]> {
-  await lockPayers(tx.em, [...new Set(paid.map(({ owner }) => owner.customerId))]);
+async function recordPaid(tx: Tx, deps: Deps, { network, block, prices, headNumber }: Recording, paid: readonly Paid[]) {
   const created: Transfer[] = [];
-  for (const { transfer, owner } of paid) {
-    const recorded = await recordDeposit(tx, deps, {
-      ...{ mode: 'live', simulated: false, merchantId: owner.merchantId, customerId: owner.customerId, network },
-      ...{ currency: transfer.currency, address: owner.address, addressKey: owner.addressKey, fromAddress: transfer.from },
-      ...{ transactionHash: transfer.txHash, amountUnits: transfer.amountUnits, blockNumber: block.number, blockHash: block.hash },
-      minedAt: new Date(block.timestampMs),
-      ...{ headNumber: Math.max(headNumber, block.number), price: prices.get(transfer.currency) },
-    });
-    if (recorded.outcome === 'created') created.push(transfer);
-    if (recorded.outcome === 'amount_differs') noteDiffering(deps, recorded.deposit, block, transfer);
+  const unproven = new Set<string>();
+  if (paid.length === 0) return { created, unproven };
+  const incoming = paid.map(({ transfer, owner }) => ({
+    ...{ mode: 'live' as const, simulated: false, merchantId: owner.merchantId, customerId: owner.customerId, network },
+    ...{ currency: transfer.currency, address: owner.address, addressKey: owner.addressKey, fromAddress: transfer.from },
+    ...{ transactionHash: transfer.txHash, amountUnits: transfer.amountUnits, blockNumber: block.number, blockHash: block.hash },
+    minedAt: new Date(block.timestampMs),
+    ...{ headNumber: Math.max(headNumber, block.number), price: prices.get(transfer.currency) },
+  }));
+  // All of the block's customers at once: the locks are taken in one order, whatever their deposits are in.
+  await lockPayers(tx.em, [...new Set(paid.map(({ owner }) => owner.customerId))]);
+  const recorded = await recordDeposits(tx, deps, incoming);
+  for (const [index, { transfer }] of paid.entries()) {
+    const one = recorded[index];
+    if (one?.outcome === 'created') created.push(transfer);
+    if (one && transfer.inside && one.outcome !== 'unchanged') unproven.add(one.deposit.id);
+    if (one?.outcome === 'amount_differs') noteDiffering(deps, one.deposit, block, transfer);
   }
-  return created;
+  return { created, unproven };
 }
 
 function noteDiffering(deps: Deps, deposit: Deposit, block: ScannedBlock, transfer: Transfer): void {

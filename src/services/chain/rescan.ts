@@ -85,9 +85,9 @@ export async function recordAgain(
     const { headNumber } = cursor;
     const isWhole = (deposit: Deposit): boolean => !block.untraced || deposit.currency !== NATIVE_CURRENCY[network];
     const { record, shown } = await allowanceOf(tx, deps, { network, block, headNumber, isWhole });
-    const found = await recordTransfers(tx, deps, { network, block: record, prices, headNumber, again: true, claimed });
-    if (block.number <= cursor.verifiedNumber) await markVerified(tx.em, deps, network, shown);
-    return found;
+    const { created, unproven } = await recordTransfers(tx, deps, { network, block: record, prices, headNumber, again: true, claimed });
+    if (block.number <= cursor.verifiedNumber) await markVerified(tx.em, deps, { network, block: shown, unproven });
+    return created;
   });
 }
 

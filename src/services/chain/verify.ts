@@ -6,21 +6,40 @@ import type { Deps } from '../deps.ts';
 import { addressKeyOf } from './address-key.ts';
 import { forgetAbsent } from './unrecognised.ts';
 
-type BoundDeposit = { id: string; transaction_hash: string; address_key: string; currency: string; block_hash: string };
+type BoundDeposit = {
+  readonly id: string;
+  readonly transaction_hash: string;
+  readonly address_key: string;
+  readonly currency: string;
+  readonly block_hash: string;
+  readonly amount_units: string;
+};
+
+export type SecondRead = {
+  readonly network: Network;
+  readonly block: ScannedBlock;
+  /** Deposits whose amount the trace of this very reading alone has shown: they wait for another trace, or for a balance. */
+  readonly unproven: ReadonlySet<string>;
+};
 
 /**
- * Marks the deposits of a final block that its second read holds, and unbinds those that it does not hold, each in one statement. Returns
- * how many were unbound. What was set aside and is not in it is forgotten.
+ * Marks the deposits of a final block that its second read holds, and unbinds those that it does not hold, each in one statement. A read
+ * without a trace proves only the amount that it shows itself. Returns how many were unbound. What was set aside and is not in it is
+ * forgotten.
  */
-export async function markVerified(em: Em, deps: Deps, network: Network, block: ScannedBlock): Promise<number> {
+export async function markVerified(em: Em, deps: Deps, { network, block, unproven }: SecondRead): Promise<number> {
   const bound = await em.execute<BoundDeposit[]>(
-    `select id, transaction_hash, address_key, currency, block_hash from deposits where network = ? and mode = 'live' and block_number = ? and block_hash is not null`,
+    `select id, transaction_hash, address_key, currency, block_hash, amount_units::text as amount_units from deposits where network = ? and mode = 'live' and block_number = ? and block_hash is not null`,
     [network, block.number],
   );
-  const held = new Set(block.transfers.map((transfer) => `${transfer.txHash}:${addressKeyOf(transfer.to)}:${transfer.currency}`));
-  const isHeld = (row: BoundDeposit): boolean =>
-    held.has(`${row.transaction_hash}:${row.address_key}:${row.currency}`) || maySimplyNotShow(block, network, row);
-  const [there, gone] = [bound.filter(isHeld), bound.filter((row) => !isHeld(row))];
+  const shown = new Map(
+    block.transfers.map((transfer) => [`${transfer.txHash}:${addressKeyOf(transfer.to)}:${transfer.currency}`, transfer.amountUnits]),
+  );
+  const shownOf = (row: BoundDeposit): bigint | undefined => shown.get(`${row.transaction_hash}:${row.address_key}:${row.currency}`);
+  const isHeld = (row: BoundDeposit): boolean => shownOf(row) !== undefined || maySimplyNotShow(block, network, row);
+  const isProven = (row: BoundDeposit): boolean =>
+    !unproven.has(row.id) && (!maySimplyNotShow(block, network, row) || (shownOf(row) ?? 0n) >= BigInt(row.amount_units));
+  const [there, gone] = [bound.filter((row) => isHeld(row) && isProven(row)), bound.filter((row) => !isHeld(row))];
   const now = deps.now();
   if (there.length > 0) {
     await em.execute(

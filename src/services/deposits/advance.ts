@@ -195,7 +195,7 @@ const seconds = (ms: number): string => `${Math.floor(ms / 1_000)} s`;
 
 function delayOf(deps: Deps, deposit: Deposit, cursor: ChainCursor | null, decision: AdvanceDecision & { kind: 'wait' }): number {
   const intervalMs = deps.settings.blockIntervalMs[deposit.network];
-  if (decision.waitsFor === 'price') return waitDelayMs(30_000);
+  if (decision.waitsFor === 'price' || decision.waitsFor === 'proof') return waitDelayMs(30_000);
   if (!cursor) return waitDelayMs(Number.POSITIVE_INFINITY);
   const now = deps.now().getTime();
   // Our own watcher owes this one: it comes at once while the watcher reads, and ever later the longer it is silent.

@@ -3,7 +3,7 @@ import type { Em } from '../../db/orm.ts';
 import { RELEASABLE_CODES } from '../../domain/deposit.ts';
 import { heldPostings } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
-import { nextPosting, postLedger } from '../ledger.ts';
+import { type LedgerPosting, nextPosting, postLedger, postLedgerAll } from '../ledger.ts';
 
 /** A failed deposit whose money is held for an operator while its transaction is in a block. The simulated ones have no chain. */
 export function holdsMoney(deposit: Pick<Deposit, 'status' | 'failureCode' | 'simulated'>): boolean {
@@ -18,10 +18,9 @@ export async function withdrawHeld(em: Em, deps: Deps, depositIds: readonly stri
   if (depositIds.length === 0) return 0;
   const failed = await em.find(Deposit, { id: { $in: [...depositIds] }, status: 'failed' });
   const held = failed.filter(holdsMoney);
-  for (const deposit of held) {
-    await postWithdrawn(em, deps, deposit);
+  await postLedgerAll(em, deps, held.map(withdrawn));
+  for (const deposit of held)
     deps.log.warn({ depositId: deposit.id }, 'the block of a failed deposit was replaced: its money is not held any more');
-  }
   return held.length;
 }
 
@@ -32,7 +31,7 @@ export async function withdrawHeld(em: Em, deps: Deps, depositIds: readonly stri
 export async function unbindHeld(em: Em, deps: Deps, deposit: Deposit): Promise<void> {
   deposit.blockHash = null;
   deposit.verifiedAt = null;
-  await postWithdrawn(em, deps, deposit);
+  await postLedger(em, deps, withdrawn(deposit));
   await em.flush();
 }
 
@@ -45,7 +44,6 @@ export async function restoreHeld(em: Em, deps: Deps, deposit: Deposit): Promise
   await postLedger(em, deps, { deposit, kind: 'deposit.restored', number: nextPosting(deposit), postings });
 }
 
-async function postWithdrawn(em: Em, deps: Deps, deposit: Deposit): Promise<void> {
-  const postings = heldPostings('gone', deposit.amountUnits);
-  await postLedger(em, deps, { deposit, kind: 'deposit.withdrawn', number: nextPosting(deposit), postings });
+function withdrawn(deposit: Deposit): LedgerPosting {
+  return { deposit, kind: 'deposit.withdrawn', number: nextPosting(deposit), postings: heldPostings('gone', deposit.amountUnits) };
 }

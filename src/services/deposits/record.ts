@@ -6,8 +6,8 @@ import { findAsset } from '../../domain/assets.ts';
 import { postingsOf } from '../../domain/ledger.ts';
 import { LINK_CURRENCY } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
-import { nextPosting, postLedger } from '../ledger.ts';
-import { assignDeposit } from '../payments/match.ts';
+import { nextPosting, postLedger, postLedgerAll } from '../ledger.ts';
+import { chooseLinks, settleLinks } from '../payments/match.ts';
 import { lockPayers } from '../payments/money.ts';
 import { recountLink } from '../payments/recount.ts';
 import type { Tx } from '../transact.ts';
@@ -16,7 +16,7 @@ import { holdsMoney, restoreHeld, unbindHeld } from './held.ts';
 import { depositIdOf } from './identity.ts';
 import { freezePrice } from './price.ts';
 import { recordTransitions } from './trail.ts';
-import { applyTransition, recordDepositEvent } from './transition.ts';
+import { applyTransition, recordDepositEvents } from './transition.ts';
 
 /** A transfer to one of our addresses, in one block. */
 export type IncomingTransfer = {
@@ -45,30 +45,70 @@ export type IncomingTransfer = {
 
 export type RecordOutcome = 'created' | 'rebound' | 'revived' | 'unchanged' | 'amount_differs';
 
+export type Recorded = { readonly deposit: Deposit; readonly outcome: RecordOutcome; readonly deliveries: readonly string[] };
+
+/** {@link recordDeposits} of one transfer. */
+export async function recordDeposit(tx: Tx, deps: Deps, transfer: IncomingTransfer): Promise<Recorded> {
+  const [recorded] = await recordDeposits(tx, deps, [transfer]);
+  if (!recorded) throw new Error(`transfer ${transfer.transactionHash} was not recorded`);
+  return recorded;
+}
+
 /**
- * Records a transfer as a deposit, or recognises it as one that is known: the identity decides. A known deposit is bound to the block
- * it is in now; one that had failed as REORGED begins a new generation, one that had failed otherwise stays failed and has its money held
- * again. A new USDT deposit is matched with the payment links of its customer, whose lock comes before the deposit's. Does not enqueue the actor of a simulated deposit: its maker does.
+ * Records transfers as deposits, or recognises them as ones that are known: the identity decides, and no two of them may have the same. A
+ * known deposit is bound to the block it is in now; one that had failed as REORGED begins a new generation, one that had failed otherwise
+ * stays failed and has its money held again. New USDT deposits are matched with the payment links of their customers, whose locks come before
+ * the deposits'. The number of statements does not depend on how many are new or seen again; only where an amount is corrected, or a failed
+ * one comes back, are there some for each. Does not enqueue the actor of a simulated deposit: its maker does. Answers in the order given.
  */
-export async function recordDeposit(
-  tx: Tx,
-  deps: Deps,
-  transfer: IncomingTransfer,
-): Promise<{ deposit: Deposit; outcome: RecordOutcome; deliveries: string[] }> {
-  const pays = transfer.currency === LINK_CURRENCY && (await lockPayers(tx.em, [transfer.customerId])).size > 0;
-  const id = depositIdOf(transfer);
-  const known = await tx.em.findOne(Deposit, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (known) return await recogniseDeposit(tx, deps, known, transfer);
-  const deposit = tx.em.create(Deposit, newDeposit(deps, id, transfer));
-  freezePrice(deposit, transfer.price);
-  await tx.em.flush();
-  await recordTransitions(tx.em, [{ deposit, facts: { from: null, reason: null, by: null, failureCode: null } }]);
-  const postings = postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits: deposit.amountUnits });
-  await postLedger(tx.em, deps, { deposit, kind: 'deposit.detected', number: deposit.postingCount, postings });
-  if (pays) await assignDeposit(tx, deps, deposit, transfer.paymentLinkId);
-  const deliveries = transfer.silent ? [] : await recordDepositEvent(tx.em, deps, deposit, transfer.headNumber);
-  if (!transfer.simulated) await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
-  return { deposit, outcome: 'created', deliveries };
+export async function recordDeposits(tx: Tx, deps: Deps, transfers: readonly IncomingTransfer[]): Promise<Recorded[]> {
+  const { em } = tx;
+  const paying = transfers.filter((transfer) => transfer.currency === LINK_CURRENCY).map((transfer) => transfer.customerId);
+  await lockPayers(em, [...new Set(paying)]);
+  const ids = transfers.map(depositIdOf);
+  const options = { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+  const known = new Map((await em.find(Deposit, { id: { $in: ids } }, options)).map((deposit) => [deposit.id, deposit]));
+  const recorded = new Map<string, Recorded>();
+  const added: Added[] = [];
+  for (const [index, transfer] of transfers.entries()) {
+    const id = ids[index] ?? '';
+    const deposit = known.get(id);
+    if (deposit) recorded.set(id, await recogniseDeposit(tx, deps, deposit, transfer));
+    else added.push({ id, transfer });
+  }
+  await em.flush();
+  for (const one of await addDeposits(tx, deps, added)) recorded.set(one.deposit.id, one);
+  return ids.flatMap((id) => recorded.get(id) ?? []);
+}
+
+type Added = { readonly id: string; readonly transfer: IncomingTransfer };
+
+async function addDeposits(tx: Tx, deps: Deps, added: readonly Added[]): Promise<Recorded[]> {
+  const { em } = tx;
+  if (added.length === 0) return [];
+  const items = added.map(({ id, transfer }) => {
+    const deposit = em.create(Deposit, newDeposit(deps, id, transfer));
+    freezePrice(deposit, transfer.price);
+    return { deposit, transfer, named: transfer.paymentLinkId };
+  });
+  const links = await chooseLinks(em, deps, items);
+  await em.flush();
+  const facts = { from: null, reason: null, by: null, failureCode: null };
+  await recordTransitions(
+    em,
+    items.map(({ deposit }) => ({ deposit, facts })),
+  );
+  const postings = items.map(({ deposit }) => ({
+    ...{ deposit, kind: 'deposit.detected', number: deposit.postingCount },
+    postings: postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits: deposit.amountUnits }),
+  }));
+  await postLedgerAll(em, deps, postings);
+  await settleLinks(tx, deps, links);
+  const announced = items.filter(({ transfer }) => !transfer.silent).map(({ deposit, transfer }) => ({ deposit, ...transfer }));
+  const deliveries = await recordDepositEvents(em, deps, announced);
+  for (const { deposit } of items)
+    if (!deposit.simulated) await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries.get(deposit.id) ?? []));
+  return items.map(({ deposit }) => ({ deposit, outcome: 'created', deliveries: deliveries.get(deposit.id) ?? [] }));
 }
 
 function newDeposit(deps: Deps, id: string, transfer: IncomingTransfer) {
@@ -88,8 +128,9 @@ function newDeposit(deps: Deps, id: string, transfer: IncomingTransfer) {
   };
 }
 
-async function recogniseDeposit(tx: Tx, deps: Deps, deposit: Deposit, transfer: IncomingTransfer) {
-  const reply = (outcome: RecordOutcome, deliveries: string[] = []) => ({ deposit, outcome, deliveries });
+/** The caller flushes what changed. */
+async function recogniseDeposit(tx: Tx, deps: Deps, deposit: Deposit, transfer: IncomingTransfer): Promise<Recorded> {
+  const reply = (outcome: RecordOutcome, deliveries: readonly string[] = []): Recorded => ({ deposit, outcome, deliveries });
   if (deposit.blockHash === transfer.blockHash && deposit.amountUnits === transfer.amountUnits) {
     // The same block once more. A deposit that failed as REORGED keeps no block, so this cannot hide its return.
     return reply('unchanged');
@@ -115,8 +156,10 @@ async function recogniseDeposit(tx: Tx, deps: Deps, deposit: Deposit, transfer: 
   if (deposit.status === 'completed') deposit.alarmedAt = null;
   deposit.updatedAt = deps.now();
   if (!revives) {
-    await tx.em.flush();
-    if (amountDiffers && deposit.paymentLinkId != null) await recountLink(tx, deps, deposit.paymentLinkId);
+    if (amountDiffers && deposit.paymentLinkId != null) {
+      await tx.em.flush();
+      await recountLink(tx, deps, deposit.paymentLinkId);
+    }
     return reply('rebound');
   }
   const deliveries = await applyTransition(tx, deps, deposit, {

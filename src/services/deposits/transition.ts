@@ -4,11 +4,11 @@ import { type DepositState, type FailureCode, mayTransition, startsGeneration } 
 import type { EventType } from '../../domain/events.ts';
 import { postingsOf } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
-import { recordEvent } from '../events.ts';
+import { recordEvents } from '../events.ts';
 import { nextPosting, postLedger } from '../ledger.ts';
 import { assignDeposit, noteLate } from '../payments/match.ts';
 import { recountLink } from '../payments/recount.ts';
-import { presentDeposit } from '../present.ts';
+import { type DepositContext, presentDeposit } from '../present.ts';
 import type { Tx } from '../transact.ts';
 import { recordTransitions } from './trail.ts';
 
@@ -75,22 +75,44 @@ export async function applyTransition(tx: Tx, deps: Deps, deposit: Deposit, step
 }
 
 /** Writes the event of the deposit's present state with its deliveries. The sequence makes it unique. */
-export async function recordDepositEvent(em: Em, deps: Deps, deposit: Deposit, headNumber: number | null): Promise<string[]> {
-  const [names] = await em.execute<{ external_id: string | null; email: string | null; token: string | null }[]>(
-    'select c.external_id, c.email, l.token from customers c left join payment_links l on l.id = ?::uuid where c.id = ?',
-    [deposit.paymentLinkId ?? null, deposit.customerId],
+async function recordDepositEvent(em: Em, deps: Deps, deposit: Deposit, headNumber: number | null): Promise<string[]> {
+  return [...((await recordDepositEvents(em, deps, [{ deposit, headNumber }])).get(deposit.id) ?? [])];
+}
+
+/**
+ * Writes the events of the deposits' present states with their deliveries, in two statements for any number of them. A deposit's sequence
+ * makes its event unique. Returns the ids of the new deliveries by deposit.
+ */
+export async function recordDepositEvents(
+  em: Em,
+  deps: Deps,
+  items: readonly { readonly deposit: Deposit; readonly headNumber: number | null }[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  if (items.length === 0) return new Map();
+  const names = await namesOf(
+    em,
+    items.map(({ deposit }) => deposit),
   );
-  const { deliveryIds } = await recordEvent(em, deps, {
-    merchantId: deposit.merchantId,
-    mode: deposit.mode,
-    type: `deposit.${deposit.status}` satisfies EventType,
-    subjectId: deposit.id,
-    sequence: deposit.sequence,
-    data: presentDeposit(deposit, {
-      ...{ externalId: names?.external_id ?? null, email: names?.email ?? null, paymentToken: names?.token ?? null },
-      headNumber,
-    }),
-    occurredAt: deposit.stateSince,
-  });
-  return [...deliveryIds];
+  const recorded = await recordEvents(
+    em,
+    deps,
+    items.map(({ deposit, headNumber }) => ({
+      ...{ merchantId: deposit.merchantId, mode: deposit.mode, type: `deposit.${deposit.status}` satisfies EventType },
+      ...{ subjectId: deposit.id, sequence: deposit.sequence, occurredAt: deposit.stateSince },
+      data: presentDeposit(deposit, { ...(names.get(deposit.id) ?? NOBODY), headNumber }),
+    })),
+  );
+  return new Map(items.map(({ deposit }, index) => [deposit.id, recorded[index]?.deliveryIds ?? []]));
+}
+
+const NOBODY = { externalId: null, email: null, paymentToken: null };
+
+async function namesOf(em: Em, deposits: readonly Deposit[]): Promise<ReadonlyMap<string, Omit<DepositContext, 'headNumber'>>> {
+  const wanted = deposits.map(({ id, customerId, paymentLinkId }) => ({ id, customer_id: customerId, link_id: paymentLinkId ?? null }));
+  const rows = await em.execute<{ id: string; external_id: string | null; email: string | null; token: string | null }[]>(
+    `select w.id, c.external_id, c.email, l.token from json_to_recordset(?::json) as w (id uuid, customer_id uuid, link_id uuid)
+     join customers c on c.id = w.customer_id left join payment_links l on l.id = w.link_id`,
+    [JSON.stringify(wanted)],
+  );
+  return new Map(rows.map((row) => [row.id, { externalId: row.external_id, email: row.email, paymentToken: row.token }]));
 }
