@@ -18,6 +18,7 @@ import type { Row } from './row.ts';
 
 const DEPOSITS = 600;
 const ROUNDS = 3;
+const TOGETHER = 4;
 const USD = 10n ** 18n;
 
 type Stage = { readonly deps: Deps; readonly addresses: readonly string[]; readonly payer: string };
@@ -25,7 +26,7 @@ type Stage = { readonly deps: Deps; readonly addresses: readonly string[]; reado
 /** What one block costs to write: the first and the second read of many deposits, of twice as many, of one customer's, and of strange tokens. */
 export async function run(): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-blocks-'));
-  const postgres = await startPostgres({ dataDir: folder, fsync: true, log: () => undefined });
+  const postgres = await startPostgres({ dataDir: folder, fsync: false, log: () => undefined });
   const orm = await openOrm({ url: postgres.url, poolSize: 4, applicationName: 'bench' });
   try {
     await orm.migrator.up();
@@ -71,7 +72,10 @@ async function makeStage(deps: Deps): Promise<Stage> {
     return { id: customer.id, address: customer.addresses.find((one) => one.network === 'bsc')?.address.toLowerCase() ?? '' };
   };
   const addresses: string[] = [];
-  for (let count = 0; count < 2 * DEPOSITS; count++) addresses.push((await make(`user-${count}`)).address);
+  for (let count = 0; count < 2 * DEPOSITS; count += TOGETHER) {
+    const made = await Promise.all(Array.from({ length: TOGETHER }, (_, index) => make(`user-${count + index}`)));
+    addresses.push(...made.map((one) => one.address));
+  }
   const payer = await make('payer');
   for (let count = 0; count < 20; count++)
     await createPaymentLink(deps, { ...scope, customerId: payer.id, amountCents: 100_000n, publicUrl: 'https://pay.example' });

@@ -60,20 +60,6 @@ export async function settleLinks(tx: Tx, deps: Deps, linkIds: ReadonlySet<strin
   else await recountLinks(tx, deps, linkIds);
 }
 
-/** The deposits to assign once they are flushed. */
-export async function chooseLinks<T>(_em: Em, _deps: Deps, items: T): Promise<T> {
-  return items;
-}
-
-/** Assigns them. */
-export async function settleLinks(
-  tx: Tx,
-  deps: Deps,
-  items: readonly { readonly deposit: Deposit; readonly named?: string | undefined }[],
-): Promise<void> {
-  for (const { deposit, named } of items) await assignDeposit(tx, deps, deposit, named);
-}
-
 /**
  * Shows `late` on the closed or overdue link that this plain deposit would have paid in time, if there is one. For money that is confirmed:
  * a payment that is only seen may still vanish. Takes the customer's lock, which the caller should hold already.
