@@ -11,10 +11,10 @@ describe('money that a single trace showed', function () {
   this.timeout(60_000);
   let live: Following;
   let payer: Contract;
-  let now = Date.now();
+  let ahead = 0;
 
   before(async () => {
-    live = await startFollowing({ now: () => new Date(now) });
+    live = await startFollowing({ now: () => new Date(Date.now() + ahead) });
     payer = await live.chain.deploy(testContracts().Payer);
     await live.chain.send({ to: payer.address, valueUnits: 10n * USDT_UNIT });
     await live.finish();
@@ -30,7 +30,7 @@ describe('money that a single trace showed', function () {
     return async (call, forward) => (await other(call, forward)) ?? (await one(call, forward));
   };
   const later = (ms: number): void => {
-    now += ms;
+    ahead += ms;
   };
   const reasonOf = async (address: string): Promise<string> => {
     const result = await advanceDeposit(live.deps, { depositId: String((await rowOf(address))['id']), alarmed: false });
