@@ -30,7 +30,9 @@ describe('the outbox', function () {
   beforeEach(() => deps.orm.em.fork().execute('delete from outbox'));
 
   const put = async (workflowId: string, args: readonly string[]) =>
-    await insertOutbox(deps.orm.em.fork(), deps, workflowId, { workflowType: 'nobodyRunsIt', args, summary: 'a test' } as never);
+    await insertOutbox(deps.orm.em.fork(), deps, [
+      { workflowId, message: { workflowType: 'nobodyRunsIt', args, summary: 'a test' } as never },
+    ]);
   const pass = (seconds: number) => {
     now = new Date(now.getTime() + seconds * 1_000);
   };
