@@ -12,7 +12,7 @@ export type BloomProbe = readonly { readonly at: number; readonly mask: number }
 /** Where a bloom has to be set if it covers all of these items (addresses, topics; 0x hex). */
 export function bloomProbe(items: readonly string[]): BloomProbe {
   return items.flatMap((item) => {
-    const hash = Buffer.from(keccak256(item).slice(2), 'hex');
+    const hash = Buffer.from(keccak256(item.toLowerCase()).slice(2), 'hex');
     return [0, 2, 4].map((pair) => {
       const bit = hash.readUInt16BE(pair) & 2047;
       return { at: 2 + (BLOOM_HEX - 1 - (bit >> 2)), mask: 1 << (bit & 3) };

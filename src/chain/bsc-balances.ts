@@ -78,7 +78,7 @@ async function askTogether(session: RpcSession, { addresses, number, token }: Qu
     if (error instanceof RpcRejected) return undefined;
     throw error;
   }
-  if (answer === '0x') return undefined;
+  if (isEmpty(answer)) return undefined;
   const words = readAggregate(answer, calls.length);
   // A balancer may have sent the call to a node that stands elsewhere: only the answer itself can say.
   if (words[0] !== BigInt(number)) throw new EndpointFailure(`balances of block ${words[0]} in answer to ${number}`);
@@ -92,7 +92,7 @@ async function askTogether(session: RpcSession, { addresses, number, token }: Qu
 function readAggregate(answer: unknown, length: number): bigint[] {
   let results: readonly { success: boolean; returnData: string }[];
   try {
-    results = multicallAbi.decodeFunctionResult('aggregate3', String(answer))[0];
+    results = multicallAbi.decodeFunctionResult('aggregate3', String(answer).toLowerCase())[0];
   } catch {
     throw new EndpointFailure('no balances in the answer of Multicall3');
   }
@@ -111,7 +111,7 @@ async function askEach(session: RpcSession, { addresses, number, token }: Questi
       ]);
       if (typeof native !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(native)) throw new EndpointFailure('no balance');
       // Nothing comes back from a block in which the token was not there yet.
-      return { address, nativeUnits: BigInt(native), tokenUnits: held === '0x' ? 0n : readWord(held) };
+      return { address, nativeUnits: BigInt(native), tokenUnits: isEmpty(held) ? 0n : readWord(held) };
     });
     found.push(...(await Promise.all(some)));
   }
@@ -123,5 +123,6 @@ function readWord(data: unknown): bigint {
   return BigInt(data);
 }
 
+const isEmpty = (data: unknown): boolean => data === '0x' || data === '0X';
 const balanceOf = (address: string): string => BALANCE_OF + address.slice(-40).toLowerCase().padStart(64, '0');
 const toQuantity = (number: number): string => `0x${number.toString(16)}`;

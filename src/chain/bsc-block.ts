@@ -34,11 +34,11 @@ export function readBlockRef(block: unknown, expected?: number): BlockRef {
   if (!isRecord(block)) throw new EndpointFailure('a block that is no object');
   const number = readQuantity(block['number']);
   const seconds = readQuantity(block['timestamp']);
-  const { hash, parentHash, mixHash } = block;
-  if (number === undefined || seconds === undefined || !isHash(hash) || !isHash(parentHash))
+  const [hash, parentHash, mixHash] = [readHash(block['hash']), readHash(block['parentHash']), readHash(block['mixHash'])];
+  if (number === undefined || seconds === undefined || hash === undefined || parentHash === undefined)
     throw new EndpointFailure('a block without number, time or hashes');
   if (expected !== undefined && number !== expected) throw new EndpointFailure(`block ${number} in answer to ${expected}`);
-  const fraction = isHash(mixHash) && /^0x0{61}/.test(mixHash) ? Number.parseInt(mixHash.slice(-3), 16) : 0;
+  const fraction = mixHash !== undefined && /^0x0{61}/.test(mixHash) ? Number.parseInt(mixHash.slice(-3), 16) : 0;
   return { number, hash, parentHash, timestampMs: seconds * 1000 + (fraction < 1000 ? fraction : 0) };
 }
 
@@ -47,17 +47,26 @@ export function readQuantity(value: unknown): number | undefined {
   return typeof value === 'string' && /^0x[0-9a-f]{1,13}$/i.test(value) ? Number.parseInt(value, 16) : undefined;
 }
 
-function isHash(value: unknown): value is string {
-  return typeof value === 'string' && value.length === 66 && value.startsWith('0x');
+/** A 32-byte hash in the one form in which hashes are kept and compared, lower-case 0x; undefined where it is none. */
+export function readHash(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length !== 66) return undefined;
+  const hash = lower(value);
+  return hash.startsWith('0x') ? hash : undefined;
+}
+
+/** As a node may write it in capitals: two spellings of a hash would be two transactions. Costs next to nothing where it does not. */
+function lower(hex: string): string {
+  return hex.toLowerCase();
 }
 
 /** The transactions of a block asked for with full transactions; throws EndpointFailure when they can not be all of them. */
 export function readBlockBody(block: unknown): RpcBlock {
   if (!isRecord(block) || !Array.isArray(block['transactions'])) throw new EndpointFailure('a block without its transactions');
   const body = block as RpcBlock;
-  if (body.transactions.length === 0 && body.transactionsRoot !== undefined && body.transactionsRoot !== EMPTY_ROOT) {
+  if (body.transactions.length === 0 && body.transactionsRoot !== undefined && lower(body.transactionsRoot) !== EMPTY_ROOT) {
     throw new EndpointFailure('a block whose transactions are missing');
   }
+  for (const transaction of body.transactions) if (typeof transaction?.hash === 'string') transaction.hash = lower(transaction.hash);
   return body;
 }
 
@@ -144,8 +153,8 @@ export function decodeBlock(ref: BlockRef, block: RpcBlock, receipts: unknown, r
     const receipt = receipts[i] as RpcReceipt;
     checkReceipt(ref, transaction, receipt);
     logCount += receipt.logs.length;
-    if (receipt.status !== '0x1') continue;
-    if (transaction.value !== '0x0' && transaction.to !== null && rules.watched.has(transaction.to, 2))
+    if (!hasSucceeded(receipt)) continue;
+    if (!isNothing(transaction.value) && transaction.to !== null && rules.watched.has(transaction.to, 2))
       creditNative(found, transaction, rules.watched);
     for (const part of internals?.get(transaction.hash) ?? [])
       creditPart(found, { ...part, kind: 'native', inside: true }, rules.watched.isOwn(part.from, 2));
@@ -153,7 +162,7 @@ export function decodeBlock(ref: BlockRef, block: RpcBlock, receipts: unknown, r
     const tokenLogs = readLogs(found, receipt, rules.token, rules.watched);
     checkLogs(ref, receipt, tokenLogs, rules.token);
   }
-  if (logCount === 0 && block.logsBloom !== undefined && block.logsBloom !== EMPTY_BLOOM) {
+  if (logCount === 0 && block.logsBloom !== undefined && lower(block.logsBloom) !== EMPTY_BLOOM) {
     throw new EndpointFailure(`incomplete block ${ref.number}: its bloom names logs and none came`);
   }
   const own = found.own();
@@ -166,7 +175,15 @@ export function decodeBlock(ref: BlockRef, block: RpcBlock, receipts: unknown, r
 }
 
 function succeededOf(receipts: readonly RpcReceipt[]): ReadonlySet<string> {
-  return new Set(receipts.filter((receipt) => receipt.status === '0x1').map((receipt) => receipt.transactionHash));
+  return new Set(receipts.filter(hasSucceeded).map((receipt) => lower(receipt.transactionHash)));
+}
+
+function hasSucceeded({ status }: RpcReceipt): boolean {
+  return status === '0x1' || status === '0X1';
+}
+
+function isNothing(quantity: string): boolean {
+  return quantity === '0x0' || quantity === '0X0';
 }
 
 function noteNamed(named: NamedTransaction[], { hash, input }: RpcTransaction, naming: readonly string[]): void {
@@ -182,9 +199,11 @@ function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt: RpcRe
   const complete =
     typeof transaction?.value === 'string' &&
     typeof receipt?.status === 'string' &&
+    typeof receipt.transactionHash === 'string' &&
+    typeof receipt.blockHash === 'string' &&
     Array.isArray(receipt.logs) &&
-    receipt.transactionHash === transaction.hash &&
-    receipt.blockHash === ref.hash;
+    lower(receipt.transactionHash) === transaction.hash &&
+    lower(receipt.blockHash) === ref.hash;
   if (!complete) throw new EndpointFailure(`incomplete block ${ref.number}: a receipt that belongs to another block or transaction`);
 }
 
@@ -196,8 +215,8 @@ function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt: RpcRe
 function checkLogs(ref: BlockRef, receipt: RpcReceipt, tokenLogs: number, token: BscToken): void {
   const bloom = receipt.logsBloom;
   if (typeof bloom !== 'string' || tokenLogs > 0) return;
-  const suspicious = receipt.logs.length === 0 ? bloom !== EMPTY_BLOOM : bloomMayHold(bloom, token.probe);
-  if (suspicious && bloomOf(receipt.logs) !== bloom.toLowerCase()) {
+  const suspicious = receipt.logs.length === 0 ? lower(bloom) !== EMPTY_BLOOM : bloomMayHold(bloom, token.probe);
+  if (suspicious && bloomOf(receipt.logs) !== lower(bloom)) {
     throw new EndpointFailure(`incomplete block ${ref.number}: logs are missing in ${receipt.transactionHash}`);
   }
 }
@@ -220,12 +239,12 @@ function readLogs(found: Collector, receipt: RpcReceipt, token: BscToken, watche
   let tokenLogs = 0;
   for (const log of receipt.logs) {
     const topics = log.topics;
-    if (topics[0] !== TRANSFER_TOPIC) continue;
+    if (topics[0] !== TRANSFER_TOPIC && topics[0]?.toLowerCase() !== TRANSFER_TOPIC) continue;
     const isToken = log.address === token.contract || log.address.toLowerCase() === token.contract;
     if (isToken) tokenLogs++;
     const toTopic = topics[2];
     if (toTopic === undefined || toTopic.length !== 66 || !watched.has(toTopic, TOPIC_ADDRESS) || log.removed === true) continue;
-    readTransfer(found, receipt.transactionHash, log, { isToken, watched });
+    readTransfer(found, lower(receipt.transactionHash), log, { isToken, watched });
   }
   return tokenLogs;
 }

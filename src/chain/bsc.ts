@@ -1,7 +1,7 @@
 // BNB Chain (and any EVM node that speaks the same JSON-RPC) as a ChainReader.
 import { assetOf } from '../domain/assets.ts';
 import { balancesOn, createMulticallCache } from './bsc-balances.ts';
-import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef, readQuantity } from './bsc-block.ts';
+import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef, readHash, readQuantity } from './bsc-block.ts';
 import { ethCallOn } from './contract-call.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
 import type { BlockRef, ChainReader, HeightView, NamedBlock, ScannedBlock, TracedTransaction, Transfer } from './port.ts';
@@ -171,9 +171,9 @@ async function locateOn(session: RpcSession, txHash: string): Promise<{ blockNum
   const receipt = await session.call('eth_getTransactionReceipt', [txHash]);
   if (receipt === null) return undefined;
   const blockNumber = isRecord(receipt) ? readQuantity(receipt['blockNumber']) : undefined;
-  if (!isRecord(receipt) || blockNumber === undefined || typeof receipt['blockHash'] !== 'string')
-    throw new EndpointFailure('a receipt without its block');
-  return { blockNumber, blockHash: receipt['blockHash'] };
+  const blockHash = isRecord(receipt) ? readHash(receipt['blockHash']) : undefined;
+  if (blockNumber === undefined || blockHash === undefined) throw new EndpointFailure('a receipt without its block');
+  return { blockNumber, blockHash };
 }
 
 async function checkDecimals(rpc: RpcPool, contract: string, signal: AbortSignal): Promise<void> {

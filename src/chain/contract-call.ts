@@ -7,5 +7,5 @@ export type ContractCall = { readonly to: string; readonly data: string };
 export async function ethCallOn(session: RpcSession, call: ContractCall, options?: { readonly timeoutMs?: number }): Promise<string> {
   const data = await session.call('eth_call', [call, 'latest'], options);
   if (typeof data !== 'string' || !/^0x[0-9a-f]*$/i.test(data)) throw new EndpointFailure('no result of a contract call');
-  return data;
+  return data.toLowerCase();
 }

@@ -1,4 +1,5 @@
 // Money that contracts pass on inside a transaction. It leaves no log, so only a node's call trace shows it.
+import { readHash } from './bsc-block.ts';
 import { EndpointFailure } from './errors.ts';
 import type { AddressLookup } from './port.ts';
 import { isRecord } from './rpc-call.ts';
@@ -27,7 +28,7 @@ export function readCallTracer(block: TracedBlock, traces: unknown, watched: Add
   transactions.forEach(({ hash }, index) => {
     const entry: unknown = traces[index];
     const named = isRecord(entry) ? entry['txHash'] : undefined;
-    if (!isRecord(entry) || !isRecord(entry['result']) || (named !== undefined && named !== hash))
+    if (!isRecord(entry) || !isRecord(entry['result']) || (named !== undefined && readHash(named) !== hash))
       throw new EndpointFailure('a trace of another transaction, or none');
     walk(entry['result'], 0, (frame) => {
       if (MOVING.has(String(frame.type))) collect(found, hash, frame, watched);
@@ -59,17 +60,19 @@ export function readTraceBlock(block: TracedBlock, traces: unknown, watched: Add
   for (const trace of traces as unknown[]) {
     if (!isRecord(trace) || !isRecord(trace['action'])) throw new EndpointFailure('a malformed trace');
     if (trace['type'] === 'reward') continue;
-    const { traceAddress: at, transactionHash: hash } = trace;
-    if (trace['blockHash'] !== block.hash || !Array.isArray(at)) throw new EndpointFailure('a trace of another block');
+    const { traceAddress: at } = trace;
+    const hash = readHash(trace['transactionHash']);
+    if (readHash(trace['blockHash']) !== block.hash || !Array.isArray(at)) throw new EndpointFailure('a trace of another block');
     if (at.length === 0) {
       failed = [];
       roots++;
     }
-    if (block.transactions[roots - 1]?.hash !== hash) throw new EndpointFailure('a trace of another transaction, or none');
+    if (hash === undefined || block.transactions[roots - 1]?.hash !== hash)
+      throw new EndpointFailure('a trace of another transaction, or none');
     if (trace['error'] != null) failed.push(at);
     if (at.length === 0 || failed.some((parent) => parent.every((step, index) => at[index] === step))) continue;
     const frame = flatFrame(trace, trace['action']);
-    if (frame) collect(found, hash as string, frame, watched);
+    if (frame) collect(found, hash, frame, watched);
   }
   if (roots !== block.transactions.length) throw new EndpointFailure('a trace that does not cover its block');
   return found;

@@ -1,4 +1,5 @@
 // Which endpoint shows internal transfers, found out by asking it, and the traces themselves.
+import { readHash } from './bsc-block.ts';
 import { EndpointFailure, RpcRejected } from './errors.ts';
 import type { AddressLookup } from './port.ts';
 import type { RpcPool, RpcSession } from './rpc.ts';
@@ -203,9 +204,10 @@ async function smallBlock(session: RpcSession): Promise<TracedBlock & { number: 
   let wanted = 'latest';
   for (let tries = 0; tries < PROBED_BLOCKS; tries++) {
     const block = await session.call('eth_getBlockByNumber', [wanted, false]);
-    if (!isRecord(block) || typeof block['hash'] !== 'string' || !Array.isArray(block['transactions'])) break;
+    const hash = isRecord(block) ? readHash(block['hash']) : undefined;
+    if (!isRecord(block) || hash === undefined || !Array.isArray(block['transactions'])) break;
     const number = Number.parseInt(String(block['number']), 16);
-    const found = { number, hash: block['hash'], transactions: block['transactions'].map((hash) => ({ hash: String(hash) })) };
+    const found = { number, hash, transactions: block['transactions'].map((one) => ({ hash: String(one).toLowerCase() })) };
     const smaller = found.transactions.length > 0 && found.transactions.length < (best?.transactions.length ?? Number.POSITIVE_INFINITY);
     if (!best || smaller || best.transactions.length === 0) best = found;
     if (!(number > 0)) break;
