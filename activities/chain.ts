@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { BlockRef, ChainReader, NamedBlock } from '../src/chain/port.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/chain/cursor.ts';
 import { type FollowedChain, lookAtChain } from '../src/services/chain/follow.ts';
+import { readMissedTraces } from '../src/services/chain/missed-traces.ts';
 import { type FinalPace, finalMayHaveMoved, learn, learnFinal, NEW_PACE, waitMs } from '../src/services/chain/pace.ts';
 import { createProgress } from '../src/services/chain/progress.ts';
 import { DEFAULT_PACE, noteRoundFault } from '../src/services/chain/round.ts';
@@ -26,6 +27,7 @@ const FAULT_PAUSE_MS = 1_000;
 const ROUND_REST = 4;
 const ROUND_MIN_PAUSE_MS = 250;
 const ROUND_FAULT_PAUSE_MS = 15_000;
+const MISSED_TRACES_MS = 1_000;
 
 /** The long activity that follows a chain. Its heartbeat is the progress that operators see. */
 export function chainActivities(deps: ChainDeps) {
@@ -42,7 +44,8 @@ export function chainActivities(deps: ChainDeps) {
       const progress = { text: 'starting' };
       const beat = setInterval(() => context.heartbeat(progress.text), HEARTBEAT_MS);
       const ended = new AbortController();
-      const reconciling = keepReconciled(deps, chain, AbortSignal.any([signal, ended.signal]));
+      const beside = AbortSignal.any([signal, ended.signal]);
+      const reconciling = Promise.all([keepReconciled(deps, chain, beside), keepTraced(deps, chain, beside)]);
       try {
         await followHead(deps, chain, signal, (text) => {
           progress.text = text;
@@ -132,6 +135,14 @@ async function keepReconciled(deps: ChainDeps, chain: FollowedChain, signal: Abo
       restMs = ROUND_FAULT_PAUSE_MS;
     }
     await pause(restMs, signal).catch(() => undefined);
+  }
+}
+
+/** Asks again for traces that could not be had, beside the following. It never throws. */
+async function keepTraced(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await readMissedTraces(deps, chain, signal).catch(() => 0);
+    await pause(MISSED_TRACES_MS, signal).catch(() => undefined);
   }
 }
 

@@ -4,6 +4,7 @@ import { balancesOn, createMulticallCache } from './bsc-balances.ts';
 import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef, readHash, readQuantity } from './bsc-block.ts';
 import { ethCallOn } from './contract-call.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
+import { createMissedTraces } from './missed-traces.ts';
 import type { BlockRef, ChainReader, HeightView, NamedBlock, ScannedBlock, TracedTransaction, Transfer } from './port.ts';
 import { createReceiptReader, type ReceiptReader } from './receipts.ts';
 import type { RpcPool, RpcSession } from './rpc.ts';
@@ -40,6 +41,7 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
   const token = bscToken(options.usdtContract.toLowerCase());
   const unrecognisedLimit = options.unrecognisedLimit ?? 1_000;
   const tracer = options.tracer === false ? undefined : (options.tracer ?? createTracer({ report: options.report }));
+  const missed = createMissedTraces({ now: () => performance.now(), report: options.report });
   const receipts = createReceiptReader({ report: options.report });
   const multicall = createMulticallCache();
   /** The highest final block an endpoint named; undefined until one was asked, as in commands that read old blocks only. */
@@ -67,9 +69,13 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
     views: (number, signal) => rpc.all((session) => viewOn(session, number), signal),
     scan: (number, watched, signal, naming) => {
       const insists = finalNumber === undefined || number <= finalNumber;
-      const traces = async (session: RpcSession, block: NumberedBlock) =>
-        (await tracer?.read(session, block, watched)) ??
-        (insists ? await tracer?.readElsewhere(rpc, session, block, watched, signal) : undefined);
+      const traces = async (session: RpcSession, block: NumberedBlock) => {
+        const question = { block, watched, insists, signal };
+        const shown =
+          (await tracer?.read(session, question)) ?? (insists ? await tracer?.readElsewhere(rpc, session, question) : undefined);
+        if (!shown && insists && tracer?.mayCome()) missed.note(number);
+        return shown;
+      };
       const rules = { token, watched, unrecognisedLimit, naming };
       return rpc.run((session) => scanOn(session, number, rules, { receipts, traces }), signal, { last: receipts.isCostly });
     },
@@ -85,6 +91,7 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
       }, signal);
       return agreement(answers.filter((answer) => answer !== undefined));
     },
+    ...(tracer ? { missedTraces: missed } : {}),
     locate: async (txHash, signal) => {
       // Every endpoint is asked, because "nobody has it" can end in a deposit being called orphaned, and one node may just lag.
       const places = await rpc.all((session) => locateOn(session, txHash), signal);

@@ -105,6 +105,7 @@ export class PoolEndpoint {
       endpoint: this.index,
       call: (method, params, limits) => this.#call({ method, params }, signal, counting, limits?.timeoutMs),
       batch: (method, params) => this.#many(method, params, signal, counting),
+      takesBatches: () => this.#now() >= this.#noBatchUntil,
       sawHead: (number) => this.onHead(number),
     };
   }

@@ -127,10 +127,19 @@ export interface ChainReader {
     watched: AddressLookup,
     signal: AbortSignal,
   ) => Promise<TracedTransaction | undefined>;
+  /** Final blocks that were read without their trace although it may be had later. Absent where no traces are read. */
+  readonly missedTraces?: MissedTraces | undefined;
   /** Where a transaction is in the canonical chain. `undefined` only when no endpoint that answers has it. */
   locate(txHash: string, signal: AbortSignal): Promise<{ readonly blockNumber: number; readonly blockHash: string } | undefined>;
   /** Proves that the endpoints serve the configured chain and that the token has the decimals we count with; throws `ChainMismatch`. */
   checkIdentity(signal: AbortSignal): Promise<void>;
+}
+
+/** What a process remembers of traces to ask for again: bounded, and lost with the process. */
+export interface MissedTraces {
+  /** The heights to read again now; each comes again later, for about ten minutes, until it is done. */
+  due(): number[];
+  done(number: number): void;
 }
 
 /** US dollars for one whole coin, fixed point with 8 decimals. `stale` = the newest price known, but older than it should be. */

@@ -13,6 +13,8 @@ export type RpcSession = {
    * within its rate. Fails as a whole with the first failure.
    */
   batch(method: string, params: readonly (readonly unknown[])[]): Promise<unknown[]>;
+  /** False once a batch was refused, for some minutes. */
+  takesBatches(): boolean;
   /** Notes the newest height this node showed, so that the pool can tell who lags behind. */
   sawHead(number: number): void;
 };

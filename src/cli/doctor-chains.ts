@@ -1,9 +1,9 @@
 import { createBscReader } from '../chain/bsc.ts';
+import { askAbilities, lacksOf } from '../chain/endpoint-abilities.ts';
 import { ChainMismatch } from '../chain/errors.ts';
 import type { ChainReader } from '../chain/port.ts';
 import { createPriceSource } from '../chain/prices.ts';
 import { createRpcPool, type RpcPool } from '../chain/rpc.ts';
-import { askForTraces } from '../chain/tracer.ts';
 import type { Config } from '../config.ts';
 import { CURRENCIES } from '../domain/assets.ts';
 import { formatUnits, RATE_DECIMALS } from '../domain/money.ts';
@@ -23,24 +23,36 @@ export async function checkChains(config: Config, log: Logger): Promise<Check[]>
       })
     : undefined;
   const bsc = rpc ? await checkBsc(config, rpc) : good('bsc', 'off: BSC_RPC_URLS is not set; addresses are made but not watched');
-  const traces = rpc && bsc.ok ? [await describeTraces(rpc)] : [];
-  return [bsc, ...traces, checkTron(config), await checkPrices(config, rpc)];
+  const endpoints = rpc && bsc.ok ? await describeEndpoints(rpc) : [];
+  return [bsc, ...endpoints, checkTron(config), await checkPrices(config, rpc)];
 }
 
-/** How BNB that contracts pass on is found. Both ways find it; a trace does within a second, a comparison of balances within the hour. */
-async function describeTraces(rpc: RpcPool): Promise<Check> {
-  const name = 'internal_transfers';
+/** What each endpoint offers: how BNB that contracts pass on is found, what it lacks, and how fast it was asked at last. */
+async function describeEndpoints(rpc: RpcPool): Promise<Check[]> {
+  const [ways, lacks] = ['internal_transfers', 'endpoints_bsc'];
+  const again = 'Run it again; until then the reconciliation finds them';
+  let answers: Awaited<ReturnType<typeof askAbilities>>;
   try {
-    const found = await askForTraces(rpc, AbortSignal.timeout(WITHIN_MS));
-    const ways = found.map(({ host, method }) => `${method ? `by traces (${method})` : 'by reconciliation, every hour'} at ${host}`);
-    return good(name, ways.join('; '));
+    answers = await askAbilities(rpc, AbortSignal.timeout(WITHIN_MS));
   } catch (error) {
-    return bad(
-      name,
-      `no endpoint says whether it shows them: ${reasonOf(error)}`,
-      'Run it again; until then the reconciliation finds them',
-    );
+    return [bad(ways, `no endpoint says whether it shows them: ${reasonOf(error)}`, again)];
   }
+  const known = answers.filter((answer) => answer.problem === undefined);
+  const wayOf = (method: string | null) => (method ? `by traces (${method})` : 'by reconciliation, every hour');
+  const described = answers.map((answer) => {
+    if (answer.problem !== undefined) return `${answer.host} does not say (${answer.problem})`;
+    const missing = lacksOf(answer.value);
+    return `${answer.host} ${missing.length > 0 ? `lacks ${missing.join(', ')}` : 'lacks nothing'}`;
+  });
+  const paces = rpc.status().map(({ host, requestsPerSecond }) => `${host} ${Math.round(requestsPerSecond)}/s`);
+  const detail = `${described.join('; ')}; asked at most ${paces.join(', ')}`;
+  const isFinalityKnown = known.some((answer) => answer.value.finalized);
+  return [
+    known.length > 0
+      ? good(ways, known.map(({ host, value }) => `${wayOf(value.traces)} at ${host}`).join('; '))
+      : bad(ways, `no endpoint says whether it shows them: ${described.join('; ')}`, again),
+    isFinalityKnown ? good(lacks, detail) : bad(lacks, detail, 'Add an endpoint that tells which block is final to BSC_RPC_URLS'),
+  ];
 }
 
 async function checkBsc(config: Config, rpc: RpcPool): Promise<Check> {

@@ -193,7 +193,6 @@ describe('an endpoint and its traces', () => {
 
   for (const [name, answer] of [
     ['hangs', () => 'hang' as const],
-    ['says 429', () => ({ status: 429, body: '{}' })],
     ['answers with a list that is too short', (call: RpcCall) => ({ json: { jsonrpc: '2.0', id: call.id, result: [] } })],
     ['answers with an error for one transaction', (call: RpcCall) => ({ json: { jsonrpc: '2.0', id: call.id, result: [{ error: 'x' }] } })],
   ] as const) {

@@ -153,8 +153,9 @@ describe('a trace from another endpoint than the block', () => {
   });
 
   const poolOf = (proxies: readonly FaultProxy[], options: Partial<RpcPoolOptions> = {}): RpcPool =>
-    createRpcPool({ name: 'bsc', urls: proxies.map(({ url }) => url), chainId: TEST_CHAIN_ID, timeoutMs: 2_000, ...options });
-  const readerOf = (rpc: RpcPool, timeoutMs = 200): ChainReader =>
+    createRpcPool({ name: 'bsc', urls: proxies.map(({ url }) => url), chainId: TEST_CHAIN_ID, timeoutMs: 20_000, ...options });
+  /** A trace has all the time that a busy machine needs, except where it never comes. */
+  const readerOf = (rpc: RpcPool, timeoutMs = 10_000): ChainReader =>
     createBscReader({ rpc, usdtContract: chain.usdt.address, tracer: createTracer({ timeoutMs, now: () => nowMs }) });
 
   async function paid(): Promise<number> {
@@ -201,12 +202,11 @@ describe('a trace from another endpoint than the block', () => {
     ],
     ['that is too short', (call) => (call.method === 'trace_block' ? { json: { jsonrpc: '2.0', id: call.id, result: [] } } : undefined)],
     ['that is refused', refusesTraces],
-    ['that is refused as too many', (call) => (isTrace(call) ? { status: 429, body: '{}' } : undefined)],
     ['that never comes', (call) => (isTrace(call) ? 'hang' : undefined)],
   ] as readonly [string, Fault][]) {
     it(`${name} is not taken but asked for at the next endpoint, once each, and nobody rests for it`, async () => {
       const rpc = poolOf([first, second, third]);
-      const reader = readerOf(rpc);
+      const reader = readerOf(rpc, name === 'that never comes' ? 1_000 : 10_000);
       const number = await paid();
       await reader.scan(number, watched, signal); // Who traces is known from now on.
       second.fault = fault;
@@ -225,8 +225,25 @@ describe('a trace from another endpoint than the block', () => {
     });
   }
 
+  it('that is refused as too many is asked for at the next endpoint, and again there when a moment has passed', async () => {
+    const rpc = poolOf([first, second, third]);
+    const reader = readerOf(rpc);
+    const number = await paid();
+    await reader.scan(number, watched, signal);
+    second.fault = (call) => (isTrace(call) ? { status: 429, body: '{}' } : undefined);
+    second.calls.length = 0;
+    for (let i = 0; i < 3; i++) expect((await reader.scan(number, watched, signal))?.untraced).to.equal(undefined);
+    expect(tracesAt(second), 'once, and then it is left alone').to.equal(1);
+    nowMs += 1_000;
+    second.fault = undefined;
+    second.calls.length = 0;
+    expect((await reader.scan(number, watched, signal))?.untraced).to.equal(undefined);
+    expect(tracesAt(second)).to.equal(1);
+    expect(rpc.status().map(({ problem }) => problem)).to.deep.equal([null, null, null]);
+  });
+
   it('is not asked for at an endpoint that failed three times, until it has rested; a failure of many at once is one', async () => {
-    const reader = readerOf(poolOf([first, second]), 2_000);
+    const reader = readerOf(poolOf([first, second]));
     const number = await paid();
     await reader.scan(number, watched, signal);
     let arrived = 0;
@@ -253,14 +270,13 @@ describe('a trace from another endpoint than the block', () => {
   });
 
   it('holds a block up for a moment only when the others hang from the start, and the next ones not at all', async () => {
-    const rpc = poolOf([first, second, third]);
-    const reader = readerOf(rpc);
+    const rpc = poolOf([first, second, third], { timeoutMs: 600_000 });
+    const reader = readerOf(rpc, 500);
     const number = await paid();
     second.fault = () => 'hang';
     third.fault = () => 'hang';
-    const startedAt = performance.now();
+    // Nothing else ends this wait: neither the pool's limit nor the proxy.
     expect((await reader.scan(number, watched, signal))?.untraced).to.not.equal(undefined);
-    expect(performance.now() - startedAt).to.be.below(1_500);
     expect(rpc.status()[0]?.problem).to.equal(null);
   });
 
@@ -271,7 +287,8 @@ describe('a trace from another endpoint than the block', () => {
   });
 
   it('stays within the budget of the endpoint: one that has none to spare is left out', async () => {
-    const rpc = poolOf([first, second], { requestsPerSecond: 4, burst: 4 });
+    // No time passes, so that the turns do not depend on the machine.
+    const rpc = poolOf([first, second], { requestsPerSecond: 4, burst: 4, now: () => 0, pause: async () => undefined });
     const ask = () => rpc.elsewhere(0, async (session) => await session.call('eth_blockNumber', []), signal);
     const answers = await Promise.all(Array.from({ length: 40 }, ask));
     // Each takes a turn for the chain id and one for its question; 4 turns at once and 4 of the next second are to be had.
