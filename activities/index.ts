@@ -1,14 +1,23 @@
 import type { DeliverDeps } from '../src/services/deliveries/deliver.ts';
+import type { Deps } from '../src/services/deps.ts';
 import { type ChainDeps, chainActivities } from './chain.ts';
 import { depositActivities } from './deposits.ts';
 import { paymentActivities } from './payments.ts';
 import { webhookActivities } from './webhooks.ts';
 
-export type ActivityDeps = ChainDeps & DeliverDeps;
+/** `orms`: the connections of each part, where they are not those of all. */
+export type ActivityDeps = ChainDeps &
+  DeliverDeps & { readonly orms?: Readonly<Record<'watcher' | 'steps' | 'webhooks', Deps['orm']>> | undefined };
 
 /** Every activity by its capability. Workflows know these by type only. */
 export function createActivities(deps: ActivityDeps) {
-  return { ...depositActivities(deps), ...paymentActivities(deps), ...webhookActivities(deps), ...chainActivities(deps) };
+  const { watcher, steps, webhooks } = deps.orms ?? { watcher: deps.orm, steps: deps.orm, webhooks: deps.orm };
+  return {
+    ...depositActivities({ ...deps, orm: steps }),
+    ...paymentActivities({ ...deps, orm: steps }),
+    ...webhookActivities({ ...deps, orm: webhooks }),
+    ...chainActivities({ ...deps, orm: watcher }),
+  };
 }
 
 export type Activities = ReturnType<typeof createActivities>;

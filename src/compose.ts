@@ -11,6 +11,7 @@ import { ASSETS, type Network } from './domain/assets.ts';
 import { componentLogger, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { observeChain, observeTransport } from './observe.ts';
+import { closePools, openPools, type Part, type Pools } from './pools.ts';
 import { createSecretBox } from './secret-box.ts';
 import type { FollowedChain } from './services/chain/follow.ts';
 import { createDeliverySlots } from './services/deliveries/slots.ts';
@@ -34,6 +35,8 @@ export type Gateway = {
   readonly config: Config;
   readonly log: Logger;
   readonly deps: Deps;
+  /** Connections of the parts of a worker, each its own; undefined in a process that works nothing. */
+  readonly pools: Pools | undefined;
   readonly link: TemporalLink | undefined;
   readonly bscRpc: RpcPool | undefined;
   readonly metrics: Metrics;
@@ -50,9 +53,12 @@ export async function composeGateway(input: {
   log: Logger;
   name: string;
   poolSize: number;
+  /** True for a worker: each of its parts gets connections of its own, beside `poolSize` for everything else. */
+  works?: boolean;
 }): Promise<Gateway> {
   const { config, ground, log } = input;
   const orm = await openOrm({ url: ground.databaseUrl, poolSize: input.poolSize, applicationName: `gateway ${input.name}` });
+  const pools = input.works ? await openPools(ground.databaseUrl, input.name) : undefined;
   const link = ground.temporal ? linkTemporal(ground.temporal) : undefined;
   const bscRpc = config.bsc.enabled ? poolOf(config, log) : undefined;
   const metrics = createMetrics({ defaults: true });
@@ -75,9 +81,10 @@ export async function composeGateway(input: {
   };
   const close = async (): Promise<void> => {
     await orm.close(true);
+    if (pools) await closePools(pools);
     await link?.close();
   };
-  return { config, log, deps, link, bscRpc, metrics, close };
+  return { config, log, deps, pools, link, bscRpc, metrics, close };
 }
 
 function poolOf(config: Config, log: Logger): RpcPool {
@@ -89,6 +96,11 @@ function poolOf(config: Config, log: Logger): RpcPool {
     requestsPerSecond: config.bsc.rpcRequestsPerSecond,
     report: (message) => chain.warn({}, message),
   });
+}
+
+/** The deps of one part of a worker, with the connections that are its own. */
+export function depsOf({ deps, pools }: Pick<Gateway, 'deps' | 'pools'>, part: Part): Deps {
+  return pools ? { ...deps, orm: pools[part] } : deps;
 }
 
 /** The part of the configuration that the services read. */
@@ -136,6 +148,7 @@ export function activityDepsOf(
   });
   return {
     ...deps,
+    orms: gateway.pools,
     transport: observeTransport(transport, gateway.metrics),
     slots: createDeliverySlots(),
     chains: chainsOf(gateway, gasWallets),

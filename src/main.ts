@@ -3,7 +3,7 @@ import { createApp } from './api/app.ts';
 import { createGuards } from './api/rate-limits.ts';
 import { createServer } from './api/server.ts';
 import { ChainMismatch } from './chain/errors.ts';
-import { activityDepsOf, composeGateway, type Gateway } from './compose.ts';
+import { activityDepsOf, composeGateway, depsOf, type Gateway } from './compose.ts';
 import { type Config, type ConfigRole, loadConfig } from './config.ts';
 import { openDataDir, removeRun, writeRun } from './devnet/data-dir.ts';
 import { OperatorError } from './errors.ts';
@@ -24,7 +24,8 @@ import { payPages } from './web/pay.ts';
 export type Role = 'api' | 'worker' | 'signer' | 'all';
 export type Started = { readonly api: string | null; readonly temporalUi: string | null };
 
-const POOL_SIZE: Readonly<Record<Role, number>> = { api: 10, worker: 20, signer: 2, all: 24 };
+/** Connections of the API, and of health and metrics; those of a worker's parts come on top. */
+const POOL_SIZE: Readonly<Record<Role, number>> = { api: 10, worker: 4, signer: 2, all: 10 };
 const IDENTITY_WITHIN_MS = 10_000;
 
 /**
@@ -63,7 +64,7 @@ async function startRole(config: Config, role: Role, log: Logger, shutdown: Shut
   const temporal = await locateTemporal(config, log, embeds);
   if (temporal.embedded) shutdown.add('Temporal', () => temporal.embedded?.stop());
   const ground = { databaseUrl: database.url, temporal: temporal.place, xpubs: keys.xpubs, secretsKey: keys.secretsKey };
-  const gateway = await composeGateway({ config, ground, log, name: role, poolSize: POOL_SIZE[role] });
+  const gateway = await composeGateway({ config, ground, log, name: role, poolSize: POOL_SIZE[role], works: role !== 'api' });
   shutdown.add('connections', () => gateway.close());
   await prepareSchema(gateway, database.embedded !== undefined || role === 'all');
   await checkChains(gateway);
@@ -121,7 +122,7 @@ async function checkChains(gateway: Gateway): Promise<void> {
 type WorkerGround = { gas: { bsc?: string; tron?: string }; temporal: { address: string; namespace: string } };
 
 async function startWorkerRole(gateway: Gateway, ground: WorkerGround, log: Logger, shutdown: Shutdown): Promise<void> {
-  const { deps, link } = gateway;
+  const { link } = gateway;
   if (!link) throw new OperatorError('A worker needs Temporal', 'Set TEMPORAL_ADDRESS');
   const gas = { ...(ground.gas.bsc ? { bsc: ground.gas.bsc } : {}), ...(ground.gas.tron ? { tron: ground.gas.tron } : {}) };
   const activityDeps = activityDepsOf(gateway, gas, shutdown.signal);
@@ -136,7 +137,7 @@ async function startWorkerRole(gateway: Gateway, ground: WorkerGround, log: Logg
   });
   shutdown.add('worker', () => worker.stop());
   const loops = startLoops(
-    deps,
+    depsOf(gateway, 'loops'),
     [...activityDeps.chains.values()].map((chain) => chain.reader.network),
     shutdown.signal,
   );

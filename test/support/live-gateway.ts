@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { activityDepsOf, composeGateway, type Gateway } from '../../src/compose.ts';
+import { activityDepsOf, composeGateway, depsOf, type Gateway } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/log.ts';
 import { startLoops } from '../../src/loops.ts';
@@ -33,7 +33,7 @@ export async function startLiveGateway(options: LiveOptions) {
   const log = createLogger({ level: env.LOG_LEVEL });
   const place = { address: options.temporalAddress, namespace: 'default' };
   const ground = { databaseUrl: options.databaseUrl, temporal: place, xpubs: testXpubs(), secretsKey: SECRETS_KEY };
-  const composed = await composeGateway({ config, ground, log, name: 'test', poolSize: 12 });
+  const composed = await composeGateway({ config, ground, log, name: 'test', poolSize: 6, works: true });
   const deps = { ...composed.deps, settings: { ...composed.deps.settings, ...options.settings } };
   const gateway: Gateway = { ...composed, deps };
   await migrate(deps.orm);
@@ -44,7 +44,7 @@ export async function startLiveGateway(options: LiveOptions) {
     const activityDeps = activityDepsOf(gateway, {}, abort.signal);
     const worker = await runWorker({ place, deps: activityDeps, signal: abort.signal, log });
     const networks = [...activityDeps.chains.values()].map((chain) => chain.reader.network);
-    running = { worker, abort, loops: startLoops(deps, networks, abort.signal) };
+    running = { worker, abort, loops: startLoops(depsOf(gateway, 'loops'), networks, abort.signal) };
   };
   const stopWorker = async (): Promise<void> => {
     running?.abort.abort(new Error('the test stops the worker'));

@@ -1,0 +1,31 @@
+import { type Orm, openOrm } from './db/orm.ts';
+
+/** The parts of a worker that must never wait for each other's connections. */
+export const PARTS = ['watcher', 'steps', 'webhooks', 'loops'] as const;
+export type Part = (typeof PARTS)[number];
+export type Pools = Readonly<Record<Part, Orm>>;
+
+/**
+ * Connections of each part of a worker at the most; they are opened when they are needed. The watcher's: a block, the comparison of
+ * balances, the starts after a commit. Each step that runs at the same time has one of its own.
+ */
+export const POOL_SIZES: Readonly<Record<Part, number>> = { watcher: 3, steps: 20, webhooks: 10, loops: 4 };
+
+/** A step does not queue for a row: it holds a connection and a place in the worker meanwhile, and Temporal asks again anyway. */
+const STEP_WAITS_FOR_LOCK_MS = 200;
+
+/** Opens a pool for each part of a worker. Nothing connects before the first query. */
+export async function openPools(url: string, name: string): Promise<Pools> {
+  const open = (part: Part): Promise<Orm> =>
+    openOrm({
+      ...{ url, poolSize: POOL_SIZES[part], applicationName: `gateway ${name} ${part}` },
+      ...(part === 'steps' ? { lockTimeoutMs: STEP_WAITS_FOR_LOCK_MS } : {}),
+    });
+  const [watcher, steps, webhooks, loops] = await Promise.all([open('watcher'), open('steps'), open('webhooks'), open('loops')]);
+  return { watcher, steps, webhooks, loops };
+}
+
+/** Closes them all. */
+export async function closePools(pools: Pools): Promise<void> {
+  await Promise.all(PARTS.map((part) => pools[part].close(true)));
+}

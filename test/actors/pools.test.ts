@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { PARTS, type Part, POOL_SIZES } from '../../src/pools.ts';
+import { createEndpoint } from '../../src/services/endpoints.ts';
+import { USDT_UNIT } from '../support/chain.ts';
+import { eventually } from '../support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
+
+/** A part of a worker that uses up all its connections. */
+describe('the parts of a worker', function () {
+  this.timeout(90_000);
+  let live: LiveMoney;
+
+  before(async () => {
+    live = await startLiveMoney();
+  });
+  after(async () => {
+    await live?.stop();
+  });
+
+  /** Runs `work` while every connection of a part is held. */
+  async function without(parts: readonly Part[], work: () => Promise<void>): Promise<void> {
+    const { pools } = live.gateway.gateway;
+    if (!pools) throw new Error('this gateway has no parts');
+    const held = parts.flatMap((part) => Array.from({ length: POOL_SIZES[part] }, () => pools[part].em.fork()));
+    await Promise.all(held.map((em) => em.begin()));
+    try {
+      await work();
+    } finally {
+      await Promise.all(held.map((em) => em.rollback().catch(() => undefined)));
+    }
+  }
+
+  it('have connections of their own: without those for webhooks a block is still recorded, and its webhook comes afterwards', async () => {
+    const hash = await live.chain.usdt.call('transfer', [live.address, USDT_UNIT]);
+    await without(['webhooks'], async () => {
+      await live.chain.mine(1);
+      await eventually('the deposit', async () => (await live.deposits(hash)).length === 1, 8_000);
+      expect(live.events().filter(({ data }) => data['transaction_hash'] === hash)).to.deep.equal([]);
+    });
+    await live.eventOf('deposit.detected', hash, 30_000);
+  });
+
+  it('send webhooks while the watcher and the steps have none', async () => {
+    const scope = { merchantId: live.merchantId, mode: 'live' as const };
+    const endpoint = await createEndpoint(live.gateway.deps, {
+      ...{ ...scope, url: live.receiver.url, events: ['customer.created'], description: null },
+    });
+    live.receiver.setSecret(endpoint.secret);
+    await without(['watcher', 'steps'], async () => {
+      await live.newCustomer();
+      await eventually('the webhook', () => live.events().some(({ event }) => event === 'customer.created'), 8_000);
+    });
+  });
+
+  it('say by name to whom a connection belongs', async () => {
+    const rows = await live.gateway.deps.orm.em
+      .fork()
+      .execute<{ name: string }[]>(`select distinct application_name as name from pg_stat_activity where datname = current_database()`);
+    const names = rows.map(({ name }) => name);
+    for (const part of PARTS.filter((one) => one !== 'webhooks')) expect(names).to.include(`gateway test ${part}`);
+  });
+});
