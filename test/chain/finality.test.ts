@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { lookAtChain } from '../../src/services/chain/follow.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Fault } from '../support/fault-proxy.ts';
 import { balancer, frozenNode, noBodies } from './branches.ts';
 import { type Following, type Row, startFollowing } from './following.ts';
@@ -159,6 +160,31 @@ describe('finality that is a hash', function () {
       expect(await rowOf(good)).to.include({ block_number: String(height), generation: 1 });
     });
   }
+
+  it('does not complete what a backlog read on a branch that was replaced', async () => {
+    await settled();
+    const scanned = Number((await cursor())['scanned_number']);
+    const orphan = await pay(live.chain.accounts[0]);
+    const top = await live.chain.mine(150);
+    // What it calls final lies below the fork: it knows of no finality on its branch.
+    const hanging = await frozenNode(live.chain, scanned + 1, top - scanned + 3);
+    await live.chain.anvil.rpc('anvil_rollback', [top - scanned]);
+    await live.chain.usdt.call('transfer', [live.chain.accounts[5], 1n]);
+    await live.chain.mine(300);
+    live.proxy.fault = noBodies;
+    second().fault = hanging;
+    await eventually('the orphan is read', async () => {
+      await looks(1, 300);
+      return (await rowOf(orphan))['block_hash'] != null;
+    });
+    await looks(3, 300);
+    expect((await cursor())['verified_number'], 'nothing of it is verified').to.equal(String(scanned - 2));
+    expect(await advanced(orphan)).to.not.equal('completed');
+    live.proxy.fault = undefined;
+    second().fault = undefined;
+    await settled();
+    expect(await advanced(orphan)).to.equal('failed');
+  });
 
   it('verifies and withdraws nothing where endpoints name different blocks as final, says so, and goes on', async () => {
     await settled();
