@@ -1,7 +1,9 @@
 import { findAsset } from '../domain/assets.ts';
 import { isoSeconds } from '../domain/events.ts';
 import { formatUnits } from '../domain/money.ts';
+import { LINK_DECIMALS } from '../domain/payment-link.ts';
 import type { Books, BooksDifference } from '../services/books.ts';
+import type { LinkDifference } from '../services/payments/money.ts';
 import { rateReporter } from './rate.ts';
 import type { Answer } from './run.ts';
 import { table } from './table.ts';
@@ -27,21 +29,22 @@ export async function reconcileBooks(): Promise<Answer> {
     }
   });
   const { deposits, lines, total } = books;
-  const rows = books.differences.map(lineOf);
+  const rows = [...books.differences.map(lineOf), ...books.links.map(lineOfLink)];
   const agree = `The books agree: ${deposits} deposits, ${lines} lines of the ledger and the running totals.`;
   return {
-    json: { ok: total === 0, deposits, lines, total, differences: books.differences.map(present) },
+    json: { ok: total === 0, deposits, lines, total, differences: books.differences.map(present), links: books.links.map(presentLink) },
     text: table(['CHECK', 'ID', 'NETWORK', 'STATE', 'ACCOUNT', 'EXPECTED', 'FOUND', 'SINCE'], rows, agree),
     problem: total === 0 ? undefined : problemOf(books),
   };
 }
 
-function problemOf({ total, differences }: Books): string {
+function problemOf({ total, differences, links }: Books): string {
   const count = `${total} ${total === 1 ? 'entry' : 'entries'} of the books ${total === 1 ? 'differs' : 'differ'}`;
-  const shown = total > differences.length ? ` (the oldest ${differences.length} are shown)` : '';
-  const next = differences.every(({ check }) => check === 'total')
-    ? 'The ledger itself agrees: make the totals anew from it as docs/operations.md shows.'
-    : 'Back up the database as it is now, look at each deposit with "gateway deposit show", and go on as docs/operations.md says.';
+  const shown = total > differences.length + links.length ? ` (the oldest ${differences.length + links.length} are shown)` : '';
+  const next =
+    links.length === 0 && differences.every(({ check }) => check === 'total')
+      ? 'The ledger itself agrees: make the totals anew from it as docs/operations.md shows.'
+      : 'Back up the database as it is now, look at each deposit with "gateway deposit show", and go on as docs/operations.md says.';
   return `${count}${shown}. ${next}`;
 }
 
@@ -52,6 +55,20 @@ function lineOf(row: BooksDifference): readonly unknown[] {
   const standing = failureCode === null ? state : `${state} (${failureCode})`;
   const since = row.since ? isoSeconds(row.since) : null;
   return [check, id, `${row.network} ${row.mode}`, standing, row.account, amount(row.expected), amount(row.found), since];
+}
+
+/** The sums of a link that are kept, and those of its deposits: assigned, paid, and how many are open. */
+function lineOfLink({ linkId, kept, found }: LinkDifference): readonly unknown[] {
+  const sums = ({ assignedUnits, paidUnits, openCount }: LinkDifference['kept']): string =>
+    `${formatUnits(assignedUnits, LINK_DECIMALS)} assigned, ${formatUnits(paidUnits, LINK_DECIMALS)} paid, ${openCount} open`;
+  return ['link', linkId, null, null, null, sums(found), sums(kept), null];
+}
+
+function presentLink({ linkId, kept, found }: LinkDifference) {
+  const sums = ({ assignedUnits, paidUnits, openCount }: LinkDifference['kept']) => ({
+    ...{ assigned: formatUnits(assignedUnits, LINK_DECIMALS), paid: formatUnits(paidUnits, LINK_DECIMALS), open: openCount },
+  });
+  return { check: 'link', payment_link_id: linkId, expected: sums(found), found: sums(kept) };
 }
 
 function present(row: BooksDifference) {

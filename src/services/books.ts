@@ -5,6 +5,7 @@ import type { DepositState, FailureCode } from '../domain/deposit.ts';
 import type { LedgerAccount } from '../domain/ledger.ts';
 import { type BooksRow, depositPages, type LineSum, linePages, totalsOf } from './books-pages.ts';
 import type { Deps } from './deps.ts';
+import { type LinkDifference, linkDifferences } from './payments/money.ts';
 
 /**
  * What does not agree. `deposit`: an account holds another amount of it than its state demands. `credit`: it was credited more or less
@@ -42,9 +43,13 @@ export type Books = {
   /** How many differences there are; `differences` holds the oldest 1,000 of them. */
   readonly total: number;
   readonly differences: readonly BooksDifference[];
+  /** Payment links whose kept sums are not those of their deposits, at most 1,000; all are counted in `total`. */
+  readonly links: readonly LinkDifference[];
 };
 
 const MAX_LISTED = 1_000;
+/** Before every id. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export type BooksOptions = {
   /** Rows of the first page; the next ones are as large as a second or two allows. */
@@ -82,10 +87,21 @@ export async function checkBooks(deps: Deps, { pageRows = 5_000, progress }: Boo
         progress?.('deposits', deposits, Math.max(deposits, size.deposits));
       }
       for (const row of compareTotals(sums, await totalsOf(em))) found.add('total', row);
-      return { deposits, lines, total: found.total, differences: found.oldest() };
+      const links = await differingLinks(em, pageRows);
+      return { deposits, lines, total: found.total + links.length, differences: found.oldest(), links: links.slice(0, MAX_LISTED) };
     },
     { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
   );
+}
+
+async function differingLinks(em: Em, pageRows: number): Promise<LinkDifference[]> {
+  const found: LinkDifference[] = [];
+  for (let afterId: string | undefined = FIRST_ID; afterId !== undefined; ) {
+    const page: Awaited<ReturnType<typeof linkDifferences>> = await linkDifferences(em, { afterId, limit: pageRows });
+    found.push(...page.differences);
+    afterId = page.last;
+  }
+  return found;
 }
 
 /** How many rows there are by the planner's estimate: to count them would be to read them. */

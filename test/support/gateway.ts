@@ -6,6 +6,7 @@ import { createServer } from '../../src/api/server.ts';
 import { openOrm } from '../../src/db/orm.ts';
 import type { Mode } from '../../src/domain/assets.ts';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/limits.ts';
+import { migrate } from '../../src/migrate.ts';
 import { createSecretBox } from '../../src/secret-box.ts';
 import type { ActorPort, Deps, Log, ServiceSettings } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
@@ -65,7 +66,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const database = options.databaseUrl === undefined ? await freshDatabase() : undefined;
   const lines: LoggedLine[] = [];
   const deps = await testDeps(options.databaseUrl ?? database?.url ?? '', lines, options);
-  await deps.orm.migrator.up();
+  await migrate(deps.orm);
   const limits = options.limits ? { ...DEFAULT_LIMITS, ...options.limits } : NO_LIMITS;
   const guards = createGuards(deps, { limits, trustedProxies: options.trustedProxies });
   const app = createApp({
