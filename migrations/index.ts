@@ -17,6 +17,7 @@ import { Migration20261121000018_link_sums } from './Migration20261121000018_lin
 import { Migration20261121000019_offered_networks } from './Migration20261121000019_offered_networks.ts';
 import { Migration20261121000020_partitions } from './Migration20261121000020_partitions.ts';
 import { Migration20261121000025_unrecognised } from './Migration20261121000025_unrecognised.ts';
+import { Migration20261121000026_balanced_statements } from './Migration20261121000026_balanced_statements.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -39,4 +40,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000019_offered_networks', class: Migration20261121000019_offered_networks },
   { name: 'Migration20261121000020_partitions', class: Migration20261121000020_partitions },
   { name: 'Migration20261121000025_unrecognised', class: Migration20261121000025_unrecognised },
+  { name: 'Migration20261121000026_balanced_statements', class: Migration20261121000026_balanced_statements },
 ];

@@ -87,12 +87,16 @@ function postLedger(lines: { account: string; units: string; currency?: string }
     text: `insert into ledger_transactions (id, deposit_id, number, kind, sequence, created_at) values (${id}, ?, ?, 'test', 1, now())`,
     params: [number, depositId, depositId, number],
   };
-  const entries = lines.map(({ account, units, currency = 'USDT' }, index) => ({
+  // In one statement, as the program writes them: each statement has to sum to zero.
+  const entries = {
     text: `insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account, amount_units)
-      values (${id}, ?, ?, 'live', 'bsc', ?, ?, ?)`,
-    params: [number, depositId, index + 1, ids.merchant, currency, account, units],
-  }));
-  return [header, ...entries];
+      values ${lines.map(() => `(${id}, ?, ?, 'live', 'bsc', ?, ?, ?)`).join(', ')}`,
+    params: lines.flatMap(({ account, units, currency = 'USDT' }, index) => [
+      ...[number, depositId, index + 1, ids.merchant],
+      ...[currency, account, units],
+    ]),
+  };
+  return [header, entries];
 }
 
 describe('PostgreSQL holds the rules of money by itself:', () => {
