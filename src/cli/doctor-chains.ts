@@ -14,7 +14,13 @@ import { reasonOf } from './ground.ts';
 const WITHIN_MS = 12_000;
 const MAX_BLOCK_AGE_MS = 5 * 60_000;
 
-/** Every chain, and the prices, which are read from one. A chain without endpoints is off, which is a choice. */
+const NONE_WATCHED = bad(
+  'payments',
+  'no chain is watched: live payment links offer no way to pay, and live deposits are not seen until one is',
+  'Set BSC_RPC_URLS and restart every role',
+);
+
+/** Every chain, and the prices, which are read from one. A chain without endpoints is off, which is a choice; without any nobody can pay. */
 export async function checkChains(config: Config, log: Logger): Promise<Check[]> {
   const rpc = config.bsc.enabled
     ? createRpcPool({
@@ -24,7 +30,7 @@ export async function checkChains(config: Config, log: Logger): Promise<Check[]>
     : undefined;
   const bsc = rpc ? await checkBsc(config, rpc) : good('bsc', 'off: BSC_RPC_URLS is not set; addresses are made but not watched');
   const endpoints = rpc && bsc.ok ? await describeEndpoints(rpc) : [];
-  return [bsc, ...endpoints, checkTron(config), await checkPrices(config, rpc)];
+  return [bsc, ...endpoints, checkTron(config), ...(rpc ? [] : [NONE_WATCHED]), await checkPrices(config, rpc)];
 }
 
 /** What each endpoint offers: how BNB that contracts pass on is found, what it lacks, and how fast it was asked at last. */

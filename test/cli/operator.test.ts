@@ -30,7 +30,7 @@ describe('command line: an operator sets up merchants', function () {
     const report = oneObject<Checks>(doctor.stdout);
     expect(doctor.code).to.equal(1);
     expect(report.ok).to.equal(false);
-    expect(report.checks.filter((check) => !check.ok)).to.deep.equal([
+    expect(report.checks.filter((check) => !check.ok && check.name !== 'payments')).to.deep.equal([
       {
         name: 'schema',
         ok: false,
@@ -45,7 +45,10 @@ describe('command line: an operator sets up merchants', function () {
 
     expect(await answer(['migrate'], env)).to.deep.equal({ applied: MIGRATIONS.map((migration) => migration.name) });
     expect(await answer(['migrate'], env)).to.deep.equal({ applied: [] });
-    expect((await answer<Checks>(['doctor'], env)).ok).to.equal(true);
+    // No chain is watched here, so that no live link could be paid.
+    const after = oneObject<Checks>((await gateway(['doctor', '--json'], env)).stdout);
+    const failing = after.checks.filter((check) => !check.ok);
+    expect(failing.map(({ name, action }) => [name, action])).to.deep.equal([['payments', 'Set BSC_RPC_URLS and restart every role']]);
   });
 
   it('makes, changes and lists a merchant', async () => {
