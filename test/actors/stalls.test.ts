@@ -104,7 +104,7 @@ describe('a chain that is late', function () {
     proxy.fault = undefined;
     await live.eventOf('deposit.completed', hash, 30_000);
     await eventually('readiness', async () => (await readyState()).ready);
-    expect(eventsOf(hash)).to.deep.equal(['deposit.detected', 'deposit.confirming', 'deposit.completed']);
+    expect(eventsOf(hash)).to.have.members(['deposit.detected', 'deposit.confirming', 'deposit.completed']);
   });
 
   it('never takes a completed deposit back by itself: an operator decides when finality broke under it', async () => {
