@@ -40,10 +40,12 @@ export async function takeTurn(deps: Deps, loop: { name: string; everyMs: number
   const now = deps.now();
   const after = (ms: number): Date => new Date(now.getTime() + ms);
   const begunBefore = loop.first ? now : after(-loop.everyMs * (1 - EARLY_SHARE));
+  // A worker of another version removes the rows of loops that it does not know: the turn of one that runs here brings it back.
   const rows = await deps.orm.em.fork().execute<unknown[]>(
-    `update loop_runs set lease_until = ?, started_at = ?
-     where name = ? and (lease_until is null or lease_until <= ?) and (started_at is null or started_at <= ?) returning name`,
-    [after(loop.leaseMs), now, loop.name, now, begunBefore],
+    `insert into loop_runs as l (name, every_ms, known_since, lease_until, started_at) values (?, ?, ?, ?, ?)
+     on conflict (name) do update set lease_until = excluded.lease_until, started_at = excluded.started_at
+     where (l.lease_until is null or l.lease_until <= ?) and (l.started_at is null or l.started_at <= ?) returning name`,
+    [loop.name, loop.everyMs, now, after(loop.leaseMs), now, now, begunBefore],
   );
   return rows.length === 1;
 }
