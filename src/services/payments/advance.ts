@@ -74,12 +74,13 @@ async function standing(em: Em, deps: Deps, link: PaymentLink): Promise<LinkStep
 
 /**
  * The network that was not yet read past the link's time, if there is one: of those that are watched, and of those on which the link was
- * offered, because money may have arrived on a chain that is only switched off for now.
+ * offered at its making or came to be while it was open, because money may have arrived on a chain that is only switched off for now.
  */
 export async function chainBehind(em: Em, deps: Deps, link: PaymentLink): Promise<{ reason: string; delayMs: number } | undefined> {
   const cursors = await em.find(ChainCursor, {});
   const watched = deps.settings.payments.watchedNetworks;
-  for (const network of new Set<Network>([...watched, ...link.offeredNetworks])) {
+  const readMeanwhile = cursors.filter(({ polledAt }) => polledAt > link.createdAt).map(({ network }) => network);
+  for (const network of new Set<Network>([...watched, ...link.offeredNetworks, ...readMeanwhile])) {
     if (link.network != null && link.network !== network) continue;
     const cursor = cursors.find((one) => one.network === network);
     const block = cursor ? await em.findOne(ChainBlock, { network, number: cursor.scannedNumber }) : null;

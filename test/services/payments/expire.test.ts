@@ -74,8 +74,24 @@ describe('the expiry of a payment link', function () {
     expect((await shop.row(link.id)).offeredNetworks).to.deep.equal(['bsc']);
     shop.pass(HOUR_S + 1);
     await shop.scanned('tron', new Date(link.created_at));
+    await shop.sql(`update chain_cursors set polled_at = ? where network = 'tron'`, [new Date(link.created_at)]);
     await shop.scanned('bsc', shop.clock.now);
     expect((await at(link.id)).status).to.equal('expired');
+  });
+
+  it('is held by a chain that was switched on after the link was made, and off again', async () => {
+    const watching = (...watchedNetworks: 'bsc'[]) => {
+      const { settings } = shop.deps;
+      return { ...shop.deps, settings: { ...settings, payments: { ...settings.payments, watchedNetworks } } };
+    };
+    const link = await newLink();
+    await shop.sql(`update payment_links set offered_networks = '{}' where id = ?`, [link.id]);
+    await shop.scanned('bsc', new Date(link.created_at));
+    await shop.sql(`update chain_cursors set polled_at = ? where network = 'bsc'`, [new Date(Date.parse(link.created_at) + 60_000)]);
+    shop.pass(HOUR_S + 1);
+    expect(await advancePaymentLink(watching(), { linkId: link.id })).to.include({ kind: 'wait' });
+    await shop.sql(`update chain_cursors set polled_at = ? where network = 'bsc'`, [new Date(Date.parse(link.created_at) - 60_000)]);
+    expect(await advancePaymentLink(watching(), { linkId: link.id })).to.include({ status: 'expired' });
   });
 
   it('is held by a chain that was offered and is switched off, and says what to set', async () => {
