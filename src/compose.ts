@@ -45,6 +45,8 @@ export type Gateway = {
 
 /** Expected block times; only pauses between looks depend on them. */
 const BLOCK_INTERVAL_MS: Readonly<Record<Network, number>> = { bsc: 450, tron: 3_000 };
+/** Hundreds of blocks; a public chain that rests for so long is in the news. */
+const HEAD_MOVES_WITHIN_MS = 5 * 60_000;
 
 /** Wires services, database, prices and Temporal from the configuration. Connects to nothing yet, so it fails only for a defect. */
 export async function composeGateway(input: {
@@ -115,6 +117,7 @@ export function settingsOf(config: Config): ServiceSettings {
     webhookRetentionMs: config.webhooks.retentionMs,
     webhookTarget: { allowedCidrs: config.webhooks.allowedCidrs, allowHttp: config.webhooks.allowHttp, caPem: config.webhooks.caPem },
     blockIntervalMs: BLOCK_INTERVAL_MS,
+    headMovesWithinMs: config.production ? HEAD_MOVES_WITHIN_MS : undefined,
     payments: {
       minimumCents: config.payments.minPaymentCents,
       toleranceBasisPoints: config.payments.toleranceBasisPoints,

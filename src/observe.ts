@@ -5,6 +5,7 @@ import type { Outcome } from './domain/webhook.ts';
 import type { Metrics } from './metrics.ts';
 import { readAlarms } from './services/alarms.ts';
 import type { ChainReport } from './services/chain/report.ts';
+import { countDifferences } from './services/chain/round.ts';
 import type { Deps } from './services/deps.ts';
 import { listLoopRuns } from './services/loop-runs.ts';
 import { readOutbox } from './services/outbox.ts';
@@ -83,6 +84,7 @@ async function readHeights(deps: Deps, metrics: Metrics): Promise<void> {
     metrics.scanLagBlocks.set({ network }, Math.max(0, headNumber - scannedNumber));
     const stillMs = finalizedNumber > verifiedNumber ? now - cursor.verifiedMovedAt.getTime() : 0;
     metrics.verifiedAge.set({ network }, Math.max(0, stillMs) / 1_000);
+    metrics.balanceDifferences.set({ network }, await countDifferences(deps, network));
   }
 }
 

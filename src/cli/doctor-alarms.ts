@@ -11,7 +11,7 @@ import { readSchema } from './doctor-stores.ts';
 const NO_KEYS = { live: { bsc: '', tron: '' }, test: { bsc: '', tron: '' } } as const;
 const WELL: Readonly<Record<AlarmKind, string>> = {
   chain: 'every part of every followed chain goes on',
-  balances: 'the comparison with the chain goes on',
+  balances: 'the comparison with the chain goes on, and nothing differs',
   deposits: 'none is stuck',
   payment_links: 'none is overdue',
   outbox: 'nothing waits for Temporal',

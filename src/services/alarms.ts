@@ -1,4 +1,6 @@
+import { countDifferences } from './chain/round.ts';
 import { type Standstill, standstills } from './chain/standstill.ts';
+import { neverRead } from './chain/unseen.ts';
 import { countStuck } from './deposits/stuck.ts';
 import type { Deps } from './deps.ts';
 import { isOverdue, listLoopRuns } from './loop-runs.ts';
@@ -59,16 +61,24 @@ export function describeStandstill({ part, network, number, sinceMs, reason }: S
 
 /** What stands of the chains that this installation follows. One that was switched off stands by choice. */
 export async function readStandstills(deps: Deps): Promise<Standstill[]> {
-  const all = await standstills(deps);
-  return all.filter(({ network }) => deps.settings.payments.watchedNetworks.includes(network));
+  const [never, all] = await Promise.all([neverRead(deps), standstills(deps)]);
+  return [...never, ...all.filter(({ network }) => deps.settings.payments.watchedNetworks.includes(network))];
 }
 
 async function chainAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
-  return ofStandstills((await readStandstills(deps)).filter(({ part }) => part !== 'reconciliation'));
+  const [never, all] = await Promise.all([neverRead(deps), readStandstills(deps)]);
+  const found = ofStandstills(all.filter(({ part }) => part !== 'reconciliation'));
+  // Readiness has a reason of its own for a chain that was never read.
+  return { ...found, urgent: found.urgent && (found.count ?? 0) > never.length };
 }
 
 async function balanceAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
-  return { ...ofStandstills((await readStandstills(deps)).filter(({ part }) => part === 'reconciliation')), urgent: false };
+  const standing = ofStandstills((await readStandstills(deps)).filter(({ part }) => part === 'reconciliation'));
+  const differing = await countDifferences(deps);
+  if (differing === 0) return { ...standing, urgent: false };
+  const told = `${differing} ${differing === 1 ? 'balance differs' : 'balances differ'} from the ledger`;
+  const reason = [told, ...(standing.reason === '' ? [] : [standing.reason])].join('; ');
+  return { count: (standing.count ?? 0) + differing, urgent: false, reason, action: 'run "reconcile", which names the addresses' };
 }
 
 function ofStandstills(found: readonly Standstill[]): Omit<Alarm, 'kind'> {

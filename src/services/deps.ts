@@ -62,6 +62,8 @@ export type ServiceSettings = {
   readonly webhookTarget: { readonly allowedCidrs: readonly string[]; readonly allowHttp: boolean; readonly caPem?: string | undefined };
   /** Blocks are expected this often, by network; only pauses between looks depend on it. */
   readonly blockIntervalMs: Readonly<Record<Network, number>>;
+  /** A followed chain without a new block for so long stands; undefined where a chain may rest, as one for development does. */
+  readonly headMovesWithinMs?: number | undefined;
   readonly payments: PaymentSettings;
   /** A session ends when it was not used for `idleMs`, and `maxMs` after its login. */
   readonly sessions: { readonly idleMs: number; readonly maxMs: number };

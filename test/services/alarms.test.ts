@@ -122,6 +122,52 @@ describe('alarms', function () {
     expect(found?.action).to.not.equal('');
   });
 
+  it('name a chain whose endpoints show no new block, where it is one that never rests', async () => {
+    await chainAt(70, 70);
+    await shop.sql(`update chain_cursors set moved_at = ?`, [new Date(shop.clock.now.getTime() - 300_000)]);
+    expect(await count('chain')).to.equal(0);
+    Object.assign(shop.deps.settings, { headMovesWithinMs: 300_000 });
+    try {
+      expect((await alarm('chain'))?.reason).to.equal('the first read of bsc stands at 70 for 300 s: its endpoints show no block after 70');
+    } finally {
+      Object.assign(shop.deps.settings, { headMovesWithinMs: undefined });
+    }
+  });
+
+  it('name a chain that was never read although somebody may pay on it, and none of a fresh installation', async () => {
+    const settings = { ...shop.deps.settings, payments: { ...shop.deps.settings.payments, watchedNetworks: ['tron' as const] } };
+    const never = async () => (await readAlarms({ ...shop.deps, settings })).find(({ kind }) => kind === 'chain');
+    shop.pass(MINUTE);
+    expect((await never())?.reason).to.match(/^the first read of tron stands at 0 for .*: it was never read/);
+    await shop.sql(`update deposit_addresses set mode = 'test'`);
+    try {
+      expect((await never())?.count).to.equal(0);
+    } finally {
+      await shop.sql(`update deposit_addresses set mode = 'live'`);
+    }
+  });
+
+  it('count a balance that was searched and differs from the ledger, in each process', async () => {
+    const metrics = createMetrics({ defaults: false });
+    const [{ address, address_key: key }] = (await shop.sql(
+      `select address, address_key from deposit_addresses where network = 'bsc' limit 1`,
+    )) as [{ address: string; address_key: string }];
+    await shop.sql(
+      `insert into balance_differences (network, address_key, currency, address, chain_units, difference_units, replaced_units, known_units,
+         before_units, since_number, found_number, searched, noted_at, reason) values ('bsc', ?, 'USDT', ?, 5, 5, 0, 0, 0, 1, 2, true, ?, 'x')`,
+      [key, address, shop.clock.now],
+    );
+    try {
+      expect(await alarm('balances')).to.include({ count: 1, urgent: false, reason: '1 balance differs from the ledger' });
+      await refreshMetrics({ deps: shop.deps, metrics });
+      expect(await metrics.registry.metrics()).to.include('gateway_balance_differences{network="bsc"} 1');
+      await shop.sql('update balance_differences set before_units = 5');
+      expect(await count('balances')).to.equal(0);
+    } finally {
+      await shop.sql('delete from balance_differences');
+    }
+  });
+
   it('tell the age of the oldest message to an actor, and what Temporal refuses for good', async () => {
     await shop.pay(customer, { coins: '1', block: 5, state: 'detected' });
     shop.pass(30);

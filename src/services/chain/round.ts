@@ -158,6 +158,11 @@ export async function listDifferences(
   return { listed: rows.map((kept) => ({ kept, explained: explained.get(assetKey(kept.addressKey, kept.currency)) ?? [] })), total };
 }
 
+/** How many balances were searched and still do not agree with the ledger: an operator has to look at them. */
+export async function countDifferences(deps: Deps, network?: Network): Promise<number> {
+  return await deps.orm.em.fork().count(BalanceDifference, { ...(network ? { network } : {}), searched: true, ...UNEXPLAINED });
+}
+
 /** The running round, a new one where the last began long enough ago, or the time until then in milliseconds. */
 async function openRound(deps: Deps, cursor: ChainCursor, { everyMs }: RoundPace): Promise<BalanceRound | number> {
   const { network } = cursor;

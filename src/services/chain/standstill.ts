@@ -2,6 +2,7 @@ import { BalanceRound, ChainCursor, type Deposit } from '../../db/entities/index
 import type { Network } from '../../domain/assets.ts';
 import type { ChainPart, ChainStop } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
+import { unmovedHead } from './unseen.ts';
 
 /**
  * A part of the following of a chain that does not go on. `number` is the height it stands at, `sinceMs` for how long in milliseconds,
@@ -33,7 +34,8 @@ export async function standstills(deps: Deps): Promise<Standstill[]> {
   const [cursors, rounds] = await Promise.all([em.find(ChainCursor, {}, { orderBy: { network: 'asc' } }), em.find(BalanceRound, {})]);
   return cursors.flatMap((cursor) => {
     const round = rounds.find(({ network }) => network === cursor.network);
-    const parts = [firstRead(cursor, now), secondRead(cursor, now), rollBackOf(cursor, now), reconciliation(cursor, round, now)];
+    const first = firstRead(cursor, now) ?? unmovedHead(deps, cursor);
+    const parts = [first, secondRead(cursor, now), rollBackOf(cursor, now), reconciliation(cursor, round, now)];
     return parts.filter((part) => part !== undefined);
   });
 }
