@@ -92,6 +92,17 @@ describe('money that a single trace showed', function () {
     live.proxy.fault = without(...NO_TRACES);
     await live.finish();
     expect((await rowOf(address))['verified_at']).to.equal(null);
+    live.proxy.fault = lying(address, { traced: () => 90n });
+    later(60_000);
+    await live.follow();
+    expect((await rowOf(address))['verified_at'], 'the same trace said the same again').to.equal(null);
+    live.proxy.fault = undefined;
+    for (let tries = 0; tries < 2; tries++) {
+      later(60_000);
+      await live.follow();
+    }
+    expect((await rowOf(address))['verified_at']).to.not.equal(null);
+    expect(await rowOf(address)).to.include({ amount_units: '40' });
   });
 
   it('is not proven by the very trace that showed it first, where the first read had none', async () => {

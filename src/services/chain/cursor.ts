@@ -37,7 +37,8 @@ export async function readCursor(deps: Deps, network: Network): Promise<ChainCur
 export async function moveCursor(em: Em, deps: Deps, cursor: ChainCursor, change: CursorChange): Promise<void> {
   const now = deps.now();
   const head = change.headNumber ?? cursor.headNumber;
-  const finalized = Math.max(change.finalizedNumber ?? 0, cursor.finalizedNumber);
+  // It never falls, but no block above the head is final: a height that one answer named far above the chain must not stay.
+  const finalized = Math.min(Math.max(change.finalizedNumber ?? 0, cursor.finalizedNumber), Math.max(head, 0));
   const scanned = change.scannedNumber ?? cursor.scannedNumber;
   const reread = change.rereadNumber ?? cursor.rereadNumber;
   const anchored: Anchor = change.anchored ?? { number: cursor.anchoredNumber, hash: cursor.anchoredHash ?? null };

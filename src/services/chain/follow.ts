@@ -112,7 +112,8 @@ async function settleBranch(deps: Deps, reader: ChainReader, cursor: ChainCursor
 async function anchorOf(deps: Deps, chain: FollowedChain, final: NamedBlock): Promise<Anchor | undefined> {
   const cursor = await cursorOf(deps, chain.reader);
   // Kept until the blocks below it are read: in a backlog the newest final block is always further than what was read.
-  if (final.number > cursor.scannedNumber) chain.named ??= final;
+  // A lower one takes its place: the block that was named far above the chain once is never reached.
+  if (final.number > cursor.scannedNumber && final.number < (chain.named?.number ?? Number.POSITIVE_INFINITY)) chain.named = final;
   const reached = [chain.named, final].filter((named) => named !== undefined && named.number <= cursor.scannedNumber);
   if (chain.named && reached.includes(chain.named)) delete chain.named;
   let anchor: Anchor | undefined;

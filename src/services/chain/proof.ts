@@ -10,11 +10,19 @@ import { holdCursorAt, recordAgain } from './rescan.ts';
 /** What a watcher remembers of blocks that hold an unproven amount: how often it tried, and when it tries again (milliseconds since 1970). */
 export type ProofTries = Map<number, { readonly tries: number; readonly atMs: number }>;
 
-const MAX_WAITING = 50;
+const MAX_WAITING = 1_000;
+/** A look goes on after this time: whoever pays by contracts, and however slow a node is with old balances, new blocks come first. */
+const LOOK_SHARE_MS = 500;
 const FIRST_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 5 * 60_000;
 
-type Waiting = { readonly id: string; readonly address_key: string; readonly block_hash: string; readonly block_number: string };
+type Waiting = {
+  readonly id: string;
+  readonly address_key: string;
+  readonly block_hash: string;
+  readonly block_number: string;
+  readonly amount_units: string;
+};
 type Unproven = { readonly number: number; readonly hash: string; readonly rows: readonly Waiting[] };
 
 /**
@@ -30,12 +38,14 @@ export async function proveWaiting(deps: Deps, chain: FollowedChain, cursor: Cha
   const waiting = await waitingBlocks(deps, cursor);
   for (const number of tries.keys()) if (!waiting.some((block) => block.number === number)) tries.delete(number);
   for (const block of waiting) {
+    if (deps.now().getTime() - nowMs > LOOK_SHARE_MS) return;
     const before = tries.get(block.number);
     if (before && nowMs < before.atMs) continue;
     const count = (before?.tries ?? 0) + 1;
     tries.set(block.number, { tries: count, atMs: nowMs + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count - 1, 10)) });
     try {
-      if (!(await proveByBalance(deps, chain, block, signal))) await proveByTrace(deps, chain, block, signal);
+      const { proven, denied } = await proveByBalance(deps, chain, block, signal);
+      if (!proven) await proveByTrace(deps, chain, { block, denied }, signal);
     } catch (error) {
       signal.throwIfAborted();
       deps.log.debug({ err: error, network: cursor.network, block: block.number }, 'the amounts of a block could not be proven yet');
@@ -45,7 +55,7 @@ export async function proveWaiting(deps: Deps, chain: FollowedChain, cursor: Cha
 
 async function waitingBlocks(deps: Deps, { network, verifiedNumber }: ChainCursor): Promise<Unproven[]> {
   const rows = await deps.orm.em.fork().execute<Waiting[]>(
-    `select id, address_key, block_hash, block_number::text as block_number from deposits
+    `select id, address_key, block_hash, block_number::text as block_number, amount_units::text as amount_units from deposits
      where network = ? and mode = 'live' and currency <> 'USDT' and verified_at is null and block_hash is not null
        and status in ('detected', 'confirming') and block_number <= ? order by block_number limit ${MAX_WAITING}`,
     [network, verifiedNumber],
@@ -57,15 +67,18 @@ async function waitingBlocks(deps: Deps, { network, verifiedNumber }: ChainCurso
   });
 }
 
-/** True where every deposit of the block that waits is proven by what the balances rose by in it. */
-async function proveByBalance(deps: Deps, { reader }: FollowedChain, block: Unproven, signal: AbortSignal): Promise<boolean> {
+/** `proven`: all deposits of the block that wait. `denied`: those on addresses that received less in it than is recorded. */
+type ByBalance = { readonly proven: boolean; readonly denied: ReadonlySet<string> };
+
+/** Proves deposits by what the balances rose by in their block. */
+async function proveByBalance(deps: Deps, { reader }: FollowedChain, block: Unproven, signal: AbortSignal): Promise<ByBalance> {
   const { network } = reader;
   const currency = NATIVE_CURRENCY[network];
   const keys = [...new Set(block.rows.map((row) => row.address_key))];
   const addresses = keys.map((key) => `0x${key}`);
   const after = await reader.balances?.(addresses, block.number, signal);
   const before = after && (await reader.balances?.(addresses, block.number - 1, signal));
-  if (!after || !before) return false;
+  if (!after || !before) return { proven: false, denied: new Set() };
   const rises = new Map(keys.map((key, index) => [key, riseOf(before[index], after[index], network, currency)]));
   return await transact(deps, async ({ em }) => {
     await holdCursorAt(em, reader, block);
@@ -77,11 +90,14 @@ async function proveByBalance(deps: Deps, { reader }: FollowedChain, block: Unpr
       (of.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits -
       (until.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits;
     const proven = block.rows.filter((row) => rises.get(row.address_key) === recorded(row.address_key));
+    // A read that puts an amount right at this very moment is waited for here, and what it writes was not part of the sum.
     await em.execute(
-      `update deposits set verified_at = ? where id = any(string_to_array(?, ',')::uuid[]) and block_hash = ? and verified_at is null`,
-      [deps.now(), proven.map((row) => row.id).join(','), block.hash],
+      `update deposits d set verified_at = ? from jsonb_to_recordset(?::jsonb) as p (id uuid, amount_units numeric)
+       where d.id = p.id and d.amount_units = p.amount_units and d.block_hash = ? and d.verified_at is null`,
+      [deps.now(), JSON.stringify(proven), block.hash],
     );
-    return proven.length === block.rows.length;
+    const less = block.rows.filter((row) => (rises.get(row.address_key) ?? 0n) < recorded(row.address_key));
+    return { proven: proven.length === block.rows.length, denied: new Set(less.map((row) => row.id)) };
   });
 }
 
@@ -89,8 +105,16 @@ function riseOf(before: Balance | undefined, after: Balance | undefined, network
   return before && after && unitsOf(after, network, currency) - unitsOf(before, network, currency);
 }
 
-/** Reads the block once more: a trace that shows the same amounts as the one before is the second one. */
-async function proveByTrace(deps: Deps, { reader, watched }: FollowedChain, block: Unproven, signal: AbortSignal): Promise<void> {
+/**
+ * Reads the block once more: a trace that shows the same amounts as the one before is the second one; but where a balance contradicts it, it
+ * only says the same again.
+ */
+async function proveByTrace(
+  deps: Deps,
+  { reader, watched }: FollowedChain,
+  { block, denied }: { readonly block: Unproven; readonly denied: ReadonlySet<string> },
+  signal: AbortSignal,
+): Promise<void> {
   const again = await reader.scan(block.number, watched.index, signal);
-  if (again?.hash === block.hash && !again.untraced) await recordAgain(deps, reader, again);
+  if (again?.hash === block.hash && !again.untraced) await recordAgain(deps, reader, again, { denied });
 }

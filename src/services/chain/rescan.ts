@@ -33,7 +33,7 @@ const PAUSE_MS = 1_000;
 /**
  * Reads blocks again, in order, and records the deposits that were missed; the identity of a deposit makes a repeat harmless. Only blocks
  * that the watcher has scanned, and each in one transaction that holds the cursor still, so that a replaced block is never recorded.
- * Blocks that were verified get their deposits marked as verified. Throws {@link RescanStopped}; what was recorded until then stays.
+ * Blocks that were read twice get their deposits marked as verified. Throws {@link RescanStopped}; what was recorded until then stays.
  */
 export async function rescan(
   deps: Deps,
@@ -69,14 +69,14 @@ async function refuseUnread(deps: Deps, reader: ChainReader, from: number, to: n
 
 /**
  * Records what a block that the watcher has scanned holds for us, in one transaction that holds the cursor still; returns how many deposits
- * are new. `claimed`: a transaction whose money becomes a deposit however little it is. Throws {@link RescanStopped} when the block was replaced
- * meanwhile.
+ * are new. `claimed`: a transaction whose money becomes a deposit however little it is. `denied`: deposits whose amount a balance contradicts,
+ * so that the same amount once more proves nothing. Throws {@link RescanStopped} when the block was replaced meanwhile.
  */
 export async function recordAgain(
   deps: Deps,
   reader: ChainReader,
   block: ScannedBlock,
-  { claimed }: { readonly claimed?: string } = {},
+  { claimed, denied }: { readonly claimed?: string; readonly denied?: ReadonlySet<string> } = {},
 ): Promise<number> {
   const prices = await pricesFor(deps, block.transfers);
   return await transact(deps, async (tx: Tx) => {
@@ -86,7 +86,9 @@ export async function recordAgain(
     const isWhole = (deposit: Deposit): boolean => !block.untraced || deposit.currency !== NATIVE_CURRENCY[network];
     const { record, shown } = await allowanceOf(tx, deps, { network, block, headNumber, isWhole });
     const { created, unproven } = await recordTransfers(tx, deps, { network, block: record, prices, headNumber, again: true, claimed });
-    if (block.number <= cursor.verifiedNumber) await markVerified(tx.em, deps, { network, block: shown, unproven });
+    // As the second read does: it does not come back to a block, and the height that counts as verified follows by itself.
+    if (block.number <= cursor.rereadNumber)
+      await markVerified(tx.em, deps, { network, block: shown, unproven: new Set([...unproven, ...(denied ?? [])]) });
     return created;
   });
 }
