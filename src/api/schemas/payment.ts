@@ -103,12 +103,10 @@ export const publicPayment = z
     is_live: isLive,
     expires_at: time.meta({ description: 'Until when it can be paid.' }),
     server_time: time.meta({ description: 'Our clock, for a countdown that does not depend on the browser’s.' }),
-    methods: z
-      .array(method)
-      .meta({
-        description:
-          'Ways to pay: in live mode on the networks that this gateway watches. Empty once the link has ended, and where none is watched.',
-      }),
+    methods: z.array(method).meta({
+      description:
+        'Ways to pay: in live mode on the networks that this gateway watches. Empty once the link has ended, and where none is watched.',
+    }),
     transactions: z.array(linkTransaction).meta({ description: 'What has paid it so far.' }),
     paid_network: network.nullable().meta({ description: 'Where the payment that completed it was made.' }),
     transaction_hash: z.string().nullable().meta({ description: 'The transaction that completed it.' }),
