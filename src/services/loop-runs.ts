@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts';
 export type LoopAge = {
   readonly name: string;
   readonly everyMs: number;
-  /** How long ago it last ran well; since it is known where it never did. */
+  /** How long ago it last ran well, or how far ahead by the clock of another worker; since it is known where it never did. */
   readonly ageMs: number;
   /** Why its last turn failed; null where it went well. */
   readonly fault: string | null;
@@ -34,7 +34,8 @@ export async function registerLoops(deps: Deps, loops: readonly { readonly name:
 
 /**
  * Takes the turn of a loop that one worker at a time runs for all. False while another one runs it, or has begun less than an interval
- * ago; the `first` turn of a process comes at once. A worker that dies gives its turn back after `leaseMs`.
+ * ago; the `first` turn of a process comes at once. A worker that dies gives its turn back after `leaseMs`, and one whose clock was ahead
+ * holds nobody up: a turn that was begun in what is the future here counts as over.
  */
 export async function takeTurn(deps: Deps, loop: { name: string; everyMs: number; leaseMs: number; first: boolean }): Promise<boolean> {
   const now = deps.now();
@@ -44,8 +45,9 @@ export async function takeTurn(deps: Deps, loop: { name: string; everyMs: number
   const rows = await deps.orm.em.fork().execute<unknown[]>(
     `insert into loop_runs as l (name, every_ms, known_since, lease_until, started_at) values (?, ?, ?, ?, ?)
      on conflict (name) do update set lease_until = excluded.lease_until, started_at = excluded.started_at
-     where (l.lease_until is null or l.lease_until <= ?) and (l.started_at is null or l.started_at <= ?) returning name`,
-    [loop.name, loop.everyMs, now, after(loop.leaseMs), now, now, begunBefore],
+     where (l.lease_until is null or l.lease_until <= ? or l.lease_until > ?)
+       and (l.started_at is null or l.started_at <= ? or l.started_at > ?) returning name`,
+    [...[loop.name, loop.everyMs, now, after(loop.leaseMs), now], ...[now, after(2 * loop.leaseMs), begunBefore, after(loop.everyMs)]],
   );
   return rows.length === 1;
 }
@@ -74,7 +76,7 @@ export async function listLoopRuns(deps: Pick<Deps, 'orm' | 'now'>): Promise<Loo
   const rows = await deps.orm.em.fork().find(LoopRun, {}, { orderBy: { name: 'asc' } });
   const now = deps.now().getTime();
   return rows.map(({ name, everyMs, lastGoodAt, knownSince, lastError }) => {
-    const ageMs = Math.max(0, now - (lastGoodAt ?? knownSince).getTime());
+    const ageMs = Math.abs(now - (lastGoodAt ?? knownSince).getTime());
     return { name, everyMs, ageMs, fault: lastError ?? null };
   });
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { startLoops } from '../../src/loops.ts';
 import { purgeSlots } from '../../src/services/deliveries/purge-slots.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { listLoopRuns, noteFailedRun, noteGoodRun, registerLoops, takeTurn } from '../../src/services/loop-runs.ts';
+import { isOverdue, listLoopRuns, noteFailedRun, noteGoodRun, registerLoops, takeTurn } from '../../src/services/loop-runs.ts';
 import { eventually } from '../support/eventually.ts';
 import { testDeps } from '../support/gateway.ts';
 import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
@@ -53,6 +53,21 @@ describe('the background loops', function () {
     expect(await turn(true), 'a worker that starts does not wait for it').to.equal(true);
     pass(901);
     expect(await turn(), 'the one that had it is gone').to.equal(true);
+  });
+
+  it('go on, and are missed, after a worker whose clock was a day ahead', async () => {
+    pass(86_400);
+    expect(await turn()).to.equal(true);
+    await noteGoodRun(deps, LOOP.name);
+    pass(-86_400);
+    expect((await listLoopRuns(deps)).filter(isOverdue), 'nobody knows when it last ran').to.have.length(1);
+    expect(await turn(), 'its time is over').to.equal(true);
+    await noteGoodRun(deps, LOOP.name);
+    expect((await listLoopRuns(deps)).filter(isOverdue)).to.deep.equal([]);
+    pass(86_400);
+    expect(await turn()).to.equal(true);
+    pass(-86_400);
+    expect(await turn(), 'it died while it held the turn').to.equal(true);
   });
 
   it('are forgotten when a later version has them no more', async () => {

@@ -107,6 +107,10 @@ async function detach(em: Em, deps: Deps, { month, by, reason }: { month: Month;
   await em.execute('lock table partition_months in exclusive mode');
   const refusal = await refusalToDetach(em, deps, await listMonths(em), month);
   if (refusal) throw new ArchiveRefused(refusal);
+  // A resend that is being written now is not seen by a look before its end: its merchant is told that it comes, and it would leave with the month.
+  await em.execute(`lock table ${partitionOf('webhook_deliveries', month)} in share mode`);
+  const late = await unfinished(em, month);
+  if (late) throw new ArchiveRefused(late);
   for (const table of ARCHIVED) await em.execute(`alter table ${table} detach partition ${partitionOf(table, month)}`);
   await em.execute('update partition_months set detached_at = ?, detached_by = ?, detached_reason = ? where first_month = ?::date', [
     ...[deps.now(), by, reason, `${month}-01`],

@@ -58,6 +58,20 @@ describe('a month that is over', function () {
     await world.simulate('completed');
   });
 
+  it('stays where a resend of one of its deliveries is being written at that moment', async () => {
+    await world.simulate('completed');
+    await world.finish('succeeded');
+    world.setClock('2026-12-12T00:00:00Z');
+    let detached: Promise<unknown> = Promise.resolve();
+    await world.deps.orm.em.fork().transactional(async (em) => {
+      await em.execute(`update webhook_deliveries set status = 'pending', round = 2, finished_at = null`);
+      await em.execute('select 1 from webhook_attempts');
+      detached = detach('2026-11');
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    });
+    expect(await detached).to.match(/deliveries of 2026-11 are on their way/);
+  });
+
   it('leaves the books in agreement, also for a deposit whose trail crosses its end', async () => {
     await world.simulate('completed');
     const crossing = await world.simulate('completed', `0x${'ab'.repeat(32)}`);
