@@ -99,11 +99,15 @@ export type OutboxState = {
 /** Reads {@link OutboxState}, with at most 100 messages of the quarantine. */
 export async function readOutbox(deps: Pick<Deps, 'orm' | 'now'>): Promise<OutboxState> {
   const em = deps.orm.em.fork();
-  const facts = { fields: ['workflowId', 'createdAt', 'quarantinedAt', 'lastError'] as const };
-  const [oldest] = await em.find(OutboxMessage, { quarantinedAt: null }, { orderBy: { id: 'asc' }, limit: 1, ...facts });
+  const now = deps.now();
+  const facts = { fields: ['workflowId', 'createdAt', 'nextTryAt', 'tries', 'quarantinedAt', 'lastError'] as const };
+  // One that was never tried is late since its time came: those of many resends are spread over minutes.
+  const late = { quarantinedAt: null, $or: [{ tries: { $gt: 0 } }, { nextTryAt: { $lte: now } }] };
+  const [oldest] = await em.find(OutboxMessage, late, { orderBy: { id: 'asc' }, limit: 1, ...facts });
+  const since = oldest && (oldest.tries > 0 ? oldest.createdAt : new Date(oldest.nextTryAt.getTime() - GRACE_MS));
   const refused = await em.find(OutboxMessage, { quarantinedAt: { $ne: null } }, { orderBy: { nextTryAt: 'asc' }, limit: BATCH, ...facts });
   return {
-    oldestMs: oldest ? Math.max(0, deps.now().getTime() - oldest.createdAt.getTime()) : 0,
+    oldestMs: since ? Math.max(0, now.getTime() - since.getTime()) : 0,
     oldestError: oldest?.lastError ?? null,
     quarantined: refused.map(({ workflowId, lastError }) => ({ workflowId, error: lastError ?? '' })),
   };

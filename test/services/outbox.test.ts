@@ -63,6 +63,16 @@ describe('the outbox', function () {
     expect(await left()).to.have.length(REFUSED);
   });
 
+  it('raises no alarm for messages whose time has not come, as those of many resends', async () => {
+    await put(`spread-${now.getTime()}`, []);
+    await deps.orm.em.fork().execute('update outbox set next_try_at = ?', [new Date(now.getTime() + 1_200_000)]);
+    const alarm = async () => (await readAlarms(deps)).find(({ kind }) => kind === 'outbox');
+    pass(1_100);
+    expect(await alarm()).to.include({ count: 0 });
+    pass(200);
+    expect((await alarm())?.reason).to.equal('a message to an actor waits for 105 s');
+  });
+
   it('blames no message while Temporal is away', async () => {
     const away = linkTemporal({ address: '127.0.0.1:1', namespace: 'default' });
     try {
