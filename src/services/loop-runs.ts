@@ -1,4 +1,5 @@
 import { LoopRun } from '../db/entities/index.ts';
+import { fitted } from '../domain/text.ts';
 import type { Deps } from './deps.ts';
 
 /** A loop of the workers, as its row tells. */
@@ -67,7 +68,7 @@ export async function noteFailedRun(deps: Deps, name: string, reason: string): P
   await deps.orm.em
     .fork()
     .execute('update loop_runs set failing_since = coalesce(failing_since, ?), last_error = ?, lease_until = null where name = ?', [
-      ...[deps.now(), reason.slice(0, MAX_ERROR_LENGTH), name],
+      ...[deps.now(), fitted(reason, MAX_ERROR_LENGTH), name],
     ]);
 }
 

@@ -1,6 +1,7 @@
 import { OutboxMessage } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import type { ActorMessage } from '../domain/actor-message.ts';
+import { fitted } from '../domain/text.ts';
 import { ActorRefused, type Deps } from './deps.ts';
 
 /** A start or signal that a committed transaction asked for. */
@@ -170,7 +171,7 @@ async function postpone(deps: Deps, row: Taken, failure: { reason: string; refus
        next_try_at = case when refusals + ? >= ${REFUSALS} then ?::timestamptz else ?::timestamptz end
      where id = ? returning quarantined_at is not null as quarantined, refusals = ${REFUSALS} as fresh`,
     [
-      ...[refusals, failure.reason.slice(0, MAX_ERROR_LENGTH), refusals, now, refusals],
+      ...[refusals, fitted(failure.reason, MAX_ERROR_LENGTH), refusals, now, refusals],
       ...[after(QUARANTINE_EVERY_MS), after(Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(row.tries, 10))), row.id],
     ],
   );

@@ -3,6 +3,7 @@ import { BalanceDifference } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { formatUnits } from '../../domain/money.ts';
+import { fitted } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import { assetKey, type Expected, expectedUnits, NOTHING_EXPECTED } from './expected.ts';
 import type { ChainReport } from './report.ts';
@@ -93,7 +94,7 @@ export async function settleDifference(
     await em.nativeUpdate(
       BalanceDifference,
       { network, addressKey, currency },
-      { differenceUnits: left, replacedUnits, beforeUnits, searched: isSearched, reason: reason.slice(0, 290), notedAt: deps.now() },
+      { differenceUnits: left, replacedUnits, beforeUnits, searched: isSearched, reason: fitted(reason, 290), notedAt: deps.now() },
     );
     await showUnrecognised(em, deps, kept, unexplained);
     if (unexplained !== 0n) tell(deps, kept, { unexplained, reason, report: outcome.report });

@@ -1,6 +1,7 @@
 import { raw } from '@mikro-orm/core';
 import { BalanceDifference, BalanceRound, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { fitted } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import { proveByBalance, unprovenAt } from './balance-proof.ts';
 import { readCursor } from './cursor.ts';
@@ -181,12 +182,12 @@ async function closeRound(deps: Deps, { reader, report }: FollowedChain, round: 
   const { network } = reader;
   const em = deps.orm.em.fork();
   const now = deps.now();
-  const end = { position: null, finishedAt: now, movedAt: now, fault: fault?.slice(0, MAX_FAULT) ?? null };
+  const end = { position: null, finishedAt: now, movedAt: now, fault: fault === null ? null : fitted(fault, MAX_FAULT) };
   await em.nativeUpdate(BalanceRound, { network, startedAt: round.startedAt }, end);
   report?.differences?.({ network, count: await em.count(BalanceDifference, { network, ...UNEXPLAINED }) });
 }
 
 /** Keeps why the round does not go on, for operators. */
 export async function noteRoundFault(deps: Deps, network: Network, fault: string): Promise<void> {
-  await deps.orm.em.fork().nativeUpdate(BalanceRound, { network }, { fault: fault.slice(0, MAX_FAULT) });
+  await deps.orm.em.fork().nativeUpdate(BalanceRound, { network }, { fault: fitted(fault, MAX_FAULT) });
 }

@@ -1,6 +1,7 @@
 import { BalanceRound, type ChainCursor } from '../../db/entities/index.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { ChainPart, ChainStop } from '../../domain/chain-stop.ts';
+import { fitted } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import { CursorMoved, readCursor } from './cursor.ts';
 import type { FollowedChain } from './follow.ts';
@@ -58,7 +59,7 @@ async function noteStop(
   error: unknown,
 ): Promise<void> {
   const { reason, action } = describe(error);
-  const stop = { number, reason: reason.slice(0, MAX_REASON), action, since: deps.now().toISOString(), tries: 1 };
+  const stop = { number, reason: fitted(reason, MAX_REASON), action, since: deps.now().toISOString(), tries: 1 };
   const [kept] = await deps.orm.em.fork().execute<{ stop: ChainStop }[]>(
     `update chain_cursors c set stops = c.stops || jsonb_build_object(new.part, case when c.stops -> new.part ->> 'number' = new.stop ->> 'number'
          then new.stop || jsonb_build_object('since', c.stops -> new.part -> 'since', 'tries', (c.stops -> new.part ->> 'tries')::int + 1)

@@ -1,6 +1,7 @@
 import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chain/port.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';
+import { fitted } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import { addressKeyOf } from './address-key.ts';
 
@@ -29,7 +30,7 @@ export async function recordUnrecognised(em: Em, deps: Deps, { network, blockNum
     ...{ place, id: deps.newId(), transaction_hash: transfer.txHash, address: transfer.to, address_key: addressKeyOf(transfer.to) },
     ...{ contract_address: transfer.contract ?? NATIVE, amount_units: transfer.amountUnits?.toString() ?? null },
     ...{
-      reason: transfer.reason.slice(0, MAX_REASON),
+      reason: fitted(transfer.reason, MAX_REASON),
       foreign_token: transfer.contract !== null && transfer.contract.toLowerCase() !== own,
     },
   }));

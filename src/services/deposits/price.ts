@@ -2,6 +2,7 @@ import type { Price } from '../../chain/port.ts';
 import type { Deposit } from '../../db/entities/index.ts';
 import { assetOf, CURRENCIES, type Currency } from '../../domain/assets.ts';
 import { RATE_DECIMALS, usdCents } from '../../domain/money.ts';
+import { fitted } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 
 const PRICE_WAIT_MS = 2_000;
@@ -31,7 +32,7 @@ export async function keepPricesFresh(deps: Deps): Promise<void> {
 export function freezePrice(deposit: Deposit, price: Price | undefined): void {
   if (!price || deposit.rateUnits != null) return;
   deposit.rateUnits = price.usd8;
-  deposit.rateSource = (price.stale ? `${price.source} (stale)` : price.source).slice(0, 60);
+  deposit.rateSource = fitted(price.stale ? `${price.source} (stale)` : price.source, 60);
   deposit.rateAt = price.at;
   deposit.amountUsdCents = usdCents(deposit.amountUnits, assetOf(deposit.network, deposit.currency).decimals, price.usd8);
 }

@@ -1,0 +1,210 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ROUTES } from '../../src/api/routes/index.ts';
+import { CURRENCIES, MODES, NETWORKS } from '../../src/domain/assets.ts';
+import { DEPOSIT_STATES, FAILURE_CODES } from '../../src/domain/deposit.ts';
+import { EVENT_TYPES } from '../../src/domain/events.ts';
+import { depositWorkflowId, eventWorkflowId, paymentWorkflowId, resendWorkflowId } from '../../src/domain/ids.ts';
+import { fitted } from '../../src/domain/text.ts';
+import { describeOutcome } from '../../src/domain/webhook.ts';
+import { noteFault } from '../../src/services/chain/cursor.ts';
+import { noteRoundFault } from '../../src/services/chain/round.ts';
+import { orNoteStop } from '../../src/services/chain/stops.ts';
+import { recordUnrecognised } from '../../src/services/chain/unrecognised.ts';
+import { freezePrice } from '../../src/services/deposits/price.ts';
+import type { Deps } from '../../src/services/deps.ts';
+import { noteFailedRun, registerLoops } from '../../src/services/loop-runs.ts';
+import { insertOutbox, performOutbox } from '../../src/services/outbox.ts';
+import { testDeps } from '../support/gateway.ts';
+import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
+
+const UUID = 'f'.repeat(36);
+const HASH = `0x${'f'.repeat(64)}`;
+const ADDRESS = 'f'.repeat(64);
+const MAX_INT = 2_147_483_647;
+const { signal } = new AbortController();
+
+/** Columns whose text has a form of its own: words of the code's tables, hashes, addresses, ids and dates. */
+const OF_ONE_FORM =
+  /^(mode|network|currency|account|basis|status|amount_status|kind|type|event_type|list|month|day|position|method|prefix|last4)$/;
+const FORMS = /(^|_)(hash|address|address_key|token|state|network|currency|bsc|tron|hint)$/;
+const CODES = ['deposits.failure_code', 'deposit_transitions.failure_code', 'loop_runs.name', 'users.password_hash', 'api_keys.hash'];
+/** A door (a schema of the API, an option of the command line, the configuration) refuses what is longer. */
+const REFUSED_AT_A_DOOR = [
+  ...['merchants.name', 'api_keys.label', 'customers.external_id', 'customers.email', 'customers.name', 'users.email'],
+  ...['webhook_endpoints.url', 'webhook_endpoints.description', 'idempotency_answers.key'],
+  ...['payment_links.url', 'payment_links.description', 'payment_links.external_id', 'payment_links.success_url'],
+  ...['payment_links.cancel_url', 'payment_links.webhook_url', 'deposit_attributions.by_name', 'deposit_attributions.reason'],
+  ...['deposit_transitions.by_name', 'partition_months.detached_by', 'partition_months.detached_reason'],
+];
+/** Sentences of the code and of people: each is bounded where it is made; the tests below hold the composed ones. */
+const SENTENCES = ['deposits.failure_reason', 'deposit_transitions.reason', 'webhook_endpoints.disabled_reason'];
+/** Made of parts, each of which has a bound. */
+const COMPOSED = ['outbox.workflow_id', 'idempotency_answers.path', 'rate_limits.id', 'login_budgets.key', 'user_sites.site'];
+/** What others said, cut where it is written. */
+const CUT = [
+  ...['chain_cursors.fault', 'balance_rounds.fault', 'balance_differences.reason', 'unrecognised_transfers.reason', 'loop_runs.last_error'],
+  ...['outbox.last_error', 'deposits.rate_source', 'webhook_attempts.error', 'webhook_attempts.response_body'],
+];
+
+describe('texts in columns of limited length', function () {
+  this.timeout(60_000);
+  let database: FreshDatabase;
+  let deps: Deps;
+  let now = new Date('2026-11-20T09:00:00Z');
+  let refusal = '';
+
+  before(async () => {
+    database = await freshDatabase();
+    const actors = { start: () => Promise.reject(new Error(refusal)) } as never;
+    deps = { ...(await testDeps(database.url, [], { actors })), now: () => now };
+    await deps.orm.migrator.up();
+    await rows(
+      `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number, finalized_number,
+         moved_at, finalized_moved_at, polled_at, version, created_at) values ('bsc', 1, 1, '0x', 0, 0, 1, 0, now(), now(), now(), 1, now()) returning network`,
+    );
+    await rows(
+      `insert into balance_rounds (network, started_number, started_at, agreed_number, checked) values ('bsc', 1, now(), 0, 0) returning network`,
+    );
+    await registerLoops(deps, [{ name: 'a loop', everyMs: 1_000 }]);
+  });
+  after(async () => {
+    await deps?.orm.close(true);
+    await database?.drop();
+  });
+
+  const rows = (sql: string, params: unknown[] = []) => deps.orm.em.fork().execute<Record<string, unknown>[]>(sql, params);
+  const limitOf = async (column: string): Promise<number> => {
+    const [found] = await rows(
+      `select character_maximum_length as most from information_schema.columns where table_schema = 'public' and table_name || '.' || column_name = ?`,
+      [column],
+    );
+    if (typeof found?.['most'] !== 'number') throw new Error(`${column} has no limit`);
+    return found['most'];
+  };
+  const limitsOf = async (name: string): Promise<number[]> => {
+    const found = await rows(
+      `select distinct character_maximum_length as most from information_schema.columns where table_schema = 'public' and column_name = ?
+         and character_maximum_length is not null`,
+      [name],
+    );
+    return found.map((row) => row['most'] as number);
+  };
+  const longest = (texts: readonly string[]): number => Math.max(...texts.map((text) => text.length));
+
+  it('all have somebody who bounds them: a new column is named here with its reason', async () => {
+    const columns = await rows(
+      `select table_name || '.' || column_name as name, column_name as short from information_schema.columns c
+       where table_schema = 'public' and character_maximum_length is not null
+         and not exists (select from pg_inherits i join pg_class k on k.oid = i.inhrelid where k.relname = c.table_name)
+         and table_name <> 'schema_migrations' order by 1`,
+    );
+    const named = new Set([...CODES, ...REFUSED_AT_A_DOOR, ...SENTENCES, ...COMPOSED, ...CUT]);
+    const hasForm = (short: string): boolean => OF_ONE_FORM.test(short) || FORMS.test(short);
+    const unknown = columns.filter((row) => !named.has(String(row['name'])) && !hasForm(String(row['short'])));
+    expect(unknown.map((row) => row['name'])).to.deep.equal([]);
+    const known = new Set(columns.map((row) => row['name']));
+    expect([...named].filter((name) => !known.has(name))).to.deep.equal([]);
+  });
+
+  it('hold every word of the tables that they are taken from', async () => {
+    const words: Record<string, readonly string[]> = {
+      ...{ mode: MODES, network: NETWORKS, currency: CURRENCIES, failure_code: FAILURE_CODES, to_state: DEPOSIT_STATES },
+      ...{ event_type: EVENT_TYPES, transaction_hash: [HASH], block_hash: [HASH], address_key: ['f'.repeat(40)] },
+    };
+    for (const [name, values] of Object.entries(words))
+      for (const most of await limitsOf(name)) if (name !== 'network' || most !== 43) expect(longest(values), name).to.be.at.most(most);
+  });
+
+  it('hold the longest id of each actor', async () => {
+    const deposits = NETWORKS.flatMap((network) =>
+      CURRENCIES.map((currency) => depositWorkflowId({ network, currency, txHash: HASH, address: ADDRESS, generation: MAX_INT })),
+    );
+    const others = [eventWorkflowId(UUID), paymentWorkflowId(UUID), resendWorkflowId(UUID, MAX_INT)];
+    expect(longest([...deposits, ...others])).to.be.at.most(await limitOf('outbox.workflow_id'));
+    const [workflowId = ''] = deposits.toSorted((a, b) => b.length - a.length);
+    await insertOutbox(deps.orm.em.fork(), deps, [{ workflowId, message: { workflowType: 'deposit', args: [] } as never }]);
+    expect((await rows('select workflow_id from outbox')).map((row) => row['workflow_id'])).to.deep.equal([workflowId]);
+    await rows('delete from outbox returning id');
+  });
+
+  it('hold the path of every request that may be repeated by a key, and the id of every limit', async () => {
+    const paths = ROUTES.filter(({ method }) => method === 'post').map(({ path }) => path.replace(/:[a-z_]+/g, UUID));
+    expect(longest(paths)).to.be.at.most(await limitOf('idempotency_answers.path'));
+    const sites = ['ffff:ffff:ffff:ffff::/64', '255.255.255.255', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'];
+    expect(longest([...sites, UUID].map((client) => `failures:user:${client}`))).to.be.at.most(await limitOf('rate_limits.id'));
+    expect(longest(sites)).to.be.at.most(await limitOf('user_sites.site'));
+  });
+
+  /** What an endpoint, a server or a driver may say: any length, any character, and the worst ones at every place of a cut. */
+  const said = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 1_200, size: 'max' }),
+    fc.tuple(fc.nat(4), fc.constantFrom('😀', '\0', '\uD83D', 'é', '𝒳')).map(([shift, worst]) => 'x'.repeat(shift) + worst.repeat(1_300)),
+  );
+  const always = async (write: (text: string) => Promise<void>): Promise<void> => {
+    await fc.assert(fc.asyncProperty(said, write), { numRuns: 25, endOnFailure: true });
+  };
+
+  it('are cut between whole characters, and keep the beginning of what was said', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.integer({ min: 1, max: 50 }), (text, most) => {
+        const cut = fitted(text, most);
+        expect(cut.length).to.be.at.most(most);
+        expect(cut.isWellFormed()).to.equal(true);
+        expect(cut.length).to.be.at.least(Math.min(text.length, most) - 1);
+        expect(text.replaceAll('\0', ' ').toWellFormed().startsWith(cut)).to.equal(true);
+      }),
+    );
+  });
+
+  it('take whatever stopped a chain, a round or a loop', async () => {
+    await always(async (text) => {
+      await noteFault(deps, 'bsc', text);
+      await noteRoundFault(deps, 'bsc', text);
+      await noteFailedRun(deps, 'a loop', text);
+      await rows(`update chain_cursors set stops = '{}' returning network`);
+      await orNoteStop(deps, { network: 'bsc', part: 'first read', number: 1, signal }, () => Promise.reject(new Error(`x${text}`))).catch(
+        () => undefined,
+      );
+      const [kept] = await rows('select stops from chain_cursors');
+      expect(Object.keys(kept?.['stops'] as object)).to.deep.equal(['first read']);
+    });
+  });
+
+  it('take whatever Temporal said of a message, and put the message off', async () => {
+    await always(async (text) => {
+      refusal = text;
+      await insertOutbox(deps.orm.em.fork(), deps, [{ workflowId: 'one', message: { workflowType: 'deposit', args: [] } as never }]);
+      now = new Date(now.getTime() + 3_600_000);
+      await performOutbox(deps);
+      expect((await rows('select tries from outbox')).map((row) => row['tries'])).to.deep.equal([1]);
+      await rows('delete from outbox returning id');
+    });
+  });
+
+  it('take whatever a token is told to be, a price source is called, and a receiver answered', async () => {
+    const [source, error] = [await limitOf('deposits.rate_source'), await limitOf('webhook_attempts.error')];
+    let block = 0;
+    await always(async (text) => {
+      block += 1;
+      const to = `0x${'a'.repeat(40)}`;
+      const transfer = {
+        txHash: `0x${block.toString(16).padStart(64, '0')}`,
+        to,
+        contract: HASH.slice(0, 42),
+        amountUnits: 2n ** 256n - 1n,
+      };
+      await recordUnrecognised(deps.orm.em.fork(), deps, {
+        network: 'bsc',
+        blockNumber: block,
+        transfers: [{ ...transfer, reason: text }],
+      });
+      const deposit = { network: 'bsc', currency: 'BNB', amountUnits: 1n } as never as { rateSource: string };
+      freezePrice(deposit as never, { usd8: 1n, source: text, at: now, stale: true });
+      expect(deposit.rateSource.length).to.be.at.most(source);
+      expect(deposit.rateSource).to.not.contain('\0');
+      const failed = { kind: 'error', code: 'CONNECT', message: text, durationMs: MAX_INT } as const;
+      expect(describeOutcome(failed, text).length).to.be.at.most(error);
+    });
+  });
+});
