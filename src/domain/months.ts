@@ -37,5 +37,5 @@ export function monthsToMake(newest: Month, now: Date): { readonly first: Month;
   const last = monthAfter(present, MONTHS_AHEAD);
   if (newest >= last) return undefined;
   const [next, earliest] = [monthAfter(newest, 1), monthAfter(present, 2)];
-  return { first: next > earliest ? next : earliest, last };
+  return { first: Math.max(next, earliest), last };
 }
