@@ -37,5 +37,7 @@ export function monthsToMake(newest: Month, now: Date): { readonly first: Month;
   const last = monthAfter(present, MONTHS_AHEAD);
   if (newest >= last) return undefined;
   const [next, earliest] = [monthAfter(newest, 1), monthAfter(present, 2)];
-  return { first: Math.max(next, earliest), last };
+  // Text that sorts as its months do.
+  if (next > earliest) return { first: next, last };
+  return { first: earliest, last };
 }
