@@ -42,7 +42,7 @@ export type OrmInput = {
   readonly applicationName: string;
   /** 0: no limit of time at all, for whoever rebuilds a grown database. That the other host vanished is still noticed. */
   readonly statementTimeoutMs?: number;
-  /** How long a statement waits for a lock; 5 s, or two thirds of what a shorter statement may take, where not given. */
+  /** How long a statement waits for a lock; 5 s, or four fifths of what a shorter statement may take, where not given. */
   readonly lockTimeoutMs?: number;
   /** After this long without a statement the server ends a connection that is in a transaction. */
   readonly idleInTransactionMs?: number;
@@ -95,7 +95,7 @@ type Limits = Required<Pick<OrmInput, 'statementTimeoutMs' | 'lockTimeoutMs' | '
 function limitsOf(input: OrmInput): Limits {
   if (input.statementTimeoutMs === 0) return { statementTimeoutMs: 0, lockTimeoutMs: 0, idleInTransactionMs: 0, silenceMs: 0 };
   const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = input;
-  const lockTimeoutMs = input.lockTimeoutMs ?? Math.min(LOCK_TIMEOUT_MS, Math.ceil((statementTimeoutMs * 2) / 3));
+  const lockTimeoutMs = input.lockTimeoutMs ?? Math.min(LOCK_TIMEOUT_MS, Math.ceil((statementTimeoutMs * 4) / 5));
   const silenceMs = input.silenceMs ?? statementTimeoutMs + SILENCE_BEYOND_STATEMENT_MS;
   return { statementTimeoutMs, lockTimeoutMs, idleInTransactionMs, silenceMs };
 }

@@ -60,9 +60,8 @@ const newRun = (): RepairRun => ({ started: new Set(), count: () => undefined })
 
 /** Actors of deposits that wait for the chain, and of those that do not take a step which the chain permits. */
 export async function repairDeposits(deps: Deps, run: RepairRun = newRun()): Promise<void> {
-  const em = deps.orm.em;
   await eachPage(deps, WAITING_DEPOSITS, async (ids) => {
-    const deposits = await em.fork().find(Deposit, { id: { $in: ids } });
+    const deposits = await deps.orm.em.fork().find(Deposit, { id: { $in: ids } });
     await startMissing(
       deps,
       run,
@@ -77,13 +76,12 @@ export async function repairDeposits(deps: Deps, run: RepairRun = newRun()): Pro
 
 /** Actors of open payment links, and of those that should have ended. */
 export async function repairPayments(deps: Deps, run: RepairRun = newRun()): Promise<void> {
-  const em = deps.orm.em;
   const wakes = async (ids: readonly string[]): Promise<[string, ActorMessage][]> => {
-    const links = await em.fork().find(PaymentLink, { id: { $in: [...ids] } });
+    const links = await deps.orm.em.fork().find(PaymentLink, { id: { $in: [...ids] } });
     return links.map((link) => [paymentWorkflowId(link.id), paymentWake(link)]);
   };
   await eachPage(deps, OPEN_LINKS, async (ids) => await startMissing(deps, run, await wakes(ids)));
-  const overdue = await em
+  const overdue = await deps.orm.em
     .fork()
     .execute<{ id: string }[]>(
       `select id from payment_links where ${OPEN_LINK} and expires_at <= ? order by expires_at, id limit ${OVERDUE_LINKS}`,

@@ -140,7 +140,9 @@ for (const [method, refused] of [
       const txHash = await own.call([alice, 5n]);
       const block = await scanned();
       expect(block.transfers).to.deep.equal([]);
-      expect(block.own).to.deep.equal([{ txHash, to: alice, from: ownWallet, currency: 'BNB', kind: 'native', amountUnits: 5n }]);
+      expect(block.own).to.deep.equal([
+        { txHash, to: alice, from: ownWallet, currency: 'BNB', kind: 'native', inside: true, amountUnits: 5n },
+      ]);
     });
   });
 }
