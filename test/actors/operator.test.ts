@@ -250,7 +250,9 @@ describe('an operator', function () {
     await live.eventOf('deposit.completed', hash);
   });
 
-  it('need not wait either when a wake meets a look that is under way, which the server then forgets', async () => {
+  it('need not wait either when a wake meets a look that is under way, which the server then forgets', async function () {
+    // The look gives its lock up after a moment and comes back: whether both are seen waiting is a matter of that moment.
+    this.retries(3);
     const { deps } = live.gateway;
     const sql = <T>(text: string, params: unknown[] = []) => deps.orm.em.fork().execute<T[]>(text, params);
     const { hash, actor } = await pay(5n * USDT_UNIT);
