@@ -1,7 +1,7 @@
 import { Event, WebhookDelivery } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import { isoSeconds, TEST_EVENT } from '../domain/events.ts';
-import { eventWorkflowId, idsOfMoment, isUuid, resendWorkflowId, timeOfId } from '../domain/ids.ts';
+import { eventWorkflowId, idsOfMoment, isUuid, resendWorkflowId } from '../domain/ids.ts';
 import type { Deps } from './deps.ts';
 import { findEndpoint, findTarget } from './endpoints.ts';
 import { recordEvent } from './events.ts';
@@ -160,11 +160,9 @@ function randomSequence(deps: Deps): number {
   return Number.parseInt(deps.newId().slice(0, 7), 16);
 }
 
-/** An id tells how old it is, so a delivery that was removed can be told from one that never was, without a look at whose it is. */
-function noDelivery(deps: Deps, id: string): Refusal {
-  const keptMs = deps.settings.webhookRetentionMs;
-  if (!isUuid(id) || timeOfId(id).getTime() >= deps.now().getTime() - keptMs) return notFound('webhook delivery');
-  const days = Math.floor(keptMs / DAY_MS);
+/** One answer for every id that the caller cannot have: what it says of removal must not tell a foreign id from one that nobody has. */
+function noDelivery(deps: Deps): Refusal {
+  const days = Math.floor(deps.settings.webhookRetentionMs / DAY_MS);
   return new Refusal('NOT_FOUND', `There is no such webhook delivery. Deliveries are removed after ${days} days; their events are kept.`);
 }
 
@@ -176,7 +174,7 @@ async function lockDelivery(em: Em, deps: Deps, input: Scope & { readonly id: st
         [input.id, input.merchantId, input.mode],
       )
     : [];
-  if (!found) throw noDelivery(deps, input.id);
+  if (!found) throw noDelivery(deps);
   if (found.deleted) throw new Refusal('INVALID', 'The webhook endpoint of this delivery was deleted.');
   if (!found.enabled) throw new Refusal('INVALID', 'The webhook endpoint of this delivery is disabled. Enable it first.');
   const delivery = await em.findOneOrFail(WebhookDelivery, found.id);
