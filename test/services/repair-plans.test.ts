@@ -69,9 +69,9 @@ const SEED = [
      case when n % 100 = 0 then 'detected' else 'completed' end, at, 1, 1, false, 15, 1, at, at, at
    from generate_series(1, ${MANY}) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
   `insert into payment_links (id, merchant_id, customer_id, mode, token, url, status, amount_status, state_since, sequence, amount_cents, amount_units, least_units,
-     paid_units, late, currency, metadata, expires_at, completed_at, created_at, updated_at)
+     paid_units, late, currency, metadata, expires_at, completed_at, created_at, updated_at, offered_networks)
    select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'live', n::text, 'u', case when n % 100 = 0 then 'pending' else 'expired' end, 'none', at, 1, 1, 1, 1,
-     0, false, 'USDT', '{}', at, null, at, at
+     0, false, 'USDT', '{}', at, null, at, at, array['bsc']
    from generate_series(1, ${MANY}) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
   `insert into outbox (kind, workflow_id, message, tries, created_at, next_try_at)
    select 'start', n::text, '{}', 0, at, at from generate_series(1, 5000) n, lateral (select '2026-11-01'::timestamptz + n * interval '1 minute' as at) t`,
