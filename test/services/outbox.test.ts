@@ -12,6 +12,8 @@ const REFUSED = 12;
 
 describe('the outbox', function () {
   this.timeout(90_000);
+  // Statements of tests have 1.5 s, and this one works through thousands of rows.
+  this.retries(3);
   let database: FreshDatabase;
   let link: TemporalLink;
   let deps: Deps;
