@@ -26,7 +26,7 @@ const CHECKS = [
   { name: 'unused code', command: 'knip', args: [] },
 ] as const;
 
-type Count = { passed: number; failed: number };
+type Count = { passed: number; failed: number; names: string[] };
 type Ended = { code: number | null; signal: NodeJS.Signals | null; output: string };
 
 function childEnv(): NodeJS.ProcessEnv {
@@ -88,9 +88,21 @@ async function runChecks(count: Count): Promise<void> {
     const began = Date.now();
     const { code, output } = await runCommand(join(BIN, command), args, { limitMs: CHECK_LIMIT_MS });
     count[code === 0 ? 'passed' : 'failed']++;
+    if (code !== 0) count.names.push(name);
     const seconds = ((Date.now() - began) / 1000).toFixed(1);
     console.log(code === 0 ? `  ✔ ${name} (${seconds} s)` : `  ✘ ${name} (${seconds} s)\n${shorten(output)}\n`);
   }
+}
+
+/** The titles in mocha's list of what failed, with the suites that they stand in. */
+function failedNames(output: string): string[] {
+  const list = output.slice(Math.max(0, output.search(/^ {2}\d+ failing$/m)));
+  return [...list.matchAll(/^ {2}\d+\) ((?:.+\n)+?.+):\n/gm)].map((match) =>
+    (match[1] as string)
+      .split('\n')
+      .map((line) => line.trim())
+      .join(' › '),
+  );
 }
 
 /** Runs mocha and prints what it says to `write`. Whatever goes wrong beside the tests counts as one that failed. */
@@ -119,8 +131,10 @@ async function runMocha(args: readonly string[], count: Count, write: (text: str
     if (ended.code !== 0) problem = `the test process ended with ${ended.signal ?? ended.code} and named no failed test`;
     else if (passed === 0) problem = 'no test ran';
   }
+  count.names.push(...failedNames(output));
   if (problem !== undefined) {
     count.failed++;
+    count.names.push(problem);
     write(`  ✘ ${problem}\n`);
   }
   if (ended.signal) await (await import('./support/parts.ts')).clearKilledRuns();
@@ -139,7 +153,7 @@ async function runLanes(count: Count): Promise<void> {
 }
 
 const files = process.argv.slice(2);
-const count: Count = { passed: 0, failed: 0 };
+const count: Count = { passed: 0, failed: 0, names: [] };
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     for (const member of processTree(process.pid).slice(1)) signalProcess(member, 'SIGTERM');
@@ -155,5 +169,7 @@ if (files.length === 0) {
 }
 if (files.length === 0) await runLanes(count);
 else await runMocha(files, count, (text) => void process.stdout.write(text));
+// Once more at the end: the list of the first lane stands thousands of lines above.
+if (count.names.length > 0) console.log(`Failed:\n${count.names.map((name) => `  ${name}`).join('\n')}\n`);
 console.log(`${count.passed} passed, ${count.failed} failed`);
 process.exitCode = count.failed === 0 && count.passed > 0 ? 0 : 1;
