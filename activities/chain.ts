@@ -84,11 +84,12 @@ export async function followHead(deps: ChainDeps, chain: FollowedChain, signal: 
       pace = learn(pace, { atMs, number: head.number });
       // The same head as a moment ago has nothing new: one light call, and no work for the database.
       if (!seen || seen.hash !== head.hash || clock() - seen.atMs >= WHOLE_LOOK_MS) {
-        if (!final || finalMayHaveMoved(final.pace, { nowMs: atMs, headNumber: head.number })) {
-          const block = await reader.finalized(signal);
-          final = { block, pace: learnFinal(final?.pace, { atMs, number: block.number, headNumber: head.number }) };
-        }
-        await openCursor(deps, reader, deps.firstBlockSince, signal);
+        const askFinal = !final || finalMayHaveMoved(final.pace, { nowMs: atMs, headNumber: head.number });
+        const [block] = await Promise.all([
+          final && !askFinal ? final.block : reader.finalized(signal),
+          openCursor(deps, reader, deps.firstBlockSince, signal),
+        ]);
+        if (!final || askFinal) final = { block, pace: learnFinal(final?.pace, { atMs, number: block.number, headNumber: head.number }) };
         const look = await lookAtChain(deps, chain, signal, { head, final: final.block });
         seen = look.behind ? undefined : { hash: head.hash, atMs: clock() };
         show(progress(look));

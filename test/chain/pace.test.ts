@@ -51,7 +51,8 @@ describe('when the head is asked for', () => {
         const { foundMs } = asking(blocks);
         const late = foundMs.map((found, index) => found - (blocks[index] ?? 0)).slice(20);
         const sorted = late.toSorted((a, b) => a - b);
-        expect(sorted[Math.floor(sorted.length * 0.5)]).to.be.at.most(600);
+        // The longer a block is awaited, the wider the gaps; half of one is waited for on average.
+        expect(sorted[Math.floor(sorted.length * 0.5)]).to.be.at.most(200);
       }),
       { numRuns: 100 },
     );

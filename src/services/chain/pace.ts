@@ -14,6 +14,8 @@ const REMEMBERED = 16;
 const ENOUGH = 6;
 const MIN_GAP_MS = 75;
 const MAX_GAP_MS = 1_000;
+/** A block that is late may be long in coming: the longer it is awaited, the wider the gaps, by this share of the time. */
+const GAP_OF_OVERDUE = 1 / 8;
 /** No prediction reaches further, so that a watcher stays awake on a chain that was slow. */
 const MAX_INTERVAL_MS = 5_000;
 
@@ -34,12 +36,15 @@ export function learn(pace: Pace, { atMs, number }: { readonly atMs: number; rea
 
 /**
  * How long to wait before the head is asked for again: until the next block can be there, then a gap at a time. Blocks that come at no
- * interval are expected as early as they came lately.
+ * interval are expected as early as they came lately, and asked for at the closest gap, whatever that costs.
  */
 export function waitMs(pace: Pace, nowMs: number): number {
-  const gap = gapMs(pace);
-  if (pace.intervals.length < ENOUGH || pace.missedMs !== undefined) return gap;
-  return Math.max(0, pace.cameMs + expectedMs(pace) - nowMs);
+  if (pace.intervals.length < ENOUGH) return gapMs(pace);
+  const { afterMs, everyMs } = plan(pace);
+  const overdueMs = nowMs - (pace.cameMs + Math.min(MAX_INTERVAL_MS, afterMs));
+  if (overdueMs < 0) return -overdueMs;
+  if (pace.missedMs === undefined) return 0;
+  return Math.min(MAX_GAP_MS, Math.max(everyMs, overdueMs * GAP_OF_OVERDUE));
 }
 
 /** What is final moves in steps of a block, at this distance from the head. */
@@ -65,14 +70,18 @@ export function finalMayHaveMoved(known: FinalPace | undefined, { nowMs, headNum
   return ahead > 1 || (ahead > 0 && forMs >= ASK_OUTSTANDING_MS) || forMs >= ASK_QUIET_MS;
 }
 
-function expectedMs({ intervals }: Pace): number {
-  const sorted = intervals.toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
-  const regular = at(0.9) - at(0.1) <= Math.max(2 * MIN_GAP_MS, 0.35 * at(0.5));
-  return Math.min(MAX_INTERVAL_MS, regular ? at(0.5) : at(0.1));
+/** After which time since the last block to begin to ask, and at which gap: at the middle where they come at an interval. */
+function plan(pace: Pace): { readonly afterMs: number; readonly everyMs: number } {
+  const [early, middle, late] = [intervalAt(pace, 0.1), intervalAt(pace, 0.5), intervalAt(pace, 0.9)];
+  const regular = late - early <= Math.max(2 * MIN_GAP_MS, 0.35 * middle);
+  return regular ? { afterMs: middle, everyMs: gapMs(pace) } : { afterMs: early, everyMs: MIN_GAP_MS };
 }
 
-function gapMs({ intervals }: Pace): number {
-  const sorted = intervals.toSorted((a, b) => a - b);
-  return Math.min(MAX_GAP_MS, Math.max(MIN_GAP_MS, (sorted[Math.floor((sorted.length - 1) / 2)] ?? 0) / 6));
+function gapMs(pace: Pace): number {
+  return Math.min(MAX_GAP_MS, Math.max(MIN_GAP_MS, intervalAt(pace, 0.5) / 6));
+}
+
+/** The interval that this share of the last ones did not exceed. */
+function intervalAt({ intervals }: Pace, share: number): number {
+  return intervals.toSorted((a, b) => a - b)[Math.floor((intervals.length - 1) * share)] ?? 0;
 }
