@@ -85,5 +85,5 @@ const RECORD_SQL = `
       case when enabled then at end, at, case when not enabled then at end
     from receiver returning id, event_id, status
   )
-  select g.place, event.id, (select array_agg(d.id) from delivery d where d.event_id = event.id and d.status = 'pending') as deliveries
-  from event join given g on g.id = event.id`;
+  select g.place, event.id, d.deliveries from event join given g on g.id = event.id
+    left join (select event_id, array_agg(id) as deliveries from delivery where status = 'pending' group by event_id) d on d.event_id = event.id`;
