@@ -29,8 +29,12 @@ export async function findBranch(deps: Deps, reader: ChainReader, cursor: ChainC
   const best = furthest(views, cursor, reader.endpoints);
   if (!best || best.block === 'not there') return { kind: 'stands' };
   const top = best.block === 'above its head' ? best.head : best.block;
-  // A head at or below the anchor says how far that endpoint is behind, and nothing about what lies above.
-  if (top.number <= cursor.anchoredNumber || (await keptHash(deps, cursor.network, top.number)) === top.hash) return { kind: 'stands' };
+  if ((await keptHash(deps, cursor.network, top.number)) === top.hash) return { kind: 'stands' };
+  if (top.number <= cursor.anchoredNumber) {
+    // A head at or below the anchor says how far that endpoint is behind, and nothing about what lies above. Another block where we stand
+    // is more than that: where nothing was scanned above the anchor, it is the anchored block itself that was replaced.
+    return { kind: best.block === 'above its head' ? 'stands' : 'broken' };
+  }
   return await searchDown(deps, reader, { cursor, host: best.host, top: top.number, signal });
 }
 

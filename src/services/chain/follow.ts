@@ -84,7 +84,8 @@ export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: Abor
   const second = mayVerify ? await readAgain(deps, chain, state, evidence) : NOTHING;
   const verified = { count: first.count + second.count, foundLate: first.foundLate + second.foundLate };
   const cursor = await noteRest(deps, reader, before, state);
-  await forgetStops(deps, cursor, [...passed(cursor), ...(contradiction.status === 'fulfilled' ? ['roll-back' as const] : [])]);
+  const isSettled = contradiction.status === 'fulfilled' && scanning.status === 'fulfilled';
+  await forgetStops(deps, cursor, [...passed(cursor), ...(isSettled ? ['roll-back' as const] : [])]);
   await forgetOldBlocks(deps, before, cursor);
   await proveWaiting(deps, chain, cursor, signal);
   await wake(deps, chain, cursor);
