@@ -1,9 +1,9 @@
 // From a block and its receipts, as the node sent them, to the money in it. Pure and on the hot path: two blocks a second for ever,
 // thousands a second while catching up, so strings are compared in place and nothing is formatted.
-import { NATIVE_CURRENCY } from '../domain/assets.ts';
 import { type BloomProbe, bloomMayHold, bloomOf, bloomProbe, EMPTY_BLOOM } from './bloom.ts';
+import { Collector, type Sum } from './collector.ts';
 import { EndpointFailure } from './errors.ts';
-import type { AddressLookup, BlockRef, NamedTransaction, ScannedBlock, Transfer, UnrecognisedTransfer } from './port.ts';
+import type { AddressLookup, BlockRef, NamedTransaction, ScannedBlock } from './port.ts';
 import { isRecord } from './rpc-call.ts';
 import type { InternalTransfer } from './trace.ts';
 
@@ -17,7 +17,15 @@ const TOPIC_ADDRESS = 26;
 export type BscToken = { readonly contract: string; readonly probe: BloomProbe };
 
 type RpcTransaction = { hash: string; from: string; to: string | null; value: string; input?: string };
-type RpcLog = { address: string; topics: string[]; data: string; removed?: boolean };
+type RpcLog = {
+  address: string;
+  topics: string[];
+  data: string;
+  removed?: boolean;
+  logIndex?: unknown;
+  transactionHash?: unknown;
+  blockHash?: unknown;
+};
 type RpcReceipt = { transactionHash: string; blockHash: string; status: string; logs: RpcLog[]; logsBloom?: string };
 export type RpcBlock = { hash: string; logsBloom?: string; transactionsRoot?: string; transactions: RpcTransaction[] };
 
@@ -59,7 +67,7 @@ function lower(hex: string): string {
   return hex.toLowerCase();
 }
 
-/** The transactions of a block asked for with full transactions; throws EndpointFailure when they can not be all of them. */
+/** The transactions of a block asked for with full transactions; throws EndpointFailure when they can not be all of them, each once. */
 export function readBlockBody(block: unknown): RpcBlock {
   if (!isRecord(block) || !Array.isArray(block['transactions'])) throw new EndpointFailure('a block without its transactions');
   const body = block as RpcBlock;
@@ -67,60 +75,10 @@ export function readBlockBody(block: unknown): RpcBlock {
     throw new EndpointFailure('a block whose transactions are missing');
   }
   for (const transaction of body.transactions) if (typeof transaction?.hash === 'string') transaction.hash = lower(transaction.hash);
+  // Shown twice, its money would be summed.
+  if (new Set(body.transactions.map((transaction) => transaction?.hash)).size < body.transactions.length)
+    throw new EndpointFailure('a block that shows a transaction twice');
   return body;
-}
-
-type Sum = { txHash: string; to: string; from: string | null; kind: 'native' | 'token'; amountUnits: bigint; inside?: true };
-
-/** Gathers the single movements of money of one block. Whatever finds more of them (a trace, say) adds them here. */
-class Collector {
-  readonly unrecognised: UnrecognisedTransfer[] = [];
-  dropped = 0;
-  readonly #sums = new Map<string, Sum>();
-  readonly #own = new Map<string, Sum>();
-  readonly #limit: number;
-
-  constructor(unrecognisedLimit: number) {
-    this.#limit = unrecognisedLimit;
-  }
-
-  credit(part: Sum): void {
-    add(this.#sums, part);
-  }
-
-  /** A movement between our own wallets. */
-  keepApart(part: Sum): void {
-    add(this.#own, part);
-  }
-
-  reject(transfer: UnrecognisedTransfer): void {
-    if (this.unrecognised.length < this.#limit) this.unrecognised.push(transfer);
-    else this.dropped++;
-  }
-
-  transfers(): Transfer[] {
-    return Array.from(this.#sums.values(), withCurrency);
-  }
-
-  own(): Transfer[] {
-    return Array.from(this.#own.values(), withCurrency);
-  }
-}
-
-function add(sums: Map<string, Sum>, part: Sum): void {
-  const key = `${part.txHash}${part.to}${part.kind}`;
-  const sum = sums.get(key);
-  if (!sum) {
-    sums.set(key, part);
-    return;
-  }
-  sum.amountUnits += part.amountUnits;
-  if (sum.from !== part.from) sum.from = null;
-  if (part.inside) sum.inside = true;
-}
-
-function withCurrency(sum: Sum): Transfer {
-  return { ...sum, currency: sum.kind === 'token' ? ('USDT' as const) : NATIVE_CURRENCY.bsc };
 }
 
 export type DecodeRules = {
@@ -136,7 +94,8 @@ export type DecodeRules = {
 /**
  * Finds what a block brought to our addresses. Credited: value above zero, in a successful transaction, from a sender that is not
  * ours; as BNB in the transaction itself or as a Transfer log of exactly the token contract, whoever called it. Other tokens are
- * recorded, never credited. Throws EndpointFailure when receipts and block do not belong together or logs are missing.
+ * recorded, never credited. Throws EndpointFailure when receipts and block do not belong together, when logs are missing, and when one that
+ * money is read from is shown twice or belongs elsewhere.
  */
 export function decodeBlock(ref: BlockRef, block: RpcBlock, receipts: unknown, rules: DecodeRules): ScannedBlock {
   const { transactions } = block;
@@ -159,7 +118,7 @@ export function decodeBlock(ref: BlockRef, block: RpcBlock, receipts: unknown, r
     for (const part of internals?.get(transaction.hash) ?? [])
       creditPart(found, { ...part, kind: 'native', inside: true }, rules.watched.isOwn(part.from, 2));
     if (rules.naming) noteNamed(named, transaction, rules.naming);
-    const tokenLogs = readLogs(found, receipt, rules.token, rules.watched);
+    const tokenLogs = readLogs(found, ref, receipt, rules);
     checkLogs(ref, receipt, tokenLogs, rules.token);
   }
   if (logCount === 0 && block.logsBloom !== undefined && lower(block.logsBloom) !== EMPTY_BLOOM) {
@@ -179,7 +138,14 @@ function succeededOf(receipts: readonly RpcReceipt[]): ReadonlySet<string> {
 }
 
 function hasSucceeded({ status }: RpcReceipt): boolean {
-  return status === '0x1' || status === '0X1';
+  return status === '0x1' || readQuantity(status) === 1;
+}
+
+/** Anything else says neither that the transaction succeeded nor that it failed. */
+function isStatus(status: unknown): boolean {
+  if (status === '0x1' || status === '0x0') return true;
+  const known = readQuantity(status);
+  return known === 1 || known === 0;
 }
 
 function isNothing(quantity: string): boolean {
@@ -198,7 +164,7 @@ function noteNamed(named: NamedTransaction[], { hash, input }: RpcTransaction, n
 function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt: RpcReceipt): void {
   const complete =
     typeof transaction?.value === 'string' &&
-    typeof receipt?.status === 'string' &&
+    isStatus(receipt?.status) &&
     typeof receipt.transactionHash === 'string' &&
     typeof receipt.blockHash === 'string' &&
     Array.isArray(receipt.logs) &&
@@ -235,7 +201,8 @@ function creditPart(found: Collector, part: Sum, isOwn: boolean): void {
 }
 
 /** Returns how many Transfer logs of the token the receipt holds, ours or not. */
-function readLogs(found: Collector, receipt: RpcReceipt, token: BscToken, watched: AddressLookup): number {
+function readLogs(found: Collector, ref: BlockRef, receipt: RpcReceipt, { token, watched }: DecodeRules): number {
+  const txHash = lower(receipt.transactionHash);
   let tokenLogs = 0;
   for (const log of receipt.logs) {
     const topics = log.topics;
@@ -244,9 +211,18 @@ function readLogs(found: Collector, receipt: RpcReceipt, token: BscToken, watche
     if (isToken) tokenLogs++;
     const toTopic = topics[2];
     if (toTopic === undefined || toTopic.length !== 66 || !watched.has(toTopic, TOPIC_ADDRESS) || log.removed === true) continue;
-    readTransfer(found, lower(receipt.transactionHash), log, { isToken, watched });
+    checkLog(found, ref, txHash, log);
+    readTransfer(found, txHash, log, { isToken, watched });
   }
   return tokenLogs;
+}
+
+/** Logs are summed, so each has to be one of its own: of this block and transaction, at a place of the block where no other was. */
+function checkLog(found: Collector, ref: BlockRef, txHash: string, log: RpcLog): void {
+  const index = readQuantity(log.logIndex);
+  if (index === undefined || readHash(log.transactionHash) !== txHash || readHash(log.blockHash) !== ref.hash)
+    throw new EndpointFailure(`incomplete block ${ref.number}: a log that belongs to another block or transaction`);
+  if (!found.isNewLog(index)) throw new EndpointFailure(`block ${ref.number} shows log ${index} twice`);
 }
 
 function readTransfer(found: Collector, txHash: string, log: RpcLog, rule: { isToken: boolean; watched: AddressLookup }): void {

@@ -57,6 +57,7 @@ export function readTraceBlock(block: TracedBlock, traces: unknown, watched: Add
   const found: InternalTransfer[] = [];
   let roots = 0;
   let failed: number[][] = [];
+  let paid = new Set<string>();
   for (const trace of traces as unknown[]) {
     if (!isRecord(trace) || !isRecord(trace['action'])) throw new EndpointFailure('a malformed trace');
     if (trace['type'] === 'reward') continue;
@@ -65,6 +66,7 @@ export function readTraceBlock(block: TracedBlock, traces: unknown, watched: Add
     if (readHash(trace['blockHash']) !== block.hash || !Array.isArray(at)) throw new EndpointFailure('a trace of another block');
     if (at.length === 0) {
       failed = [];
+      paid = new Set();
       roots++;
     }
     if (hash === undefined || block.transactions[roots - 1]?.hash !== hash)
@@ -72,7 +74,11 @@ export function readTraceBlock(block: TracedBlock, traces: unknown, watched: Add
     if (trace['error'] != null) failed.push(at);
     if (at.length === 0 || failed.some((parent) => parent.every((step, index) => at[index] === step))) continue;
     const frame = flatFrame(trace, trace['action']);
-    if (frame) collect(found, hash, frame, watched);
+    if (!frame || !collect(found, hash, frame, watched)) continue;
+    // Its place in the tree of calls is what tells a call from the same one shown once more.
+    const place = at.join();
+    if (paid.has(place)) throw new EndpointFailure('a trace that shows a call twice');
+    paid.add(place);
   }
   if (roots !== block.transactions.length) throw new EndpointFailure('a trace that does not cover its block');
   return found;
@@ -87,11 +93,13 @@ function flatFrame(trace: Record<string, unknown>, action: Record<string, unknow
   return trace['type'] === 'call' && action['callType'] === 'call' ? (action as Frame) : undefined;
 }
 
-function collect(found: InternalTransfer[], txHash: string, frame: Frame, watched: AddressLookup): void {
+/** Returns whether the frame moved money to a watched address. */
+function collect(found: InternalTransfer[], txHash: string, frame: Frame, watched: AddressLookup): boolean {
   const { from, to, value } = frame;
-  if (typeof to !== 'string' || !watched.has(to, 2) || value === undefined || value === '0x0') return;
+  if (typeof to !== 'string' || !watched.has(to, 2) || value === undefined || value === '0x0') return false;
   if (typeof from !== 'string' || typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value))
     throw new EndpointFailure('a malformed trace');
   const amountUnits = BigInt(value);
   if (amountUnits > 0n) found.push({ txHash, from: from.toLowerCase(), to: to.toLowerCase(), amountUnits });
+  return amountUnits > 0n;
 }

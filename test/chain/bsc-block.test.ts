@@ -37,7 +37,7 @@ function decode(logs: Log[], options: { bloomOf?: Log[]; upperCase?: boolean } =
       transactionHash: hash('cc'),
       blockHash: hash('b1'),
       status: '0x1',
-      logs,
+      logs: logs.map((log, at) => ({ logIndex: `0x${at.toString(16)}`, transactionHash: hash('cc'), blockHash: hash('b1'), ...log })),
       logsBloom: options.upperCase ? `0x${logsBloom.slice(2).toUpperCase()}` : logsBloom,
     },
   ];

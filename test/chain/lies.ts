@@ -1,7 +1,7 @@
 // An endpoint that shows one address something else than the chain holds, in ways that no count and no bloom gives away.
 import type { Fault } from '../support/fault-proxy.ts';
 
-type Log = { readonly topics: readonly string[]; readonly data: string };
+export type Log = { readonly topics: readonly string[]; readonly data: string; readonly logIndex?: string };
 type Receipt = { readonly logs: readonly Log[] };
 type Transaction = { readonly to: string | null; readonly value: string };
 type Frame = { readonly to?: string; readonly value?: string; readonly calls?: readonly Frame[] };
@@ -20,6 +20,12 @@ export type Lie = {
 
 const hex = (units: bigint): string => `0x${units.toString(16)}`;
 const word = (units: bigint): string => `0x${units.toString(16).padStart(64, '0')}`;
+
+/** The first of these logs a second time, as one of its own at a place of the block that no other has. */
+export const onceMore = (logs: readonly Log[]): readonly Log[] => [
+  ...logs,
+  ...logs.slice(0, 1).map((log) => ({ ...log, logIndex: '0x3e7' })),
+];
 
 /** A fault that tells `lie` about everything that reaches this address (lower-case 0x). */
 export function lying(address: string, lie: Lie): Fault {

@@ -96,7 +96,11 @@ describe('following a chain that replaces many blocks', function () {
         ...receipt,
         logs: [
           ...receipt.logs,
-          ...receipt.logs.map((log) => ({ ...log, topics: [log.topics[0], log.topics[1], `0x${second.slice(2).padStart(64, '0')}`] })),
+          ...receipt.logs.map((log, at) => ({
+            ...log,
+            logIndex: `0x3e${at}`,
+            topics: [log.topics[0], log.topics[1], `0x${second.slice(2).padStart(64, '0')}`],
+          })),
         ],
       })),
     );
