@@ -2,11 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ScannedBlock, Transfer } from '../src/chain/port.ts';
+import type { ScannedBlock } from '../src/chain/port.ts';
 import { openOrm } from '../src/db/orm.ts';
 import { startPostgres } from '../src/devnet/postgres.ts';
-import { commitBlocks, commitVerified } from '../src/services/chain/commit.ts';
-import { readCursor } from '../src/services/chain/cursor.ts';
 import { createCustomer } from '../src/services/customers.ts';
 import type { Deps } from '../src/services/deps.ts';
 import { createEndpoint } from '../src/services/endpoints.ts';
@@ -15,11 +13,11 @@ import { createPaymentLink } from '../src/services/payments/index.ts';
 import { testXpubs } from '../test/support/test-wallet.ts';
 import { depsOf } from './bench-deps.ts';
 import type { Row } from './row.ts';
+import { openChain, paying, randomHash, type Times, writeBlock } from './written-block.ts';
 
 const DEPOSITS = 600;
 const ROUNDS = 3;
 const TOGETHER = 4;
-const USD = 10n ** 18n;
 
 type Stage = { readonly deps: Deps; readonly addresses: readonly string[]; readonly payer: string };
 
@@ -44,8 +42,6 @@ export async function run(): Promise<Row[]> {
     rmSync(folder, { recursive: true, force: true });
   }
 }
-
-type Times = { readonly firstMs: number; readonly secondMs: number };
 
 function rowsOf({ half, whole, oneCustomer, strange }: Record<'half' | 'whole' | 'oneCustomer' | 'strange', Times>): Row[] {
   const row = (figure: string, ms: number, most?: number): Row => ({
@@ -79,52 +75,18 @@ async function makeStage(deps: Deps): Promise<Stage> {
   const payer = await make('payer');
   for (let count = 0; count < 20; count++)
     await createPaymentLink(deps, { ...scope, customerId: payer.id, amountCents: 100_000n, publicUrl: 'https://pay.example' });
-  const at = new Date();
-  await deps.orm.em.fork().execute(
-    `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number, finalized_number, moved_at,
-       finalized_moved_at, polled_at, version, created_at) values ('bsc', 1, 1, ?, 1, 1, 1, 1, ?, ?, ?, 0, ?)`,
-    [hash(), at, at, at, at],
-  );
+  await openChain(deps, 1);
   return { deps, addresses, payer: payer.address };
-}
-
-const hash = (): string => `0x${randomBytes(32).toString('hex')}`;
-
-function paying(addresses: readonly string[]): Pick<ScannedBlock, 'transfers'> {
-  const transfer = (to: string, index: number): Transfer => ({
-    ...{ txHash: hash(), to, from: `0x${randomBytes(20).toString('hex')}` },
-    ...{ currency: 'USDT', kind: 'token', amountUnits: USD + BigInt(index) },
-  });
-  return { transfers: addresses.map(transfer) };
 }
 
 function strangers(addresses: readonly string[]): ScannedBlock['unrecognised'] {
   const contract = `0x${randomBytes(20).toString('hex')}`;
-  return addresses.slice(0, 1_000).map((to) => ({ txHash: hash(), to, contract, amountUnits: 1n, reason: 'another token' }));
+  return addresses.slice(0, 1_000).map((to) => ({ txHash: randomHash(), to, contract, amountUnits: 1n, reason: 'another token' }));
 }
 
 async function median(stage: Stage, make: () => Partial<ScannedBlock>): Promise<Times> {
   const times: Times[] = [];
-  for (let round = 0; round < ROUNDS; round++) times.push(await writeBlock(stage, make()));
+  for (let round = 0; round < ROUNDS; round++) times.push(await writeBlock(stage.deps, make()));
   const middle = (of: (one: Times) => number): number => times.map(of).toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
   return { firstMs: middle((one) => one.firstMs), secondMs: middle((one) => one.secondMs) };
-}
-
-async function writeBlock({ deps }: Stage, parts: Partial<ScannedBlock>): Promise<Times> {
-  const before = await readCursor(deps, 'bsc');
-  if (!before) throw new Error('no cursor');
-  const number = before.scannedNumber + 1;
-  const block: ScannedBlock = {
-    ...{ number, hash: hash(), parentHash: before.scannedHash, timestampMs: Date.now() },
-    ...{ transfers: [], unrecognised: [], unrecognisedDropped: 0, ...parts },
-  };
-  const chain = { headNumber: number, finalizedNumber: number };
-  const began = performance.now();
-  await commitBlocks(deps, before, [block], chain);
-  const firstMs = performance.now() - began;
-  const cursor = await readCursor(deps, 'bsc');
-  if (!cursor) throw new Error('no cursor');
-  const again = performance.now();
-  await commitVerified(deps, cursor, block, chain);
-  return { firstMs, secondMs: performance.now() - again };
 }

@@ -7,11 +7,19 @@ import type { Row } from './row.ts';
  */
 const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ run(): Promise<Row[]> }> }>> = {
   deposits: {
-    about: 'deposits per second against the same workflows with activities that do nothing',
+    about: 'deposits per second against the same workflows with activities that do nothing, five pairs (BENCH_PAIRS, about 8 minutes)',
     load: () => import('./deposits.ts'),
   },
   latency: { about: 'from a mined block to deposit.detected at the receiver', load: () => import('./latency.ts') },
   waiting: { about: '5,000 deposits that wait on a chain that stands still (about 10 minutes)', load: () => import('./waiting.ts') },
+  dust: {
+    about: "payments of one merchant while dust reaches another one's payment link (BENCH_DUST, BENCH_DUST_SAMPLES, about 4 minutes)",
+    load: () => import('./dust.ts'),
+  },
+  months: {
+    about: 'first completion of a month, a page of repair and a new index among 5,000,000 deposits (BENCH_MONTHS_DEPOSITS, some minutes)',
+    load: () => import('./months.ts'),
+  },
   scan: { about: 'reading blocks against JSON.parse of the same bytes', load: () => import('./scan.ts') },
   'block-writes': {
     about: 'one block with many deposits, many payments of one customer, many strange tokens',
