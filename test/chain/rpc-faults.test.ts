@@ -136,10 +136,10 @@ describe('endpoints that fail, lie or lag', () => {
     bad.calls.length = 0;
     await readerOf(rpc).header(number, signal);
     expect(bad.calls).to.deep.equal([]);
-    for (let i = 0; i < 40 && rpc.status()[0]?.problem !== null; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 25));
+    await eventually('its return', async () => {
       await readerOf(rpc).header(number, signal);
-    }
+      return rpc.status()[0]?.problem === null;
+    });
     expect(rpc.status().map((endpoint) => endpoint.problem)).to.deep.equal([null, null]);
     expect(reports.at(-1)).to.match(/answers again/);
     good.calls.length = 0;
@@ -159,7 +159,7 @@ describe('endpoints that fail, lie or lag', () => {
   });
 
   it('keeps away as long as Retry-After says', async () => {
-    bad.fault = always({ status: 429, body: '', headers: { 'retry-after': '2' } });
+    bad.fault = always({ status: 429, body: '', headers: { 'retry-after': '30' } });
     const rpc = pool([bad.url, good.url], { random: () => 0 });
     await readerOf(rpc).header(number, signal);
     bad.fault = undefined;
@@ -181,7 +181,7 @@ describe('endpoints that fail, lie or lag', () => {
     const rpc = pool([bad.url, good.url], { lagBlocks: 1, probeEveryMs: 0 });
     const reader = readerOf(rpc);
     await reader.head(signal);
-    for (let i = 0; i < 20 && (await reader.head(signal)).number < number; i++) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually('the head of the other one', async () => (await reader.head(signal)).number >= number);
     expect((await reader.head(signal)).number).to.be.at.least(number);
     expect(rpc.status()[0]?.problem).to.match(/blocks behind the best endpoint/);
     good.fault = always({ status: 500, body: '' });

@@ -30,14 +30,22 @@ describe('what reaches our addresses and is never credited', function () {
   const kept = async (token: string): Promise<number> =>
     Number((await live.rows('select count(*) as n from unrecognised_transfers where contract_address = ?', [token]))[0]?.['n']);
 
-  it('is kept in one statement: a thousand in well under a block', async () => {
+  it('is kept in one statement, a thousand of them too', async () => {
     const address = await live.newAddress();
     const [token, warm] = [contract(), contract()];
     await record(spam(address, warm, 1));
     const transfers = spam(address, token, 1_000);
-    const began = performance.now();
-    await record(transfers);
-    expect(performance.now() - began).to.be.below(1_000);
+    let statements = 0;
+    const em = live.deps.orm.em.fork();
+    const execute = em.execute.bind(em);
+    Object.assign(em, {
+      execute: (sql: string, values: unknown[]) => {
+        statements += 1;
+        return execute(sql, values);
+      },
+    });
+    await recordUnrecognised(em, live.deps, { network: 'bsc', blockNumber: 7, transfers });
+    expect(statements).to.equal(1);
     expect(await kept(token)).to.equal(1_000);
   });
 

@@ -204,7 +204,7 @@ describe('the client for merchants', function () {
       expect(await ended)
         .to.be.an('error')
         .with.property('message', 'enough');
-      expect(performance.now() - startedAt).to.be.lessThan(1_000);
+      expect(performance.now() - startedAt).to.be.lessThan(5_000);
     }
   });
 

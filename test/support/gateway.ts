@@ -36,6 +36,8 @@ export type TestApiOptions = {
   readonly deps?: Partial<Deps>;
   readonly routes?: readonly Route[];
   readonly poolSize?: number;
+  /** 1.5 s where absent: less than the API has for an answer. */
+  readonly statementTimeoutMs?: number;
   readonly actors?: ActorPort;
   /** The contract's own numbers where a member is absent; without this, so much that no test meets a limit by chance. */
   readonly limits?: Partial<RequestLimits>;
@@ -97,7 +99,8 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
 
 /** What the services need, over a database that exists. */
 export async function testDeps(url: string, lines: LoggedLine[], options: TestApiOptions = {}): Promise<Deps> {
-  const orm = await openOrm({ url, poolSize: options.poolSize ?? 10, applicationName: 'test', statementTimeoutMs: 1_500 });
+  const { poolSize = 10, statementTimeoutMs = 1_500 } = options;
+  const orm = await openOrm({ url, poolSize, applicationName: 'test', statementTimeoutMs });
   return {
     orm,
     log: collectingLog(lines),

@@ -99,20 +99,20 @@ describe('a limit that processes share', function () {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     const seconds = (performance.now() - startedAt) / 1_000;
-    expect(passed).to.be.within(40 + 40 * seconds * 0.6, 40 + 40 * seconds + 3 * 4 + 3);
+    expect(passed).to.be.within(40 + 40 * seconds * 0.3, 40 + 40 * seconds + 3 * 4 + 3);
   });
 
   it('begins anew when its window is over, not before, whoever used it up', async () => {
-    const { limiters, clock } = processes(2, { ...WINDOW, windowMs: 1_500 }, Number.POSITIVE_INFINITY);
+    const { limiters, clock, name } = processes(2, WINDOW, Number.POSITIVE_INFINITY);
     expect(await takeMany(limiters[0], 30)).to.equal(20);
     await limiters[0]?.sync();
     await limiters[1]?.take('a');
     await limiters[1]?.sync();
     expect((await limiters[1]?.take('a'))?.allowed).to.equal(false);
-    clock.nowMs += 1_000;
+    clock.nowMs += 40_000;
     expect(await takeMany(limiters[0], 1)).to.equal(0);
-    await new Promise((resolve) => setTimeout(resolve, 1_600));
-    clock.nowMs += 600;
+    await deps.orm.em.fork().execute(`update rate_limits set since = since - interval '61 seconds' where id like ?`, [`${name}:%`]);
+    clock.nowMs += 21_000;
     expect(await takeMany(limiters[0], 30)).to.equal(20);
     await limiters[0]?.sync();
   });

@@ -39,10 +39,22 @@ describe('the monthly limit', function () {
   it('lets exactly one of two simultaneous deposits cross it, and the other one comes back instead of waiting', async () => {
     await limitTo(1_000n);
     const [one, other] = [await arrived('6'), await arrived('6')];
+    // The month has begun: of two that begin it at once, the other one waits for as long as its connection waits for any lock.
+    await shop.sql(
+      `insert into monthly_totals (merchant_id, month, completed_cents) select merchant_id, to_char(detected_at at time zone 'UTC', 'YYYY-MM'), 0 from deposits where id = ?`,
+      [one],
+    );
     const em = shop.deps.orm.em.fork();
     await em.begin();
     expect(await take(em, one)).to.equal(true);
-    const busy = await taken(other).catch((error: Error & { code?: string }) => error.code);
+    const busy = await shop.deps.orm.em
+      .fork()
+      .transactional(async (another) => {
+        // Whoever waits for the lock then waits for longer than a statement may take.
+        await another.execute('set local lock_timeout = 0');
+        return await take(another, other);
+      })
+      .catch((error: Error & { code?: string }) => error.code);
     expect(busy).to.equal(BUSY);
     await em.commit();
     expect(await taken(other)).to.equal(false);

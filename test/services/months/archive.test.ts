@@ -4,6 +4,7 @@ import { removeOldDeliveries } from '../../../src/services/deliveries/retention.
 import { ArchiveRefused, detachMonth, listMonths } from '../../../src/services/months/archive.ts';
 import { makeMonthsAhead } from '../../../src/services/months/make.ts';
 import { getEvent, listDeliveries, resendDelivery } from '../../../src/services/resend.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type Calendar, startCalendar } from './world.ts';
 
 const BY = { by: 'Ann', reason: 'a year is over' };
@@ -63,11 +64,16 @@ describe('a month that is over', function () {
     await world.finish('succeeded');
     world.setClock('2026-12-12T00:00:00Z');
     let detached: Promise<unknown> = Promise.resolve();
+    let over = false;
+    const waiting = async () =>
+      (await world.sql(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)).length > 0;
     await world.deps.orm.em.fork().transactional(async (em) => {
       await em.execute(`update webhook_deliveries set status = 'pending', round = 2, finished_at = null`);
       await em.execute('select 1 from webhook_attempts');
-      detached = detach('2026-11');
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      detached = detach('2026-11').finally(() => {
+        over = true;
+      });
+      await eventually('that it waits for the resend, or has given up', async () => over || (await waiting()));
     });
     expect(await detached).to.match(/deliveries of 2026-11 are on their way/);
   });

@@ -83,18 +83,13 @@ describe('a customer with very many links and payments', function () {
   });
 
   it('costs as much for the last of very many small payments of one link as for the first', async () => {
-    const link = await shop.link({ customerId, usd: '1000000', expiresInS: 600_000 });
+    const newLink = async (payer: string) => ({
+      ...{ payer, took: [] as number[] },
+      link: await shop.link({ customerId: payer, usd: '1000000', expiresInS: 600_000 }),
+    });
+    const [many, few] = [await newLink(customerId), await newLink(await shop.customer())];
+    const { link } = many;
     const first = await shop.pay(customerId, { coins: '0.01', state: 'detected' });
-    const medianMs = async () => {
-      const took: number[] = [];
-      for (let count = 0; count < MEASURED; count += 1) {
-        const beganMs = performance.now();
-        expect(await shop.linkOf(await shop.pay(customerId, { coins: '0.01', state: 'confirming' }))).to.equal(link.id);
-        took.push(performance.now() - beganMs);
-      }
-      return took.sort((a, b) => a - b)[Math.floor(MEASURED / 2)] ?? 0;
-    };
-    const before = await medianMs();
     await seed(
       `insert into deposits select (jsonb_populate_record(d, jsonb_build_object('id', gen_random_uuid(), 'transaction_hash', '0x' || md5(n::text)))).*
        from deposits d, generate_series(1, ${DEPOSITS}) n where d.id = ?`,
@@ -102,8 +97,16 @@ describe('a customer with very many links and payments', function () {
     );
     await seed('analyze deposits', []);
     const { assignedUnits, openCount } = await shop.row(link.id);
-    expect([assignedUnits, openCount]).to.deep.equal([BigInt(DEPOSITS + MEASURED + 1) * 10n ** 16n, DEPOSITS + MEASURED + 1]);
-    expect((await medianMs()) / before).to.be.below(2);
+    expect([assignedUnits, openCount]).to.deep.equal([BigInt(DEPOSITS + 1) * 10n ** 16n, DEPOSITS + 1]);
+    // In turn, so that a busy moment of the machine meets both.
+    for (let count = 0; count < MEASURED; count += 1)
+      for (const { payer, link: wanted, took } of [many, few]) {
+        const beganMs = performance.now();
+        expect(await shop.linkOf(await shop.pay(payer, { coins: '0.01', state: 'confirming' }))).to.equal(wanted.id);
+        took.push(performance.now() - beganMs);
+      }
+    const medianMs = ({ took }: { took: number[] }) => took.sort((a, b) => a - b)[Math.floor(MEASURED / 2)] ?? 0;
+    expect(medianMs(many) / medianMs(few)).to.be.below(2);
     expect((await shop.view(link.id)).transactions).to.have.length(100);
   });
 });

@@ -45,11 +45,11 @@ describe('the name of a target', () => {
     const stalled: Lookup = () => new Promise(() => {});
     const outcome = await post('https://shop.example/', { lookup: stalled, timeoutMs: 300 });
     expect(errorOf(outcome)).to.equal('TIMEOUT: no answer within 0.3 s');
-    expect(outcome.durationMs).to.be.within(280, 600);
+    expect(outcome.durationMs).to.be.at.least(280);
     const receiver = await startReceiver({ host: 'shop.example', behaviour: { kind: 'hang' } });
-    const slow: Lookup = () => new Promise((resolve) => setTimeout(() => resolve(['127.0.0.1']), 300));
-    const both = await post(receiver.url, { lookup: slow, timeoutMs: 500 });
-    expect(both.durationMs).to.be.within(480, 800);
+    const slow: Lookup = () => new Promise((resolve) => setTimeout(() => resolve(['127.0.0.1']), 1_500));
+    const both = await post(receiver.url, { lookup: slow, timeoutMs: 2_000 });
+    expect(both.durationMs, 'less than one after the other').to.be.within(1_980, 3_400);
     await receiver.stop();
   });
 
