@@ -8,11 +8,13 @@ const LOOK_EVERY_MS = 250;
 const TICKS_PER_SECOND = 100;
 
 /**
- * What these processes and everything they started use while `work` runs. They are looked at several times a second, so that what a process
- * used that ends in between is lost only from its last look on. Throws what `work` throws.
+ * What these processes and everything they started use while `work` runs, but for the processes in `without`: those that serve whoever
+ * measures. They are looked at several times a second, so that what a process used that ends in between is lost only from its last look
+ * on. Throws what `work` throws.
  */
 export async function measureCosts<T>(
   parts: Readonly<Record<string, number | undefined>>,
+  without: ReadonlySet<number>,
   work: () => Promise<T>,
 ): Promise<readonly [Costs, T]> {
   const first = new Map<number, number>();
@@ -20,7 +22,7 @@ export async function measureCosts<T>(
   const look = (): void => {
     for (const [name, root] of Object.entries(parts)) {
       for (const { pid } of root === undefined ? [] : processTree(root)) {
-        const ticks = ticksOf(pid);
+        const ticks = without.has(pid) ? undefined : ticksOf(pid);
         if (ticks === undefined) continue;
         // What begins later began with nothing.
         if (!first.has(pid)) first.set(pid, begun ? 0 : ticks);
