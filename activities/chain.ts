@@ -2,8 +2,9 @@ import { Context } from '@temporalio/activity';
 import type { BlockRef, ChainReader, NamedBlock } from '../src/chain/port.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/chain/cursor.ts';
 import { type FollowedChain, lookAtChain } from '../src/services/chain/follow.ts';
+import { createHeadClock, type HeadClock } from '../src/services/chain/head-clock.ts';
 import { readMissedTraces } from '../src/services/chain/missed-traces.ts';
-import { type FinalPace, finalMayHaveMoved, learn, learnFinal, NEW_PACE, waitMs } from '../src/services/chain/pace.ts';
+import { type FinalPace, finalMayHaveMoved, learnFinal } from '../src/services/chain/pace.ts';
 import { createProgress } from '../src/services/chain/progress.ts';
 import { DEFAULT_PACE, noteRoundFault } from '../src/services/chain/round.ts';
 import { reconcileNoting } from '../src/services/chain/stops.ts';
@@ -64,16 +65,29 @@ export function chainActivities(deps: ChainDeps) {
 }
 
 /**
- * Follows the head until `signal` aborts or an hour is nearly over: asks for it when the next block can be there, and for what is final when
- * that can have moved. A chain or database that is away is waited for. Throws the signal's reason alone.
+ * Follows the head until `signal` aborts or an hour is nearly over: asks for it when the next block is announced or can be there, and for
+ * what is final when that can have moved. A chain or database that is away is waited for. Throws the signal's reason alone.
  */
 export async function followHead(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal, show: (text: string) => void): Promise<void> {
+  const headClock = createHeadClock(chain.reader, () => performance.now(), signal);
+  try {
+    await followBy(headClock, deps, chain, signal, show);
+  } finally {
+    headClock.close();
+  }
+}
+
+async function followBy(
+  headClock: HeadClock,
+  deps: ChainDeps,
+  chain: FollowedChain,
+  signal: AbortSignal,
+  show: (text: string) => void,
+): Promise<void> {
   const { reader } = chain;
   const clock = () => performance.now();
   const startedMs = clock();
   const progress = createProgress(clock);
-  const hinted = hints(reader, signal);
-  let pace = NEW_PACE;
   let final: { readonly block: NamedBlock; readonly pace: FinalPace } | undefined;
   let seen: { readonly hash: string; readonly atMs: number } | undefined;
   while (clock() - startedMs < FOLLOW_FOR_MS) {
@@ -81,7 +95,7 @@ export async function followHead(deps: ChainDeps, chain: FollowedChain, signal: 
     try {
       const atMs = clock();
       const head = await reader.head(signal);
-      pace = learn(pace, { atMs, number: head.number });
+      headClock.answered({ atMs, number: head.number });
       // The same head as a moment ago has nothing new: one light call, and no work for the database.
       if (!seen || seen.hash !== head.hash || clock() - seen.atMs >= WHOLE_LOOK_MS) {
         const askFinal = !final || finalMayHaveMoved(final.pace, { nowMs: atMs, headNumber: head.number });
@@ -95,7 +109,7 @@ export async function followHead(deps: ChainDeps, chain: FollowedChain, signal: 
         show(progress(look));
         if (look.behind && look.scanned + look.verified > 0) continue;
       }
-      await hinted.pause(waitMs(pace, clock()));
+      await headClock.wait();
     } catch (error) {
       if (signal.aborted) throw error;
       [seen, final] = [undefined, undefined];
@@ -104,20 +118,6 @@ export async function followHead(deps: ChainDeps, chain: FollowedChain, signal: 
       else await survive(deps, reader, error, show, signal);
     }
   }
-}
-
-/** Pauses that end early when the endpoints hint at a new block; a hint that comes between two of them shortens the next. */
-function hints(reader: ChainReader, signal: AbortSignal): { pause(ms: number): Promise<void> } {
-  let wake = new AbortController();
-  reader.hint?.(() => wake.abort(new Error('a hint')), signal);
-  return {
-    async pause(ms) {
-      await pause(ms, AbortSignal.any([signal, wake.signal])).catch((error: unknown) => {
-        if (signal.aborted) throw error;
-      });
-      wake = new AbortController();
-    },
-  };
 }
 
 /** Compares balances with the ledger beside the following. It never throws: what fails is shown and tried again. */

@@ -84,6 +84,13 @@ export interface AddressLookup {
   isOwn(text: string, offset?: number): boolean;
 }
 
+/** Hears of new blocks. Only a hint of when to ask: what is announced may be late, early, repeated, invented, or missing. */
+export interface HeadListener {
+  announced(number: number): void;
+  /** Nothing is announced until further notice. */
+  lost(): void;
+}
+
 /**
  * Reads one chain. Every method stops when `signal` aborts (throwing its reason), and throws `RpcUnavailable` when no endpoint
  * gives a complete answer. `undefined` always means "the chain does not have it (yet)", never "could not find out".
@@ -102,11 +109,8 @@ export interface ChainReader {
   views(number: number, signal: AbortSignal): Promise<readonly HeightView[]>;
   /** How many endpoints are configured, whether they answer or not. */
   readonly endpoints: number;
-  /**
-   * Calls `wake` when there may be a new block, until `signal` aborts. Only a hint: it may come late, twice, for nothing or never. Absent
-   * where no endpoint offers one.
-   */
-  readonly hint?: ((wake: () => void, signal: AbortSignal) => void) | undefined;
+  /** Tells the listener when there may be a new block, until `signal` aborts. Absent where no endpoint announces blocks. */
+  readonly hint?: ((listener: HeadListener, signal: AbortSignal) => void) | undefined;
   /**
    * Reads a block completely, or not at all. One that is final is shown with what contracts passed on wherever an endpoint offers that, one
    * at the head only where the endpoint that gives the block does. `naming` (keys of addresses) also asks which transactions name one of them.

@@ -12,7 +12,8 @@ export type Pace = {
 const REMEMBERED = 16;
 /** With fewer there is no telling whether blocks come at intervals at all. */
 const ENOUGH = 6;
-const MIN_GAP_MS = 75;
+/** Nothing is asked for sooner after an answer that had nothing new. */
+export const MIN_GAP_MS = 75;
 const MAX_GAP_MS = 1_000;
 /** A block that is late may be long in coming: the longer it is awaited, the wider the gaps, by this share of the time. */
 const GAP_OF_OVERDUE = 1 / 8;
@@ -45,6 +46,11 @@ export function waitMs(pace: Pace, nowMs: number): number {
   if (overdueMs < 0) return -overdueMs;
   if (pace.missedMs === undefined) return 0;
   return Math.min(MAX_GAP_MS, Math.max(everyMs, overdueMs * GAP_OF_OVERDUE));
+}
+
+/** How long a block takes, in milliseconds; undefined before enough of them were seen. */
+export function intervalMs(pace: Pace): number | undefined {
+  return pace.intervals.length < ENOUGH ? undefined : intervalAt(pace, 0.5);
 }
 
 /** What is final moves in steps of a block, at this distance from the head. */
