@@ -3,6 +3,8 @@ import type { ActivityDeps } from '../activities/index.ts';
 import { AddressSet } from './chain/address-set.ts';
 import { createBscReader } from './chain/bsc.ts';
 import { firstBlockSince } from './chain/first-block.ts';
+import { createHeadHints } from './chain/head-hints.ts';
+import type { ChainReader } from './chain/port.ts';
 import { createPriceSource } from './chain/prices.ts';
 import { createRpcPool, type RpcPool } from './chain/rpc.ts';
 import { type Config, thresholdUnits } from './config.ts';
@@ -100,6 +102,13 @@ function poolOf(config: Config, log: Logger): RpcPool {
   });
 }
 
+/** Connects to nothing before somebody listens. */
+function hintOf({ bsc }: Config, log: Logger): ChainReader['hint'] {
+  if (bsc.headUrls.length === 0) return undefined;
+  const chain = componentLogger(log, 'rpc');
+  return createHeadHints({ name: 'bsc', urls: bsc.headUrls, chainId: bsc.chainId, report: (message) => chain.warn({}, message) });
+}
+
 /** The deps of one part of a worker, with the connections that are its own. */
 export function depsOf({ deps, pools }: Pick<Gateway, 'deps' | 'pools'>, part: Part): Deps {
   return pools ? { ...deps, orm: pools[part] } : deps;
@@ -172,6 +181,7 @@ function chainsOf(
       rpc: bscRpc,
       usdtContract: config.bsc.usdtContract,
       report: (message) => log.info({ component: 'chain' }, message),
+      hint: hintOf(config, log),
     });
     chains.set('bsc', { reader, watched: { network: 'bsc', index, loadedXid: '0' }, report: observeChain(metrics) });
   }

@@ -88,46 +88,12 @@ export const pemFile: Parser<{ path: string; pem: string }> = parser((path) => {
   return pem.includes('-----BEGIN CERTIFICATE-----') ? { path, pem } : complain('must name a PEM file with at least one certificate');
 });
 
-/** A PostgreSQL URL with a host and a database. */
-export const databaseUrl: Parser<string> = parser((text) => {
-  const url = parseUrl(text);
-  if (!url || !['postgres:', 'postgresql:'].includes(url.protocol)) {
-    complain(
-      'must be a PostgreSQL URL such as postgres://gateway:PASSWORD@db:5432/gateway (encode @ : / # ? in the password as %40 %3A %2F %23 %3F)',
-    );
-  }
-  if (!isDecodable(url.username) || !isDecodable(url.password)) complain('must write a % in its user or password as %25');
-  if (!url.hostname && !url.searchParams.get('host')) complain('must name a host, as in postgres://gateway:PASSWORD@db:5432/gateway');
-  return url.pathname.length > 1
-    ? text
-    : complain('must name a database after the host, as in postgres://gateway:PASSWORD@db:5432/gateway');
-});
-
 /** host:port without a scheme. */
 export const hostAndPort: Parser<string> = parser((text) => {
   const match = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?):([1-9]\d{0,4})$/.exec(text);
   const port = match?.[3] ? Number.parseInt(match[3], 10) : 0;
   const bracketed = match?.[1]?.startsWith('[') ? isIP(match[1].slice(1, -1)) === 6 : true;
   return port >= 1 && port <= 65535 && bracketed ? text : complain('must be HOST:PORT without a scheme, such as temporal:7233');
-});
-
-/** The address under which browsers and merchants reach this service, without a slash at the end. */
-export const publicUrl: Parser<string> = parser((text) => {
-  const url = httpUrl(text);
-  if (!url || url.search || url.hash)
-    complain('must be an absolute http or https URL without user, query or fragment, such as https://pay.example.com');
-  return url.href.replace(/\/+$/, '');
-});
-
-/** A comma-separated list of at most ten RPC addresses, each http or https, without a slash at the end. */
-export const rpcUrls: Parser<readonly string[]> = parser((text) => {
-  const urls = items(text, 10).map((item, index) => {
-    const url = httpUrl(item);
-    if (!url || url.hash)
-      complain(`must be a comma-separated list of http or https URLs without user information; entry ${index + 1} is not one`);
-    return url.href.replace(/\/+$/, '');
-  });
-  return new Set(urls).size === urls.length ? urls : complain('must not name the same URL twice');
 });
 
 /** CIDRs of IPv4 and IPv6; a bare address means itself alone. IPv4-mapped blocks are refused: clients are compared in their IPv4 form. */
@@ -261,26 +227,4 @@ function toUnits(text: string, decimals: number): bigint | undefined {
   } catch {
     return undefined;
   }
-}
-
-function httpUrl(text: string): URL | undefined {
-  const url = parseUrl(text);
-  if (!url || !['http:', 'https:'].includes(url.protocol) || url.port === '0') return undefined;
-  // A host may legally hold commas and the like, which here only means a mistyped list.
-  if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)$/i.test(url.hostname)) return undefined;
-  // fetch refuses URLs with user information, and a browser would show them.
-  return /^https?:\/\//i.test(text) && !/\s/.test(text) && !url.username && !url.password ? url : undefined;
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function parseUrl(text: string): URL | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined;
 }

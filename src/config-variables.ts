@@ -1,5 +1,6 @@
 import type { Parser } from './config-parser.ts';
 import * as parse from './config-parsers.ts';
+import * as urls from './config-urls.ts';
 import { variable } from './config-variable.ts';
 import { MONEY_VARIABLES } from './config-variables-money.ts';
 import { SESSION_VARIABLES } from './config-variables-sessions.ts';
@@ -22,7 +23,7 @@ export const VARIABLES = {
   }),
   PUBLIC_URL: variable({
     group: 'service',
-    parser: parse.publicUrl,
+    parser: urls.publicUrl,
     production: ['all', 'api', 'worker'],
     example: 'https://pay.example.com',
     about:
@@ -57,7 +58,7 @@ export const VARIABLES = {
   }),
   DATABASE_URL: variable({
     group: 'stores',
-    parser: parse.databaseUrl,
+    parser: urls.databaseUrl,
     secret: true,
     production: ['all', 'api', 'worker', 'signer', 'tool'],
     example: 'postgres://gateway:PASSWORD@db:5432/gateway',
@@ -85,11 +86,11 @@ export const VARIABLES = {
   }),
   BSC_RPC_URLS: variable({
     group: 'bsc',
-    parser: parse.rpcUrls,
+    parser: urls.rpcAndHeadUrls,
     secret: true,
-    example: 'https://bsc-1.example.com/KEY,https://bsc-2.example.com',
+    example: 'https://bsc-1.example.com/KEY,https://bsc-2.example.com,wss://bsc-1.example.com/KEY',
     about:
-      'JSON-RPC endpoints, comma-separated, at most ten. Unset: the chain is off; addresses are still made and nothing is lost when URLs come later.',
+      'JSON-RPC endpoints, comma-separated, at most ten. A wss (or ws) address among them only announces new blocks: it says when to ask the http ones, and is no endpoint itself. Unset: the chain is off; addresses are still made and nothing is lost when URLs come later.',
   }),
   BSC_RPC_REQUESTS_PER_SECOND: variable({
     group: 'bsc',
@@ -129,7 +130,7 @@ export const VARIABLES = {
   }),
   TRON_API_URLS: variable({
     group: 'tron',
-    parser: parse.rpcUrls,
+    parser: urls.rpcUrls,
     secret: true,
     example: 'https://api.trongrid.io',
     about: 'HTTP API endpoints of full nodes, comma-separated, at most ten. Unset: the chain is off, as above.',

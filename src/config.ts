@@ -120,17 +120,7 @@ function assemble(values: Values, warnings: readonly string[]) {
       cliPath: values.TEMPORAL_CLI,
       ...(values.TEMPORAL_ADDRESS ? ({ kind: 'address', address: values.TEMPORAL_ADDRESS } as const) : ({ kind: 'embedded' } as const)),
     },
-    bsc: {
-      /** False without RPC URLS: nothing is watched. */
-      enabled: values.BSC_RPC_URLS !== undefined,
-      rpcUrls: values.BSC_RPC_URLS ?? [],
-      /** To one endpoint, from this process. */
-      rpcRequestsPerSecond: values.BSC_RPC_REQUESTS_PER_SECOND,
-      chainId: values.BSC_CHAIN_ID,
-      usdtContract: values.BSC_USDT_CONTRACT,
-      confirmations: values.BSC_CONFIRMATIONS,
-      maxGasPriceWei: values.BSC_MAX_GAS_PRICE_GWEI,
-    },
+    bsc: bscOf(values),
     tron: {
       enabled: values.TRON_API_URLS !== undefined,
       apiUrls: values.TRON_API_URLS ?? [],
@@ -167,6 +157,22 @@ function assemble(values: Values, warnings: readonly string[]) {
       requestsBurst: values.RATE_LIMIT_BURST,
       badCredentialsPerMinute: values.RATE_LIMIT_BAD_CREDENTIALS,
     },
+  };
+}
+
+function bscOf(values: Values) {
+  return {
+    /** False without RPC URLS: nothing is watched. */
+    enabled: values.BSC_RPC_URLS !== undefined,
+    rpcUrls: values.BSC_RPC_URLS?.rpc ?? [],
+    /** ws or wss addresses that announce new blocks, and nothing else. */
+    headUrls: values.BSC_RPC_URLS?.heads ?? [],
+    /** To one endpoint, from this process. */
+    rpcRequestsPerSecond: values.BSC_RPC_REQUESTS_PER_SECOND,
+    chainId: values.BSC_CHAIN_ID,
+    usdtContract: values.BSC_USDT_CONTRACT,
+    confirmations: values.BSC_CONFIRMATIONS,
+    maxGasPriceWei: values.BSC_MAX_GAS_PRICE_GWEI,
   };
 }
 

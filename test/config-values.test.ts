@@ -112,9 +112,19 @@ const ROWS: Record<VariableName, Row> = {
   TEMPORAL_NAMESPACE: { good: [['gateway-1', (c) => c.temporal.namespace, 'gateway-1']], bad: ['a b', '-x', 'x'.repeat(101), 'é'] },
   TEMPORAL_CLI: { good: [['/opt/temporal', (c) => c.temporal.cliPath, '/opt/temporal']], bad: ['x'.repeat(4097)] },
   BSC_RPC_URLS: {
-    good: [['https://a/key/, http://127.0.0.1:8545', (c) => c.bsc.rpcUrls, ['https://a/key', 'http://127.0.0.1:8545']]],
+    good: [
+      ['https://a/key/, http://127.0.0.1:8545', (c) => c.bsc.rpcUrls, ['https://a/key', 'http://127.0.0.1:8545']],
+      ['wss://a/key/,https://a/key,ws://b', (c) => c.bsc.rpcUrls, ['https://a/key']],
+      ['wss://a/key/,https://a/key,ws://b', (c) => c.bsc.headUrls, ['wss://a/key', 'ws://b']],
+      ['https://a', (c) => c.bsc.headUrls, []],
+    ],
     bad: [
       ...URLS_BAD,
+      'wss://a/key',
+      'ws://a,wss://b',
+      'https://a,wss://u:hunter2@b',
+      'https://a,wss://b/#x',
+      'https://a,wss://b,wss://b/',
       'http://a,http://a/',
       Array(11)
         .fill(0)

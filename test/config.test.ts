@@ -109,6 +109,14 @@ describe('configuration', () => {
     ]);
   });
 
+  it('wants an address to read from beside those that only announce blocks', () => {
+    expect(problemsOf({ BSC_RPC_URLS: 'wss://h/hunter2,ws://b' })).to.deep.equal([
+      'BSC_RPC_URLS must name at least one http or https URL: a ws or wss address only tells when to ask, so add the https address of a node.',
+    ]);
+    expect(problemsOf({ BSC_RPC_URLS: 'wss://h/hunter2,https://h' })).to.deep.equal([]);
+    expect(problemsOf({ TRON_API_URLS: 'wss://h' })[0]).to.match(/^TRON_API_URLS must be a comma-separated list of http, https URLs/);
+  });
+
   it('refuses price feeds beside fixed prices', () => {
     expect(problemsOf({ PRICE_SOURCE: 'fixed:BNB=1', PRICE_FEEDS: `BNB=${USDT_BSC}` })[0]).to.match(/^PRICE_FEEDS only goes with/);
   });

@@ -23,6 +23,8 @@ export type BscReaderOptions = {
   readonly tracer?: Tracer | false | undefined;
   /** Called with what the tracer finds out about endpoints; names hosts only. */
   readonly report?: ((message: string) => void) | undefined;
+  /** Announcements of new blocks, where an address offers them. */
+  readonly hint?: ChainReader['hint'];
 };
 
 type NumberedBlock = TracedBlock & { readonly number: number };
@@ -59,6 +61,7 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
   return {
     network: 'bsc',
     endpoints: rpc.status().length,
+    hint: options.hint,
     head: (signal) => tagged('latest', signal),
     finalized: async (signal) => {
       const block = await tagged('finalized', signal);

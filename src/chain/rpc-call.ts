@@ -14,9 +14,18 @@ export type CallOptions = { readonly post: HttpPost; readonly timeoutMs: number;
 
 /** Splits an endpoint URL; throws a sentence without the URL in it. User information becomes an Authorization header. */
 export function parseEndpoint(text: string): Endpoint {
-  if (!URL.canParse(text)) throw new Error('an RPC endpoint is not a URL: write it as https://host/path');
+  return split(text, ['https', 'http']);
+}
+
+/** The same for an address that announces blocks over WebSocket. */
+export function parseSocket(text: string): Endpoint {
+  return split(text, ['wss', 'ws']);
+}
+
+function split(text: string, [safe, plain]: readonly [string, string]): Endpoint {
+  if (!URL.canParse(text)) throw new Error(`an RPC endpoint is not a URL: write it as ${safe}://host/path`);
   const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new Error(`the RPC endpoint ${url.host} must be an http or https URL`);
+  if (![`${safe}:`, `${plain}:`].includes(url.protocol)) throw new Error(`the RPC endpoint ${url.host} must be an ${plain} or ${safe} URL`);
   const { username, password } = url;
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' };
   if (username || password) {
@@ -31,7 +40,7 @@ export function parseEndpoint(text: string): Endpoint {
 
 /** A text from outside, fit for a log: no URL, none of the endpoint's secrets, one line, at most 120 characters. */
 export function redact(endpoint: Endpoint, text: string): string {
-  let clean = text.replace(/\bhttps?:\/\/\S+/gi, '***').replace(/[\p{Cc}\s]+/gu, ' ');
+  let clean = text.replace(/\b(?:https?|wss?):\/\/\S+/gi, '***').replace(/[\p{Cc}\s]+/gu, ' ');
   for (const secret of endpoint.secrets) clean = clean.replaceAll(secret, '***').replaceAll(decodeLoosely(secret), '***');
   return clean.slice(0, 120).trim();
 }

@@ -1,6 +1,7 @@
 import { createBscReader } from '../chain/bsc.ts';
 import { askAbilities, lacksOf } from '../chain/endpoint-abilities.ts';
 import { ChainMismatch } from '../chain/errors.ts';
+import { probeHeadHints } from '../chain/head-hints.ts';
 import type { ChainReader } from '../chain/port.ts';
 import { createPriceSource } from '../chain/prices.ts';
 import { createRpcPool, type RpcPool } from '../chain/rpc.ts';
@@ -29,17 +30,19 @@ export async function checkChains(config: Config, log: Logger): Promise<Check[]>
       })
     : undefined;
   const bsc = rpc ? await checkBsc(config, rpc) : good('bsc', 'off: BSC_RPC_URLS is not set; addresses are made but not watched');
-  const endpoints = rpc && bsc.ok ? await describeEndpoints(rpc) : [];
+  const endpoints = rpc && bsc.ok ? await describeEndpoints(config, rpc) : [];
   return [bsc, ...endpoints, checkTron(config), ...(rpc ? [] : [NONE_WATCHED]), await checkPrices(config, rpc)];
 }
 
 /** What each endpoint offers: how BNB that contracts pass on is found, what it lacks, and how fast it was asked at last. */
-async function describeEndpoints(rpc: RpcPool): Promise<Check[]> {
+async function describeEndpoints({ bsc }: Config, rpc: RpcPool): Promise<Check[]> {
   const [ways, lacks] = ['internal_transfers', 'endpoints_bsc'];
   const again = 'Run it again; until then the reconciliation finds them';
+  const signal = AbortSignal.timeout(WITHIN_MS);
+  const probing = probeHeadHints({ urls: bsc.headUrls, chainId: bsc.chainId }, signal);
   let answers: Awaited<ReturnType<typeof askAbilities>>;
   try {
-    answers = await askAbilities(rpc, AbortSignal.timeout(WITHIN_MS));
+    answers = await askAbilities(rpc, signal);
   } catch (error) {
     return [bad(ways, `no endpoint says whether it shows them: ${reasonOf(error)}`, again)];
   }
@@ -51,14 +54,30 @@ async function describeEndpoints(rpc: RpcPool): Promise<Check[]> {
     return `${answer.host} ${missing.length > 0 ? `lacks ${missing.join(', ')}` : 'lacks nothing'}`;
   });
   const paces = rpc.status().map(({ host, requestsPerSecond }) => `${host} ${Math.round(requestsPerSecond)}/s`);
-  const detail = `${described.join('; ')}; asked at most ${paces.join(', ')}`;
+  const heads = await probing;
+  const announced = heads.map(({ host, problem }) =>
+    problem === undefined ? `${host} announces blocks` : `${host} announces none (${problem})`,
+  );
+  const detail = [...described, ...announced, `asked at most ${paces.join(', ')}`].join('; ');
   const isFinalityKnown = known.some((answer) => answer.value.finalized);
   return [
     known.length > 0
       ? good(ways, known.map(({ host, value }) => `${wayOf(value.traces)} at ${host}`).join('; '))
       : bad(ways, `no endpoint says whether it shows them: ${described.join('; ')}`, again),
-    isFinalityKnown ? good(lacks, detail) : bad(lacks, detail, 'Add an endpoint that tells which block is final to BSC_RPC_URLS'),
+    judged(lacks, detail, [
+      [isFinalityKnown, 'Add an endpoint that tells which block is final to BSC_RPC_URLS'],
+      [
+        heads.every(({ problem }) => problem === undefined),
+        'Correct the ws or wss address in BSC_RPC_URLS, or take it out: blocks are found without it',
+      ],
+    ]),
   ];
+}
+
+/** What is wrong first, and what to do about it. */
+function judged(name: string, detail: string, wanted: readonly (readonly [boolean, string])[]): Check {
+  const [missing] = wanted.filter(([isMet]) => !isMet);
+  return missing ? bad(name, detail, missing[1]) : good(name, detail);
 }
 
 async function checkBsc(config: Config, rpc: RpcPool): Promise<Check> {
