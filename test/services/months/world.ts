@@ -13,7 +13,10 @@ export type Calendar = Awaited<ReturnType<typeof startCalendar>>;
 export async function startCalendar(at: string, settings: Partial<ServiceSettings> = {}) {
   const database = await freshDatabase();
   let nowMs = Date.parse(at);
-  const deps: Deps = await testDeps(database.url, [], { deps: { now: () => new Date(nowMs) }, settings, poolSize: 10 });
+  // Making and dropping a year of partitions takes a busy machine longer than statements of tests have.
+  const deps: Deps = await testDeps(database.url, [], {
+    ...{ deps: { now: () => new Date(nowMs) }, settings, poolSize: 10, statementTimeoutMs: 15_000 },
+  });
   await deps.orm.migrator.up();
   const sql = <T = Record<string, unknown>>(text: string, values: unknown[] = []) => deps.orm.em.fork().execute<T[]>(text, values);
   // The migration makes the months of the database's own clock; a test begins with those of its own.
