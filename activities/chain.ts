@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { BlockRef, ChainReader, NamedBlock } from '../src/chain/port.ts';
+import type { BlockRef, ChainReader, FinalBlock } from '../src/chain/port.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/chain/cursor.ts';
 import { type FollowedChain, lookAtChain } from '../src/services/chain/follow.ts';
 import { createHeadClock, type HeadClock } from '../src/services/chain/head-clock.ts';
@@ -88,7 +88,7 @@ async function followBy(
   const clock = () => performance.now();
   const startedMs = clock();
   const progress = createProgress(clock);
-  let final: { readonly block: NamedBlock; readonly pace: FinalPace } | undefined;
+  let final: { readonly block: FinalBlock; readonly pace: FinalPace } | undefined;
   let seen: { readonly hash: string; readonly atMs: number } | undefined;
   while (clock() - startedMs < FOLLOW_FOR_MS) {
     signal.throwIfAborted();

@@ -9,6 +9,7 @@ import type { BlockRef, ChainReader, HeightView, NamedBlock, ScannedBlock, Trace
 import { createReceiptReader, type ReceiptReader } from './receipts.ts';
 import type { RpcPool, RpcSession } from './rpc.ts';
 import { isRecord } from './rpc-call.ts';
+import { createSecondFinal } from './second-final.ts';
 import type { InternalTransfer, TracedBlock } from './trace.ts';
 import { traceTransactionOn } from './trace-transaction.ts';
 import { createTracer, type Tracer } from './tracer.ts';
@@ -46,27 +47,25 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
   const missed = createMissedTraces({ now: () => performance.now(), report: options.report });
   const receipts = createReceiptReader({ report: options.report });
   const multicall = createMulticallCache();
-  /** The highest final block an endpoint named; undefined until one was asked, as in commands that read old blocks only. */
+  const secondFinal = createSecondFinal({
+    rpc,
+    ask: namedOn,
+    now: () => performance.now(),
+    report: options.report,
+  });
+  /** The final block that was named last; undefined until one was asked, as in commands that read old blocks only. */
   let finalNumber: number | undefined;
-
-  async function tagged(tag: 'latest' | 'finalized', signal: AbortSignal): Promise<NamedBlock> {
-    const ref = await rpc.run(async (session) => {
-      const seen = await taggedOn(session, tag);
-      return seen && { ...seen, host: session.host };
-    }, signal);
-    if (!ref) throw new RpcUnavailable(`no RPC endpoint of ${rpc.name} has a ${tag} block yet`);
-    return ref;
-  }
 
   return {
     network: 'bsc',
     endpoints: rpc.status().length,
     hint: options.hint,
-    head: (signal) => tagged('latest', signal),
+    head: async (signal) => (await tagged(rpc, 'latest', signal)).block,
     finalized: async (signal) => {
-      const block = await tagged('finalized', signal);
-      finalNumber = Math.max(finalNumber ?? 0, block.number);
-      return block;
+      const { block, endpoint } = await tagged(rpc, 'finalized', signal);
+      const final = await secondFinal.beside(block, endpoint, signal);
+      finalNumber = final.number;
+      return final;
     },
     header: (number, signal) => rpc.run((session) => headerOn(session, number), signal),
     views: (number, signal) => rpc.all((session) => viewOn(session, number), signal),
@@ -105,6 +104,20 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
       await checkDecimals(rpc, options.usdtContract, signal);
     },
   };
+}
+
+async function tagged(rpc: RpcPool, tag: 'latest' | 'finalized', signal: AbortSignal) {
+  const seen = await rpc.run(async (session) => {
+    const block = await namedOn(session, tag);
+    return block && { block, endpoint: session.endpoint };
+  }, signal);
+  if (!seen) throw new RpcUnavailable(`no RPC endpoint of ${rpc.name} has a ${tag} block yet`);
+  return seen;
+}
+
+async function namedOn(session: RpcSession, tag: 'latest' | 'finalized'): Promise<NamedBlock | undefined> {
+  const seen = await taggedOn(session, tag);
+  return seen && { ...seen, host: session.host };
 }
 
 async function taggedOn(session: RpcSession, tag: 'latest' | 'finalized'): Promise<BlockRef | undefined> {

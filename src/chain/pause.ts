@@ -12,3 +12,16 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
   signal.throwIfAborted();
 }
+
+/** The result, or undefined when it takes longer; what is under way then ends by its own limits and its result is forgotten. */
+export async function within<T>(ms: number, result: Promise<T | undefined>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([result, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -7,6 +7,9 @@ export type BlockRef = { readonly number: number; readonly hash: string; readonl
 /** A block as one endpoint named it. */
 export type NamedBlock = BlockRef & { readonly host: string };
 
+/** A block that was named as final, and what a second endpoint names, where one tells it: the lower one with the higher one as `second`. */
+export type FinalBlock = NamedBlock & { readonly second?: NamedBlock };
+
 /**
  * What one endpoint says of a height. Only another hash speaks against a block: `above its head` and `not there` (pruned, or a node behind
  * a balancer that lags) both mean that this endpoint does not know.
@@ -99,8 +102,8 @@ export interface ChainReader {
   readonly network: Network;
   /** The newest block. It may be lower than an earlier answer when another endpoint has to answer. */
   head(signal: AbortSignal): Promise<NamedBlock>;
-  /** The newest block that can not be replaced any more. May be lower than an earlier answer, like `head`. */
-  finalized(signal: AbortSignal): Promise<NamedBlock>;
+  /** The newest block that can not be replaced any more, by two endpoints where two tell it. May be lower than an earlier answer, like `head`. */
+  finalized(signal: AbortSignal): Promise<FinalBlock>;
   header(number: number, signal: AbortSignal): Promise<BlockRef | undefined>;
   /**
    * The same height seen by every endpoint that answers, each with its own head and finality: three requests to each of them. At least one;

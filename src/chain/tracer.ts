@@ -1,7 +1,7 @@
 // Which endpoint shows internal transfers, found out by asking it, and the traces themselves.
 import { readHash } from './bsc-block.ts';
 import { EndpointFailure, RpcRejected } from './errors.ts';
-import { pause } from './pause.ts';
+import { pause, within } from './pause.ts';
 import type { AddressLookup } from './port.ts';
 import type { RpcPool, RpcSession } from './rpc.ts';
 import { isRecord } from './rpc-call.ts';
@@ -201,19 +201,6 @@ function isThrottled(error: EndpointFailure | RpcRejected): error is EndpointFai
 
 function isEndpoints(error: unknown): error is EndpointFailure | RpcRejected {
   return error instanceof EndpointFailure || error instanceof RpcRejected;
-}
-
-/** The result, or undefined when it takes longer; what is under way then ends by its own limits and its result is forgotten. */
-async function within<T>(ms: number, result: Promise<T | undefined>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([result, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** How an endpoint shows internal transfers; null: it does not. Throws EndpointFailure when it does not say. */

@@ -1,11 +1,11 @@
-import type { BlockRef, ChainReader, HeightView, NamedBlock } from '../../chain/port.ts';
+import type { BlockRef, ChainReader, FinalBlock, HeightView, NamedBlock } from '../../chain/port.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { Deps } from '../deps.ts';
 import { hashAt, type Place } from './branch.ts';
 import { keptHash, lowestKept } from './kept-blocks.ts';
 
-/** What a block that was named as final says about the kept chain: the kept block is that one, or another one, or nothing new. */
-export type Judgement = 'anchors' | 'differs' | 'nothing new';
+/** What a block that was named as final says about the kept chain: it runs through that one, or has another one there, or nothing new. */
+export type Judgement = { readonly kind: 'anchors' | 'nothing new' } | { readonly kind: 'differs'; readonly block: NamedBlock };
 
 /** Endpoints contradict each other, or themselves, about what is final. Nothing is verified or withdrawn on such words. */
 export class FinalityContradiction extends Error {
@@ -24,13 +24,23 @@ const LINKS_AT_ONCE = 12;
 /** More than an hour of the chain: whoever was away for longer compares by hand. */
 const MAX_LINKS = 10_000;
 
-/** Holds a block that was named as final against the one that was kept at its height. */
-export async function judgeFinal(deps: Deps, cursor: ChainCursor, final: Place): Promise<Judgement> {
-  if (final.number > cursor.scannedNumber) return 'nothing new';
-  const ours = await keptHash(deps, cursor.network, final.number);
-  if (ours === undefined) return 'nothing new';
-  if (ours !== final.hash) return 'differs';
-  return final.number > cursor.anchoredNumber ? 'anchors' : 'nothing new';
+/**
+ * Holds a block that was named as final against the one that was kept at its height. Where two endpoints named one, the kept chain has to run
+ * through both of them, and the lower one is the anchor: above it only one of them has said anything.
+ */
+export async function judgeFinal(deps: Deps, cursor: ChainCursor, final: FinalBlock): Promise<Judgement> {
+  let isKnown = true;
+  for (const block of final.second ? [final, final.second] : [final]) {
+    const ours = block.number > cursor.scannedNumber ? undefined : await keptHash(deps, cursor.network, block.number);
+    if (ours !== undefined && ours !== block.hash) return { kind: 'differs', block };
+    isKnown &&= ours !== undefined;
+  }
+  return { kind: isKnown && final.number > cursor.anchoredNumber ? 'anchors' : 'nothing new' };
+}
+
+/** The height from which on it can be said whether the kept chain runs through everything that was named. */
+export function topOf(final: FinalBlock): number {
+  return Math.max(final.number, final.second?.number ?? final.number);
 }
 
 /**

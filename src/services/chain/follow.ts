@@ -1,8 +1,8 @@
-import type { BlockRef, ChainReader, NamedBlock, ScannedBlock } from '../../chain/port.ts';
+import type { BlockRef, ChainReader, FinalBlock, ScannedBlock } from '../../chain/port.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { ChainPart } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
-import { FinalityContradiction, judgeFinal } from './anchor.ts';
+import { FinalityContradiction, judgeFinal, topOf } from './anchor.ts';
 import { BranchUnclear } from './branch.ts';
 import { type ChainState, commitBlocks, commitVerified } from './commit.ts';
 import { orNameCulprit } from './culprit.ts';
@@ -10,7 +10,7 @@ import { type Anchor, moveCursor, readCursor } from './cursor.ts';
 import { forgetOldBlocks, keptHash } from './kept-blocks.ts';
 import { type ProofTries, proveWaiting } from './proof.ts';
 import { readInOrder } from './read-in-order.ts';
-import { type Evidence, rollBack, rollBackBelowAnchor } from './reorg.ts';
+import { type Evidence, leaveForFinal, rollBack } from './reorg.ts';
 import type { ChainReport } from './report.ts';
 import type { RoundPace } from './round.ts';
 import { forgetStops, orNoteStop } from './stops.ts';
@@ -26,7 +26,7 @@ export type FollowedChain = {
   readonly pace?: RoundPace | undefined;
   wakeFor?: string;
   /** A final block above what is scanned: the next place where the kept chain can prove itself. */
-  named?: NamedBlock;
+  named?: FinalBlock;
   proofs?: ProofTries;
 };
 
@@ -45,7 +45,7 @@ export type Look = {
 };
 
 /** What the caller has asked for already. An older final block than the newest does no harm. */
-export type Known = { readonly head?: BlockRef; readonly final?: NamedBlock };
+export type Known = { readonly head?: BlockRef; readonly final?: FinalBlock };
 
 /** Blocks read in one look near the head. */
 const BATCH_BLOCKS = 24;
@@ -101,26 +101,23 @@ export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: Abor
 
 /** Leaves the branch that we stand on where the head or the final block show that it was replaced. */
 async function settleBranch(deps: Deps, reader: ChainReader, cursor: ChainCursor, head: BlockRef, evidence: Evidence): Promise<void> {
-  const { final } = evidence;
-  if ((await judgeFinal(deps, cursor, final)) === 'differs') {
-    if (final.number <= cursor.anchoredNumber) await rollBackBelowAnchor(deps, reader, cursor, evidence);
-    else if (!(await rollBack(deps, reader, cursor, evidence)))
-      throw new BranchUnclear(`${final.host} names another block ${final.number} of ${reader.network} as final than the best endpoint has`);
-  } else if (await standsOnReplaced(deps, cursor, head)) await rollBack(deps, reader, cursor, evidence);
+  const judged = await judgeFinal(deps, cursor, evidence.final);
+  if (judged.kind === 'differs') await leaveForFinal(deps, reader, cursor, { ...evidence, final: judged.block, named: evidence.final });
+  else if (await standsOnReplaced(deps, cursor, head)) await rollBack(deps, reader, cursor, evidence);
 }
 
 /** The final block that the kept chain runs through now, where it is higher than the one known so far. */
-async function anchorOf(deps: Deps, chain: FollowedChain, final: NamedBlock): Promise<Anchor | undefined> {
+async function anchorOf(deps: Deps, chain: FollowedChain, final: FinalBlock): Promise<Anchor | undefined> {
   const cursor = await cursorOf(deps, chain.reader);
   // Kept until the blocks below it are read: in a backlog the newest final block is always further than what was read.
   // A lower one takes its place: the block that was named far above the chain once is never reached.
-  if (final.number > cursor.scannedNumber && final.number < (chain.named?.number ?? Number.POSITIVE_INFINITY)) chain.named = final;
-  const reached = [chain.named, final].filter((named) => named !== undefined && named.number <= cursor.scannedNumber);
+  if (topOf(final) > cursor.scannedNumber && final.number < (chain.named?.number ?? Number.POSITIVE_INFINITY)) chain.named = final;
+  const reached = [chain.named, final].filter((named) => named !== undefined && topOf(named) <= cursor.scannedNumber);
   if (chain.named && reached.includes(chain.named)) delete chain.named;
   let anchor: Anchor | undefined;
   for (const named of reached) {
     if (!named || named.number <= (anchor?.number ?? -1)) continue;
-    if ((await judgeFinal(deps, cursor, named)) === 'anchors') anchor = { number: named.number, hash: named.hash };
+    if ((await judgeFinal(deps, cursor, named)).kind === 'anchors') anchor = { number: named.number, hash: named.hash };
   }
   return anchor;
 }

@@ -1,10 +1,10 @@
-import type { ChainReader, NamedBlock } from '../../chain/port.ts';
+import type { ChainReader, FinalBlock, NamedBlock } from '../../chain/port.ts';
 import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
 import { withdrawHeld } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
-import { belowBrokenFinality } from './anchor.ts';
-import { findBranch, type Place } from './branch.ts';
+import { belowBrokenFinality, FinalityContradiction } from './anchor.ts';
+import { BranchUnclear, findBranch, type Place } from './branch.ts';
 import { orNameCulprit } from './culprit.ts';
 import { moveCursor } from './cursor.ts';
 import { orNoteStop } from './stops.ts';
@@ -32,9 +32,35 @@ export async function rollBack(deps: Deps, reader: ChainReader, cursor: ChainCur
   });
 }
 
+/**
+ * `final` was named as final and is not the block that we kept. Above our anchor the best endpoint says which branch to follow; where it has
+ * ours all the same, nothing is anchored on `named`, the whole of what was said. Throws {@link FinalityContradiction} where two endpoints
+ * name blocks that cannot both be final, {@link BranchUnclear} where one contradicts itself.
+ */
+export async function leaveForFinal(
+  deps: Deps,
+  reader: ChainReader,
+  cursor: ChainCursor,
+  evidence: Evidence & { readonly named: FinalBlock },
+): Promise<void> {
+  const { final, named, signal } = evidence;
+  if (final.number <= cursor.anchoredNumber) return await rollBackBelowAnchor(deps, reader, cursor, evidence);
+  if (await rollBack(deps, reader, cursor, evidence)) return;
+  if (!named.second)
+    throw new BranchUnclear(`${final.host} names another block ${final.number} of ${reader.network} as final than the best endpoint has`);
+  const at = { network: cursor.network, part: 'roll-back' as const, number: cursor.anchoredNumber, signal };
+  const said = [named, named.second].map(({ host, hash, number }) => `${host} names ${hash} as final at block ${number}`);
+  await orNoteStop(deps, at, () =>
+    Promise.reject(
+      new FinalityContradiction(`two endpoints of ${reader.network} contradict each other: ${said.join(', ')}, and both cannot be`),
+    ),
+  );
+}
+
 /** {@link rollBack} where a block that was named as final below our anchor is not the one we kept: never without the proof for that. */
-export async function rollBackBelowAnchor(deps: Deps, reader: ChainReader, cursor: ChainCursor, evidence: Evidence): Promise<void> {
-  const at = { network: cursor.network, part: 'roll-back' as const, number: cursor.scannedNumber, signal: evidence.signal };
+async function rollBackBelowAnchor(deps: Deps, reader: ChainReader, cursor: ChainCursor, evidence: Evidence): Promise<void> {
+  // The anchor stays while new blocks are read: what lasts is told from what begins again by this number.
+  const at = { network: cursor.network, part: 'roll-back' as const, number: cursor.anchoredNumber, signal: evidence.signal };
   await orNoteStop(deps, at, async () => {
     const ancestor = await belowBrokenFinality(deps, reader, cursor, evidence);
     await unbindAbove(deps, cursor, ancestor, evidence.headNumber);
