@@ -84,14 +84,14 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
     balances: (addresses, number, signal) =>
       rpc.run((session) => balancesOn(session, { addresses, number, token: token.contract, multicall }), signal),
     traceTransaction: async (at, txHash, watched, signal) => {
-      const rules = { token, watched, unrecognisedLimit };
-      const answers = await rpc.all(async (session) => {
-        const traces = (on: RpcSession, block: NumberedBlock) => traceTransactionOn(on, block, txHash, watched);
-        const block = await scanOn(session, at.number, rules, { receipts, traces });
-        if (!block || block.hash !== at.hash || block.untraced) return undefined;
-        return { host: session.host, transfers: block.transfers.filter((transfer) => transfer.txHash === txHash) };
-      }, signal);
-      return agreement(answers.filter((answer) => answer !== undefined));
+      const traces = (on: RpcSession, block: NumberedBlock) => traceTransactionOn(on, block, txHash, watched);
+      const shown = await onEach(rpc, at, { token, watched, unrecognisedLimit }, { receipts, traces }, signal);
+      const traced = shown.filter(({ block }) => !block.untraced);
+      return agreement(traced.map(({ host, block }) => ({ host, transfers: block.transfers.filter((one) => one.txHash === txHash) })));
+    },
+    readings: async (at, watched, signal) => {
+      const traces = async (on: RpcSession, block: NumberedBlock) => await tracer?.read(on, { block, watched, insists: true, signal });
+      return await onEach(rpc, at, { token, watched, unrecognisedLimit }, { receipts, traces }, signal);
     },
     ...(tracer ? { missedTraces: missed } : {}),
     locate: async (txHash, signal) => {
@@ -175,6 +175,21 @@ async function scanOn(
     if (error instanceof TypeError || error instanceof SyntaxError) throw new EndpointFailure(`malformed block ${number}`);
     throw error;
   }
+}
+
+/** This very block as each endpoint that answers shows it. */
+async function onEach(
+  rpc: RpcPool,
+  at: Pick<BlockRef, 'number' | 'hash'>,
+  rules: Omit<DecodeRules, 'internals'>,
+  extras: Extras,
+  signal: AbortSignal,
+): Promise<{ readonly host: string; readonly block: ScannedBlock }[]> {
+  const answers = await rpc.all(async (session) => {
+    const block = await scanOn(session, at.number, rules, extras);
+    return block?.hash === at.hash ? { host: session.host, block } : undefined;
+  }, signal);
+  return answers.filter((answer) => answer !== undefined);
 }
 
 /** What every endpoint that traced a transaction shows, or that they differ. */

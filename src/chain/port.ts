@@ -134,6 +134,15 @@ export interface ChainReader {
     watched: AddressLookup,
     signal: AbortSignal,
   ) => Promise<TracedTransaction | undefined>;
+  /**
+   * This very block as every endpoint that answers shows it, with what contracts passed on where it shows that itself. Absent for a chain whose
+   * endpoints cannot be told apart.
+   */
+  readonly readings?: (
+    block: Pick<BlockRef, 'number' | 'hash'>,
+    watched: AddressLookup,
+    signal: AbortSignal,
+  ) => Promise<readonly { readonly host: string; readonly block: ScannedBlock }[]>;
   /** Final blocks that were read without their trace although it may be had later. Absent where no traces are read. */
   readonly missedTraces?: MissedTraces | undefined;
   /** Where a transaction is in the canonical chain. `undefined` only when no endpoint that answers has it. */

@@ -116,7 +116,7 @@ function decideCompletion(facts: AdvanceFacts, confirmations: number): AdvanceDe
   if (!facts.verified)
     return {
       kind: 'wait',
-      reason: `a single trace of block ${facts.blockNumber} showed the amount: it waits for a second trace or a balance`,
+      reason: `a trace alone showed what came in block ${facts.blockNumber}: it waits for the traces of two endpoints or a balance`,
       waitsFor: 'proof',
     };
   if (facts.belowMinimum)

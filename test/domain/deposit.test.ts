@@ -91,7 +91,7 @@ describe('the next step of a deposit', () => {
     [
       'the proof of what a trace showed',
       { verified: false, currency: 'BNB' },
-      'a single trace of block 100 showed the amount: it waits for a second trace or a balance',
+      'a trace alone showed what came in block 100: it waits for the traces of two endpoints or a balance',
     ],
     ['a price', { priced: false, currency: 'BNB' }, 'no price for BNB yet'],
   ];

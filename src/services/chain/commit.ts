@@ -4,6 +4,7 @@ import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
+import { adriftOn } from './adrift.ts';
 import { type Anchor, moveCursor } from './cursor.ts';
 import { pricesFor, recordTransfers } from './record-transfers.ts';
 import { markVerified } from './verify.ts';
@@ -37,8 +38,9 @@ export async function commitBlocks(
     await keepBlocks(tx.em, network, blocks);
     let created = 0;
     const unproven = new Set<string>();
+    const adrift = blocks.some((block) => block.untraced) ? await adriftOn(tx.em, network) : [];
     for (const block of blocks) {
-      const recorded = await recordTransfers(tx, deps, { network, block, prices, headNumber: chain.headNumber });
+      const recorded = await recordTransfers(tx, deps, { network, block, prices, headNumber: chain.headNumber, adrift });
       created += recorded.created;
       for (const id of recorded.unproven) unproven.add(id);
     }

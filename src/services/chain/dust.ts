@@ -1,11 +1,13 @@
 import type { ScannedBlock, Transfer } from '../../chain/port.ts';
 import type { Em } from '../../db/orm.ts';
-import type { Network } from '../../domain/assets.ts';
+import { assetOf, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { addressKeyOf } from './address-key.ts';
+import type { Place } from './expected.ts';
 import { contractOf } from './unrecognised.ts';
 
 const DUST = 'dust';
+const ON_TEST_ADDRESS = 'real money on a test-mode address';
 
 /** True for what is too little to become a deposit: what one transaction brought to one address in one asset, summed. */
 export function isDust(deps: Deps, network: Network, transfer: Pick<Transfer, 'currency' | 'amountUnits'>): boolean {
@@ -13,22 +15,32 @@ export function isDust(deps: Deps, network: Network, transfer: Pick<Transfer, 'c
   return floor !== undefined && transfer.amountUnits < floor;
 }
 
+type Aside = { readonly network: Network; readonly block: ScannedBlock; readonly transfers: readonly Transfer[] };
+
+/** Keeps dust for the operator, as {@link setAside} does. */
+export async function recordDust(em: Em, deps: Deps, aside: Aside): Promise<void> {
+  await setAside(em, deps, aside, DUST);
+}
+
+/** Keeps what reached addresses of test mode, as {@link setAside} does. Nobody is credited with it; it is said aloud, because somebody misses it. */
+export async function recordOnTestAddresses(em: Em, deps: Deps, aside: Aside): Promise<void> {
+  for (const { txHash, to } of aside.transfers)
+    deps.log.error({ network: aside.network, transactionHash: txHash, address: to }, ON_TEST_ADDRESS);
+  await setAside(em, deps, aside, ON_TEST_ADDRESS);
+}
+
 /**
- * Keeps dust for the operator, in one statement. It counts as money that lies on its address, so a later read of the block puts its amount
- * right; one without a trace shows a lower limit of it and lowers nothing.
+ * Keeps money in our own assets that is not credited, in one statement. It counts as money that lies on its address, so a later read of the
+ * block puts its amount right; one without a trace shows a lower limit of it and lowers nothing.
  */
-export async function recordDust(
-  em: Em,
-  deps: Deps,
-  { network, block, transfers }: { readonly network: Network; readonly block: ScannedBlock; readonly transfers: readonly Transfer[] },
-): Promise<void> {
+async function setAside(em: Em, deps: Deps, { network, block, transfers }: Aside, reason: string): Promise<void> {
   if (transfers.length === 0) return;
   const rows = transfers.map((transfer) => ({
     ...{ id: deps.newId(), transaction_hash: transfer.txHash, address: transfer.to, address_key: addressKeyOf(transfer.to) },
     ...{ contract_address: contractOf(deps, network, transfer) ?? '', amount_units: transfer.amountUnits.toString() },
     lowest: block.untraced !== undefined && transfer.kind === 'native',
   }));
-  await em.execute(RECORD, [network, block.number, DUST, deps.now(), JSON.stringify(rows), network, DUST]);
+  await em.execute(RECORD, [network, block.number, reason, deps.now(), JSON.stringify(rows), network, DUST, ON_TEST_ADDRESS]);
 }
 
 const RECORD = `
@@ -41,7 +53,17 @@ from jsonb_to_recordset(?::jsonb) as i (id uuid, transaction_hash text, address 
 left join unrecognised_transfers known on known.network = ? and known.transaction_hash = i.transaction_hash
   and known.address_key = i.address_key and known.contract_address = i.contract_address
 on conflict (network, transaction_hash, address_key, contract_address) do update
-  set amount_units = excluded.amount_units, block_number = excluded.block_number where u.reason = ?`;
+  set amount_units = excluded.amount_units, block_number = excluded.block_number, reason = excluded.reason where u.reason in (?, ?)`;
+
+/** What of a transaction is kept as dust of a place, where it did not become a deposit: it is counted there already. */
+export async function dustOf(em: Em, deps: Deps, { network, addressKey, currency }: Place, txHash: string): Promise<bigint> {
+  const [row] = await em.execute<{ units: string }[]>(
+    `select amount_units::text as units from unrecognised_transfers
+     where network = ? and transaction_hash = ? and address_key = ? and contract_address = ? and reason = ?`,
+    [network, txHash, addressKey, contractOf(deps, network, assetOf(network, currency)) ?? '', DUST],
+  );
+  return BigInt(row?.units ?? 0);
+}
 
 /** Forgets dust that has become a deposit: a later read showed more of it, or an operator claimed it. */
 export async function forgetDust(

@@ -10,6 +10,7 @@ import { DecisionRefused } from '../deposits/operator.ts';
 import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
 import { allowanceOf, type Bound, isClosed, lockAddresses, roomOf } from './allowance.ts';
+import { dustOf } from './dust.ts';
 import { boundUnits, type Place } from './expected.ts';
 import type { FollowedChain } from './follow.ts';
 import { pricesFor, recordTransfers } from './record-transfers.ts';
@@ -91,7 +92,7 @@ async function targetOf(em: Em, deps: Deps, attribution: Attribution): Promise<T
   const arrivedUnits = kept.chainUnits - kept.beforeUnits;
   const bounds = await em.find(DepositAttribution, { ...place, foundNumber: { $gte: block.number } });
   const missing = (await roomOf(deps, em, place, [{ foundNumber: kept.foundNumber, arrivedUnits }, ...bounds])) ?? 0n;
-  const counted = countedOf(known);
+  const counted = countedOf(known) + (await dustOf(em, deps, place, txHash));
   const shown = block.transfers.find(
     (one) => one.txHash === txHash && one.to === `0x${place.addressKey}` && one.currency === place.currency,
   );

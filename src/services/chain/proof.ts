@@ -1,8 +1,10 @@
 import type { Balance } from '../../chain/port.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
+import { addressKeyOf } from './address-key.ts';
 import { assetKey, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected.ts';
 import type { FollowedChain } from './follow.ts';
 import { holdCursorAt, recordAgain } from './rescan.ts';
@@ -13,11 +15,14 @@ export type ProofTries = Map<number, { readonly tries: number; readonly atMs: nu
 const MAX_WAITING = 1_000;
 /** A look goes on after this time: whoever pays by contracts, and however slow a node is with old balances, new blocks come first. */
 const LOOK_SHARE_MS = 500;
+/** And one block is given up for this time when traces of it take longer. */
+const TRACE_SHARE_MS = 3_000;
 const FIRST_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 5 * 60_000;
 
 type Waiting = {
   readonly id: string;
+  readonly transaction_hash: string;
   readonly address_key: string;
   readonly block_hash: string;
   readonly block_number: string;
@@ -55,7 +60,7 @@ export async function proveWaiting(deps: Deps, chain: FollowedChain, cursor: Cha
 
 async function waitingBlocks(deps: Deps, { network, verifiedNumber }: ChainCursor): Promise<Unproven[]> {
   const rows = await deps.orm.em.fork().execute<Waiting[]>(
-    `select id, address_key, block_hash, block_number::text as block_number, amount_units::text as amount_units from deposits
+    `select id, transaction_hash, address_key, block_hash, block_number::text as block_number, amount_units::text as amount_units from deposits
      where network = ? and mode = 'live' and currency <> 'USDT' and verified_at is null and block_hash is not null
        and status in ('detected', 'confirming') and block_number <= ? order by block_number limit ${MAX_WAITING}`,
     [network, verifiedNumber],
@@ -90,12 +95,8 @@ async function proveByBalance(deps: Deps, { reader }: FollowedChain, block: Unpr
       (of.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits -
       (until.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits;
     const proven = block.rows.filter((row) => rises.get(row.address_key) === recorded(row.address_key));
-    // A read that puts an amount right at this very moment is waited for here, and what it writes was not part of the sum.
-    await em.execute(
-      `update deposits d set verified_at = ? from jsonb_to_recordset(?::jsonb) as p (id uuid, amount_units numeric)
-       where d.id = p.id and d.amount_units = p.amount_units and d.block_hash = ? and d.verified_at is null`,
-      [deps.now(), JSON.stringify(proven), block.hash],
-    );
+    // What is put right at this very moment was not part of the sum.
+    await markProven(em, deps, block, proven);
     const less = block.rows.filter((row) => (rises.get(row.address_key) ?? 0n) < recorded(row.address_key));
     return { proven: proven.length === block.rows.length, denied: new Set(less.map((row) => row.id)) };
   });
@@ -106,8 +107,8 @@ function riseOf(before: Balance | undefined, after: Balance | undefined, network
 }
 
 /**
- * Reads the block once more: a trace that shows the same amounts as the one before is the second one; but where a balance contradicts it, it
- * only says the same again.
+ * Reads the block once more, which puts its amounts right as far as one trace does, and has every endpoint trace the transactions: where two of
+ * them show the same, that is the proof, unless a balance contradicts it. However often one endpoint says the same, it stays one.
  */
 async function proveByTrace(
   deps: Deps,
@@ -115,6 +116,31 @@ async function proveByTrace(
   { block, denied }: { readonly block: Unproven; readonly denied: ReadonlySet<string> },
   signal: AbortSignal,
 ): Promise<void> {
-  const again = await reader.scan(block.number, watched.index, signal);
-  if (again?.hash === block.hash && !again.untraced) await recordAgain(deps, reader, again, { denied });
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(TRACE_SHARE_MS)]);
+  const again = await reader.scan(block.number, watched.index, limited);
+  if (again?.hash === block.hash && !again.untraced) await recordAgain(deps, reader, again);
+  if (reader.endpoints < 2) return;
+  const waiting = Map.groupBy(
+    block.rows.filter((row) => !denied.has(row.id)),
+    (row) => row.transaction_hash,
+  );
+  for (const [txHash, rows] of waiting) {
+    const traced = await reader.traceTransaction?.(block, txHash, watched.index, limited);
+    if (!traced?.agreed || new Set(traced.hosts).size < 2) continue;
+    const shown = new Map(
+      traced.transfers.filter(({ kind }) => kind === 'native').map(({ to, amountUnits }) => [addressKeyOf(to), amountUnits]),
+    );
+    const proven = rows.flatMap(({ id, address_key: key }) => (shown.has(key) ? [{ id, amount_units: `${shown.get(key)}` }] : []));
+    await markProven(deps.orm.em.fork(), deps, block, proven);
+  }
+}
+
+/** Those of them that have this amount and are bound to this block: a read that puts one right at this very moment is waited for here. */
+async function markProven(em: Em, deps: Deps, block: Unproven, proven: readonly Pick<Waiting, 'id' | 'amount_units'>[]): Promise<void> {
+  if (proven.length === 0) return;
+  await em.execute(
+    `update deposits d set verified_at = ? from jsonb_to_recordset(?::jsonb) as p (id uuid, amount_units numeric)
+     where d.id = p.id and d.amount_units = p.amount_units and d.block_hash = ? and d.verified_at is null`,
+    [deps.now(), JSON.stringify(proven), block.hash],
+  );
 }

@@ -1,4 +1,4 @@
-import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chain/port.ts';
+import type { ScannedBlock, Transfer } from '../../chain/port.ts';
 import { type Deposit, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
@@ -9,10 +9,9 @@ import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payments/money.ts';
 import type { Tx } from '../transact.ts';
 import { addressKeyOf } from './address-key.ts';
-import { forgetDust, isDust, recordDust } from './dust.ts';
-import { contractOf, recordUnrecognised } from './unrecognised.ts';
-
-const ON_TEST_ADDRESS = 'real money on a test-mode address';
+import { type Adrift, adriftOn, withAdrift } from './adrift.ts';
+import { forgetDust, isDust, recordDust, recordOnTestAddresses } from './dust.ts';
+import { recordUnrecognised } from './unrecognised.ts';
 
 export type Prices = ReadonlyMap<Currency, Awaited<ReturnType<typeof currentPrice>>>;
 
@@ -23,6 +22,8 @@ export type Recording = {
   readonly headNumber: number;
   /** The block is read once more, in full or in part. */
   readonly again?: boolean;
+  /** What {@link adriftOn} gave, where the caller has asked already. */
+  readonly adrift?: readonly Adrift[];
   /** The hash of a transaction that an operator claims: what it brought becomes a deposit even below the floor. */
   readonly claimed?: string | undefined;
 };
@@ -33,7 +34,7 @@ export async function pricesFor(deps: Deps, transfers: readonly Transfer[]): Pro
   return new Map(await Promise.all(currencies.map(async (currency) => [currency, await currentPrice(deps, currency)] as const)));
 }
 
-/** `created` counts new deposits. `unproven`: the ids of those whose amount the trace of this very reading alone has shown. */
+/** `created` counts new deposits. `unproven`: the ids of those whose amount no reading without a trace has shown. */
 export type RecordedTransfers = { readonly created: number; readonly unproven: ReadonlySet<string> };
 
 /**
@@ -42,33 +43,35 @@ export type RecordedTransfers = { readonly created: number; readonly unproven: R
  */
 export async function recordTransfers(tx: Tx, deps: Deps, recording: Recording): Promise<RecordedTransfers> {
   const { network, block, again = false } = recording;
-  const { paid, dust, strange } = await sortOut(tx.em, deps, recording);
+  const { paid, dust, onTest } = await sortOut(tx.em, deps, recording);
   const { created, unproven } = await recordPaid(tx, deps, recording, paid);
   await forgetDust(tx.em, deps, { network, transfers: created });
   await recordDust(tx.em, deps, { network, block, transfers: dust });
-  await recordUnrecognised(tx.em, deps, { network, blockNumber: block.number, transfers: strange, again });
+  await recordOnTestAddresses(tx.em, deps, { network, block, transfers: onTest });
+  await recordUnrecognised(tx.em, deps, { network, blockNumber: block.number, transfers: block.unrecognised, again });
   return { created: created.length, unproven };
 }
 
 type Paid = { readonly transfer: Transfer; readonly owner: DepositAddress };
-type Sorted = { readonly paid: readonly Paid[]; readonly dust: readonly Transfer[]; readonly strange: readonly UnrecognisedTransfer[] };
+type Sorted = { readonly paid: readonly Paid[]; readonly dust: readonly Transfer[]; readonly onTest: readonly Transfer[] };
 
-async function sortOut(em: Em, deps: Deps, { network, block, claimed }: Recording): Promise<Sorted> {
-  const owners = await ownersOf(em, network, block.transfers);
-  const known = await knownOf(em, network, block.transfers);
+async function sortOut(em: Em, deps: Deps, { network, block, claimed, adrift }: Recording): Promise<Sorted> {
+  const transfers = block.untraced ? withAdrift(block, adrift ?? (await adriftOn(em, network))) : block.transfers;
+  const owners = await ownersOf(em, network, transfers);
+  const known = await knownOf(em, network, transfers);
   const paid: Paid[] = [];
   const dust: Transfer[] = [];
-  const strange = [...block.unrecognised];
-  for (const transfer of block.transfers) {
+  const onTest: Transfer[] = [];
+  for (const transfer of transfers) {
     const owner = owners.get(addressKeyOf(transfer.to));
     if (!owner) continue;
     const before = known.get(idOf(network, transfer));
     // What was announced as a deposit stays one, however little of it is left.
     if (!before && claimed !== transfer.txHash && isDust(deps, network, transfer)) dust.push(transfer);
-    else if (owner.mode === 'test') strange.push(onTestAddress(deps, network, transfer, owner.address));
+    else if (owner.mode === 'test') onTest.push(transfer);
     else if (!before || !showsOnlyPart(block, transfer, before)) paid.push({ transfer, owner });
   }
-  return { paid, dust, strange };
+  return { paid, dust, onTest };
 }
 
 async function ownersOf(em: Em, network: Network, transfers: readonly Transfer[]): Promise<ReadonlyMap<string, DepositAddress>> {
@@ -98,13 +101,6 @@ function showsOnlyPart(block: ScannedBlock, transfer: Transfer, known: Known): b
   return known.block_hash === block.hash && BigInt(known.amount_units) >= transfer.amountUnits;
 }
 
-/** Nobody is credited with real money that reached an address of test mode; it is said aloud, because somebody misses it. */
-function onTestAddress(deps: Deps, network: Network, transfer: Transfer, address: string): UnrecognisedTransfer {
-  const { txHash, to, amountUnits } = transfer;
-  deps.log.error({ network, transactionHash: txHash, address }, ON_TEST_ADDRESS);
-  return { txHash, to, contract: contractOf(deps, network, transfer), amountUnits, reason: ON_TEST_ADDRESS };
-}
-
 async function recordPaid(tx: Tx, deps: Deps, { network, block, prices, headNumber }: Recording, paid: readonly Paid[]) {
   const created: Transfer[] = [];
   const unproven = new Set<string>();
@@ -122,7 +118,7 @@ async function recordPaid(tx: Tx, deps: Deps, { network, block, prices, headNumb
   for (const [index, { transfer }] of paid.entries()) {
     const one = recorded[index];
     if (one?.outcome === 'created') created.push(transfer);
-    if (one && transfer.inside && one.outcome !== 'unchanged') unproven.add(one.deposit.id);
+    if (one && transfer.inside) unproven.add(one.deposit.id);
     if (one?.outcome === 'amount_differs') noteDiffering(deps, one.deposit, block, transfer);
   }
   return { created, unproven };

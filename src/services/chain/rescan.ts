@@ -10,7 +10,7 @@ import { readCursor } from './cursor.ts';
 import type { FollowedChain } from './follow.ts';
 import { readInOrder } from './read-in-order.ts';
 import { pricesFor, recordTransfers } from './record-transfers.ts';
-import { markVerified } from './verify.ts';
+import { deniedByTwo, markVerified } from './verify.ts';
 import { loadWatched } from './watched.ts';
 
 export type RescanResult = { readonly blocks: number; readonly found: number };
@@ -33,7 +33,8 @@ const PAUSE_MS = 1_000;
 /**
  * Reads blocks again, in order, and records the deposits that were missed; the identity of a deposit makes a repeat harmless. Only blocks
  * that the watcher has scanned, and each in one transaction that holds the cursor still, so that a replaced block is never recorded.
- * Blocks that were read twice get their deposits marked as verified. Throws {@link RescanStopped}; what was recorded until then stays.
+ * Blocks that were read twice get their deposits marked as verified; one that was verified is withdrawn only where a second endpoint does not
+ * show it either. Throws {@link RescanStopped}; what was recorded until then stays.
  */
 export async function rescan(
   deps: Deps,
@@ -50,7 +51,7 @@ export async function rescan(
     const block = await patiently(read, () => reader.scan(number, watched.index, signal), number, signal);
     if (before && block.parentHash !== before.hash)
       throw new RescanStopped(`block ${number} does not follow the one before: the chain is being replaced just now`, number - 1);
-    found += await recordAgain(deps, reader, block);
+    found += await recordAgain(deps, reader, block, { denied: await deniedByTwo(deps, { reader, watched }, block, signal) });
     before = block;
     range.progress({ blocks: number - from + 1, total, found, block: number });
   }
@@ -69,8 +70,8 @@ async function refuseUnread(deps: Deps, reader: ChainReader, from: number, to: n
 
 /**
  * Records what a block that the watcher has scanned holds for us, in one transaction that holds the cursor still; returns how many deposits
- * are new. `claimed`: a transaction whose money becomes a deposit however little it is. `denied`: deposits whose amount a balance contradicts,
- * so that the same amount once more proves nothing. Throws {@link RescanStopped} when the block was replaced meanwhile.
+ * are new. `claimed`: a transaction whose money becomes a deposit however little it is. `denied`: deposits that were verified and that two
+ * endpoints do not show; no other one of those is withdrawn. Throws {@link RescanStopped} when the block was replaced meanwhile.
  */
 export async function recordAgain(
   deps: Deps,
@@ -88,7 +89,7 @@ export async function recordAgain(
     const { created, unproven } = await recordTransfers(tx, deps, { network, block: record, prices, headNumber, again: true, claimed });
     // As the second read does: it does not come back to a block, and the height that counts as verified follows by itself.
     if (block.number <= cursor.rereadNumber)
-      await markVerified(tx.em, deps, { network, block: shown, unproven: new Set([...unproven, ...(denied ?? [])]) });
+      await markVerified(tx.em, deps, { network, block: shown, unproven, denied: denied ?? new Set() });
     return created;
   });
 }

@@ -1,0 +1,40 @@
+import type { ScannedBlock, Transfer } from '../../chain/port.ts';
+import type { Em } from '../../db/orm.ts';
+import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+
+/** An open deposit of the native coin whose block was replaced: what it brought, as the replaced block had shown it. */
+export type Adrift = Pick<Transfer, 'txHash' | 'to' | 'from' | 'amountUnits'> & { readonly currency: Currency };
+
+/** All of them; hardly ever any. */
+export async function adriftOn(em: Em, network: Network): Promise<readonly Adrift[]> {
+  const currency = NATIVE_CURRENCY[network];
+  const rows = await em.execute<{ transaction_hash: string; address_key: string; from_address: string | null; amount_units: string }[]>(
+    `select transaction_hash, address_key, from_address, amount_units::text as amount_units from deposits
+     where network = ? and mode = 'live' and currency = ? and block_hash is null and status in ('detected', 'confirming')`,
+    [network, currency],
+  );
+  return rows.map((row) => ({
+    ...{ txHash: row.transaction_hash, to: `0x${row.address_key}`, from: row.from_address },
+    ...{ currency, amountUnits: BigInt(row.amount_units) },
+  }));
+}
+
+/**
+ * What a block without a trace brought, where transactions of deposits that are adrift succeeded in it. It shows the plain part of each only,
+ * and by its hash a transaction has the same plain part in every block: what lies above that came from inside it. So the deposit is bound to
+ * this block with the amount that is known, as one that a trace alone has shown: it fails as REORGED no more, and is completed only where a
+ * trace or a balance of this block proves it.
+ */
+export function withAdrift(block: ScannedBlock, adrift: readonly Adrift[]): readonly Transfer[] {
+  const here = adrift.filter(({ txHash }) => block.untraced?.succeeded.has(txHash));
+  if (here.length === 0) return block.transfers;
+  const transfers = [...block.transfers];
+  for (const one of here) {
+    const index = transfers.findIndex(({ kind, txHash, to }) => kind === 'native' && txHash === one.txHash && to === one.to);
+    const shown = transfers[index];
+    if (shown && shown.amountUnits >= one.amountUnits) continue;
+    const known: Transfer = { ...one, kind: 'native', inside: true };
+    transfers.splice(index < 0 ? transfers.length : index, shown ? 1 : 0, known);
+  }
+  return transfers;
+}
