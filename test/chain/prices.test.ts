@@ -154,6 +154,22 @@ describe('prices from Chainlink feeds on the chain', () => {
     expect(await source().price('BNB', signal)).to.equal(undefined);
   });
 
+  it('that were good once stay in use for as long as nothing better comes, marked, and beyond the 25 hours of a dead feed', async () => {
+    const HOURS_25 = 90_000_000;
+    await answer(600n);
+    const prices = source();
+    const good = await prices.price('BNB', signal);
+    for (const ageMs of [HOURS_25 - 1, HOURS_25, HOURS_25 + 1, 30 * HOURS_25]) {
+      nowMs = START + ageMs;
+      expect(await refreshed(prices, (price) => price?.stale === true), `${ageMs} ms later`).to.deep.equal({ ...good, stale: true });
+    }
+    // A process that begins now has nothing that was good: it takes an answer up to that age, and none beyond.
+    nowMs = START + HOURS_25;
+    expect(await source().price('BNB', signal), 'at the edge').to.include({ usd8: 600n, stale: true });
+    nowMs = START + HOURS_25 + 1;
+    expect(await source().price('BNB', signal)).to.equal(undefined);
+  });
+
   it('measure age against the heartbeat of each feed, and more strictly where the operator says so', async () => {
     await answer(1_00000000n, 15 * 60_000);
     const stale = async (deps: Partial<PriceDeps>, currency: 'BNB' | 'TRX' | 'USDT') => (await source(deps).price(currency, signal))?.stale;

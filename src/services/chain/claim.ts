@@ -1,4 +1,4 @@
-import type { ChainReader, NamedTransaction, ScannedBlock } from '../../chain/port.ts';
+import type { ChainReader, NamedTransaction, ScannedBlock, Transfer } from '../../chain/port.ts';
 import { BalanceDifference, Deposit } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { DecisionRefused } from '../deposits/operator.ts';
@@ -78,13 +78,13 @@ async function unrecorded(
     network,
     shown.map((transfer) => addressKeyOf(transfer.to)),
   );
-  return shown.filter(
-    (transfer) => live.has(addressKeyOf(transfer.to)) && !before.some((deposit) => isThis(deposit, transfer.to, transfer.currency)),
-  );
+  return shown.filter((transfer) => live.has(addressKeyOf(transfer.to)) && !before.some((deposit) => isThis(deposit, transfer)));
 }
 
-function isThis(deposit: Deposit, to: string, currency: string): boolean {
-  return deposit.addressKey === addressKeyOf(to) && deposit.currency === currency && deposit.blockHash != null;
+/** Recorded with this amount: one that was recorded with another is put right by the read, as long as it is open. */
+function isThis(deposit: Deposit, { to, currency, amountUnits }: Transfer): boolean {
+  const { addressKey, blockHash } = deposit;
+  return addressKey === addressKeyOf(to) && deposit.currency === currency && blockHash != null && deposit.amountUnits === amountUnits;
 }
 
 async function recordedOf(deps: Deps, { network }: ChainReader, transactionHash: string): Promise<Deposit[]> {
