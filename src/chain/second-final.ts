@@ -18,8 +18,6 @@ const REST_MS = 10_000;
 const FRESH_MS = 10_000;
 /** So far apart are healthy endpoints at most. Who has not even the block that the first one calls final is behind, and says nothing about it. */
 const NEAR_BLOCKS = 3;
-/** It is asked again when the first one has moved by more than this; or not at all, so that the last blocks before a pause count too. */
-const MOVED_BLOCKS = 4;
 /** A height so far above is a dream, or the first one is far behind: what it names is no less final for that. */
 const AHEAD_BLOCKS = 20;
 
@@ -71,8 +69,8 @@ export function createSecondFinal({ rpc, ask, now, report }: SecondFinalOptions)
   return {
     async beside(first, endpoint, signal) {
       if (rpc.status().length < 2) return first;
-      // As long as it is a few blocks behind at most, the answer before this one still is the lower of two: it costs nothing to go by it.
-      const isOld = !last || first.number - last.block.number > MOVED_BLOCKS || now() - last.atMs > FRESH_MS / 2;
+      // As long as it is near, the answer before this one still is the lower of two. Asked again, too, where the first one has not moved.
+      const isOld = !last || first.number - last.block.number > NEAR_BLOCKS || now() - last.atMs > FRESH_MS / 2;
       const isNews = isOld || first.number === asked;
       asked = first.number;
       if (isNews && !asking && now() >= restUntil) {
