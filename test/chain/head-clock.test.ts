@@ -66,6 +66,20 @@ describe('when the head is asked for where blocks are announced', function () {
     );
   });
 
+  it('is by the pace where one of five blocks is not announced', () => {
+    fc.assert(
+      fc.property(chains, (blocks) => {
+        const announcements = blocks.map((atMs, index) => ({ atMs: atMs + 5, number: index + 1 }));
+        const told = measured(
+          blocks,
+          announcements.filter(({ number }) => number % 5 !== 0),
+        );
+        expect(told.meanLateMs).to.be.at.most(measured(blocks, []).meanLateMs + 30);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   it('stays within two questions for a block, and finds each, whatever is announced', () => {
     const end = 150 * EVERY_MS;
     const anything = fc.array(fc.record({ atMs: fc.integer({ min: 0, max: end }), number: fc.integer({ min: 0, max: 300 }) }), {

@@ -99,7 +99,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
 
 /** What the services need, over a database that exists. */
 export async function testDeps(url: string, lines: LoggedLine[], options: TestApiOptions = {}): Promise<Deps> {
-  const { poolSize = 10, statementTimeoutMs = 1_500 } = options;
+  const { poolSize = 10, statementTimeoutMs = 5_000 } = options;
   const orm = await openOrm({ url, poolSize, applicationName: 'test', statementTimeoutMs });
   return {
     orm,

@@ -25,7 +25,9 @@ export const NO_HINTS: Hints = { credit: 1, number: undefined, atMs: undefined, 
  */
 export function hear(hints: Hints, { atMs, number, known }: { atMs: number; number: number; known: number | undefined }): Hints {
   if (known === undefined || number <= known || number === hints.number || hints.atMs !== undefined) return hints;
-  return { ...hints, number, atMs, newsMs: atMs };
+  // One was left out before it, and somebody who waited for that one would have been late.
+  const credit = number > known + 1 ? lower(hints.credit) : hints.credit;
+  return { ...hints, credit, number, atMs, newsMs: atMs };
 }
 
 /**
