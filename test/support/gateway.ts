@@ -36,7 +36,7 @@ export type TestApiOptions = {
   readonly deps?: Partial<Deps>;
   readonly routes?: readonly Route[];
   readonly poolSize?: number;
-  /** 1.5 s where absent: less than the API has for an answer. */
+  /** 1.5 s for an API where absent: less than it has for an answer. Services have five. */
   readonly statementTimeoutMs?: number;
   readonly actors?: ActorPort;
   /** The contract's own numbers where a member is absent; without this, so much that no test meets a limit by chance. */
@@ -67,7 +67,7 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const database = options.databaseUrl === undefined ? await freshDatabase() : undefined;
   const lines: LoggedLine[] = [];
-  const deps = await testDeps(options.databaseUrl ?? database?.url ?? '', lines, options);
+  const deps = await testDeps(options.databaseUrl ?? database?.url ?? '', lines, { statementTimeoutMs: 1_500, ...options });
   await migrate(deps.orm);
   const limits = options.limits ? { ...DEFAULT_LIMITS, ...options.limits } : NO_LIMITS;
   const guards = createGuards(deps, { limits, trustedProxies: options.trustedProxies });
