@@ -18,6 +18,8 @@ import { Migration20261121000019_offered_networks } from './Migration20261121000
 import { Migration20261121000020_partitions } from './Migration20261121000020_partitions.ts';
 import { Migration20261121000025_unrecognised } from './Migration20261121000025_unrecognised.ts';
 import { Migration20261121000026_balanced_statements } from './Migration20261121000026_balanced_statements.ts';
+import { Migration20261121000027_outbox_indexes } from './Migration20261121000027_outbox_indexes.ts';
+import { Migration20261121000028_due_deliveries } from './Migration20261121000028_due_deliveries.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -41,4 +43,6 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000020_partitions', class: Migration20261121000020_partitions },
   { name: 'Migration20261121000025_unrecognised', class: Migration20261121000025_unrecognised },
   { name: 'Migration20261121000026_balanced_statements', class: Migration20261121000026_balanced_statements },
+  { name: 'Migration20261121000027_outbox_indexes', class: Migration20261121000027_outbox_indexes },
+  { name: 'Migration20261121000028_due_deliveries', class: Migration20261121000028_due_deliveries },
 ];

@@ -12,6 +12,8 @@ const GRACE_MS = 5_000;
 /** Less than the grace: a start that waited so long is left to the loop, instead of being performed by both. */
 const MAX_TURN_WAIT_MS = 4_000;
 const BATCH = 100;
+/** So many of those that failed before are tried also where new ones would fill the batch. */
+const TRIED_BATCH = 20;
 /** A row that was taken is tried by others after this long, should its taker have died. */
 const LEASE_MS = 10_000;
 const PARALLEL_STARTS = 8;
@@ -74,20 +76,28 @@ export async function performOutboxRows(deps: Deps, rows: readonly OutboxRow[]):
 
 /**
  * Performs what is due and was left by a crash or by an absence of Temporal. Several workers may run it: each takes rows by a lease, so
- * no lock is held while Temporal is asked. A message that Temporal refuses holds up no other one; after ten refusals it goes into
- * quarantine, where it is kept, tried seldom, and seen by operators. Returns how many messages were performed and how many failed.
+ * no lock is held while Temporal is asked. A message that Temporal refuses holds up no other one: what was never tried comes first, and after
+ * ten refusals a message goes into quarantine, where it is kept, tried seldom, and seen by operators. `quarantined: 'all'` tries each one
+ * there now. Returns how many messages were performed and how many failed.
  */
 export async function performOutbox(
   deps: Deps,
   options: { readonly quarantined?: 'all' } = {},
 ): Promise<{ performed: number; failed: number }> {
   if (!deps.actors) return { performed: 0, failed: 0 };
-  const due = await take(deps, 'next_try_at <= ? and quarantined_at is null order by least(tries, 1), id', BATCH);
+  const fresh = await take(deps, 'fresh', BATCH);
+  const tried = await take(deps, 'tried', Math.max(TRIED_BATCH, BATCH - fresh.length));
   const everything = options.quarantined === 'all';
-  const seldom = everything
-    ? await take(deps, '?::timestamptz is not null and quarantined_at is not null order by id', BATCH)
-    : await take(deps, 'next_try_at <= ? and quarantined_at is not null order by next_try_at', QUARANTINE_BATCH);
-  return await performTaken(deps, [...due, ...seldom]);
+  const seldom = everything ? [] : await take(deps, 'seldom', QUARANTINE_BATCH);
+  const sum = await performTaken(deps, [...fresh, ...tried, ...seldom]);
+  for (let after = '0'; everything && !sum.away; ) {
+    const page = await takePage(deps, after);
+    const { performed, failed, away } = await performTaken(deps, page);
+    Object.assign(sum, { performed: sum.performed + performed, failed: sum.failed + failed, away });
+    after = page.at(-1)?.id ?? after;
+    if (page.length < BATCH) break;
+  }
+  return { performed: sum.performed, failed: sum.failed };
 }
 
 /** What waits in the outbox, for operators: how old its oldest message is that should be on its way, and what Temporal refuses for good. */
@@ -101,36 +111,63 @@ export type OutboxState = {
 export async function readOutbox(deps: Pick<Deps, 'orm' | 'now'>): Promise<OutboxState> {
   const em = deps.orm.em.fork();
   const now = deps.now();
-  const facts = { fields: ['workflowId', 'createdAt', 'nextTryAt', 'tries', 'quarantinedAt', 'lastError'] as const };
+  const facts = { fields: ['workflowId', 'createdAt', 'nextTryAt', 'lastError'] as const };
   // One that was never tried is late since its time came: those of many resends are spread over minutes.
-  const late = { quarantinedAt: null, $or: [{ tries: { $gt: 0 } }, { nextTryAt: { $lte: now } }] };
-  const [oldest] = await em.find(OutboxMessage, late, { orderBy: { id: 'asc' }, limit: 1, ...facts });
-  const since = oldest && (oldest.tries > 0 ? oldest.createdAt : new Date(oldest.nextTryAt.getTime() - GRACE_MS));
+  const due = { quarantinedAt: null, tries: 0, nextTryAt: { $lte: now } };
+  const [fresh] = await em.find(OutboxMessage, due, { orderBy: { nextTryAt: 'asc', id: 'asc' }, limit: 1, ...facts });
+  const [tried] = await em.find(OutboxMessage, { quarantinedAt: null, tries: { $gt: 0 } }, { orderBy: { id: 'asc' }, limit: 1, ...facts });
+  const late = [
+    ...(fresh ? [{ ageMs: now.getTime() - fresh.nextTryAt.getTime() + GRACE_MS, error: null }] : []),
+    ...(tried ? [{ ageMs: now.getTime() - tried.createdAt.getTime(), error: tried.lastError ?? null }] : []),
+  ];
+  const [oldest] = late.sort((one, other) => other.ageMs - one.ageMs);
   const refused = await em.find(OutboxMessage, { quarantinedAt: { $ne: null } }, { orderBy: { nextTryAt: 'asc' }, limit: BATCH, ...facts });
   return {
-    oldestMs: since ? Math.max(0, now.getTime() - since.getTime()) : 0,
-    oldestError: oldest?.lastError ?? null,
+    oldestMs: Math.max(0, oldest?.ageMs ?? 0),
+    oldestError: oldest?.error ?? null,
     quarantined: refused.map(({ workflowId, lastError }) => ({ workflowId, error: lastError ?? '' })),
   };
 }
 
 type Taken = { id: string; workflow_id: string; message: ActorMessage; tries: number };
 
-/** Takes rows by a lease; the condition has one place, for the time. */
-async function take(deps: Deps, condition: string, limit: number): Promise<Taken[]> {
-  const now = deps.now();
-  return await deps.orm.em.fork().execute<Taken[]>(
-    `update outbox set next_try_at = ? where id in (select id from outbox where ${condition} limit ${limit} for update skip locked)
-     returning id::text as id, workflow_id, message, tries`,
-    [new Date(now.getTime() + LEASE_MS), now],
-  );
+/** Each is an index of its own, in this order: whatever lies in the outbox, the first ones that are due are found without the others. */
+const KINDS = {
+  fresh: 'quarantined_at is null and tries = 0',
+  tried: 'quarantined_at is null and tries > 0',
+  seldom: 'quarantined_at is not null',
+} as const;
+
+/** Takes the oldest due messages of a kind by a lease, with places for the lease's end and the time. */
+export function takeSql(kind: keyof typeof KINDS, limit: number): string {
+  return leaseSql(`${KINDS[kind]} and next_try_at <= ? order by next_try_at, id limit ${limit}`);
 }
 
-async function performTaken(deps: Deps, rows: Taken[]): Promise<{ performed: number; failed: number }> {
+/** Takes the next messages of the quarantine, due or not, with places for the lease's end and the id after which they begin. */
+export function takePageSql(): string {
+  return leaseSql(`${KINDS.seldom} and id > ? order by id limit ${BATCH}`);
+}
+
+const leaseSql = (rows: string): string =>
+  `update outbox set next_try_at = ? where id in (select id from outbox where ${rows} for update skip locked)
+   returning id::text as id, workflow_id, message, tries`;
+
+async function take(deps: Deps, kind: keyof typeof KINDS, limit: number): Promise<Taken[]> {
+  const now = deps.now();
+  return inOrder(await deps.orm.em.fork().execute<Taken[]>(takeSql(kind, limit), [new Date(now.getTime() + LEASE_MS), now]));
+}
+
+async function takePage(deps: Deps, after: string): Promise<Taken[]> {
+  return inOrder(await deps.orm.em.fork().execute<Taken[]>(takePageSql(), [new Date(deps.now().getTime() + LEASE_MS), after]));
+}
+
+const inOrder = (rows: Taken[]): Taken[] => rows.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
+
+async function performTaken(deps: Deps, rows: readonly Taken[]): Promise<{ performed: number; failed: number; away: boolean }> {
   let performed = 0;
   let failed = 0;
   let away = false;
-  const queue = rows.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
+  const queue = [...rows];
   const worker = async (): Promise<void> => {
     for (let row = queue.shift(); row !== undefined && !away; row = queue.shift()) {
       const outcome = await performLeased(deps, row);
@@ -146,7 +183,7 @@ async function performTaken(deps: Deps, rows: Taken[]): Promise<{ performed: num
     }
   };
   await Promise.all(Array.from({ length: PARALLEL_STARTS }, worker));
-  return { performed, failed };
+  return { performed, failed, away };
 }
 
 async function performLeased(deps: Deps, row: Taken): Promise<'performed' | 'refused' | 'away'> {

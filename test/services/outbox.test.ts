@@ -70,6 +70,41 @@ describe('the outbox', function () {
     expect((await performOutbox(deps)).performed).to.equal(1);
   });
 
+  it('tries every message of the quarantine in one repair, also those behind hundreds that are refused again', async () => {
+    const refused = Array.from({ length: 150 }, (_, index) => `refused-again-${index}-${now.getTime()}`);
+    const cured = Array.from({ length: 150 }, (_, index) => `cured-${index}-${now.getTime()}`);
+    const messages = (ids: readonly string[], workflowType: string) =>
+      ids.map((workflowId) => ({ workflowId, message: { workflowType, args: [], summary: 'a test' } as never }));
+    // A type without a name is refused.
+    await insertOutbox(deps.orm.em.fork(), deps, [...messages(refused, ''), ...messages(cured, 'nobodyRunsIt')]);
+    await deps.orm.em.fork().execute('update outbox set tries = 10, refusals = 10, quarantined_at = ?', [now]);
+    expect(await performOutbox(deps, { quarantined: 'all' })).to.deep.equal({ performed: 150, failed: 150 });
+    expect(await left()).to.have.members(refused);
+  });
+
+  it('performs new messages although hundreds that failed are due before them, and those as well', async () => {
+    const failed = Array.from({ length: 150 }, (_, index) => `failed-${index}-${now.getTime()}`);
+    const message = { workflowType: 'nobodyRunsIt', args: [], summary: 'a test' } as never;
+    await insertOutbox(
+      deps.orm.em.fork(),
+      deps,
+      failed.map((workflowId) => ({ workflowId, message })),
+    );
+    await deps.orm.em.fork().execute('update outbox set tries = 1');
+    pass(1);
+    const fresh = Array.from({ length: 100 }, (_, index) => `fresh-${index}-${now.getTime()}`);
+    await insertOutbox(
+      deps.orm.em.fork(),
+      deps,
+      fresh.map((workflowId) => ({ workflowId, message })),
+    );
+    pass(10);
+    expect((await performOutbox(deps)).failed).to.equal(0);
+    const kept = await left();
+    expect(kept.filter((id) => fresh.includes(id))).to.deep.equal([]);
+    expect(kept.length).to.be.below(failed.length);
+  });
+
   it('raises no alarm for messages whose time has not come, as those of many resends', async () => {
     await put(`spread-${now.getTime()}`);
     await deps.orm.em.fork().execute('update outbox set next_try_at = ?', [new Date(now.getTime() + 1_200_000)]);

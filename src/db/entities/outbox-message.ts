@@ -19,8 +19,11 @@ const schema = defineEntity({
     nextTryAt: p.datetime().columnType('timestamptz'),
   },
   indexes: [
-    { name: 'outbox_due_index', properties: ['nextTryAt'], where: 'quarantined_at is null' },
-    { name: 'outbox_quarantine_index', properties: ['nextTryAt'], where: 'quarantined_at is not null' },
+    { name: 'outbox_fresh_index', properties: ['nextTryAt', 'id'], where: 'quarantined_at is null and tries = 0' },
+    { name: 'outbox_tried_index', properties: ['nextTryAt', 'id'], where: 'quarantined_at is null and tries > 0' },
+    { name: 'outbox_tried_age_index', properties: ['id'], where: 'quarantined_at is null and tries > 0' },
+    { name: 'outbox_quarantine_pages_index', properties: ['id'], where: 'quarantined_at is not null' },
+    { name: 'outbox_seldom_index', properties: ['nextTryAt', 'id'], where: 'quarantined_at is not null' },
   ],
   checks: [{ name: 'outbox_kind_check', expression: "kind in ('start', 'signal')" }],
 });

@@ -20,6 +20,7 @@ const schema = defineEntity({
     { name: 'webhook_deliveries_event_index', properties: ['eventId'] },
     { name: 'webhook_deliveries_list_index', properties: ['endpointId', 'createdAt', 'id'] },
     { name: 'webhook_deliveries_pending_index', properties: ['createdAt'], where: "status = 'pending'" },
+    { name: 'webhook_deliveries_due_index', properties: ['nextAttemptAt', 'id'], where: "status = 'pending'" },
     { name: 'webhook_deliveries_failed_index', properties: ['endpointId', 'finishedAt'], where: "status = 'failed'" },
   ],
   checks: [

@@ -1,0 +1,27 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** Deliveries that are due and were not tried are found by an index, for alarms and for a repair. */
+export class Migration20261121000028_due_deliveries extends Migration {
+  /** Month by month and concurrently, so that webhooks go on while grown tables are indexed: PostgreSQL does not do that for all at once. */
+  override isTransactional(): boolean {
+    return false;
+  }
+
+  override async up(): Promise<void> {
+    const months = (await this.execute(
+      `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'webhook_deliveries'::regclass order by 1`,
+    )) as { name: string }[];
+    this.addSql(`create index if not exists ${INDEX} on only webhook_deliveries ${ROWS}`);
+    for (const { name } of months) {
+      this.addSql(`create index concurrently if not exists ${name}_due_index on ${name} ${ROWS}`);
+      this.addSql(`alter index ${INDEX} attach partition ${name}_due_index`);
+    }
+  }
+
+  override down(): void {
+    this.addSql(`drop index if exists ${INDEX}`);
+  }
+}
+
+const INDEX = 'webhook_deliveries_due_index';
+const ROWS = `(next_attempt_at, id) where status = 'pending'`;
