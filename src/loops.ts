@@ -13,6 +13,7 @@ import { noteFailedRun, noteGoodRun, registerLoops, takeTurn } from './services/
 import { makeMonthsAhead } from './services/months/make.ts';
 import { performOutbox } from './services/outbox.ts';
 import { repairDeposits, repairPayments } from './services/repair.ts';
+import { type RepairRun, turnOf } from './services/repair-actors.ts';
 import { repairDeliveries } from './services/repair-deliveries.ts';
 
 const SECOND_MS = 1_000;
@@ -50,15 +51,16 @@ export function startLoops(deps: Deps, networks: readonly Network[], signal: Abo
 
 /** One row for each loop: a new one needs nothing else to be seen in metrics, readiness and "doctor". */
 function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
+  const places: RepairRun['places'] = new Map();
   return [
     { name: 'outbox', everyMs: SECOND_MS, work: () => performOutbox(deps) },
     { name: 'watchers', everyMs: 30 * SECOND_MS, work: () => startWatchers(deps, networks) },
     { name: 'balances', everyMs: 2 * SECOND_MS, work: () => foldBalances(deps) },
     { name: 'counts', everyMs: 2 * SECOND_MS, work: () => foldCounts(deps) },
     { name: 'monthly totals', everyMs: 5 * SECOND_MS, work: () => foldMonths(deps) },
-    { name: 'repair of deposits', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairDeposits(deps) },
-    { name: 'repair of payment links', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairPayments(deps) },
-    { name: 'repair of deliveries', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairDeliveries(deps) },
+    { name: 'repair of deposits', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairDeposits(deps, turnOf(places)) },
+    { name: 'repair of payment links', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairPayments(deps, turnOf(places)) },
+    { name: 'repair of deliveries', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairDeliveries(deps, turnOf(places)) },
     { name: 'prices', everyMs: 15 * SECOND_MS, work: () => keepPricesFresh(deps) },
     { name: 'stored answers', everyMs: MINUTE_MS, shared: true, work: () => purgeAnswers(deps) },
     { name: 'webhook slots', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeSlots(deps) },

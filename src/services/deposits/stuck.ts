@@ -64,29 +64,55 @@ export async function listStuck(deps: Deps): Promise<StuckDeposit[]> {
 }
 
 /**
- * Deposits whose next step the chain has permitted for five minutes or more, as far as the rows tell: their actors are missing, paused, or
- * fail. Oldest first, at most 1,000.
+ * Which of these deposits do not take a step that the chain has permitted for five minutes: their actors are missing, paused, or fail. Those
+ * that lack a price are among them, because only their actors ask for one.
  */
-export async function listUnmoved(deps: Deps): Promise<Deposit[]> {
-  const em = deps.orm.em.fork();
-  return await findUnmoved(em, deps, await cursorsOf(em));
+export async function unmovedAmong(deps: Deps, deposits: readonly Deposit[]): Promise<Deposit[]> {
+  const cursors = await cursorsOf(deps.orm.em.fork());
+  return deposits.filter((deposit) => leftAlone(deps, deposit, cursors) !== undefined);
 }
 
-async function findUnmoved(em: Em, deps: Deps, cursors: ReadonlyMap<Network, ChainCursor>): Promise<Deposit[]> {
-  const before = new Date(deps.now().getTime() - UNMOVED_AFTER_MS);
-  // Leaves out those that are clearly not permitted; what is left is asked of the rule itself.
-  const rows = await em.execute<{ id: string }[]>(
-    `select d.id from deposits d join chain_cursors c on c.network = d.network
-     where d.status in ('detected', 'confirming') and not d.simulated and d.state_since <= ?
-       and case when d.block_hash is null then c.finalized_number >= d.block_number
-           when d.status = 'detected' then c.head_number > d.block_number
-           else c.head_number >= d.block_number + d.required_confirmations and d.verified_at <= ? end
-     order by d.state_since, d.id limit ${LISTED}`,
-    [before, before],
-  );
-  const deposits = await em.find(Deposit, { id: { $in: rows.map(({ id }) => id) } }, { orderBy: { stateSince: 'asc', id: 'asc' } });
-  return deposits.filter((deposit) => decideAdvance(factsOf(deps, deposit, cursors.get(deposit.network) ?? null)).kind === 'move');
+/** What is left to do for a deposit of which everything else has been there for five minutes; undefined where it rightly waits. */
+function leftAlone(deps: Deps, deposit: Deposit, cursors: ReadonlyMap<Network, ChainCursor>): 'step' | 'price' | undefined {
+  const before = unmovedBefore(deps);
+  if (deposit.stateSince > before) return undefined;
+  // A completion is permitted since the amount was verified, a failure since finality has passed the block.
+  if (deposit.status === 'confirming' && deposit.blockHash != null && (deposit.verifiedAt ?? deps.now()) > before) return undefined;
+  const decision = decideAdvance(factsOf(deps, deposit, cursors.get(deposit.network) ?? null));
+  if (decision.kind === 'move') return 'step';
+  return decision.kind === 'wait' && decision.waitsFor === 'price' ? 'price' : undefined;
 }
+
+/**
+ * Oldest first, at most 1,000, of the 10,000 that wait longest: on a chain that stands more may wait than anybody should look through again
+ * and again. What is behind them is counted when it has waited for `STUCK_AFTER`, and a repair goes through all.
+ */
+async function findUnmoved(em: Em, deps: Deps, cursors: ReadonlyMap<Network, ChainCursor>): Promise<Deposit[]> {
+  const found: Deposit[] = [];
+  let after = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
+  for (let examined = 0; examined < COUNTED && found.length < LISTED; examined += LISTED) {
+    const page = await em.execute<{ id: string; at: string; likely: boolean }[]>(UNMOVED_SQL, [
+      ...[unmovedBefore(deps), after.at, after.id, unmovedBefore(deps)],
+    ]);
+    const likely = page.filter((row) => row.likely).map(({ id }) => id);
+    const deposits =
+      likely.length === 0 ? [] : await em.find(Deposit, { id: { $in: likely } }, { orderBy: { stateSince: 'asc', id: 'asc' } });
+    found.push(...deposits.filter((deposit) => leftAlone(deps, deposit, cursors) === 'step'));
+    const last = page.at(-1);
+    if (!last || page.length < LISTED) break;
+    after = last;
+  }
+  return found.slice(0, LISTED);
+}
+
+// Those that are clearly not permitted need not be loaded; the others are asked of the rule itself.
+const UNMOVED_SQL = `select d.id, d.state_since::text as at,
+    case when d.block_hash is null then c.finalized_number >= d.block_number
+         when d.status = 'detected' then c.head_number > d.block_number
+         else c.head_number >= d.block_number + d.required_confirmations and coalesce(d.verified_at <= ?, false) end as likely
+  from deposits d join chain_cursors c on c.network = d.network
+  where d.status in ('detected', 'confirming') and not d.simulated and (d.state_since, d.id) > (?::timestamptz, ?::uuid) and d.state_since <= ?
+  order by d.state_since, d.id limit ${LISTED}`;
 
 async function cursorsOf(em: Em): Promise<ReadonlyMap<Network, ChainCursor>> {
   return new Map((await em.find(ChainCursor, {})).map((cursor) => [cursor.network, cursor]));
@@ -94,6 +120,10 @@ async function cursorsOf(em: Em): Promise<ReadonlyMap<Network, ChainCursor>> {
 
 function stuckBefore(deps: Deps): Date {
   return new Date(deps.now().getTime() - deps.settings.stuckAfterMs);
+}
+
+function unmovedBefore(deps: Deps): Date {
+  return new Date(deps.now().getTime() - UNMOVED_AFTER_MS);
 }
 
 function describe(deps: Deps, deposit: Deposit, cursor: ChainCursor | null): StuckDeposit {
