@@ -12,8 +12,12 @@ const CALL_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 20_000;
 /** More at a time make no start faster, and a rush of one merchant would stand before everybody's next one. */
 const STARTS_AT_A_TIME = 16;
-/** Cancelled, too late, no such namespace, not permitted, too busy, not there: of the server and not of what it was sent. */
-const AWAY: ReadonlySet<number> = new Set([1, 4, 5, 7, 8, 14, 16]);
+/**
+ * The one code by which Temporal says that the message itself can never be taken: too large, an unknown search attribute, a name that is
+ * missing. All others are of the server or of the namespace: its store fails (UNKNOWN, INTERNAL, DATA_LOSS), a shard moves (ABORTED), the
+ * namespace is passive or the versions do not fit (FAILED_PRECONDITION, UNIMPLEMENTED). They pass, and the message is as good as before.
+ */
+const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
 const MAX_SUMMARY = 200;
 
@@ -87,8 +91,7 @@ async function wakeActivity(client: Client, namespace: string, workflowId: strin
 /** A message that is refused for what it says differs from a Temporal that is away: the first is told by its own error. */
 function sayRefused(error: unknown): never {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  const code = codeOf(cause);
-  if (typeof code !== 'number' || AWAY.has(code)) throw error;
+  if (codeOf(cause) !== INVALID_ARGUMENT) throw error;
   throw new ActorRefused(cause instanceof Error ? cause.message : String(cause), { cause: error });
 }
 
