@@ -10,8 +10,6 @@ const TEMPORAL_WITHIN_MS = 2_500;
 /** A watcher notes at least every 3 s that it read its chain. */
 const POLLED_WITHIN_MS = 12_000;
 const SETTLED_AFTER_MS = 20_000;
-/** Without fast finality the chain still becomes final within two minutes (BEP-126); beyond that it stalls. */
-const FINALITY_WITHIN_MS = 3 * 60_000;
 
 /**
  * Whether everything that money needs is there: PostgreSQL, Temporal, and for each chain in use a watcher that reads it. Answers within
@@ -31,9 +29,11 @@ async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<Pick<
       await within(DATABASE_WITHIN_MS, em.execute('select 1'));
       return await alarmsOf(gateway, startedAt);
     }
-    const cursors = await within(DATABASE_WITHIN_MS, em.find(ChainCursor, {}));
-    const rounds = await within(DATABASE_WITHIN_MS, em.find(BalanceRound, { fault: { $ne: null } }));
-    const alarms = await alarmsOf(gateway, startedAt);
+    const [cursors, rounds, alarms] = await Promise.all([
+      within(DATABASE_WITHIN_MS, em.find(ChainCursor, {})),
+      within(DATABASE_WITHIN_MS, deps.orm.em.fork().find(BalanceRound, { fault: { $ne: null } })),
+      alarmsOf(gateway, startedAt),
+    ]);
     return {
       reasons: [...chainReasons(gateway, cursors, startedAt), ...alarms.reasons],
       notes: [
@@ -69,10 +69,6 @@ function chainReasons(gateway: Gateway, cursors: readonly ChainCursor[], started
   const silentMs = now - cursor.polledAt.getTime();
   if (silentMs > POLLED_WITHIN_MS)
     return [`bsc was not read for ${Math.floor(silentMs / 1_000)} s: ${cursor.fault ?? 'no worker follows it'}`];
-  const stalledMs = now - cursor.finalizedMovedAt.getTime();
-  if (cursor.headNumber > cursor.finalizedNumber + 100 && stalledMs > FINALITY_WITHIN_MS) {
-    return [`bsc: finality stalled at block ${cursor.finalizedNumber} for ${Math.floor(stalledMs / 1_000)} s`];
-  }
   return [];
 }
 

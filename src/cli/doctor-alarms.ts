@@ -14,6 +14,7 @@ const WELL: Readonly<Record<AlarmKind, string>> = {
   balances: 'the comparison with the chain goes on, and nothing differs',
   deposits: 'none is stuck',
   payment_links: 'none is overdue',
+  webhooks: 'each is tried when it is due',
   outbox: 'nothing waits for Temporal',
   loops: 'every background loop ran well lately',
 };

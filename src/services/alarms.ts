@@ -1,6 +1,7 @@
 import { countDifferences } from './chain/round.ts';
 import { type Standstill, standstills } from './chain/standstill.ts';
 import { neverRead } from './chain/unseen.ts';
+import { readOverdueDeliveries } from './deliveries/overdue.ts';
 import { countStuck } from './deposits/stuck.ts';
 import type { Deps } from './deps.ts';
 import { isOverdue, listLoopRuns } from './loop-runs.ts';
@@ -8,7 +9,7 @@ import { readOutbox } from './outbox.ts';
 import { countOverdueLinks } from './payments/overdue.ts';
 
 /** What can need a person. Each kind is computed by itself: one that cannot be read hides no other. */
-export const ALARM_KINDS = ['chain', 'balances', 'deposits', 'payment_links', 'outbox', 'loops'] as const;
+export const ALARM_KINDS = ['chain', 'balances', 'deposits', 'payment_links', 'webhooks', 'outbox', 'loops'] as const;
 export type AlarmKind = (typeof ALARM_KINDS)[number];
 
 /**
@@ -36,6 +37,7 @@ export async function readAlarms(deps: Deps): Promise<Alarm[]> {
     balances: balanceAlarm,
     deposits: depositAlarm,
     payment_links: linkAlarm,
+    webhooks: webhookAlarm,
     outbox: outboxAlarm,
     loops: loopAlarm,
   };
@@ -97,6 +99,14 @@ async function linkAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
   const count = await countOverdueLinks(deps);
   if (count === 0) return WELL;
   return { count, urgent: false, reason: `${count} payment links should have ended long ago`, action: 'run "deposit stuck"' };
+}
+
+async function webhookAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
+  const { count, oldestMs } = await readOverdueDeliveries(deps);
+  if (count === 0) return WELL;
+  const reason = `${count} webhooks were not tried when they were due, the oldest for ${seconds(oldestMs)}`;
+  const action = 'see that a worker runs ("doctor"), then run "repair"; "webhook list" shows whether they are all of one slow receiver';
+  return { count, urgent: false, reason, action };
 }
 
 async function outboxAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {

@@ -86,7 +86,9 @@ describe('a chain that is late', function () {
     await eventually('the reason of the stall', async () => reason.test(await waitsFor(actor)), 30_000);
     const state = await eventually('a readiness that degrades', async () => !(await readyState()).ready && (await readyState()));
     expect(state.reasons).to.have.length(1);
-    expect(state.reasons[0]).to.match(new RegExp(`^bsc: finality stalled at block ${final} for \\d{3} s$`));
+    expect(state.reasons[0]).to.match(
+      new RegExp(`^the finality of bsc stands at ${final} for \\d{3} s: blocks come up to \\d+, and no endpoint`),
+    );
     try {
       Object.assign(deps.settings, { stuckAfterMs: 1_000 });
       await sql('update deposits set wake_at = now() where transaction_hash = ?', [hash]);

@@ -3,6 +3,7 @@ import { createMetrics } from '../../src/metrics.ts';
 import { refreshMetrics } from '../../src/observe.ts';
 import { type AlarmKind, readAlarms } from '../../src/services/alarms.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
+import { createEndpoint } from '../../src/services/endpoints.ts';
 import { noteFailedRun, noteGoodRun, registerLoops } from '../../src/services/loop-runs.ts';
 import { listOverdueLinks } from '../../src/services/payments/overdue.ts';
 import { testSettings } from '../support/gateway.ts';
@@ -58,7 +59,7 @@ describe('alarms', function () {
 
   it('are none while all is well', async () => {
     await shop.pay(customer, { coins: '1', block: 5, state: 'detected' });
-    expect((await readAlarms(shop.deps)).map(({ count }) => count)).to.deep.equal([0, 0, 0, 0, 0, 0]);
+    expect((await readAlarms(shop.deps)).map(({ count }) => count)).to.deep.equal([0, 0, 0, 0, 0, 0, 0]);
   });
 
   it('count a deposit that waits too long although nobody wrote it down', async () => {
@@ -109,6 +110,41 @@ describe('alarms', function () {
     await chainAt(60, 60);
     expect((await listOverdueLinks(shop.deps))[0]?.action).to.equal('run "repair"');
     await shop.sql("update payment_links set status = 'cancelled', sequence = sequence + 1 where id = ?", [link.id]);
+  });
+
+  it('count webhooks that nobody tried when they were due, after five minutes', async () => {
+    await createEndpoint(shop.deps, {
+      merchantId: shop.merchantId,
+      mode: 'live',
+      url: 'http://127.0.0.1:9/',
+      events: ['*'],
+      description: null,
+    });
+    await shop.customer();
+    shop.pass(4 * MINUTE);
+    expect(await count('webhooks')).to.equal(0);
+    shop.pass(2 * MINUTE);
+    expect(await alarm('webhooks')).to.include({
+      ...{ count: 1, urgent: false, reason: '1 webhooks were not tried when they were due, the oldest for 360 s' },
+    });
+    await shop.sql(`update webhook_deliveries set next_attempt_at = ?`, [new Date(shop.clock.now.getTime() + 7_200_000)]);
+    expect(await count('webhooks'), 'the next attempt is in two hours').to.equal(0);
+    await shop.sql(`update webhook_deliveries set next_attempt_at = ?`, [new Date(0)]);
+    await shop.sql(`update webhook_deliveries set status = 'failed'`);
+    expect(await count('webhooks')).to.equal(0);
+    await shop.sql('update webhook_endpoints set deleted_at = now()');
+  });
+
+  it('name a chain on which blocks come and none becomes final, with the next action', async () => {
+    await chainAt(500, 390);
+    await shop.sql('update chain_cursors set finalized_moved_at = ?', [new Date(shop.clock.now.getTime() - 181_000)]);
+    const found = await alarm('chain');
+    expect(found).to.include({ count: 1, urgent: true });
+    expect(found?.reason).to.match(/^the finality of bsc stands at 390 for 181 s: blocks come up to 500/);
+    expect(found?.action).to.contain('add an RPC endpoint that tells which block is final');
+    await chainAt(480, 390);
+    await shop.sql('update chain_cursors set finalized_moved_at = ?', [new Date(shop.clock.now.getTime() - 181_000)]);
+    expect(await count('chain'), 'as far behind as it always is').to.equal(0);
   });
 
   it('name a part of a chain that stands, with height, time and the next action', async () => {

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { OVERDUE_SQL } from '../../src/services/deliveries/overdue.ts';
 import type { Deps } from '../../src/services/deps.ts';
+import { takePageSql, takeSql } from '../../src/services/outbox.ts';
 import { pageSql } from '../../src/services/repair-actors.ts';
 import { testDeps } from '../support/gateway.ts';
 import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
@@ -21,7 +23,7 @@ describe('repair and alarms among many rows', function () {
       await em.execute('set local session_replication_role = replica');
       for (const sql of SEED) await em.execute(sql);
     });
-    for (const table of ['deposits', 'payment_links', 'outbox']) await deps.orm.em.fork().execute(`analyze ${table}`);
+    for (const table of ['deposits', 'payment_links', 'outbox', 'webhook_deliveries']) await deps.orm.em.fork().execute(`analyze ${table}`);
   });
   after(async () => {
     await deps?.orm.close(true);
@@ -50,6 +52,34 @@ describe('repair and alarms among many rows', function () {
       }
     });
 
+  it('finds webhooks that are due and were not tried by an index', async () => {
+    const at = new Date('2026-11-20T00:00:00Z');
+    const page = pageSql({ from: 'webhook_deliveries', where: `status = 'pending'`, by: 'next_attempt_at' }, true);
+    for (const [sql, params] of [
+      [OVERDUE_SQL, [at]],
+      [page, [ANY.at, ANY.id, at]],
+    ] as const) {
+      // The months ahead are empty, and may be read anyhow.
+      const [{ month } = { month: '' }] = await deps.orm.em.fork().execute<{ month: string }[]>(MONTH_SQL);
+      const found = await plan(sql, [...params]);
+      expect(found, sql).to.contain(`using ${month}_due_index on ${month} `).and.not.contain(`Seq Scan on ${month} `);
+    }
+  });
+
+  it('takes the first due messages of the outbox by an index, whatever waits behind them', async () => {
+    const now = new Date('2027-06-01T00:00:00Z');
+    for (const [sql, index, param] of [
+      [takeSql('fresh', 100), 'outbox_fresh_index', now],
+      [takeSql('tried', 100), 'outbox_tried_index', now],
+      [takeSql('seldom', 10), 'outbox_seldom_index', now],
+      [takePageSql(), 'outbox_quarantine_pages_index', '0'],
+      [`select 1 from outbox where quarantined_at is null and tries > 0 order by id limit ?`, 'outbox_tried_age_index', 1],
+    ] as const) {
+      const found = await plan(sql, [...(sql.startsWith('update') ? [now] : []), param]);
+      expect(found, sql).to.contain(index).and.not.contain('Seq Scan').and.not.contain('Sort');
+    }
+  });
+
   it('finds what waits too long, lost its block or should have ended by an index', async () => {
     const at = new Date('2026-11-20T00:00:00Z');
     for (const sql of [
@@ -60,6 +90,8 @@ describe('repair and alarms among many rows', function () {
       expect(await plan(sql, [at]), sql).to.not.contain('Seq Scan');
   });
 });
+
+const MONTH_SQL = 'select tableoid::regclass::text as month from webhook_deliveries limit 1';
 
 /** One in a hundred waits; the others are what years have left. */
 const SEED = [
@@ -73,6 +105,11 @@ const SEED = [
    select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'live', n::text, 'u', case when n % 100 = 0 then 'pending' else 'expired' end, 'none', at, 1, 1, 1, 1,
      0, false, 'USDT', '{}', at, null, at, at, array['bsc']
    from generate_series(1, ${MANY}) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
-  `insert into outbox (kind, workflow_id, message, tries, created_at, next_try_at)
-   select 'start', n::text, '{}', 0, at, at from generate_series(1, 5000) n, lateral (select '2026-11-01'::timestamptz + n * interval '1 minute' as at) t`,
+  `insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at)
+   select id_of_delivery(event_id, endpoint_id), event_id, endpoint_id, 'deposit.detected', case when n % 100 = 0 then 'pending' else 'succeeded' end, 1, at, at
+   from generate_series(1, ${MANY}) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t,
+     lateral (select id_of_event(at, 'deposit.detected', gen_random_uuid(), 1) as event_id, gen_random_uuid() as endpoint_id) i`,
+  `insert into outbox (kind, workflow_id, message, tries, created_at, next_try_at, quarantined_at)
+   select 'start', n::text, '{}', n % 3, at, at, case when n % 3 = 2 then at end
+   from generate_series(1, 60000) n, lateral (select '2026-11-01'::timestamptz + n * interval '1 minute' as at) t`,
 ];

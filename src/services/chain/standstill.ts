@@ -10,7 +10,7 @@ import { unmovedHead } from './unseen.ts';
  */
 export type Standstill = {
   readonly network: Network;
-  readonly part: ChainPart;
+  readonly part: ChainPart | 'finality';
   readonly number: number;
   readonly sinceMs: number;
   readonly reason: string | null;
@@ -21,6 +21,10 @@ export type Standstill = {
 const STANDS_AFTER_MS = 30_000;
 /** A round of the reconciliation is begun each hour, and a large one may take a while. */
 const ROUND_AFTER_MS = 3 * 60 * 60_000;
+/** Without fast finality the chain still becomes final within two minutes (BEP-126); beyond that it stalls. */
+const FINALITY_AFTER_MS = 3 * 60_000;
+/** Finality follows the head at some distance also where all is well. */
+const FINALITY_BEHIND = 100;
 const LOOK_AT_WORKER =
   'see that a worker runs and reaches PostgreSQL and its RPC endpoints ("doctor" tells); it goes on from there by itself';
 
@@ -35,7 +39,7 @@ export async function standstills(deps: Deps): Promise<Standstill[]> {
   return cursors.flatMap((cursor) => {
     const round = rounds.find(({ network }) => network === cursor.network);
     const first = firstRead(cursor, now) ?? unmovedHead(deps, cursor);
-    const parts = [first, secondRead(cursor, now), rollBackOf(cursor, now), reconciliation(cursor, round, now)];
+    const parts = [first, secondRead(cursor, now), rollBackOf(cursor, now), finality(cursor, now), reconciliation(cursor, round, now)];
     return parts.filter((part) => part !== undefined);
   });
 }
@@ -88,6 +92,16 @@ function rollBackOf(cursor: ChainCursor, now: number): Standstill | undefined {
   if (!stop) return undefined;
   const at = { network: cursor.network, part: 'roll-back' as const, number: cursor.scannedNumber };
   return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
+}
+
+/** Blocks come, and none of them becomes final: nothing completes, although every part of the following goes on. */
+function finality(cursor: ChainCursor, now: number): Standstill | undefined {
+  const sinceMs = now - cursor.finalizedMovedAt.getTime();
+  if (cursor.headNumber <= cursor.finalizedNumber + FINALITY_BEHIND || sinceMs <= FINALITY_AFTER_MS) return undefined;
+  const reason = `blocks come up to ${cursor.headNumber}, and no endpoint names one of them as final`;
+  const action =
+    'see with an explorer whether the chain itself is not final; if it is, add an RPC endpoint that tells which block is final ("doctor" says which do) and restart the worker';
+  return { network: cursor.network, part: 'finality', number: cursor.finalizedNumber, sinceMs, reason, action };
 }
 
 function reconciliation(cursor: ChainCursor, round: BalanceRound | undefined, now: number): Standstill | undefined {
