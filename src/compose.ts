@@ -8,12 +8,12 @@ import type { ChainReader } from './chain/port.ts';
 import { createPriceSource } from './chain/prices.ts';
 import { createRpcPool, type RpcPool } from './chain/rpc.ts';
 import { type Config, thresholdUnits } from './config.ts';
-import { openOrm } from './db/orm.ts';
+import { type Orm, openOrm } from './db/orm.ts';
 import { ASSETS, type Network } from './domain/assets.ts';
 import { componentLogger, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { observeChain, observeTransport } from './observe.ts';
-import { closePools, openPools, type Part, type Pools } from './pools.ts';
+import { closePools, openHealthPool, openPools, type Part, type Pools } from './pools.ts';
 import { createSecretBox } from './secret-box.ts';
 import type { FollowedChain } from './services/chain/follow.ts';
 import { createDeliverySlots } from './services/deliveries/slots.ts';
@@ -39,6 +39,8 @@ export type Gateway = {
   readonly deps: Deps;
   /** Connections of the parts of a worker, each its own; undefined in a process that works nothing. */
   readonly pools: Pools | undefined;
+  /** Connections of health and metrics; undefined in a process that serves neither. */
+  readonly healthOrm: Orm | undefined;
   readonly link: TemporalLink | undefined;
   readonly bscRpc: RpcPool | undefined;
   readonly metrics: Metrics;
@@ -59,10 +61,13 @@ export async function composeGateway(input: {
   poolSize: number;
   /** True for a worker: each of its parts gets connections of its own, beside `poolSize` for everything else. */
   works?: boolean;
+  /** True for a process that serves health and metrics: they get connections of their own. */
+  observed?: boolean;
 }): Promise<Gateway> {
   const { config, ground, log } = input;
   const orm = await openOrm({ url: ground.databaseUrl, poolSize: input.poolSize, applicationName: `gateway ${input.name}` });
   const pools = input.works ? await openPools(ground.databaseUrl, input.name) : undefined;
+  const healthOrm = input.observed ? await openHealthPool(ground.databaseUrl, input.name) : undefined;
   const link = ground.temporal ? linkTemporal(ground.temporal) : undefined;
   const bscRpc = config.bsc.enabled ? poolOf(config, log) : undefined;
   const metrics = createMetrics({ defaults: true });
@@ -86,9 +91,10 @@ export async function composeGateway(input: {
   const close = async (): Promise<void> => {
     await orm.close(true);
     if (pools) await closePools(pools);
+    await healthOrm?.close(true);
     await link?.close();
   };
-  return { config, log, deps, pools, link, bscRpc, metrics, close };
+  return { config, log, deps, pools, healthOrm, link, bscRpc, metrics, close };
 }
 
 function poolOf(config: Config, log: Logger): RpcPool {
@@ -112,6 +118,12 @@ function hintOf({ bsc }: Config, log: Logger): ChainReader['hint'] {
 /** The deps of one part of a worker, with the connections that are its own. */
 export function depsOf({ deps, pools }: Pick<Gateway, 'deps' | 'pools'>, part: Part): Deps {
   return pools ? { ...deps, orm: pools[part] } : deps;
+}
+
+/** The gateway as health and metrics see it, which take no connection from anything else. */
+export function observedBy(gateway: Gateway): Gateway {
+  const { deps, healthOrm } = gateway;
+  return healthOrm ? { ...gateway, deps: { ...deps, orm: healthOrm } } : gateway;
 }
 
 /** The part of the configuration that the services read. */

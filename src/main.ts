@@ -3,7 +3,7 @@ import { createApp } from './api/app.ts';
 import { createGuards } from './api/rate-limits.ts';
 import { createServer } from './api/server.ts';
 import { ChainMismatch } from './chain/errors.ts';
-import { activityDepsOf, composeGateway, depsOf, type Gateway } from './compose.ts';
+import { activityDepsOf, composeGateway, depsOf, type Gateway, observedBy } from './compose.ts';
 import { type Config, type ConfigRole, loadConfig } from './config.ts';
 import { openDataDir, removeRun, writeRun } from './devnet/data-dir.ts';
 import { OperatorError } from './errors.ts';
@@ -24,8 +24,8 @@ import { payPages } from './web/pay.ts';
 export type Role = 'api' | 'worker' | 'signer' | 'all';
 export type Started = { readonly api: string | null; readonly temporalUi: string | null };
 
-/** Connections of the API, and of health and metrics; those of a worker's parts come on top. */
-const POOL_SIZE: Readonly<Record<Role, number>> = { api: 10, worker: 4, signer: 2, all: 10 };
+/** Connections of the API, and of a worker's start; those of a worker's parts, and of health and metrics, come on top. */
+const POOL_SIZE: Readonly<Record<Role, number>> = { api: 10, worker: 2, signer: 2, all: 10 };
 const IDENTITY_WITHIN_MS = 10_000;
 
 /**
@@ -64,7 +64,10 @@ async function startRole(config: Config, role: Role, log: Logger, shutdown: Shut
   const temporal = await locateTemporal(config, log, embeds);
   if (temporal.embedded) shutdown.add('Temporal', () => temporal.embedded?.stop());
   const ground = { databaseUrl: database.url, temporal: temporal.place, xpubs: keys.xpubs, secretsKey: keys.secretsKey };
-  const gateway = await composeGateway({ config, ground, log, name: role, poolSize: POOL_SIZE[role], works: role !== 'api' });
+  const gateway = await composeGateway({
+    ...{ config, ground, log, name: role, poolSize: POOL_SIZE[role] },
+    ...{ works: role !== 'api', observed: true },
+  });
   shutdown.add('connections', () => gateway.close());
   await prepareSchema(gateway, database.embedded !== undefined || role === 'all');
   await checkChains(gateway);
@@ -155,16 +158,17 @@ async function startApi(gateway: Gateway, config: Config, startedAt: Date, shutd
     docsPage,
     publicUrl: config.http.publicUrl,
     checkResponses: !config.production,
-    before: [
-      observeHttp(gateway.metrics),
-      healthRoutes(gateway, () => readiness(gateway, startedAt)),
-      payPages(gateway.deps, { count: guards.countPublic }),
-    ],
+    before: [observeHttp(gateway.metrics), healthOf(gateway, startedAt), payPages(gateway.deps, { count: guards.countPublic })],
   });
   const server = createServer(app);
   const { port } = await listen(server, config, gateway.log);
   shutdown.add('api', () => server.close());
   return `http://127.0.0.1:${port}/api/v1`;
+}
+
+function healthOf(gateway: Gateway, startedAt: Date): ReturnType<typeof healthRoutes> {
+  const observed = observedBy(gateway);
+  return healthRoutes(observed, () => readiness(observed, startedAt));
 }
 
 /** A worker serves its health and metrics too, on a free port unless PORT is set. */
@@ -173,7 +177,7 @@ async function startOps(gateway: Gateway, config: Config, startedAt: Date, shutd
     deps: gateway.deps,
     routes: [],
     checkResponses: false,
-    before: [observeHttp(gateway.metrics), healthRoutes(gateway, () => readiness(gateway, startedAt))],
+    before: [observeHttp(gateway.metrics), healthOf(gateway, startedAt)],
   });
   const server = createServer(app);
   await listen(server, config, gateway.log);

@@ -25,6 +25,17 @@ export async function openPools(url: string, name: string): Promise<Pools> {
   return { watcher, steps, webhooks, loops };
 }
 
+/** Health and metrics ask a dozen short questions at a time. More callers make no more of them, and none of these belongs to money. */
+const HEALTH_POOL_SIZE = 3;
+/** Longer than readiness waits for an answer: what it gave up must not keep the connection from the next question. */
+const HEALTH_STATEMENT_MS = 3_000;
+
+/** Opens the pool of health and metrics, which a process has beside those of its work. */
+export async function openHealthPool(url: string, name: string): Promise<Orm> {
+  const limits = { poolSize: HEALTH_POOL_SIZE, statementTimeoutMs: HEALTH_STATEMENT_MS };
+  return await openOrm({ url, applicationName: `gateway ${name} health`, ...limits });
+}
+
 /** Closes them all. */
 export async function closePools(pools: Pools): Promise<void> {
   await Promise.all(PARTS.map((part) => pools[part].close(true)));

@@ -1,8 +1,17 @@
 import { expect } from 'chai';
+import { createApp } from '../../src/api/app.ts';
+import { createServer } from '../../src/api/server.ts';
+import type { Gateway } from '../../src/compose.ts';
+import { loadConfig } from '../../src/config.ts';
+import { readiness } from '../../src/health.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { healthRoutes } from '../../src/ops.ts';
 import { lookAtChain } from '../../src/services/chain/follow.ts';
 import { type Standstill, standstills } from '../../src/services/chain/standstill.ts';
 import { reconcileNoting } from '../../src/services/chain/stops.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
+import { eventually } from '../support/eventually.ts';
+import { call } from '../support/gateway.ts';
 import { type Following, startFollowing } from './following.ts';
 
 const { signal } = new AbortController();
@@ -13,13 +22,26 @@ describe('a chain that stands still', function () {
   this.timeout(60_000);
   let live: Following;
   let laterMs = 0;
+  let server: ReturnType<typeof createServer>;
+  let origin: string;
 
   before(async () => {
     live = await startFollowing();
+    const config = loadConfig({ BSC_RPC_URLS: live.proxy.url }, { role: 'api' });
+    const settings = { ...live.deps.settings, payments: { ...live.deps.settings.payments, watchedNetworks: ['bsc' as const] } };
+    const deps = { ...live.deps, settings, now: () => new Date(Date.now() + laterMs) };
+    const gateway = { config, deps, link: undefined, metrics: createMetrics({ defaults: false }) } as unknown as Gateway;
+    server = createServer(
+      createApp({ deps, checkResponses: true, before: [healthRoutes(gateway, () => readiness(gateway, new Date(0)))] }),
+    );
+    origin = `http://127.0.0.1:${(await server.listen({ port: 0, host: '127.0.0.1' })).port}`;
     await live.newAddress();
     await live.finish();
   });
-  after(() => live?.stop());
+  after(async () => {
+    await server?.close(1_000);
+    await live?.stop();
+  });
   beforeEach(() => {
     laterMs = 0;
     live.proxy.fault = undefined;
@@ -73,6 +95,22 @@ describe('a chain that stands still', function () {
     laterMs = MINUTE_MS;
     return (await seen()).find((one) => one.part === part);
   }
+  /** What `/health/ready` and `/metrics` say within a minute of a stop: the sentence, among the reasons or the notes. */
+  async function expectTold({ part, number }: Standstill, where: 'reasons' | 'notes'): Promise<void> {
+    laterMs = 45_000;
+    // The watcher goes on meanwhile: this stop is the only thing that stands.
+    await live.rows('update chain_cursors set polled_at = ?', [new Date(Date.now() + laterMs)]);
+    const said = new RegExp(`^the ${part} of bsc stands at ${number} for \\d+ s: .*planted_rule.*; \\w+`);
+    await eventually(`the sentence of the ${part}`, async () => {
+      const answer = await call(`${origin}/health/ready`);
+      const sentences: string[] = answer.body[where] ?? [];
+      return answer.status === (where === 'reasons' ? 503 : 200) && sentences.some((text) => said.test(text));
+    });
+    if (where === 'notes') return;
+    const { text } = await call(`${origin}/metrics`);
+    expect(text).to.match(/gateway_alarms\{kind="chain"\} [1-9]/);
+    expect(text).to.match(/gateway_verified_height\{network="bsc"\} \d+/);
+  }
   /** Everything is followed again, and nothing is left of the stop. */
   async function goesOn(): Promise<void> {
     laterMs = 0;
@@ -94,6 +132,7 @@ describe('a chain that stands still', function () {
       );
       expect(stop).to.include({ network: 'bsc', number: block - 1 });
       expect(stop?.action).to.match(/deposit fail/);
+      await expectTold(stop as Standstill, 'reasons');
     } finally {
       await remove();
     }
@@ -115,6 +154,7 @@ describe('a chain that stands still', function () {
       expect(await waitsFor(behind.hash)).to.match(
         new RegExp(`; the second read of bsc stands at block ${block - 1}: block ${block} of bsc .*planted_rule`),
       );
+      await expectTold(stop as Standstill, 'reasons');
       const late = await pay(7n);
       await look();
       expect(await live.deposits(late.address), 'detected all the same').to.have.length(1);
@@ -135,6 +175,7 @@ describe('a chain that stands still', function () {
       await live.chain.mine(1);
       const stop = await stoppedTwice('roll-back');
       expect(stop?.reason).to.match(new RegExp(`cannot be written: deposit [0-9a-f-]{36} of transaction ${hash} .*planted_rule`));
+      await expectTold(stop as Standstill, 'reasons');
     } finally {
       await remove();
     }
@@ -151,6 +192,10 @@ describe('a chain that stands still', function () {
       laterMs = MINUTE_MS;
       const stop = (await seen()).find(({ part }) => part === 'reconciliation');
       expect(stop?.reason).to.match(/planted_rule/);
+      // The comparison holds up no deposit, so traffic goes on.
+      await live.finish();
+      await expectTold(stop as Standstill, 'notes');
+      laterMs = 0;
       await live.finish();
     } finally {
       await live.rows('alter table balance_rounds drop constraint planted_rule');
