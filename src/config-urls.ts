@@ -1,8 +1,9 @@
 // The variables that hold URLs.
 import type { Parser } from './config-parser.ts';
 import { complain, items, parser } from './config-parser.ts';
+import { DatabaseUrlRefused, tlsOf } from './db/tls.ts';
 
-/** A PostgreSQL URL with a host and a database. */
+/** A PostgreSQL URL with a host and a database, and no parameter that is not honoured. */
 export const databaseUrl: Parser<string> = parser((text) => {
   const url = parseUrl(text);
   if (!url || !['postgres:', 'postgresql:'].includes(url.protocol)) {
@@ -11,10 +12,15 @@ export const databaseUrl: Parser<string> = parser((text) => {
     );
   }
   if (!isDecodable(url.username) || !isDecodable(url.password)) complain('must write a % in its user or password as %25');
-  if (!url.hostname && !url.searchParams.get('host')) complain('must name a host, as in postgres://gateway:PASSWORD@db:5432/gateway');
-  return url.pathname.length > 1
-    ? text
-    : complain('must name a database after the host, as in postgres://gateway:PASSWORD@db:5432/gateway');
+  if (!url.hostname) complain('must name a host, as in postgres://gateway:PASSWORD@db:5432/gateway');
+  if (url.pathname.length <= 1) complain('must name a database after the host, as in postgres://gateway:PASSWORD@db:5432/gateway');
+  try {
+    tlsOf(text);
+  } catch (error) {
+    if (error instanceof DatabaseUrlRefused) complain(error.message);
+    throw error;
+  }
+  return text;
 });
 
 /** The address under which browsers and merchants reach this service, without a slash at the end. */

@@ -62,7 +62,8 @@ export const VARIABLES = {
     secret: true,
     production: ['all', 'api', 'worker', 'signer', 'tool'],
     example: 'postgres://gateway:PASSWORD@db:5432/gateway',
-    about: 'PostgreSQL. Unset outside production: an embedded one under DATA_DIR.',
+    about:
+      'PostgreSQL. TLS: `?sslmode=require`, or `?sslmode=verify-full` with `&sslrootcert=FILE` where its authority is your own; other parameters are refused. Unset outside production: an embedded one under DATA_DIR.',
   }),
   TEMPORAL_ADDRESS: variable({
     group: 'stores',

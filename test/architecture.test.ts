@@ -44,7 +44,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'src/api/': { values: ['src/services/', 'src/domain/', 'src/chain/addresses.ts'] },
   'src/web/': { values: ['src/services/', 'src/domain/'] },
   'src/sdk/': { values: [], types: ['src/domain/events.ts'], packages: ['node:'] },
-  'src/config': { values: ['src/config', 'src/domain/', 'src/chain/addresses.ts'] },
+  'src/config': { values: ['src/config', 'src/domain/', 'src/chain/addresses.ts', 'src/db/tls.ts'] },
   'src/errors.ts': { values: [], packages: [] },
   'src/log.ts': { values: [] },
   'src/metrics.ts': { values: [] },

@@ -100,6 +100,8 @@ const ROWS: Record<VariableName, Row> = {
       'postgres://u:hunter2%zz@h/db',
       'hunter2',
       'postgres:///db',
+      'postgres:///db?host=/run/postgresql',
+      'postgres://u:hunter2@db/gateway?ssl=true',
     ],
   },
   TEMPORAL_ADDRESS: {

@@ -4,6 +4,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, type EntityManager, type PostgreSqlDriver } from '@mikro-orm/postgresql';
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { ENTITIES } from './entities/index.ts';
+import { tlsOf } from './tls.ts';
 
 export type Orm = MikroORM<PostgreSqlDriver>;
 export type Em = EntityManager;
@@ -52,10 +53,11 @@ export type OrmInput = {
 
 /**
  * Opens a pool on the database. The first connection is made by the first query, so this never fails because the database is away.
- * Callers use `orm.em.fork()` for each request and each activity.
+ * Callers use `orm.em.fork()` for each request and each activity. Throws where the URL asks for something that is not honoured ({@link tlsOf}).
  */
 export async function openOrm(input: OrmInput): Promise<Orm> {
   const limits = limitsOf(input);
+  const ssl = tlsOf(input.url);
   return await MikroORM.init(
     defineConfig({
       clientUrl: input.url,
@@ -78,6 +80,7 @@ export async function openOrm(input: OrmInput): Promise<Orm> {
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
         options: startupOptions(limits),
         application_name: input.applicationName,
+        ...(ssl === undefined ? {} : { ssl }),
         keepAlive: true,
         keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
         stream: () => socketThatEndsWhenSilent(limits.silenceMs),
