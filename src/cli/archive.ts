@@ -1,20 +1,18 @@
 import type { Command } from 'commander';
+import { DECISION_LIMITS } from '../domain/decision.ts';
 import { isMonth, type Month } from '../domain/months.ts';
 import { OperatorError, UsageError } from '../errors.ts';
 import { text } from './arguments.ts';
 import { answering, group, leaf } from './run.ts';
 import { table } from './table.ts';
 
-const MAX_NAME = 120;
-const MAX_REASON = 500;
-
 /** `archive`. */
 export function addArchiveCommands(program: Command): void {
   const archive = group(program, 'archive', 'months of events, deliveries, attempts and audit rows');
   leaf(archive, 'list', 'the months that there are, oldest first').action(answering(list));
   leaf(archive, 'detach <month>', 'takes a month out of the tables, after it was dumped; never the ledger')
-    .requiredOption('--by <name>', 'who decided', text(MAX_NAME))
-    .requiredOption('--reason <text>', 'why', text(MAX_REASON))
+    .requiredOption('--by <name>', 'who decided', text(DECISION_LIMITS.name))
+    .requiredOption('--reason <text>', 'why', text(DECISION_LIMITS.reason))
     .option('--yes', 'the month was dumped and the dump was looked at')
     .action(answering(detach));
 }

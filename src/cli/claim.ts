@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { assetOf, NATIVE_CURRENCY, NETWORKS, type Network } from '../domain/assets.ts';
+import { DECISION_LIMITS } from '../domain/decision.ts';
 import { parseUnits } from '../domain/money.ts';
 import { OperatorError, UsageError } from '../errors.ts';
 import type { ClaimInput } from '../services/chain/claim.ts';
@@ -8,8 +9,6 @@ import { answering, leaf } from './run.ts';
 
 /** Reading every block in which the money can have come takes minutes where no endpoint keeps old balances. */
 const WITHIN_MS = 30 * 60_000;
-const MAX_NAME = 120;
-const MAX_REASON = 500;
 
 type Options = {
   readonly tx: string;
@@ -31,8 +30,8 @@ export function addClaimCommand(deposit: Command): void {
       text(80),
     )
     .addOption(new Option('--address <address>', 'our address that it paid, where its data names none or several').argParser(text(80)))
-    .option('--by <name>', 'who decided', text(MAX_NAME))
-    .option('--reason <text>', 'why', text(MAX_REASON))
+    .option('--by <name>', 'who decided', text(DECISION_LIMITS.name))
+    .option('--reason <text>', 'why', text(DECISION_LIMITS.reason))
     .action(answering(claim));
 }
 

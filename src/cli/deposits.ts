@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { NETWORKS } from '../domain/assets.ts';
+import { DECISION_LIMITS } from '../domain/decision.ts';
 import { DEPOSIT_STATES } from '../domain/deposit.ts';
 import { oneOf, text, wholeNumber } from './arguments.ts';
 import { addClaimCommand } from './claim.ts';
@@ -7,8 +8,6 @@ import { answering, group, leaf } from './run.ts';
 import { facts, plain, table } from './table.ts';
 
 const MAX_LISTED = 1_000;
-const MAX_NAME = 120;
-const MAX_REASON = 500;
 
 /** `deposit`. */
 export function addDepositCommands(program: Command): void {
@@ -28,7 +27,9 @@ export function addDepositCommands(program: Command): void {
 }
 
 function decision(command: Command): Command {
-  return command.requiredOption('--by <name>', 'who decided', text(MAX_NAME)).requiredOption('--reason <text>', 'why', text(MAX_REASON));
+  return command
+    .requiredOption('--by <name>', 'who decided', text(DECISION_LIMITS.name))
+    .requiredOption('--reason <text>', 'why', text(DECISION_LIMITS.reason));
 }
 
 type Filters = {

@@ -4,7 +4,7 @@ import { Deposit, DepositAddress, DepositAttribution } from '../../db/entities/i
 import type { Em } from '../../db/orm.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { homeOf } from '../../domain/ledger.ts';
-import { depositIdOf } from '../deposits/identity.ts';
+import { depositIdOf, idOfTransfer } from '../deposits/identity.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payments/money.ts';
 import type { Tx } from '../transact.ts';
@@ -74,14 +74,10 @@ async function attributedIn(em: Em, network: Network, block: ScannedBlock): Prom
 type Known = ReadonlyMap<string, Deposit>;
 
 async function lockDeposits(em: Em, network: Network, block: ScannedBlock, evidence: readonly DepositAttribution[]): Promise<Known> {
-  const ids = [...evidence.map((row) => row.depositId), ...block.transfers.map((transfer) => idOf(network, transfer))];
+  const ids = [...evidence.map((row) => row.depositId), ...block.transfers.map((transfer) => idOfTransfer(network, transfer))];
   const options = { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE } as const;
   const rows = await em.find(Deposit, { id: { $in: [...new Set(ids)] } }, options);
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-function idOf(network: Network, { txHash, to, currency }: Transfer): string {
-  return depositIdOf({ mode: 'live', network, transactionHash: txHash, addressKey: addressKeyOf(to), currency });
 }
 
 type Facts = { readonly evidence: readonly DepositAttribution[]; readonly known: Known };
@@ -94,7 +90,7 @@ async function prove(tx: Tx, deps: Deps, asked: Asked, { evidence, known }: Fact
   const unshown: Transfer[] = [];
   for (const deposit of known.values()) {
     if (!attributed.has(deposit.id) || deposit.blockHash !== block.hash || !asked.isWhole(deposit)) continue;
-    const transfer = block.transfers.find((one) => idOf(network, one) === deposit.id);
+    const transfer = block.transfers.find((one) => idOfTransfer(network, one) === deposit.id);
     deposit.provenUnits = transfer?.amountUnits ?? 0n;
     if (deposit.provenUnits === deposit.amountUnits) continue;
     const facts = { depositId: deposit.id, credited: deposit.amountUnits.toString(), proven: deposit.provenUnits.toString() };
@@ -106,7 +102,7 @@ async function prove(tx: Tx, deps: Deps, asked: Asked, { evidence, known }: Fact
   }
   await tx.em.flush();
   return {
-    record: block.transfers.filter((transfer) => !closed.has(idOf(network, transfer))),
+    record: block.transfers.filter((transfer) => !closed.has(idOfTransfer(network, transfer))),
     shown: { ...block, transfers: [...block.transfers, ...unshown] },
   };
 }
@@ -152,7 +148,7 @@ async function withinRoom(tx: Tx, deps: Deps, asked: Asked, { transfers, evidenc
     const isBound = (row: Place & Bound): boolean => isAt(place, row) && row.foundNumber != null && row.foundNumber >= block.number;
     const bounds = [...evidence, ...(asked.bounds ?? [])].filter(isBound);
     const addedOf = (one: Transfer, id: string): bigint => addedBy(asked, one, known.get(id)) - (aside.get(id) ?? 0n);
-    const added = new Map(ofOne.map((one) => [one, addedOf(one, idOf(network, one))]));
+    const added = new Map(ofOne.map((one) => [one, addedOf(one, idOfTransfer(network, one))]));
     const sum = [...added.values()].reduce((total, units) => total + units, 0n);
     const room = sum > 0n ? await roomOf(deps, tx.em, place, bounds) : undefined;
     let over = room === undefined ? 0n : sum - room;

@@ -22,7 +22,7 @@ export async function unprovenAt(
  * Marks deposits as verified whose address holds exactly what the ledger says, with them: the balance proves what a second trace would have.
  * One whose amount is put right at this very moment is none of them: it was not part of that sum. Returns how many.
  */
-export async function proveByBalance(em: Em, deps: Deps, unproven: readonly Unproven[]): Promise<number> {
+export async function proveByAgreement(em: Em, deps: Deps, unproven: readonly Unproven[]): Promise<number> {
   if (unproven.length === 0) return 0;
   const now = deps.now();
   const rows = await em.execute<{ id: string }[]>(

@@ -2,7 +2,7 @@ import type { ScannedBlock, Transfer } from '../../chain/port.ts';
 import { type Deposit, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
-import { depositIdOf } from '../deposits/identity.ts';
+import { idOfTransfer } from '../deposits/identity.ts';
 import { currentPrice } from '../deposits/price.ts';
 import { recordDeposits } from '../deposits/record.ts';
 import type { Deps } from '../deps.ts';
@@ -65,7 +65,7 @@ async function sortOut(em: Em, deps: Deps, { network, block, claimed, adrift }: 
   for (const transfer of transfers) {
     const owner = owners.get(addressKeyOf(transfer.to));
     if (!owner) continue;
-    const before = known.get(idOf(network, transfer));
+    const before = known.get(idOfTransfer(network, transfer));
     // What was announced as a deposit stays one, however little of it is left.
     if (!before && claimed !== transfer.txHash && isDust(deps, network, transfer)) dust.push(transfer);
     else if (owner.mode === 'test') onTest.push(transfer);
@@ -81,16 +81,13 @@ async function ownersOf(em: Em, network: Network, transfers: readonly Transfer[]
   return new Map(rows.map((row) => [row.addressKey, row]));
 }
 
-const idOf = (network: Network, { txHash, to, currency }: Transfer): string =>
-  depositIdOf({ mode: 'live', network, transactionHash: txHash, addressKey: addressKeyOf(to), currency });
-
 type Known = { readonly id: string; readonly block_hash: string | null; readonly amount_units: string };
 
 async function knownOf(em: Em, network: Network, transfers: readonly Transfer[]): Promise<ReadonlyMap<string, Known>> {
   if (transfers.length === 0) return new Map();
   const rows = await em.execute<Known[]>(
     `select id, block_hash, amount_units::text as amount_units from deposits where id = any(string_to_array(?, ',')::uuid[])`,
-    [transfers.map((transfer) => idOf(network, transfer)).join(',')],
+    [transfers.map((transfer) => idOfTransfer(network, transfer)).join(',')],
   );
   return new Map(rows.map((row) => [row.id, row]));
 }

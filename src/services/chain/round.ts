@@ -3,7 +3,7 @@ import { BalanceDifference, BalanceRound, type ChainCursor, DepositAddress } fro
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { fitted } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
-import { proveByBalance, unprovenAt } from './balance-proof.ts';
+import { proveByAgreement, unprovenAt } from './balance-proof.ts';
 import { readCursor } from './cursor.ts';
 import { type Compared, keepComparison } from './differences.ts';
 import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected.ts';
@@ -86,7 +86,7 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
           await keepComparison(em, deps, compared);
       }
     }
-    await proveByBalance(
+    await proveByAgreement(
       em,
       deps,
       unproven.filter((one) => agreeing.has(one.addressKey)),

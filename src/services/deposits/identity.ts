@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Transfer } from '../../chain/port.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
+import { addressKeyOf } from '../chain/address-key.ts';
 
 export type DepositKey = {
   readonly mode: Mode;
@@ -15,6 +17,11 @@ export type DepositKey = {
  */
 export function depositIdOf(key: DepositKey): string {
   return idFrom(['deposit', key.mode, key.network, key.transactionHash, key.addressKey, key.currency]);
+}
+
+/** The id of the deposit that a transfer on a chain is, or becomes. */
+export function idOfTransfer(network: Network, { txHash, to, currency }: Pick<Transfer, 'txHash' | 'to' | 'currency'>): string {
+  return depositIdOf({ mode: 'live', network, transactionHash: txHash, addressKey: addressKeyOf(to), currency });
 }
 
 /** The UUID (version 8) of a thing that is known by words alone: the same words, the first of them its kind, always give the same id. */
