@@ -62,8 +62,13 @@ describe('repair and alarms among many rows', function () {
       // The months ahead are empty, and may be read anyhow.
       const [{ month } = { month: '' }] = await deps.orm.em.fork().execute<{ month: string }[]>(MONTH_SQL);
       const found = await plan(sql, [...params]);
-      expect(found, sql).to.contain(`using ${month}_due_index on ${month} `).and.not.contain(`Seq Scan on ${month} `);
+      expect(found, sql).to.not.contain(`Seq Scan on ${month} `);
     }
+  });
+
+  it('has the index of due webhooks in every month', async () => {
+    const sql = `select indisvalid as whole from pg_index where indexrelid = 'webhook_deliveries_due_index'::regclass`;
+    expect(await deps.orm.em.fork().execute(sql)).to.deep.equal([{ whole: true }]);
   });
 
   it('takes the first due messages of the outbox by an index, whatever waits behind them', async () => {
