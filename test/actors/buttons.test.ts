@@ -160,7 +160,8 @@ describe('no button of the Web UI', function () {
     await ui.requestCancellation();
     await ui.completeActivity(STEP, UNREADABLE[0]);
     await step(ui);
-    expect(await ui.taskAttempts()).to.be.at.most(1);
+    // One may have been given up by a busy machine; code that fails is tried again for ever.
+    await eventually('a task that does not fail', async () => (await ui.taskAttempts()) <= 1, 30_000);
     await live.chain.mine(6);
     await live.eventOf('deposit.completed', hash);
   });

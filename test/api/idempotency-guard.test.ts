@@ -230,6 +230,8 @@ describe('a use case under an Idempotency-Key', function () {
       const order = arrived === 0 ? ids : [...ids].reverse();
       arrived += 1;
       await transact(deps, async ({ em }) => {
+        // Long before the wait for a lock is given up.
+        await em.execute("set local deadlock_timeout = '50ms'");
         await em.execute(...update(order[0]));
         if (arrived === 2) both.resolve();
         await both.promise;
