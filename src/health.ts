@@ -48,10 +48,10 @@ async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<Pick<
 
 /** A chain that stands is a reason; whatever else waits for a person is a note, because another process would not do better. */
 async function alarmsOf({ deps }: Gateway, startedAt: Date): Promise<Pick<Readiness, 'reasons' | 'notes'>> {
-  const alarms = await within(DATABASE_WITHIN_MS, readAlarms(deps)).catch(() => undefined);
-  if (!alarms) return { reasons: [], notes: ['the alarms could not be read in time; "doctor" shows them'] };
+  // Each by itself: a part of the database that is slow hides no chain that stands.
+  const alarms = await readAlarms(deps, (reading) => within(DATABASE_WITHIN_MS, reading));
   const raised = alarms.filter(({ count }) => count !== 0);
-  const sentence = ({ reason, action }: Alarm): string => `${reason}; ${action}`;
+  const sentence = ({ kind, count, reason, action }: Alarm): string => `${count === undefined ? `${kind} ` : ''}${reason}; ${action}`;
   // After a start the watcher has a moment to go on from where the one before it stopped.
   const settled = deps.now().getTime() - startedAt.getTime() >= SETTLED_AFTER_MS;
   return {

@@ -81,6 +81,27 @@ describe('health and metrics', function () {
     expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200, 503]));
   });
 
+  it('tell of a chain that stands also while another alarm cannot be read', async () => {
+    const stop = { number: 7, tries: 3, since: new Date(Date.now() - 60_000), reason: 'planted', action: 'see to it' };
+    await beside.em.fork().execute(
+      `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number,
+         finalized_number, moved_at, finalized_moved_at, polled_at, stops, version, created_at)
+       values ('bsc', 1, 7, '0x', 0, 0, 9, 0, now(), now(), now() + interval '1 hour', ?::jsonb, 1, now())`,
+      [JSON.stringify({ 'first read': stop })],
+    );
+    const em = beside.em.fork();
+    await em.begin();
+    await em.execute('lock table payment_links in access exclusive mode');
+    try {
+      const told = async () => (await call(`${origin}/health/ready`)).body;
+      await eventually('the reason', async () => String((await told())['reasons']).includes('the first read of bsc stands at 7'));
+      expect(String((await told())['notes'])).to.include('payment_links could not be read');
+    } finally {
+      await em.rollback();
+      await beside.em.fork().execute('delete from chain_cursors');
+    }
+  });
+
   it('say what is true now, once those of before are a second old', async () => {
     const reasons = async () => (await call(`${origin}/health/ready`)).body['reasons'];
     await eventually('the reason of a chain that nobody reads', async () => String(await reasons()).includes('bsc was never read'));

@@ -30,8 +30,12 @@ const OUTBOX_AFTER_MS = 60_000;
 /**
  * Every kind of alarm, from rows alone: what the actors, workers and the watcher should have written down, and did not. Metrics, readiness,
  * `doctor` and `deposit stuck` are views of this. Cheap at any size: each question is answered by an index and has a limit. Never throws.
+ * `limited` can refuse one that takes too long: it counts as one that could not be read, and the others are told.
  */
-export async function readAlarms(deps: Deps): Promise<Alarm[]> {
+export async function readAlarms(
+  deps: Deps,
+  limited: (reading: Promise<Omit<Alarm, 'kind'>>) => Promise<Omit<Alarm, 'kind'>> = (reading) => reading,
+): Promise<Alarm[]> {
   const parts: Readonly<Record<AlarmKind, (deps: Deps) => Promise<Omit<Alarm, 'kind'>>>> = {
     chain: chainAlarm,
     balances: balanceAlarm,
@@ -44,7 +48,7 @@ export async function readAlarms(deps: Deps): Promise<Alarm[]> {
   return await Promise.all(
     ALARM_KINDS.map(async (kind) => {
       try {
-        return { kind, ...(await parts[kind](deps)) };
+        return { kind, ...(await limited(parts[kind](deps))) };
       } catch (error) {
         deps.log.warn({ err: error, kind }, 'a kind of alarm could not be read');
         const reason = `could not be read: ${error instanceof Error ? error.message : String(error)}`;
