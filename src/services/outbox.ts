@@ -90,12 +90,14 @@ export async function performOutbox(
   const everything = options.quarantined === 'all';
   const seldom = everything ? [] : await take(deps, 'seldom', QUARANTINE_BATCH);
   const sum = await performTaken(deps, [...fresh, ...tried, ...seldom]);
-  for (let after = '0'; everything && !sum.away; ) {
+  for (let after = '0'; everything; ) {
     const page = await takePage(deps, after);
-    const { performed, failed, away } = await performTaken(deps, page);
-    Object.assign(sum, { performed: sum.performed + performed, failed: sum.failed + failed, away });
+    const { performed, failed, answered } = await performTaken(deps, page);
+    sum.performed += performed;
+    sum.failed += failed;
     after = page.at(-1)?.id ?? after;
-    if (page.length < BATCH) break;
+    // One message without an answer is no sign that Temporal is away; a page without any is.
+    if (page.length < BATCH || !answered) break;
   }
   return { performed: sum.performed, failed: sum.failed };
 }
@@ -163,7 +165,8 @@ async function takePage(deps: Deps, after: string): Promise<Taken[]> {
 
 const inOrder = (rows: Taken[]): Taken[] => rows.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
 
-async function performTaken(deps: Deps, rows: readonly Taken[]): Promise<{ performed: number; failed: number; away: boolean }> {
+async function performTaken(deps: Deps, rows: readonly Taken[]): Promise<{ performed: number; failed: number; answered: boolean }> {
+  let answered = false;
   let performed = 0;
   let failed = 0;
   let away = false;
@@ -174,6 +177,7 @@ async function performTaken(deps: Deps, rows: readonly Taken[]): Promise<{ perfo
       if (outcome === 'performed') performed += 1;
       else failed += 1;
       if (outcome === 'away') away = true;
+      else answered = true;
       if (away && queue.length > 0) {
         // One that does not answer is enough to know it: the others wait for their turn, and none of them has failed.
         const rest = queue.splice(0).map(({ id }) => id);
@@ -183,7 +187,7 @@ async function performTaken(deps: Deps, rows: readonly Taken[]): Promise<{ perfo
     }
   };
   await Promise.all(Array.from({ length: PARALLEL_STARTS }, worker));
-  return { performed, failed, away };
+  return { performed, failed, answered };
 }
 
 async function performLeased(deps: Deps, row: Taken): Promise<'performed' | 'refused' | 'away'> {

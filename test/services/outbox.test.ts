@@ -82,6 +82,23 @@ describe('the outbox', function () {
     expect(await left()).to.have.members(refused);
   });
 
+  it('tries the quarantine in a repair although one message is never answered', async () => {
+    const silent = `silent-${now.getTime()}`;
+    const cured = Array.from({ length: 150 }, (_, index) => `cured-beside-${index}-${now.getTime()}`);
+    for (const id of [silent, ...cured]) await put(id);
+    await deps.orm.em
+      .fork()
+      .execute('update outbox set tries = 10, refusals = 10, quarantined_at = ? where workflow_id <> ?', [now, silent]);
+    pass(10);
+    const start: typeof link.actors.start = async (id, ...rest) => {
+      if (id === silent) throw new Error('4 DEADLINE_EXCEEDED');
+      await link.actors.start(id, ...rest);
+    };
+    const answer = await performOutbox({ ...deps, actors: { ...link.actors, start } }, { quarantined: 'all' });
+    expect(answer).to.deep.equal({ performed: cured.length, failed: 1 });
+    expect(await left()).to.deep.equal([silent]);
+  });
+
   it('performs new messages although hundreds that failed are due before them, and those as well', async () => {
     const failed = Array.from({ length: 150 }, (_, index) => `failed-${index}-${now.getTime()}`);
     const message = { workflowType: 'nobodyRunsIt', args: [], summary: 'a test' } as never;
