@@ -36,7 +36,7 @@ export type TestApiOptions = {
   readonly deps?: Partial<Deps>;
   readonly routes?: readonly Route[];
   readonly poolSize?: number;
-  /** 1.5 s for an API where absent: less than it has for an answer. Services have five. */
+  /** 1.5 s for an API where absent: less than it has for an answer. Services have what they have in production. */
   readonly statementTimeoutMs?: number;
   readonly actors?: ActorPort;
   /** The contract's own numbers where a member is absent; without this, so much that no test meets a limit by chance. */
@@ -99,7 +99,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
 
 /** What the services need, over a database that exists. */
 export async function testDeps(url: string, lines: LoggedLine[], options: TestApiOptions = {}): Promise<Deps> {
-  const { poolSize = 10, statementTimeoutMs = 5_000 } = options;
+  const { poolSize = 10, statementTimeoutMs = 15_000 } = options;
   const orm = await openOrm({ url, poolSize, applicationName: 'test', statementTimeoutMs });
   return {
     orm,
