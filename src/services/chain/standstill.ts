@@ -25,6 +25,8 @@ const ROUND_AFTER_MS = 3 * 60 * 60_000;
 const FINALITY_AFTER_MS = 3 * 60_000;
 /** Finality follows the head at some distance also where all is well. */
 const FINALITY_BEHIND = 100;
+const COMPARE_FINAL =
+  'compare what each endpoint names as final with an explorer, take the one that is wrong out of the RPC URLs and restart the worker';
 const LOOK_AT_WORKER =
   'see that a worker runs and reaches PostgreSQL and its RPC endpoints ("doctor" tells); it goes on from there by itself';
 
@@ -84,7 +86,12 @@ function secondRead(cursor: ChainCursor, now: number): Standstill | undefined {
     cursor.scannedNumber < cursor.finalizedNumber ? cursor.scannedMovedAt.getTime() : 0,
   );
   const sinceMs = now - movedAt;
-  return sinceMs < STANDS_AFTER_MS ? undefined : { ...at, sinceMs, reason: cursor.fault ?? null, action: LOOK_AT_WORKER };
+  if (sinceMs < STANDS_AFTER_MS) return undefined;
+  // What is final was read twice all the same: it is the endpoints' word for it that the chain does not fit.
+  const isRead = cursor.rereadNumber >= cursor.finalizedNumber && now - cursor.polledAt.getTime() < STANDS_AFTER_MS;
+  if (!isRead || cursor.fault != null) return { ...at, sinceMs, reason: cursor.fault ?? null, action: LOOK_AT_WORKER };
+  const reason = `the blocks up to ${cursor.rereadNumber} are read, and the chain that is followed does not run through what its endpoints name as final`;
+  return { ...at, sinceMs, reason, action: COMPARE_FINAL };
 }
 
 function rollBackOf(cursor: ChainCursor, now: number): Standstill | undefined {
@@ -98,9 +105,9 @@ function rollBackOf(cursor: ChainCursor, now: number): Standstill | undefined {
 function finality(cursor: ChainCursor, now: number): Standstill | undefined {
   const sinceMs = now - cursor.finalizedMovedAt.getTime();
   if (cursor.headNumber <= cursor.finalizedNumber + FINALITY_BEHIND || sinceMs <= FINALITY_AFTER_MS) return undefined;
-  const reason = `blocks come up to ${cursor.headNumber}, and no endpoint names one of them as final`;
+  const reason = `blocks come up to ${cursor.headNumber}, and its endpoints, or one of two, name none after ${cursor.finalizedNumber} as final`;
   const action =
-    'see with an explorer whether the chain itself is not final; if it is, add an RPC endpoint that tells which block is final ("doctor" says which do) and restart the worker';
+    'see with an explorer whether the chain itself is not final; if it is, take the endpoint that stands still out of the RPC URLs (the log names it), or add one that tells which block is final ("doctor" says which do), and restart the worker';
   return { network: cursor.network, part: 'finality', number: cursor.finalizedNumber, sinceMs, reason, action };
 }
 
