@@ -8,7 +8,11 @@ export type BlockRef = { readonly number: number; readonly hash: string; readonl
 export type NamedBlock = BlockRef & { readonly host: string };
 
 /** A block that was named as final, and what a second endpoint names, where one tells it: the lower one with the higher one as `second`. */
-export type FinalBlock = NamedBlock & { readonly second?: NamedBlock };
+export type FinalBlock = NamedBlock & {
+  readonly second?: NamedBlock;
+  /** Another endpoint was asked, and is slow: nothing is verified on this one's word yet. */
+  readonly isAwaited?: true;
+};
 
 /**
  * What one endpoint says of a height. Only another hash speaks against a block: `above its head` and `not there` (pruned, or a node behind

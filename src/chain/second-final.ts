@@ -14,6 +14,8 @@ export type SecondFinalOptions = {
 /** New blocks come first: nobody is waited for any longer, and one that did not answer in time is left alone for a while. */
 const WAIT_MS = 500;
 const REST_MS = 10_000;
+/** But nothing is verified meanwhile: what one that is only slow does not call final may be an orphan. */
+const PATIENCE_MS = 5_000;
 /** Nor for longer than this while the answer before can still be used. */
 const SHORT_WAIT_MS = 75;
 /** An answer is a witness for this long. */
@@ -41,6 +43,7 @@ export function createSecondFinal({ rpc, ask, now, report }: SecondFinalOptions)
   let restUntil = Number.NEGATIVE_INFINITY;
   const say = sayings(rpc.name, report);
   let asked: number | undefined;
+  let aloneSince: number | undefined;
 
   const askOn = async (session: RpcSession, first: NamedBlock): Promise<Witness | undefined> => {
     const block = await ask(session, 'finalized');
@@ -89,6 +92,9 @@ export function createSecondFinal({ rpc, ask, now, report }: SecondFinalOptions)
         if (!inTime && !isAtHand) restUntil = now() + REST_MS;
       }
       const second = witnessFor(first);
+      if (second) aloneSince = undefined;
+      else aloneSince ??= now();
+      if (asking && aloneSince !== undefined && now() - aloneSince < PATIENCE_MS) return { ...first, isAwaited: true };
       say(first, second);
       if (!second) return first;
       return second.number < first.number ? { ...second, second: first } : { ...first, second };

@@ -137,6 +137,23 @@ describe('what a single endpoint names as final', function () {
       second().fault = undefined;
     });
 
+  it('verifies nothing while the other one is slow to tell, and all of it once that has told', async () => {
+    const gate = Promise.withResolvers<void>();
+    second().fault = finality(async (block) => {
+      await gate.promise;
+      return block;
+    });
+    const before = await verified();
+    const hash = await pay(live.chain.accounts[0]);
+    await live.chain.mine(30);
+    for (let looks = 0; looks < 3; looks++) await look();
+    expect(await verified()).to.equal(before);
+    expect(await advanced(hash)).to.equal('waits');
+    gate.resolve();
+    await settled();
+    expect(await advanced(hash)).to.equal('completed');
+  });
+
   it('is forgotten with the next answer, where it was absurdly high: blocks at the head do not wait for traces elsewhere', async () => {
     const payer = await live.chain.deploy(testContracts().Payer);
     await live.chain.send({ to: payer.address, valueUnits: 100n });

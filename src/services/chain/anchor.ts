@@ -26,10 +26,10 @@ const MAX_LINKS = 10_000;
 
 /**
  * Holds a block that was named as final against the one that was kept at its height. Where two endpoints named one, the kept chain has to run
- * through both of them, and the lower one is the anchor: above it only one of them has said anything.
+ * through both of them, and the lower one is the anchor: above it only one of them has said anything. While another one is waited for, nothing anchors.
  */
 export async function judgeFinal(deps: Deps, cursor: ChainCursor, final: FinalBlock): Promise<Judgement> {
-  let isKnown = true;
+  let isKnown = final.isAwaited !== true;
   for (const block of final.second ? [final, final.second] : [final]) {
     const ours = block.number > cursor.scannedNumber ? undefined : await keptHash(deps, cursor.network, block.number);
     if (ours !== undefined && ours !== block.hash) return { kind: 'differs', block };

@@ -111,7 +111,8 @@ async function anchorOf(deps: Deps, chain: FollowedChain, final: FinalBlock): Pr
   const cursor = await cursorOf(deps, chain.reader);
   // Kept until the blocks below it are read: in a backlog the newest final block is always further than what was read.
   // A lower one takes its place: the block that was named far above the chain once is never reached.
-  if (topOf(final) > cursor.scannedNumber && final.number < (chain.named?.number ?? Number.POSITIVE_INFINITY)) chain.named = final;
+  if (!final.isAwaited && topOf(final) > cursor.scannedNumber && final.number < (chain.named?.number ?? Number.POSITIVE_INFINITY))
+    chain.named = final;
   const reached = [chain.named, final].filter((named) => named !== undefined && topOf(named) <= cursor.scannedNumber);
   if (chain.named && reached.includes(chain.named)) delete chain.named;
   let anchor: Anchor | undefined;
