@@ -168,7 +168,11 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
       ...{ env: await serverEnv(options, port), logFile: join(dataDir, 'temporal.log'), stopTimeoutMs: STOP_TIMEOUT_MS },
     });
     await waitUntilReady(child, { name: 'the Temporal server', timeoutMs: START_TIMEOUT_MS, ready: () => serves(port) });
-    await prepareNamespace(port, namespace);
+    // One that runs but could not be prepared, because PostgreSQL went away just then, would keep its port from the next try.
+    await prepareNamespace(port, namespace).catch(async (error: unknown) => {
+      await child.kill();
+      throw error;
+    });
     log(`Temporal server on 127.0.0.1:${port}, stores in PostgreSQL`);
     const { pid, stop, kill, pause, resume } = child;
     return { address: `127.0.0.1:${port}`, port, namespace, pid, stop, kill, pause, resume };
