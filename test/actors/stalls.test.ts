@@ -87,7 +87,7 @@ describe('a chain that is late', function () {
     const state = await eventually('a readiness that degrades', async () => !(await readyState()).ready && (await readyState()));
     expect(state.reasons).to.have.length(1);
     expect(state.reasons[0]).to.match(
-      new RegExp(`^the finality of bsc stands at ${final} for \\d{3} s: blocks come up to \\d+, and no endpoint`),
+      new RegExp(`^the finality of bsc stands at ${final} for \\d{3} s: blocks come up to \\d+, and its endpoints`),
     );
     try {
       Object.assign(deps.settings, { stuckAfterMs: 1_000 });

@@ -141,7 +141,7 @@ describe('alarms', function () {
     const found = await alarm('chain');
     expect(found).to.include({ count: 1, urgent: true });
     expect(found?.reason).to.match(/^the finality of bsc stands at 390 for 181 s: blocks come up to 500/);
-    expect(found?.action).to.contain('add an RPC endpoint that tells which block is final');
+    expect(found?.action).to.contain('add one that tells which block is final');
     await chainAt(480, 390);
     await shop.sql('update chain_cursors set finalized_moved_at = ?', [new Date(shop.clock.now.getTime() - 181_000)]);
     expect(await count('chain'), 'as far behind as it always is').to.equal(0);
