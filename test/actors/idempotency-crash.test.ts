@@ -23,7 +23,7 @@ type Shop = { readonly merchantId: string; readonly key: string; readonly custom
  * sent again with its key until it is answered: each has happened once, and the answer tells of what did happen.
  */
 describe('requests with an Idempotency-Key whose process dies', function () {
-  this.timeout(300_000);
+  this.timeout(900_000);
   let database: Awaited<ReturnType<typeof freshDatabase>>;
   let deps: Deps;
   let shop: Shop;

@@ -17,3 +17,11 @@ export async function mochaGlobalSetup(): Promise<void> {
 export async function mochaGlobalTeardown(): Promise<void> {
   await stopParts();
 }
+
+/** The limits that tests name are for a quiet machine. A busy one gets three times as long: they only end what hangs. */
+export const mochaHooks = {
+  beforeEach(this: Mocha.Context): void {
+    const test = this.currentTest;
+    if (test) test.timeout(3 * test.timeout());
+  },
+};
