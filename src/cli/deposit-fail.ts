@@ -4,9 +4,10 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
+import type { Deposit } from '../db/entities/index.ts';
 import { WAITING_STATES } from '../domain/deposit.ts';
 import { OperatorError } from '../errors.ts';
-import { workflowIdOf } from '../services/deposits/actor-message.ts';
+import { depositWake, workflowIdOf } from '../services/deposits/actor-message.ts';
 import { type Decision, DecisionRefused, failDeposit, refusalToFail } from '../services/deposits/operator.ts';
 import { requireDeposit } from './deposit-reads.ts';
 import { type CommandGateway, reasonOf, requireTemporal } from './ground.ts';
@@ -17,22 +18,31 @@ export type Failed = { readonly deposit_id: string; readonly status: string; rea
 
 /**
  * Fails a deposit by an operator's decision. An open deposit is asked through its actor, which may be in the middle of a step; where
- * no actor runs, or the deposit is completed already, the row is changed directly and the outbox starts what has to follow.
+ * no actor runs, or the deposit is completed already, the row is changed directly and the outbox starts what has to follow. So it is where
+ * the actor cannot answer, because it is paused or its code fails; a new one takes its place.
  */
 export async function failByOperator(gateway: CommandGateway, decision: Decision): Promise<Failed> {
   const { deps } = gateway;
   const before = await requireDeposit(deps, decision.depositId);
   const refusal = refusalToFail(before);
   if (refusal) throw new DecisionRefused(refusal);
-  if (!WAITING_STATES.includes(before.status) || !(await askActor(gateway, workflowIdOf(before), decision))) {
-    await failDeposit(deps, decision);
-  }
+  const asked = WAITING_STATES.includes(before.status) ? await askActor(gateway, workflowIdOf(before), decision) : 'none runs';
+  if (asked !== 'done') await failDeposit(deps, decision);
   const after = await requireDeposit(deps, decision.depositId);
+  if (asked === 'it hangs') await replaceActor(gateway, after);
   return { deposit_id: after.id, status: after.status, failure_code: after.failureCode ?? null };
 }
 
-/** True when the actor has done it, false when none runs. Throws a refusal with the actor's own words, or because nobody answers. */
-async function askActor(gateway: CommandGateway, workflowId: string, { by, reason }: Decision): Promise<boolean> {
+/** Only so that none is left behind that never ends: the decision stands in the row, and what is to be sent in the outbox. */
+async function replaceActor({ deps }: CommandGateway, deposit: Deposit): Promise<void> {
+  const workflowId = workflowIdOf(deposit);
+  await deps.actors
+    ?.start(workflowId, depositWake(deposit), { anew: true })
+    .catch((error: unknown) => deps.log.warn({ err: error, workflowId }, 'the actor of a failed deposit could not be replaced'));
+}
+
+/** Throws a refusal with the actor's own words, or because nobody answers. */
+async function askActor(gateway: CommandGateway, workflowId: string, { by, reason }: Decision): Promise<'done' | 'none runs' | 'it hangs'> {
   const { temporal } = gateway;
   if (!temporal) {
     throw new OperatorError(
@@ -41,13 +51,14 @@ async function askActor(gateway: CommandGateway, workflowId: string, { by, reaso
     );
   }
   await requireTemporal(temporal);
-  const { client } = temporal.link;
+  const { client, actors } = temporal.link;
   try {
+    if (await actors.hangs(workflowId)) return 'it hangs';
     const handle = client.workflow.getHandle(workflowId);
     await client.withDeadline(Date.now() + UPDATE_WITHIN_MS, () => handle.executeUpdate('fail', { args: [{ by, reason }] }));
-    return true;
+    return 'done';
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
+    if (error instanceof WorkflowNotFoundError) return 'none runs';
     if (error instanceof WorkflowUpdateFailedError)
       throw new OperatorError(reasonOf(innermost(error)), 'Look at it with "gateway deposit show"', { cause: error });
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcServiceError(error)) {

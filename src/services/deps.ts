@@ -32,7 +32,7 @@ export interface ActorPort {
   wake(workflowId: string, activityId: string, otherwise: ActorMessage): Promise<void>;
   /** Which of these actors run, as of some seconds ago. */
   running(workflowIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Whether an actor is there and cannot go on by itself: its code fails, or somebody paused it. */
+  /** Whether an actor is there and cannot go on by itself: its code fails, somebody paused it, or the server lost its task. */
   hangs(workflowId: string): Promise<boolean>;
 }
 

@@ -6,6 +6,13 @@ const NOT_FOUND = 5;
 const FAILING_TRIES = 3;
 const RUNNING = 1;
 const PAUSED = 8;
+/** A task that nobody has taken; the number that the field has for it. */
+const TASK_SCHEDULED = 1;
+const TASK_SCHEDULED_EVENT = 5;
+const UNPAUSED_EVENT = 59;
+const EVENTS_AT_A_TIME = 100;
+/** More events than this do not come behind a task that waits, unless somebody floods the actor with signals. */
+const EVENTS_LOOKED_AT = 2_000;
 
 /** Which of these actors run. As visibility has it: one that has just started or ended may be told as before. */
 export async function runningOf(client: Client, workflowIds: readonly string[]): Promise<ReadonlySet<string>> {
@@ -18,15 +25,39 @@ export async function runningOf(client: Client, workflowIds: readonly string[]):
   return running;
 }
 
-/** Whether an actor is there and cannot go on: its code fails again and again (after an upgrade, say), or it is paused as a whole. */
+/**
+ * Whether an actor is there and cannot go on: its code fails again and again (after an upgrade, say), it is paused as a whole, or its task
+ * was lost: a server up to 1.31.2 forgets the task that waits while somebody presses Pause and Unpause, and then makes no other (repaired
+ * by temporalio/temporal#10980).
+ */
 export async function hangs(client: Client, namespace: string, workflowId: string): Promise<boolean> {
   try {
     const found = await client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
     const status: number | null | undefined = found.workflowExecutionInfo?.status;
     if (status === PAUSED) return true;
-    return status === RUNNING && (found.pendingWorkflowTask?.attempt ?? 0) >= FAILING_TRIES;
+    if (status !== RUNNING || !found.pendingWorkflowTask) return false;
+    const { attempt, state } = found.pendingWorkflowTask;
+    if ((attempt ?? 0) >= FAILING_TRIES) return true;
+    return Number(state) === TASK_SCHEDULED && (await wasUnpausedSinceItsTask(client, namespace, workflowId));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === NOT_FOUND) return false;
     throw error;
   }
+}
+
+/** A task that waits for a worker looks the same from outside, so the order of the events decides. */
+async function wasUnpausedSinceItsTask(client: Client, namespace: string, workflowId: string): Promise<boolean> {
+  let nextPageToken = new Uint8Array();
+  for (let looked = 0; looked < EVENTS_LOOKED_AT; looked += EVENTS_AT_A_TIME) {
+    const page = await client.workflowService.getWorkflowExecutionHistoryReverse({
+      ...{ namespace, execution: { workflowId }, maximumPageSize: EVENTS_AT_A_TIME, nextPageToken },
+    });
+    for (const { eventType } of page.history?.events ?? []) {
+      if (Number(eventType) === UNPAUSED_EVENT) return true;
+      if (Number(eventType) === TASK_SCHEDULED_EVENT) return false;
+    }
+    nextPageToken = page.nextPageToken as typeof nextPageToken;
+    if (!nextPageToken?.length) return false;
+  }
+  return false;
 }
