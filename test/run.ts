@@ -94,15 +94,13 @@ async function runChecks(count: Count): Promise<void> {
   }
 }
 
-/** The titles in mocha's list of what failed, with the suites that they stand in. */
+/** The titles in mocha's list of what failed, with the suites that they stand in and the first line of the reason. */
 function failedNames(output: string): string[] {
   const list = output.slice(Math.max(0, output.search(/^ {2}\d+ failing$/m)));
-  return [...list.matchAll(/^ {2}\d+\) ((?:.+\n)+?.+):\n/gm)].map((match) =>
-    (match[1] as string)
-      .split('\n')
-      .map((line) => line.trim())
-      .join(' › '),
-  );
+  return [...list.matchAll(/^ {2}\d+\) ((?:.+\n)+?.+):\n\s*(.+)/gm)].map(([, title, reason]) => {
+    const path = (title as string).split('\n').map((line) => line.trim());
+    return `${path.join(' › ')}\n    ${reason}`;
+  });
 }
 
 /** Runs mocha and prints what it says to `write`. Whatever goes wrong beside the tests counts as one that failed. */

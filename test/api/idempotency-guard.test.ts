@@ -225,6 +225,7 @@ describe('a use case under an Idempotency-Key', function () {
     for (const id of ids) await run(randomUUID(), (deps, merchantId) => customer(deps, merchantId, id));
     const both = Promise.withResolvers<void>();
     let arrived = 0;
+    let holding = 0;
     const update = (externalId: string | undefined) => ['update customers set name = name where external_id = ?', [externalId]] as const;
     const work: Deed = async (deps) => {
       const order = arrived === 0 ? ids : [...ids].reverse();
@@ -233,7 +234,9 @@ describe('a use case under an Idempotency-Key', function () {
         // Long before the wait for a lock is given up.
         await em.execute("set local deadlock_timeout = '50ms'");
         await em.execute(...update(order[0]));
-        if (arrived === 2) both.resolve();
+        // Only when each holds its row: one that began late would else find the other gone.
+        holding += 1;
+        if (holding === 2) both.resolve();
         await both.promise;
         await em.execute(...update(order[1]));
       });
