@@ -71,14 +71,15 @@ export async function lookAgain(
   for (let after = run.places.get(kind) ?? BEGINNING; ; ) {
     const page = await deps.orm.em.fork().execute<Place[]>(pageSql(rows, true), [after.at, after.id, before]);
     const wakes = page.length === 0 ? [] : await wakesOf(page.map(({ id }) => id));
+    after = page.length < PAGE ? BEGINNING : (page.at(-1) ?? BEGINNING);
+    // Before it is tried: a page of actors that never answer is not what every turn begins with.
+    run.places.set(kind, after);
     await each(
       run,
       wakes.filter(([id]) => !run.started.has(id)),
       (wake) => startOrRestart(deps, run, wake),
     );
     looked += wakes.length;
-    after = page.length < PAGE ? BEGINNING : (page.at(-1) ?? BEGINNING);
-    run.places.set(kind, after);
     if (after === BEGINNING || looked >= run.lookAtMost) return looked;
   }
 }

@@ -73,6 +73,20 @@ describe('behind more than a thousand rows', function () {
     expect(told).to.deep.equal([OF_LAST]);
   });
 
+  it('whose actors never answer, its actor is told in a later turn', async () => {
+    const places = new Map();
+    let turns = 0;
+    const hangs = async (): Promise<boolean> => {
+      if (turns <= 2) throw new Error('no answer');
+      return false;
+    };
+    for (turns = 1; turns <= 3; turns += 1) {
+      const turn = repairDeposits({ ...deps, actors: { ...actors, hangs } }, { ...turnOf(places), lookAtMost: 500 });
+      expect((await turn.catch((error: Error) => error))?.message).to.equal(turns <= 2 ? 'no answer' : undefined);
+    }
+    expect(told).to.include(OF_LAST);
+  });
+
   it('nobody is asked any more where Temporal is away', async () => {
     let asked = 0;
     const hangs = async (): Promise<boolean> => {
