@@ -20,7 +20,11 @@ export function tlsOf(databaseUrl: string): false | ConnectionOptions | undefine
   const url = new URL(databaseUrl);
   const given = [...url.searchParams.keys()];
   const unknown = given.find((name) => !PARAMETERS.includes(name));
-  if (unknown !== undefined) refuse(`must not have the parameter "${unknown}": only ${PARAMETERS.join(' and ')} are honoured`);
+  if (unknown !== undefined) {
+    // What does not look like a name may be the end of a password with a ? in it.
+    const named = /^[a-z_]{1,30}$/i.test(unknown) ? `the parameter "${unknown}"` : 'parameters that are none (a ? in the password is %3F)';
+    refuse(`must not have ${named}: only ${PARAMETERS.join(' and ')} are honoured`);
+  }
   if (new Set(given).size !== given.length) refuse('must name each parameter once');
   const mode = url.searchParams.get('sslmode');
   const file = url.searchParams.get('sslrootcert');

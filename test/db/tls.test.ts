@@ -130,5 +130,11 @@ describe('TLS to PostgreSQL', function () {
         .and.not.contain('hunter2');
     }
     expect(refusal('sslmode=verify-full&sslrootcert=system')).to.equal('taken');
+    // What stands behind a ? may be the end of a password.
+    for (const query of ['12/ab@db/gateway', 's3cret!', '%20', 'a'.repeat(31)]) {
+      const said = refusal(query);
+      expect(said).to.match(/^DATABASE_URL must not have parameters that are none \(a \? in the password is %3F\)/);
+      expect(said).not.to.contain(query.slice(0, 4));
+    }
   });
 });
