@@ -114,13 +114,17 @@ async function webhookAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
 }
 
 async function outboxAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
-  const { oldestMs, oldestError, quarantined } = await readOutbox(deps);
+  const { oldestMs, oldestError, quarantined, mayBeMore } = await readOutbox(deps);
   const [first] = quarantined;
   const waits = oldestMs > OUTBOX_AFTER_MS;
   if (!waits && !first) return WELL;
   const told = [
     ...(waits ? [`a message to an actor waits for ${seconds(oldestMs)}${oldestError ? ` (${oldestError})` : ''}`] : []),
-    ...(first ? [`Temporal refuses ${quarantined.length} messages for good, the first to ${first.workflowId}: ${first.error}`] : []),
+    ...(first
+      ? [
+          `Temporal refuses ${mayBeMore ? 'at least ' : ''}${quarantined.length} messages for good, the first to ${first.workflowId}: ${first.error}`,
+        ]
+      : []),
   ];
   const action = first
     ? 'do what the refusal says (a missing search attribute: start a worker of this version), then run "repair"'

@@ -107,6 +107,8 @@ export type OutboxState = {
   readonly oldestMs: number;
   readonly oldestError: string | null;
   readonly quarantined: readonly { readonly workflowId: string; readonly error: string }[];
+  /** Only the first of the quarantine were read. */
+  readonly mayBeMore: boolean;
 };
 
 /** Reads {@link OutboxState}, with at most 100 messages of the quarantine. */
@@ -128,6 +130,7 @@ export async function readOutbox(deps: Pick<Deps, 'orm' | 'now'>): Promise<Outbo
     oldestMs: Math.max(0, oldest?.ageMs ?? 0),
     oldestError: oldest?.error ?? null,
     quarantined: refused.map(({ workflowId, lastError }) => ({ workflowId, error: lastError ?? '' })),
+    mayBeMore: refused.length === BATCH,
   };
 }
 

@@ -1,5 +1,6 @@
 // An endpoint that shows one address something else than the chain holds, in ways that no count and no bloom gives away.
 import type { Fault } from '../support/fault-proxy.ts';
+import type { Row } from './following.ts';
 
 export type Log = { readonly topics: readonly string[]; readonly data: string; readonly logIndex?: string };
 type Receipt = { readonly logs: readonly Log[] };
@@ -57,3 +58,12 @@ export function lying(address: string, lie: Lie): Fault {
     return { json: { ...answer, result: { ...block, logsBloom: undefined, transactions: block.transactions.map(transaction) } } };
   };
 }
+
+/** A fault that says of what is final what `change` makes of it. */
+export const finality =
+  (change: (block: Row) => unknown): Fault =>
+  async (call, forward) => {
+    if (call.method !== 'eth_getBlockByNumber' || call.params[0] !== 'finalized') return undefined;
+    const answer = await forward();
+    return { json: { ...answer, result: await change(answer.result as Row) } };
+  };

@@ -7,7 +7,7 @@ import { createRpcPool } from '../../src/chain/rpc.ts';
 import type { RpcPoolOptions } from '../../src/chain/rpc-types.ts';
 import { startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../support/chain.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../support/fault-proxy.ts';
+import { type Fault, type FaultProxy, firstOf, type RpcCall, startFaultProxy } from '../support/fault-proxy.ts';
 import { changed } from './faults.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 
@@ -20,15 +20,6 @@ const lacking =
     if (call.method !== 'eth_getBlockReceipts') return undefined;
     const answer = error(call, code, message);
     return status === 200 ? answer : { status, body: JSON.stringify(answer.json) };
-  };
-const both =
-  (...faults: readonly Fault[]): Fault =>
-  async (call, forward) => {
-    for (const fault of faults) {
-      const answer = await fault(call, forward);
-      if (answer) return answer;
-    }
-    return undefined;
   };
 const LACKING = without('eth_getBlockReceipts', ...NO_TRACES);
 
@@ -92,7 +83,7 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
     ['a parameter it does not take', lacking(-32602, 'invalid argument 0: hex string has length 64, want 16')],
   ] as const) {
     it(`is read by batches of single receipts where it says ${name}, and the report says so once`, async () => {
-      lame.fault = both(fault, without(...NO_TRACES));
+      lame.fault = firstOf(fault, without(...NO_TRACES));
       const reader = readerOf([lame]);
       expect(await sumOf(reader)).to.deep.equal(COMPLETE);
       expect([singles(), posts() < 5]).to.deep.equal([61, true]);
@@ -142,7 +133,7 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
     ['never comes', (call) => (call.method === 'eth_getTransactionReceipt' ? 'hang' : undefined), /no answer within/],
   ] as readonly [string, Fault, RegExp][]) {
     it(`is not taken where a receipt ${name}`, async () => {
-      lame.fault = both(LACKING, fault);
+      lame.fault = firstOf(LACKING, fault);
       const failure = await readerOf([lame], { timeoutMs: 1_000 })
         .scan(number, watched, signal)
         .catch((one: unknown) => one);

@@ -7,18 +7,10 @@ import { eventually } from '../support/eventually.ts';
 import type { Fault } from '../support/fault-proxy.ts';
 import { frozenNode } from './branches.ts';
 import { type Following, NO_TRACES, type Row, startFollowing, without } from './following.ts';
+import { finality } from './lies.ts';
 
 const { signal } = new AbortController();
 const away: Fault = () => ({ status: 503, body: '' });
-/** What the node says of what is final, as this changes it. */
-const finality =
-  (change: (block: Row) => unknown): Fault =>
-  async (call, forward) => {
-    if (call.method !== 'eth_getBlockByNumber' || call.params[0] !== 'finalized') return undefined;
-    const answer = await forward();
-    return { json: { ...answer, result: await change(answer.result as Row) } };
-  };
-
 /** With two endpoints that answer, the word of one about what is final is not enough; with one that answers it has to be. */
 describe('what a single endpoint names as final', function () {
   this.timeout(120_000);

@@ -6,22 +6,13 @@ import type { ChainReader } from '../../src/chain/port.ts';
 import { createRpcPool } from '../../src/chain/rpc.ts';
 import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../support/chain.ts';
 import { testContracts } from '../support/chain-contracts.ts';
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { type Fault, type FaultProxy, firstOf, startFaultProxy } from '../support/fault-proxy.ts';
 import { NO_TRACES, without } from './following.ts';
 
 const { signal } = new AbortController();
 const alice = `0x${'a1'.repeat(20)}`;
 
 type Json = Record<string, unknown>;
-const both =
-  (...faults: readonly Fault[]): Fault =>
-  async (call, forward) => {
-    for (const fault of faults) {
-      const answer = await fault(call, forward);
-      if (answer) return answer;
-    }
-    return undefined;
-  };
 /** The answer to one method, without the blooms that would give it away. */
 const changed =
   (method: string, change: (result: unknown) => unknown): Fault =>
@@ -32,7 +23,7 @@ const changed =
   };
 const noBloom = (receipt: unknown): Json => ({ ...(receipt as Json), logsBloom: undefined });
 const everyReceipt = (change: (receipt: Json) => Json): Fault =>
-  both(
+  firstOf(
     changed('eth_getBlockReceipts', (list) => (list as Json[]).map((one) => change(noBloom(one)))),
     changed('eth_getTransactionReceipt', (one) => change(noBloom(one))),
   );
@@ -88,7 +79,7 @@ describe('an endpoint that shows something of a block twice', function () {
     ['a log', logs(twice), /shows log \d+ twice/],
     [
       'a transaction',
-      both(
+      firstOf(
         changed('eth_getBlockByNumber', doubled),
         changed('eth_getBlockReceipts', (all) => twice(all as Json[])),
       ),
@@ -117,7 +108,7 @@ describe('an endpoint that shows something of a block twice', function () {
   for (const [name, fault, reason] of CASES)
     for (const single of [false, true])
       it(`is not believed: ${name}${single ? ', receipt by receipt' : ''}; another endpoint is`, async () => {
-        liar.fault = both(single ? without('eth_getBlockReceipts') : () => undefined, fault);
+        liar.fault = firstOf(single ? without('eth_getBlockReceipts') : () => undefined, fault);
         expect(await sumsOf(readerOf(liar, honest))).to.deep.equal(TRUTH);
         const alone = await sumsOf(readerOf(liar)).catch((error: unknown) => error);
         expect(alone).to.be.instanceOf(RpcUnavailable);
@@ -130,7 +121,7 @@ describe('an endpoint that shows something of a block twice', function () {
     );
     expect(await sumsOf(readerOf(liar, honest))).to.deep.equal(TRUTH);
     expect(honest.calls.map(({ method }) => method)).to.include('trace_block');
-    liar.fault = both(liar.fault, without(...NO_TRACES.slice(1)));
+    liar.fault = firstOf(liar.fault, without(...NO_TRACES.slice(1)));
     expect(await sumsOf(readerOf(liar)), 'alone it shows none').to.deep.equal({ token: [40n], native: [3n] });
   });
 

@@ -5,18 +5,10 @@ import { lookAtChain } from '../../src/services/chain/follow.ts';
 import { standstills } from '../../src/services/chain/standstill.ts';
 import { TEST_CHAIN_ID } from '../support/chain.ts';
 import type { Fault } from '../support/fault-proxy.ts';
-import { type Following, type Row, startFollowing } from './following.ts';
+import { type Following, startFollowing } from './following.ts';
+import { finality } from './lies.ts';
 
 const { signal } = new AbortController();
-/** What a node says of what is final, as this changes it. */
-const finality =
-  (change: (block: Row) => unknown): Fault =>
-  async (call, forward) => {
-    if (call.method !== 'eth_getBlockByNumber' || call.params[0] !== 'finalized') return undefined;
-    const answer = await forward();
-    return { json: { ...answer, result: await change(answer.result as Row) } };
-  };
-
 /** A second endpoint that is slow, stands still or invents may cost little, and is named where it stops what is verified. */
 describe('a weak witness of what is final', function () {
   this.timeout(120_000);

@@ -20,6 +20,17 @@ type Reply = { id: unknown; result?: unknown; error?: unknown };
 /** Decides about one call; `forward` asks the real node. Returning undefined means "forward". */
 export type Fault = (call: RpcCall, forward: () => Promise<Reply>) => Promise<Answer | undefined> | Answer | undefined;
 
+/** The answer of the first of these that has one. */
+export const firstOf =
+  (...faults: readonly Fault[]): Fault =>
+  async (call, forward) => {
+    for (const fault of faults) {
+      const answer = await fault(call, forward);
+      if (answer) return answer;
+    }
+    return undefined;
+  };
+
 export type FaultProxy = {
   readonly url: string;
   /** Every method asked for, in order. */
