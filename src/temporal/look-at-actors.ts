@@ -26,15 +26,16 @@ export async function runningOf(client: Client, workflowIds: readonly string[]):
 }
 
 /**
- * Whether an actor is there and cannot go on: its code fails again and again (after an upgrade, say), it is paused as a whole, or its task
- * was lost: a server up to 1.31.2 forgets the task that waits while somebody presses Pause and Unpause, and then makes no other (repaired
- * by temporalio/temporal#10980).
+ * Whether an actor is there and cannot go on: its code fails again and again (after an upgrade, say), it is paused as a whole, or the server
+ * lost its way: up to 1.31.2 it forgets the task that waits while somebody presses Pause and Unpause, and makes no other
+ * (temporalio/temporal#10980); and where a task is under way at a Pause it calls the actor running, but holds its activities and knows of
+ * nothing to unpause (temporalio/temporal#10239).
  */
 export async function hangs(client: Client, namespace: string, workflowId: string): Promise<boolean> {
   try {
     const found = await client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
     const status: number | null | undefined = found.workflowExecutionInfo?.status;
-    if (status === PAUSED) return true;
+    if (status === PAUSED || (status === RUNNING && found.workflowExtendedInfo?.pauseInfo)) return true;
     if (status !== RUNNING || !found.pendingWorkflowTask) return false;
     const { attempt, state } = found.pendingWorkflowTask;
     if ((attempt ?? 0) >= FAILING_TRIES) return true;
