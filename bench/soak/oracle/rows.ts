@@ -38,14 +38,15 @@ export function readDepositAccounts({ sql }: Stage): Promise<DepositAccountRow[]
 }
 
 /**
- * Every delivery with what its attempts say. `taken_by` is the first that is known to be taken before another one began: a process that stood
- * still between the answer and its record writes it when somebody else has long sent the next.
+ * Every delivery with what its attempts say. `taken_by` is the first that was known to be taken in time, before another one could begin: a
+ * process that stood still between the answer and its record writes it when somebody else may have sent the next, and dates it before it
+ * is committed.
  */
 export function readDeliveries({ sql }: Stage): Promise<DeliveryRow[]> {
   return sql(
     `select d.id, d.event_id, w.url, d.status, count(a.number)::int as attempts,
        count(*) filter (where a.number is not null and a.finished_at is null)::int as open,
-       min(a.number) filter (where a.status_code between 200 and 299 and not exists (select 1 from webhook_attempts next
+       min(a.number) filter (where a.status_code between 200 and 299 and a.finished_at < a.started_at + interval '10 seconds' and not exists (select 1 from webhook_attempts next
          where next.delivery_id = a.delivery_id and next.round = a.round and next.number > a.number and next.started_at < a.finished_at)) as taken_by,
        (array_agg(a.status_code order by a.number desc))[1] as last_status
      from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id left join webhook_attempts a on a.delivery_id = d.id

@@ -81,7 +81,8 @@ async function turnOf(deps: Deps, delivery: DueDelivery): Promise<number | Deliv
     const end = last.startedAt.getTime() + ATTEMPT_ENDS_AFTER_MS;
     if (now < end) return { kind: 'later', delayMs: Math.max(1, end - now), message: `attempt ${last.number} may still be under way` };
     endedAt = last.startedAt.getTime() + WEBHOOK_LIMITS.attemptMs;
-    await endInterrupted(em, delivery, last.number, new Date(endedAt));
+    if (!(await endInterrupted(em, delivery, last.number, new Date(endedAt))))
+      return { kind: 'later', delayMs: 1, message: `attempt ${last.number} has ended at this moment` };
   }
   if (last.number >= deps.settings.webhookMaxAttempts) {
     await closeDelivery(em, deps, delivery);

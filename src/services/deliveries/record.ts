@@ -96,13 +96,17 @@ function healthParams(health: {
   return [now, statusCode, ok, ended, gone, before(GONE_FOR_MS), before(FAILING_FOR_MS), endpointId];
 }
 
-/** Ends an attempt whose end was never written (a crash between the POST and its record): it counts as sent. */
-export async function endInterrupted(em: Em, delivery: DueDelivery, number: number, endedAt: Date): Promise<void> {
-  await em.execute(
+/**
+ * Ends an attempt whose end was never written (a crash between the POST and its record): it counts as sent. False where its end was written
+ * meanwhile, by a process that had only stood still: what was known of the delivery no longer holds.
+ */
+export async function endInterrupted(em: Em, delivery: DueDelivery, number: number, endedAt: Date): Promise<boolean> {
+  const ended = await em.execute<unknown[]>(
     `update webhook_attempts set finished_at = ?, error = 'interrupted before its result was written; it may have arrived'
-     where delivery_id = ? and round = ? and number = ? and finished_at is null`,
+     where delivery_id = ? and round = ? and number = ? and finished_at is null returning number`,
     [endedAt, delivery.id, delivery.round, number],
   );
+  return ended.length > 0;
 }
 
 /** Closes a delivery as failed without a further attempt: its attempts are used up, or its endpoint is gone. */
