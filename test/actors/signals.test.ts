@@ -60,7 +60,7 @@ describe('thousands of signals', function () {
     await flood(ui);
     live.receiver.setBehaviour(200);
     await live.chain.mine(6);
-    await live.eventOf('deposit.completed', hash);
+    await live.eventOf('deposit.completed', hash, 60_000);
     await eventually('the end of the actor', async () => (await ui.status()) === 'COMPLETED', 90_000);
     // The flood may take longer than the five attempts; what is not at its end yet was taken over by the new run.
     const open = await live.gateway.deps.orm.em.fork().execute(`select id from webhook_deliveries where status = 'pending'`);
