@@ -1,22 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  blockAround,
-  type Cidr,
-  cidrContains,
-  formatCidr,
-  formatIp,
-  type IpAddress,
-  parseCidr,
-  parseIp,
-  unmapCidr,
-  unmapIp,
-} from '../domain/ip-address.ts';
+import { networksOf } from '../domain/client-networks.ts';
+import { type Cidr, cidrContains, formatIp, type IpAddress, parseCidr, parseIp, unmapCidr, unmapIp } from '../domain/ip-address.ts';
 
 /** Where a request comes from, in the one spelling of the address; '' when its connection is gone already. */
 export type ClientAddress = (request: IncomingMessage) => string;
-
-/** One subscriber has a whole /64 of IPv6 at least: counting single addresses would count nothing. */
-const IPV6_SITE_PREFIX = 64;
 
 /**
  * Reads client addresses behind the given proxies (addresses or CIDRs). The socket's own address is the client, unless it is a proxy
@@ -46,8 +33,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
 
 /** What counts as one client where requests are counted: an IPv4 address, or the /64 around an IPv6 one. */
 export function siteOf(address: string): string {
-  const ip = parseIp(address);
-  return ip?.family === 6 ? formatCidr(blockAround(ip, IPV6_SITE_PREFIX)) : address;
+  return networksOf(address)[0].network;
 }
 
 /** A link-local peer carries the name of an interface behind a percent sign. */

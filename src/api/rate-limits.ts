@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { DEFAULT_LIMITS, type RequestLimits } from '../domain/limits.ts';
-import { createRateLimiter, type Verdict } from '../services/access/rate-limit.ts';
+import { createNetworkLimiter } from '../services/access/network-limit.ts';
+import { createRateLimiter, type RateLimiterOptions, type Verdict } from '../services/access/rate-limit.ts';
 import type { Deps } from '../services/deps.ts';
-import { type ClientAddress, createClientAddress, siteOf } from './client-address.ts';
+import { type ClientAddress, createClientAddress } from './client-address.ts';
 import { ApiError } from './errors.ts';
 import type { Caller } from './route.ts';
 
@@ -41,13 +42,16 @@ export type Guards = {
 export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
   const { requestsPerSecond, requestsBurst, badCredentialsPerMinute } = options.limits ?? DEFAULT_LIMITS;
   const addressOf = createClientAddress(options.trustedProxies ?? []);
-  const requests = createRateLimiter(deps, {
+  const ofRequests: RateLimiterOptions = {
     name: 'requests',
     limit: { kind: 'bucket', capacity: requestsBurst, perSecond: requestsPerSecond },
     creditPerClient: Math.max(1, Math.floor(requestsBurst * CREDIT_SHARE)),
     nowMs,
-  });
-  const failures = createRateLimiter(deps, {
+  };
+  const requests = createRateLimiter(deps, ofRequests);
+  const publicRequests = createNetworkLimiter(deps, { ...ofRequests, keyOf: (network) => `site:${network}` });
+  const failures = createNetworkLimiter(deps, {
+    keyOf: (network) => network,
     name: 'failures',
     limit: { kind: 'window', capacity: badCredentialsPerMinute, windowMs: MINUTE_MS },
     // A mistyped key is refused without the database, also while that is away.
@@ -59,15 +63,15 @@ export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
     addressOf,
     countCaller: async (ctx, caller) => refuse(ctx, await requests.take(clientOf(caller))),
     tellCaller: (ctx, caller) => tell(ctx, requests.peek(clientOf(caller))),
-    countPublic: async (ctx) => refuse(ctx, await requests.take(`site:${siteOf(addressOf(ctx.req))}`)),
+    countPublic: async (ctx) => refuse(ctx, await publicRequests.take(addressOf(ctx.req))),
     refuseKnownBad: (ctx) => {
       if (knownBad.isEmpty()) return;
-      const verdict = failures.peek(siteOf(addressOf(ctx.req)));
+      const verdict = failures.peek(addressOf(ctx.req));
       if (verdict.remaining === 0 && knownBad.has(ctx.req)) refuse(ctx, { ...verdict, allowed: false });
     },
     countFailure: async (ctx) => {
       if (!carriesCredentials(ctx.req)) return;
-      const verdict = await failures.take(siteOf(addressOf(ctx.req)));
+      const verdict = await failures.take(addressOf(ctx.req));
       if (!verdict.allowed) knownBad.add(ctx.req);
       refuse(ctx, verdict);
     },

@@ -112,6 +112,13 @@ describe('rate limits', function () {
     expect((await from('2001:db8:1:3::1'))?.status).to.equal(200);
     const next = await from('203.0.113.7');
     expect([next?.status, next?.headers['ratelimit-limit'], next?.headers['ratelimit-remaining']]).to.deep.equal([200, '30', '29']);
+    const spread = await many(400, (index) => `2001:db8:9:${index.toString(16)}::1`);
+    expect(
+      spread.filter((status) => status === 200),
+      'a /48 has ten times as much',
+    ).to.have.length(300);
+    expect((await from('2001:db8:9:ffff::1'))?.headers['ratelimit-limit']).to.equal('300');
+    expect((await from('2001:db8:a::1'))?.status).to.equal(200);
   });
 });
 
@@ -182,6 +189,13 @@ describe('bad credentials', function () {
     const answers = await Promise.all(Array.from({ length: 25 }, (_, index) => ask(key('x'), `2001:db8:7:7:${index}::1`)));
     expect(answers.filter(({ status }) => status === 401)).to.have.length(20);
     expect((await ask(key('x'), '2001:db8:7:8::1')).status).to.equal(401);
+    const spread = await Promise.all(Array.from({ length: 260 }, (_, index) => ask(key('x'), `2001:db8:6:${index.toString(16)}::1`)));
+    expect(
+      spread.filter(({ status }) => status === 401),
+      'a /48 has ten times as many',
+    ).to.have.length(200);
+    expect((await ask(key(api.keys.live), '2001:db8:6:1::1')).status, 'a good key from there').to.equal(200);
+    expect((await ask(key('x'), '2001:db8:5::1')).status).to.equal(401);
   });
 
   it('are not what a request without any is', async () => {

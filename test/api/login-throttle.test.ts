@@ -26,10 +26,10 @@ describe('guessing at the login', function () {
     await api.stop();
   });
 
-  /** An address that nobody used before. */
+  /** An address in a network that nobody used before. */
   const newAddress = (): string => {
     addresses += 1;
-    return `198.51.${Math.floor(addresses / 250)}.${(addresses % 250) + 1}`;
+    return `198.${Math.floor(addresses / 250)}.${addresses % 250}.1`;
   };
   const statuses = async (count: number, attempt: (index: number) => Promise<Answer>): Promise<number[]> => {
     const answers: number[] = [];

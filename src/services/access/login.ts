@@ -1,14 +1,15 @@
 import type { Em } from '../../db/orm.ts';
+import { networksOf } from '../../domain/client-networks.ts';
 import type { Deps } from '../deps.ts';
 import { decoyHash, hashPassword, isOutdated, isPassword, PASSWORD_COST, type PasswordCost } from './passwords.ts';
 import { addSession, endSessions } from './sessions.ts';
 import { type Attempt, giveBack, takeAttempt } from './throttle.ts';
 import { stepOfCode } from './totp.ts';
 import { normaliseEmail } from './users.ts';
-import { createWaitingLine, LineIsFull, type LineLimits } from './waiting-line.ts';
+import { createWaitingLine, type InLine, LineIsFull, type LineLimits } from './waiting-line.ts';
 
 /** Hashing takes 19 MiB and a thread of four that files and names need too: two at a time, whatever comes. */
-const LINE: LineLimits = { running: 2, places: 256, placesOfKey: 32, waitMs: 10_000 };
+const LINE: LineLimits = { running: 2, places: 256, placesKept: 32, placesOfKey: 32, placesOfKnownKey: 8, waitMs: 10_000 };
 const BUSY_RETRY_SECONDS = 2;
 const MAX_SITES_OF_USER = 100;
 
@@ -73,12 +74,22 @@ export function createLogin(deps: Deps, options: LoginOptions = {}): Login {
     const email = normaliseEmail(input.email);
     const user = await within(findCandidate(deps, email, input.site));
     try {
-      return await line(input.site, () => attempt(input, email, user));
+      return await line(placeOf(input, user), () => attempt(input, email, user));
     } catch (error) {
       if (error instanceof LineIsFull && error.ofKey) return { kind: 'throttled', retryAfterSeconds: BUSY_RETRY_SECONDS };
       throw error;
     }
   };
+}
+
+/**
+ * Strangers share the places of the network around their site: a site is too easily had. An owner at a known site has places of his
+ * account's own, which no neighbour can take.
+ */
+function placeOf({ site }: LoginInput, user: Candidate | undefined): InLine {
+  if (user?.known) return { key: user.id, known: true };
+  const [own, next = own] = networksOf(site);
+  return { key: next.network, known: false };
 }
 
 async function findCandidate(deps: Deps, email: string, site: string): Promise<Candidate | undefined> {

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Em } from '../../db/orm.ts';
+import { networksOf } from '../../domain/client-networks.ts';
 import type { Deps } from '../deps.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Failures that are taken within a time: by one address, and for one account. */
+/** Failures that are taken within a time: by one site (a network around it has a multiple of that), and for one account. */
 const BUDGETS = {
   site: { limit: 10, windowMs: 5 * MINUTE_MS },
   account: { limit: 20, windowMs: 60 * MINUTE_MS },
@@ -54,13 +55,19 @@ export async function giveBack(em: Em, attempt: Attempt, at: number): Promise<vo
 
 type Budget = { readonly key: string; readonly limit: number; readonly windowMs: number };
 
-/** Always in this order, which is the order of the row locks. Unknown accounts have budgets like any other: the key is the email's hash. */
+/**
+ * Always in this order, which is the order of the row locks: from the narrow to the wide, then the account. Unknown accounts have budgets
+ * like any other: the key is the email's hash. An owner at a known site does not depend on what the neighbours do, and takes nothing from
+ * them: he can only guess at his own account from there.
+ */
 function budgetsOf({ site, email, known }: Attempt): Budget[] {
+  const { limit, windowMs } = BUDGETS.site;
+  const [own, ...wider] = networksOf(site);
+  const networks = [own, ...(known ? [] : wider)].map(({ network, factor }) => {
+    return { key: hash('sha256', `site:${network}`), limit: limit * factor, windowMs };
+  });
   const account = known ? `known:${site}:${email}` : `account:${email}`;
-  return [
-    { key: hash('sha256', `site:${site}`), ...BUDGETS.site },
-    { key: hash('sha256', account), ...BUDGETS.account },
-  ];
+  return [...networks, { key: hash('sha256', account), ...BUDGETS.account }];
 }
 
 /** The conflicting row is locked before it is counted, which makes this exact under any number of processes. */

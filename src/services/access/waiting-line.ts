@@ -14,26 +14,34 @@ export type LineLimits = {
   readonly running: number;
   /** Places in the line, the running ones included. */
   readonly places: number;
-  /** Places that one key may hold. */
+  /** Places that only those who are known may take: however many strangers come, these are free. */
+  readonly placesKept: number;
+  /** Places that one key may hold, of a stranger and of somebody known. */
   readonly placesOfKey: number;
+  readonly placesOfKnownKey: number;
   /** Longest wait for one's turn, in milliseconds. */
   readonly waitMs: number;
 };
 
-/** Runs work in the order in which it came. */
-export type WaitingLine = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+/** Who takes a place: `key` is what places are counted by, among those who are known or among those who are not. */
+export type InLine = { readonly key: string; readonly known: boolean };
+
+/** Runs work in the order in which it came; where both wait, the known and the strangers take turns. */
+export type WaitingLine = <T>(who: InLine, work: () => Promise<T>) => Promise<T>;
 
 /**
  * A line in front of work that is expensive. Throws {@link LineIsFull} at once where there is no place, and after `waitMs` where the turn
  * did not come; what has begun is never ended.
  */
 export function createWaitingLine(limits: LineLimits): WaitingLine {
-  const waiting: (() => void)[] = [];
+  const waiting = { known: [] as (() => void)[], strange: [] as (() => void)[] };
   const held = new Map<string, number>();
   let places = 0;
+  let strangers = 0;
   let running = 0;
+  let knownIsNext = true;
 
-  const turn = (): Promise<void> => {
+  const turn = (queue: (() => void)[]): Promise<void> => {
     if (running < limits.running) {
       running += 1;
       return Promise.resolve();
@@ -44,27 +52,33 @@ export function createWaitingLine(limits: LineLimits): WaitingLine {
         resolve();
       };
       const timer = setTimeout(() => {
-        waiting.splice(waiting.indexOf(begin), 1);
+        queue.splice(queue.indexOf(begin), 1);
         reject(new LineIsFull(false));
       }, limits.waitMs);
-      waiting.push(begin);
+      queue.push(begin);
     });
   };
-  // The turn is handed on, so that nobody who comes just now gets before those who wait.
+  // The turn is handed on, so that nobody who comes just now gets before those who wait. In turns, so that neither a crowd of strangers
+  // makes an owner wait for all of them, nor somebody who is known keeps strangers out.
   const endTurn = (): void => {
-    const next = waiting.shift();
+    const [first, second] = knownIsNext ? [waiting.known, waiting.strange] : [waiting.strange, waiting.known];
+    knownIsNext = !knownIsNext;
+    const next = first.shift() ?? second.shift();
     if (next) next();
     else running -= 1;
   };
 
-  return async (key, work) => {
+  return async (who, work) => {
+    const key = `${who.known ? 'known' : 'strange'}:${who.key}`;
     const mine = held.get(key) ?? 0;
-    if (places >= limits.places) throw new LineIsFull(false);
-    if (mine >= limits.placesOfKey) throw new LineIsFull(true);
+    const isClosed = !who.known && strangers >= limits.places - limits.placesKept;
+    if (isClosed || places >= limits.places) throw new LineIsFull(false);
+    if (mine >= (who.known ? limits.placesOfKnownKey : limits.placesOfKey)) throw new LineIsFull(true);
     places += 1;
+    if (!who.known) strangers += 1;
     held.set(key, mine + 1);
     try {
-      await turn();
+      await turn(who.known ? waiting.known : waiting.strange);
       try {
         return await work();
       } finally {
@@ -72,6 +86,7 @@ export function createWaitingLine(limits: LineLimits): WaitingLine {
       }
     } finally {
       places -= 1;
+      if (!who.known) strangers -= 1;
       const left = (held.get(key) ?? 1) - 1;
       if (left === 0) held.delete(key);
       else held.set(key, left);
