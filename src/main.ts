@@ -12,7 +12,7 @@ import { readiness } from './health.ts';
 import { componentLogger, createLogger, type Logger } from './log.ts';
 import { startLoops } from './loops.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
-import { observeHttp } from './observe.ts';
+import { observeHttp, observeRefusal } from './observe.ts';
 import { healthRoutes } from './ops.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
 import { ensureSearchAttributes } from './temporal/search-attributes.ts';
@@ -158,9 +158,10 @@ async function startApi(gateway: Gateway, config: Config, startedAt: Date, shutd
     docsPage,
     publicUrl: config.http.publicUrl,
     checkResponses: !config.production,
-    before: [observeHttp(gateway.metrics), healthOf(gateway, startedAt), payPages(gateway.deps, { count: guards.countPublic })],
+    observe: observeHttp(gateway.metrics),
+    before: [healthOf(gateway, startedAt), payPages(gateway.deps, { count: guards.countPublic })],
   });
-  const server = createServer(app);
+  const server = createServer(app, { onRefusal: observeRefusal(gateway.metrics) });
   const { port } = await listen(server, config, gateway.log);
   shutdown.add('api', () => server.close());
   return `http://127.0.0.1:${port}/api/v1`;
@@ -177,9 +178,10 @@ async function startOps(gateway: Gateway, config: Config, startedAt: Date, shutd
     deps: gateway.deps,
     routes: [],
     checkResponses: false,
-    before: [observeHttp(gateway.metrics), healthOf(gateway, startedAt)],
+    observe: observeHttp(gateway.metrics),
+    before: [healthOf(gateway, startedAt)],
   });
-  const server = createServer(app);
+  const server = createServer(app, { onRefusal: observeRefusal(gateway.metrics) });
   await listen(server, config, gateway.log);
   shutdown.add('health server', () => server.close());
   return null;

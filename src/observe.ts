@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa';
+import type { Refusal } from './api/wire.ts';
 import type { Gateway } from './compose.ts';
 import { ChainCursor } from './db/entities/index.ts';
 import type { Outcome } from './domain/webhook.ts';
@@ -11,20 +12,37 @@ import { listLoopRuns } from './services/loop-runs.ts';
 import { readOutbox } from './services/outbox.ts';
 import type { WebhookTransport } from './services/webhooks/transport.ts';
 
-/** Times every request by its route pattern, so that ids in paths do not become series. */
+const NO_ROUTE = '(none)';
+
+/**
+ * Times every request by its route pattern, so that ids in paths do not become series. The status is the one that was sent, `aborted`
+ * where the caller left before anything was: read when the answer leaves, because until then whatever is around may set another.
+ */
 export function observeHttp(metrics: Metrics): Middleware {
   return async (context, next) => {
     const startedAt = performance.now();
+    const { method, res } = context;
+    let isCounted = false;
+    const count = (): void => {
+      if (isCounted) return;
+      isCounted = true;
+      const route = String(context['_matchedRoute'] ?? NO_ROUTE);
+      const status = res.headersSent ? String(res.statusCode) : 'aborted';
+      metrics.httpSeconds.observe({ method, route, status }, (performance.now() - startedAt) / 1_000);
+    };
+    res.once('finish', count).once('close', count);
     try {
       await next();
     } finally {
-      const route = String(context['_matchedRoute'] ?? '(none)');
-      metrics.httpSeconds.observe(
-        { method: context.method, route, status: String(context.status) },
-        (performance.now() - startedAt) / 1_000,
-      );
+      // The answer to a request that waited behind another one is never told that their connection is gone.
+      if (context.req.socket.destroyed) count();
     }
   };
+}
+
+/** Counts what is refused before any route sees it. */
+export function observeRefusal(metrics: Metrics): (refusal: Refusal) => void {
+  return ({ method, status }) => metrics.httpSeconds.observe({ method: method ?? '(none)', route: NO_ROUTE, status: String(status) }, 0);
 }
 
 /** The same transport, counted. */

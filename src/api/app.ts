@@ -27,6 +27,8 @@ export type AppOptions = {
   readonly docsPage?: ((description: object) => (ctx: Context) => void) | undefined;
   /** Compare answers with their schemas. On everywhere but in production. */
   readonly checkResponses: boolean;
+  /** Sees each request from outside of the frame: errors are answers already. */
+  readonly observe?: Middleware;
   /** What else the server answers at its root (health, metrics, pages); it runs inside the frame and calls `next` for the rest. */
   readonly before?: readonly Middleware[];
   /** Other routes than the product's own: for tests of the machinery. */
@@ -40,6 +42,7 @@ export function createApp(options: AppOptions): Koa {
   // Koa would print errors to stderr; ours are logged by the frame. What still gets here is a broken connection.
   app.silent = true;
   app.on('error', (error: unknown) => deps.log.debug({ err: error }, 'a connection broke while it was answered'));
+  if (options.observe) app.use(options.observe);
   app.use(frame(deps.log));
   for (const middleware of options.before ?? []) app.use(middleware);
   const router = new Router({ sensitive: true });

@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
-import { createWireGuard, FAULTS, refuseConnection, wireFault } from './wire.ts';
+import { createWireGuard, FAULTS, type Refusal, wireFault } from './wire.ts';
 
 /** Limits against clients that are slow on purpose. Times in milliseconds, sizes in bytes. */
 const LIMITS = {
@@ -23,10 +23,12 @@ const SILENCE_MS = 120_000;
 const MAX_HEADERS = 100;
 const DRAIN_POLL_MS = 50;
 
-export type Timeouts = {
+export type ServerOptions = {
   readonly headersTimeout?: number;
   readonly requestTimeout?: number;
   readonly connectionsCheckingInterval?: number;
+  /** Told of each answer to bytes that no route sees. */
+  readonly onRefusal?: ((refusal: Refusal) => void) | undefined;
 };
 
 export type ApiServer = {
@@ -36,10 +38,10 @@ export type ApiServer = {
   close(graceMs?: number): Promise<void>;
 };
 
-/** An HTTP server around the application. `timeouts` shortens the patience with slow clients. */
-export function createServer(app: Koa, timeouts: Timeouts = {}): ApiServer {
+/** An HTTP server around the application. The times in `options` shorten the patience with slow clients. */
+export function createServer(app: Koa, { onRefusal, ...timeouts }: ServerOptions = {}): ApiServer {
   const handle = app.callback();
-  const wire = createWireGuard();
+  const wire = createWireGuard(onRefusal);
   let closing = false;
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     if (wire.isOver(request)) {
@@ -65,7 +67,7 @@ export function createServer(app: Koa, timeouts: Timeouts = {}): ApiServer {
   // The one who reads the body says "100 Continue"; whoever is refused before need not send it.
   server.on('checkContinue', serve);
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => wire.refuse(request, response, FAULTS.expectation));
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuseConnection(socket, FAULTS.tunnel));
+  server.on('connect', (request: IncomingMessage, socket: Duplex) => wire.refuseConnection(socket, FAULTS.tunnel, request.method));
   return {
     listen: ({ port, host }) =>
       new Promise((resolve, reject) => {

@@ -5,6 +5,9 @@ import type { Duplex } from 'node:stream';
 /** Why bytes are refused before any route sees them. */
 export type WireFault = { readonly status: number; readonly reason: string; readonly sentence: string };
 
+/** An answer that no route gave; the method is known where a request could be read. */
+export type Refusal = { readonly method: string | undefined; readonly status: number };
+
 const bad = (sentence: string): WireFault => ({ status: 400, reason: 'Bad Request', sentence });
 
 /** Faults that the server meets outside of a request's own lines. */
@@ -36,25 +39,26 @@ export function wireFault(request: IncomingMessage): WireFault | undefined {
   return undefined;
 }
 
-/** Answers on the bare connection, where there is no request to answer, and ends it. */
-export function refuseConnection(socket: Duplex, fault: WireFault): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { body, headers } = answerTo(fault);
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${fault.status} ${fault.reason}\r\n${lines.join('')}\r\n${body}`);
-}
-
 /**
  * Keeps watch over connections whose next bytes must not be taken for a request: an answer left before the body of its request had come,
- * or the request itself was refused. What follows was sent by somebody who did not know that.
+ * or the request itself was refused. What follows was sent by somebody who did not know that. Each refusal is told to `onRefusal`.
  */
-export function createWireGuard() {
+export function createWireGuard(onRefusal: (refusal: Refusal) => void = () => undefined) {
   const over = new WeakSet<Duplex>();
   const running = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>();
+  /** Answers on the bare connection, where there is no request to answer, and ends it. */
+  const refuseConnection = (socket: Duplex, fault: WireFault, method?: string): void => {
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const { body, headers } = answerTo(fault);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${fault.status} ${fault.reason}\r\n${lines.join('')}\r\n${body}`);
+    onRefusal({ method, status: fault.status });
+  };
   return {
+    refuseConnection,
     isOver: (request: IncomingMessage): boolean => over.has(request.socket),
     /** Sees to it that an answer which leaves before the whole body has come says that it is the last, and is. */
     watch: (request: IncomingMessage, response: ServerResponse): void => {
@@ -76,6 +80,7 @@ export function createWireGuard() {
       const { body, headers } = answerTo(fault);
       linger(request.socket);
       response.writeHead(fault.status, fault.reason, headers).end(body);
+      onRefusal({ method: request.method, status: fault.status });
     },
     /** Refuses what follows a request that is whole; its own answer comes first. */
     refuseRest: (socket: Duplex, fault: WireFault): void => {

@@ -6,7 +6,9 @@ import { createServer } from '../../src/api/server.ts';
 import { openOrm } from '../../src/db/orm.ts';
 import type { Mode } from '../../src/domain/assets.ts';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/limits.ts';
+import { createMetrics, type Metrics } from '../../src/metrics.ts';
 import { migrate } from '../../src/migrate.ts';
+import { observeHttp, observeRefusal } from '../../src/observe.ts';
 import { createSecretBox } from '../../src/secret-box.ts';
 import type { ActorPort, Deps, Log, ServiceSettings } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
@@ -50,6 +52,7 @@ export type TestApi = {
   readonly origin: string;
   readonly deps: Deps;
   readonly lines: LoggedLine[];
+  readonly metrics: Metrics;
   readonly merchant: TestMerchant;
   /** The first merchant's keys. */
   readonly keys: Readonly<Record<Mode, string>>;
@@ -71,17 +74,19 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   await migrate(deps.orm);
   const limits = options.limits ? { ...DEFAULT_LIMITS, ...options.limits } : NO_LIMITS;
   const guards = createGuards(deps, { limits, trustedProxies: options.trustedProxies });
+  const metrics = createMetrics({ defaults: false });
   const app = createApp({
     deps,
     guards,
     loginPages,
     docsPage,
+    observe: observeHttp(metrics),
     before: [payPages(deps, { count: guards.countPublic })],
     publicUrl: options.publicUrl,
     checkResponses: true,
     ...(options.routes ? { routes: options.routes } : {}),
   });
-  const server = createServer(app);
+  const server = createServer(app, { onRefusal: observeRefusal(metrics) });
   const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
   const origin = `http://127.0.0.1:${port}`;
   const newMerchant = async () => {
@@ -94,7 +99,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     await deps.orm.close(true);
     await database?.drop();
   };
-  return { url: `${origin}/api/v1`, origin, deps, lines, merchant, keys: merchant.keys, newMerchant, stop };
+  return { url: `${origin}/api/v1`, origin, deps, lines, metrics, merchant, keys: merchant.keys, newMerchant, stop };
 }
 
 /** What the services need, over a database that exists. */
