@@ -1,6 +1,7 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { advanceDeposit as advance } from '../src/services/deposits/advance.ts';
-import { DecisionRefused, failDeposit as fail } from '../src/services/deposits/operator.ts';
+import { DecisionRefused } from '../src/services/deposits/decisions.ts';
+import { failDeposit as fail } from '../src/services/deposits/operator.ts';
 import type { Deps } from '../src/services/deps.ts';
 import { failure, guarded } from './faults.ts';
 
@@ -39,7 +40,10 @@ export function depositActivities(deps: Deps) {
       });
     },
 
-    /** An operator's decision to fail this generation of the deposit. Repeating it after a crash or by a reset finds it done. */
+    /**
+     * An operator's decision to fail this generation of the deposit, refused where it is not in the database: its words alone may have been
+     * typed into Temporal by anybody. Repeating it after a crash or by a reset finds it done.
+     */
     async failDeposit(input: { depositId: string; generation: number; by: string; reason: string }): Promise<Standing> {
       return await guarded(
         async () => {

@@ -32,8 +32,9 @@ export const VARIABLES = {
   TRUSTED_PROXIES: variable({
     group: 'service',
     parser: parse.cidrs,
-    example: '10.0.0.0/8,fd00::/8',
-    about: 'Networks of your own reverse proxies. Only the hop that such a proxy appended to X-Forwarded-For is believed.',
+    example: '172.30.251.1,fd00:30:251::1',
+    about:
+      'Addresses of your own reverse proxies, or blocks that hold nothing else: whoever has an address in one can claim any other. Only the hop that such a proxy appended to X-Forwarded-For is believed. A block wider than /24 (IPv6: /64) is warned of.',
   }),
   DATA_DIR: variable({
     group: 'service',

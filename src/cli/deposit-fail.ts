@@ -8,7 +8,8 @@ import type { Deposit } from '../db/entities/index.ts';
 import { WAITING_STATES } from '../domain/deposit.ts';
 import { OperatorError } from '../errors.ts';
 import { depositWake, workflowIdOf } from '../services/deposits/actor-message.ts';
-import { type Decision, DecisionRefused, failDeposit, refusalToFail } from '../services/deposits/operator.ts';
+import { type Decision, DecisionRefused, recordDecision } from '../services/deposits/decisions.ts';
+import { decideToFail, refusalToFail } from '../services/deposits/operator.ts';
 import { requireDeposit } from './deposit-reads.ts';
 import { type CommandGateway, reasonOf, requireTemporal } from './ground.ts';
 
@@ -19,7 +20,7 @@ export type Failed = { readonly deposit_id: string; readonly status: string; rea
 /**
  * Fails a deposit by an operator's decision. An open deposit is asked through its actor, which may be in the middle of a step; where
  * no actor runs, or the deposit is completed already, the row is changed directly and the outbox starts what has to follow. So it is where
- * the actor cannot answer, because it is paused or its code fails; a new one takes its place.
+ * the actor cannot answer, because it is paused or its code fails; a new one takes its place. The decision is written down first.
  */
 export async function failByOperator(gateway: CommandGateway, decision: Decision): Promise<Failed> {
   const { deps } = gateway;
@@ -27,7 +28,7 @@ export async function failByOperator(gateway: CommandGateway, decision: Decision
   const refusal = refusalToFail(before);
   if (refusal) throw new DecisionRefused(refusal);
   const asked = WAITING_STATES.includes(before.status) ? await askActor(gateway, workflowIdOf(before), decision) : 'none runs';
-  if (asked !== 'done') await failDeposit(deps, decision);
+  if (asked !== 'done') await decideToFail(deps, decision);
   const after = await requireDeposit(deps, decision.depositId);
   if (asked === 'it hangs') await replaceActor(gateway, after);
   return { deposit_id: after.id, status: after.status, failure_code: after.failureCode ?? null };
@@ -42,8 +43,9 @@ async function replaceActor({ deps }: CommandGateway, deposit: Deposit): Promise
 }
 
 /** Throws a refusal with the actor's own words, or because nobody answers. */
-async function askActor(gateway: CommandGateway, workflowId: string, { by, reason }: Decision): Promise<'done' | 'none runs' | 'it hangs'> {
+async function askActor(gateway: CommandGateway, workflowId: string, decision: Decision): Promise<'done' | 'none runs' | 'it hangs'> {
   const { temporal } = gateway;
+  const { by, reason } = decision;
   if (!temporal) {
     throw new OperatorError(
       'An open deposit is failed through its actor, and there is no Temporal to ask',
@@ -54,6 +56,8 @@ async function askActor(gateway: CommandGateway, workflowId: string, { by, reaso
   const { client, actors } = temporal.link;
   try {
     if (await actors.hangs(workflowId)) return 'it hangs';
+    // What is asked of an actor counts only with its row.
+    await recordDecision(gateway.deps, decision);
     const handle = client.workflow.getHandle(workflowId);
     await client.withDeadline(Date.now() + UPDATE_WITHIN_MS, () => handle.executeUpdate('fail', { args: [{ by, reason }] }));
     return 'done';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createCustomer } from '../../src/services/customers.ts';
-import { failDeposit } from '../../src/services/deposits/operator.ts';
+import { decideToFail } from '../../src/services/deposits/operator.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
 import { createPaymentLink } from '../../src/services/payments/create.ts';
 import { getPaymentLink } from '../../src/services/payments/reads.ts';
@@ -197,7 +197,7 @@ describe('what people press', function () {
       await eventually('completed', async () => (await live.deposits(hash))[0]?.['status'] === 'completed', 20_000);
       await live.eventOf('deposit.completed', hash);
       await sql('update deposits set block_hash = null where id = ?', [row['id']]);
-      await failDeposit(live.gateway.deps, { depositId: String(row['id']), by: 'Ann', reason: 'gone from the chain' });
+      await decideToFail(live.gateway.deps, { depositId: String(row['id']), by: 'Ann', reason: 'gone from the chain' });
       await live.eventOf('deposit.failed', hash);
       // The attempts of the other event go on for more than a minute.
       expect(await ui.status()).to.equal('RUNNING');

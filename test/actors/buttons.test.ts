@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { failByOperator } from '../../src/cli/deposit-fail.ts';
 import { Deposit } from '../../src/db/entities/index.ts';
 import { depositStart } from '../../src/services/deposits/actor-message.ts';
+import { recordDecision } from '../../src/services/deposits/decisions.ts';
 import { repairActors, repairDeposits } from '../../src/services/repair.ts';
 import { USDT_UNIT } from '../support/chain.ts';
 import { eventually } from '../support/eventually.ts';
@@ -118,6 +119,9 @@ describe('no button of the Web UI', function () {
     await step(ui);
     return { hash: paid, ui };
   }
+  /** What the command line writes before it asks the actor. */
+  const decide = async (hash: string) =>
+    await recordDecision(live.gateway.deps, { depositId: String((await rowOf(hash))['id']), by: 'Ann', reason: 'checked' });
   const ends = (ui: ReturnType<typeof webUi>) =>
     eventually('the end of the actor', async () => (await ui.status()) === 'COMPLETED', 40_000);
   /** Each event arrived, under one id and with one body. */
@@ -140,6 +144,7 @@ describe('no button of the Web UI', function () {
     it(`keeps a deposit from being failed: ${name}`, async () => {
       const { hash, ui } = await waiting();
       await press(ui, live);
+      await decide(hash);
       await eventually('the decision', async () => {
         const refused = await ui.update('fail', [json({ by: 'Ann', reason: 'checked' })]).catch((error: unknown) => String(error));
         return refused === undefined || (await rowOf(hash))['status'] === 'failed';
@@ -150,6 +155,17 @@ describe('no button of the Web UI', function () {
       expectTold(hash, ['deposit.detected', 'deposit.confirming', 'deposit.failed']);
     });
   }
+
+  it('fails a deposit whose failure nobody decided on the command line', async () => {
+    const { hash, ui } = await waiting();
+    for (const by of ['Ann', 'root', 'x'.repeat(120)])
+      expect(await ui.update('fail', [json({ by, reason: 'checked' })])).to.not.equal(undefined);
+    expect(await rowOf(hash)).to.include({ status: 'confirming' });
+    await live.chain.mine(6);
+    await live.eventOf('deposit.completed', hash);
+    await ends(ui);
+    expectTold(hash, EVENTS);
+  });
 
   // The server may lose the task that waits in between, so the next repair belongs to these buttons. It looks at rows that stand for minutes.
   const later = () => ({ ...live.gateway.deps, now: () => new Date(Date.now() + LATER_MS) });
@@ -230,6 +246,7 @@ describe('no button of the Web UI', function () {
     const hashes = [await pay(), await pay()];
     await live.chain.mine(2);
     const [one, other] = [await waiting(hashes[0]), await waiting(hashes[1])];
+    await decide(one.hash);
     const command = { by: 'Ann', reason: 'checked', depositId: (await rowOf(other.hash))['id'], generation: 1 };
     expect(await one.ui.update('fail', [json(command)])).to.equal(undefined);
     expect(await rowOf(one.hash)).to.include({ status: 'failed' });

@@ -1,6 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { expect } from 'chai';
+import { recordDecision } from '../../src/services/deposits/decisions.ts';
 import { releaseDeposit } from '../../src/services/deposits/operator.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
 import { updateMerchant } from '../../src/services/merchants.ts';
@@ -42,8 +43,14 @@ describe('an operator', function () {
 
   const rowOf = async (hash: string): Promise<Json> => (await live.deposits(hash))[0] ?? {};
   const balance = async (account: string): Promise<bigint> => (await live.ledger())[account] ?? 0n;
-  const fail = (actor: WorkflowHandle, command: { by: string; reason: string }) =>
-    actor.executeUpdate<string, [{ by: string; reason: string }]>('fail', { args: [command] });
+  type Command = { by: string; reason: string };
+  /** The update alone, as somebody types it in Temporal's Web UI. */
+  const type = (actor: WorkflowHandle, command: Command) => actor.executeUpdate<string, [Command]>('fail', { args: [command] });
+  /** As the command line asks: the decision is a row first. */
+  const fail = async ({ hash, actor }: Paid, command: Command): Promise<string> => {
+    await recordDecision(live.gateway.deps, { depositId: String((await rowOf(hash))['id']), ...command });
+    return await type(actor, command);
+  };
   const statusOf = async (actor: WorkflowHandle) => (await actor.describe().catch(() => undefined))?.status.name;
 
   /** The message of the refused update. Fails when it was not refused by the actor. */
@@ -52,7 +59,8 @@ describe('an operator', function () {
       await update;
     } catch (error) {
       expect(error).to.be.instanceOf(WorkflowUpdateFailedError);
-      return String((error as WorkflowUpdateFailedError).cause?.message);
+      const { cause } = error as WorkflowUpdateFailedError;
+      return String((cause?.cause instanceof Error ? cause.cause : cause)?.message);
     }
     throw new Error('the update was not refused');
   }
@@ -74,7 +82,7 @@ describe('an operator', function () {
     const before = await live.ledger();
     const { hash, actor } = await pay(4n * USDT_UNIT);
     const startedMs = Date.now();
-    expect(await fail(actor, { by: 'Ann', reason: 'sanctioned sender' })).to.equal('failed');
+    expect(await fail({ hash, actor }, { by: 'Ann', reason: 'sanctioned sender' })).to.equal('failed');
     expect(Date.now() - startedMs).to.be.below(20_000);
     const event = await live.eventOf('deposit.failed', hash);
     expect(event).to.include({ status: 'failed', failure_code: 'REJECTED_BY_OPERATOR', failure_reason: 'sanctioned sender', sequence: 2 });
@@ -94,11 +102,23 @@ describe('an operator', function () {
 
   it('is refused without a reason, and nothing is left in the history', async () => {
     const { hash, actor } = await pay(4n * USDT_UNIT);
-    expect(await refusalOf(fail(actor, { by: 'Ann', reason: '  ' }))).to.match(/"reason" must say why/);
-    expect(await refusalOf(fail(actor, { by: '', reason: 'because' }))).to.match(/"by" must name/);
+    expect(await refusalOf(type(actor, { by: 'Ann', reason: '  ' }))).to.match(/"reason" must say why/);
+    expect(await refusalOf(type(actor, { by: '', reason: 'because' }))).to.match(/"by" must name/);
     expect(await updatesInHistory(actor)).to.equal(0);
     await live.chain.mine(6);
     await live.eventOf('deposit.completed', hash);
+  });
+
+  it('decides in the database: what somebody types in Temporal fails nothing', async () => {
+    const { hash, actor } = await pay(4n * USDT_UNIT);
+    const depositId = String((await rowOf(hash))['id']);
+    expect(await refusalOf(type(actor, { by: 'Ann', reason: 'typed' }))).to.match(/^no operator's decision .* "gateway deposit fail"$/);
+    await recordDecision(live.gateway.deps, { depositId, by: 'Ann', reason: 'another one' });
+    expect(await refusalOf(type(actor, { by: 'Ann', reason: 'typed' }))).to.match(/^no operator's decision/);
+    expect(await rowOf(hash)).to.include({ status: 'detected' });
+    await live.chain.mine(6);
+    await live.eventOf('deposit.completed', hash);
+    await eventually('the end of the actor', async () => (await statusOf(actor)) === 'COMPLETED');
   });
 
   it('cannot fail a deposit that is completed while its webhooks are still on their way', async () => {
@@ -109,7 +129,7 @@ describe('an operator', function () {
     await eventually('completed', async () => (await row())['status'] === 'completed', 20_000);
     const actor = await actorOf(hash);
     await eventually('an actor that knows it', async () => (await actor.query<{ state: string }>('view')).state === 'completed');
-    expect(await refusalOf(fail(actor, { by: 'Ann', reason: 'too late' }))).to.match(/the deposit is completed/);
+    expect(await refusalOf(fail({ hash, actor }, { by: 'Ann', reason: 'too late' }))).to.match(/the deposit is completed/);
     expect(await updatesInHistory(actor)).to.equal(0);
     expect(await statusOf(actor)).to.equal('RUNNING');
     live.receiver.setBehaviour(200);
@@ -120,7 +140,7 @@ describe('an operator', function () {
   it('releases a failed deposit once it is final, as a second generation with an actor of its own', async () => {
     const before = await live.ledger();
     const { hash, actor } = await pay(6n * USDT_UNIT);
-    await fail(actor, { by: 'Ann', reason: 'to be checked' });
+    await fail({ hash, actor }, { by: 'Ann', reason: 'to be checked' });
     const depositId = String((await rowOf(hash))['id']);
     const release = () => releaseDeposit(live.gateway.deps, { depositId, by: 'Bob', reason: 'checked' });
     const early = await release().catch((error: unknown) => error);

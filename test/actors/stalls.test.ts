@@ -2,7 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { expect } from 'chai';
 import { readiness } from '../../src/health.ts';
-import { failDeposit } from '../../src/services/deposits/operator.ts';
+import { decideToFail } from '../../src/services/deposits/operator.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
 import { USDT_UNIT } from '../support/chain.ts';
 import { eventually } from '../support/eventually.ts';
@@ -128,7 +128,7 @@ describe('a chain that is late', function () {
     const stuck = (await listStuck(deps)).find((item) => item.transaction_hash === hash);
     expect(stuck?.reason).to.match(/^finality broke: block \d+, which held it, was replaced$/);
     expect(stuck?.action).to.match(/deposit fail/);
-    await failDeposit(deps, { depositId: String(row['id']), by: 'Ann', reason: 'gone from the chain' });
+    await decideToFail(deps, { depositId: String(row['id']), by: 'Ann', reason: 'gone from the chain' });
     const failed = await live.eventOf('deposit.failed', hash);
     expect(failed).to.include({ failure_code: 'REORGED', failure_reason: 'gone from the chain' });
     expect((await live.ledger())['available']).to.equal(before['available'] ?? 0n);

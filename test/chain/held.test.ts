@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { DecisionRefused, failDeposit, releaseDeposit } from '../../src/services/deposits/operator.ts';
+import { DecisionRefused } from '../../src/services/deposits/decisions.ts';
+import { decideToFail, releaseDeposit } from '../../src/services/deposits/operator.ts';
 import { testContracts } from '../support/chain-contracts.ts';
 import { type Following, type Row, startFollowing } from './following.ts';
 
@@ -33,7 +34,7 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
         [address.slice(2)],
       )
     ).map((row) => row['kind']);
-  const reject = (row: Row) => failDeposit(live.deps, { depositId: String(row['id']), by: 'Ann', reason: 'a sanctioned sender' });
+  const reject = (row: Row) => decideToFail(live.deps, { depositId: String(row['id']), by: 'Ann', reason: 'a sanctioned sender' });
   const release = (row: Row) => releaseDeposit(live.deps, { depositId: String(row['id']), by: 'Ann', reason: 'it was a mistake' });
 
   /** A transfer in the newest block, seen by the watcher and then rejected. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { checkBalances } from '../../src/cli/doctor-balances.ts';
 import { reconcileNow } from '../../src/services/chain/round.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
-import { failDeposit } from '../../src/services/deposits/operator.ts';
+import { decideToFail } from '../../src/services/deposits/operator.ts';
 import { type Following, startFollowing } from '../chain/following.ts';
 import { USDT_UNIT } from '../support/chain.ts';
 import { tempDir } from '../support/parts.ts';
@@ -47,7 +47,7 @@ describe('command line: reconcile', function () {
     await live.chain.send({ to: unlucky, valueUnits: 70n });
     await live.finish();
     const [deposit] = await live.deposits(refused);
-    await failDeposit(live.deps, { depositId: String(deposit?.['id']), by: 'Ann', reason: 'a sanctioned sender' });
+    await decideToFail(live.deps, { depositId: String(deposit?.['id']), by: 'Ann', reason: 'a sanctioned sender' });
     const [held] = await live.rows(`select sum(amount_units)::text as units from ledger_entries where account = 'held'`);
     expect(held, 'money that is held').to.deep.equal({ units: '60' });
     expect(await live.rows('select amount_units from unrecognised_transfers'), 'money that is set aside').to.have.length(1);

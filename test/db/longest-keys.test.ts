@@ -35,6 +35,7 @@ const REFUSED_AT_A_DOOR = [
   ...['webhook_endpoints.url', 'webhook_endpoints.description', 'idempotency_answers.key'],
   ...['payment_links.url', 'payment_links.description', 'payment_links.external_id', 'payment_links.success_url'],
   ...['payment_links.cancel_url', 'payment_links.webhook_url', 'deposit_attributions.by_name', 'deposit_attributions.reason'],
+  ...['deposit_decisions.by_name', 'deposit_decisions.reason'],
   ...['deposit_transitions.by_name', 'partition_months.detached_by', 'partition_months.detached_reason'],
 ];
 /** Sentences of the code and of people: each is bounded where it is made; the tests below hold the composed ones. */

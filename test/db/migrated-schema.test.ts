@@ -11,6 +11,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   ...{ ...triggers('sum_new', 'deposits'), ...triggers('sum_changed', 'deposits') },
   ...{ ...triggers('sums_insert', 'payment_links'), ...triggers('sums_update', 'payment_links') },
   ...triggers('times_guard', 'deposits'),
+  ...{ deposit_decisions_append_only: 'deposit_decisions', deposit_transitions_decided: 'deposit_transitions' },
   ...{ deposits_assignment_guard: 'deposits', deposits_posting_count_guard: 'deposits', ledger_entries_balanced: 'ledger_entries' },
 };
 /** Functions of the database that are no trigger's. */

@@ -254,6 +254,7 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
       ledger_entries: 'amount_units = amount_units + 1',
       events: "body = ''",
       deposit_transitions: "by_name = 'nobody'",
+      deposit_decisions: "by_name = 'nobody'",
     };
 
     before(async () => {
@@ -269,6 +270,7 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
         "insert into deposit_transitions select id, 1, null, 'detected', 1, null, null, null, state_since from deposits where id = ?",
         [id],
       );
+      await sql("insert into deposit_decisions select id, id, 1, 'Ann', 'because', now() from deposits where id = ?", [id]);
     });
 
     for (const [table, change] of Object.entries(APPEND_ONLY))

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { createCustomer } from '../../src/services/customers.ts';
+import { recordDecision } from '../../src/services/deposits/decisions.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
 import { USDT_UNIT } from './chain.ts';
@@ -63,9 +64,9 @@ async function failedByOperator(live: LiveMoney): Promise<void> {
   await live.chain.mine(1);
   await live.eventOf('deposit.detected', hash);
   const workflowId = await workflowIdOf(live, hash);
-  await live.gateway.gateway.link?.client.workflow
-    .getHandle(workflowId)
-    .executeUpdate('fail', { args: [{ by: 'operator', reason: 'recorded history' }] });
+  const command = { by: 'operator', reason: 'recorded history' };
+  await recordDecision(live.gateway.deps, { depositId: String((await live.deposits(hash))[0]?.['id']), ...command });
+  await live.gateway.gateway.link?.client.workflow.getHandle(workflowId).executeUpdate('fail', { args: [command] });
   await store(live, 'deposit', 'failed-by-operator', workflowId);
   await live.chain.mine(6);
 }

@@ -10,6 +10,7 @@ import { Customer } from './customer.ts';
 import { Deposit } from './deposit.ts';
 import { DepositAddress } from './deposit-address.ts';
 import { DepositAttribution } from './deposit-attribution.ts';
+import { DepositDecision } from './deposit-decision.ts';
 import { DepositTransition } from './deposit-transition.ts';
 import { Event } from './event.ts';
 import { IdempotencyAnswer } from './idempotency-answer.ts';
@@ -49,6 +50,7 @@ export {
   Deposit,
   DepositAddress,
   DepositAttribution,
+  DepositDecision,
   DepositTransition,
   Event,
   IdempotencyAnswer,
@@ -90,6 +92,7 @@ export const ENTITIES = [
   Deposit,
   DepositAddress,
   DepositAttribution,
+  DepositDecision,
   DepositTransition,
   Event,
   IdempotencyAnswer,

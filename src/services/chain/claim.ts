@@ -1,7 +1,7 @@
 import type { ChainReader, NamedTransaction, ScannedBlock, Transfer } from '../../chain/port.ts';
 import { BalanceDifference, Deposit } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
-import { DecisionRefused } from '../deposits/operator.ts';
+import { DecisionRefused } from '../deposits/decisions.ts';
 import type { Deps } from '../deps.ts';
 import { addressKeyOf } from './address-key.ts';
 import { scanPast } from './attribute.ts';

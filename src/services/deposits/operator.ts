@@ -7,27 +7,15 @@ import { lockPayers } from '../payments/money.ts';
 import { transact } from '../transact.ts';
 import { depositStart, depositWake, workflowIdOf } from './actor-message.ts';
 import { openDeliveriesOf } from './advance.ts';
+import { type Decision, DecisionRefused, recordDecision, requireDecision } from './decisions.ts';
 import { countReleased, giveBackMonthlyLimit } from './monthly-limit.ts';
 import { currentPrice, freezePrice } from './price.ts';
 import { applyTransition } from './transition.ts';
 
-/** Who decided and why: kept in the audit trail for ever. */
-export type Decision = {
-  readonly depositId: string;
-  readonly by: string;
-  readonly reason: string;
-  /** Only this generation of the deposit: one that came back later is another case. Any where absent. */
-  readonly generation?: number;
-};
-
-/** An operator's request that the deposit's state does not permit. The message says why and ends with what to do. Nothing was changed. */
-export class DecisionRefused extends Error {
-  override readonly name = 'DecisionRefused';
-}
-
 /**
  * Fails an open deposit as REJECTED_BY_OPERATOR, or withdraws a completed one whose finality broke (its block was replaced) as REORGED.
- * Returns every delivery of it that is not at its end. Throws {@link DecisionRefused}.
+ * Returns every delivery of it that is not at its end. Throws {@link DecisionRefused}, also where the decision was not recorded before
+ * ({@link recordDecision}).
  */
 export async function failDeposit(deps: Deps, decision: Decision): Promise<{ deposit: Deposit; deliveries: string[] }> {
   const { depositId, by, reason, generation } = decision;
@@ -39,6 +27,7 @@ export async function failDeposit(deps: Deps, decision: Decision): Promise<{ dep
     if (await isDecided(tx.em, deposit, { by, reason })) return { deposit, deliveries: await openDeliveriesOf(tx.em, deposit.id) };
     const refusal = refusalToFail(deposit);
     if (refusal) throw new DecisionRefused(refusal);
+    await requireDecision(tx.em, deposit, decision);
     const cursor = await tx.em.findOne(ChainCursor, deposit.network);
     const wasCompleted = deposit.status === 'completed';
     const failureCode = wasCompleted ? 'REORGED' : 'REJECTED_BY_OPERATOR';
@@ -50,6 +39,12 @@ export async function failDeposit(deps: Deps, decision: Decision): Promise<{ dep
     await tx.enqueue(workflowIdOf(deposit), depositWake(deposit));
     return { deposit, deliveries };
   });
+}
+
+/** Records the decision and carries it out without the deposit's actor. As {@link failDeposit} otherwise. */
+export async function decideToFail(deps: Deps, decision: Decision): ReturnType<typeof failDeposit> {
+  await recordDecision(deps, decision);
+  return await failDeposit(deps, decision);
 }
 
 /** The deposit, locked after its customer: the decision may take it from a payment link or give it one. */

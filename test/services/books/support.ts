@@ -10,7 +10,8 @@ import { openCursor } from '../../../src/services/chain/cursor.ts';
 import { lookAtChain } from '../../../src/services/chain/follow.ts';
 import { createCustomer } from '../../../src/services/customers.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
-import { DecisionRefused, failDeposit, releaseDeposit } from '../../../src/services/deposits/operator.ts';
+import { DecisionRefused } from '../../../src/services/deposits/decisions.ts';
+import { decideToFail, releaseDeposit } from '../../../src/services/deposits/operator.ts';
 import { applyTransition, IllegalTransition } from '../../../src/services/deposits/transition.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants.ts';
@@ -119,7 +120,7 @@ export async function startWorld() {
         }
       }
     },
-    fail: (depositId: string) => decided(failDeposit(deps, { depositId, by: 'Ann', reason: 'test' })),
+    fail: (depositId: string) => decided(decideToFail(deps, { depositId, by: 'Ann', reason: 'test' })),
     release: (depositId: string) => decided(releaseDeposit(deps, { depositId, by: 'Ann', reason: 'test' })),
     /** What a payout will do to a deposit, in the one way in which a deposit can change its state. */
     settle: (depositId: string) =>
