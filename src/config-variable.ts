@@ -3,6 +3,8 @@ import type { Parser } from './config-parser.ts';
 /** The part that a process plays; `tool` is a command of the operator that needs the database, `none` one that needs nothing. */
 export type ConfigRole = 'all' | 'api' | 'worker' | 'signer' | 'tool' | 'none';
 
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 export const GROUPS = {
   service: 'Service',
   stores: 'Database and Temporal',

@@ -1,13 +1,12 @@
 import { join, resolve } from 'node:path';
 import { assetKey } from './config-parsers.ts';
-import type { ConfigRole, Variable } from './config-variable.ts';
+import type { ConfigRole, Environment, Variable } from './config-variable.ts';
 import type { Values, VariableName } from './config-variables.ts';
 import { VARIABLES } from './config-variables.ts';
+import { warningsOf } from './config-warnings.ts';
 import { OperatorError } from './errors.ts';
 
-export type { ConfigRole } from './config-variable.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type { ConfigRole, Environment } from './config-variable.ts';
 
 /** All problems of the environment at once; none of them quotes a secret. */
 export class ConfigError extends OperatorError {
@@ -22,7 +21,6 @@ export class ConfigError extends OperatorError {
   }
 }
 
-const PREFIXES = /^(BSC|TRON|WALLET|WEBHOOK|SETTLE|PRICE|RATE_LIMIT|SESSION|TEMPORAL|MIN)_/;
 const MAX_QUOTED = 40;
 
 export type Config = ReturnType<typeof assemble>;
@@ -73,30 +71,6 @@ function wrongXpubs(values: Values): string[] {
     const twin = names.slice(0, index).find((earlier) => values[name] !== undefined && values[earlier] === values[name]);
     return twin ? [`${name} is the same key as ${twin}: each network and mode has an account key of its own.`] : [];
   });
-}
-
-function warningsOf(values: Values, env: Environment): string[] {
-  const warnings: string[] = [];
-  if (values.WEBHOOK_ALLOWED_CIDRS)
-    warnings.push(`WEBHOOK_ALLOWED_CIDRS opens ${values.WEBHOOK_ALLOWED_CIDRS.join(', ')} to webhooks of every merchant.`);
-  if (values.WEBHOOK_ALLOW_HTTP) warnings.push('WEBHOOK_ALLOW_HTTP lets webhooks travel unencrypted.');
-  if (values.WEBHOOK_CA_FILE) warnings.push(`WEBHOOK_CA_FILE trusts the authorities in ${values.WEBHOOK_CA_FILE.path} for webhooks.`);
-  for (const cidr of values.TRUSTED_PROXIES ?? []) {
-    if (cidr.endsWith('/0'))
-      warnings.push(`TRUSTED_PROXIES contains ${cidr}: any client can then claim any address, and IP allowlists protect nothing.`);
-  }
-  if (values.NODE_ENV === 'production' && values.PUBLIC_URL?.startsWith('http:'))
-    warnings.push('PUBLIC_URL is http: sessions and checkouts travel unencrypted.');
-  if (values.NODE_ENV === 'production' && values.PRICE_SOURCE.kind === 'fixed')
-    warnings.push('PRICE_SOURCE is fixed: deposits are valued at these prices, whatever the market says.');
-  if (values.PRICE_SOURCE.kind === 'chainlink' && !values.BSC_RPC_URLS) {
-    warnings.push('PRICE_SOURCE is chainlink, which reads BNB Chain, but BSC_RPC_URLS is unset: BNB and TRX have no price.');
-  }
-  for (const name of Object.keys(env)) {
-    if (env[name] && PREFIXES.test(name) && !(name in VARIABLES))
-      warnings.push(`${name} is not a variable of this gateway and is ignored: check its spelling.`);
-  }
-  return warnings;
 }
 
 function assemble(values: Values, warnings: readonly string[]) {

@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { join, resolve } from 'node:path';
 import Ajv from 'ajv';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { createClientAddress } from '../src/api/client-address.ts';
 import { VARIABLES } from '../src/config-variables.ts';
+import { cidrContains, parseCidr, parseIp } from '../src/domain/ip-address.ts';
 import { SEARCH_ATTRIBUTES } from '../src/temporal/client.ts';
 
 type Service = {
@@ -26,7 +29,12 @@ type Service = {
 };
 type Compose = {
   readonly services: Readonly<Record<string, Service>>;
-  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+  readonly networks: Readonly<
+    Record<
+      string,
+      { readonly internal?: boolean; readonly ipam?: { readonly config: readonly { readonly subnet: string; readonly gateway: string }[] } }
+    >
+  >;
   readonly volumes: object;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 };
@@ -61,7 +69,14 @@ const SCHEMA = {
     {
       name: { type: 'string', pattern: '^[a-z0-9][a-z0-9_-]*$' },
       services: named({ $ref: '#/definitions/service' }),
-      networks: named(closed({ internal: { type: 'boolean' } })),
+      networks: named(
+        closed({
+          internal: { type: 'boolean' },
+          ipam: closed({ config: { type: 'array', items: closed({ subnet: text, gateway: text }, ['subnet', 'gateway']), minItems: 1 } }, [
+            'config',
+          ]),
+        }),
+      ),
       volumes: named(closed({})),
       secrets: named(closed({ file: text }, ['file'])),
     },
@@ -226,6 +241,26 @@ describe('the compose file', () => {
       'matching.numTaskqueueReadPartitions': [{ value: 1 }],
       'matching.numTaskqueueWritePartitions': [{ value: 1 }],
     });
+  });
+
+  it('trusts one proxy address: this machine, on a network whose addresses are fixed', () => {
+    const [given, ...others] = compose.networks['outside']?.ipam?.config ?? [];
+    expect(others).to.deep.equal([]);
+    const subnet = parseCidr(given?.subnet ?? '');
+    const machine = parseIp(given?.gateway ?? '');
+    if (!subnet || !machine) throw new Error('the network has no fixed addresses');
+    expect([subnet.prefix >= 24, cidrContains(subnet, machine)]).to.deep.equal([true, true]);
+    expect(read('deploy/gateway.env.example')).to.match(new RegExp(`^TRUSTED_PROXIES=${given?.gateway}$`, 'm'));
+    // A neighbour on that network, and anybody behind the proxy, is who his own connection says.
+    const addressOf = createClientAddress([given?.gateway ?? '']);
+    const from = (peer: string, hops: string) =>
+      addressOf({ socket: { remoteAddress: peer }, headers: { 'x-forwarded-for': hops } } as unknown as IncomingMessage);
+    expect(from('172.30.251.1', '203.0.113.7, 172.31.5.5')).to.equal('172.31.5.5');
+    expect(from('172.30.251.5', '203.0.113.7')).to.equal('172.30.251.5');
+  });
+
+  it('lets nobody change anything in the Web UI', () => {
+    expect(services['temporal-ui']?.environment).to.include({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' });
   });
 
   it('takes the buttons away that would end an actor', () => {

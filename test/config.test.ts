@@ -140,6 +140,14 @@ describe('configuration', () => {
     expect(warnings.join()).not.to.contain('99');
   });
 
+  it('warns of proxies that are more than a network of machines, and of no smaller block', () => {
+    const warned = (cidr: string) =>
+      loadConfig({ PRICE_SOURCE: 'fixed:BNB=600', TRUSTED_PROXIES: cidr }).warnings.filter((warning) => /wider than/.test(warning)).length;
+    for (const cidr of ['172.16.0.0/12', '10.0.0.0/8', '10.1.2.0/23', 'fd00::/8', '2001:db8::/63']) expect(warned(cidr), cidr).to.equal(1);
+    for (const cidr of ['172.30.251.1', '10.1.2.0/24', '10.1.2.128/25', 'fd00::/64', 'fd00:30:251::1'])
+      expect(warned(cidr), cidr).to.equal(0);
+  });
+
   it('describes itself without any secret', () => {
     const secrets = {
       DATABASE_URL: 'postgres://u:hunter2@h/db',
