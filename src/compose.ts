@@ -13,7 +13,7 @@ import { ASSETS, type Network } from './domain/assets.ts';
 import { componentLogger, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { observeChain, observeTransport } from './observe.ts';
-import { closePools, openHealthPool, openPools, type Part, type Pools } from './pools.ts';
+import { closePools, openHealthPool, openListPool, openPools, type Part, type Pools, REQUEST_STATEMENT_MS } from './pools.ts';
 import { createSecretBox } from './secret-box.ts';
 import type { FollowedChain } from './services/chain/follow.ts';
 import { createDeliverySlots } from './services/deliveries/slots.ts';
@@ -41,6 +41,8 @@ export type Gateway = {
   readonly pools: Pools | undefined;
   /** Connections of health and metrics; undefined in a process that serves neither. */
   readonly healthOrm: Orm | undefined;
+  /** Connections of the API's lists; undefined in a process without an API. */
+  readonly listOrm: Orm | undefined;
   readonly link: TemporalLink | undefined;
   readonly bscRpc: RpcPool | undefined;
   readonly metrics: Metrics;
@@ -63,9 +65,15 @@ export async function composeGateway(input: {
   works?: boolean;
   /** True for a process that serves health and metrics: they get connections of their own. */
   observed?: boolean;
+  /** True for one that serves the API: its lists get connections of their own, and no statement takes longer than a request may. */
+  serves?: boolean;
 }): Promise<Gateway> {
   const { config, ground, log } = input;
-  const orm = await openOrm({ url: ground.databaseUrl, poolSize: input.poolSize, applicationName: `gateway ${input.name}` });
+  const orm = await openOrm({
+    ...{ url: ground.databaseUrl, poolSize: input.poolSize, applicationName: `gateway ${input.name}` },
+    ...(input.serves ? { statementTimeoutMs: REQUEST_STATEMENT_MS } : {}),
+  });
+  const listOrm = input.serves ? await openListPool(ground.databaseUrl, input.name) : undefined;
   const pools = input.works ? await openPools(ground.databaseUrl, input.name) : undefined;
   const healthOrm = input.observed ? await openHealthPool(ground.databaseUrl, input.name) : undefined;
   const link = ground.temporal ? linkTemporal(ground.temporal) : undefined;
@@ -92,9 +100,10 @@ export async function composeGateway(input: {
     await orm.close(true);
     if (pools) await closePools(pools);
     await healthOrm?.close(true);
+    await listOrm?.close(true);
     await link?.close();
   };
-  return { config, log, deps, pools, healthOrm, link, bscRpc, metrics, close };
+  return { config, log, deps, pools, healthOrm, listOrm, link, bscRpc, metrics, close };
 }
 
 function poolOf(config: Config, log: Logger): RpcPool {

@@ -66,7 +66,7 @@ async function startRole(config: Config, role: Role, log: Logger, shutdown: Shut
   const ground = { databaseUrl: database.url, temporal: temporal.place, xpubs: keys.xpubs, secretsKey: keys.secretsKey };
   const gateway = await composeGateway({
     ...{ config, ground, log, name: role, poolSize: POOL_SIZE[role] },
-    ...{ works: role !== 'api', observed: true },
+    ...{ works: role !== 'api', observed: true, serves: role !== 'worker' },
   });
   shutdown.add('connections', () => gateway.close());
   await prepareSchema(gateway, database.embedded !== undefined || role === 'all');
@@ -154,6 +154,7 @@ async function startApi(gateway: Gateway, config: Config, startedAt: Date, shutd
   const app = createApp({
     deps: gateway.deps,
     guards,
+    listOrm: gateway.listOrm,
     loginPages,
     docsPage,
     publicUrl: config.http.publicUrl,

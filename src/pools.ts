@@ -1,3 +1,5 @@
+import { BUDGET_MS } from './api/deadline.ts';
+import { LISTS_AT_A_TIME } from './api/lists.ts';
 import { type Orm, openOrm } from './db/orm.ts';
 
 /** The parts of a worker that must never wait for each other's connections. */
@@ -23,6 +25,17 @@ export async function openPools(url: string, name: string): Promise<Pools> {
     });
   const [watcher, steps, webhooks, loops] = await Promise.all([open('watcher'), open('steps'), open('webhooks'), open('loops')]);
   return { watcher, steps, webhooks, loops };
+}
+
+/** As many as lists are read at a time: what one takes is missing to nobody else. */
+const LIST_POOL_SIZE = LISTS_AT_A_TIME;
+/** Nobody waits for an answer any longer; what is done beside requests is as short. */
+export const REQUEST_STATEMENT_MS = BUDGET_MS;
+
+/** Opens the pool of the API's lists, which have connections of their own: a credential or a single row never waits behind them. */
+export async function openListPool(url: string, name: string): Promise<Orm> {
+  const limits = { poolSize: LIST_POOL_SIZE, statementTimeoutMs: REQUEST_STATEMENT_MS };
+  return await openOrm({ url, applicationName: `gateway ${name} lists`, ...limits });
 }
 
 /** Health and metrics ask a dozen short questions at a time. More callers make no more of them, and none of these belongs to money. */

@@ -5,6 +5,7 @@ import type { Deps } from '../services/deps.ts';
 import { createKeyFinder } from '../services/keys.ts';
 import { createOriginRule } from './csrf.ts';
 import { ApiError } from './errors.ts';
+import { createListDoor } from './lists.ts';
 import { addLoginRoutes, type LoginPages } from './login.ts';
 import { describeApi } from './openapi/document.ts';
 import { createGuards, type Guards } from './rate-limits.ts';
@@ -21,6 +22,8 @@ export type AppOptions = {
   readonly publicUrl?: string | undefined;
   /** Client addresses and limits; where absent, no proxy is trusted and the limits are the contract's own. */
   readonly guards?: Guards | undefined;
+  /** The connections that lists have for themselves; those of `deps` where absent. */
+  readonly listOrm?: Deps['orm'] | undefined;
   /** The pages of `/login`; without them nobody can sign in here. */
   readonly loginPages?: LoginPages | undefined;
   /** Makes the reference page at `/docs` from the API's description; without it there is none. */
@@ -50,7 +53,8 @@ export function createApp(options: AppOptions): Koa {
   const findSession = createSessionFinder(deps);
   const isOwnOrigin = createOriginRule(options.publicUrl);
   const { publicUrl, checkResponses } = options;
-  const running = { deps, findOwner: createKeyFinder(deps), findSession, isOwnOrigin, guards, publicUrl, checkResponses };
+  const lists = createListDoor(deps, options.listOrm);
+  const running = { deps, findOwner: createKeyFinder(deps), findSession, isOwnOrigin, guards, lists, publicUrl, checkResponses };
   for (const route of routes) {
     router[route.method](`${BASE_PATH}${route.path}`, (ctx) => runRoute(running, route, ctx as unknown as Context));
   }

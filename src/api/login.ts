@@ -40,7 +40,7 @@ type Credentials = z.output<typeof credentials>;
 /** `/login` and `/logout`, outside the API's base path: JSON for programs, pages for browsers. */
 export function addLoginRoutes(router: Router, options: LoginRoutes): void {
   const { deps, pages, isOwnOrigin } = options;
-  const login = createLogin(deps, { within: (work) => withinBudget(BUDGET_MS, work) });
+  const login = createLogin(deps, { within: (work) => withinBudget({ limitMs: BUDGET_MS }, work) });
 
   const signIn = async (ctx: Context): Promise<Extract<LoginResult, { kind: 'signed-in' }>> => {
     if (!isOwnOrigin(ctx.req)) throw forgedRequest();
@@ -62,7 +62,10 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
   router.get('/login', async (context) => {
     const ctx = context as unknown as Context;
     const [token, ...others] = sessionTokens(ctx.req);
-    const isSignedIn = token !== undefined && others.length === 0 && (await withinBudget(BUDGET_MS, options.findSession(token)));
+    const isSignedIn =
+      token !== undefined &&
+      others.length === 0 &&
+      (await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => options.findSession(token)));
     if (isSignedIn) return pages.signedIn(ctx);
     pages.signIn(ctx, { status: 200, ...nextOf(readQuery(ctx.querystring)['next']) });
   });
@@ -88,7 +91,7 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
     const ctx = context as unknown as Context;
     if (!isOwnOrigin(ctx.req)) throw forgedRequest();
     const tokens = sessionTokens(ctx.req);
-    if (tokens.length > 0) await withinBudget(BUDGET_MS, endSessions(deps.orm.em.fork(), tokens));
+    if (tokens.length > 0) await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => endSessions(deps.orm.em.fork(), tokens));
     ctx.set('Set-Cookie', clearedCookie());
     if (wantsPage(ctx)) return redirect(ctx, '/login');
     answer(ctx, { signed_out: true });

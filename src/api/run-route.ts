@@ -7,6 +7,7 @@ import type { OriginRule } from './csrf.ts';
 import { BUDGET_MS, withinBudget } from './deadline.ts';
 import { ApiError, isUnauthorized } from './errors.ts';
 import { REPLAYED_HEADER, readOnce, replyOnce } from './idempotency.ts';
+import { isList, type ListDoor } from './lists.ts';
 import type { Guards } from './rate-limits.ts';
 import type { Caller, Reply, Route } from './route.ts';
 import { check, readQuery, refuseDetails } from './validation.ts';
@@ -15,6 +16,7 @@ export type RunOptions = Finders & {
   readonly deps: Deps;
   readonly isOwnOrigin: OriginRule;
   readonly guards: Guards;
+  readonly lists: ListDoor;
   /** What links in answers begin with; this machine's own name where nothing is configured. Never what a request says of itself. */
   readonly publicUrl?: string | undefined;
   /** Compare every answer with its schema before it is sent; an answer that differs becomes a 500. */
@@ -27,7 +29,7 @@ export type RunOptions = Finders & {
  */
 export async function runRoute(options: RunOptions, route: Route, ctx: Context): Promise<void> {
   const startedAt = performance.now();
-  const caller = await withinBudget(BUDGET_MS, enter(options, route, ctx));
+  const caller = await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => enter(options, route, ctx));
   const budgetMs = BUDGET_MS - (performance.now() - startedAt);
   const { body, query } = await readInput(route, ctx);
   const once = await readOnce(route, ctx);
@@ -38,8 +40,13 @@ export async function runRoute(options: RunOptions, route: Route, ctx: Context):
     if (options.checkResponses) checkReply(route, reply);
     return { status: reply.status, body: JSON.stringify(reply.body), replayed: false };
   };
-  const work = once && caller ? replyOnce(options.deps, { route, caller, params, once }, produce) : produce(options.deps);
-  const answer = await withinBudget(budgetMs + (route.extraMs ?? 0), work);
+  const limitMs = budgetMs + (route.extraMs ?? 0);
+  const work = () => {
+    if (once && caller) return replyOnce(options.deps, { route, caller, params, once }, produce);
+    if (caller && isList(route)) return options.lists.run(caller.merchantId, limitMs, produce);
+    return produce(options.deps);
+  };
+  const answer = await withinBudget({ limitMs, answer: ctx.res }, work);
   if (answer.replayed) ctx.set(REPLAYED_HEADER, 'true');
   ctx.status = answer.status;
   ctx.type = 'application/json';

@@ -1,8 +1,8 @@
-import { Socket } from 'node:net';
 import { MikroORM } from '@mikro-orm/core';
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, type EntityManager, type PostgreSqlDriver } from '@mikro-orm/postgresql';
 import { MIGRATIONS } from '../../migrations/index.ts';
+import { type ClientPool, connectionsOf, socketThatEndsWhenSilent } from './connections.ts';
 import { ENTITIES } from './entities/index.ts';
 import { tlsOf } from './tls.ts';
 
@@ -28,7 +28,7 @@ const NOTICES_THE_END = {
   tcp_keepalives_interval: '1s',
   tcp_keepalives_count: '2',
   tcp_user_timeout: '4s',
-  client_connection_check_interval: '1s',
+  client_connection_check_interval: '200ms',
 } as const;
 /** The first question of our own whether the server is still there; the silence below is the limit. */
 const KEEP_ALIVE_AFTER_MS = 5_000;
@@ -84,7 +84,9 @@ export async function openOrm(input: OrmInput): Promise<Orm> {
         keepAlive: true,
         keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
         stream: () => socketThatEndsWhenSilent(limits.silenceMs),
-        onPoolCreated: giveBackDeadConnections,
+        onPoolCreated: (pool: ClientPool) => connectionsOf(pool, { statementMs: limits.statementTimeoutMs }),
+        // A statement's time limit goes out together with the statement instead of one round trip before it.
+        pipeline: true,
       },
       forceUtcTimezone: true,
       ignoreUndefinedInQuery: true,
@@ -114,53 +116,4 @@ function startupOptions(limits: Limits): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
-}
-
-/** Without it a query on a connection whose other end vanished (a fail-over, a firewall that forgot it) would wait for ever. */
-function socketThatEndsWhenSilent(limitMs: number): Socket {
-  const socket = new Socket();
-  socket.setTimeout(limitMs, () => socket.destroy(new Error(`PostgreSQL was silent for ${limitMs / 1_000} s`)));
-  return socket;
-}
-
-type Client = {
-  release(error?: Error): void;
-  once(event: 'end', heard: () => void): unknown;
-  removeListener(event: 'end', heard: () => void): unknown;
-};
-type Connected = (error: Error | undefined, client: Client | undefined, release: Client['release']) => void;
-type ClientPool = { connect(): Promise<Client>; connect(connected: Connected): void };
-
-/**
- * Makes the pool take back a connection the moment it ends, whoever holds it. The query builder gives one back only after a BEGIN, COMMIT
- * or ROLLBACK that worked, and on a dead connection none does: each outage would cost the pool some places for ever, until none is left.
- */
-function giveBackDeadConnections(pool: ClientPool): void {
-  const connect = pool.connect.bind(pool) as (connected: Connected) => void;
-  const guarded = (connected: Connected): void =>
-    connect((error, client, release) => {
-      if (client) client.release = releaseOnce(client, release);
-      connected(error, client, client?.release ?? release);
-    });
-  pool.connect = ((connected?: Connected) => {
-    // The pool's own query() uses the form with a callback.
-    if (connected) return guarded(connected);
-    return new Promise<Client>((resolve, reject) => {
-      guarded((error, client) => (client ? resolve(client) : reject(error)));
-    });
-  }) as ClientPool['connect'];
-}
-
-/** Gives the connection back when its holder does or when it ends, whichever comes first; what comes second does nothing. */
-function releaseOnce(client: Client, release: Client['release']): Client['release'] {
-  let held = true;
-  const giveBack = (error?: Error): void => {
-    if (!held) return;
-    held = false;
-    client.removeListener('end', died);
-    release(error);
-  };
-  const died = (): void => giveBack(new Error('the connection ended'));
-  client.once('end', died);
-  return giveBack;
 }

@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import { LockMode } from '@mikro-orm/core';
 import { ApiKey, Merchant } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
+import { beyondLimit } from '../db/time-limit.ts';
 import { MODES, type Mode } from '../domain/assets.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { Deps } from './deps.ts';
@@ -81,7 +82,8 @@ export function createKeyFinder(deps: Deps): KeyFinder {
     const startedAt = performance.now();
     const known = flights.get(keyHash);
     if (known && startedAt - known.startedAt < JOIN_MS) return await known.owner;
-    const flight = { startedAt, owner: findKeyOwner(deps, keyHash) };
+    // Of those who wait for one answer, nobody's leaving may take it from the others.
+    const flight = { startedAt, owner: beyondLimit(() => findKeyOwner(deps, keyHash)) };
     flights.set(keyHash, flight);
     try {
       return await flight.owner;

@@ -1,4 +1,5 @@
 import type { Em, Orm } from '../db/orm.ts';
+import { beyondLimit } from '../db/time-limit.ts';
 import type { Deps } from './deps.ts';
 import { type OutboxRow, performOutboxRows } from './outbox.ts';
 
@@ -69,7 +70,7 @@ async function attempt<T>(deps: Deps, outside: readonly Promise<unknown>[], work
       if (missing.length > 0) throw new NotYetDone('the use case went on without a result that it asked for');
       return value;
     });
-    void performOutboxRows(deps, rows);
+    void beyondLimit(() => performOutboxRows(deps, rows));
     return { result };
   } catch (error) {
     const [first] = missing;

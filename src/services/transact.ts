@@ -1,4 +1,5 @@
 import type { Em } from '../db/orm.ts';
+import { beyondLimit } from '../db/time-limit.ts';
 import type { ActorMessage } from '../domain/actor-message.ts';
 import type { Deps } from './deps.ts';
 import { insertOutbox, type OutboxRow, performOutboxRows } from './outbox.ts';
@@ -32,7 +33,7 @@ export async function transact<T>(deps: Deps, work: (tx: Tx) => Promise<T>): Pro
     return done;
   });
   if (deps.outer) deps.outer.afterCommit(rows);
-  else void performOutboxRows(deps, rows);
+  else void beyondLimit(() => performOutboxRows(deps, rows));
   return result;
 }
 

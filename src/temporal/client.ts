@@ -2,7 +2,7 @@ import { Client, Connection, type WorkflowStartOptions } from '@temporalio/clien
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import type { ActorAttributes, ActorMessage } from '../domain/actor-message.ts';
 import { type ActorPort, ActorRefused } from '../services/deps.ts';
-import { createFairGate } from './fair-gate.ts';
+import { createFairGate } from '../services/fair-gate.ts';
 import { hangs, runningOf } from './look-at-actors.ts';
 
 /** The queue of workflows and of the activities that work on the database and the chain. Webhooks have their own. */

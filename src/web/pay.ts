@@ -2,6 +2,7 @@ import type { Context, Middleware, Next } from 'koa';
 import type { Deps } from '../services/deps.ts';
 import { getPublicPayment } from '../services/payments/public.ts';
 import { Refusal } from '../services/refusal.ts';
+import { withinTime } from '../services/time-limit.ts';
 import { checkoutPage, TOO_OFTEN, UNAVAILABLE, UNKNOWN_LINK } from './checkout.ts';
 import { html } from './html.ts';
 import { type Page, sendPage } from './layout.ts';
@@ -33,7 +34,8 @@ export function payPages(deps: Deps, { count }: PayOptions): Middleware {
 
 async function pageOf(deps: Deps, count: PayOptions['count'], ctx: Context): Promise<Page> {
   try {
-    const view = await soon(count(ctx).then(() => getPublicPayment(deps, ctx.path.slice(PREFIX.length + 1))));
+    const read = () => count(ctx).then(() => getPublicPayment(deps, ctx.path.slice(PREFIX.length + 1)));
+    const view = await withinTime({ limitMs: BUDGET_MS, answer: ctx.res }, read, (cause) => cause);
     const { network, refresh } = ctx.query;
     return checkoutPage(view, deps.settings.requiredConfirmations, {
       network: typeof network === 'string' ? network : undefined,
@@ -59,16 +61,4 @@ function isTooOften(error: unknown): error is TooOften {
 function refuseMethod(ctx: Context): void {
   ctx.set('Allow', 'GET, HEAD');
   sendPage(ctx, { status: 405, title: 'Not possible', body: html`<div class="card"><h1>This page can only be read</h1></div>` });
-}
-
-async function soon<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no result within ${BUDGET_MS} ms`)), BUDGET_MS);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -3,7 +3,7 @@ import { createApp } from '../../src/api/app.ts';
 import { createGuards } from '../../src/api/rate-limits.ts';
 import type { Route } from '../../src/api/route.ts';
 import { createServer } from '../../src/api/server.ts';
-import { openOrm } from '../../src/db/orm.ts';
+import { type Orm, openOrm } from '../../src/db/orm.ts';
 import type { Mode } from '../../src/domain/assets.ts';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/limits.ts';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
@@ -38,6 +38,8 @@ export type TestApiOptions = {
   readonly deps?: Partial<Deps>;
   readonly routes?: readonly Route[];
   readonly poolSize?: number;
+  /** Connections that lists have for themselves; those of everything else where absent. */
+  readonly listOrm?: Orm;
   /** 1.5 s for an API where absent: less than it has for an answer. Services have what they have in production. */
   readonly statementTimeoutMs?: number;
   readonly actors?: ActorPort;
@@ -78,6 +80,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const app = createApp({
     deps,
     guards,
+    listOrm: options.listOrm,
     loginPages,
     docsPage,
     observe: observeHttp(metrics),

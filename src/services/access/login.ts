@@ -32,7 +32,7 @@ export type LoginResult =
 
 export type LoginOptions = {
   /** Bounds each wait for the database. */
-  readonly within?: <T>(work: Promise<T>) => Promise<T>;
+  readonly within?: <T>(work: () => Promise<T>) => Promise<T>;
   readonly cost?: PasswordCost;
   readonly line?: LineLimits;
 };
@@ -53,26 +53,26 @@ type Candidate = {
  * exist costs the same time as one that does.
  */
 export function createLogin(deps: Deps, options: LoginOptions = {}): Login {
-  const { within = (work) => work, cost = PASSWORD_COST } = options;
+  const { within = (work) => work(), cost = PASSWORD_COST } = options;
   const line = createWaitingLine(options.line ?? LINE);
   const decoy = decoyHash(cost);
 
   const attempt = async (input: LoginInput, email: string, user: Candidate | undefined): Promise<LoginResult> => {
     const who = { site: input.site, email, known: user?.known ?? false };
-    const taken = await within(takeAttempt(deps, who));
+    const taken = await within(() => takeAttempt(deps, who));
     if (!taken.ok) return { kind: 'throttled', retryAfterSeconds: taken.retryAfterSeconds };
     const isRight = await isPassword(user?.password_hash ?? decoy, input.password);
     // Looked at in any case: a code that is asked for only after the right password would give the password away.
     const step = stepOf(deps, user, input.totp);
     if (!user || !isRight || step === 'wrong') return { kind: 'refused' };
     const newHash = isOutdated(user.password_hash, cost) ? await hashPassword(input.password, cost) : user.password_hash;
-    const token = await within(open(deps, { who, at: taken.at, user, step, newHash, previousTokens: input.previousTokens ?? [] }));
+    const token = await within(() => open(deps, { who, at: taken.at, user, step, newHash, previousTokens: input.previousTokens ?? [] }));
     return token === undefined ? { kind: 'refused' } : { kind: 'signed-in', userId: user.id, merchantId: user.merchant_id, token };
   };
 
   return async (input) => {
     const email = normaliseEmail(input.email);
-    const user = await within(findCandidate(deps, email, input.site));
+    const user = await within(() => findCandidate(deps, email, input.site));
     try {
       return await line(placeOf(input, user), () => attempt(input, email, user));
     } catch (error) {

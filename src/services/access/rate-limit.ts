@@ -1,3 +1,4 @@
+import { beyondLimit } from '../../db/time-limit.ts';
 import { type Allowance, type Limit, refill, waitMs } from '../../domain/limits.ts';
 import type { Deps } from '../deps.ts';
 
@@ -67,7 +68,8 @@ export function createRateLimiter(deps: Deps, options: RateLimiterOptions): Rate
     await writer.clean();
   };
   const sync = (): Promise<void> => {
-    running ??= write().finally(() => {
+    // Everybody's, whoever's request it was that began it.
+    running ??= beyondLimit(write).finally(() => {
       running = undefined;
     });
     return running;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createFairGate, GateFull } from '../../src/temporal/fair-gate.ts';
+import { createFairGate, GateFull } from '../../src/services/fair-gate.ts';
 
 /** Work that ends when it is told to. */
 function held() {
@@ -17,7 +17,7 @@ function held() {
   return { order, work, endOne };
 }
 
-describe('the gate before Temporal', () => {
+describe('the fair gate', () => {
   it('lets one merchant pass the rush of another', async () => {
     const gate = createFairGate({ places: 2 });
     const { order, work, endOne } = held();
@@ -41,6 +41,19 @@ describe('the gate before Temporal', () => {
     await endOne();
     expect(await Promise.all([first, patient])).to.deep.equal(['first', 'patient']);
     expect(order).to.deep.equal(['first', 'patient']);
+  });
+
+  it('leaves places free for others when one key has all that are its own, and gives them back to it in turn', async () => {
+    const gate = createFairGate({ places: 4, placesOfKey: 2 });
+    const { order, work, endOne } = held();
+    const rush = Array.from({ length: 4 }, (_, index) => gate.run('rush', work(`rush ${index}`)));
+    const others = ['a', 'b', 'c'].map((name) => gate.run(name, work(name)));
+    expect(order).to.deep.equal(['rush 0', 'rush 1', 'a', 'b']);
+    await endOne();
+    expect(order.slice(4)).to.deep.equal(['rush 2']);
+    for (let ended = 0; ended < 8; ended += 1) await endOne();
+    expect(order.slice(5)).to.deep.equal(['c', 'rush 3']);
+    expect(await Promise.all([...rush, ...others])).to.have.length(7);
   });
 
   it('refuses more than may wait', async () => {

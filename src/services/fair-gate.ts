@@ -16,24 +16,44 @@ type Waiter = { readonly enter: () => void };
 
 const MAX_WAITING = 10_000;
 
-/** A gate of one process. `places` is how many calls run at a time. */
-export function createFairGate({ places, maxWaiting = MAX_WAITING }: { places: number; maxWaiting?: number }): FairGate {
+export type FairGateOptions = {
+  /** How many calls run at a time. */
+  readonly places: number;
+  /** How many of them may be of one key; as many as there are where absent. */
+  readonly placesOfKey?: number;
+  readonly maxWaiting?: number;
+};
+
+/** A gate of one process. */
+export function createFairGate({ places, placesOfKey = places, maxWaiting = MAX_WAITING }: FairGateOptions): FairGate {
   /** Keys in the order of their turns: a Map keeps it, and a key that had its turn goes to the end. */
   const lanes = new Map<string, Waiter[]>();
+  const running = new Map<string, number>();
   let free = places;
   let waiting = 0;
 
+  const runningOf = (key: string): number => running.get(key) ?? 0;
+  const take = (key: string): void => {
+    free -= 1;
+    running.set(key, runningOf(key) + 1);
+  };
+  const giveBack = (key: string): void => {
+    free += 1;
+    if (runningOf(key) > 1) running.set(key, runningOf(key) - 1);
+    else running.delete(key);
+  };
   const next = (): void => {
     for (const [key, lane] of lanes) {
+      if (lane.length > 0 && runningOf(key) >= placesOfKey) continue;
       const waiter = lane.shift();
       lanes.delete(key);
       if (lane.length > 0) lanes.set(key, lane);
       if (!waiter) continue;
       waiting -= 1;
+      take(key);
       waiter.enter();
       return;
     }
-    free += 1;
   };
 
   const wait = (key: string, maxWaitMs: number | undefined): Promise<void> =>
@@ -62,12 +82,13 @@ export function createFairGate({ places, maxWaiting = MAX_WAITING }: { places: n
 
   return {
     run: async (key, work, maxWaitMs) => {
-      if (free > 0) free -= 1;
+      if (free > 0 && runningOf(key) < placesOfKey) take(key);
       else if (waiting >= maxWaiting) throw new GateFull(`${waiting} calls wait already`);
       else await wait(key, maxWaitMs);
       try {
         return await work();
       } finally {
+        giveBack(key);
         next();
       }
     },

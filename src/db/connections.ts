@@ -1,0 +1,72 @@
+import { AsyncResource } from 'node:async_hooks';
+import { Socket } from 'node:net';
+import { limitStatements, type QueryClient, type StatementLimit, timeIsUp } from './limited-statements.ts';
+import { currentLimit } from './time-limit.ts';
+
+/** Without it a query on a connection whose other end vanished (a fail-over, a firewall that forgot it) would wait for ever. */
+export function socketThatEndsWhenSilent(limitMs: number): Socket {
+  const socket = new Socket();
+  socket.setTimeout(limitMs, () => socket.destroy(new Error(`PostgreSQL was silent for ${limitMs / 1_000} s`)));
+  return socket;
+}
+
+type Client = QueryClient & {
+  release(error?: Error): void;
+  once(event: 'end', heard: () => void): unknown;
+  removeListener(event: 'end', heard: () => void): unknown;
+};
+type Connected = (error: Error | undefined, client: Client | undefined, release: Client['release']) => void;
+/** The part of pg's pool that is used here. */
+export type ClientPool = { connect(): Promise<Client>; connect(connected: Connected): void };
+
+/**
+ * Makes the pool take back a connection the moment it ends, whoever holds it. The query builder gives one back only after a BEGIN, COMMIT
+ * or ROLLBACK that worked, and on a dead connection none does: each outage would cost the pool some places for ever, until none is left.
+ * And puts the time limit of the work for which a connection is asked on each of its statements; `statementMs` is the one with which
+ * connections are opened.
+ */
+export function connectionsOf(pool: ClientPool, { statementMs }: { readonly statementMs: number }): void {
+  const connect = pool.connect.bind(pool) as (connected: Connected) => void;
+  const limited = new WeakMap<Client, StatementLimit>();
+  const statementsOf = (client: Client): StatementLimit => {
+    const known = limited.get(client) ?? limitStatements(client, statementMs);
+    limited.set(client, known);
+    return known;
+  };
+  const guarded = (asked: Connected): void => {
+    const limit = currentLimit();
+    // Whoever waits for a place is called by the one who leaves it.
+    const connected = AsyncResource.bind(asked);
+    connect((error, client, release) => {
+      if (!client) return connected(error, client, release);
+      if (limit && limit.leftMs() <= 0) {
+        release();
+        return connected(timeIsUp(), undefined, () => undefined);
+      }
+      client.release = releaseOnce(client, release, statementsOf(client).hold(limit));
+      connected(error, client, client.release);
+    });
+  };
+  pool.connect = ((connected?: Connected) => {
+    // The pool's own query() uses the form with a callback.
+    if (connected) return guarded(connected);
+    return new Promise<Client>((resolve, reject) => {
+      guarded((error, client) => (client ? resolve(client) : reject(error)));
+    });
+  }) as ClientPool['connect'];
+}
+
+/** Gives the connection back when its holder does or when it ends, whichever comes first; what comes second does nothing. */
+function releaseOnce(client: Client, release: Client['release'], released: () => void): Client['release'] {
+  let held = true;
+  const giveBack = (error?: Error): void => {
+    if (!held) return;
+    held = false;
+    client.removeListener('end', died);
+    released();
+    release(error);
+  };
+  const died = (): void => giveBack(new Error('the connection ended'));
+  client.once('end', died);
+  return giveBack;
+}
