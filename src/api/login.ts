@@ -31,9 +31,9 @@ export type LoginRoutes = {
 };
 
 const credentials = z.object({
-  email: z.string().min(1).max(320),
-  password: z.string().min(1).max(1_024),
-  totp: z.string().max(20).nullish(),
+  email: z.string().min(1).max(320, { abort: true }),
+  password: z.string().min(1).max(1_024, { abort: true }),
+  totp: z.string().max(20, { abort: true }).nullish(),
 });
 type Credentials = z.output<typeof credentials>;
 

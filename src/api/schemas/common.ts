@@ -17,13 +17,13 @@ export const usdAmount = z.number().meta({ description: 'USD with at most two de
 
 export const isLive = z.boolean().meta({ description: 'True for live data, false for those of the test mode.' });
 
-/** Requests: trimmed text that is not empty. */
+/** Requests: trimmed text of so many characters at most. What is longer is refused before any pattern or rule looks at it. */
+export const boundedText = (maxLength: number) => z.string().trim().max(maxLength, { abort: true });
+
+/** The same, and not empty. */
 export const text = (maxLength: number) =>
-  z
-    .string()
-    .trim()
+  boundedText(maxLength)
     .min(1)
-    .max(maxLength)
     .meta({ override: { pattern: '\\S' } });
 
 /** For the description: an address on either network; whether it is one is decided by its checksum. */

@@ -8,7 +8,8 @@ const MAX_METADATA_KEYS = 50;
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_SEARCH = 320;
 
-const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+/** Something, one @, and a dot inside of what follows; the first such dot decides, so that there is one way to read a text. */
+const EMAIL = /^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/;
 
 export const emailText = text(MAX_EMAIL)
   .regex(EMAIL, 'must be an email address')

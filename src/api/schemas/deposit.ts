@@ -4,7 +4,21 @@ import { findAsset } from '../../domain/assets.ts';
 import { DEPOSIT_STATES, FAILURE_CODES } from '../../domain/deposit.ts';
 import { parseUnits } from '../../domain/money.ts';
 import { SIMULATED_OUTCOMES } from '../../services/simulate.ts';
-import { ADDRESS, coinAmount, currency, id, idText, isLive, listQuery, network, text, time, timeFilter, usdAmount } from './common.ts';
+import {
+  ADDRESS,
+  boundedText,
+  coinAmount,
+  currency,
+  id,
+  idText,
+  isLive,
+  listQuery,
+  network,
+  text,
+  time,
+  timeFilter,
+  usdAmount,
+} from './common.ts';
 
 export const deposit = z
   .strictObject({
@@ -68,7 +82,7 @@ export const depositQuery = listQuery({
 const MAX_AMOUNT = 10n ** 12n;
 const DEFAULT_AMOUNT = '10';
 const amount = z
-  .union([z.string().trim().max(100), z.number()], 'must be a decimal string or a number')
+  .union([boundedText(100), z.number()], 'must be a decimal string or a number')
   .transform(String)
   .meta({
     override: {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { EVENT_TYPES, TEST_EVENT } from '../../domain/events.ts';
-import { id, isLive, listQuery, text, time, timeFilter, WEB_URL } from './common.ts';
+import { boundedText, id, isLive, listQuery, text, time, timeFilter, WEB_URL } from './common.ts';
 
 const MAX_URL = 2048;
 const MAX_DESCRIPTION = 500;
 const MAX_NAMES = 50;
+const MAX_NAME = 100;
 
 const url = text(MAX_URL).meta({
   override: { pattern: WEB_URL },
@@ -16,7 +17,7 @@ const NAME = { type: 'string' as const, enum: [...EVENT_TYPES, '*'] };
 
 // Which names are valid is the service's to say, in one sentence for every way to get them wrong.
 const names = z
-  .union([z.array(z.string().trim()).max(MAX_NAMES), z.string().trim()], 'must be a list of event names, or "*"')
+  .union([z.array(boundedText(MAX_NAME)).max(MAX_NAMES), boundedText(MAX_NAME)], 'must be a list of event names, or "*"')
   .transform((value) => (typeof value === 'string' ? [value] : value))
   .meta({
     override: { anyOf: [{ type: 'array', minItems: 1, maxItems: MAX_NAMES, items: NAME }, NAME] },
@@ -26,7 +27,7 @@ const names = z
 const members = {
   events: names.optional(),
   enabled_events: names.optional().meta({ description: 'An alias of events.' }),
-  description: z.string().trim().max(MAX_DESCRIPTION).nullish().meta({ description: 'For your own eyes.' }),
+  description: boundedText(MAX_DESCRIPTION).nullish().meta({ description: 'For your own eyes.' }),
 };
 
 type Lists = { readonly events?: string[] | undefined; readonly enabled_events?: string[] | undefined };

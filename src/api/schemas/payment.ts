@@ -3,7 +3,21 @@ import { NETWORKS } from '../../domain/assets.ts';
 import { DEPOSIT_STATES } from '../../domain/deposit.ts';
 import { parseUnits } from '../../domain/money.ts';
 import { AMOUNT_STATUSES, LINK_CURRENCY, LINK_LIMITS, LINK_STATUSES } from '../../domain/payment-link.ts';
-import { coinAmount, id, idText, isLive, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount, WEB_URL } from './common.ts';
+import {
+  boundedText,
+  coinAmount,
+  id,
+  idText,
+  isLive,
+  listQuery,
+  network,
+  oneOfMembers,
+  text,
+  time,
+  timeFilter,
+  usdAmount,
+  WEB_URL,
+} from './common.ts';
 import { emailText, metadata } from './customer.ts';
 
 const MAX_URL = 2048;
@@ -130,7 +144,7 @@ const MAX_CENTS = BigInt(LINK_LIMITS.maxUsd) * 100n;
  * 5.0999999999999996, the same number from a writer that prints 17 digits.
  */
 const usdCents = z
-  .union([z.string().trim().max(100), z.number()], 'must be a number or a decimal string such as "12.50"')
+  .union([boundedText(100), z.number()], 'must be a number or a decimal string such as "12.50"')
   .transform((given, context) => {
     const refuse = (message: string) => {
       context.addIssue({ code: 'custom', message });
