@@ -87,7 +87,7 @@ function startBare(link: TemporalLink, id: string): Promise<void> {
     attributes: { MerchantId: 'm', Network: 'bsc', DepositStage: 'detected', StageSince: new Date().toISOString(), NeedsOperator: false },
     memo: { deposit_id: depositId, transaction_hash: depositId, address: depositId, amount: '1 USDT' },
     summary: 'bare',
-    fairnessKey: 'm',
+    owner: { merchantId: 'm', mode: 'live' },
   });
 }
 

@@ -56,7 +56,7 @@ function startBare(link: TemporalLink, index: number): Promise<void> {
     args: [{ deliveries: [randomUUID()] }],
     attributes: { MerchantId: 'm' },
     summary: 'bare',
-    fairnessKey: 'm',
+    owner: { merchantId: 'm', mode: 'live' },
   });
 }
 

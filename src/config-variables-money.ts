@@ -121,4 +121,12 @@ export const MONEY_VARIABLES = {
     example: '20',
     about: 'Bad credentials a minute from one client address before it gets 429.',
   }),
+  RATE_LIMIT_TESTS_PER_SECOND: variable({
+    group: 'limits',
+    parser: parse.wholeNumber(1, 100_000),
+    default: '5',
+    example: '5',
+    about:
+      'Simulated deposits and test webhooks a second that one merchant may ask for over time, ten times as many at once; one endpoint a fifth.',
+  }),
 } as const;

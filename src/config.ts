@@ -130,6 +130,7 @@ function assemble(values: Values, warnings: readonly string[]) {
       requestsPerSecond: values.RATE_LIMIT_PER_SECOND,
       requestsBurst: values.RATE_LIMIT_BURST,
       badCredentialsPerMinute: values.RATE_LIMIT_BAD_CREDENTIALS,
+      testsPerSecond: values.RATE_LIMIT_TESTS_PER_SECOND,
     },
   };
 }

@@ -11,7 +11,7 @@ import type { Deps } from './services/deps.ts';
 import { purgeAnswers } from './services/idempotency.ts';
 import { noteFailedRun, noteGoodRun, registerLoops, takeTurn } from './services/loop-runs.ts';
 import { makeMonthsAhead } from './services/months/make.ts';
-import { performOutbox } from './services/outbox.ts';
+import { performOutbox, performTestOutbox } from './services/outbox.ts';
 import { repairDeposits, repairPayments } from './services/repair.ts';
 import { type RepairRun, turnOf } from './services/repair-actors.ts';
 import { repairDeliveries } from './services/repair-deliveries.ts';
@@ -54,6 +54,7 @@ function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
   const places: RepairRun['places'] = new Map();
   return [
     { name: 'outbox', everyMs: SECOND_MS, work: () => performOutbox(deps) },
+    { name: 'outbox of test mode', everyMs: SECOND_MS, work: () => performTestOutbox(deps) },
     { name: 'watchers', everyMs: 30 * SECOND_MS, work: () => startWatchers(deps, networks) },
     { name: 'balances', everyMs: 2 * SECOND_MS, work: () => foldBalances(deps) },
     { name: 'counts', everyMs: 2 * SECOND_MS, work: () => foldCounts(deps) },

@@ -231,6 +231,7 @@ const ROWS: Record<VariableName, Row> = {
   },
   RATE_LIMIT_PER_SECOND: { good: [['50', (c) => c.limits.requestsPerSecond, 50]], bad: ['0', '100001', ...NUMBERS_BAD] },
   RATE_LIMIT_BURST: { good: [['100', (c) => c.limits.requestsBurst, 100]], bad: ['0', '1000001', ...NUMBERS_BAD] },
+  RATE_LIMIT_TESTS_PER_SECOND: { good: [['2', (c) => c.limits.testsPerSecond, 2]], bad: ['0', '100001', ...NUMBERS_BAD] },
   RATE_LIMIT_BAD_CREDENTIALS: { good: [['1', (c) => c.limits.badCredentialsPerMinute, 1]], bad: ['0', '100001', ...NUMBERS_BAD] },
   SESSION_IDLE: { good: [['15m', (c) => c.sessions.idleMs, 900_000]], bad: ['0s', '8d', '30', '1.5h', '-1m'] },
   SESSION_MAX: { good: [['24h', (c) => c.sessions.maxMs, 86_400_000]], bad: ['0s', '91d', '12', '29m', 'never'] },

@@ -67,7 +67,7 @@ describe('configuration', () => {
     expect(thresholdUnits(config.settlement.minUnits, 'bsc', 'USDT')).to.equal(10n ** 18n);
     expect(thresholdUnits(config.settlement.minUnits, 'tron', 'USDT')).to.equal(20_000_000n);
     expect(thresholdUnits(config.payments.minDepositUnits, 'bsc', 'USDT')).to.equal(undefined);
-    expect(config.limits).to.deep.equal({ requestsPerSecond: 100, requestsBurst: 200, badCredentialsPerMinute: 20 });
+    expect(config.limits).to.deep.equal({ requestsPerSecond: 100, requestsBurst: 200, badCredentialsPerMinute: 20, testsPerSecond: 5 });
   });
 
   it('is frozen to the last level', () => {

@@ -57,12 +57,20 @@ const OF_REFUSAL: Readonly<Record<RefusalCode, ErrorCode>> = {
   NOT_FOUND: 'NOT_FOUND',
   CUSTOMER_EXISTS: 'CUSTOMER_EXISTS',
   AMOUNT_TOO_SMALL: 'AMOUNT_TOO_SMALL',
+  TOO_MUCH_OPEN: 'RATE_LIMITED',
 };
+
+/** When to ask again, of refusals that time alone undoes. */
+const AGAIN_AFTER_S: Partial<Record<RefusalCode, number>> = { TOO_MUCH_OPEN: 10 };
 
 /** Turns whatever was thrown into an answer: refusals by their code, outages into 503, everything else into a bare 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof Refusal) return new ApiError(OF_REFUSAL[error.code], error.message, { extra: extraOf(error) });
+  if (error instanceof Refusal) {
+    const seconds = AGAIN_AFTER_S[error.code];
+    const headers: Record<string, string> = seconds === undefined ? {} : { 'Retry-After': `${seconds}` };
+    return new ApiError(OF_REFUSAL[error.code], error.message, { extra: extraOf(error), headers });
+  }
   if (error instanceof NoPriceYet) return unavailable(error, 'There is no price for this currency yet. Try again in a moment.');
   if (isOutage(error)) return unavailable(error);
   return new ApiError('INTERNAL', 'Something went wrong on our side. Nothing is wrong with the request.', { cause: error });

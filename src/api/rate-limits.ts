@@ -13,6 +13,10 @@ const MINUTE_MS = 60_000;
 /** This part of a burst may be used before the other processes know of it. */
 const CREDIT_SHARE = 0.1;
 const MAX_KNOWN_BAD = 10_000;
+/** So many seconds' worth of tests may come at once. */
+const TEST_BURST_SECONDS = 10;
+/** One endpoint's share of what a merchant may ask for. */
+const ENDPOINT_SHARE = 5;
 
 export type GuardOptions = {
   readonly limits?: RequestLimits | undefined;
@@ -25,6 +29,8 @@ export type Guards = {
   readonly addressOf: ClientAddress;
   /** Counts a request of a caller who may make it. Sets the headers; throws 429. */
   countCaller(ctx: Context, caller: Caller): Promise<void>;
+  /** Counts what starts work for nobody's money, by merchant and, where there is one, by endpoint. Throws 429. */
+  countTest(ctx: Context, caller: Caller, endpointId: string | undefined): Promise<void>;
   /** The same headers on an answer that is not counted. */
   tellCaller(ctx: Context, caller: Caller): void;
   /** Counts a request that needs no credentials, by the client's address. Sets the headers; throws 429. */
@@ -40,7 +46,7 @@ export type Guards = {
 
 /** The guards of one process over the limits that all processes share. Throws for a proxy that is no address. */
 export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
-  const { requestsPerSecond, requestsBurst, badCredentialsPerMinute } = options.limits ?? DEFAULT_LIMITS;
+  const { requestsPerSecond, requestsBurst, badCredentialsPerMinute, testsPerSecond } = options.limits ?? DEFAULT_LIMITS;
   const addressOf = createClientAddress(options.trustedProxies ?? []);
   const ofRequests: RateLimiterOptions = {
     name: 'requests',
@@ -50,6 +56,7 @@ export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
   };
   const requests = createRateLimiter(deps, ofRequests);
   const publicRequests = createNetworkLimiter(deps, { ...ofRequests, keyOf: (network) => `site:${network}` });
+  const tests = createTestLimits(deps, testsPerSecond);
   const failures = createNetworkLimiter(deps, {
     keyOf: (network) => network,
     name: 'failures',
@@ -62,6 +69,12 @@ export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
   return {
     addressOf,
     countCaller: async (ctx, caller) => refuse(ctx, await requests.take(clientOf(caller))),
+    countTest: async (ctx, caller, endpointId) => {
+      for (const { limiter, client } of tests(caller, endpointId)) {
+        const verdict = await limiter.take(client);
+        if (!verdict.allowed) refuse(ctx, verdict);
+      }
+    },
     tellCaller: (ctx, caller) => tell(ctx, requests.peek(clientOf(caller))),
     countPublic: async (ctx) => refuse(ctx, await publicRequests.take(addressOf(ctx.req))),
     refuseKnownBad: (ctx) => {
@@ -76,6 +89,25 @@ export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
       refuse(ctx, verdict);
     },
   };
+}
+
+/** The limits that a test of this caller counts for. */
+function createTestLimits(deps: Deps, perSecond: number) {
+  const bucket = (name: string, rate: number) => {
+    const capacity = Math.ceil(rate * TEST_BURST_SECONDS);
+    return createRateLimiter(deps, { name, limit: { kind: 'bucket', capacity, perSecond: rate }, creditPerClient: 1, nowMs });
+  };
+  const ofMerchants = bucket('tests', perSecond);
+  const ofEndpoints = bucket('endpoint tests', perSecond / ENDPOINT_SHARE);
+  return ({ merchantId, mode }: Caller, endpointId: string | undefined) => [
+    { limiter: ofMerchants, client: `${merchantId}:${mode}` },
+    // Whatever stands in the path, and a stranger who names it uses up nothing of the owner's.
+    ...(endpointId === undefined ? [] : [{ limiter: ofEndpoints, client: shortHash(`${merchantId}:${endpointId}`) }]),
+  ];
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
 }
 
 const nowMs = (): number => performance.now();

@@ -44,6 +44,8 @@ export type RouteDeclaration<A extends 'merchant' | 'none', P extends Schema, Q 
   readonly auth: A;
   /** `test`: the other mode gets 403 before anything else of the request is looked at. `session`: an API key gets 403. */
   readonly only?: 'test' | 'session';
+  /** Starts work for nobody's money: its rate has a limit of its own. */
+  readonly isTest?: true;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;

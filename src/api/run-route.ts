@@ -77,6 +77,7 @@ async function enter({ guards, ...options }: RunOptions, route: Route, ctx: Cont
     throw error;
   }
   await guards.countCaller(ctx, caller);
+  if (route.isTest) await guards.countTest(ctx, caller, ctx['params'].id);
   return caller;
 }
 

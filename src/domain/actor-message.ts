@@ -1,3 +1,5 @@
+import type { Mode } from './assets.ts';
+
 /** The actors of the product, by workflow type. */
 export type ActorType = 'deposit' | 'notify' | 'paymentLink' | 'watchChain';
 
@@ -11,6 +13,9 @@ export type ActorAttributes = {
   readonly NeedsOperator?: boolean;
 };
 
+/** Whose turn an actor takes. A `webhook.test` counts as test mode, whichever key asked for it. */
+export type ActorOwner = { readonly merchantId: string; readonly mode: Mode };
+
 /** What a committed transaction asks of Temporal: start this actor. Starting one that runs already changes nothing. */
 export type ActorMessage = {
   readonly workflowType: ActorType;
@@ -18,8 +23,8 @@ export type ActorMessage = {
   readonly attributes?: ActorAttributes;
   readonly memo?: Readonly<Record<string, string>>;
   readonly summary?: string;
-  /** The merchant: Temporal serves the backlog fairly by this key. */
-  readonly fairnessKey?: string;
+  /** Whose work it is: merchants take turns, and what is done in test mode comes after all live work. */
+  readonly owner?: ActorOwner;
   readonly signal?: { readonly name: string; readonly args: readonly unknown[] };
 };
 

@@ -12,10 +12,14 @@ export type RequestLimits = {
   readonly requestsBurst: number;
   /** From one client address. */
   readonly badCredentialsPerMinute: number;
+  /** Simulations and test webhooks of one merchant together; one endpoint may have a fifth of it. */
+  readonly testsPerSecond: number;
 };
 
 /** The limits of an installation that sets none. */
-export const DEFAULT_LIMITS: RequestLimits = { requestsPerSecond: 100, requestsBurst: 200, badCredentialsPerMinute: 20 };
+export const DEFAULT_LIMITS: RequestLimits = {
+  ...{ requestsPerSecond: 100, requestsBurst: 200, badCredentialsPerMinute: 20, testsPerSecond: 5 },
+};
 
 /** The allowance at a later time. A clock that went back changes nothing. */
 export function refill(limit: Limit, allowance: Allowance, nowMs: number): Allowance {

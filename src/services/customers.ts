@@ -14,6 +14,7 @@ import {
   type PageOf,
   type PageRequest,
 } from './list-page.ts';
+import { roomForTests } from './open-tests.ts';
 import { type AddressRow, type CustomerView, presentCustomer } from './present.ts';
 import { notFound, Refusal } from './refusal.ts';
 import type { Scope } from './scope.ts';
@@ -47,6 +48,7 @@ export async function createCustomer(deps: Deps, input: NewCustomer): Promise<Cu
   // Most repeats end here: no transaction, no address, no wallet index is spent on them.
   await refuseTaken(deps.orm.em.fork(), input);
   return await transact(deps, async (tx) => {
+    await roomForTests(tx.em, input);
     const customer = await insertCustomer(tx.em, deps, input);
     const addresses = await insertAddresses(tx.em, deps, customer);
     const view = presentCustomer(customer, { addresses, contracts: deps.settings.contracts, depositCount: 0, totalDepositedCents: 0n });
@@ -179,7 +181,7 @@ async function announce(tx: Tx, deps: Deps, scope: Scope, view: CustomerView, oc
     args: [{ deliveries: deliveryIds }],
     attributes: { MerchantId: merchantId },
     summary: `customer.created for ${view.id}`,
-    fairnessKey: merchantId,
+    owner: { merchantId, mode },
   });
 }
 

@@ -73,16 +73,16 @@ const RECORD_SQL = `
     select id, merchant_id, mode, type, subject_id, sequence, convert_to(body, 'UTF8'), occurred_at, at from given
     on conflict (id) do nothing returning id
   ), receiver as (
-    select g.id as event_id, g.type, g.at, w.id, w.enabled from event join given g on g.id = event.id
+    select g.id as event_id, g.type, g.at, w.id, w.enabled, case g.mode when 'test' then g.merchant_id end as test_merchant_id from event join given g on g.id = event.id
       join webhook_endpoints w on w.merchant_id = g.merchant_id and w.mode = g.mode and w.payment_link_id is null and w.deleted_at is null
     where g.only_endpoint is null and (w.events @> array[g.type] or w.events @> array['*'])
     union
-    select g.id, g.type, g.at, w.id, w.enabled from event join given g on g.id = event.id
+    select g.id, g.type, g.at, w.id, w.enabled, case g.mode when 'test' then g.merchant_id end from event join given g on g.id = event.id
       join webhook_endpoints w on w.id in (g.only_endpoint, g.also_endpoint) and w.deleted_at is null
   ), delivery as (
-    insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at, finished_at)
+    insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at, finished_at, test_merchant_id)
     select id_of_delivery(event_id, id), event_id, id, type, case when enabled then 'pending' else 'failed' end, 1,
-      case when enabled then at end, at, case when not enabled then at end
+      case when enabled then at end, at, case when not enabled then at end, test_merchant_id
     from receiver returning id, event_id, status
   )
   select g.place, event.id, d.deliveries from event join given g on g.id = event.id

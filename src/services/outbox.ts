@@ -14,6 +14,8 @@ const MAX_TURN_WAIT_MS = 4_000;
 const BATCH = 100;
 /** So many of those that failed before are tried also where new ones would fill the batch. */
 const TRIED_BATCH = 20;
+/** Few of them are started at a time, and each has to be within its lease. */
+const TEST_BATCH = 40;
 /** A row that was taken is tried by others after this long, should its taker have died. */
 const LEASE_MS = 10_000;
 const PARALLEL_STARTS = 8;
@@ -32,16 +34,16 @@ export async function insertOutbox(em: Em, deps: Deps, messages: readonly Omit<O
   if (messages.length === 0) return [];
   const now = deps.now();
   const values = messages.map(({ workflowId, message }, place) => ({
-    ...{ place, kind: message.signal ? 'signal' : 'start', workflow_id: workflowId, message },
+    ...{ place, kind: message.signal ? 'signal' : 'start', workflow_id: workflowId, message, mode: message.owner?.mode ?? 'live' },
   }));
   // The ids are drawn first, so that each is known to belong to its message: the rows of an insert come back in no promised order.
   const rows = await em.execute<{ id: string; place: number }[]>(
     `with drawn as (
        select nextval('outbox_id_seq') as id, m.*
-       from (select * from json_to_recordset(?::json) as r (place int, kind text, workflow_id text, message jsonb) order by place) m
+       from (select * from json_to_recordset(?::json) as r (place int, kind text, workflow_id text, message jsonb, mode text) order by place) m
      ), written as (
-       insert into outbox (id, kind, workflow_id, message, tries, created_at, next_try_at)
-       select id, kind, workflow_id, message, 0, ?::timestamptz, ?::timestamptz from drawn
+       insert into outbox (id, kind, workflow_id, message, mode, tries, created_at, next_try_at)
+       select id, kind, workflow_id, message, mode, 0, ?::timestamptz, ?::timestamptz from drawn
      )
      select id::text as id, place from drawn`,
     [JSON.stringify(values), now, new Date(now.getTime() + GRACE_MS)],
@@ -78,7 +80,7 @@ export async function performOutboxRows(deps: Deps, rows: readonly OutboxRow[]):
  * Performs what is due and was left by a crash or by an absence of Temporal. Several workers may run it: each takes rows by a lease, so
  * no lock is held while Temporal is asked. A message that Temporal refuses holds up no other one: what was never tried comes first, and after
  * ten refusals a message goes into quarantine, where it is kept, tried seldom, and seen by operators. `quarantined: 'all'` tries each one
- * there now. Returns how many messages were performed and how many failed.
+ * there now. Those of test mode are left to {@link performTestOutbox}. Returns how many messages were performed and how many failed.
  */
 export async function performOutbox(
   deps: Deps,
@@ -102,7 +104,14 @@ export async function performOutbox(
   return { performed: sum.performed, failed: sum.failed };
 }
 
-/** What waits in the outbox, for operators: how old its oldest message is that should be on its way, and what Temporal refuses for good. */
+/** The same for messages of test mode, apart from the others: they may take their time, and no live one lies behind them. */
+export async function performTestOutbox(deps: Deps): Promise<{ performed: number; failed: number }> {
+  if (!deps.actors) return { performed: 0, failed: 0 };
+  const { performed, failed } = await performTaken(deps, await take(deps, 'test', TEST_BATCH));
+  return { performed, failed };
+}
+
+/** What waits in the outbox, for operators: how old its oldest live message is that should be on its way, and what Temporal refuses for good. */
 export type OutboxState = {
   readonly oldestMs: number;
   readonly oldestError: string | null;
@@ -117,9 +126,10 @@ export async function readOutbox(deps: Pick<Deps, 'orm' | 'now'>): Promise<Outbo
   const now = deps.now();
   const facts = { fields: ['workflowId', 'createdAt', 'nextTryAt', 'lastError'] as const };
   // One that was never tried is late since its time came: those of many resends are spread over minutes.
-  const due = { quarantinedAt: null, tries: 0, nextTryAt: { $lte: now } };
+  const due = { mode: 'live' as const, quarantinedAt: null, tries: 0, nextTryAt: { $lte: now } };
+  const triedBefore = { mode: 'live' as const, quarantinedAt: null, tries: { $gt: 0 } };
   const [fresh] = await em.find(OutboxMessage, due, { orderBy: { nextTryAt: 'asc', id: 'asc' }, limit: 1, ...facts });
-  const [tried] = await em.find(OutboxMessage, { quarantinedAt: null, tries: { $gt: 0 } }, { orderBy: { id: 'asc' }, limit: 1, ...facts });
+  const [tried] = await em.find(OutboxMessage, triedBefore, { orderBy: { id: 'asc' }, limit: 1, ...facts });
   const late = [
     ...(fresh ? [{ ageMs: now.getTime() - fresh.nextTryAt.getTime() + GRACE_MS, error: null }] : []),
     ...(tried ? [{ ageMs: now.getTime() - tried.createdAt.getTime(), error: tried.lastError ?? null }] : []),
@@ -138,8 +148,9 @@ type Taken = { id: string; workflow_id: string; message: ActorMessage; tries: nu
 
 /** Each is an index of its own, in this order: whatever lies in the outbox, the first ones that are due are found without the others. */
 const KINDS = {
-  fresh: 'quarantined_at is null and tries = 0',
-  tried: 'quarantined_at is null and tries > 0',
+  fresh: `quarantined_at is null and tries = 0 and mode = 'live'`,
+  tried: `quarantined_at is null and tries > 0 and mode = 'live'`,
+  test: `quarantined_at is null and mode = 'test'`,
   seldom: 'quarantined_at is not null',
 } as const;
 

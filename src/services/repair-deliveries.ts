@@ -1,5 +1,7 @@
 import { Deposit, PaymentLink } from '../db/entities/index.ts';
 import type { ActorMessage } from '../domain/actor-message.ts';
+import type { Mode } from '../domain/assets.ts';
+import { TEST_EVENT } from '../domain/events.ts';
 import { eventWorkflowId, paymentWorkflowId, resendWorkflowId } from '../domain/ids.ts';
 import { depositWake, workflowIdOf } from './deposits/actor-message.ts';
 import type { Deps } from './deps.ts';
@@ -17,6 +19,7 @@ type Pending = {
   readonly event_type: string;
   readonly subject_id: string;
   readonly merchant_id: string;
+  readonly mode: Mode;
 };
 
 /** Actors of unfinished deliveries: of a deposit or a payment link where it is its own event, else one of the event or the resend alone. */
@@ -31,7 +34,7 @@ export async function repairDeliveries(deps: Deps, run: RepairRun = wholeRun()):
 async function readPending(deps: Deps, ids: readonly string[]): Promise<Pending[]> {
   if (ids.length === 0) return [];
   return await deps.orm.em.fork().execute<Pending[]>(
-    `select d.id, d.round, d.event_id, d.event_type, e.subject_id, e.merchant_id
+    `select d.id, d.round, d.event_id, d.event_type, e.subject_id, e.merchant_id, e.mode
      from webhook_deliveries d join events e on e.id = d.event_id
      where d.id in (${ids.map(() => '?').join(', ')}) and d.status = 'pending' order by d.created_at, d.id`,
     [...ids],
@@ -59,18 +62,19 @@ function ofOthers(rows: readonly Pending[]): Wake[] {
     grouped.set(id, [...(grouped.get(id) ?? []), row]);
   }
   return [...grouped].map(([id, group]): Wake => {
-    const { merchant_id: merchantId = '', event_type: summary = '' } = group[0] ?? {};
-    return [id, notifyStart({ deliveries: group.map((row) => row.id), merchantId, summary })];
+    const { merchant_id: merchantId = '', mode = 'live', event_type: summary = '' } = group[0] ?? {};
+    const deliveries = group.map((row) => row.id);
+    return [id, notifyStart({ deliveries, merchantId, summary, mode: summary === TEST_EVENT ? 'test' : mode })];
   });
 }
 
 /** The start of an actor that delivers an event which no other actor carries. */
-function notifyStart(input: { deliveries: readonly string[]; merchantId: string; summary: string }): ActorMessage {
+function notifyStart(input: { deliveries: readonly string[]; merchantId: string; mode: Mode; summary: string }): ActorMessage {
   return {
     workflowType: 'notify',
     args: [{ deliveries: input.deliveries }],
     attributes: { MerchantId: input.merchantId },
     summary: input.summary,
-    fairnessKey: input.merchantId,
+    owner: { merchantId: input.merchantId, mode: input.mode },
   };
 }

@@ -3,7 +3,7 @@ import { paymentWorkflowId } from '../domain/ids.ts';
 import { depositWake, workflowIdOf } from './deposits/actor-message.ts';
 import { unmovedAmong } from './deposits/stuck.ts';
 import type { Deps } from './deps.ts';
-import { performOutbox } from './outbox.ts';
+import { performOutbox, performTestOutbox } from './outbox.ts';
 import { paymentWake } from './payments/actor-message.ts';
 import { eachPage, lookAgain, type RepairRun, startMissing, throwFailed, type Wake, wholeRun } from './repair-actors.ts';
 import { repairDeliveries } from './repair-deliveries.ts';
@@ -28,7 +28,10 @@ export async function repairActors(deps: Deps, progress: (done: number) => void 
   if (!deps.actors) throw new Error('Temporal is not connected; start the gateway, or set TEMPORAL_ADDRESS, and try again');
   const started = new Set<string>();
   const run = (): RepairRun => ({ ...wholeRun(), started, count: () => progress(started.size) });
-  const outbox = await attempted('outbox', async () => (await performOutbox(deps, { quarantined: 'all' })).performed);
+  const outbox = await attempted('outbox', async () => {
+    const live = await performOutbox(deps, { quarantined: 'all' });
+    return live.performed + (await performTestOutbox(deps)).performed;
+  });
   const parts = [
     await attempted('deposits', () => repairDeposits(deps, run())),
     await attempted('payment links', () => repairPayments(deps, run())),

@@ -1,11 +1,13 @@
 import { Event, WebhookDelivery } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
+import type { ActorOwner } from '../domain/actor-message.ts';
 import { isoSeconds, TEST_EVENT } from '../domain/events.ts';
 import { eventWorkflowId, idsOfMoment, isUuid, resendWorkflowId } from '../domain/ids.ts';
 import type { Deps } from './deps.ts';
 import { findEndpoint, findTarget } from './endpoints.ts';
 import { recordEvent } from './events.ts';
 import { inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
+import { roomForTests } from './open-tests.ts';
 import { type AttemptRow, type DeliveryView, presentDelivery } from './present.ts';
 import { notFound, Refusal } from './refusal.ts';
 import type { Scope } from './scope.ts';
@@ -61,6 +63,7 @@ export async function getEvent(deps: Deps, input: Scope & { readonly id: string 
 export async function resendDelivery(deps: Deps, input: Scope & { readonly id: string }): Promise<DeliveryView> {
   return await transact(deps, async (tx) => {
     const delivery = await lockDelivery(tx.em, deps, input);
+    await roomForTests(tx.em, input);
     const now = deps.now();
     delivery.status = 'pending';
     delivery.round += 1;
@@ -72,7 +75,7 @@ export async function resendDelivery(deps: Deps, input: Scope & { readonly id: s
       args: [{ deliveries: [delivery.id] }],
       attributes: { MerchantId: input.merchantId },
       summary: `resend of ${delivery.eventType}, round ${delivery.round}`,
-      fairnessKey: input.merchantId,
+      owner: { merchantId: input.merchantId, mode: input.mode },
     });
     const [view] = await presentDeliveries(tx.em, [delivery]);
     if (!view) throw notFound('webhook delivery');
@@ -94,14 +97,15 @@ export async function resendFailed(
     // One call at a time for each endpoint; foreign keys to the row do not wait for this kind of lock.
     await em.execute('select id from webhook_endpoints where id = ? for no key update', [endpoint.id]);
     if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
-    const { merchantId, since } = input;
+    const { merchantId, mode, since } = input;
+    const most = Math.min(RESEND_BATCH, await roomForTests(em, input));
     const rows = await em.execute<{ id: string }[]>(
       `select id from webhook_deliveries where endpoint_id = ? and status = 'failed' and finished_at >= ?
-       order by created_at, id limit ${RESEND_BATCH + 1} for update`,
+       order by created_at, id limit ${most + 1} for update`,
       [endpoint.id, since],
     );
-    const batch = rows.slice(0, RESEND_BATCH).map(({ id }) => id);
-    if (batch.length > 0) await startSpread(em, { endpointId: endpoint.id, merchantId, batch, now: deps.now() });
+    const batch = rows.slice(0, most).map(({ id }) => id);
+    if (batch.length > 0) await startSpread(em, { endpointId: endpoint.id, owner: { merchantId, mode }, batch, now: deps.now() });
     return { resent: batch.length, hasMore: rows.length > batch.length };
   });
 }
@@ -110,9 +114,9 @@ export async function resendFailed(
  * Reopens the deliveries and puts the start of each one's actor into the outbox for its own time, after those of an earlier call. The
  * delivery carries the same time, which holds wherever its actor comes from.
  */
-async function startSpread(em: Em, input: { endpointId: string; merchantId: string; batch: readonly string[]; now: Date }): Promise<void> {
-  const { endpointId, merchantId, batch, now } = input;
-  const message = { workflowType: 'notify', attributes: { MerchantId: merchantId }, fairnessKey: merchantId };
+async function startSpread(em: Em, input: { endpointId: string; owner: ActorOwner; batch: readonly string[]; now: Date }): Promise<void> {
+  const { endpointId, owner, batch, now } = input;
+  const message = { workflowType: 'notify', attributes: { MerchantId: owner.merchantId }, owner };
   await em.execute(
     `with tail as (
        select greatest(?::timestamptz, max(d.next_attempt_at) + ${RESEND_EVERY}) as at from webhook_deliveries d
@@ -124,12 +128,12 @@ async function startSpread(em: Em, input: { endpointId: string; merchantId: stri
        update webhook_deliveries d set status = 'pending', round = d.round + 1, finished_at = null, next_attempt_at = t.at + b.place * ${RESEND_EVERY}
        from batch b, tail t where b.id = d.id returning d.id, d.round, d.event_type, d.next_attempt_at
      )
-     insert into outbox (kind, workflow_id, message, tries, created_at, next_try_at)
-     select 'start', 'resend:' || id || ':' || round,
+     insert into outbox (kind, workflow_id, mode, message, tries, created_at, next_try_at)
+     select 'start', 'resend:' || id || ':' || round, ?,
        ?::jsonb || jsonb_build_object('args', jsonb_build_array(jsonb_build_object('deliveries', jsonb_build_array(id))),
                                       'summary', 'resend of ' || event_type || ', round ' || round), 0, ?, next_attempt_at
      from reopened order by next_attempt_at`,
-    [now, endpointId, ...batch, JSON.stringify(message), now],
+    [now, endpointId, ...batch, owner.mode, JSON.stringify(message), now],
   );
 }
 
@@ -138,6 +142,7 @@ export async function sendTestEvent(deps: Deps, input: Scope & { readonly id: st
   const eventId = await transact(deps, async (tx) => {
     const endpoint = await findEndpoint(tx.em, input);
     if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
+    await roomForTests(tx.em, input);
     const recorded = await recordEvent(tx.em, deps, {
       ...{ merchantId: input.merchantId, mode: input.mode, type: TEST_EVENT, subjectId: endpoint.id },
       ...{ sequence: randomSequence(deps), occurredAt: deps.now(), onlyEndpointId: endpoint.id },
@@ -148,7 +153,8 @@ export async function sendTestEvent(deps: Deps, input: Scope & { readonly id: st
       args: [{ deliveries: recorded.deliveryIds }],
       attributes: { MerchantId: input.merchantId },
       summary: `${TEST_EVENT} for endpoint ${endpoint.id}`,
-      fairnessKey: input.merchantId,
+      // Nobody's money waits for it, in live mode neither.
+      owner: { merchantId: input.merchantId, mode: 'test' },
     });
     return recorded.eventId;
   });

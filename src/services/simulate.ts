@@ -8,6 +8,7 @@ import { currentPrice } from './deposits/price.ts';
 import { recordDeposit } from './deposits/record.ts';
 import { applyTransition } from './deposits/transition.ts';
 import type { Deps } from './deps.ts';
+import { roomForTests } from './open-tests.ts';
 import { Refusal } from './refusal.ts';
 import { beforehand, type Tx, transact } from './transact.ts';
 
@@ -56,6 +57,7 @@ export async function simulateDeposit(deps: Deps, input: Simulation): Promise<{ 
     const blockNumber = cursor?.headNumber ?? 1;
     const recorded = await recordSimulated(tx, deps, input, { address, blockNumber, price });
     if (recorded.outcome !== 'created') return { deposit: recorded.deposit, created: false };
+    await roomForTests(tx.em, { merchantId: input.merchantId, mode: 'test' });
     const deliveries = [...recorded.deliveries, ...(await walk(tx, deps, recorded.deposit, input))];
     await tx.enqueue(workflowIdOf(recorded.deposit), depositStart(recorded.deposit, deliveries));
     return { deposit: recorded.deposit, created: true };

@@ -1,6 +1,6 @@
 import { Client, Connection, type WorkflowStartOptions } from '@temporalio/client';
-import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
-import type { ActorAttributes, ActorMessage } from '../domain/actor-message.ts';
+import { defineSearchAttributeKey, type Priority, type SearchAttributePair } from '@temporalio/common';
+import type { ActorAttributes, ActorMessage, ActorOwner } from '../domain/actor-message.ts';
 import { type ActorPort, ActorRefused } from '../services/deps.ts';
 import { createFairGate } from '../services/fair-gate.ts';
 import { hangs, runningOf } from './look-at-actors.ts';
@@ -12,6 +12,12 @@ const CALL_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 20_000;
 /** More at a time make no start faster, and a rush of one merchant would stand before everybody's next one. */
 const STARTS_AT_A_TIME = 16;
+/** Each start is work for the whole server: what can wait may not fill it. */
+const TEST_STARTS_AT_A_TIME = 2;
+/** Temporal has five, the third is everybody's: the backlog of test mode is looked at where no live task is left. */
+const TEST_PRIORITY = 4;
+/** Beside live work of the same priority, which an older server knows alone. */
+const TEST_WEIGHT = 0.1;
 /**
  * The one code by which Temporal says that the message itself can never be taken: too large, an unknown search attribute, a name that is
  * missing. All others are of the server or of the namespace: its store fails (UNKNOWN, INTERNAL, DATA_LOSS), a shard moves (ABORTED), the
@@ -28,18 +34,16 @@ export type TemporalLink = { readonly client: Client; readonly actors: ActorPort
 export function linkTemporal(place: TemporalPlace): TemporalLink {
   const connection = Connection.lazy({ address: place.address, connectTimeout: CALL_TIMEOUT_MS });
   const client = new Client({ connection, namespace: place.namespace });
-  const starts = createFairGate({ places: STARTS_AT_A_TIME });
+  const starts = createTurns();
   const within = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
   return {
     client,
     actors: {
       start: (workflowId, message, { maxWaitMs, anew } = {}) =>
-        starts
-          .run(message.fairnessKey ?? '', () => within(() => startActor(client, workflowId, message, anew)), maxWaitMs)
-          .catch(sayRefused),
+        starts(message, () => within(() => startActor(client, workflowId, message, anew)), maxWaitMs).catch(sayRefused),
       wake: async (workflowId, activityId, otherwise) => {
         const woken = await within(() => wakeActivity(client, place.namespace, workflowId, activityId));
-        if (!woken) await starts.run(otherwise.fairnessKey ?? '', () => within(() => startActor(client, workflowId, otherwise)));
+        if (!woken) await starts(otherwise, () => within(() => startActor(client, workflowId, otherwise)));
       },
       running: (workflowIds) => client.withDeadline(Date.now() + LIST_TIMEOUT_MS, () => runningOf(client, workflowIds)),
       hangs: (workflowId) => within(() => hangs(client, place.namespace, workflowId)),
@@ -49,6 +53,24 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
     },
     close: () => connection.close(),
   };
+}
+
+/** Runs starts in turn by merchant; those of test mode have a gate of their own before the one of all. */
+function createTurns() {
+  const all = createFairGate({ places: STARTS_AT_A_TIME });
+  const tests = createFairGate({ places: TEST_STARTS_AT_A_TIME });
+  return async (message: ActorMessage, start: () => Promise<void>, maxWaitMs?: number): Promise<void> => {
+    const key = message.owner?.merchantId ?? '';
+    const inTurn = () => all.run(key, start, maxWaitMs);
+    if (message.owner?.mode === 'test') await tests.run(key, inTurn, maxWaitMs);
+    else await inTurn();
+  };
+}
+
+/** Everything that the actor asks for has it too: activities inherit it. The key is well below the 64 bytes that it may have. */
+function priorityOf({ merchantId, mode }: ActorOwner): Priority {
+  const fairnessKey = `${merchantId}:${mode}`;
+  return mode === 'test' ? { fairnessKey, fairnessWeight: TEST_WEIGHT, priorityKey: TEST_PRIORITY } : { fairnessKey };
 }
 
 async function startActor(client: Client, workflowId: string, message: ActorMessage, anew = false): Promise<void> {
@@ -62,7 +84,7 @@ async function startActor(client: Client, workflowId: string, message: ActorMess
     typedSearchAttributes: attributePairs(message.attributes ?? {}),
     memo: { ...message.memo },
     ...(message.summary ? { staticSummary: message.summary.slice(0, MAX_SUMMARY) } : {}),
-    ...(message.fairnessKey ? { priority: { fairnessKey: message.fairnessKey } } : {}),
+    ...(message.owner ? { priority: priorityOf(message.owner) } : {}),
   };
   // A new one reads its row in any case, and a signal would need one that runs.
   if (message.signal && !anew) {

@@ -67,7 +67,7 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
       const start = starts.find(({ workflow_id: id }) => id === `resend:${row.id}:2`);
       expect(start?.message).to.deep.equal({
         ...{ workflowType: 'notify', args: [{ deliveries: [row.id] }], attributes: { MerchantId: endpoint.merchant.id } },
-        ...{ fairnessKey: endpoint.merchant.id, summary: 'resend of deposit.completed, round 2' },
+        ...{ owner: { merchantId: endpoint.merchant.id, mode: 'test' }, summary: 'resend of deposit.completed, round 2' },
       });
       expect(new Date(String(start?.next_try_at)).getTime()).to.equal(Date.parse(String(row.next_attempt_at)));
     }

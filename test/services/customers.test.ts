@@ -73,7 +73,7 @@ describe('making a customer', () => {
       workflowType: 'notify',
       args: [{ deliveries: [delivery?.['id']] }],
       attributes: { MerchantId: api.merchant.id },
-      fairnessKey: api.merchant.id,
+      owner: { merchantId: api.merchant.id, mode: scope().mode },
     });
     temporalIsAway = true;
     await make('while-away');

@@ -74,11 +74,16 @@ describe('repair and alarms among many rows', function () {
   it('takes the first due messages of the outbox by an index, whatever waits behind them', async () => {
     const now = new Date('2027-06-01T00:00:00Z');
     for (const [sql, index, param] of [
-      [takeSql('fresh', 100), 'outbox_fresh_index', now],
-      [takeSql('tried', 100), 'outbox_tried_index', now],
+      [takeSql('fresh', 100), 'outbox_live_fresh_index', now],
+      [takeSql('tried', 100), 'outbox_live_tried_index', now],
+      [takeSql('test', 40), 'outbox_test_index', now],
       [takeSql('seldom', 10), 'outbox_seldom_index', now],
       [takePageSql(), 'outbox_quarantine_pages_index', '0'],
-      [`select 1 from outbox where quarantined_at is null and tries > 0 order by id limit ?`, 'outbox_tried_age_index', 1],
+      [
+        `select 1 from outbox where quarantined_at is null and tries > 0 and mode = 'live' order by id limit ?`,
+        'outbox_live_tried_age_index',
+        1,
+      ],
     ] as const) {
       const found = await plan(sql, [...(sql.startsWith('update') ? [now] : []), param]);
       expect(found, sql).to.contain(index).and.not.contain('Seq Scan').and.not.contain('Sort');

@@ -21,7 +21,7 @@ import { testXpubs } from './test-wallet.ts';
 /** An id that nothing has. */
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
-const NO_LIMITS: RequestLimits = { requestsPerSecond: 1e6, requestsBurst: 1e6, badCredentialsPerMinute: 1e6 };
+const NO_LIMITS: RequestLimits = { requestsPerSecond: 1e6, requestsBurst: 1e6, badCredentialsPerMinute: 1e6, testsPerSecond: 1e6 };
 
 /** A line that the product logged. */
 export type LoggedLine = { readonly level: string; readonly text: string; readonly fields: Record<string, unknown> };

@@ -32,12 +32,12 @@ export const DEPOSIT_ROUTES = [
       ok(await getDeposit(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
   route({
-    ...{ method: 'post', path: '/test/simulate-deposit', auth: 'merchant', only: 'test', tag: 'Test mode' },
+    ...{ method: 'post', path: '/test/simulate-deposit', auth: 'merchant', only: 'test', isTest: true, tag: 'Test mode' },
     ...{ statuses: [201, 200], errors: ['TEST_MODE_ONLY', 'NOT_FOUND'] },
     extraMs: PRICE_WAIT_MS,
     summary: 'Simulate a deposit',
     description:
-      'Makes a test deposit that is already in its state. A transaction hash that was used before answers 200 with the same deposit.',
+      'Makes a test deposit that is already in its state. A transaction hash that was used before answers 200 with the same deposit. Five a second, 50 at once.',
     body: simulation,
     response: deposit,
     handler: async (deps, { caller, body }) => {

@@ -101,9 +101,9 @@ export const ENDPOINT_ROUTES = [
     },
   }),
   route({
-    ...{ method: 'post', path: '/webhook-endpoints/:id/test', auth: 'merchant', tag, statuses: [201] },
+    ...{ method: 'post', path: '/webhook-endpoints/:id/test', auth: 'merchant', isTest: true, tag, statuses: [201] },
     summary: 'Send a test event to an endpoint',
-    description: 'The event `webhook.test`, whatever the endpoint subscribes to.',
+    description: 'The event `webhook.test`, whatever the endpoint subscribes to. One a second, ten at once.',
     params: idParams,
     response: event,
     handler: async (deps, { caller, params }) =>

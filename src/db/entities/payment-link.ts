@@ -64,6 +64,11 @@ const schema = defineEntity({
       properties: ['customerId', 'createdAt', 'id'],
       where: "status in ('pending', 'processing', 'partially_paid') and assigned_units < amount_units",
     },
+    {
+      name: 'payment_links_open_test_index',
+      properties: ['merchantId'],
+      where: "mode = 'test' and status in ('pending', 'processing', 'partially_paid')",
+    },
     { name: 'payment_links_asked_index', expression: 'an open link by what is open of it' },
     { name: 'payment_links_missed_index', expression: 'a link that was not completed by what is open of it' },
     { name: 'payment_links_short_index', expression: 'a link that was not completed by the least that it misses' },

@@ -14,6 +14,8 @@ const schema = defineEntity({
     round: p.integer(),
     nextAttemptAt: p.datetime().columnType('timestamptz').nullable(),
     createdAt: p.datetime().columnType('timestamptz'),
+    /** The merchant, in test mode alone: what is open there is counted by it. */
+    testMerchantId: p.uuid().nullable(),
     finishedAt: p.datetime().columnType('timestamptz').nullable(),
   },
   indexes: [
@@ -21,6 +23,7 @@ const schema = defineEntity({
     { name: 'webhook_deliveries_list_index', properties: ['endpointId', 'createdAt', 'id'] },
     { name: 'webhook_deliveries_pending_index', properties: ['createdAt'], where: "status = 'pending'" },
     { name: 'webhook_deliveries_due_index', properties: ['nextAttemptAt', 'id'], where: "status = 'pending'" },
+    { name: 'webhook_deliveries_test_index', properties: ['testMerchantId'], where: "status = 'pending' and test_merchant_id is not null" },
     { name: 'webhook_deliveries_failed_index', properties: ['endpointId', 'finishedAt'], where: "status = 'failed'" },
   ],
   checks: [

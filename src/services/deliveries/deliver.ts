@@ -30,7 +30,8 @@ const RECORD_PAUSE_MS = 400;
 export async function deliverWebhook(deps: DeliverDeps, input: { deliveryId: string }): Promise<DeliverResult> {
   const due = await loadDue(deps, input.deliveryId);
   if ('kind' in due) return due;
-  const slot = await deps.slots.take({ endpointId: due.delivery.endpoint.slotOwner, merchantId: due.delivery.merchantId });
+  const { merchantId, mode, endpoint } = due.delivery;
+  const slot = await deps.slots.take({ endpointId: endpoint.slotOwner, merchantId, mode });
   if ('waitMs' in slot) return waitsForSlot(slot.waitMs);
   try {
     // Meanwhile the endpoint may have been changed, disabled or deleted.

@@ -1,5 +1,6 @@
 import type { EarlierSecret } from '../../db/entities/webhook-endpoint.ts';
 import type { Em } from '../../db/orm.ts';
+import type { Mode } from '../../domain/assets.ts';
 import { idsOfMoment, isUuid } from '../../domain/ids.ts';
 import type { SealBox } from '../deps.ts';
 
@@ -10,6 +11,7 @@ export type DueDelivery = {
   readonly round: number;
   readonly nextAttemptAt: Date | null;
   readonly merchantId: string;
+  readonly mode: Mode;
   readonly eventId: string;
   readonly eventType: string;
   readonly body: Buffer;
@@ -34,6 +36,7 @@ type Row = {
   next_attempt_at: string | Date | null;
   event_id: string;
   merchant_id: string;
+  mode: Mode;
   event_type: string;
   body: Buffer;
   endpoint_id: string;
@@ -49,16 +52,16 @@ type Row = {
 };
 
 /**
- * Every payment link has an endpoint of its own, so a shop's links are held together by what they have in common: the URL less its query.
+ * Every payment link has an endpoint of its own, so a shop's links are held together by what they have in common: the URL less its query, in one mode.
  * A question mark written out here would be taken for a parameter.
  */
-const SLOT_OWNER = `case when w.payment_link_id is null then w.id else md5(w.merchant_id::text || split_part(w.url, chr(63), 1))::uuid end`;
+const SLOT_OWNER = `case when w.payment_link_id is null then w.id else md5(w.merchant_id::text || w.mode || split_part(w.url, chr(63), 1))::uuid end`;
 
 /** Reads a delivery with its event, endpoint and newest attempt. Undefined for an unknown id. */
 export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDelivery | undefined> {
   if (!isUuid(deliveryId)) return undefined;
   const rows = await em.execute<Row[]>(
-    `select d.id, d.status, d.round, d.next_attempt_at, d.event_id, d.event_type, e.body, e.merchant_id, w.id as endpoint_id, ${SLOT_OWNER} as slot_owner, w.url, w.enabled, w.deleted_at is not null as deleted,
+    `select d.id, d.status, d.round, d.next_attempt_at, d.event_id, d.event_type, e.body, e.merchant_id, e.mode, w.id as endpoint_id, ${SLOT_OWNER} as slot_owner, w.url, w.enabled, w.deleted_at is not null as deleted,
        w.secret_sealed, w.earlier_secrets, a.number, a.started_at, a.finished_at
      from webhook_deliveries d
      join events e on e.id = d.event_id and e.id between ? and ?
@@ -78,6 +81,7 @@ function fromRow(row: Row): DueDelivery {
       status: row.status,
       round: row.round,
       merchantId: row.merchant_id,
+      mode: row.mode,
       eventId: row.event_id,
       eventType: row.event_type,
       body: row.body,

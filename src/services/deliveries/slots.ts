@@ -1,8 +1,13 @@
 import { randomInt } from 'node:crypto';
+import type { Mode } from '../../domain/assets.ts';
 import { SLOTS_PER_ENDPOINT } from './lease.ts';
 
 /** At most this many open sockets to all endpoints of one merchant in one process. */
 export const SLOTS_PER_MERCHANT = 60;
+/** The same in test mode, which takes none of the live ones. */
+export const TEST_SLOTS_PER_MERCHANT = 20;
+/** Of all merchants together in test mode: most of what a process may have open is for live webhooks, whatever test receivers do. */
+export const TEST_SLOTS = 60;
 
 /** A slot that is held longer than this on average belongs to a receiver that hangs. */
 const SLOW_MS = 2_000;
@@ -31,18 +36,22 @@ export type Slot = {
   usedElsewhere(heldMs: number): number;
 };
 
+export type SlotOwner = { readonly endpointId: string; readonly merchantId: string; readonly mode: Mode };
+
 /**
  * Concurrency of deliveries in one process, so that a receiver that hangs holds up nobody but itself. Before anything is sent a slot of the
  * whole installation is needed too; this is the short way to what is known here.
  */
 export type DeliverySlots = {
   /** A slot, at once or within two seconds, or how long to stay away. */
-  take(owner: { readonly endpointId: string; readonly merchantId: string }): Promise<Slot | { readonly waitMs: number }>;
+  take(owner: SlotOwner): Promise<Slot | { readonly waitMs: number }>;
 };
 
 export type SlotOptions = {
   readonly perEndpoint?: number;
   readonly perMerchant?: number;
+  readonly perMerchantInTest?: number;
+  readonly inTest?: number;
   readonly waitHereMs?: number;
   readonly nowMs?: () => number;
   /** Where this process begins to look among the slots of all. Random where not given, so that processes seldom meet. */
@@ -71,29 +80,27 @@ type Lane = {
  */
 export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
   const { perEndpoint = SLOTS_PER_ENDPOINT, perMerchant = SLOTS_PER_MERCHANT, waitHereMs = WAIT_HERE_MS } = options;
+  const { perMerchantInTest = TEST_SLOTS_PER_MERCHANT, inTest = TEST_SLOTS } = options;
   const nowMs = options.nowMs ?? (() => performance.now());
   const firstNumber = options.firstNumber ?? randomInt(SLOTS_PER_ENDPOINT);
   const lanes = new Map<string, Lane>();
-  const merchants = new Map<string, number>();
+  const merchants = createShares({ perMerchant, perMerchantInTest, inTest });
 
-  const mayHold = (lane: Lane, merchantId: string): boolean =>
-    lane.taken.size < Math.min(perEndpoint, elsewhere(lane, nowMs())?.left ?? perEndpoint) &&
-    (merchants.get(merchantId) ?? 0) < perMerchant;
-  const occupy = (endpointId: string, merchantId: string, lane: Lane, waited: boolean): Slot => {
+  const mayHold = (lane: Lane, owner: SlotOwner): boolean =>
+    lane.taken.size < Math.min(perEndpoint, elsewhere(lane, nowMs())?.left ?? perEndpoint) && merchants.hasRoom(owner);
+  const occupy = (owner: SlotOwner, lane: Lane, waited: boolean): Slot => {
     const use: Use = { sinceMs: nowMs(), place: freePlace(lane) };
     lane.taken.add(use);
     let refused = false;
-    merchants.set(merchantId, (merchants.get(merchantId) ?? 0) + 1);
+    merchants.add(owner, 1);
     const free = (): void => {
       if (!lane.taken.delete(use)) return;
       if (!refused) lane.heldMs += (nowMs() - use.sinceMs - lane.heldMs) * NEWEST_SHARE;
-      const left = (merchants.get(merchantId) ?? 1) - 1;
-      if (left > 0) merchants.set(merchantId, left);
-      else merchants.delete(merchantId);
+      merchants.add(owner, -1);
       // Handed over in the same instant, so that nobody can come between.
-      while (lane.waiters.length > 0 && mayHold(lane, merchantId)) lane.waiters.shift()?.();
+      while (lane.waiters.length > 0 && mayHold(lane, owner)) lane.waiters.shift()?.();
       const idle = lane.taken.size + lane.waiters.length === 0 && lane.tailMs <= nowMs() && !elsewhere(lane, nowMs());
-      if (idle) lanes.delete(endpointId);
+      if (idle) lanes.delete(owner.endpointId);
     };
     const usedElsewhere = (heldMs: number): number => {
       refused = true;
@@ -104,15 +111,35 @@ export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
   };
 
   return {
-    take: async ({ endpointId, merchantId }) => {
+    take: async (owner) => {
+      const { endpointId } = owner;
       const lane = lanes.get(endpointId) ?? { taken: new Set(), waiters: [], heldMs: 0, tailMs: 0, elsewhere: undefined };
       lanes.set(endpointId, lane);
-      if (lane.waiters.length === 0 && mayHold(lane, merchantId)) return occupy(endpointId, merchantId, lane, false);
+      if (lane.waiters.length === 0 && mayHold(lane, owner)) return occupy(owner, lane, false);
       if (!hangs(lane, nowMs()) && lane.taken.size > 0 && lane.waiters.length < WAITERS_PER_ENDPOINT) {
-        const slot = await queue(lane, waitHereMs, () => occupy(endpointId, merchantId, lane, true));
+        const slot = await queue(lane, waitHereMs, () => occupy(owner, lane, true));
         if (slot) return slot;
       }
       return { waitMs: awayMs(lane, perEndpoint, nowMs()) };
+    },
+  };
+}
+
+/** How many slots each merchant holds in each mode, and all of them together in test mode. */
+function createShares(most: { perMerchant: number; perMerchantInTest: number; inTest: number }) {
+  const held = new Map<string, number>();
+  let heldInTest = 0;
+  return {
+    hasRoom: ({ merchantId, mode }: SlotOwner): boolean => {
+      const own = held.get(`${mode}:${merchantId}`) ?? 0;
+      return mode === 'live' ? own < most.perMerchant : own < most.perMerchantInTest && heldInTest < most.inTest;
+    },
+    add: ({ merchantId, mode }: SlotOwner, slots: 1 | -1): void => {
+      const key = `${mode}:${merchantId}`;
+      const now = (held.get(key) ?? 0) + slots;
+      if (now > 0) held.set(key, now);
+      else held.delete(key);
+      if (mode === 'test') heldInTest += slots;
     },
   };
 }

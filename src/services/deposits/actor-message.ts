@@ -45,6 +45,6 @@ function messageTo(deposit: Deposit, knows: Pick<DepositActorInput, 'deliveries'
       amount: `${amount} ${deposit.currency}`,
     },
     summary: `${amount} ${deposit.currency} on ${deposit.network}${deposit.mode === 'test' ? ' (test mode)' : ''}`,
-    fairnessKey: deposit.merchantId,
+    owner: { merchantId: deposit.merchantId, mode: deposit.mode },
   };
 }

@@ -21,7 +21,7 @@ export function paymentStart(link: PaymentLink): ActorMessage {
     },
     memo: { payment_link_id: link.id, customer_id: link.customerId, amount, expires_at: isoSeconds(link.expiresAt) },
     summary: `payment link of ${amount}${link.mode === 'test' ? ' (test mode)' : ''}`,
-    fairnessKey: link.merchantId,
+    owner: { merchantId: link.merchantId, mode: link.mode },
   };
 }
 

@@ -8,6 +8,7 @@ import { LINK_CURRENCY, LINK_LIMITS, linkAmounts } from '../../domain/payment-li
 import { findOrCreateByEmail } from '../customers.ts';
 import type { Deps } from '../deps.ts';
 import { checkUrl, type EndpointDeps, insertEndpoint } from '../endpoints.ts';
+import { roomForTests } from '../open-tests.ts';
 import { AmountTooSmall, notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import { type Tx, transact } from '../transact.ts';
@@ -57,6 +58,7 @@ export async function createPaymentLink(
   // Before the transaction: a slow name server must not hold a connection.
   const webhookUrl = input.webhookUrl == null ? null : await checkUrl(deps, input.webhookUrl, 'webhook_url');
   return await transact(deps, async (tx) => {
+    await roomForTests(tx.em, input);
     const customerId = await customerOf(tx, deps, input);
     const row = tx.em.create(PaymentLink, newRow(deps, { ...input, webhookUrl, expiresInS }, customerId));
     const { id, merchantId, mode } = row;

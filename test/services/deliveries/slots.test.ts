@@ -1,10 +1,17 @@
 import { expect } from 'chai';
+import type { Mode } from '../../../src/domain/assets.ts';
 import { SLOTS_PER_ENDPOINT } from '../../../src/services/deliveries/lease.ts';
-import { createDeliverySlots, SLOTS_PER_MERCHANT, type Slot } from '../../../src/services/deliveries/slots.ts';
+import {
+  createDeliverySlots,
+  SLOTS_PER_MERCHANT,
+  type Slot,
+  TEST_SLOTS,
+  TEST_SLOTS_PER_MERCHANT,
+} from '../../../src/services/deliveries/slots.ts';
 
 describe('the slots of deliveries', () => {
   let nowMs = 0;
-  const owner = (endpointId: string, merchantId = 'merchant') => ({ endpointId, merchantId });
+  const owner = (endpointId: string, merchantId = 'merchant', mode: Mode = 'live') => ({ endpointId, merchantId, mode });
   const make = (more: object = {}) => createDeliverySlots({ nowMs: () => nowMs, waitHereMs: 50, ...more });
   const slotOf = (taken: Slot | { waitMs: number }): Slot => {
     if ('waitMs' in taken) throw new Error(`sent away for ${taken.waitMs} ms`);
@@ -49,6 +56,20 @@ describe('the slots of deliveries', () => {
     const results = await Promise.all(endpoints.flatMap((name) => Array.from({ length: 10 }, () => slots.take(owner(name)))));
     expect(results.filter((result) => 'free' in result)).to.have.length(SLOTS_PER_MERCHANT);
     expect(await slots.take(owner('x', 'another merchant'))).to.have.property('free');
+  });
+
+  it('of test mode take none of the live ones, neither of the same merchant nor of all of them together', async () => {
+    const slots = make();
+    const fill = async (merchantId: string) => {
+      const names = Array.from({ length: 30 }, (_, index) => `${merchantId}-${index}`);
+      const taken = await Promise.all(names.flatMap((name) => [1, 2, 3].map(() => slots.take(owner(name, merchantId, 'test')))));
+      return taken.filter((result) => 'free' in result).length;
+    };
+    expect(await fill('merchant')).to.equal(TEST_SLOTS_PER_MERCHANT);
+    for (let index = 0; index < 10; index += 1) await fill(`m${index}`);
+    expect(await slots.take(owner('other', 'yet another', 'test')), `${TEST_SLOTS} are held`).to.have.property('waitMs');
+    const live = Array.from({ length: SLOTS_PER_MERCHANT }, (_, index) => slots.take(owner(`live-${index}`, 'merchant', 'live')));
+    expect((await Promise.all(live)).filter((result) => 'free' in result)).to.have.length(SLOTS_PER_MERCHANT);
   });
 
   it('of a receiver that hangs send the rest away at once, spread over two minutes at most', async () => {
