@@ -18,8 +18,13 @@ const SECRET_NAME =
   /^(?:.*(?:secret|password|passwd|passphrase|authorization|cookie|mnemonic|credential|privatekey|apikey|secretskey|session|signature|token|seed)s?|key|phrase|xprv|pem|totp)$/;
 /** Names that would match but are safe, and without which a log is of little use. */
 const PUBLIC_NAME = /^(?:paymenttoken|contracttoken|secrethint|seedfile|passphrasefile|tokencontract|fairnesskey)$/;
-/** Secrets inside texts: our own tokens, user information of URLs, extended private keys. */
-const SECRET_TEXT = /\b(sk_(?:live|test)_|whsec_)[A-Za-z0-9+/=_-]+|\b[a-z]prv[1-9A-HJ-NP-Za-km-z]{50,}|([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi;
+/** Secrets inside texts: our own tokens, extended private keys, user information of URLs. */
+const SECRET_TEXT = /\b(sk_(?:live|test)_|whsec_)[A-Za-z0-9+/=_-]+|\b[a-z]prv[1-9A-HJ-NP-Za-km-z]{50,}|(:\/\/)[^\s/@]*@/gi;
+/** Texts come from strangers too: so many characters of one are looked through for secrets, and the rest is not shown. */
+const MAX_TEXT = 2_000;
+/** Of a text that was cut, what the cut may have gone through: half a key has no end by which it is known. */
+const CUT_EDGE = 200;
+const MAX_NAME = 100;
 
 /**
  * The root logger: JSON lines with a level name, an ISO time and a `component` (by {@link componentLogger}).
@@ -58,10 +63,19 @@ export function componentLogger(log: Logger, component: string): Logger {
   return log.child({ component });
 }
 
-/** The text with API keys, webhook secrets, extended private keys and the user information of URLs taken out. */
+/** The text with API keys, webhook secrets, extended private keys and the user information of URLs taken out; at most 2,000 characters. */
 export function hideInText(text: string): string {
-  return text.replace(SECRET_TEXT, (_match, prefix: string | undefined, scheme: string | undefined) =>
-    scheme ? `${scheme}${CENSORED}@` : `${prefix ?? ''}${CENSORED}`,
+  if (text.length <= MAX_TEXT) return hideSecrets(text);
+  // Whatever stands at the cut may be the beginning of a URL's user information.
+  const kept = hideSecrets(`${text.slice(0, MAX_TEXT)}@`)
+    .slice(0, -CUT_EDGE)
+    .slice(0, MAX_TEXT - CUT_EDGE);
+  return `${kept}… [${text.length - kept.length} more characters]`;
+}
+
+function hideSecrets(text: string): string {
+  return text.replace(SECRET_TEXT, (_match, prefix: string | undefined, slashes: string | undefined) =>
+    slashes ? `${slashes}${CENSORED}@` : `${prefix ?? ''}${CENSORED}`,
   );
 }
 
@@ -89,7 +103,8 @@ function redact(value: unknown, depth: number): unknown {
 function redactMembers(value: object, depth: number): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value).slice(0, MAX_MEMBERS)) {
-    result[name] = isSecretName(name) && member !== undefined && member !== null ? CENSORED : redact(member, depth + 1);
+    const isSecret = isSecretName(name.slice(0, MAX_TEXT)) && member !== undefined && member !== null;
+    result[name.slice(0, MAX_NAME)] = isSecret ? CENSORED : redact(member, depth + 1);
   }
   return result;
 }
@@ -98,10 +113,16 @@ function redactError(error: Error, depth: number): Record<string, unknown> {
   return {
     type: error.name,
     message: hideInText(error.message),
-    stack: hideInText(error.stack ?? ''),
+    stack: hideInText(framesOf(error)),
     ...redactMembers(error, depth),
     ...(error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) }),
   };
+}
+
+/** Where it was thrown. The message stands beside it, and a long one would leave no room for this. */
+function framesOf({ message, stack = '' }: Error): string {
+  const start = stack.indexOf(message);
+  return start < 0 ? stack : stack.slice(start + message.length).replace(/^\n/, '');
 }
 
 function isSecretName(name: string): boolean {

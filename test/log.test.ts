@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { componentLogger, createLogger, hideInText } from '../src/log.ts';
+import { leastMs } from './support/hostile-texts.ts';
 
 function capture(): { lines: () => Record<string, unknown>[]; text: () => string; log: ReturnType<typeof createLogger> } {
   const written: string[] = [];
@@ -125,6 +126,35 @@ describe('log', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it('cuts what is long before it looks for secrets, and shows nothing of one that the cut goes through', async () => {
+    const shapes = ['a', 'a:', '://', 'a://', 'sk_live_', 'xprv', 'whsec_ ', '@', 'a.', 'a+', 'http://x'];
+    for (const run of shapes)
+      for (const length of [20_000, 1_000_000]) {
+        const text = run.repeat(length / run.length);
+        expect(await leastMs(100, () => hideInText(text)), `${run} × ${length}`).to.be.below(100);
+        expect(hideInText(text).length, run).to.be.below(2_100);
+      }
+    const xprv = `xprv${'9sHunter2'.repeat(12)}`;
+    for (let before = 1_600; before < 2_100; before += 1) {
+      for (const secret of [`postgres://gateway:${'Hunter2'.repeat(20)}@db`, `sk_live_${'Hunter2'.repeat(7)}`, xprv])
+        expect(hideInText(`${'-'.repeat(before)} ${secret} and more`.padEnd(5_000, ' x')), `${secret} behind ${before}`).not.to.contain(
+          'unter2',
+        );
+    }
+    expect(hideInText(`${'-'.repeat(5_000)}`)).to.match(/^-{1800}… \[3200 more characters\]$/);
+  });
+
+  it('keeps where an error was thrown, however long its message is, and cuts names of members', () => {
+    const { log, lines } = capture();
+    log.error({ err: new Error('x'.repeat(100_000)), ['n'.repeat(100_000)]: 1 }, 'failed');
+    const err = lines()[0]?.['err'] as { message: string; stack: string };
+    expect(err.message.length).to.be.below(2_100);
+    expect(err.stack)
+      .to.match(/^ +at /)
+      .and.to.contain('log.test.ts');
+    expect(JSON.stringify(lines()[0]).length).to.be.below(10_000);
   });
 
   it('does not change plain text', () => {

@@ -48,10 +48,14 @@ function hopsOf(request: IncomingMessage): string[] {
   return (Array.isArray(value) ? value.join(',') : (value ?? '')).split(',');
 }
 
+/** Longer than any address with its port: nothing looks at such a hop. */
+const MAX_HOP = 64;
+
 /** An address, with the port that some proxies add: `192.0.2.1:443`, `[2001:db8::1]:443`. Undefined for `unknown` and other inventions. */
 function parseHop(text: string | undefined): IpAddress | undefined {
   const hop = text?.trim() ?? '';
-  const bare = /^(?:\[([^\]]*:[^\]]*)\]|([0-9.]+))(?::\d{1,5})?$/.exec(hop);
+  if (hop.length > MAX_HOP) return undefined;
+  const bare = /^(?:\[([^\]:]*:[^\]]*)\]|([0-9.]+))(?::\d{1,5})?$/.exec(hop);
   const ip = parseIp(bare?.[1] ?? bare?.[2] ?? hop);
   return ip && unmapIp(ip);
 }

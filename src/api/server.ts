@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
-import { createWireGuard, FAULTS, type Refusal, wireFault } from './wire.ts';
+import { createWireGuard, FAULTS, originForm, type Refusal, wireFault } from './wire.ts';
 
 /** Limits against clients that are slow on purpose. Times in milliseconds, sizes in bytes. */
 const LIMITS = {
@@ -54,6 +54,8 @@ export function createServer(app: Koa, { onRefusal, ...timeouts }: ServerOptions
       wire.refuse(request, response, fault);
       return;
     }
+    // Every reader of the path sees this one form, and none has to take an absolute URL apart.
+    request.url = originForm(request.url ?? '/') ?? '/';
     if (closing) response.setHeader('Connection', 'close');
     void handle(request, response);
   };

@@ -25,7 +25,8 @@ const LINGER_MS = 2_000;
 
 /**
  * What the parser takes and we do not, because a proxy in front of us may read it as another request: no or several hosts, another
- * transfer coding than plain `chunked`, a target with a fragment, versions from before or after ours. Undefined for a plain request.
+ * transfer coding than plain `chunked`, a target with a fragment or without a path, versions from before or after ours. Undefined for a
+ * plain request.
  */
 export function wireFault(request: IncomingMessage): WireFault | undefined {
   const { httpVersion, headers, rawHeaders, url = '' } = request;
@@ -36,7 +37,20 @@ export function wireFault(request: IncomingMessage): WireFault | undefined {
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return bad('The only transfer coding is "chunked".');
   if (url.includes('#')) return bad('The request target must not have a fragment.');
+  if (originForm(url) === undefined) return bad('The request target must be a path, or the absolute URL of one.');
   return undefined;
+}
+
+/**
+ * A request's target as a path with its query. Of an absolute URL, which a client sends to a proxy, the rest behind its host, letter by
+ * letter; `*` stays. Undefined for what is neither.
+ */
+export function originForm(target: string): string | undefined {
+  if (target.startsWith('/') || target === '*') return target;
+  const host = /^https?:\/\/[^/?\\]+/i.exec(target)?.[0];
+  if (host === undefined || !URL.canParse(target)) return undefined;
+  const rest = target.slice(host.length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /**
