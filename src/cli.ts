@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { addAllowIpCommands } from './cli/allow-ip.ts';
 import { addArchiveCommands } from './cli/archive.ts';
+import { addAuditCommands } from './cli/audit.ts';
 import { addConfigCommands } from './cli/config.ts';
 import { addDepositCommands } from './cli/deposits.ts';
 import { addKeyCommands } from './cli/keys.ts';
@@ -36,6 +37,7 @@ addWebhookCommands(program);
 addRescanCommand(program);
 addReconcileCommand(program);
 addArchiveCommands(program);
+addAuditCommands(program);
 
 // Not awaited: a module that never settles would hide the exit code of a process that ends by itself.
 void runProgram(program, process.argv.slice(2));

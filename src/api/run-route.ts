@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import type { Deps } from '../services/deps.ts';
 import { admit } from './admission.ts';
 import { readJsonBody } from './body.ts';
+import { siteOf } from './client-address.ts';
 import { authenticate, type Finders } from './credentials.ts';
 import type { OriginRule } from './csrf.ts';
 import { BUDGET_MS, withinBudget } from './deadline.ts';
@@ -41,16 +42,22 @@ export async function runRoute(options: RunOptions, route: Route, ctx: Context):
     return { status: reply.status, body: JSON.stringify(reply.body), replayed: false };
   };
   const limitMs = budgetMs + (route.extraMs ?? 0);
+  const deps = caller?.kind === 'session' ? actingFor(caller, options, ctx) : options.deps;
   const work = () => {
-    if (once && caller) return replyOnce(options.deps, { route, caller, params, once }, produce);
+    if (once && caller) return replyOnce(deps, { route, caller, params, once }, produce);
     if (caller && isList(route)) return options.lists.run(caller.merchantId, limitMs, produce);
-    return produce(options.deps);
+    return produce(deps);
   };
   const answer = await withinBudget({ limitMs, answer: ctx.res }, work);
   if (answer.replayed) ctx.set(REPLAYED_HEADER, 'true');
   ctx.status = answer.status;
   ctx.type = 'application/json';
   ctx.body = answer.body;
+}
+
+/** What a person changes is written down under his name; what a key changes is not. */
+function actingFor({ userId }: Extract<Caller, { kind: 'session' }>, { deps, guards }: RunOptions, ctx: Context): Deps {
+  return { ...deps, actor: { kind: 'user', userId, from: siteOf(guards.addressOf(ctx.req)) } };
 }
 
 /** Everything that is decided before the request itself is looked at: who calls, whether he may, and whether not too often. */

@@ -1,21 +1,22 @@
 import type { Command } from 'commander';
 import type { Allowlist } from '../services/access/allowlist.ts';
 import { text } from './arguments.ts';
+import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
 
-type Options = { readonly merchant: string };
+type Options = Acting & { readonly merchant: string };
 
 const NETWORK = ['<network>', 'an address or a network, such as 203.0.113.7 or 2001:db8::/32'] as const;
 
 /** `allow-ip`. */
 export function addAllowIpCommands(program: Command): void {
   const allow = group(program, 'allow-ip', 'from where live keys of a merchant may be used');
-  withMerchant(leaf(allow, 'add', 'lets live keys be used from a network; the first one closes all others').argument(...NETWORK)).action(
-    answering(add),
-  );
-  withMerchant(leaf(allow, 'remove', 'takes a network off the list; without the last one everybody may').argument(...NETWORK)).action(
-    answering(remove),
-  );
+  withMerchant(
+    acting(leaf(allow, 'add', 'lets live keys be used from a network; the first one closes all others')).argument(...NETWORK),
+  ).action(answering(add));
+  withMerchant(
+    acting(leaf(allow, 'remove', 'takes a network off the list; without the last one everybody may')).argument(...NETWORK),
+  ).action(answering(remove));
   withMerchant(leaf(allow, 'list', 'shows the list')).action(answering(list));
 }
 
@@ -25,12 +26,16 @@ function withMerchant(command: Command): Command {
 
 async function add({ args, options }: { args: readonly string[]; options: Options }) {
   const { withGateway, allowNetwork } = await load();
-  return shown(await withGateway({}, ({ deps }) => allowNetwork(deps, { merchantId: options.merchant, network: args[0] ?? '' })));
+  return shown(
+    await withGateway({ by: options.by }, ({ deps }) => allowNetwork(deps, { merchantId: options.merchant, network: args[0] ?? '' })),
+  );
 }
 
 async function remove({ args, options }: { args: readonly string[]; options: Options }) {
   const { withGateway, disallowNetwork } = await load();
-  return shown(await withGateway({}, ({ deps }) => disallowNetwork(deps, { merchantId: options.merchant, network: args[0] ?? '' })));
+  return shown(
+    await withGateway({ by: options.by }, ({ deps }) => disallowNetwork(deps, { merchantId: options.merchant, network: args[0] ?? '' })),
+  );
 }
 
 async function list({ options }: { options: Options }) {

@@ -33,7 +33,7 @@ async function detach({ args, options }: { args: readonly string[]; options: Det
   const month = monthIn(args[0] ?? '');
   const [{ withGateway }, archive] = await Promise.all([import('./ground.ts'), import('../services/months/archive.ts')]);
   const dump = dumpCommand(month, archive.archivedTables(month));
-  const tables = await withGateway({}, async ({ deps }) => {
+  const tables = await withGateway({ by: options.by }, async ({ deps }) => {
     const em = deps.orm.em.fork();
     const refusal = await archive.refusalToDetach(em, deps, await archive.listMonths(em), month);
     if (refusal) throw new OperatorError(...split(refusal));

@@ -69,7 +69,7 @@ async function claim({ options }: { options: Options }) {
     import('../services/deposit-reads.ts'),
   ]);
   const signal = AbortSignal.timeout(WITHIN_MS);
-  const claimed = await withGateway({}, async (gateway) => {
+  const claimed = await withGateway({ by: options.by }, async (gateway) => {
     const chain = await chainOf(gateway, options.network, signal);
     try {
       const { deposits } = await claimTransaction(gateway.deps, chain, { txHash: options.tx, ...decision, signal });

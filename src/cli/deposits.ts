@@ -124,7 +124,7 @@ async function fail({ args, options }: { args: readonly string[]; options: Decis
   const [{ withGateway }, { failByOperator }] = await Promise.all([import('./ground.ts'), import('./deposit-fail.ts')]);
   const { by, reason } = options;
   return decided(
-    await withGateway({ temporal: 'attached' }, (gateway) => failByOperator(gateway, { depositId: args[0] ?? '', by, reason })),
+    await withGateway({ by, temporal: 'attached' }, (gateway) => failByOperator(gateway, { depositId: args[0] ?? '', by, reason })),
   );
 }
 
@@ -135,7 +135,7 @@ async function release({ args, options }: { args: readonly string[]; options: De
     import('../services/deposits/operator.ts'),
   ]);
   const depositId = args[0] ?? '';
-  const released = await withGateway({}, async ({ deps }) => {
+  const released = await withGateway({ by: options.by }, async ({ deps }) => {
     await requireDeposit(deps, depositId);
     return await releaseDeposit(deps, { depositId, by: options.by, reason: options.reason });
   });

@@ -9,6 +9,7 @@ import { createLogger, hideInText, type Logger } from '../log.ts';
 import { migrate, requireCurrentSchema } from '../migrate.ts';
 import type { Deps } from '../services/deps.ts';
 import type { TemporalLink, TemporalPlace } from '../temporal/client.ts';
+import { operatorOf } from './operator.ts';
 import { reachTemporal } from './reach.ts';
 import { progress } from './run.ts';
 
@@ -18,6 +19,8 @@ export type Needs = {
   readonly temporal?: 'required' | 'attached';
   /** False only for the command that brings the schema up to date. */
   readonly currentSchema?: boolean;
+  /** Who acts: the operator's own word, else the name under which he is logged in. */
+  readonly by?: string | undefined;
   /** The command seals or opens stored secrets, so that it needs the key of the gateway. */
   readonly secrets?: true;
 };
@@ -55,7 +58,8 @@ export async function withGateway<T>(needs: Needs, work: (gateway: CommandGatewa
       // Starts that follow a commit are left to the outbox of a worker: here they would race with the end of this process.
       const actors = needs.temporal === 'required' ? gateway.deps.actors : undefined;
       const secretBox = needs.secrets ? gateway.deps.secretBox : NO_BOX;
-      return await work({ ...gateway, deps: { ...gateway.deps, actors, secretBox }, temporal: attached });
+      const actor = operatorOf(needs.by);
+      return await work({ ...gateway, deps: { ...gateway.deps, actors, actor, secretBox }, temporal: attached });
     } finally {
       await gateway.close();
     }

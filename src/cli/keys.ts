@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { isoSeconds } from '../domain/events.ts';
 import type { KeyView } from '../services/keys.ts';
 import { duration, oneOf, text } from './arguments.ts';
+import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
 import { facts, table } from './table.ts';
 
@@ -12,23 +13,23 @@ const MAX_LABEL = 200;
 /** `key`. */
 export function addKeyCommands(program: Command): void {
   const key = group(program, 'key', 'API keys of merchants');
-  leaf(key, 'create', 'makes a key, which is shown this once')
+  acting(leaf(key, 'create', 'makes a key, which is shown this once'))
     .requiredOption('--merchant <id>', 'merchant id', text())
     .requiredOption('--mode <mode>', 'live or test', oneOf('live', 'test'))
     .option('--label <text>', 'what it is for', text(MAX_LABEL))
     .action(answering(create));
   leaf(key, 'list', 'lists keys, newest first').option('--merchant <id>', 'only of this merchant', text()).action(answering(list));
-  leaf(key, 'revoke <id>', 'ends a key at once').action(answering(revoke));
-  leaf(key, 'rotate <id>', 'makes a second key and lets the old one end after a grace period')
+  acting(leaf(key, 'revoke <id>', 'ends a key at once')).action(answering(revoke));
+  acting(leaf(key, 'rotate <id>', 'makes a second key and lets the old one end after a grace period'))
     .option('--grace <duration>', 'how long the old key goes on', duration(MAX_GRACE_DAYS * DAY_MS, `${MAX_GRACE_DAYS}d`), DAY_MS)
     .action(answering(rotate));
 }
 
-type Create = { readonly merchant: string; readonly mode: 'live' | 'test'; readonly label?: string };
+type Create = Acting & { readonly merchant: string; readonly mode: 'live' | 'test'; readonly label?: string };
 
 async function create({ options }: { options: Create }) {
   const { withGateway, createKey } = await load();
-  const made = await withGateway({}, ({ deps }) =>
+  const made = await withGateway({ by: options.by }, ({ deps }) =>
     createKey(deps, { merchantId: options.merchant, mode: options.mode, label: options.label }),
   );
   return { json: made, text: shownOnce(made) };
@@ -50,15 +51,15 @@ async function list({ options }: { options: { readonly merchant?: string } }) {
   return { json: { keys }, text: table(header, rows, 'No key: make one with "key create --merchant ID --mode live".') };
 }
 
-async function revoke({ args }: { args: readonly string[] }) {
+async function revoke({ args, options }: { args: readonly string[]; options: Acting }) {
   const { withGateway, revokeKey } = await load();
-  const view = present(await withGateway({}, ({ deps }) => revokeKey(deps, { keyId: args[0] ?? '' })));
+  const view = present(await withGateway({ by: options.by }, ({ deps }) => revokeKey(deps, { keyId: args[0] ?? '' })));
   return { json: view, text: `Key ${view.id} (${view.prefix}…${view.last4}) ended at ${view.revoked_at}.` };
 }
 
-async function rotate({ args, options }: { args: readonly string[]; options: { readonly grace: number } }) {
+async function rotate({ args, options }: { args: readonly string[]; options: Acting & { readonly grace: number } }) {
   const { withGateway, rotateKey } = await load();
-  const made = await withGateway({}, ({ deps }) => rotateKey(deps, { keyId: args[0] ?? '', graceMs: options.grace }));
+  const made = await withGateway({ by: options.by }, ({ deps }) => rotateKey(deps, { keyId: args[0] ?? '', graceMs: options.grace }));
   const end = `The old key ends at ${isoSeconds(new Date(Date.now() + options.grace))}, unless it ends earlier anyway.`;
   return { json: made, text: `${shownOnce(made)}\n${end}` };
 }

@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import type { MerchantView } from '../services/merchants.ts';
 import { dollarsOrNone, type NONE, oneOf, orNull, text, time } from './arguments.ts';
+import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
 import { facts, table } from './table.ts';
 
 const MAX_ADDRESS = 100;
 
-type Settings = {
+type Settings = Acting & {
   readonly name?: string;
   readonly withdrawBsc?: string;
   readonly withdrawTron?: string;
@@ -28,7 +29,7 @@ export function addMerchantCommands(program: Command): void {
 
   const subscription = group(program, 'subscription', 'opens and closes the API for a merchant');
   const set = leaf(subscription, 'set', 'sets the subscription; watching and crediting never depend on it');
-  set
+  acting(set)
     .argument('<merchant>', 'merchant id')
     .argument('<state>', 'active or inactive', oneOf('active', 'inactive'))
     .option('--until <time>', 'when an active one ends', time)
@@ -36,7 +37,7 @@ export function addMerchantCommands(program: Command): void {
 }
 
 function withSettings(command: Command): Command {
-  return command
+  return acting(command)
     .option('--withdraw-bsc <address>', 'where payouts on BNB Chain go', text(MAX_ADDRESS))
     .option('--withdraw-tron <address>', 'where payouts on Tron go', text(MAX_ADDRESS))
     .option('--monthly-limit-usd <amount>', 'most that is credited in a month', dollarsOrNone);
@@ -44,7 +45,7 @@ function withSettings(command: Command): Command {
 
 async function create({ options }: { options: Settings & { readonly subscription: boolean } }) {
   const [{ withGateway }, { createMerchant }] = await Promise.all([import('./ground.ts'), import('../services/merchants.ts')]);
-  const made = await withGateway({}, ({ deps }) =>
+  const made = await withGateway({ by: options.by }, ({ deps }) =>
     createMerchant(deps, { ...settingsOf(options), name: options.name ?? '', subscriptionActive: options.subscription }),
   );
   const json = { merchant_id: made.merchantId, keys: made.keys };
@@ -59,7 +60,7 @@ async function change({ args, options }: { args: readonly string[]; options: Set
     throw new UsageError('Nothing to set: give --name, --withdraw-bsc, --withdraw-tron or --monthly-limit-usd');
   }
   const [{ withGateway }, { updateMerchant }] = await Promise.all([import('./ground.ts'), import('../services/merchants.ts')]);
-  const view = await withGateway({}, ({ deps }) => updateMerchant(deps, { ...settings, merchantId: args[0] ?? '' }));
+  const view = await withGateway({ by: options.by }, ({ deps }) => updateMerchant(deps, { ...settings, merchantId: args[0] ?? '' }));
   return { json: present(view), text: facts(present(view)) };
 }
 
@@ -71,13 +72,15 @@ async function list() {
   return { json: { merchants }, text: table(header, rows, 'No merchant yet: make one with "merchant create --name NAME".') };
 }
 
-async function setState({ args, options }: { args: readonly string[]; options: { readonly until?: Date } }) {
+async function setState({ args, options }: { args: readonly string[]; options: Acting & { readonly until?: Date } }) {
   const [merchantId = '', state] = args;
   const { until } = options;
   if (until && state === 'inactive') throw new UsageError('--until only goes with active');
   if (until && until.getTime() <= Date.now()) throw new UsageError('--until lies in the past; use "inactive" to close the API now');
   const [{ withGateway }, { setSubscription }] = await Promise.all([import('./ground.ts'), import('../services/merchants.ts')]);
-  const view = await withGateway({}, ({ deps }) => setSubscription(deps, { merchantId, active: state === 'active', until }));
+  const view = await withGateway({ by: options.by }, ({ deps }) =>
+    setSubscription(deps, { merchantId, active: state === 'active', until }),
+  );
   const { id, subscription, subscription_until } = present(view);
   const json = { merchant_id: id, subscription, until: subscription_until };
   return { json, text: facts(json) };

@@ -3,6 +3,7 @@ import { NETWORKS, type Network } from '../domain/assets.ts';
 import { OperatorError, UsageError } from '../errors.ts';
 import type { RescanProgress } from '../services/chain/rescan.ts';
 import { oneOf, wholeNumber } from './arguments.ts';
+import { type Acting, acting } from './operator.ts';
 import { rateReporter } from './rate.ts';
 import { answering, leaf } from './run.ts';
 
@@ -11,14 +12,14 @@ const MAX_HEIGHT = 1_000_000_000;
 
 /** `rescan`. */
 export function addRescanCommand(program: Command): void {
-  leaf(program, 'rescan', 'reads blocks of a chain again and records what was missed')
+  acting(leaf(program, 'rescan', 'reads blocks of a chain again and records what was missed'))
     .requiredOption('--network <network>', 'which chain', oneOf(...NETWORKS))
     .requiredOption('--from <block>', 'first block', wholeNumber(0, MAX_HEIGHT))
     .requiredOption('--to <block>', 'last block', wholeNumber(0, MAX_HEIGHT))
     .action(answering(run));
 }
 
-type Range = { readonly network: Network; readonly from: number; readonly to: number };
+type Range = Acting & { readonly network: Network; readonly from: number; readonly to: number };
 
 async function run({ options }: { options: Range }) {
   const { network, from, to } = options;
@@ -29,7 +30,7 @@ async function run({ options }: { options: Range }) {
   const onSignal = (): void => stop.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    const result = await withGateway({}, (gateway) => readAgain(gateway, options, stop.signal));
+    const result = await withGateway({ by: options.by }, (gateway) => readAgain(gateway, options, stop.signal));
     const json = { network, from, to, ...result };
     return { json, text: `Read ${result.blocks} blocks of ${network} again and found ${result.found} missed deposits.` };
   } finally {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { isoSeconds } from '../domain/events.ts';
 import type { UserView } from '../services/access/users.ts';
 import { text } from './arguments.ts';
+import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
 import { readSecret } from './stdin.ts';
 import { facts, table } from './table.ts';
@@ -12,13 +13,15 @@ const PASSWORD = { name: 'password', maxBytes: 4_096, nextAction: 'Give one of 1
 /** `user`. Passwords come on stdin: an argument would stand in the process list and in the shell's history. */
 export function addUserCommands(program: Command): void {
   const user = group(program, 'user', 'people who sign in for a merchant');
-  withEmail(leaf(user, 'create', 'makes a user; reads the password on stdin'))
+  withEmail(acting(leaf(user, 'create', 'makes a user; reads the password on stdin')))
     .requiredOption('--merchant <id>', 'merchant id', text())
     .action(answering(create));
-  withEmail(leaf(user, 'reset-password', 'sets a new password, read on stdin, and ends every session of the user')).action(
+  withEmail(acting(leaf(user, 'reset-password', 'sets a new password, read on stdin, and ends every session of the user'))).action(
     answering(reset),
   );
-  withEmail(leaf(user, 'totp', 'asks for a code of an authenticator app from now on; shows the secret this once and ends every session'))
+  withEmail(
+    acting(leaf(user, 'totp', 'asks for a code of an authenticator app from now on; shows the secret this once and ends every session')),
+  )
     .option('--disable', 'ask for no code any more')
     .action(answering(totp));
   leaf(user, 'list', 'lists users by email').option('--merchant <id>', 'only of this merchant', text()).action(answering(list));
@@ -28,30 +31,30 @@ function withEmail(command: Command): Command {
   return command.requiredOption('--email <email>', 'what the person signs in with', text(MAX_EMAIL));
 }
 
-async function create({ options }: { options: { readonly merchant: string; readonly email: string } }) {
+async function create({ options }: { options: Acting & { readonly merchant: string; readonly email: string } }) {
   const { withGateway, createUser } = await load();
   const password = await readPassword();
-  const { userId } = await withGateway({}, ({ deps }) =>
+  const { userId } = await withGateway({ by: options.by }, ({ deps }) =>
     createUser(deps, { merchantId: options.merchant, email: options.email, password }),
   );
   return { json: { user_id: userId }, text: `User ${userId} may sign in at /login.` };
 }
 
-async function reset({ options }: { options: { readonly email: string } }) {
+async function reset({ options }: { options: Acting & { readonly email: string } }) {
   const { withGateway, resetPassword } = await load();
   const password = await readPassword();
-  const { id } = await withGateway({}, ({ deps }) => resetPassword(deps, { email: options.email, password }));
+  const { id } = await withGateway({ by: options.by }, ({ deps }) => resetPassword(deps, { email: options.email, password }));
   return { json: { user_id: id }, text: `User ${id} has the new password; every session has ended.` };
 }
 
-async function totp({ options }: { options: { readonly email: string; readonly disable?: true } }) {
+async function totp({ options }: { options: Acting & { readonly email: string; readonly disable?: true } }) {
   const { withGateway, disableTotp, enableTotp } = await load();
-  const { email } = options;
+  const { email, by } = options;
   if (options.disable) {
-    const { id } = await withGateway({}, ({ deps }) => disableTotp(deps, { email }));
+    const { id } = await withGateway({ by }, ({ deps }) => disableTotp(deps, { email }));
     return { json: { user_id: id, totp: false }, text: `User ${id} signs in without a code from now on.` };
   }
-  const { uri, secret } = await withGateway({ secrets: true }, ({ deps }) => enableTotp(deps, { email }));
+  const { uri, secret } = await withGateway({ by, secrets: true }, ({ deps }) => enableTotp(deps, { email }));
   const next = 'Both are shown this once: put one of them into the authenticator app now. An earlier secret has ended.';
   return { json: { uri, secret }, text: `${facts({ uri, secret })}\n${next}` };
 }

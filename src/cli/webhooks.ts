@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { duration, oneOf, text, wholeNumber } from './arguments.ts';
+import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
 import { table } from './table.ts';
 
@@ -15,7 +16,7 @@ export function addWebhookCommands(program: Command): void {
     .option('--status <status>', 'only in this state', oneOf('pending', 'succeeded', 'failed'))
     .option('--limit <n>', 'how many', wholeNumber(1, MAX_LISTED), 50)
     .action(answering(list));
-  leaf(webhook, 'resend <delivery-id>', 'sends a finished delivery once more').action(answering(resend));
+  acting(leaf(webhook, 'resend <delivery-id>', 'sends a finished delivery once more')).action(answering(resend));
   leaf(webhook, 'listen', 'a receiver for development: prints each webhook and whether its signature is right')
     .option('--port <port>', 'port on 127.0.0.1, 0 for a free one', wholeNumber(0, 65_535), 8_090)
     .option('--secret <secret>', "the endpoint's signing secret (whsec_…)", secret)
@@ -38,14 +39,16 @@ async function list({ options }: { options: Filters }) {
   return { json: { deliveries }, text: table(header, rows, 'No delivery.') };
 }
 
-async function resend({ args }: { args: readonly string[] }) {
+async function resend({ args, options }: { args: readonly string[]; options: Acting }) {
   const [{ withGateway }, { scopeOfDelivery }, { resendDelivery }] = await Promise.all([
     import('./ground.ts'),
     import('./webhook-reads.ts'),
     import('../services/resend.ts'),
   ]);
   const id = args[0] ?? '';
-  const delivery = await withGateway({}, async ({ deps }) => resendDelivery(deps, { ...(await scopeOfDelivery(deps, id)), id }));
+  const delivery = await withGateway({ by: options.by }, async ({ deps }) =>
+    resendDelivery(deps, { ...(await scopeOfDelivery(deps, id)), id }),
+  );
   return { json: { delivery }, text: `Delivery ${delivery.id} (${delivery.event}) is on its way again; a running worker sends it.` };
 }
 

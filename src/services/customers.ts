@@ -3,6 +3,7 @@ import { Customer, DepositAddress } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import { type Mode, NETWORKS, type Network } from '../domain/assets.ts';
 import { eventWorkflowId, isUuid } from '../domain/ids.ts';
+import { recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
 import { recordEvent } from './events.ts';
 import {
@@ -53,6 +54,8 @@ export async function createCustomer(deps: Deps, input: NewCustomer): Promise<Cu
     const addresses = await insertAddresses(tx.em, deps, customer);
     const view = presentCustomer(customer, { addresses, contracts: deps.settings.contracts, depositCount: 0, totalDepositedCents: 0n });
     await announce(tx, deps, input, view, customer.createdAt);
+    const { merchantId, mode } = input;
+    await recordAction(tx.em, deps, { action: 'customer.create', merchantId, mode, subject: customer.id });
     return view;
   });
 }

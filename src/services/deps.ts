@@ -1,5 +1,6 @@
 import type { PriceSource } from '../chain/port.ts';
 import type { Orm } from '../db/orm.ts';
+import type { Actor } from '../domain/actor.ts';
 import type { ActorMessage } from '../domain/actor-message.ts';
 import type { Mode, Network } from '../domain/assets.ts';
 import type { OuterTransaction } from './outer-transaction.ts';
@@ -82,6 +83,8 @@ export type Deps = {
   readonly prices: PriceSource;
   /** Undefined in a process without Temporal (a CLI command alone): the outbox keeps the messages for a worker. */
   readonly actors: ActorPort | undefined;
+  /** The person on whose behalf the use case runs: what it changes is written down under this name. */
+  readonly actor?: Actor | undefined;
   /** There while the use case runs inside a transaction that is not its own; `orm` then reaches nothing but that one. */
   readonly outer?: OuterTransaction | undefined;
 };

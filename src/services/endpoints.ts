@@ -5,6 +5,8 @@ import type { Em } from '../db/orm.ts';
 import { EVENT_TYPES } from '../domain/events.ts';
 import { isUuid } from '../domain/ids.ts';
 import { WEBHOOK_LIMITS } from '../domain/webhook.ts';
+import { endpointFacts } from './audit/endpoint-facts.ts';
+import { recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
 import { inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
 import { type EndpointView, presentEndpoint } from './present.ts';
@@ -54,6 +56,8 @@ export async function createEndpoint(deps: EndpointDeps, input: NewEndpoint): Pr
   return await deps.orm.em.fork().transactional(async (em) => {
     await refuseTooMany(em, input);
     const { row, secret } = insertEndpoint(em, deps, { ...input, id: deps.newId(), url, events });
+    const { merchantId, mode } = input;
+    await recordAction(em, deps, { action: 'endpoint.create', merchantId, mode, subject: row.id, after: endpointFacts(row) });
     return { ...presentEndpoint(row), secret };
   });
 }
@@ -100,12 +104,15 @@ export async function updateEndpoint(deps: EndpointDeps, input: EndpointChange):
   const url = input.url === undefined ? undefined : await checkUrl(deps, input.url);
   return await deps.orm.em.fork().transactional(async (em) => {
     const row = await findEndpoint(em, input, LockMode.PESSIMISTIC_WRITE);
+    const before = endpointFacts(row);
     if (url !== undefined) row.url = url;
     if (events !== undefined) row.events = events;
     if (input.description !== undefined) row.description = input.description;
     if (input.enabled !== undefined) setEnabled(row, input.enabled);
     const secret = input.rotateSecret ? rotateSecret(deps, row) : undefined;
     row.updatedAt = deps.now();
+    const { merchantId, mode, id: subject } = input;
+    await recordAction(em, deps, { action: 'endpoint.change', merchantId, mode, subject, before, after: endpointFacts(row) });
     return { ...presentEndpoint(row), ...(secret === undefined ? {} : { secret }) };
   });
 }
@@ -114,9 +121,12 @@ export async function updateEndpoint(deps: EndpointDeps, input: EndpointChange):
 export async function deleteEndpoint(deps: Deps, input: Scope & { readonly id: string }): Promise<{ id: string; deleted: true }> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const row = await findEndpoint(em, input, LockMode.PESSIMISTIC_WRITE);
+    const before = endpointFacts(row);
     row.deletedAt = deps.now();
     row.updatedAt = row.deletedAt;
     row.enabled = false;
+    const { merchantId, mode } = input;
+    await recordAction(em, deps, { action: 'endpoint.delete', merchantId, mode, subject: row.id, before });
     return { id: row.id, deleted: true };
   });
 }

@@ -5,7 +5,9 @@ import { ApiKey, Merchant } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import { beyondLimit } from '../db/time-limit.ts';
 import { MODES, type Mode } from '../domain/assets.ts';
+import { isoSeconds } from '../domain/events.ts';
 import { isUuid } from '../domain/ids.ts';
+import { type Facts, recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
 import { Refusal } from './refusal.ts';
 
@@ -117,7 +119,10 @@ export async function createKey(deps: Deps, input: { merchantId: string; mode: M
   return await deps.orm.em.fork().transactional(async (em) => {
     const merchant = isUuid(input.merchantId) ? await em.findOne(Merchant, input.merchantId) : null;
     if (!merchant) throw new Refusal('NOT_FOUND', `There is no merchant ${input.merchantId}. List the merchants with "merchant list".`);
-    return addKey(em, deps, { merchantId: merchant.id, mode: input.mode, label });
+    const made = addKey(em, deps, { merchantId: merchant.id, mode: input.mode, label });
+    const { merchantId, mode } = { merchantId: merchant.id, mode: input.mode };
+    await recordAction(em, deps, { action: 'key.create', merchantId, mode, subject: made.id, after: { label } });
+    return made;
   });
 }
 
@@ -145,7 +150,10 @@ export async function listKeys(deps: Deps, filter: { merchantId?: string | undef
 export async function revokeKey(deps: Deps, input: { keyId: string }): Promise<KeyView> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const row = await lockKey(em, input.keyId);
+    const before = endsOf(row);
     row.revokedAt ??= deps.now();
+    const { merchantId, mode } = row;
+    await recordAction(em, deps, { action: 'key.revoke', merchantId, mode, subject: row.id, before, after: endsOf(row) });
     return viewOf(row);
   });
 }
@@ -164,8 +172,13 @@ export async function rotateKey(deps: Deps, input: { keyId: string; graceMs: num
       throw new Refusal('INVALID', `Key ${row.id} has ended already. Make a new one with "key create".`);
     }
     const end = new Date(now.getTime() + input.graceMs);
+    const before = endsOf(row);
     if (!row.expiresAt || row.expiresAt > end) row.expiresAt = end;
-    return addKey(em, deps, { merchantId: row.merchantId, mode: row.mode, label: row.label ?? null });
+    const { merchantId, mode } = row;
+    const made = addKey(em, deps, { merchantId, mode, label: row.label ?? null });
+    const after = { ...endsOf(row), replaced_by: made.id };
+    await recordAction(em, deps, { action: 'key.rotate', merchantId, mode, subject: row.id, before, after });
+    return made;
   });
 }
 
@@ -181,6 +194,11 @@ function checkLabel(label: string | undefined): string | null {
   if (text.length > MAX_LABEL || text.includes('\0'))
     throw new Refusal('INVALID', `The label must have at most ${MAX_LABEL} characters.`, 'label');
   return text;
+}
+
+function endsOf(row: ApiKey): Facts {
+  const at = (date: Date | null | undefined): string | null => (date ? isoSeconds(date) : null);
+  return { expires_at: at(row.expiresAt), revoked_at: at(row.revokedAt) };
 }
 
 function viewOf(row: ApiKey): KeyView {

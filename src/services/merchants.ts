@@ -3,7 +3,10 @@ import { normaliseAddress } from '../chain/addresses.ts';
 import { Merchant } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import { NETWORKS, type Network } from '../domain/assets.ts';
+import { isoSeconds } from '../domain/events.ts';
 import { isUuid } from '../domain/ids.ts';
+import { formatUnits } from '../domain/money.ts';
+import { type ActionName, type Facts, recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
 import { addKey } from './keys.ts';
 import { Refusal } from './refusal.ts';
@@ -40,7 +43,7 @@ export async function createMerchant(
   const now = deps.now();
   const id = deps.newId();
   return await deps.orm.em.fork().transactional(async (em) => {
-    em.create(Merchant, {
+    const merchant = em.create(Merchant, {
       ...{ id, name: settings.name ?? '', withdrawBsc: settings.withdrawBsc ?? null, withdrawTron: settings.withdrawTron ?? null },
       ...{ monthlyLimitCents: settings.monthlyLimitCents ?? null, subscriptionActive: input.subscriptionActive, subscriptionUntil: null },
       ...{ createdAt: now, updatedAt: now },
@@ -48,6 +51,8 @@ export async function createMerchant(
     await em.flush();
     const live = addKey(em, deps, { merchantId: id, mode: 'live', label: null });
     const test = addKey(em, deps, { merchantId: id, mode: 'test', label: null });
+    const after = { ...factsOf(merchant), live_key: live.id, test_key: test.id };
+    await recordAction(em, deps, { action: 'merchant.create', merchantId: id, subject: id, after });
     return { merchantId: id, keys: { live: live.key, test: test.key } };
   });
 }
@@ -55,7 +60,7 @@ export async function createMerchant(
 /** Changes what is given and leaves the rest. Throws a {@link Refusal} for an unknown merchant or a wrong value, with nothing changed. */
 export async function updateMerchant(deps: Deps, input: MerchantSettings & { readonly merchantId: string }): Promise<MerchantView> {
   const settings = checkSettings(input);
-  return await change(deps, input.merchantId, (merchant) => {
+  return await change(deps, { action: 'merchant.set', merchantId: input.merchantId }, (merchant) => {
     Object.assign(merchant, settings);
   });
 }
@@ -65,7 +70,7 @@ export async function setSubscription(
   deps: Deps,
   input: { readonly merchantId: string; readonly active: boolean; readonly until?: Date | null | undefined },
 ): Promise<MerchantView> {
-  return await change(deps, input.merchantId, (merchant) => {
+  return await change(deps, { action: 'subscription.set', merchantId: input.merchantId }, (merchant) => {
     merchant.subscriptionActive = input.active;
     merchant.subscriptionUntil = input.until ?? null;
   });
@@ -77,11 +82,15 @@ export async function listMerchants(deps: Deps): Promise<MerchantView[]> {
   return rows.map(viewOf);
 }
 
-async function change(deps: Deps, merchantId: string, apply: (merchant: Merchant) => void): Promise<MerchantView> {
+type Named = { readonly action: ActionName; readonly merchantId: string };
+
+async function change(deps: Deps, { action, merchantId }: Named, apply: (merchant: Merchant) => void): Promise<MerchantView> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const merchant = await lockMerchant(em, merchantId);
+    const before = factsOf(merchant);
     apply(merchant);
     merchant.updatedAt = deps.now();
+    await recordAction(em, deps, { action, merchantId, subject: merchantId, before, after: factsOf(merchant) });
     return viewOf(merchant);
   });
 }
@@ -113,6 +122,15 @@ function checkWithdraw(network: Network, address: string | null | undefined): st
   const normal = normaliseAddress(network, address.trim());
   if (normal !== undefined) return normal;
   throw new Refusal('INVALID', `The withdraw address is not a ${network} address: copy it again from the wallet.`, `withdraw_${network}`);
+}
+
+function factsOf(row: Merchant): Facts {
+  return {
+    ...{ name: row.name, withdraw_bsc: row.withdrawBsc ?? null, withdraw_tron: row.withdrawTron ?? null },
+    monthly_limit_usd: row.monthlyLimitCents == null ? null : formatUnits(row.monthlyLimitCents, 2),
+    subscription: row.subscriptionActive ? 'active' : 'inactive',
+    subscription_until: row.subscriptionUntil ? isoSeconds(row.subscriptionUntil) : null,
+  };
 }
 
 function viewOf(row: Merchant): MerchantView {

@@ -3,6 +3,7 @@ import type { Em } from '../db/orm.ts';
 import type { ActorOwner } from '../domain/actor-message.ts';
 import { isoSeconds, TEST_EVENT } from '../domain/events.ts';
 import { eventWorkflowId, idsOfMoment, isUuid, resendWorkflowId } from '../domain/ids.ts';
+import { recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
 import { findEndpoint, findTarget } from './endpoints.ts';
 import { recordEvent } from './events.ts';
@@ -70,6 +71,8 @@ export async function resendDelivery(deps: Deps, input: Scope & { readonly id: s
     delivery.nextAttemptAt = now;
     delivery.finishedAt = null;
     await tx.em.flush();
+    const { merchantId, mode } = input;
+    await recordAction(tx.em, deps, { action: 'webhook.resend', merchantId, mode, subject: delivery.id, after: { round: delivery.round } });
     await tx.enqueue(resendWorkflowId(delivery.id, delivery.round), {
       workflowType: 'notify',
       args: [{ deliveries: [delivery.id] }],
@@ -106,6 +109,8 @@ export async function resendFailed(
     );
     const batch = rows.slice(0, most).map(({ id }) => id);
     if (batch.length > 0) await startSpread(em, { endpointId: endpoint.id, owner: { merchantId, mode }, batch, now: deps.now() });
+    const after = { since: isoSeconds(since), resent: batch.length };
+    await recordAction(em, deps, { action: 'endpoint.resend-failed', merchantId, mode, subject: endpoint.id, after });
     return { resent: batch.length, hasMore: rows.length > batch.length };
   });
 }
@@ -155,6 +160,14 @@ export async function sendTestEvent(deps: Deps, input: Scope & { readonly id: st
       summary: `${TEST_EVENT} for endpoint ${endpoint.id}`,
       // Nobody's money waits for it, in live mode neither.
       owner: { merchantId: input.merchantId, mode: 'test' },
+    });
+    const { merchantId, mode } = input;
+    await recordAction(tx.em, deps, {
+      action: 'endpoint.test',
+      merchantId,
+      mode,
+      subject: endpoint.id,
+      after: { event_id: recorded.eventId },
     });
     return recorded.eventId;
   });

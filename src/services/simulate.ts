@@ -3,6 +3,7 @@ import { ChainCursor, Customer, type Deposit, DepositAddress, PaymentLink } from
 import type { Em } from '../db/orm.ts';
 import type { Currency, Network } from '../domain/assets.ts';
 import { type DepositState, straightWay } from '../domain/deposit.ts';
+import { recordAction } from './audit/record.ts';
 import { depositStart, workflowIdOf } from './deposits/actor-message.ts';
 import { currentPrice } from './deposits/price.ts';
 import { recordDeposit } from './deposits/record.ts';
@@ -60,6 +61,9 @@ export async function simulateDeposit(deps: Deps, input: Simulation): Promise<{ 
     await roomForTests(tx.em, { merchantId: input.merchantId, mode: 'test' });
     const deliveries = [...recorded.deliveries, ...(await walk(tx, deps, recorded.deposit, input))];
     await tx.enqueue(workflowIdOf(recorded.deposit), depositStart(recorded.deposit, deliveries));
+    const { id: subject, status } = recorded.deposit;
+    const after = { customer_id: customer.id, status };
+    await recordAction(tx.em, deps, { action: 'deposit.simulate', merchantId: input.merchantId, mode: 'test', subject, after });
     return { deposit: recorded.deposit, created: true };
   });
 }

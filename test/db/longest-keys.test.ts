@@ -28,7 +28,14 @@ const { signal } = new AbortController();
 const OF_ONE_FORM =
   /^(mode|network|currency|account|basis|status|amount_status|kind|type|event_type|list|month|day|position|method|prefix|last4)$/;
 const FORMS = /(^|_)(hash|address|address_key|token|state|network|currency|bsc|tron|hint)$/;
-const CODES = ['deposits.failure_code', 'deposit_transitions.failure_code', 'loop_runs.name', 'users.password_hash', 'api_keys.hash'];
+const CODES = [
+  'deposits.failure_code',
+  'deposit_transitions.failure_code',
+  'loop_runs.name',
+  'users.password_hash',
+  'api_keys.hash',
+  'operator_actions.action',
+];
 /** A door (a schema of the API, an option of the command line, the configuration) refuses what is longer. */
 const REFUSED_AT_A_DOOR = [
   ...['merchants.name', 'api_keys.label', 'customers.external_id', 'customers.email', 'customers.name', 'users.email'],
@@ -37,15 +44,23 @@ const REFUSED_AT_A_DOOR = [
   ...['payment_links.cancel_url', 'payment_links.webhook_url', 'deposit_attributions.by_name', 'deposit_attributions.reason'],
   ...['deposit_decisions.by_name', 'deposit_decisions.reason'],
   ...['deposit_transitions.by_name', 'partition_months.detached_by', 'partition_months.detached_reason'],
+  ...['operator_actions.by_name', 'operator_actions.reason'],
 ];
 /** Sentences of the code and of people: each is bounded where it is made; the tests below hold the composed ones. */
 const SENTENCES = ['deposits.failure_reason', 'deposit_transitions.reason', 'webhook_endpoints.disabled_reason'];
 /** Made of parts, each of which has a bound. */
-const COMPOSED = ['outbox.workflow_id', 'idempotency_answers.path', 'rate_limits.id', 'login_budgets.key', 'user_sites.site'];
+const COMPOSED = [
+  'outbox.workflow_id',
+  'idempotency_answers.path',
+  'rate_limits.id',
+  'login_budgets.key',
+  'user_sites.site',
+  'operator_actions.subject',
+];
 /** What others said, cut where it is written. */
 const CUT = [
   ...['chain_cursors.fault', 'balance_rounds.fault', 'balance_differences.reason', 'unrecognised_transfers.reason', 'loop_runs.last_error'],
-  ...['outbox.last_error', 'deposits.rate_source', 'webhook_attempts.error', 'webhook_attempts.response_body'],
+  ...['operator_actions.origin', 'outbox.last_error', 'deposits.rate_source', 'webhook_attempts.error', 'webhook_attempts.response_body'],
 ];
 
 describe('texts in columns of limited length', function () {

@@ -5,7 +5,15 @@ import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 /** Row triggers of the migrations. Entities cannot declare them, so the ORM's comparison wants to drop exactly these. */
 const triggers = (kind: string, ...tables: string[]) => Object.fromEntries(tables.map((table) => [`${table}_${kind}`, table]));
 const GUARDS: Readonly<Record<string, string>> = {
-  ...triggers('append_only', 'events', 'ledger_transactions', 'ledger_entries', 'deposit_transitions', 'deposit_attributions'),
+  ...triggers(
+    'append_only',
+    'events',
+    'ledger_transactions',
+    'ledger_entries',
+    'deposit_transitions',
+    'deposit_attributions',
+    'operator_actions',
+  ),
   ...triggers('counted', 'customers', 'deposits', 'ledger_entries'),
   ...triggers('guard', 'deposits', 'payment_links', 'deposit_transitions', 'ledger_transactions'),
   ...{ ...triggers('sum_new', 'deposits'), ...triggers('sum_changed', 'deposits') },

@@ -21,6 +21,7 @@ import { LoopRun } from './loop-run.ts';
 import { Merchant } from './merchant.ts';
 import { MonthlyChange } from './monthly-change.ts';
 import { MonthlyTotal } from './monthly-total.ts';
+import { OperatorAction } from './operator-action.ts';
 import { OutboxMessage } from './outbox-message.ts';
 import { PartitionMonth } from './partition-month.ts';
 import { PaymentLink } from './payment-link.ts';
@@ -61,6 +62,7 @@ export {
   Merchant,
   MonthlyChange,
   MonthlyTotal,
+  OperatorAction,
   OutboxMessage,
   PartitionMonth,
   PaymentLink,
@@ -103,6 +105,7 @@ export const ENTITIES = [
   Merchant,
   MonthlyChange,
   MonthlyTotal,
+  OperatorAction,
   OutboxMessage,
   PartitionMonth,
   PaymentLink,

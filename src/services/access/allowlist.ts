@@ -3,6 +3,7 @@ import { AllowedNetwork, Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { type Cidr, cidrContains, formatCidr, formatIp, parseCidr, parseIp, unmapCidr, unmapIp } from '../../domain/ip-address.ts';
+import { type ActionName, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
 
@@ -27,7 +28,7 @@ export function isAllowedFrom(networks: readonly string[], address: string): boo
 /** Lets a merchant's live keys work from a network or address too; one that is listed already changes nothing. Throws a {@link Refusal}. */
 export async function allowNetwork(deps: Deps, input: { readonly merchantId: string; readonly network: string }): Promise<Allowlist> {
   const network = normaliseNetwork(input.network);
-  return await change(deps, input.merchantId, async (em, listed) => {
+  return await change(deps, input.merchantId, 'allow-ip.add', async (em, listed) => {
     if (listed.includes(network)) return;
     if (listed.length >= MAX_ALLOWED_NETWORKS) {
       throw new Refusal('INVALID', `A merchant may list ${MAX_ALLOWED_NETWORKS} networks. Remove one first, or list a larger network.`);
@@ -40,7 +41,7 @@ export async function allowNetwork(deps: Deps, input: { readonly merchantId: str
 /** Takes a network off the list. Throws a {@link Refusal} when it is not on it: nobody should believe that a door is closed which is not. */
 export async function disallowNetwork(deps: Deps, input: { readonly merchantId: string; readonly network: string }): Promise<Allowlist> {
   const network = normaliseNetwork(input.network);
-  return await change(deps, input.merchantId, async (em, listed) => {
+  return await change(deps, input.merchantId, 'allow-ip.remove', async (em, listed) => {
     if (!listed.includes(network)) {
       throw new Refusal('NOT_FOUND', `${network} is not on the list. Show it with "allow-ip list --merchant ${input.merchantId}".`);
     }
@@ -50,19 +51,25 @@ export async function disallowNetwork(deps: Deps, input: { readonly merchantId: 
 
 /** The list of a merchant. Throws a {@link Refusal} for an unknown one. */
 export async function listAllowedNetworks(deps: Deps, input: { readonly merchantId: string }): Promise<Allowlist> {
-  return await change(deps, input.merchantId, async () => undefined);
+  return await change(deps, input.merchantId, undefined, async () => undefined);
 }
 
 type Change = (em: Em, listed: readonly string[]) => Promise<void>;
 
-/** The lock on the merchant keeps two changes apart. */
-async function change(deps: Deps, merchantId: string, apply: Change): Promise<Allowlist> {
+/** The lock on the merchant keeps two changes apart. Without an action nothing is changed. */
+async function change(deps: Deps, merchantId: string, action: ActionName | undefined, apply: Change): Promise<Allowlist> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const lock = { lockMode: LockMode.PESSIMISTIC_WRITE };
     const merchant = isUuid(merchantId) ? await em.findOne(Merchant, merchantId, lock) : null;
     if (!merchant) throw new Refusal('NOT_FOUND', `There is no merchant ${merchantId}. List the merchants with "merchant list".`);
-    await apply(em, await networksOf(em, merchantId));
-    return { merchantId, networks: await networksOf(em, merchantId) };
+    const before = await networksOf(em, merchantId);
+    await apply(em, before);
+    const networks = await networksOf(em, merchantId);
+    if (action !== undefined) {
+      const [was, is] = [{ networks: before }, { networks }];
+      await recordAction(em, deps, { action, merchantId, mode: 'live', subject: merchantId, before: was, after: is });
+    }
+    return { merchantId, networks };
   });
 }
 

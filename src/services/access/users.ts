@@ -2,6 +2,7 @@ import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { Merchant, User } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { isUuid } from '../../domain/ids.ts';
+import { type ActionName, type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
 import { checkNewPassword, hashPassword } from './passwords.ts';
@@ -43,6 +44,7 @@ export async function createUser(
         ...{ id, merchantId: merchant.id, email, passwordHash, totpSealed: null, totpLastStep: null },
         ...{ createdAt: now, updatedAt: now, lastLoginAt: null },
       });
+      await recordAction(em, deps, { action: 'user.create', merchantId: merchant.id, subject: id, after: {} });
     });
   } catch (error) {
     if (!(error instanceof UniqueConstraintViolationException)) throw error;
@@ -55,7 +57,7 @@ export async function createUser(
 export async function resetPassword(deps: Deps, input: { readonly email: string; readonly password: string }): Promise<UserView> {
   const email = checkEmail(input.email);
   const passwordHash = await hashPassword(checkNewPassword(input.password, email));
-  return await change(deps, email, async () => ({ passwordHash }));
+  return await change(deps, { email, action: 'user.reset-password' }, async () => ({ passwordHash }));
 }
 
 /**
@@ -65,13 +67,19 @@ export async function resetPassword(deps: Deps, input: { readonly email: string;
 export async function enableTotp(deps: Deps, input: { readonly email: string }): Promise<NewTotp> {
   const email = checkEmail(input.email);
   const totp = newTotp(email);
-  await change(deps, email, async (user) => ({ totpSealed: deps.secretBox.seal(totp.secret, user.id), totpLastStep: null }));
+  await change(deps, { email, action: 'user.totp' }, async (user) => ({
+    totpSealed: deps.secretBox.seal(totp.secret, user.id),
+    totpLastStep: null,
+  }));
   return totp;
 }
 
 /** Asks for no code any more and ends every session. Throws a {@link Refusal} for an unknown email. */
 export async function disableTotp(deps: Deps, input: { readonly email: string }): Promise<UserView> {
-  return await change(deps, checkEmail(input.email), async () => ({ totpSealed: null, totpLastStep: null }));
+  return await change(deps, { email: checkEmail(input.email), action: 'user.totp' }, async () => ({
+    totpSealed: null,
+    totpLastStep: null,
+  }));
 }
 
 /** The users of one merchant, or of all, by email, at most 1,000. */
@@ -85,11 +93,16 @@ export async function listUsers(deps: Deps, filter: { readonly merchantId?: stri
 type Changes = Partial<Pick<User, 'passwordHash' | 'totpSealed' | 'totpLastStep'>>;
 
 /** Changes how a user proves who they are, and ends what was proven before, in one transaction. */
-async function change(deps: Deps, email: string, changesOf: (user: User) => Promise<Changes>): Promise<UserView> {
+type Named = { readonly email: string; readonly action: ActionName };
+
+async function change(deps: Deps, { email, action }: Named, changesOf: (user: User) => Promise<Changes>): Promise<UserView> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const user = await lockUser(em, email);
+    const before = factsOf(user);
     Object.assign(user, await changesOf(user), { updatedAt: deps.now() });
     await em.flush();
+    const { merchantId, id: subject } = user;
+    await recordAction(em, deps, { action, merchantId, subject, before, after: factsOf(user) });
     await endSessionsOf(em, user.id);
     return viewOf(user);
   });
@@ -109,6 +122,11 @@ function checkEmail(given: string): string {
     throw new Refusal('INVALID', `The email must be an address such as name@example.com of at most ${MAX_EMAIL} characters.`, 'email');
   }
   return email;
+}
+
+/** Nothing of a password, and no email: that stands in the user's own row. */
+function factsOf(user: User): Facts {
+  return { totp: Boolean(user.totpSealed) };
 }
 
 function viewOf(user: User): UserView {

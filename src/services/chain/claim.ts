@@ -45,7 +45,7 @@ export async function claimTransaction(deps: Deps, chain: FollowedChain, input: 
   const block = await scanPast(reader, chain, { number, naming, signal });
   const missing = await unrecorded(deps, reader.network, block, { txHash, before });
   const inside = (block.named ?? []).filter((named) => named.txHash === txHash);
-  if (missing.length > 0) await recordAgain(deps, reader, block, { claimed: txHash });
+  if (missing.length > 0) await recordAgain(deps, reader, block, { claimed: txHash, reason: input.decider?.reason });
   const refusal = block.untraced
     ? await claimUnshown(deps, chain, { block, txHash, open: claimable(open, inside, word), word, decider: input.decider, signal })
     : undefined;

@@ -5,6 +5,7 @@ import type { Em } from '../../db/orm.ts';
 import { assetOf } from '../../domain/assets.ts';
 import { homeOf } from '../../domain/ledger.ts';
 import { formatUnits } from '../../domain/money.ts';
+import { recordAction } from '../audit/record.ts';
 import { DecisionRefused } from '../deposits/decisions.ts';
 import { depositIdOf } from '../deposits/identity.ts';
 import type { Deps } from '../deps.ts';
@@ -160,6 +161,10 @@ async function keepReason(em: Em, deps: Deps, { place, txHash, basis, decider, .
     at: deps.now(),
   });
   await em.flush();
+  const { merchantId, mode, id: subject } = deposit;
+  const [before, after] = [facts.beforeUnits, facts.carriedUnits].map((units) => ({ amount: text(place, units) }));
+  const kept = { action: 'deposit.claim', merchantId, mode, subject, before, after, reason: decider?.reason } as const;
+  await recordAction(em, deps, kept);
 }
 
 export type TracedAttribution = {

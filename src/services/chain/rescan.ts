@@ -3,6 +3,7 @@ import type { ChainReader, ScannedBlock } from '../../chain/port.ts';
 import { ChainBlock, ChainCursor, type Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { NATIVE_CURRENCY } from '../../domain/assets.ts';
+import { recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
 import { allowanceOf } from './allowance.ts';
@@ -77,7 +78,11 @@ export async function recordAgain(
   deps: Deps,
   reader: ChainReader,
   block: ScannedBlock,
-  { claimed, denied }: { readonly claimed?: string; readonly denied?: ReadonlySet<string> } = {},
+  {
+    claimed,
+    denied,
+    reason,
+  }: { readonly claimed?: string; readonly denied?: ReadonlySet<string>; readonly reason?: string | undefined } = {},
 ): Promise<number> {
   const prices = await pricesFor(deps, block.transfers);
   return await transact(deps, async (tx: Tx) => {
@@ -90,6 +95,9 @@ export async function recordAgain(
     // As the second read does: it does not come back to a block, and the height that counts as verified follows by itself.
     if (block.number <= cursor.rereadNumber)
       await markVerified(tx.em, deps, { network, block: shown, unproven, denied: denied ?? new Set() });
+    const action = claimed === undefined ? 'rescan' : 'deposit.claim';
+    const after = { network, block: block.number, new_deposits: created };
+    if (created > 0) await recordAction(tx.em, deps, { action, subject: claimed ?? `${network}:${block.number}`, after, reason });
     return created;
   });
 }

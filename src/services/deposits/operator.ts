@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import { ChainCursor, Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { RELEASABLE_CODES } from '../../domain/deposit.ts';
+import { type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payments/money.ts';
 import { transact } from '../transact.ts';
@@ -33,7 +34,9 @@ export async function failDeposit(deps: Deps, decision: Decision): Promise<{ dep
     const failureCode = wasCompleted ? 'REORGED' : 'REJECTED_BY_OPERATOR';
     if (wasCompleted) await giveBackMonthlyLimit(tx.em, deposit);
     const headNumber = cursor?.headNumber ?? null;
+    const before = factsOf(deposit);
     await applyTransition(tx, deps, deposit, { to: 'failed', failureCode, reason, by, headNumber });
+    await record(tx.em, deps, 'deposit.fail', { deposit, by, reason, before });
     const deliveries = await openDeliveriesOf(tx.em, deposit.id);
     // The actor may have ended, or be about to: it is started or told, whichever it takes.
     await tx.enqueue(workflowIdOf(deposit), depositWake(deposit));
@@ -91,11 +94,27 @@ export async function releaseDeposit(deps: Deps, { depositId, by, reason }: Deci
     if (deposit.rateUnits == null)
       throw new DecisionRefused(`there is no price for ${deposit.currency} yet; try again when the price source answers`);
     await countReleased(tx.em, deposit);
+    const before = factsOf(deposit);
     const headNumber = cursor?.headNumber ?? null;
     const deliveries = await applyTransition(tx, deps, deposit, { to: 'completed', reason, by, headNumber });
+    await record(tx.em, deps, 'deposit.release', { deposit, by, reason, before });
     await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
     return deposit;
   });
+}
+
+type Decided = { readonly deposit: Deposit; readonly by: string; readonly reason: string; readonly before: Facts };
+
+/** Where the deposit's actor carries it out, nobody is left to say from where the decision came. */
+async function record(em: Em, deps: Deps, action: 'deposit.fail' | 'deposit.release', decided: Decided): Promise<void> {
+  const { deposit, by, reason, before } = decided;
+  const { merchantId, mode, id: subject } = deposit;
+  const actor = { kind: 'operator', name: by, from: deps.actor?.from ?? null } as const;
+  await recordAction(em, { ...deps, actor }, { action, merchantId, mode, subject, before, after: factsOf(deposit), reason });
+}
+
+function factsOf({ status, failureCode }: Deposit): Facts {
+  return { status, failure_code: failureCode ?? null };
 }
 
 function refusalToRelease(deposit: Deposit, verifiedNumber: number): string | undefined {

@@ -1,5 +1,6 @@
 import type { Em } from '../../db/orm.ts';
 import { type Month, startOf } from '../../domain/months.ts';
+import { recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { PARTITIONED_TABLES, partitionOf } from './tables.ts';
 
@@ -115,5 +116,6 @@ async function detach(em: Em, deps: Deps, { month, by, reason }: { month: Month;
   await em.execute('update partition_months set detached_at = ?, detached_by = ?, detached_reason = ? where first_month = ?::date', [
     ...[deps.now(), by, reason, `${month}-01`],
   ]);
+  await recordAction(em, deps, { action: 'archive.detach', subject: month, reason });
   return archivedTables(month);
 }

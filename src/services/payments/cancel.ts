@@ -1,5 +1,6 @@
 import { PaymentLink } from '../../db/entities/index.ts';
 import { isUuid } from '../../domain/ids.ts';
+import { recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
@@ -27,8 +28,10 @@ export async function cancelPaymentLink(deps: Deps, input: Scope & { readonly id
     if (link.status === 'completed' || link.status === 'expired')
       throw new Refusal('INVALID', `This payment link is ${link.status} already: only one that is open can be cancelled.`);
     if (link.status !== 'cancelled') {
+      const before = { status: link.status };
       moveLink(deps, link, 'cancelled');
       await tx.em.flush();
+      await recordAction(tx.em, deps, { action: 'link.cancel', merchantId, mode, subject: id, before, after: { status: link.status } });
       await wakePayment(tx, link);
     }
     const [view] = await paymentViews(tx.em, [link]);

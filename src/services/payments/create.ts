@@ -5,6 +5,7 @@ import type { Network } from '../../domain/assets.ts';
 import { isUuid, paymentWorkflowId } from '../../domain/ids.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { LINK_CURRENCY, LINK_LIMITS, linkAmounts } from '../../domain/payment-link.ts';
+import { recordAction } from '../audit/record.ts';
 import { findOrCreateByEmail } from '../customers.ts';
 import type { Deps } from '../deps.ts';
 import { checkUrl, type EndpointDeps, insertEndpoint } from '../endpoints.ts';
@@ -69,6 +70,8 @@ export async function createPaymentLink(
         : insertEndpoint(tx.em, deps, { id, paymentLinkId: id, merchantId, mode, url: webhookUrl, events: [], description: null }).secret;
     await tx.em.flush();
     await tx.enqueue(paymentWorkflowId(id), paymentStart(row));
+    const after = { amount_usd: formatUnits(input.amountCents, 2), customer_id: customerId, own_webhook: webhookUrl !== null };
+    await recordAction(tx.em, deps, { action: 'link.create', merchantId, mode, subject: id, after });
     const [link] = await paymentViews(tx.em, [row]);
     if (!link) throw new Error('the new payment link has no view');
     return { link, webhookSecret: secret };

@@ -1,0 +1,37 @@
+import { OperatorAction, User } from '../../db/entities/index.ts';
+import type { Mode } from '../../domain/assets.ts';
+import { isUuid } from '../../domain/ids.ts';
+import type { Deps } from '../deps.ts';
+
+/** A change as operators see it. `by` is the operator's name, or the email of the user. */
+export type ActionView = {
+  readonly id: string;
+  readonly at: Date;
+  readonly action: string;
+  readonly by: string;
+  readonly userId: string | null;
+  readonly from: string | null;
+  readonly merchantId: string | null;
+  readonly mode: Mode | null;
+  readonly subject: string;
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+  readonly reason: string | null;
+};
+
+export type ActionFilter = { readonly merchantId?: string | undefined; readonly since?: Date | undefined; readonly limit: number };
+
+/** What operators and signed-in users changed, newest first. */
+export async function listActions(deps: Deps, { merchantId, since, limit }: ActionFilter): Promise<ActionView[]> {
+  if (merchantId !== undefined && !isUuid(merchantId)) return [];
+  const em = deps.orm.em.fork();
+  const where = { ...(merchantId === undefined ? {} : { merchantId }), ...(since === undefined ? {} : { at: { $gte: since } }) };
+  const rows = await em.find(OperatorAction, where, { orderBy: { at: 'desc', id: 'desc' }, limit });
+  const userIds = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];
+  const users = new Map((await em.find(User, { id: { $in: userIds } })).map((user) => [user.id, user.email]));
+  return rows.map((row) => ({
+    ...{ id: row.id, at: row.at, action: row.action, by: row.byName ?? users.get(row.userId ?? '') ?? '', userId: row.userId ?? null },
+    ...{ from: row.origin ?? null, merchantId: row.merchantId ?? null, mode: row.mode ?? null, subject: row.subject },
+    ...{ before: row.before ?? null, after: row.after ?? null, reason: row.reason ?? null },
+  }));
+}

@@ -1,0 +1,82 @@
+import type { Em } from '../../db/orm.ts';
+import type { Actor } from '../../domain/actor.ts';
+import type { Mode } from '../../domain/assets.ts';
+import type { Deps } from '../deps.ts';
+
+/** What an operator or a signed-in user can change, in the words of the command line. */
+export type ActionName =
+  | 'allow-ip.add'
+  | 'allow-ip.remove'
+  | 'archive.detach'
+  | 'customer.create'
+  | 'deposit.claim'
+  | 'deposit.fail'
+  | 'deposit.release'
+  | 'deposit.simulate'
+  | 'endpoint.change'
+  | 'endpoint.create'
+  | 'endpoint.delete'
+  | 'endpoint.resend-failed'
+  | 'endpoint.test'
+  | 'key.create'
+  | 'key.revoke'
+  | 'key.rotate'
+  | 'link.cancel'
+  | 'link.create'
+  | 'merchant.create'
+  | 'merchant.set'
+  | 'rescan'
+  | 'subscription.set'
+  | 'user.create'
+  | 'user.end-sessions'
+  | 'user.reset-password'
+  | 'user.set-password'
+  | 'user.totp'
+  | 'webhook.resend';
+
+/** Members of a row as they were or became. Never a secret, and of a person no more than an id. */
+export type Facts = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+
+export type Change = {
+  readonly action: ActionName;
+  /** The id of what was changed; a network or a hash where that has none. */
+  readonly subject: string;
+  readonly merchantId?: string | null;
+  readonly mode?: Mode;
+  readonly before?: Facts | undefined;
+  readonly after?: Facts | undefined;
+  readonly reason?: string | null | undefined;
+};
+
+/**
+ * Writes the audit row of a change into the transaction of the change, where a person makes it (`deps.actor`); what an API key or the
+ * gateway itself does has none. Where both sides are given, only what differs is kept.
+ */
+export async function recordAction(em: Em, deps: Pick<Deps, 'actor' | 'now' | 'newId'>, change: Change): Promise<void> {
+  const { actor } = deps;
+  if (!actor) return;
+  const { before, after } = differences(change);
+  await em.execute(
+    `insert into operator_actions (id, at, action, by_name, user_id, origin, merchant_id, mode, subject, before, after, reason)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?)`,
+    [
+      ...[deps.newId(), deps.now(), change.action, ...whoOf(actor), actor.from, change.merchantId ?? null, change.mode ?? null],
+      ...[change.subject, textOf(before), textOf(after), change.reason ?? null],
+    ],
+  );
+}
+
+function whoOf(actor: Actor): [byName: string | null, userId: string | null] {
+  return actor.kind === 'operator' ? [actor.name, null] : [null, actor.userId];
+}
+
+function differences({ before, after }: Change): Pick<Change, 'before' | 'after'> {
+  if (!before || !after) return { before, after };
+  const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  const only = (facts: Facts): Facts => Object.fromEntries(changed.map((name) => [name, facts[name] ?? null]));
+  return { before: only(before), after: only(after) };
+}
+
+function textOf(facts: Facts | undefined): string | null {
+  return facts === undefined ? null : JSON.stringify(facts);
+}
