@@ -6,7 +6,7 @@ import type { Parser } from './config-parser.ts';
 import { complain, items, parser } from './config-parser.ts';
 import type { Currency } from './domain/assets.ts';
 import { ASSETS, CURRENCIES } from './domain/assets.ts';
-import { parseCidr } from './domain/ip-address.ts';
+import { parseCidr, parseIp } from './domain/ip-address.ts';
 import { parseUnits, RATE_DECIMALS } from './domain/money.ts';
 
 const MAX_LIST_ITEMS = 100;
@@ -87,6 +87,11 @@ export const pemFile: Parser<{ path: string; pem: string }> = parser((path) => {
   }
   return pem.includes('-----BEGIN CERTIFICATE-----') ? { path, pem } : complain('must name a PEM file with at least one certificate');
 });
+
+/** One address of IPv4 or IPv6, to bind to. */
+export const ipAddress: Parser<string> = parser((text) =>
+  parseIp(text) ? text : complain('must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them'),
+);
 
 /** host:port without a scheme. */
 export const hostAndPort: Parser<string> = parser((text) => {

@@ -21,6 +21,28 @@ export const VARIABLES = {
     example: '8080',
     about: 'TCP port of the API and the checkout. 0 takes a free one; outside production a taken port is replaced by a free one too.',
   }),
+  HOST: variable({
+    group: 'service',
+    parser: parse.ipAddress,
+    example: '127.0.0.1',
+    about: 'The address of this machine that PORT is opened on. Unset: 127.0.0.1, in production 0.0.0.0 (every one).',
+  }),
+  OPS_PORT: variable({
+    group: 'service',
+    parser: parse.wholeNumber(0, 65535),
+    default: '9090',
+    example: '9090',
+    about:
+      'TCP port of /health/ready and /metrics, which in production are not served on PORT (outside it they are); /health/live is on both. 0 takes a free one; outside production a taken port is replaced by a free one too.',
+  }),
+  OPS_HOST: variable({
+    group: 'service',
+    parser: parse.ipAddress,
+    default: '127.0.0.1',
+    example: '127.0.0.1',
+    about:
+      'The address that OPS_PORT is opened on. Anybody who reaches it may ask: name an address of your own network, or none but this machine.',
+  }),
   PUBLIC_URL: variable({
     group: 'service',
     parser: urls.publicUrl,

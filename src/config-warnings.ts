@@ -3,7 +3,7 @@ import type { Values } from './config-variables.ts';
 import { VARIABLES } from './config-variables.ts';
 import { parseCidr } from './domain/ip-address.ts';
 
-const PREFIXES = /^(BSC|TRON|WALLET|WEBHOOK|SETTLE|PRICE|RATE_LIMIT|SESSION|TEMPORAL|MIN)_/;
+const PREFIXES = /^(OPS|BSC|TRON|WALLET|WEBHOOK|SETTLE|PRICE|RATE_LIMIT|SESSION|TEMPORAL|MIN)_/;
 /** One network of one machine or rack: 256 addresses, or the smallest block that a network of IPv6 is given. */
 const WIDEST_PROXIES = { 4: 24, 6: 64 } as const;
 

@@ -75,9 +75,10 @@ function wrongXpubs(values: Values): string[] {
 
 function assemble(values: Values, warnings: readonly string[]) {
   const dataDir = resolve(values.DATA_DIR);
+  const production = values.NODE_ENV === 'production';
   return {
     environment: values.NODE_ENV,
-    production: values.NODE_ENV === 'production',
+    production,
     /** Absolute path. */
     dataDir,
     logLevel: values.LOG_LEVEL,
@@ -86,7 +87,14 @@ function assemble(values: Values, warnings: readonly string[]) {
     warnings,
     /** 32 bytes; undefined outside production, where `ensureSecretsKey` makes one. */
     secretsKey: values.SECRETS_KEY,
-    http: { port: values.PORT, publicUrl: values.PUBLIC_URL, trustedProxies: values.TRUSTED_PROXIES ?? [] },
+    http: {
+      port: values.PORT,
+      host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+      publicUrl: values.PUBLIC_URL,
+      trustedProxies: values.TRUSTED_PROXIES ?? [],
+    },
+    /** Where operators' tools ask. */
+    ops: { port: values.OPS_PORT, host: values.OPS_HOST },
     database: values.DATABASE_URL ? ({ kind: 'url', url: values.DATABASE_URL } as const) : ({ kind: 'embedded' } as const),
     temporal: {
       namespace: values.TEMPORAL_NAMESPACE,

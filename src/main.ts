@@ -1,28 +1,20 @@
 import { existsSync } from 'node:fs';
-import { createApp } from './api/app.ts';
-import { createGuards } from './api/rate-limits.ts';
-import { createServer } from './api/server.ts';
 import { ChainMismatch } from './chain/errors.ts';
-import { activityDepsOf, composeGateway, depsOf, type Gateway, observedBy } from './compose.ts';
+import { activityDepsOf, composeGateway, depsOf, type Gateway } from './compose.ts';
 import { type Config, type ConfigRole, loadConfig } from './config.ts';
 import { openDataDir, removeRun, writeRun } from './devnet/data-dir.ts';
 import { OperatorError } from './errors.ts';
 import { locateDatabase, locateKeys, locateTemporal } from './ground.ts';
-import { readiness } from './health.ts';
 import { componentLogger, createLogger, type Logger } from './log.ts';
 import { startLoops } from './loops.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
-import { observeHttp, observeRefusal } from './observe.ts';
-import { healthRoutes } from './ops.ts';
+import { serveApi, serveWorker } from './serve.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
 import { ensureSearchAttributes } from './temporal/search-attributes.ts';
 import { runWorker } from './temporal/worker.ts';
-import { docsPage } from './web/docs.ts';
-import { loginPages } from './web/login.ts';
-import { payPages } from './web/pay.ts';
 
 export type Role = 'api' | 'worker' | 'signer' | 'all';
-export type Started = { readonly api: string | null; readonly temporalUi: string | null };
+export type Started = { readonly api: string | null; readonly ops: string | null; readonly temporalUi: string | null };
 
 /** Connections of the API, and of a worker's start; those of a worker's parts, and of health and metrics, come on top. */
 const POOL_SIZE: Readonly<Record<Role, number>> = { api: 10, worker: 2, signer: 2, all: 10 };
@@ -39,7 +31,8 @@ export async function startGateway(input: { env: NodeJS.ProcessEnv; role: Role; 
   try {
     const started = await startRole(config, input.role, log, shutdown);
     shutdown.listen();
-    process.stdout.write(`${JSON.stringify({ ready: true, api: started.api, temporal_ui: started.temporalUi, pid: process.pid })}\n`);
+    const { api, ops, temporalUi } = started;
+    process.stdout.write(`${JSON.stringify({ ready: true, api, ops, temporal_ui: temporalUi, pid: process.pid })}\n`);
   } catch (error) {
     await shutdown.run('the start failed');
     throw error;
@@ -72,8 +65,7 @@ async function startRole(config: Config, role: Role, log: Logger, shutdown: Shut
   await prepareSchema(gateway, database.embedded !== undefined || role === 'all');
   await checkChains(gateway);
   if (role !== 'api') await startWorkerRole(gateway, { gas: keys.gas, temporal: temporal.place }, log, shutdown);
-  const api =
-    role === 'worker' ? await startOps(gateway, config, startedAt, shutdown) : await startApi(gateway, config, startedAt, shutdown);
+  const { api, ops } = await (role === 'worker' ? serveWorker : serveApi)({ gateway, config, startedAt, shutdown });
   if (embeds && api) {
     writeRun(config.dataDir, {
       api,
@@ -84,7 +76,7 @@ async function startRole(config: Config, role: Role, log: Logger, shutdown: Shut
     });
     shutdown.add('run file', () => removeRun(config.dataDir));
   }
-  return { api, temporalUi: temporal.uiUrl };
+  return { api, ops, temporalUi: temporal.uiUrl };
 }
 
 /** Outside production one process that does everything also brings the schema up to date; in production `migrate` is a step of its own. */
@@ -149,57 +141,6 @@ async function startWorkerRole(gateway: Gateway, ground: WorkerGround, log: Logg
   });
 }
 
-async function startApi(gateway: Gateway, config: Config, startedAt: Date, shutdown: Shutdown): Promise<string> {
-  const guards = createGuards(gateway.deps, { limits: config.limits, trustedProxies: config.http.trustedProxies });
-  const app = createApp({
-    deps: gateway.deps,
-    guards,
-    listOrm: gateway.listOrm,
-    loginPages,
-    docsPage,
-    publicUrl: config.http.publicUrl,
-    checkResponses: !config.production,
-    observe: observeHttp(gateway.metrics),
-    before: [healthOf(gateway, startedAt), payPages(gateway.deps, { count: guards.countPublic })],
-  });
-  const server = createServer(app, { onRefusal: observeRefusal(gateway.metrics) });
-  const { port } = await listen(server, config, gateway.log);
-  shutdown.add('api', () => server.close());
-  return `http://127.0.0.1:${port}/api/v1`;
-}
-
-function healthOf(gateway: Gateway, startedAt: Date): ReturnType<typeof healthRoutes> {
-  const observed = observedBy(gateway);
-  return healthRoutes(observed, () => readiness(observed, startedAt));
-}
-
-/** A worker serves its health and metrics too, on a free port unless PORT is set. */
-async function startOps(gateway: Gateway, config: Config, startedAt: Date, shutdown: Shutdown): Promise<null> {
-  const app = createApp({
-    deps: gateway.deps,
-    routes: [],
-    checkResponses: false,
-    observe: observeHttp(gateway.metrics),
-    before: [healthOf(gateway, startedAt)],
-  });
-  const server = createServer(app, { onRefusal: observeRefusal(gateway.metrics) });
-  await listen(server, config, gateway.log);
-  shutdown.add('health server', () => server.close());
-  return null;
-}
-
-async function listen(server: ReturnType<typeof createServer>, config: Config, log: Logger): Promise<{ port: number }> {
-  try {
-    return await server.listen({ port: config.http.port });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
-    if (config.production)
-      throw new OperatorError(`Port ${config.http.port} is taken`, 'Set PORT to another one, or stop what uses it', { cause: error });
-    log.warn({ port: config.http.port }, 'PORT is taken by another process: using a free one');
-    return await server.listen({ port: 0 });
-  }
-}
-
 /** The signer opens its seed and waits: what it signs comes with payouts. It proves at the start that its files can be opened. */
 async function startSigner(config: Config, log: Logger): Promise<Started> {
   const { openWallet, readPassphraseFile } = await import('./signer/wallet-file.ts');
@@ -211,5 +152,5 @@ async function startSigner(config: Config, log: Logger): Promise<Started> {
   for (const warning of wallet.warnings) log.warn({ component: 'signer' }, warning);
   // Nothing to sign yet: this only keeps the process alive until it is told to stop.
   setInterval(() => undefined, 60_000);
-  return { api: null, temporalUi: null };
+  return { api: null, ops: null, temporalUi: null };
 }

@@ -4,6 +4,15 @@ import type { Readiness } from './health.ts';
 import { refreshMetrics } from './observe.ts';
 import { sharedAnswer } from './shared-answer.ts';
 
+/** `/health/live` alone: that this process answers, which costs nothing and tells nothing. */
+export function liveRoute(): Middleware {
+  return async (context, next) => {
+    const asked = context.path === '/health/live' && (context.method === 'GET' || context.method === 'HEAD');
+    if (!asked) return await next();
+    context.body = { live: true };
+  };
+}
+
 /**
  * What operators' tools ask: `/health/live`, `/health/ready` and `/metrics`, at the server's root and without a key. Because anybody may ask,
  * and as often as they like, those who ask at the same time share one answer, which is at most about a second old.

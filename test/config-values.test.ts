@@ -52,6 +52,7 @@ const AMOUNTS_BAD = [
   '__proto__=1',
   'BNB=٣',
 ];
+const HOSTS_BAD = ['localhost', '10.0.0.0/8', '1.2.3', '[::1]', 'fe80::1%eth0', '0.0.0.0:80', '*'];
 const NAMES_BAD = ['Production', 'prod', 'x', '1', 'true '];
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-config-'));
@@ -68,6 +69,15 @@ const ROWS: Record<VariableName, Row> = {
     ],
     bad: ['70000', '65536', ...NUMBERS_BAD],
   },
+  HOST: {
+    good: [
+      ['10.1.2.3', (c) => c.http.host, '10.1.2.3'],
+      ['::', (c) => c.http.host, '::'],
+    ],
+    bad: HOSTS_BAD,
+  },
+  OPS_PORT: { good: [['0', (c) => c.ops.port, 0]], bad: ['65536', ...NUMBERS_BAD] },
+  OPS_HOST: { good: [['10.1.2.3', (c) => c.ops.host, '10.1.2.3']], bad: HOSTS_BAD },
   PUBLIC_URL: {
     good: [['https://pay.example.com/', (c) => c.http.publicUrl, 'https://pay.example.com']],
     bad: [...URLS_BAD, 'https://h/?a=1'],

@@ -98,7 +98,7 @@ export async function gatewayRole(input: { name: Victim; role: 'api' | 'worker';
     try {
       child = await startChild({
         ...{ name, command: process.execPath, args: [ENTRY, 'start', '--role', role], logFile, dataDir, stopTimeoutMs: GATEWAY_STOP_MS },
-        env: { ...env, PORT: String(port), DATA_DIR: join(dataDir, 'data') },
+        env: { ...env, PORT: String(port), OPS_PORT: '0', DATA_DIR: join(dataDir, 'data') },
       });
     } finally {
       starting = false;

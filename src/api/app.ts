@@ -1,8 +1,9 @@
 import Router from '@koa/router';
-import Koa, { type Context, type Middleware } from 'koa';
+import Koa, { type Context, type Middleware, type Next } from 'koa';
 import { createSessionFinder } from '../services/access/sessions.ts';
 import type { Deps } from '../services/deps.ts';
 import { createKeyFinder } from '../services/keys.ts';
+import { cacheable } from './cacheable.ts';
 import { createOriginRule } from './csrf.ts';
 import { ApiError } from './errors.ts';
 import { createListDoor } from './lists.ts';
@@ -60,13 +61,18 @@ export function createApp(options: AppOptions): Koa {
   }
   const description = describeApi({ routes, serverUrl: `${options.publicUrl ?? ''}${BASE_PATH}` });
   const descriptionText = JSON.stringify(description);
-  router.get('/openapi.json', (ctx) => {
+  const forAnybody = async (ctx: unknown, next: Next) => {
+    await guards.countPublic(ctx as Context);
+    await next();
+  };
+  router.get('/openapi.json', forAnybody, cacheable(), (ctx) => {
     ctx.type = 'application/json';
     ctx.body = descriptionText;
   });
   const showDocs = options.docsPage?.(description);
-  if (showDocs) router.get('/docs', (ctx) => showDocs(ctx as unknown as Context));
+  if (showDocs) router.get('/docs', forAnybody, cacheable(), (ctx) => showDocs(ctx as unknown as Context));
   const { loginPages: pages } = options;
+  if (pages) router.get('/login', forAnybody);
   if (pages) addLoginRoutes(router, { deps, pages, findSession, isOwnOrigin, addressOf: guards.addressOf });
   app.use(router.routes() as unknown as Middleware);
   app.use((ctx) => refuseUnrouted(ctx, router));

@@ -9,7 +9,7 @@ import { testXpubs } from './test-wallet.ts';
 const ENTRY = join(import.meta.dirname, '../../src/bin.mjs');
 const READY_WITHIN_MS = 40_000;
 
-export type GatewayChild = { readonly child: Child; readonly api: string; log(): string };
+export type GatewayChild = { readonly child: Child; readonly api: string; readonly ops: string; log(): string };
 
 /** The gateway as a process of its own, as operators run it, so that a test can really kill it. Returns when it is ready. */
 export async function startGatewayChild(env: NodeJS.ProcessEnv, role: 'all' | 'api' | 'worker' = 'all'): Promise<GatewayChild> {
@@ -32,6 +32,7 @@ export async function startGatewayChild(env: NodeJS.ProcessEnv, role: 'all' | 'a
         NODE_ENV: 'development',
         DATA_DIR: join(folder, 'data'),
         PORT: '0',
+        OPS_PORT: '0',
         LOG_LEVEL: 'info',
       },
       ...{
@@ -53,9 +54,9 @@ export async function startGatewayChild(env: NodeJS.ProcessEnv, role: 'all' | 'a
       const line = log()
         .split('\n')
         .find((text) => text.startsWith('{"ready":true'));
-      return line ? (JSON.parse(line) as { api: string }) : undefined;
+      return line ? (JSON.parse(line) as { api: string; ops: string }) : undefined;
     },
     READY_WITHIN_MS,
   );
-  return { child, api: ready.api, log };
+  return { child, api: ready.api, ops: ready.ops, log };
 }

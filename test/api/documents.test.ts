@@ -1,0 +1,57 @@
+import { expect } from 'chai';
+import { call, startTestApi, type TestApi } from '../support/gateway.ts';
+import { exchange } from '../support/raw-http.ts';
+
+const DOCUMENTS = ['/docs', '/openapi.json'];
+
+/** What anybody may read of us without a key. */
+describe('what is served to anybody', function () {
+  this.timeout(30_000);
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi({ limits: { requestsPerSecond: 1, requestsBurst: 10 } });
+  });
+  after(async () => {
+    await api?.stop();
+  });
+
+  it('may be kept for five minutes, and is not sent again to whoever has it', async () => {
+    const fresh = await startTestApi();
+    for (const path of DOCUMENTS) {
+      const first = await fetch(`${fresh.origin}${path}`);
+      const tag = first.headers.get('etag') ?? '';
+      expect([first.status, first.headers.get('cache-control')], path).to.deep.equal([200, 'max-age=300']);
+      expect(tag).to.match(/^"[\w-]{43}"$/);
+      const ask = async (known: string) => {
+        // As bytes: the fetch of this runtime adds that it wants nothing that was kept.
+        const lines = [`GET ${path} HTTP/1.1`, 'Host: here', `If-None-Match: ${known}`, 'Connection: close', '', ''];
+        return (await exchange(fresh.origin, lines.join('\r\n')))[0];
+      };
+      const again = await ask(tag);
+      expect([again?.status, again?.text, again?.headers['etag']]).to.deep.equal([304, '', tag]);
+      const other = await ask('"another"');
+      expect([other?.status, (other?.text ?? '').length > 1_000]).to.deep.equal([200, true]);
+      const head = await fetch(`${fresh.origin}${path}`, { method: 'HEAD' });
+      expect([head.status, head.headers.get('etag')]).to.deep.equal([200, tag]);
+    }
+    const login = await fetch(`${fresh.origin}/login`);
+    expect([login.headers.get('cache-control'), login.headers.get('etag')]).to.deep.equal(['no-store', null]);
+    await fresh.stop();
+  });
+
+  it('counts against the limit of the address, also where it was kept', async () => {
+    const statuses: number[] = [];
+    for (let times = 0; times < 5; times += 1)
+      for (const path of [...DOCUMENTS, '/login']) {
+        const answer = await call(`${api.origin}${path}`);
+        statuses.push(answer.status);
+        expect(answer.headers.get('ratelimit-limit'), path).to.equal('10');
+      }
+    expect(statuses.slice(0, 10)).to.deep.equal(Array.from({ length: 10 }, () => 200));
+    expect(statuses).to.include(429);
+    for (const path of [...DOCUMENTS, '/login']) {
+      const refused = await call(`${api.origin}${path}`);
+      if (refused.status === 429) expect(refused.headers.get('cache-control'), path).to.equal('no-store');
+    }
+  });
+});
