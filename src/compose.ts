@@ -21,7 +21,8 @@ import type { Deps, ServiceSettings } from './services/deps.ts';
 import { createLookup } from './services/webhooks/lookup.ts';
 import { createWebhookTransport } from './services/webhooks/transport.ts';
 import type { AccountXpubs } from './signer/account-xpubs.ts';
-import { linkTemporal, type TemporalLink, type TemporalPlace } from './temporal/client.ts';
+import { linkTemporal, type TemporalLink } from './temporal/client.ts';
+import type { TemporalPlace } from './temporal/place.ts';
 
 /** What a process stands on: where the database and Temporal are, and the keys it may know. */
 export type Ground = {

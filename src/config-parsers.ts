@@ -77,16 +77,25 @@ export const token: Parser<string> = parser((text) =>
   /^[\x21-\x7e]{1,512}$/.test(text) ? text : complain('must be at most 512 visible ASCII characters'),
 );
 
-/** PEM text of a certificate file, read now so that a wrong path shows at the start and not at the first delivery. */
-export const pemFile: Parser<{ path: string; pem: string }> = parser((path) => {
-  let pem: string;
-  try {
-    pem = readFileSync(path, 'utf8');
-  } catch {
-    return complain('must name a file that this process can read');
-  }
-  return pem.includes('-----BEGIN CERTIFICATE-----') ? { path, pem } : complain('must name a PEM file with at least one certificate');
-});
+export type PemFile = { readonly path: string; readonly pem: string };
+
+/** PEM text of a certificate file, read now so that a wrong path shows at the start and not at the first use. */
+export const pemFile: Parser<PemFile> = pemOf(/-----BEGIN CERTIFICATE-----/, 'at least one certificate');
+
+/** PEM text of a private key that needs no passphrase. */
+export const pemKeyFile: Parser<PemFile> = pemOf(/-----BEGIN ((EC|RSA) )?PRIVATE KEY-----/, 'a private key that is not encrypted');
+
+function pemOf(begin: RegExp, content: string): Parser<PemFile> {
+  return parser((path) => {
+    let pem: string;
+    try {
+      pem = readFileSync(path, 'utf8');
+    } catch {
+      return complain('must name a file that this process can read');
+    }
+    return begin.test(pem) ? { path, pem } : complain(`must name a PEM file with ${content}`);
+  });
+}
 
 /** One address of IPv4 or IPv6, to bind to. */
 export const ipAddress: Parser<string> = parser((text) =>

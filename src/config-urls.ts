@@ -2,6 +2,7 @@
 import type { Parser } from './config-parser.ts';
 import { complain, items, parser } from './config-parser.ts';
 import { DatabaseUrlRefused, tlsOf } from './db/tls.ts';
+import { parseIp } from './domain/ip-address.ts';
 
 /** A PostgreSQL URL with a host and a database, and no parameter that is not honoured. */
 export const databaseUrl: Parser<string> = parser((text) => {
@@ -42,6 +43,22 @@ export const rpcAndHeadUrls: Parser<{ rpc: readonly string[]; heads: readonly st
     complain('must name at least one http or https URL: a ws or wss address only tells when to ask, so add the https address of a node');
   return { rpc, heads: urls.filter((url) => !rpc.includes(url)) };
 });
+
+/** Names or addresses of hosts, in lower case and without the brackets of IPv6. */
+export const hostNames: Parser<readonly string[]> = parser((text) =>
+  items(text, 20).map((item, index) => {
+    const name = item.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+    const isName = name.length <= 253 && name.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
+    return isName || parseIp(name) !== undefined
+      ? name
+      : complain(`must be a comma-separated list of host names without scheme and port; entry ${index + 1} is not one`);
+  }),
+);
+
+/** The host of a URL as {@link hostNames} has it. */
+export function hostOf(url: string): string {
+  return new URL(url).hostname.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+}
 
 function listOfUrls(text: string, schemes: readonly string[]): string[] {
   const urls = items(text, 10).map((item, index) => {

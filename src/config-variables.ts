@@ -4,6 +4,7 @@ import * as urls from './config-urls.ts';
 import { variable } from './config-variable.ts';
 import { MONEY_VARIABLES } from './config-variables-money.ts';
 import { SESSION_VARIABLES } from './config-variables-sessions.ts';
+import { STORE_VARIABLES } from './config-variables-stores.ts';
 
 /** Every variable, once. The documentation and .env.example are generated from this table. */
 export const VARIABLES = {
@@ -79,34 +80,13 @@ export const VARIABLES = {
     example: '1h',
     about: 'How long a deposit or payout may wait for the same thing before an operator is asked for.',
   }),
-  DATABASE_URL: variable({
-    group: 'stores',
-    parser: urls.databaseUrl,
-    secret: true,
-    production: ['all', 'api', 'worker', 'signer', 'tool'],
-    example: 'postgres://gateway:PASSWORD@db:5432/gateway',
+  ...STORE_VARIABLES,
+  RPC_HTTP_HOSTS: variable({
+    group: 'bsc',
+    parser: urls.hostNames,
+    example: 'bsc-node,10-1-2-3.nodes.internal',
     about:
-      'PostgreSQL. TLS: `?sslmode=require`, or `?sslmode=verify-full` with `&sslrootcert=FILE` where its authority is your own; other parameters are refused. Unset outside production: an embedded one under DATA_DIR.',
-  }),
-  TEMPORAL_ADDRESS: variable({
-    group: 'stores',
-    parser: parse.hostAndPort,
-    production: ['all', 'api', 'worker', 'signer', 'tool'],
-    example: 'temporal:7233',
-    about: 'Temporal frontend as HOST:PORT. Unset outside production: a development server with its web interface under DATA_DIR.',
-  }),
-  TEMPORAL_NAMESPACE: variable({
-    group: 'stores',
-    parser: parse.plainName,
-    default: 'default',
-    example: 'gateway',
-    about: 'Temporal namespace; it must exist, except on the embedded server.',
-  }),
-  TEMPORAL_CLI: variable({
-    group: 'stores',
-    parser: parse.filePath,
-    example: '/usr/local/bin/temporal',
-    about: 'The temporal binary for the embedded server. Unset: searched in PATH and in the cache, else fetched.',
+      'Hosts of RPC endpoints that may be asked without TLS in production, comma-separated: whoever sits on the way to one writes the deposits that are credited. Loopback and private addresses (10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7) need not be named; every other http or ws URL is refused there.',
   }),
   BSC_RPC_URLS: variable({
     group: 'bsc',

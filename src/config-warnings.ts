@@ -1,9 +1,12 @@
+import { secretOfFile } from './config-files.ts';
+import { isNear } from './config-production.ts';
+import { hostOf } from './config-urls.ts';
 import type { Environment } from './config-variable.ts';
 import type { Values } from './config-variables.ts';
 import { VARIABLES } from './config-variables.ts';
 import { parseCidr } from './domain/ip-address.ts';
 
-const PREFIXES = /^(OPS|BSC|TRON|WALLET|WEBHOOK|SETTLE|PRICE|RATE_LIMIT|SESSION|TEMPORAL|MIN)_/;
+const PREFIXES = /^(OPS|RPC|SECRETS|DATABASE|BSC|TRON|WALLET|WEBHOOK|SETTLE|PRICE|RATE_LIMIT|SESSION|TEMPORAL|MIN)_/;
 /** One network of one machine or rack: 256 addresses, or the smallest block that a network of IPv6 is given. */
 const WIDEST_PROXIES = { 4: 24, 6: 64 } as const;
 
@@ -22,10 +25,36 @@ export function warningsOf(values: Values, env: Environment): string[] {
   if (values.PRICE_SOURCE.kind === 'chainlink' && !values.BSC_RPC_URLS) {
     warnings.push('PRICE_SOURCE is chainlink, which reads BNB Chain, but BSC_RPC_URLS is unset: BNB and TRX have no price.');
   }
+  warnings.push(...storesInTheClear(values));
   for (const name of Object.keys(env)) {
-    if (env[name] && PREFIXES.test(name) && !(name in VARIABLES))
+    if (env[name] && PREFIXES.test(name) && !(name in VARIABLES) && !secretOfFile(name))
       warnings.push(`${name} is not a variable of this gateway and is ignored: check its spelling.`);
   }
+  return warnings;
+}
+
+/** A name without a dot is one of a container beside us, or of our own domain. */
+function isBesideUs(host: string): boolean {
+  return isNear(host) || !/[.:]/.test(host);
+}
+
+/** Rows and decisions travel there, and passwords to it. */
+function storesInTheClear(values: Values): string[] {
+  const warnings: string[] = [];
+  const { DATABASE_URL: database, TEMPORAL_ADDRESS: address } = values;
+  if (database && !isBesideUs(hostOf(database)) && new URL(database).searchParams.get('sslmode') !== 'verify-full')
+    warnings.push(
+      'DATABASE_URL leads to another network without sslmode=verify-full: whoever is on the way can read and change everything.',
+    );
+  const isPlain = [
+    'TEMPORAL_TLS',
+    'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+    'TEMPORAL_TLS_SERVER_NAME',
+    'TEMPORAL_TLS_CLIENT_CERT_PATH',
+    'TEMPORAL_API_KEY',
+  ] as const;
+  if (address && !isBesideUs(hostOf(`http://${address}`)) && isPlain.every((name) => !values[name]))
+    warnings.push('TEMPORAL_ADDRESS leads to another network without TLS (TEMPORAL_TLS): whoever is on the way can start and stop actors.');
   return warnings;
 }
 

@@ -1,5 +1,7 @@
 import { join, resolve } from 'node:path';
+import { withSecretFiles } from './config-files.ts';
 import { assetKey } from './config-parsers.ts';
+import { problemsInProduction } from './config-production.ts';
 import type { ConfigRole, Environment, Variable } from './config-variable.ts';
 import type { Values, VariableName } from './config-variables.ts';
 import { VARIABLES } from './config-variables.ts';
@@ -29,12 +31,13 @@ export type Config = ReturnType<typeof assemble>;
  * The configuration from the environment, frozen, or a {@link ConfigError} with every problem at once.
  * An empty variable counts as unset. `role` decides what production requires: a signer needs no SECRETS_KEY, an API no seed.
  */
-export function loadConfig(env: Environment, options: { role?: ConfigRole } = {}): Config {
+export function loadConfig(given: Environment, options: { role?: ConfigRole } = {}): Config {
   const problems: string[] = [];
+  const env = withSecretFiles(given, problems);
   const values = Object.fromEntries(
     Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => [name, readVariable(name, variable, env[name], problems)]),
   ) as Values;
-  if (values.NODE_ENV === 'production') problems.push(...missingInProduction(env, options.role ?? 'all'));
+  if (values.NODE_ENV === 'production') problems.push(...problemsInProduction(values, env, options.role ?? 'all'));
   if (values.RATE_LIMIT_BURST < values.RATE_LIMIT_PER_SECOND) {
     problems.push('RATE_LIMIT_BURST must not be below RATE_LIMIT_PER_SECOND: raise the one or lower the other.');
   }
@@ -43,7 +46,7 @@ export function loadConfig(env: Environment, options: { role?: ConfigRole } = {}
   if (values.PRICE_SOURCE?.kind === 'fixed' && values.PRICE_FEEDS) {
     problems.push('PRICE_FEEDS only goes with PRICE_SOURCE=chainlink: remove the one or change the other.');
   }
-  problems.push(...wrongXpubs(values));
+  problems.push(...wrongXpubs(values), ...wrongTemporal(values));
   if (problems.length > 0) throw new ConfigError(problems);
   return deepFreeze(assemble(values, warningsOf(values, env)));
 }
@@ -58,10 +61,17 @@ function readVariable(name: string, variable: Variable<unknown>, given: string |
   return undefined;
 }
 
-function missingInProduction(env: Environment, role: ConfigRole): string[] {
-  return Object.entries<Variable<unknown>>(VARIABLES)
-    .filter(([name, variable]) => variable.production?.includes(role) && !env[name])
-    .map(([name, variable]) => `${name} must be set in production, for example ${variable.example}.`);
+/** What would leave a connection to Temporal less secure than its variables look. */
+function wrongTemporal(values: Values): string[] {
+  const { TEMPORAL_TLS: tls, TEMPORAL_TLS_CLIENT_CERT_PATH: cert, TEMPORAL_TLS_CLIENT_KEY_PATH: key } = values;
+  const problems: string[] = [];
+  if ((cert === undefined) !== (key === undefined))
+    problems.push('TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH go together: set the other one too.');
+  if (tls === false && temporalTls({ ...values, TEMPORAL_TLS: undefined }))
+    problems.push(
+      'TEMPORAL_TLS is false beside a TEMPORAL_TLS_ variable or TEMPORAL_API_KEY, which need TLS: remove the one or the others.',
+    );
+  return problems;
 }
 
 /** Two accounts under one key would hand the same address to two customers; on Tron and BSC together it is a copied line. */
@@ -100,7 +110,9 @@ function assemble(values: Values, warnings: readonly string[]) {
       namespace: values.TEMPORAL_NAMESPACE,
       /** The binary for an embedded server, if the operator names one. */
       cliPath: values.TEMPORAL_CLI,
-      ...(values.TEMPORAL_ADDRESS ? ({ kind: 'address', address: values.TEMPORAL_ADDRESS } as const) : ({ kind: 'embedded' } as const)),
+      ...(values.TEMPORAL_ADDRESS
+        ? ({ kind: 'address', address: values.TEMPORAL_ADDRESS, tls: temporalTls(values), apiKey: values.TEMPORAL_API_KEY } as const)
+        : ({ kind: 'embedded' } as const)),
     },
     bsc: bscOf(values),
     tron: {
@@ -143,6 +155,14 @@ function assemble(values: Values, warnings: readonly string[]) {
   };
 }
 
+/** How the connection to Temporal is secured; undefined: not at all. */
+function temporalTls(values: Values) {
+  const { TEMPORAL_TLS_CLIENT_CERT_PATH: cert, TEMPORAL_TLS_CLIENT_KEY_PATH: key, TEMPORAL_API_KEY: apiKey } = values;
+  const [caPem, serverName] = [values.TEMPORAL_TLS_SERVER_CA_CERT_PATH?.pem, values.TEMPORAL_TLS_SERVER_NAME];
+  const isOn = values.TEMPORAL_TLS ?? [caPem, serverName, cert, key, apiKey].some((given) => given !== undefined);
+  return isOn ? { caPem, serverName, client: cert && key ? { certPem: cert.pem, keyPem: key.pem } : undefined } : undefined;
+}
+
 function bscOf(values: Values) {
   return {
     /** False without RPC URLS: nothing is watched. */
@@ -179,8 +199,10 @@ export function thresholdUnits(table: Readonly<Record<string, bigint>>, network:
 /** Every variable with its effective value for `config check`; a secret shows only whether it is set. */
 export function describeConfig(
   env: Environment,
-): { name: VariableName; value: string | null; source: 'environment' | 'default' | 'unset' }[] {
+): { name: VariableName; value: string | null; source: 'environment' | 'file' | 'default' | 'unset' }[] {
   return Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => {
+    const file = variable.secret && !env[name] && env[`${name}_FILE`];
+    if (file) return { name: name as VariableName, value: '(set, not shown)', source: 'file' };
     const given = env[name] || undefined;
     const value = given ?? variable.default ?? null;
     return {

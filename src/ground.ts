@@ -8,7 +8,7 @@ import { type AccountXpubs, resolveAccountXpubs } from './signer/account-xpubs.t
 import { ensureDevelopmentWallet, ensureSecretsKey } from './signer/development-keys.ts';
 import { fileExists } from './signer/private-file.ts';
 import { readPublicParts } from './signer/wallet-file.ts';
-import type { TemporalPlace } from './temporal/client.ts';
+import type { TemporalPlace } from './temporal/place.ts';
 
 /** An embedded server that this process started and has to stop. */
 export type Embedded = { stop(): Promise<void> };
@@ -34,7 +34,10 @@ export type LocatedTemporal = { readonly place: TemporalPlace; readonly uiUrl: s
 /** Temporal for this process, by the same order as {@link locateDatabase}. */
 export async function locateTemporal(config: Config, log: Logger, mayStart: boolean): Promise<LocatedTemporal> {
   const { namespace } = config.temporal;
-  if (config.temporal.kind === 'address') return { place: { address: config.temporal.address, namespace }, uiUrl: null };
+  if (config.temporal.kind === 'address') {
+    const { address, tls, apiKey } = config.temporal;
+    return { place: { address, namespace, tls, apiKey }, uiUrl: null };
+  }
   const run = readRun(config.dataDir);
   if (run) return { place: { address: run.temporalAddress, namespace }, uiUrl: run.temporalUi };
   if (!mayStart) throw nothingRuns(config, 'TEMPORAL_ADDRESS');

@@ -10,6 +10,7 @@ import { startLoops } from './loops.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
 import { serveApi, serveWorker } from './serve.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
+import type { TemporalPlace } from './temporal/place.ts';
 import { ensureSearchAttributes } from './temporal/search-attributes.ts';
 import { runWorker } from './temporal/worker.ts';
 
@@ -114,7 +115,7 @@ async function checkChains(gateway: Gateway): Promise<void> {
   }
 }
 
-type WorkerGround = { gas: { bsc?: string; tron?: string }; temporal: { address: string; namespace: string } };
+type WorkerGround = { gas: { bsc?: string; tron?: string }; temporal: TemporalPlace };
 
 async function startWorkerRole(gateway: Gateway, ground: WorkerGround, log: Logger, shutdown: Shutdown): Promise<void> {
   const { link } = gateway;

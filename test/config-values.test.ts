@@ -116,12 +116,27 @@ const ROWS: Record<VariableName, Row> = {
   },
   TEMPORAL_ADDRESS: {
     good: [
-      ['temporal:7233', (c) => c.temporal, { namespace: 'default', cliPath: undefined, kind: 'address', address: 'temporal:7233' }],
+      [
+        'temporal:7233',
+        (c) => c.temporal,
+        { namespace: 'default', cliPath: undefined, kind: 'address', address: 'temporal:7233', tls: undefined, apiKey: undefined },
+      ],
       ['[::1]:7233', (c) => c.temporal.kind, 'address'],
     ],
     bad: ['temporal', 'http://temporal:7233', 'temporal:0', 'temporal:70000', 'temporal:7233/x', '[1.2.3.4]:7233', ':7233', 'a b:1'],
   },
   TEMPORAL_NAMESPACE: { good: [['gateway-1', (c) => c.temporal.namespace, 'gateway-1']], bad: ['a b', '-x', 'x'.repeat(101), 'é'] },
+  TEMPORAL_TLS: { good: [['true', (c) => c.temporal.kind, 'embedded']], bad: ['on', 'yes', 'True', '2'] },
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: { good: [[pem, (c) => c.temporal.kind, 'embedded']], bad: ['/nowhere/ca.pem', notPem] },
+  // One without the other is refused.
+  TEMPORAL_TLS_CLIENT_CERT_PATH: { good: [], bad: ['/nowhere/client.pem', notPem, pem] },
+  TEMPORAL_TLS_CLIENT_KEY_PATH: { good: [], bad: ['/nowhere/client.key', notPem, pem] },
+  TEMPORAL_TLS_SERVER_NAME: { good: [['temporal.shop.test', (c) => c.temporal.kind, 'embedded']], bad: ['a b', '-x', 'é'] },
+  TEMPORAL_API_KEY: { good: [['key-1', (c) => c.temporal.kind, 'embedded']], bad: ['a b', 'x'.repeat(513)] },
+  RPC_HTTP_HOSTS: {
+    good: [['Node-1, 10.1.2.3,[2001:db8::1]', (c) => c.production, false]],
+    bad: ['http://node-1', 'node-1:8545', 'node-1/', 'a,,b', 'é', 'x'.repeat(64), `${'a.'.repeat(4_000)}!`],
+  },
   TEMPORAL_CLI: { good: [['/opt/temporal', (c) => c.temporal.cliPath, '/opt/temporal']], bad: ['x'.repeat(4097)] },
   BSC_RPC_URLS: {
     good: [

@@ -148,6 +148,113 @@ describe('configuration', () => {
       expect(warned(cidr), cidr).to.equal(0);
   });
 
+  const inProduction = (env: Record<string, string | undefined>) =>
+    problemsOf({ NODE_ENV: 'production', ...env }, 'none').filter((problem) => !/must be set in production/.test(problem));
+
+  it('asks no endpoint in the clear in production, unless it is near or named', () => {
+    const far = [
+      'http://rpc.provider.test/hunter2',
+      'https://a,http://93.184.216.34',
+      'https://a,ws://rpc.provider.test',
+      'http://bsc-node:8545',
+    ];
+    for (const urls of far) {
+      const [problem, ...others] = inProduction({ BSC_RPC_URLS: urls });
+      expect(problem, urls).to.match(/^BSC_RPC_URLS must not ask .* without TLS in production.*RPC_HTTP_HOSTS\.$/);
+      expect([others, problem?.includes('hunter2')]).to.deep.equal([[], false]);
+      expect(problemsOf({ BSC_RPC_URLS: urls }), 'outside production').to.deep.equal([]);
+    }
+    expect(inProduction({ TRON_API_URLS: 'http://tron.provider.test' })[0]).to.match(/^TRON_API_URLS must not ask tron\.provider\.test/);
+    for (const urls of [
+      'http://127.0.0.1:8545',
+      'http://localhost',
+      'http://10.1.2.3,http://172.30.1.1,http://192.168.0.9',
+      'http://[::1]',
+      'http://[fd00::5]',
+    ])
+      expect(inProduction({ BSC_RPC_URLS: urls }), urls).to.deep.equal([]);
+    expect(inProduction({ BSC_RPC_URLS: 'http://bsc-node:8545,wss://b', RPC_HTTP_HOSTS: 'other,BSC-node' })).to.deep.equal([]);
+    expect(
+      inProduction({ BSC_RPC_URLS: 'http://100.64.0.1,http://169.254.169.254,http://192.0.2.1' }),
+      'neither is private',
+    ).to.have.length(1);
+  });
+
+  it('warns of stores on other networks that are reached in the clear', () => {
+    const warned = (env: Record<string, string | undefined>) =>
+      loadConfig({ PRICE_SOURCE: 'fixed:BNB=600', ...env }).warnings.map((warning) => warning.split(' ')[0]);
+    for (const url of [
+      'postgres://u:hunter2@db.shop.test/g',
+      'postgres://u@93.184.216.34/g?sslmode=require',
+      'postgres://u@[2001:db8::1]/g',
+    ])
+      expect(warned({ DATABASE_URL: url }), url).to.deep.equal(['DATABASE_URL']);
+    for (const url of [
+      'postgres://u@db.shop.test/g?sslmode=verify-full',
+      'postgres://u@postgres/g',
+      'postgres://u@10.0.0.5/g',
+      'postgres://u@[::1]/g',
+    ])
+      expect(warned({ DATABASE_URL: url }), url).to.deep.equal([]);
+    expect(warned({ TEMPORAL_ADDRESS: 'temporal.shop.test:7233' })).to.deep.equal(['TEMPORAL_ADDRESS']);
+    for (const env of [{ TEMPORAL_TLS: 'true' }, { TEMPORAL_API_KEY: 'hunter2' }])
+      expect(warned({ TEMPORAL_ADDRESS: 'temporal.shop.test:7233', ...env })).to.deep.equal([]);
+    expect(warned({ TEMPORAL_ADDRESS: 'temporal:7233' })).to.deep.equal([]);
+  });
+
+  it('sends no key to Temporal in the clear, and proves itself with both halves or none', () => {
+    expect(problemsOf({ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'hunter2' })[0]).to.match(/^TEMPORAL_TLS is false beside/);
+    expect(problemsOf({ TEMPORAL_TLS_CLIENT_CERT_PATH: pem })[0]).to.match(/^TEMPORAL_TLS_CLIENT_CERT_PATH and .* go together/);
+    const { temporal } = loadConfig({ TEMPORAL_ADDRESS: 'temporal:7233', TEMPORAL_API_KEY: 'k' });
+    expect(temporal.kind === 'address' && temporal.tls).to.not.equal(undefined);
+  });
+
+  it('takes every secret from a file instead, and refuses it both ways', () => {
+    const file = join(folder, 'secret');
+    const urlFile = join(folder, 'url');
+    writeFileSync(file, `${SECRETS_KEY}\n`);
+    writeFileSync(urlFile, 'postgres://u:hunter2@db/g');
+    const config = loadConfig({ SECRETS_KEY_FILE: file, DATABASE_URL_FILE: urlFile });
+    expect(Buffer.from(config.secretsKey ?? []).toString('base64')).to.equal(SECRETS_KEY);
+    expect(config.database).to.deep.equal({ kind: 'url', url: 'postgres://u:hunter2@db/g' });
+    expect(config.warnings.filter((warning) => /_FILE/.test(warning))).to.deep.equal([]);
+    for (const [name, variable] of entries.filter(([, { secret }]) => secret)) {
+      const both = problemsOf({ [name]: variable.example, [`${name}_FILE`]: file }).find((problem) => problem.includes('both set'));
+      expect(both, name).to.equal(`${name} and ${name}_FILE are both set: keep one of them.`);
+      expect(problemsOf({ [`${name}_FILE`]: join(folder, 'absent') })[0], name).to.match(new RegExp(`^${name}_FILE must name a file`));
+      expect(problemsOf({ [`${name}_FILE`]: folder })[0], name).to.match(new RegExp(`^${name}_FILE must name a file`));
+    }
+    expect(problemsOf({ NODE_ENV: 'production', DATABASE_URL_FILE: urlFile, TEMPORAL_ADDRESS: 'temporal:7233' }, 'tool')).to.deep.equal([]);
+    const described = describeConfig({ SECRETS_KEY_FILE: file });
+    expect(described.find(({ name }) => name === 'SECRETS_KEY')).to.deep.equal({
+      name: 'SECRETS_KEY',
+      value: '(set, not shown)',
+      source: 'file',
+    });
+    writeFileSync(file, 'hunter2\n');
+    expect(problemsOf({ SECRETS_KEY_FILE: file }).join())
+      .to.match(/^SECRETS_KEY must be/)
+      .and.not.match(/hunter2/);
+  });
+
+  it('refuses what is left of an example in production', () => {
+    for (const env of [
+      { DATABASE_URL: 'postgres://gateway:CHANGE_ME_2@postgres:5432/gateway' },
+      { PUBLIC_URL: 'https://pay.example.com' },
+      { PUBLIC_URL: 'https://example.org/pay' },
+      { BSC_RPC_URLS: 'https://bsc-1.example.com/KEY,https://b.provider.test' },
+      { TRON_API_KEY: 'change_me' },
+    ]) {
+      const [name = ''] = Object.keys(env);
+      const [problem = '', ...others] = inProduction(env);
+      expect([problem.startsWith(`${name} still has the placeholder`), others], JSON.stringify(env)).to.deep.equal([true, []]);
+      expect(problem).to.not.contain('_2@');
+      expect(problemsOf(env), 'outside production').to.deep.equal([]);
+    }
+    expect(inProduction({ PUBLIC_URL: 'https://pay.myexample.com' })).to.deep.equal([]);
+    expect(inProduction({ PUBLIC_URL: 'https://example.com.shop.test' })).to.deep.equal([]);
+  });
+
   it('describes itself without any secret', () => {
     const secrets = {
       DATABASE_URL: 'postgres://u:hunter2@h/db',

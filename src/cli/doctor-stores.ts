@@ -88,9 +88,11 @@ export async function checkTemporal(config: Config, run: Run | undefined): Promi
   const { namespace } = config.temporal;
   const address = config.temporal.kind === 'address' ? config.temporal.address : run?.temporalAddress;
   if (address === undefined) return [good('temporal', 'embedded; "gateway start" starts it')];
-  const link = linkTemporal({ address, namespace });
+  const secured = config.temporal.kind === 'address' ? { tls: config.temporal.tls, apiKey: config.temporal.apiKey } : {};
+  const place = { address, namespace, ...secured };
+  const link = linkTemporal(place);
   try {
-    await reachTemporal(link, { address, namespace });
+    await reachTemporal(link, place);
     return [good('temporal', `${address} answers, namespace ${namespace}`), await checkAttributes(link, namespace)];
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;

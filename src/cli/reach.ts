@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
-import type { TemporalLink, TemporalPlace } from '../temporal/client.ts';
+import type { TemporalLink } from '../temporal/client.ts';
+import type { TemporalPlace } from '../temporal/place.ts';
 
 const WITHIN_MS = 3_000;
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { OperatorError } from '../errors.ts';
+import type { TemporalPlace } from '../temporal/place.ts';
 import { oneOf, text } from './arguments.ts';
 import { answering, leaf, progress } from './run.ts';
 
@@ -76,7 +77,7 @@ async function replay({ args, options }: { args: readonly string[]; options: { r
 }
 
 /** Runs against the server without a database: a replay reads only histories. */
-async function onServer<T>(work: (place: { address: string; namespace: string }) => Promise<T>): Promise<T> {
+async function onServer<T>(work: (place: TemporalPlace) => Promise<T>): Promise<T> {
   const [{ commandConfig, requireTemporal }, { locateTemporal }, { linkTemporal }] = await Promise.all([
     import('./ground.ts'),
     import('../ground.ts'),

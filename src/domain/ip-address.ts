@@ -94,6 +94,14 @@ export function isPublicAddress(text: string): boolean {
   return cidrContains(GLOBAL_UNICAST_IPV6, ip) && !SPECIAL_IPV6.some((cidr) => cidrContains(cidr, ip)) && !isIsatap(ip.bits);
 }
 
+/** Whether an address is this machine's own (loopback) or of a private network (RFC 1918, RFC 4193). Text that is no address is not. */
+export function isPrivateAddress(text: string): boolean {
+  const ip = parseIp(text);
+  return ip !== undefined && PRIVATE.some((cidr) => cidrContains(cidr, ip));
+}
+
+const PRIVATE: readonly Cidr[] = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1/128', 'fc00::/7'].map(known);
+
 const SPECIAL_IPV4: readonly Cidr[] = [
   '0.0.0.0/8', // this host; Linux connects 0.0.0.0 to itself
   '10.0.0.0/8',

@@ -4,6 +4,7 @@ import type { ActorAttributes, ActorMessage, ActorOwner } from '../domain/actor-
 import { type ActorPort, ActorRefused } from '../services/deps.ts';
 import { createFairGate } from '../services/fair-gate.ts';
 import { hangs, runningOf } from './look-at-actors.ts';
+import { connectionOptions, type TemporalPlace } from './place.ts';
 
 /** The queue of workflows and of the activities that work on the database and the chain. Webhooks have their own. */
 export const TASK_QUEUE = 'gateway';
@@ -27,12 +28,11 @@ const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
 const MAX_SUMMARY = 200;
 
-export type TemporalPlace = { readonly address: string; readonly namespace: string };
 export type TemporalLink = { readonly client: Client; readonly actors: ActorPort; ping(): Promise<void>; close(): Promise<void> };
 
 /** A client that connects by itself whenever Temporal is there; made without a connection, so it never fails because Temporal is away. */
 export function linkTemporal(place: TemporalPlace): TemporalLink {
-  const connection = Connection.lazy({ address: place.address, connectTimeout: CALL_TIMEOUT_MS });
+  const connection = Connection.lazy({ ...connectionOptions(place), connectTimeout: CALL_TIMEOUT_MS });
   const client = new Client({ connection, namespace: place.namespace });
   const starts = createTurns();
   const within = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);

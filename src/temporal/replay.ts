@@ -3,7 +3,8 @@ import { basename, join } from 'node:path';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
 import { OperatorError } from '../errors.ts';
-import { linkTemporal, type TemporalPlace } from './client.ts';
+import { linkTemporal } from './client.ts';
+import type { TemporalPlace } from './place.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 export type ReplayReport = { readonly replayed: number; readonly failed: readonly { readonly file: string; readonly error: string }[] };

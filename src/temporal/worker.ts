@@ -2,7 +2,8 @@ import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } 
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
 import { chainTaskQueue, WEBHOOK_TASK_QUEUE } from '../../workflows/timeouts.ts';
 import type { Log } from '../services/deps.ts';
-import { TASK_QUEUE, type TemporalPlace } from './client.ts';
+import { TASK_QUEUE } from './client.ts';
+import { connectionOptions, type TemporalPlace } from './place.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 export type RunningWorker = {
@@ -118,7 +119,7 @@ async function connectWhenThere(place: TemporalPlace, signal: AbortSignal, log: 
   for (let tries = 1; ; tries += 1) {
     signal.throwIfAborted();
     try {
-      return await NativeConnection.connect({ address: place.address });
+      return await NativeConnection.connect(connectionOptions(place));
     } catch (error) {
       if (tries % 10 === 1) log.warn({ err: error, address: place.address }, 'Temporal does not answer; waiting for it');
       await new Promise((resolve) => setTimeout(resolve, CONNECT_RETRY_MS));

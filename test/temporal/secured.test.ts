@@ -1,0 +1,95 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { NativeConnection } from '@temporalio/worker';
+import { expect } from 'chai';
+import { openOrm } from '../../src/db/orm.ts';
+import { migrate } from '../../src/migrate.ts';
+import { linkTemporal } from '../../src/temporal/client.ts';
+import { connectionOptions, type TemporalTls } from '../../src/temporal/place.ts';
+import { startGatewayChild } from '../support/gateway-child.ts';
+import { freshDatabase, ownTemporal, tempDir } from '../support/parts.ts';
+import { SERVER_NAME, type SecuredTemporal, secureTemporal } from '../support/secured-temporal.ts';
+import { createTestAuthority } from '../support/tls.ts';
+
+/** TLS and an API key to Temporal, for the client and for the worker, against a server that takes nobody without a certificate. */
+describe('Temporal behind TLS', function () {
+  this.timeout(90_000);
+  let temporal: Awaited<ReturnType<typeof ownTemporal>>;
+  let secured: SecuredTemporal;
+
+  before(async () => {
+    temporal = await ownTemporal();
+    secured = await secureTemporal(temporal.now.address);
+  });
+  after(async () => {
+    await secured?.stop();
+    await temporal?.stop();
+  });
+
+  const good = (): TemporalTls => ({ caPem: secured.caPem, serverName: SERVER_NAME, client: secured.client });
+  const placeOf = (tls: TemporalTls | undefined, apiKey?: string) => ({ address: secured.address, namespace: 'default', tls, apiKey });
+  const ENDS: Record<string, (tls: TemporalTls | undefined, apiKey?: string) => Promise<void>> = {
+    client: async (tls, apiKey) => {
+      const link = linkTemporal(placeOf(tls, apiKey));
+      await link.ping().finally(() => link.close());
+    },
+    worker: async (tls, apiKey) => {
+      const connection = await NativeConnection.connect(connectionOptions(placeOf(tls, apiKey)));
+      await connection.workflowService.describeNamespace({ namespace: 'default' }).finally(() => connection.close());
+    },
+  };
+
+  for (const [name, reach] of Object.entries(ENDS)) {
+    it(`is reached by the ${name} with certificate and key, which the server sees`, async () => {
+      secured.seen.clear();
+      await reach(good(), `key-of-${name}`);
+      expect([...secured.seen.values()]).to.include(`Bearer key-of-${name}`);
+    });
+
+    it(`is not reached by the ${name} where anything of it is missing or another's`, async () => {
+      const refused = async (tls: TemporalTls | undefined) =>
+        await reach(tls).then(
+          () => false,
+          () => true,
+        );
+      secured.seen.clear();
+      expect(await refused(undefined), 'in the clear').to.equal(true);
+      expect(await refused({ ...good(), caPem: undefined }), 'by the authorities of the system').to.equal(true);
+      expect(await refused({ ...good(), caPem: createTestAuthority('strangers').caPem }), 'by strangers').to.equal(true);
+      expect(await refused({ ...good(), serverName: undefined }), 'for another name').to.equal(true);
+      expect(await refused({ ...good(), client: undefined }), 'without a certificate').to.equal(true);
+      expect([...secured.seen.keys()]).to.deep.equal([]);
+    });
+  }
+
+  it('is all that a worker needs to run', async () => {
+    const database = await freshDatabase();
+    const orm = await openOrm({ url: database.url, poolSize: 1, applicationName: 'test' });
+    await migrate(orm);
+    await orm.close(true);
+    const folder = await tempDir('temporal-tls');
+    const file = (name: string, pem: string) => {
+      writeFileSync(join(folder, name), pem);
+      return join(folder, name);
+    };
+    secured.seen.clear();
+    const { child } = await startGatewayChild(
+      {
+        ...{ DATABASE_URL: database.url, TEMPORAL_ADDRESS: secured.address, TEMPORAL_TLS_SERVER_NAME: SERVER_NAME },
+        TEMPORAL_TLS_SERVER_CA_CERT_PATH: file('ca.pem', secured.caPem),
+        TEMPORAL_TLS_CLIENT_CERT_PATH: file('client.pem', secured.client.certPem),
+        TEMPORAL_TLS_CLIENT_KEY_PATH: file('client.key', secured.client.keyPem),
+        TEMPORAL_API_KEY_FILE: file('api.key', 'key-1\n'),
+      },
+      'worker',
+    );
+    try {
+      const polls = [...secured.seen].filter(([path]) => path.includes('/Poll'));
+      expect(polls).to.not.have.length(0);
+      expect([...new Set(secured.seen.values())]).to.deep.equal(['Bearer key-1']);
+    } finally {
+      await child.stop();
+      await database.drop();
+    }
+  });
+});
