@@ -20,6 +20,7 @@ import { Migration20261121000025_unrecognised } from './Migration20261121000025_
 import { Migration20261121000026_balanced_statements } from './Migration20261121000026_balanced_statements.ts';
 import { Migration20261121000027_outbox_indexes } from './Migration20261121000027_outbox_indexes.ts';
 import { Migration20261121000028_due_deliveries } from './Migration20261121000028_due_deliveries.ts';
+import { Migration20261121000029_search } from './Migration20261121000029_search.ts';
 import { Migration20261122000033_operator_actions } from './Migration20261122000033_operator_actions.ts';
 import { Migration20261122000038_test_mode_apart } from './Migration20261122000038_test_mode_apart.ts';
 import { Migration20261122000043_decisions } from './Migration20261122000043_decisions.ts';
@@ -48,6 +49,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000026_balanced_statements', class: Migration20261121000026_balanced_statements },
   { name: 'Migration20261121000027_outbox_indexes', class: Migration20261121000027_outbox_indexes },
   { name: 'Migration20261121000028_due_deliveries', class: Migration20261121000028_due_deliveries },
+  { name: 'Migration20261121000029_search', class: Migration20261121000029_search },
   { name: 'Migration20261122000033_operator_actions', class: Migration20261122000033_operator_actions },
   { name: 'Migration20261122000038_test_mode_apart', class: Migration20261122000038_test_mode_apart },
   { name: 'Migration20261122000043_decisions', class: Migration20261122000043_decisions },

@@ -22,7 +22,8 @@ export type EventType =
 export type Page<Row> = {
   data: Row[];
   has_more: boolean;
-  pagination: { page: number | null; limit: number; total: number; total_pages: number };
+  /** `total_is_at_least` is there where not everything was counted: there may be more rows than `total`. */
+  pagination: { page: number | null; limit: number; total: number; total_is_at_least?: true; total_pages: number };
 };
 
 /** Where a page lies: at most one of `page`, `starting_after` and `ending_before`. */

@@ -80,7 +80,7 @@ export async function listMerchantBalances(
   const rates = await valuationRates(deps, scope, currenciesWithMoney(assets));
   const rows = assets.slice(from, to).map((one) => presentRow(deps, scope, one, rates));
   const hasMore = input.page.endingBefore === undefined ? to < assets.length : from > 0;
-  return { rows, hasMore, page, limit: input.page.limit, total: assets.length };
+  return { rows, hasMore, page, limit: input.page.limit, total: assets.length, totalIsAtLeast: false };
 }
 
 const BALANCES = {

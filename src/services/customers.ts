@@ -6,19 +6,12 @@ import { eventWorkflowId, isUuid } from '../domain/ids.ts';
 import { recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
 import { recordEvent } from './events.ts';
-import {
-  type Condition,
-  type CreatedBetween,
-  containsPattern,
-  createdBetween,
-  listPage,
-  type PageOf,
-  type PageRequest,
-} from './list-page.ts';
+import { type Condition, type CreatedBetween, createdBetween, listPage, type PageOf, type PageRequest } from './list-page.ts';
 import { roomForTests } from './open-tests.ts';
 import { type AddressRow, type CustomerView, presentCustomer } from './present.ts';
 import { notFound, Refusal } from './refusal.ts';
 import type { Scope } from './scope.ts';
+import { CUSTOMER_TEXTS, searchIn } from './search.ts';
 import { type Tx, transact } from './transact.ts';
 
 export type NewCustomer = Scope & {
@@ -101,7 +94,8 @@ export async function listCustomers(
   input: Scope & CustomerFilters & { readonly page: PageRequest },
 ): Promise<PageOf<CustomerView>> {
   const em = deps.orm.em.fork();
-  const page = await listPage(em, { table: 'customers', scope: input, filters: customerConditions(input), page: input.page });
+  const search = input.search === undefined ? undefined : searchIn(CUSTOMER_TEXTS, input.search);
+  const page = await listPage(em, { table: 'customers', scope: input, filters: customerConditions(input), search, page: input.page });
   return { ...page, rows: await viewsOf(deps, page.rows) };
 }
 
@@ -192,10 +186,6 @@ function customerConditions(filters: CustomerFilters): Condition[] {
   const conditions = createdBetween(filters);
   if (filters.externalId !== undefined) conditions.push({ sql: 'external_id = ?', values: [filters.externalId] });
   if (filters.email !== undefined) conditions.push({ sql: 'email = ?', values: [filters.email] });
-  if (filters.search !== undefined) {
-    const pattern = containsPattern(filters.search);
-    conditions.push({ sql: 'external_id ilike ? or email ilike ? or name ilike ?', values: [pattern, pattern, pattern] });
-  }
   if (filters.address !== undefined) conditions.push(addressCondition(filters.address));
   return conditions;
 }

@@ -23,6 +23,8 @@ export type PageOf<T> = {
   readonly page: number | null;
   readonly limit: number;
   readonly total: number;
+  /** True where there may be more than `total`: it was not worth counting them. */
+  readonly totalIsAtLeast: boolean;
 };
 
 export type ListQuery = {
@@ -30,36 +32,46 @@ export type ListQuery = {
   /** Which rows exist for the caller at all: those of a merchant and mode, or narrower ones. A cursor outside of it is refused. */
   readonly scope: Scope | Condition;
   readonly filters: readonly Condition[];
+  readonly search?: Search | undefined;
   readonly page: PageRequest;
 };
+
+/** Text that is looked for in the rows of a list. */
+export type Search = {
+  /** Whether a row holds the text. */
+  readonly test: Condition;
+  /** The rows of the table that hold it, by an index; undefined for a text that the index cannot find. */
+  readonly indexed: Condition | undefined;
+};
+
+/** A filtered list is counted so far; above it nobody reads page after page, and counting costs more than the page. */
+export const COUNTED_ROWS = 10_000;
 
 /** Whose rows the database counts for each merchant and mode, in `row_counts`. */
 const COUNTED_TABLES: readonly ListQuery['table'][] = ['customers', 'deposits'];
 
 /**
  * The ids of one page, newest first, ties by id. Walking with a cursor sees each row once, whatever arrives meanwhile; page numbers
- * count from the newest row, so they shift with it. Throws a {@link Refusal} for a cursor that is not in the scope.
+ * count from the newest row, so they shift with it. A list that is searched or filtered is counted up to {@link COUNTED_ROWS}. Throws a
+ * {@link Refusal} for a cursor that is not in the scope.
  */
 export async function listPage(em: Em, query: ListQuery): Promise<PageOf<string>> {
   const { page } = query;
   const cursorId = page.startingAfter ?? page.endingBefore;
-  const filters = [scopeCondition(query), ...query.filters];
   const backwards = page.endingBefore !== undefined;
-  const conditions = cursorId === undefined ? filters : [...filters, await cursorCondition(em, query, cursorId, backwards)];
-  const direction = backwards ? 'asc' : 'desc';
-  const offset = page.page === undefined ? 0 : (page.page - 1) * page.limit;
-  const found = await em.execute<{ id: string }[]>(
-    `select id from ${query.table} where ${all(conditions)} order by created_at ${direction}, id ${direction} limit ? offset ?`,
-    [...valuesOf(conditions), page.limit + 1, offset],
-  );
-  const total = await count(em, query);
-  const rows = found.slice(0, page.limit).map((row) => row.id);
+  const wanted: Wanted = {
+    ...{ backwards, limit: page.limit, offset: page.page === undefined ? 0 : (page.page - 1) * page.limit },
+    cursor: cursorId === undefined ? [] : [await cursorCondition(em, query, cursorId, backwards)],
+  };
+  const { ids, total, atLeast } = query.search
+    ? await findSearched(em, query, query.search, wanted)
+    : await findFiltered(em, query, wanted);
+  const rows = ids.slice(0, page.limit);
   return {
     rows: backwards ? rows.reverse() : rows,
-    hasMore: found.length > page.limit,
+    hasMore: ids.length > page.limit,
     page: cursorId === undefined ? (page.page ?? 1) : null,
-    limit: page.limit,
-    total,
+    ...{ limit: page.limit, total, totalIsAtLeast: atLeast },
   };
 }
 
@@ -77,21 +89,85 @@ export function createdBetween({ createdFrom, createdTo }: CreatedBetween): Cond
   return conditions;
 }
 
-/** A `LIKE` pattern that finds the text anywhere, with the wildcards inside the text taken literally. */
-export function containsPattern(text: string): string {
-  return `%${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
+/** Which rows of the filtered list the page shows; one row more than its limit is looked for. */
+type Wanted = { readonly backwards: boolean; readonly limit: number; readonly offset: number; readonly cursor: readonly Condition[] };
+type Found = { readonly ids: readonly string[]; readonly total: number; readonly atLeast: boolean };
+
+async function findFiltered(em: Em, query: ListQuery, wanted: Wanted): Promise<Found> {
+  const conditions = [scopeCondition(query), ...query.filters, ...wanted.cursor];
+  const { sql, values } = shown(wanted);
+  const found = await em.execute<{ id: string }[]>(`select id from ${query.table} where ${all(conditions)} ${sql}`, [
+    ...valuesOf(conditions),
+    ...values,
+  ]);
+  return { ids: found.map(({ id }) => id), ...(await count(em, query)) };
 }
 
-/** A whole list of these tables costs nothing to count; what a filter lets through is kept nowhere, and counted one by one. */
-async function count(em: Em, query: ListQuery): Promise<number> {
+/**
+ * Three ways, each bounded. Among the newest rows first: a text that is in many of them fills its page there, and a list that is no
+ * longer than that is known in full. Then by the index, for a text that is in few. What is in many rows, but not in the newest, is met soon
+ * on the way through the list. A text that the index cannot find is looked for among the newest rows only, which `atLeast` tells.
+ */
+async function findSearched(em: Em, query: ListQuery, search: Search, wanted: Wanted): Promise<Found> {
+  const newest = await amongNewest(em, query, search, wanted);
+  if (newest.seen <= COUNTED_ROWS) return { ...newest, atLeast: false };
+  const isFull = newest.ids.length > wanted.limit && !wanted.backwards;
+  if (isFull || !search.indexed) return { ...newest, atLeast: true };
+  const indexed = await byIndex(em, query, [search.indexed, search.test], wanted);
+  if (indexed.total <= COUNTED_ROWS) return { ...indexed, atLeast: false };
+  const walked = await findFiltered(em, { ...query, filters: [...query.filters, search.test] }, wanted);
+  return { ...walked, total: COUNTED_ROWS, atLeast: true };
+}
+
+type Counted = { readonly ids: readonly string[]; readonly total: number };
+
+async function amongNewest(em: Em, query: ListQuery, search: Search, wanted: Wanted): Promise<Counted & { readonly seen: number }> {
+  const scope = scopeCondition(query);
+  const tests = [...query.filters, search.test];
+  const { sql, values } = shown(wanted);
+  const [found] = await em.execute<(Counted & { seen: number })[]>(
+    `with newest as materialized (
+       select * from ${query.table} where ${all([scope])} order by created_at desc, id desc limit ${COUNTED_ROWS + 1}
+     ), hits as materialized (select id, created_at from newest where ${all(tests)})
+     select (select count(*)::int from newest) as seen, (select count(*)::int from hits) as total,
+       array(select id from hits ${where(wanted.cursor)} ${sql}) as ids`,
+    [...scope.values, ...valuesOf(tests), ...valuesOf(wanted.cursor), ...values],
+  );
+  return found ?? { seen: 0, total: 0, ids: [] };
+}
+
+async function byIndex(em: Em, query: ListQuery, tests: readonly Condition[], wanted: Wanted): Promise<Counted> {
+  const conditions = [scopeCondition(query), ...query.filters, ...tests];
+  const { sql, values } = shown(wanted);
+  const [found] = await em.execute<Counted[]>(
+    `with hits as materialized (select id, created_at from ${query.table} where ${all(conditions)} limit ${COUNTED_ROWS + 1})
+     select (select count(*)::int from hits) as total, array(select id from hits ${where(wanted.cursor)} ${sql}) as ids`,
+    [...valuesOf(conditions), ...valuesOf(wanted.cursor), ...values],
+  );
+  return found ?? { total: 0, ids: [] };
+}
+
+/** The end of a statement that finds a page's rows and one more. */
+function shown({ backwards, limit, offset }: Wanted): Condition {
+  const direction = backwards ? 'asc' : 'desc';
+  return { sql: `order by created_at ${direction}, id ${direction} limit ? offset ?`, values: [limit + 1, offset] };
+}
+
+/** A whole list of these tables costs nothing to count; what a filter lets through is kept nowhere, and counted one by one up to a limit. */
+async function count(em: Em, query: ListQuery): Promise<{ total: number; atLeast: boolean }> {
   const { table, scope, filters } = query;
-  if (COUNTED_TABLES.includes(table) && !('sql' in scope) && filters.length === 0) return await keptCount(em, table, scope);
+  if (filters.length === 0 && COUNTED_TABLES.includes(table) && !('sql' in scope))
+    return { total: await keptCount(em, table, scope), atLeast: false };
   const conditions = [scopeCondition(query), ...filters];
+  // Without a filter the total stays exact, also of the tables that nobody counts.
+  const most = filters.length === 0 ? '' : `limit ${COUNTED_ROWS + 1}`;
   const [row] = await em.execute<{ total: number }[]>(
-    `select count(*)::int as total from ${table} where ${all(conditions)}`,
+    `select count(*)::int as total from (select 1 from ${table} where ${all(conditions)} ${most}) as counted`,
     valuesOf(conditions),
   );
-  return row?.total ?? 0;
+  const total = row?.total ?? 0;
+  const atLeast = filters.length > 0 && total > COUNTED_ROWS;
+  return { total: atLeast ? COUNTED_ROWS : total, atLeast };
 }
 
 async function keptCount(em: Em, table: string, { merchantId, mode }: Scope): Promise<number> {
@@ -120,6 +196,10 @@ async function cursorCondition(em: Em, query: ListQuery, id: string, backwards: 
     sql: `(created_at, id) ${backwards ? '>' : '<'} (select c.created_at, c.id from ${query.table} c where c.id = ?)`,
     values: [id],
   };
+}
+
+function where(conditions: readonly Condition[]): string {
+  return conditions.length === 0 ? '' : `where ${all(conditions)}`;
 }
 
 function all(conditions: readonly Condition[]): string {

@@ -119,6 +119,10 @@ export function listOf<S extends z.ZodType>(item: S) {
       page: z.int().nullable().meta({ description: 'Null when a cursor was given.' }),
       limit: z.int(),
       total: z.int(),
+      total_is_at_least: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'There where `total` is only what was counted: of a filtered list, up to 10,000.' }),
       total_pages: z.int(),
     }),
   });
@@ -127,9 +131,10 @@ export function listOf<S extends z.ZodType>(item: S) {
 /** The body of a list's answer. */
 export function listBody<T>(page: PageOf<T>) {
   const { limit, total } = page;
+  const atLeast = page.totalIsAtLeast ? { total_is_at_least: true as const } : {};
   return {
     data: [...page.rows],
     has_more: page.hasMore,
-    pagination: { page: page.page, limit, total, total_pages: Math.ceil(total / limit) },
+    pagination: { page: page.page, limit, total, ...atLeast, total_pages: Math.ceil(total / limit) },
   };
 }

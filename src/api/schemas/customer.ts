@@ -85,7 +85,10 @@ export const customerQuery = listQuery({
     .meta({ override: { pattern: ADDRESS } })
     .optional()
     .meta({ description: 'A deposit address on either network.' }),
-  search: text(MAX_SEARCH).optional().meta({ description: 'Part of external_id, email or name, in any case.' }),
+  search: text(MAX_SEARCH).optional().meta({
+    description:
+      'Part of external_id, email or name, in any case. Without three letters or digits in a row: among the newest 10,000 customers only.',
+  }),
   created_from: timeFilter.optional().meta({ description: 'Made at or after this time.' }),
   created_to: timeFilter.optional().meta({ description: 'Made at or before this time.' }),
 });

@@ -235,7 +235,10 @@ export const newPaymentLink = z
 export const paymentLinkQuery = listQuery({
   status: z.enum(LINK_STATUSES).optional().meta({ description: 'Only links in this state.' }),
   customer_id: idText.optional().meta({ description: 'Only links of this customer.' }),
-  search: text(MAX_SEARCH).optional().meta({ description: 'Part of the description, external_id, email or token, in any case.' }),
+  search: text(MAX_SEARCH).optional().meta({
+    description:
+      'Part of the description, external_id, email or token, in any case. Without three letters or digits in a row: among the newest 10,000 links only.',
+  }),
   created_from: timeFilter.optional().meta({ description: 'Made at or after this time.' }),
   created_to: timeFilter.optional().meta({ description: 'Made at or before this time.' }),
 });

@@ -22,7 +22,10 @@ const schema = defineEntity({
     { name: 'customers_email_unique', properties: ['merchantId', 'mode', 'email'] },
     { name: 'customers_wallet_index_unique', properties: ['walletIndex'] },
   ],
-  indexes: [{ name: 'customers_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] }],
+  indexes: [
+    { name: 'customers_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
+    { name: 'customers_search_index', expression: 'the texts of a customer in groups of three letters' },
+  ],
   checks: [
     { name: 'customers_mode_check', expression: "mode in ('live', 'test')" },
     { name: 'customers_named_check', expression: 'external_id is not null or email is not null' },

@@ -69,6 +69,7 @@ const schema = defineEntity({
       properties: ['merchantId'],
       where: "mode = 'test' and status in ('pending', 'processing', 'partially_paid')",
     },
+    { name: 'payment_links_search_index', expression: 'the texts of a link in groups of three letters' },
     { name: 'payment_links_asked_index', expression: 'an open link by what is open of it' },
     { name: 'payment_links_missed_index', expression: 'a link that was not completed by what is open of it' },
     { name: 'payment_links_short_index', expression: 'a link that was not completed by the least that it misses' },
