@@ -92,7 +92,7 @@ export async function composeGateway(input: {
     now: () => new Date(),
     newId: () => randomUUID(),
     settings: settingsOf(config),
-    secretBox: createSecretBox(ground.secretsKey),
+    secretBox: createSecretBox(ground.secretsKey, config.previousSecretsKey),
     xpubs: ground.xpubs,
     prices,
     actors: link?.actors,

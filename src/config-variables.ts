@@ -176,6 +176,14 @@ export const VARIABLES = {
     about:
       'Encrypts the secrets in the database (of webhooks, of codes at the login, in stored answers): 32 bytes in base64 or hex (openssl rand -base64 32). Losing it loses those secrets. Unset outside production: made under DATA_DIR.',
   }),
+  SECRETS_KEY_PREVIOUS: variable({
+    group: 'keys',
+    parser: parse.secretKey,
+    secret: true,
+    example: 'BASE64_OF_32_RANDOM_BYTES',
+    about:
+      'Another key that opens what it sealed, while SECRETS_KEY is changed. Workers seal everything anew under SECRETS_KEY; "gateway doctor" says how much is left and when this one can be removed.',
+  }),
   WALLET_XPUB_BSC: variable({
     group: 'keys',
     parser: parse.accountXpub,

@@ -46,7 +46,7 @@ export function loadConfig(given: Environment, options: { role?: ConfigRole } = 
   if (values.PRICE_SOURCE?.kind === 'fixed' && values.PRICE_FEEDS) {
     problems.push('PRICE_FEEDS only goes with PRICE_SOURCE=chainlink: remove the one or change the other.');
   }
-  problems.push(...wrongXpubs(values), ...wrongTemporal(values));
+  problems.push(...wrongXpubs(values), ...wrongTemporal(values), ...wrongSecretsKeys(values));
   if (problems.length > 0) throw new ConfigError(problems);
   return deepFreeze(assemble(values, warningsOf(values, env)));
 }
@@ -59,6 +59,15 @@ function readVariable(name: string, variable: Variable<unknown>, given: string |
   const quoted = variable.secret || text.length > MAX_QUOTED || /[@]|:\/\//.test(text) ? '' : `; it is ${JSON.stringify(text)}`;
   problems.push(`${name} ${result.error.issues[0]?.message ?? 'is not valid'}${quoted}.`);
   return undefined;
+}
+
+/** A key that is its own predecessor, or a predecessor without a successor, is a mistake at the moment that matters most. */
+function wrongSecretsKeys({ SECRETS_KEY: key, SECRETS_KEY_PREVIOUS: previous }: Values): string[] {
+  if (!previous) return [];
+  if (!key) return ['SECRETS_KEY_PREVIOUS goes with SECRETS_KEY, which is not set: set the new key there.'];
+  if (Buffer.compare(key, previous) === 0)
+    return ['SECRETS_KEY_PREVIOUS is the same key as SECRETS_KEY: remove it, or set the new key there.'];
+  return [];
 }
 
 /** What would leave a connection to Temporal less secure than its variables look. */
@@ -97,6 +106,8 @@ function assemble(values: Values, warnings: readonly string[]) {
     warnings,
     /** 32 bytes; undefined outside production, where `ensureSecretsKey` makes one. */
     secretsKey: values.SECRETS_KEY,
+    /** Opens what it sealed, and seals nothing. */
+    previousSecretsKey: values.SECRETS_KEY_PREVIOUS,
     http: {
       port: values.PORT,
       host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
@@ -115,14 +126,7 @@ function assemble(values: Values, warnings: readonly string[]) {
         : ({ kind: 'embedded' } as const)),
     },
     bsc: bscOf(values),
-    tron: {
-      enabled: values.TRON_API_URLS !== undefined,
-      apiUrls: values.TRON_API_URLS ?? [],
-      apiKey: values.TRON_API_KEY,
-      usdtContract: values.TRON_USDT_CONTRACT,
-      confirmations: values.TRON_CONFIRMATIONS,
-      energy: values.TRON_ENERGY,
-    },
+    tron: tronOf(values),
     wallet: walletOf(values, dataDir),
     payments: {
       minPaymentCents: values.MIN_PAYMENT_USD,
@@ -176,6 +180,17 @@ function bscOf(values: Values) {
     usdtContract: values.BSC_USDT_CONTRACT,
     confirmations: values.BSC_CONFIRMATIONS,
     maxGasPriceWei: values.BSC_MAX_GAS_PRICE_GWEI,
+  };
+}
+
+function tronOf(values: Values) {
+  return {
+    enabled: values.TRON_API_URLS !== undefined,
+    apiUrls: values.TRON_API_URLS ?? [],
+    apiKey: values.TRON_API_KEY,
+    usdtContract: values.TRON_USDT_CONTRACT,
+    confirmations: values.TRON_CONFIRMATIONS,
+    energy: values.TRON_ENERGY,
   };
 }
 

@@ -15,6 +15,7 @@ import { performOutbox, performTestOutbox } from './services/outbox.ts';
 import { repairDeposits, repairPayments } from './services/repair.ts';
 import { type RepairRun, turnOf } from './services/repair-actors.ts';
 import { repairDeliveries } from './services/repair-deliveries.ts';
+import { resealSecrets } from './services/reseal.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -67,6 +68,7 @@ function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
     { name: 'webhook slots', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeSlots(deps) },
     { name: 'months', everyMs: 10 * MINUTE_MS, shared: true, work: () => makeMonthsAhead(deps) },
     { name: 'old deliveries', everyMs: 10 * MINUTE_MS, shared: true, work: () => removeOldDeliveries(deps) },
+    { name: 'sealed secrets', everyMs: 10 * MINUTE_MS, shared: true, work: () => resealSecrets(deps) },
     { name: 'sessions', everyMs: 5 * MINUTE_MS, shared: true, work: () => purgeSessions(deps) },
     { name: 'strange tokens', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeStrangers(deps) },
   ];

@@ -6,50 +6,81 @@ export type SecretBox = {
   seal(plaintext: string, associatedData: string): Buffer;
   /** The text that was sealed for this place. Throws {@link SecretBoxError} for any other key, place or content. */
   open(sealed: Uint8Array, associatedData: string): string;
+  /** What every value begins with that is sealed under the present key, and no other. */
+  readonly mark: Buffer;
+  /** Whether values of an earlier key open too. */
+  readonly knowsPrevious: boolean;
 };
 
 /** A sealed value does not open: wrong SECRETS_KEY, moved to another row, or changed. Says nothing of the content. */
 export class SecretBoxError extends OperatorError {
   constructor(problem: string) {
-    super(problem, 'Start with the SECRETS_KEY that was in use when it was written, or have the merchant rotate the secret');
+    super(
+      problem,
+      'Start with the SECRETS_KEY that was in use when it was written (beside a new one as SECRETS_KEY_PREVIOUS), or have the merchant rotate the secret',
+    );
     this.name = 'SecretBoxError';
   }
 }
 
-const VERSION = 1;
+/** Without the mark of its key: what was sealed before keys could be changed. */
+const UNMARKED = 1;
+const MARKED = 2;
+const KEY_ID_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const HEADER_BYTES = 1 + NONCE_BYTES;
 
 /**
- * AES-256-GCM under one 32-byte key. Layout: version byte, 96-bit random nonce, ciphertext, 128-bit tag.
- * The version byte is authenticated too. Random nonces are safe to about 2^32 values for one key (NIST SP 800-38D, 8.3).
+ * AES-256-GCM under a 32-byte key; values of `previous` are opened too, and nothing is sealed under it. Layout: version byte, four bytes that
+ * tell which key it was (of a hash, so they say nothing of it), 96-bit random nonce, ciphertext, 128-bit tag. All of it is authenticated.
+ * Random nonces are safe to about 2^32 values for one key (NIST SP 800-38D, 8.3).
  */
-export function createSecretBox(key: Uint8Array): SecretBox {
-  if (key.length !== 32) throw new RangeError('the key of a secret box has 32 bytes');
+export function createSecretBox(key: Uint8Array, previous?: Uint8Array): SecretBox {
+  const [mark, ...others] = [key, ...(previous ? [previous] : [])].map(markOf);
+  if (!mark) throw new RangeError('a secret box has a key');
   return {
+    mark,
+    knowsPrevious: others.length > 0,
     seal(plaintext, associatedData) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
-      cipher.setAAD(boundTo(associatedData));
+      cipher.setAAD(boundTo(mark, associatedData));
       const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
-      return Buffer.concat([Buffer.of(VERSION), nonce, body, cipher.getAuthTag()]);
+      return Buffer.concat([mark, nonce, body, cipher.getAuthTag()]);
     },
-    open(sealed, associatedData) {
-      if (sealed.length < HEADER_BYTES + TAG_BYTES) throw new SecretBoxError('A stored secret is too short to be one');
-      if (sealed[0] !== VERSION) throw new SecretBoxError(`A stored secret has the unknown version ${sealed[0]}`);
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, HEADER_BYTES), { authTagLength: TAG_BYTES });
-      decipher.setAAD(boundTo(associatedData));
-      decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
-      try {
-        return Buffer.concat([decipher.update(sealed.subarray(HEADER_BYTES, sealed.length - TAG_BYTES)), decipher.final()]).toString(
-          'utf8',
-        );
-      } catch {
-        throw new SecretBoxError('A stored secret does not open with this SECRETS_KEY');
+    open(given, associatedData) {
+      const sealed = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+      const version = sealed[0];
+      if (version !== UNMARKED && version !== MARKED) throw new SecretBoxError(`A stored secret has the unknown version ${version}`);
+      const head = sealed.subarray(0, version === MARKED ? mark.length : 1);
+      if (sealed.length < head.length + NONCE_BYTES + TAG_BYTES) throw new SecretBoxError('A stored secret is too short to be one');
+      const known = [key, ...(previous ? [previous] : [])].filter((one) => version === UNMARKED || markOf(one).equals(head));
+      for (const one of known) {
+        const text = opened(one, sealed, head, associatedData);
+        if (text !== undefined) return text;
       }
+      throw new SecretBoxError('A stored secret does not open with this SECRETS_KEY');
     },
   };
+}
+
+function opened(key: Uint8Array, sealed: Buffer, head: Buffer, associatedData: string): string | undefined {
+  const bodyAt = head.length + NONCE_BYTES;
+  const tagAt = sealed.length - TAG_BYTES;
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(head.length, bodyAt), { authTagLength: TAG_BYTES });
+  decipher.setAAD(boundTo(head, associatedData));
+  decipher.setAuthTag(sealed.subarray(tagAt));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(bodyAt, tagAt)), decipher.final()]).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function markOf(key: Uint8Array): Buffer {
+  if (key.length !== 32) throw new RangeError('the key of a secret box has 32 bytes');
+  const id = createHash('sha256').update('key of a secret box').update(key).digest().subarray(0, KEY_ID_BYTES);
+  return Buffer.concat([Buffer.of(MARKED), id]);
 }
 
 /**
@@ -60,6 +91,7 @@ export function hashToken(token: string): string {
   return createHash('sha256').update(token, 'utf8').digest('hex');
 }
 
-function boundTo(associatedData: string): Buffer {
-  return Buffer.from(`${VERSION}:${associatedData}`, 'utf8');
+function boundTo(head: Buffer, associatedData: string): Buffer {
+  const place = head.length === 1 ? `${UNMARKED}` : head.toString('hex');
+  return Buffer.from(`${place}:${associatedData}`, 'utf8');
 }

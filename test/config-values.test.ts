@@ -53,6 +53,7 @@ const AMOUNTS_BAD = [
   'BNB=٣',
 ];
 const HOSTS_BAD = ['localhost', '10.0.0.0/8', '1.2.3', '[::1]', 'fe80::1%eth0', '0.0.0.0:80', '*'];
+const KEYS_BAD = ['hunter2', `${SECRETS_KEY}A`, SECRETS_KEY.slice(1), '0'.repeat(64), 'A'.repeat(43), `${'ab'.repeat(31)}zz`];
 const NAMES_BAD = ['Production', 'prod', 'x', '1', 'true '];
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-config-'));
@@ -183,8 +184,10 @@ const ROWS: Record<VariableName, Row> = {
       [SECRETS_KEY, (c) => Buffer.from(c.secretsKey ?? []).toString('base64'), SECRETS_KEY],
       [Buffer.from(SECRETS_KEY, 'base64').toString('hex'), (c) => c.secretsKey?.length, 32],
     ],
-    bad: ['hunter2', `${SECRETS_KEY}A`, SECRETS_KEY.slice(1), '0'.repeat(64), 'A'.repeat(43), `${'ab'.repeat(31)}zz`],
+    bad: KEYS_BAD,
   },
+  // Alone it is refused, and so it is beside itself.
+  SECRETS_KEY_PREVIOUS: { good: [], bad: [SECRETS_KEY, ...KEYS_BAD] },
   WALLET_XPUB_BSC: { good: [[xpub.live.bsc, (c) => c.wallet.xpubs.live.bsc, xpub.live.bsc]], bad: XPUB_BAD },
   WALLET_XPUB_TRON: { good: [[xpub.live.tron, (c) => c.wallet.xpubs.live.tron, xpub.live.tron]], bad: XPUB_BAD },
   WALLET_XPUB_TEST_BSC: { good: [[xpub.test.bsc, (c) => c.wallet.xpubs.test.bsc, xpub.test.bsc]], bad: XPUB_BAD },

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createSecretBox, hashToken, SecretBoxError } from '../src/secret-box.ts';
 
+/** Version 1, by a key of sevens, for "row". */
+const UNMARKED = 'Ad2bOncmGgykUS8LkNzggUfMcSlTG9XU7m+0RTzn/0agnyv7gu+8lyE=';
 const box = createSecretBox(randomBytes(32));
 
 describe('secret box', () => {
@@ -54,6 +56,28 @@ describe('secret box', () => {
         .to.match(/SECRETS_KEY.*rotate the secret\.$/)
         .and.not.to.contain('hunter2');
     }
+  });
+
+  it('opens what an earlier key sealed, seals under the present one alone, and tells the two apart', () => {
+    const [older, newer] = [randomBytes(32), randomBytes(32)];
+    const [before, between, after] = [createSecretBox(older), createSecretBox(newer, older), createSecretBox(newer)];
+    const sealed = before.seal('whsec_secret', 'row');
+    expect(between.open(sealed, 'row')).to.equal('whsec_secret');
+    expect(() => between.open(sealed, 'other')).to.throw(SecretBoxError);
+    expect(() => after.open(sealed, 'row')).to.throw(SecretBoxError, /does not open/);
+    const anew = between.seal('whsec_secret', 'row');
+    expect(after.open(anew, 'row')).to.equal('whsec_secret');
+    const begins = (value: Buffer) => value.subarray(0, after.mark.length).equals(after.mark);
+    expect([begins(anew), begins(sealed)]).to.deep.equal([true, false]);
+    expect([before.knowsPrevious, between.knowsPrevious]).to.deep.equal([false, true]);
+  });
+
+  it('opens what was sealed before keys had marks, with either key', () => {
+    const key = Buffer.alloc(32, 7);
+    const sealed = Buffer.from(UNMARKED, 'base64');
+    expect(createSecretBox(key).open(sealed, 'row')).to.equal('whsec_secret');
+    expect(createSecretBox(randomBytes(32), key).open(sealed, 'row')).to.equal('whsec_secret');
+    expect(() => createSecretBox(key).open(sealed, 'other')).to.throw(SecretBoxError);
   });
 
   it('takes only keys of 32 bytes', () => {

@@ -7,7 +7,8 @@ import { openOrm } from '../db/orm.ts';
 import type { Run } from '../devnet/data-dir.ts';
 import { OperatorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { createSecretBox } from '../secret-box.ts';
+import { createSecretBox, type SecretBox } from '../secret-box.ts';
+import { countLeft } from '../services/reseal.ts';
 import { resolveAccountXpubs } from '../signer/account-xpubs.ts';
 import { fileExists, readPrivateFile } from '../signer/private-file.ts';
 import { openWallet, readPassphraseFile } from '../signer/wallet-file.ts';
@@ -64,15 +65,15 @@ export async function checkSecretsKey(config: Config, run: Run | undefined, log:
     return bad('secrets_key', 'SECRETS_KEY is not set', 'Set it to 32 random bytes ("openssl rand -base64 32"), the same on every process');
   if (!key) return good('secrets_key', 'none yet: one for development will be made at the first start');
   const url = config.database.kind === 'url' ? config.database.url : run?.databaseUrl;
-  const endpoint = url ? await anyEndpoint(url, log) : undefined;
-  if (!endpoint) return good('secrets_key', 'set; nothing stored to try it on');
-  try {
-    createSecretBox(key).open(endpoint.secretSealed, endpoint.id);
-    return good('secrets_key', 'opens the secrets in the database');
-  } catch {
-    const action = 'Start with the key that was in use when they were written';
+  const stored = url ? await readStored(url, createSecretBox(key, config.previousSecretsKey), log) : undefined;
+  if (!stored) return good('secrets_key', 'set; nothing stored to try it on');
+  if (!stored.opens) {
+    const action = 'Start with the key that was in use when they were written, or set that one as SECRETS_KEY_PREVIOUS';
     return bad('secrets_key', 'does not open the webhook secrets in this database', action);
   }
+  if (!config.previousSecretsKey) return good('secrets_key', 'opens the secrets in the database');
+  if (stored.left === 0) return good('secrets_key', 'nothing is left under SECRETS_KEY_PREVIOUS: remove it');
+  return good('secrets_key', `${stored.left} rows are left under SECRETS_KEY_PREVIOUS: keep it; a worker seals them anew`);
 }
 
 async function developmentKey({ dataDir }: Config): Promise<Uint8Array | undefined> {
@@ -82,14 +83,27 @@ async function developmentKey({ dataDir }: Config): Promise<Uint8Array | undefin
   return bytes.length === 32 ? new Uint8Array(bytes) : undefined;
 }
 
-async function anyEndpoint(url: string, log: Logger): Promise<WebhookEndpoint | undefined> {
+/** Whether the newest webhook secret opens, and how many rows are not under the present key. Undefined where nothing is stored. */
+async function readStored(url: string, secretBox: SecretBox, log: Logger): Promise<{ opens: boolean; left: number } | undefined> {
   const orm = await openOrm({ url, poolSize: 1, applicationName: 'gateway doctor' });
   try {
-    return (await orm.em.fork().findOne(WebhookEndpoint, { deletedAt: null }, { orderBy: { createdAt: 'desc' } })) ?? undefined;
+    const newest = await orm.em.fork().findOne(WebhookEndpoint, { deletedAt: null }, { orderBy: { createdAt: 'desc' } });
+    const left = secretBox.knowsPrevious ? await countLeft({ orm, secretBox }) : 0;
+    if (!newest) return secretBox.knowsPrevious ? { opens: true, left } : undefined;
+    return { opens: opens(secretBox, newest), left };
   } catch (error) {
     log.debug({ err: error }, 'no stored secret could be read');
     return undefined;
   } finally {
     await orm.close(true);
+  }
+}
+
+function opens(secretBox: SecretBox, { id, secretSealed }: WebhookEndpoint): boolean {
+  try {
+    secretBox.open(secretSealed, id);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -14,7 +14,14 @@ export type Log = {
 };
 
 /** Seals secrets at rest; the row's id is bound into the seal. */
-export type SealBox = { seal(plaintext: string, associatedData: string): Buffer; open(sealed: Uint8Array, associatedData: string): string };
+export type SealBox = {
+  seal(plaintext: string, associatedData: string): Buffer;
+  open(sealed: Uint8Array, associatedData: string): string;
+  /** What every value begins with that is sealed under the present key, and no other. */
+  readonly mark: Buffer;
+  /** Whether values of an earlier key open too. */
+  readonly knowsPrevious: boolean;
+};
 
 /** Temporal answered, and will not take this message however often it is sent: its own error is the cause. */
 export class ActorRefused extends Error {
