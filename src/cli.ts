@@ -9,6 +9,7 @@ import { addConfigCommands } from './cli/config.ts';
 import { addDepositCommands } from './cli/deposits.ts';
 import { addKeyCommands } from './cli/keys.ts';
 import { addMerchantCommands } from './cli/merchants.ts';
+import { addQuotaCommands } from './cli/quotas.ts';
 import { addReconcileCommand } from './cli/reconcile.ts';
 import { addRescanCommand } from './cli/rescan.ts';
 import { quietErrors, runProgram } from './cli/run.ts';
@@ -28,6 +29,7 @@ const program = quietErrors(new Command('gateway'))
 addServiceCommands(program);
 addConfigCommands(program);
 addMerchantCommands(program);
+addQuotaCommands(program);
 addKeyCommands(program);
 addAllowIpCommands(program);
 addUserCommands(program);

@@ -150,12 +150,16 @@ function assemble(values: Values, warnings: readonly string[]) {
       caPem: values.WEBHOOK_CA_FILE?.pem,
     },
     sessions: { idleMs: values.SESSION_IDLE, maxMs: values.SESSION_MAX },
-    limits: {
-      requestsPerSecond: values.RATE_LIMIT_PER_SECOND,
-      requestsBurst: values.RATE_LIMIT_BURST,
-      badCredentialsPerMinute: values.RATE_LIMIT_BAD_CREDENTIALS,
-      testsPerSecond: values.RATE_LIMIT_TESTS_PER_SECOND,
-    },
+    limits: limitsOf(values),
+  };
+}
+
+function limitsOf(values: Values) {
+  return {
+    requestsPerSecond: values.RATE_LIMIT_PER_SECOND,
+    requestsBurst: values.RATE_LIMIT_BURST,
+    badCredentialsPerMinute: values.RATE_LIMIT_BAD_CREDENTIALS,
+    testsPerSecond: values.RATE_LIMIT_TESTS_PER_SECOND,
   };
 }
 

@@ -15,6 +15,12 @@ export function createMetrics(options: { readonly defaults?: boolean } = {}) {
 
 function trafficMetrics(registers: Registry[]) {
   return {
+    quotaRefusals: new Counter({
+      name: 'gateway_quota_refusals_total',
+      help: 'Requests that were refused because a quota of their merchant was reached',
+      labelNames: ['quota', 'mode'] as const,
+      registers,
+    }),
     /** `class`: 2xx, 3xx, 4xx, 429, 5xx, timeout, connection, refused_target. */
     webhookAttempts: new Counter({
       name: 'gateway_webhook_attempts_total',

@@ -10,6 +10,7 @@ import { countDifferences } from './services/chain/round.ts';
 import type { Deps } from './services/deps.ts';
 import { listLoopRuns } from './services/loop-runs.ts';
 import { readOutbox } from './services/outbox.ts';
+import { QuotaReached } from './services/quotas.ts';
 import type { WebhookTransport } from './services/webhooks/transport.ts';
 
 const NO_ROUTE = '(none)';
@@ -36,6 +37,18 @@ export function observeHttp(metrics: Metrics): Middleware {
     } finally {
       // The answer to a request that waited behind another one is never told that their connection is gone.
       if (context.req.socket.destroyed) count();
+    }
+  };
+}
+
+/** Counts the requests that a quota refused. */
+export function observeQuotas(metrics: Metrics): Middleware {
+  return async (_context, next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (error instanceof QuotaReached) metrics.quotaRefusals.inc({ quota: error.quota, mode: error.mode });
+      throw error;
     }
   };
 }

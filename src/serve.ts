@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import { OperatorError } from './errors.ts';
 import { readiness } from './health.ts';
 import type { Logger } from './log.ts';
-import { observeHttp, observeRefusal } from './observe.ts';
+import { observeHttp, observeQuotas, observeRefusal } from './observe.ts';
 import { healthRoutes, liveRoute } from './ops.ts';
 import type { Shutdown } from './shutdown.ts';
 import { docsPage } from './web/docs.ts';
@@ -32,7 +32,7 @@ export async function serveApi(serving: Serving): Promise<Doors> {
     publicUrl: config.http.publicUrl,
     checkResponses: !config.production,
     observe: observeHttp(gateway.metrics),
-    before: [publicHealth(config, health), payPages(gateway.deps, { count: guards.countPublic })],
+    before: [observeQuotas(gateway.metrics), publicHealth(config, health), payPages(gateway.deps, { count: guards.countPublic })],
   });
   const server = createServer(app, { onRefusal: observeRefusal(gateway.metrics) });
   const origin = await open(server, config, gateway.log, 'PORT');

@@ -13,6 +13,7 @@ export const ERROR_STATUS = {
   TEST_MODE_ONLY: 403,
   SESSION_REQUIRED: 403,
   CSRF: 403,
+  QUOTA_REACHED: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   CUSTOMER_EXISTS: 409,
@@ -20,6 +21,7 @@ export const ERROR_STATUS = {
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   RATE_LIMITED: 429,
+  DAILY_QUOTA_REACHED: 429,
   INTERNAL: 500,
   UNAVAILABLE: 503,
 } as const;
@@ -58,10 +60,12 @@ const OF_REFUSAL: Readonly<Record<RefusalCode, ErrorCode>> = {
   CUSTOMER_EXISTS: 'CUSTOMER_EXISTS',
   AMOUNT_TOO_SMALL: 'AMOUNT_TOO_SMALL',
   TOO_MUCH_OPEN: 'RATE_LIMITED',
+  QUOTA_REACHED: 'QUOTA_REACHED',
+  DAILY_QUOTA_REACHED: 'DAILY_QUOTA_REACHED',
 };
 
 /** When to ask again, of refusals that time alone undoes. */
-const AGAIN_AFTER_S: Partial<Record<RefusalCode, number>> = { TOO_MUCH_OPEN: 10 };
+const AGAIN_AFTER_S: Partial<Record<RefusalCode, number>> = { TOO_MUCH_OPEN: 10, DAILY_QUOTA_REACHED: 3_600 };
 
 /** Turns whatever was thrown into an answer: refusals by their code, outages into 503, everything else into a bare 500. */
 export function toApiError(error: unknown): ApiError {

@@ -3,6 +3,9 @@ import type { Mode } from '../domain/assets.ts';
 import type { Deps } from '../services/deps.ts';
 import type { ErrorCode } from './errors.ts';
 
+/** What a route answers that makes something permanent and tells of it. */
+export const OVER_QUOTA = ['QUOTA_REACHED', 'DAILY_QUOTA_REACHED'] as const;
+
 /** Who calls: proven by an API key, or by the session of a signed-in user. The mode decides which data exist for the request. */
 export type Caller = {
   readonly merchantId: string;

@@ -9,6 +9,7 @@ import { recordEvent } from './events.ts';
 import { type Condition, type CreatedBetween, createdBetween, listPage, type PageOf, type PageRequest } from './list-page.ts';
 import { roomForTests } from './open-tests.ts';
 import { type AddressRow, type CustomerView, presentCustomer } from './present.ts';
+import { refuseOverQuota, takeFromQuotas } from './quotas.ts';
 import { notFound, Refusal } from './refusal.ts';
 import type { Scope } from './scope.ts';
 import { CUSTOMER_TEXTS, searchIn } from './search.ts';
@@ -31,6 +32,9 @@ export type CustomerFilters = CreatedBetween & {
 
 export type CustomerSummary = { readonly id: string; readonly external_id: string | null; readonly email: string | null };
 
+/** What a new customer takes of its merchant's quotas. */
+export const NEW_CUSTOMER = { customers: 1, events_per_day: 1 } as const;
+
 type Names = Scope & { readonly externalId: string | null; readonly email: string | null };
 
 /**
@@ -43,12 +47,14 @@ export async function createCustomer(deps: Deps, input: NewCustomer): Promise<Cu
   await refuseTaken(deps.orm.em.fork(), input);
   return await transact(deps, async (tx) => {
     await roomForTests(tx.em, input);
+    await refuseOverQuota(tx.em, deps, input, ['customers', 'events_per_day']);
     const customer = await insertCustomer(tx.em, deps, input);
     const addresses = await insertAddresses(tx.em, deps, customer);
     const view = presentCustomer(customer, { addresses, contracts: deps.settings.contracts, depositCount: 0, totalDepositedCents: 0n });
     await announce(tx, deps, input, view, customer.createdAt);
     const { merchantId, mode } = input;
     await recordAction(tx.em, deps, { action: 'customer.create', merchantId, mode, subject: customer.id });
+    await takeFromQuotas(tx.em, deps, input, NEW_CUSTOMER);
     return view;
   });
 }
@@ -57,19 +63,23 @@ export async function createCustomer(deps: Deps, input: NewCustomer): Promise<Cu
  * The customer with exactly this email, made in the caller's transaction where there is none, with its addresses and event. Of parallel
  * calls with one new email one makes it and the others wait for that and find it.
  */
-export async function findOrCreateByEmail(tx: Tx, deps: Deps, input: Scope & { readonly email: string }): Promise<string> {
+export async function findOrCreateByEmail(
+  tx: Tx,
+  deps: Deps,
+  input: Scope & { readonly email: string },
+): Promise<{ readonly id: string; readonly isNew: boolean }> {
   const known = await idByEmail(tx.em, input);
-  if (known !== undefined) return known;
+  if (known !== undefined) return { id: known, isNew: false };
   try {
     const customer = await insertCustomer(tx.em, deps, { ...input, externalId: null, name: null, metadata: {} });
     const addresses = await insertAddresses(tx.em, deps, customer);
     const view = presentCustomer(customer, { addresses, contracts: deps.settings.contracts, depositCount: 0, totalDepositedCents: 0n });
     await announce(tx, deps, input, view, customer.createdAt);
-    return customer.id;
+    return { id: customer.id, isNew: true };
   } catch (error) {
     const made = error instanceof Refusal ? await idByEmail(tx.em, input) : undefined;
     if (made === undefined) throw error;
-    return made;
+    return { id: made, isNew: false };
   }
 }
 

@@ -10,6 +10,7 @@ import { recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
 import { inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
 import { type EndpointView, presentEndpoint } from './present.ts';
+import { refuseOverQuota } from './quotas.ts';
 import { notFound, Refusal } from './refusal.ts';
 import type { Scope } from './scope.ts';
 import { beforehand } from './transact.ts';
@@ -54,7 +55,7 @@ export async function createEndpoint(deps: EndpointDeps, input: NewEndpoint): Pr
   // Before the transaction: a slow name server must not hold a connection.
   const url = await checkUrl(deps, input.url);
   return await deps.orm.em.fork().transactional(async (em) => {
-    await refuseTooMany(em, input);
+    await refuseTooMany(em, deps, input);
     const { row, secret } = insertEndpoint(em, deps, { ...input, id: deps.newId(), url, events });
     const { merchantId, mode } = input;
     await recordAction(em, deps, { action: 'endpoint.create', merchantId, mode, subject: row.id, after: endpointFacts(row) });
@@ -169,12 +170,14 @@ function rotateSecret(deps: Deps, row: WebhookEndpoint): string {
   return secret;
 }
 
-async function refuseTooMany(em: Em, scope: Scope): Promise<void> {
+async function refuseTooMany(em: Em, deps: Deps, scope: Scope): Promise<void> {
   // The merchant's row is the lock under which endpoints are counted; this kind does not stand in the way of foreign keys to it.
   await em.execute('select id from merchants where id = ? for no key update', [scope.merchantId]);
   const count = await em.count(WebhookEndpoint, { merchantId: scope.merchantId, mode: scope.mode, deletedAt: null, paymentLinkId: null });
   if (count >= MAX_ENDPOINTS)
     throw new Refusal('INVALID', `There are ${MAX_ENDPOINTS} webhook endpoints already, which is the most. Delete one first.`);
+  // Under the same lock, which is all that it takes.
+  await refuseOverQuota(em, deps, scope, ['endpoints']);
 }
 
 function checkEvents(events: readonly string[]): string[] {

@@ -1,5 +1,12 @@
 /** Why a use case said no to its caller. Anything else that it throws is a defect or an outage. */
-export type RefusalCode = 'INVALID' | 'NOT_FOUND' | 'CUSTOMER_EXISTS' | 'AMOUNT_TOO_SMALL' | 'TOO_MUCH_OPEN';
+export type RefusalCode =
+  | 'INVALID'
+  | 'NOT_FOUND'
+  | 'CUSTOMER_EXISTS'
+  | 'AMOUNT_TOO_SMALL'
+  | 'TOO_MUCH_OPEN'
+  | 'QUOTA_REACHED'
+  | 'DAILY_QUOTA_REACHED';
 
 /** A known no, with nothing changed. The message is one plain sentence for the caller and holds no secret. */
 export class Refusal extends Error {

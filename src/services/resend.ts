@@ -10,6 +10,7 @@ import { recordEvent } from './events.ts';
 import { inOrder, listPage, type PageOf, type PageRequest } from './list-page.ts';
 import { roomForTests } from './open-tests.ts';
 import { type AttemptRow, type DeliveryView, presentDelivery } from './present.ts';
+import { refuseOverQuota, takeFromQuotas } from './quotas.ts';
 import { notFound, Refusal } from './refusal.ts';
 import type { Scope } from './scope.ts';
 import { transact } from './transact.ts';
@@ -148,6 +149,7 @@ export async function sendTestEvent(deps: Deps, input: Scope & { readonly id: st
     const endpoint = await findEndpoint(tx.em, input);
     if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
     await roomForTests(tx.em, input);
+    await refuseOverQuota(tx.em, deps, input, ['events_per_day']);
     const recorded = await recordEvent(tx.em, deps, {
       ...{ merchantId: input.merchantId, mode: input.mode, type: TEST_EVENT, subjectId: endpoint.id },
       ...{ sequence: randomSequence(deps), occurredAt: deps.now(), onlyEndpointId: endpoint.id },
@@ -169,6 +171,7 @@ export async function sendTestEvent(deps: Deps, input: Scope & { readonly id: st
       subject: endpoint.id,
       after: { event_id: recorded.eventId },
     });
+    await takeFromQuotas(tx.em, deps, input, { events_per_day: 1 });
     return recorded.eventId;
   });
   return await getEvent(deps, { ...input, id: eventId });

@@ -10,6 +10,7 @@ import { recordDeposit } from './deposits/record.ts';
 import { applyTransition } from './deposits/transition.ts';
 import type { Deps } from './deps.ts';
 import { roomForTests } from './open-tests.ts';
+import { refuseOverQuota, takeFromQuotas } from './quotas.ts';
 import { Refusal } from './refusal.ts';
 import { beforehand, type Tx, transact } from './transact.ts';
 
@@ -58,12 +59,15 @@ export async function simulateDeposit(deps: Deps, input: Simulation): Promise<{ 
     const blockNumber = cursor?.headNumber ?? 1;
     const recorded = await recordSimulated(tx, deps, input, { address, blockNumber, price });
     if (recorded.outcome !== 'created') return { deposit: recorded.deposit, created: false };
-    await roomForTests(tx.em, { merchantId: input.merchantId, mode: 'test' });
+    const scope = { merchantId: input.merchantId, mode: 'test' as const };
+    await roomForTests(tx.em, scope);
+    await refuseOverQuota(tx.em, deps, scope, ['events_per_day']);
     const deliveries = [...recorded.deliveries, ...(await walk(tx, deps, recorded.deposit, input))];
     await tx.enqueue(workflowIdOf(recorded.deposit), depositStart(recorded.deposit, deliveries));
     const { id: subject, status } = recorded.deposit;
     const after = { customer_id: customer.id, status };
     await recordAction(tx.em, deps, { action: 'deposit.simulate', merchantId: input.merchantId, mode: 'test', subject, after });
+    await takeFromQuotas(tx.em, deps, scope, { events_per_day: announcements(input) });
     return { deposit: recorded.deposit, created: true };
   });
 }
@@ -126,6 +130,12 @@ async function walk(tx: Tx, deps: Deps, deposit: Deposit, input: Simulation): Pr
     );
   }
   return deliveries;
+}
+
+/** How many events a simulation makes. */
+function announcements({ outcome, events }: Simulation): number {
+  if (events === 'full') return straightWay(outcome === 'reorged' ? 'failed' : outcome).length;
+  return outcome === 'settled' ? 2 : 1;
 }
 
 function randomHash(deps: Deps, network: Network): string {

@@ -97,6 +97,20 @@ const ERRORS: Readonly<Record<ErrorCode, Told>> = {
     summary: 'Too many requests; Retry-After says for how long to wait',
     example: { error: 'Too many requests. Try again in a second.', code: 'RATE_LIMITED' },
   },
+  QUOTA_REACHED: {
+    summary: 'The operator of this service lets the merchant have no more of these',
+    example: {
+      error: 'This merchant may have 10000 customers in test mode, and has them. Ask whoever runs this service for more.',
+      code: 'QUOTA_REACHED',
+    },
+  },
+  DAILY_QUOTA_REACHED: {
+    summary: 'The operator of this service lets the merchant ask for no more events today; Retry-After says when to ask again',
+    example: {
+      error: 'This merchant may ask for 5000 events a day in test mode, and did. The next day begins at midnight, UTC. Deposits go on.',
+      code: 'DAILY_QUOTA_REACHED',
+    },
+  },
   INTERNAL: {
     summary: 'A fault of ours; the X-Request-Id helps to find it',
     example: { error: 'Something went wrong on our side. Nothing is wrong with the request.', code: 'INTERNAL' },

@@ -1,6 +1,6 @@
 import { createCustomer, findCustomerBy, getCustomer, listCustomers } from '../../services/customers.ts';
 import { ApiError } from '../errors.ts';
-import { created, ok, route } from '../route.ts';
+import { created, OVER_QUOTA, ok, route } from '../route.ts';
 import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
 import { customer, customerQuery, existsAnswer, existsQuery, newCustomer } from '../schemas/customer.ts';
 
@@ -21,7 +21,7 @@ export const CUSTOMER_ROUTES = [
     },
   }),
   route({
-    ...{ method: 'post', path: '/customers', auth: 'merchant', tag, statuses: [201], errors: ['CUSTOMER_EXISTS'] },
+    ...{ method: 'post', path: '/customers', auth: 'merchant', tag, statuses: [201], errors: ['CUSTOMER_EXISTS', ...OVER_QUOTA] },
     summary: 'Create a customer',
     description: 'Gives the customer one permanent deposit address for each network and sends `customer.created`.',
     body: newCustomer,

@@ -33,7 +33,7 @@ export const DEPOSIT_ROUTES = [
   }),
   route({
     ...{ method: 'post', path: '/test/simulate-deposit', auth: 'merchant', only: 'test', isTest: true, tag: 'Test mode' },
-    ...{ statuses: [201, 200], errors: ['TEST_MODE_ONLY', 'NOT_FOUND'] },
+    ...{ statuses: [201, 200], errors: ['TEST_MODE_ONLY', 'NOT_FOUND', 'DAILY_QUOTA_REACHED'] },
     extraMs: PRICE_WAIT_MS,
     summary: 'Simulate a deposit',
     description:

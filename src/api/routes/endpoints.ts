@@ -23,7 +23,7 @@ const extraMs = WEBHOOK_LIMITS.saveLookupMs;
 
 export const ENDPOINT_ROUTES = [
   route({
-    ...{ method: 'post', path: '/webhook-endpoints', auth: 'merchant', tag, statuses: [201], extraMs },
+    ...{ method: 'post', path: '/webhook-endpoints', auth: 'merchant', tag, statuses: [201], extraMs, errors: ['QUOTA_REACHED'] },
     summary: 'Register a webhook endpoint',
     description: 'The answer carries the signing secret, once. At most 50 for each merchant and mode.',
     body: newEndpoint,
@@ -102,6 +102,7 @@ export const ENDPOINT_ROUTES = [
   }),
   route({
     ...{ method: 'post', path: '/webhook-endpoints/:id/test', auth: 'merchant', isTest: true, tag, statuses: [201] },
+    errors: ['DAILY_QUOTA_REACHED'],
     summary: 'Send a test event to an endpoint',
     description: 'The event `webhook.test`, whatever the endpoint subscribes to. One a second, ten at once.',
     params: idParams,

@@ -2,7 +2,7 @@ import type { Mode } from '../../domain/assets.ts';
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
 import type { Deps } from '../../services/deps.ts';
 import { cancelPaymentLink, createPaymentLink, getPaymentLink, getPublicPayment, listPaymentLinks } from '../../services/payments/index.ts';
-import { created, ok, route } from '../route.ts';
+import { created, OVER_QUOTA, ok, route } from '../route.ts';
 import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
 import {
   newPaymentLink,
@@ -19,7 +19,7 @@ const tag = 'Payment links';
 export const PAYMENT_ROUTES = [
   route({
     ...{ method: 'post', path: '/request-payment', auth: 'merchant', tag, statuses: [201] },
-    ...{ errors: ['AMOUNT_TOO_SMALL', 'NOT_FOUND'], extraMs: WEBHOOK_LIMITS.saveLookupMs },
+    ...{ errors: ['AMOUNT_TOO_SMALL', 'NOT_FOUND', ...OVER_QUOTA], extraMs: WEBHOOK_LIMITS.saveLookupMs },
     summary: 'Create a payment link',
     description:
       'A page where a customer pays an amount in USDT, to the customer’s permanent addresses. With an email that no customer has, the customer is made and `customer.created` is sent. The answer carries `webhook_secret` once.',

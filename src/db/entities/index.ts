@@ -25,6 +25,7 @@ import { OperatorAction } from './operator-action.ts';
 import { OutboxMessage } from './outbox-message.ts';
 import { PartitionMonth } from './partition-month.ts';
 import { PaymentLink } from './payment-link.ts';
+import { Quota } from './quota.ts';
 import { RateLimit } from './rate-limit.ts';
 import { RowCount } from './row-count.ts';
 import { RowCountChange } from './row-count-change.ts';
@@ -66,6 +67,7 @@ export {
   OutboxMessage,
   PartitionMonth,
   PaymentLink,
+  Quota,
   RateLimit,
   RowCount,
   RowCountChange,
@@ -110,6 +112,7 @@ export const ENTITIES = [
   PartitionMonth,
   PaymentLink,
   Session,
+  Quota,
   RateLimit,
   RowCount,
   RowCountChange,

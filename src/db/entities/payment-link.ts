@@ -65,9 +65,9 @@ const schema = defineEntity({
       where: "status in ('pending', 'processing', 'partially_paid') and assigned_units < amount_units",
     },
     {
-      name: 'payment_links_open_test_index',
-      properties: ['merchantId'],
-      where: "mode = 'test' and status in ('pending', 'processing', 'partially_paid')",
+      name: 'payment_links_open_owner_index',
+      properties: ['merchantId', 'mode'],
+      where: "status in ('pending', 'processing', 'partially_paid')",
     },
     { name: 'payment_links_search_index', expression: 'the texts of a link in groups of three letters' },
     { name: 'payment_links_asked_index', expression: 'an open link by what is open of it' },

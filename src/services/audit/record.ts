@@ -25,6 +25,7 @@ export type ActionName =
   | 'link.create'
   | 'merchant.create'
   | 'merchant.set'
+  | 'quota.set'
   | 'rescan'
   | 'subscription.set'
   | 'user.create'

@@ -6,10 +6,11 @@ import { isUuid, paymentWorkflowId } from '../../domain/ids.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { LINK_CURRENCY, LINK_LIMITS, linkAmounts } from '../../domain/payment-link.ts';
 import { recordAction } from '../audit/record.ts';
-import { findOrCreateByEmail } from '../customers.ts';
+import { findOrCreateByEmail, NEW_CUSTOMER } from '../customers.ts';
 import type { Deps } from '../deps.ts';
 import { checkUrl, type EndpointDeps, insertEndpoint } from '../endpoints.ts';
 import { roomForTests } from '../open-tests.ts';
+import { refuseOverQuota, takeFromQuotas } from '../quotas.ts';
 import { AmountTooSmall, notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import { type Tx, transact } from '../transact.ts';
@@ -60,8 +61,9 @@ export async function createPaymentLink(
   const webhookUrl = input.webhookUrl == null ? null : await checkUrl(deps, input.webhookUrl, 'webhook_url');
   return await transact(deps, async (tx) => {
     await roomForTests(tx.em, input);
-    const customerId = await customerOf(tx, deps, input);
-    const row = tx.em.create(PaymentLink, newRow(deps, { ...input, webhookUrl, expiresInS }, customerId));
+    await refuseOverQuota(tx.em, deps, input, ['open_links']);
+    const customer = await customerOf(tx, deps, input);
+    const row = tx.em.create(PaymentLink, newRow(deps, { ...input, webhookUrl, expiresInS }, customer.id));
     const { id, merchantId, mode } = row;
     await tx.em.flush();
     const secret =
@@ -70,10 +72,11 @@ export async function createPaymentLink(
         : insertEndpoint(tx.em, deps, { id, paymentLinkId: id, merchantId, mode, url: webhookUrl, events: [], description: null }).secret;
     await tx.em.flush();
     await tx.enqueue(paymentWorkflowId(id), paymentStart(row));
-    const after = { amount_usd: formatUnits(input.amountCents, 2), customer_id: customerId, own_webhook: webhookUrl !== null };
+    const after = { amount_usd: formatUnits(input.amountCents, 2), customer_id: customer.id, own_webhook: webhookUrl !== null };
     await recordAction(tx.em, deps, { action: 'link.create', merchantId, mode, subject: id, after });
     const [link] = await paymentViews(tx.em, [row]);
     if (!link) throw new Error('the new payment link has no view');
+    await takeFromQuotas(tx.em, deps, input, { open_links: 1, ...(customer.isNew ? NEW_CUSTOMER : {}) });
     return { link, webhookSecret: secret };
   });
 }
@@ -102,12 +105,12 @@ function isReturnUrl(text: string | null | undefined): boolean {
   return text == null || (/^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text));
 }
 
-async function customerOf(tx: Tx, deps: Deps, input: NewPaymentLink): Promise<string> {
+async function customerOf(tx: Tx, deps: Deps, input: NewPaymentLink): Promise<{ id: string; isNew: boolean }> {
   const { merchantId, mode, customerId, email } = input;
   if (customerId !== undefined) {
     const found = isUuid(customerId) ? await tx.em.findOne(Customer, { id: customerId, merchantId, mode }, { fields: ['id'] }) : null;
     if (!found) throw notFound('customer');
-    return found.id;
+    return { id: found.id, isNew: false };
   }
   if (email === undefined) throw new Refusal('INVALID', 'email or customer_id must be given.', 'email');
   return await findOrCreateByEmail(tx, deps, { merchantId, mode, email });
