@@ -5,6 +5,9 @@ psql -v ON_ERROR_STOP=1 -U postgres -d postgres \
   -v gateway_password="$GATEWAY_DB_PASSWORD" -v temporal_password="$TEMPORAL_DB_PASSWORD" <<'SQL'
 create role gateway login password :'gateway_password';
 create role temporal login password :'temporal_password';
+-- Values stand in statements, and the details of an error repeat rows: the server's log shows neither.
+alter role gateway set log_min_error_statement = 'panic';
+alter role gateway set log_error_verbosity = 'terse';
 create database gateway owner gateway;
 create database temporal owner temporal;
 create database temporal_visibility owner temporal;

@@ -8,6 +8,7 @@ import { missingSearchAttributes } from '../temporal/search-attributes.ts';
 import { checkBalances } from './doctor-balances.ts';
 import { bad, type Check, good } from './doctor-check.ts';
 import { checkMonths } from './doctor-months.ts';
+import { checkTexts } from './doctor-texts.ts';
 import { reasonOf } from './ground.ts';
 import { reachTemporal } from './reach.ts';
 
@@ -34,6 +35,7 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
       checkClock(ours, row?.at ?? '0'),
       ...(await checkBalances(em)),
       ...(await checkMonths(em, new Date())),
+      await checkTexts(em),
     ];
   } catch (error) {
     log.debug({ err: error }, 'the database could not be examined');

@@ -60,6 +60,17 @@ function clearStalePidFile(dir: string): void {
   rmSync(join(dir, 'postmaster.pid'), { force: true });
 }
 
+/**
+ * The server's log says what happened and never with which data: neither the text of a statement, in which values stand, nor the details
+ * of an error, which repeat a row or a key. Whoever made the statement is told them.
+ */
+const WITHOUT_TEXTS = {
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_statement: 'none',
+  log_min_duration_statement: '-1',
+};
+
 function serverArgs(dir: string, port: number, fsync: boolean): string[] {
   const durable = fsync ? 'on' : 'off';
   const settings = {
@@ -72,6 +83,7 @@ function serverArgs(dir: string, port: number, fsync: boolean): string[] {
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_checkpoints: 'off',
+    ...WITHOUT_TEXTS,
     jit: 'off',
     fsync: durable,
     full_page_writes: durable,
