@@ -22,6 +22,7 @@ import { Migration20261121000027_outbox_indexes } from './Migration2026112100002
 import { Migration20261121000028_due_deliveries } from './Migration20261121000028_due_deliveries.ts';
 import { Migration20261121000029_search } from './Migration20261121000029_search.ts';
 import { Migration20261122000033_operator_actions } from './Migration20261122000033_operator_actions.ts';
+import { Migration20261122000034_key_scopes } from './Migration20261122000034_key_scopes.ts';
 import { Migration20261122000038_test_mode_apart } from './Migration20261122000038_test_mode_apart.ts';
 import { Migration20261122000039_quotas } from './Migration20261122000039_quotas.ts';
 import { Migration20261122000043_decisions } from './Migration20261122000043_decisions.ts';
@@ -52,6 +53,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000028_due_deliveries', class: Migration20261121000028_due_deliveries },
   { name: 'Migration20261121000029_search', class: Migration20261121000029_search },
   { name: 'Migration20261122000033_operator_actions', class: Migration20261122000033_operator_actions },
+  { name: 'Migration20261122000034_key_scopes', class: Migration20261122000034_key_scopes },
   { name: 'Migration20261122000038_test_mode_apart', class: Migration20261122000038_test_mode_apart },
   { name: 'Migration20261122000039_quotas', class: Migration20261122000039_quotas },
   { name: 'Migration20261122000043_decisions', class: Migration20261122000043_decisions },

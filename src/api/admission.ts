@@ -1,3 +1,4 @@
+import { opens } from '../domain/key-scope.ts';
 import { isAllowedFrom } from '../services/access/allowlist.ts';
 import { forgedRequest } from './csrf.ts';
 import { ApiError } from './errors.ts';
@@ -17,6 +18,10 @@ export function admit(route: Route, caller: Caller, addressOf: () => string, isO
   if (!caller.subscribed) throw new ApiError('SUBSCRIPTION_REQUIRED', 'An active subscription is required.');
   if (route.only === 'session' && caller.kind !== 'session') {
     throw new ApiError('SESSION_REQUIRED', 'This is for people who are signed in; an API key does not open it.');
+  }
+  if (caller.kind === 'key' && route.scope !== 'none' && !opens(caller.scopes, route.scope)) {
+    const sentence = `This needs a key with the scope "${route.scope}"; this key has ${caller.scopes.join(', ')}.`;
+    throw new ApiError('SCOPE_REQUIRED', sentence);
   }
   if (caller.kind === 'session' && !isOwnPage()) throw forgedRequest();
 }

@@ -1,5 +1,6 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware, type Next } from 'koa';
+import { createKeyUse } from '../services/access/key-use.ts';
 import { createSessionFinder } from '../services/access/sessions.ts';
 import type { Deps } from '../services/deps.ts';
 import { createKeyFinder } from '../services/keys.ts';
@@ -55,7 +56,17 @@ export function createApp(options: AppOptions): Koa {
   const isOwnOrigin = createOriginRule(options.publicUrl);
   const { publicUrl, checkResponses } = options;
   const lists = createListDoor(deps, options.listOrm);
-  const running = { deps, findOwner: createKeyFinder(deps), findSession, isOwnOrigin, guards, lists, publicUrl, checkResponses };
+  const running = {
+    deps,
+    findOwner: createKeyFinder(deps),
+    noteKeyUse: createKeyUse(deps),
+    findSession,
+    isOwnOrigin,
+    guards,
+    lists,
+    publicUrl,
+    checkResponses,
+  };
   for (const route of routes) {
     router[route.method](`${BASE_PATH}${route.path}`, (ctx) => runRoute(running, route, ctx as unknown as Context));
   }

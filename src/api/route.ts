@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Mode } from '../domain/assets.ts';
+import type { KeyScope, RouteScope } from '../domain/key-scope.ts';
 import type { Deps } from '../services/deps.ts';
 import type { ErrorCode } from './errors.ts';
 
@@ -13,7 +14,7 @@ export type Caller = {
   /** Whether the merchant's subscription is active now. */
   readonly subscribed: boolean;
 } & (
-  | { readonly kind: 'key'; readonly keyId: string; readonly allowedNetworks: readonly string[] }
+  | { readonly kind: 'key'; readonly keyId: string; readonly scopes: readonly KeyScope[]; readonly allowedNetworks: readonly string[] }
   | { readonly kind: 'session'; readonly sessionId: string; readonly userId: string }
 );
 
@@ -45,6 +46,8 @@ export type RouteDeclaration<A extends 'merchant' | 'none', P extends Schema, Q 
   /** Below the base path; parameters as `:name`. */
   readonly path: string;
   readonly auth: A;
+  /** What an API key must be allowed to do; `none` for a route that takes no key. */
+  readonly scope: A extends 'merchant' ? RouteScope : 'none';
   /** `test`: the other mode gets 403 before anything else of the request is looked at. `session`: an API key gets 403. */
   readonly only?: 'test' | 'session';
   /** Starts work for nobody's money: its rate has a limit of its own. */

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import type { KeyUse } from '../services/access/key-use.ts';
 import type { Deps } from '../services/deps.ts';
 import { admit } from './admission.ts';
 import { readJsonBody } from './body.ts';
@@ -16,6 +17,7 @@ import { check, readQuery, refuseDetails } from './validation.ts';
 export type RunOptions = Finders & {
   readonly deps: Deps;
   readonly isOwnOrigin: OriginRule;
+  readonly noteKeyUse: KeyUse;
   readonly guards: Guards;
   readonly lists: ListDoor;
   /** What links in answers begin with; this machine's own name where nothing is configured. Never what a request says of itself. */
@@ -72,6 +74,8 @@ async function enter({ guards, ...options }: RunOptions, route: Route, ctx: Cont
     throw error;
   });
   ctx.state['caller'] = caller;
+  // Before anything is refused: a stolen key that is held up at the allowlist is used all the same.
+  if (caller.kind === 'key') options.noteKeyUse(caller.keyId, siteOf(guards.addressOf(ctx.req)));
   try {
     admit(
       route,

@@ -47,6 +47,15 @@ export function duration(maxMs: number, most: string) {
   };
 }
 
+/** When something ends: after a duration such as `90d`, or at a {@link time}. Both must lie ahead. */
+export function end(given: string): Date {
+  const at = DURATION.test(given) ? new Date(Date.now() + duration(MAX_AHEAD_DAYS * UNIT_MS.d, `${MAX_AHEAD_DAYS}d`)(given)) : time(given);
+  if (at.getTime() <= Date.now()) throw new InvalidArgumentError('It must lie ahead.');
+  return at;
+}
+
+const MAX_AHEAD_DAYS = 3_650;
+
 /** An ISO-8601 time with its zone, or a date (its beginning in UTC). */
 export function time(given: string): Date {
   const match = TIME.exec(given);

@@ -3,11 +3,9 @@ import { isoSeconds } from '../domain/events.ts';
 import type { ActionView } from '../services/audit/list.ts';
 import { text, time, wholeNumber } from './arguments.ts';
 import { answering, group, leaf } from './run.ts';
-import { plain } from './table.ts';
+import { plain, wrapped } from './table.ts';
 
 const MAX_LISTED = 1_000;
-/** A terminal's usual width. */
-const WIDTH = 100;
 const INDENT = '    ';
 
 /** `audit`. */
@@ -29,7 +27,7 @@ async function list({ options }: { options: Filters }) {
   return { json: { actions: actions.map(present) }, text: listed(actions) };
 }
 
-/** Two columns that are as wide as their content, and below each change what belongs to it, all within {@link WIDTH} columns. */
+/** Two columns that are as wide as their content, and below each change what belongs to it, all within a terminal's width. */
 function listed(actions: readonly ActionView[]): string {
   if (actions.length === 0) return 'Nobody changed anything that these filters let through. Leave --merchant or --since out to see more.';
   const width = Math.max(...actions.map(({ action }) => action.length));
@@ -65,19 +63,6 @@ function changesOf({ before, after }: ActionView): string[] {
 
 function shown(value: unknown): string {
   return Array.isArray(value) ? `[${value.map(plain).join(', ')}]` : plain(value);
-}
-
-/** Broken at spaces, and within a word that is longer than a line. */
-function wrapped(line: string, indent: string): string[] {
-  const room = WIDTH - indent.length;
-  const lines: string[] = [];
-  for (let rest = line; rest !== ''; ) {
-    const space = rest.length <= room ? rest.length : rest.lastIndexOf(' ', room);
-    const end = space > 0 ? space : room;
-    lines.push(indent + rest.slice(0, end));
-    rest = rest.slice(end).trimStart();
-  }
-  return lines;
 }
 
 function present(view: ActionView) {

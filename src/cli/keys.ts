@@ -1,10 +1,11 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { isoSeconds } from '../domain/events.ts';
+import { KEY_SCOPES, type KeyScope, parseScopes } from '../domain/key-scope.ts';
 import type { KeyView } from '../services/keys.ts';
-import { duration, oneOf, text } from './arguments.ts';
+import { duration, end, oneOf, text } from './arguments.ts';
 import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
-import { facts, table } from './table.ts';
+import { facts, plain, table, wrapped } from './table.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_GRACE_DAYS = 365;
@@ -17,38 +18,50 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--merchant <id>', 'merchant id', text())
     .requiredOption('--mode <mode>', 'live or test', oneOf('live', 'test'))
     .option('--label <text>', 'what it is for', text(MAX_LABEL))
+    .option('--scope <scopes>', `what it may do: ${KEY_SCOPES.join(', ')}; several with commas (default: all)`, scopesIn)
+    .option('--expires <end>', 'when it ends by itself: a duration such as 90d, or a time', end)
     .action(answering(create));
   leaf(key, 'list', 'lists keys, newest first').option('--merchant <id>', 'only of this merchant', text()).action(answering(list));
   acting(leaf(key, 'revoke <id>', 'ends a key at once')).action(answering(revoke));
   acting(leaf(key, 'rotate <id>', 'makes a second key and lets the old one end after a grace period'))
     .option('--grace <duration>', 'how long the old key goes on', duration(MAX_GRACE_DAYS * DAY_MS, `${MAX_GRACE_DAYS}d`), DAY_MS)
+    .option('--expires <end>', 'when the new key ends (default: when the old one would have)', end)
     .action(answering(rotate));
 }
 
-type Create = Acting & { readonly merchant: string; readonly mode: 'live' | 'test'; readonly label?: string };
+type Create = Acting & {
+  readonly merchant: string;
+  readonly mode: 'live' | 'test';
+  readonly label?: string;
+  readonly scope?: readonly KeyScope[];
+  readonly expires?: Date;
+};
 
 async function create({ options }: { options: Create }) {
+  const { merchant: merchantId, mode, label, scope: scopes, expires: expiresAt, by } = options;
   const { withGateway, createKey } = await load();
-  const made = await withGateway({ by: options.by }, ({ deps }) =>
-    createKey(deps, { merchantId: options.merchant, mode: options.mode, label: options.label }),
-  );
+  const made = await withGateway({ by }, ({ deps }) => createKey(deps, { merchantId, mode, label, scopes, expiresAt }));
   return { json: made, text: shownOnce(made) };
 }
 
 async function list({ options }: { options: { readonly merchant?: string } }) {
   const { withGateway, listKeys } = await load();
   const keys = (await withGateway({}, ({ deps }) => listKeys(deps, { merchantId: options.merchant }))).map(present);
-  const rows = keys.map((row) => [
-    row.id,
-    row.merchant_id,
-    row.mode,
-    `${row.prefix}…${row.last4}`,
-    row.label,
-    row.expires_at,
-    row.revoked_at,
-  ]);
-  const header = ['ID', 'MERCHANT', 'MODE', 'KEY', 'LABEL', 'EXPIRES', 'REVOKED'];
-  return { json: { keys }, text: table(header, rows, 'No key: make one with "key create --merchant ID --mode live".') };
+  return { json: { keys }, text: listed(keys) };
+}
+
+/** One line for what tells keys apart, and what else is known of each below it. */
+function listed(keys: readonly ReturnType<typeof present>[]): string {
+  const rows = keys.map((row) => [row.id, row.mode, `${row.prefix}…${row.last4}`, row.last_used_at ?? 'never']);
+  const none = 'No key: make one with "key create --merchant ID --mode live".';
+  const [header = '', ...lines] = table(['ID', 'MODE', 'KEY', 'LAST USED'], rows, none).split('\n');
+  const below = keys.map((row) => {
+    const from = row.last_used_from === null ? [] : [`last from ${row.last_used_from}`];
+    const ends = [row.revoked_at && `revoked ${row.revoked_at}`, row.expires_at && `expires ${row.expires_at}`].filter(Boolean);
+    const label = row.label === null ? [] : [`"${plain(row.label)}"`];
+    return wrapped([`merchant ${row.merchant_id}`, `may ${row.scopes.join(', ')}`, ...from, ...ends, ...label].join('; '), '    ');
+  });
+  return [header, ...lines.flatMap((line, index) => [line, ...(below[index] ?? [])])].join('\n');
 }
 
 async function revoke({ args, options }: { args: readonly string[]; options: Acting }) {
@@ -57,11 +70,26 @@ async function revoke({ args, options }: { args: readonly string[]; options: Act
   return { json: view, text: `Key ${view.id} (${view.prefix}…${view.last4}) ended at ${view.revoked_at}.` };
 }
 
-async function rotate({ args, options }: { args: readonly string[]; options: Acting & { readonly grace: number } }) {
+async function rotate({
+  args,
+  options,
+}: {
+  args: readonly string[];
+  options: Acting & { readonly grace: number; readonly expires?: Date };
+}) {
   const { withGateway, rotateKey } = await load();
-  const made = await withGateway({ by: options.by }, ({ deps }) => rotateKey(deps, { keyId: args[0] ?? '', graceMs: options.grace }));
-  const end = `The old key ends at ${isoSeconds(new Date(Date.now() + options.grace))}, unless it ends earlier anyway.`;
-  return { json: made, text: `${shownOnce(made)}\n${end}` };
+  const { grace: graceMs, expires, by } = options;
+  const made = await withGateway({ by }, ({ deps }) => rotateKey(deps, { keyId: args[0] ?? '', graceMs, expiresAt: expires }));
+  const { id, key, expiresAt } = made;
+  const old = `The old key ends at ${isoSeconds(new Date(Date.now() + graceMs))}, unless it ends earlier anyway.`;
+  const own = expiresAt ? [`The new key ends at ${isoSeconds(expiresAt)}; make it with --expires for another end.`] : [];
+  return { json: { id, key }, text: [shownOnce(made), old, ...own].join('\n') };
+}
+
+function scopesIn(given: string): readonly KeyScope[] {
+  const scopes = parseScopes(given);
+  if (!scopes) throw new InvalidArgumentError(`It must be one or several of ${KEY_SCOPES.join(', ')}, with commas between.`);
+  return scopes;
 }
 
 async function load() {
@@ -77,6 +105,7 @@ function present(view: KeyView) {
   const at = (date: Date | null): string | null => (date ? isoSeconds(date) : null);
   return {
     ...{ id: view.id, merchant_id: view.merchantId, mode: view.mode, prefix: view.prefix, last4: view.last4, label: view.label },
+    ...{ scopes: view.scopes, last_used_at: at(view.lastUsedAt), last_used_from: view.lastUsedFrom },
     ...{ created_at: isoSeconds(view.createdAt), expires_at: at(view.expiresAt), revoked_at: at(view.revokedAt) },
   };
 }

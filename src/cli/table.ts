@@ -15,6 +15,22 @@ export function facts(values: Readonly<Record<string, unknown>>): string {
     .join('\n');
 }
 
+/** One line as several that fit a terminal, each behind `indent`: broken at spaces, and within a word that is longer than a line. */
+export function wrapped(line: string, indent = ''): string[] {
+  const room = WIDTH - indent.length;
+  const lines: string[] = [];
+  for (let rest = line; rest !== ''; ) {
+    const space = rest.length <= room ? rest.length : rest.lastIndexOf(' ', room);
+    const end = space > 0 ? space : room;
+    lines.push(indent + rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return lines;
+}
+
+/** A terminal's usual width. */
+const WIDTH = 100;
+
 /** Text of others must not move the cursor or colour the terminal. */
 export function plain(value: unknown): string {
   if (value === null || value === undefined) return '–';

@@ -8,6 +8,7 @@ export type KnownErrorCode =
   | 'IP_NOT_ALLOWED'
   | 'TEST_MODE_ONLY'
   | 'SESSION_REQUIRED'
+  | 'SCOPE_REQUIRED'
   | 'CSRF'
   | 'QUOTA_REACHED'
   | 'NOT_FOUND'

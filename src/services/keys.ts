@@ -7,6 +7,7 @@ import { beyondLimit } from '../db/time-limit.ts';
 import { MODES, type Mode } from '../domain/assets.ts';
 import { isoSeconds } from '../domain/events.ts';
 import { isUuid } from '../domain/ids.ts';
+import type { KeyScope } from '../domain/key-scope.ts';
 import { type Facts, recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
 import { Refusal } from './refusal.ts';
@@ -31,9 +32,14 @@ export type KeyView = {
   readonly prefix: string;
   readonly last4: string;
   readonly label: string | null;
+  readonly scopes: readonly KeyScope[];
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
+  /** To the minute; null for one that was never used. */
+  readonly lastUsedAt: Date | null;
+  /** The network from which it was used then: an IPv4 address, or the /64 of an IPv6 one. */
+  readonly lastUsedFrom: string | null;
 };
 
 /** A key that was just made. `key` exists nowhere else. */
@@ -45,6 +51,7 @@ export type KeyOwner = {
   readonly merchantId: string;
   readonly mode: Mode;
   readonly subscribed: boolean;
+  readonly scopes: readonly KeyScope[];
   /** Empty: from everywhere. Always empty for a test key. */
   readonly allowedNetworks: readonly string[];
 };
@@ -98,9 +105,16 @@ export function createKeyFinder(deps: Deps): KeyFinder {
 async function findKeyOwner(deps: Deps, keyHash: string): Promise<KeyOwner | undefined> {
   const pool = await deps.orm.em.getConnection().getNativeClient();
   const now = deps.now();
-  const { rows } = await pool.query<{ id: string; merchant_id: string; mode: Mode; subscribed: boolean; networks: string[] }>({
+  const { rows } = await pool.query<{
+    id: string;
+    merchant_id: string;
+    mode: Mode;
+    subscribed: boolean;
+    scopes: KeyScope[];
+    networks: string[];
+  }>({
     name: 'find-key-owner',
-    text: `select k.id, k.merchant_id, k.mode,
+    text: `select k.id, k.merchant_id, k.mode, k.scopes,
              m.subscription_active and (m.subscription_until is null or m.subscription_until > $2) as subscribed,
              case when k.mode = 'live' then array(select a.network from allowed_networks a where a.merchant_id = k.merchant_id) else '{}' end as networks
            from api_keys k join merchants m on m.id = k.merchant_id
@@ -109,31 +123,39 @@ async function findKeyOwner(deps: Deps, keyHash: string): Promise<KeyOwner | und
   });
   const row = rows[0];
   if (!row) return undefined;
-  const { id, merchant_id: merchantId, mode, subscribed, networks } = row;
-  return { keyId: id, merchantId, mode, subscribed, allowedNetworks: networks };
+  const { id, merchant_id: merchantId, mode, subscribed, scopes, networks } = row;
+  return { keyId: id, merchantId, mode, subscribed, scopes, allowedNetworks: networks };
 }
 
-/** Makes a key for a merchant. Throws a {@link Refusal} for an unknown merchant or a label over 200 characters. */
-export async function createKey(deps: Deps, input: { merchantId: string; mode: Mode; label?: string | undefined }): Promise<NewKey> {
+/** What a key is made with: everything and for ever where absent. */
+type KeyTerms = { readonly scopes?: readonly KeyScope[] | undefined; readonly expiresAt?: Date | null | undefined };
+
+/** Makes a key for a merchant. Throws a {@link Refusal} for an unknown merchant, a label over 200 characters or an end in the past. */
+export async function createKey(
+  deps: Deps,
+  input: KeyTerms & { readonly merchantId: string; readonly mode: Mode; readonly label?: string | undefined },
+): Promise<NewKey> {
   const label = checkLabel(input.label);
+  checkTerms(deps, input);
   return await deps.orm.em.fork().transactional(async (em) => {
     const merchant = isUuid(input.merchantId) ? await em.findOne(Merchant, input.merchantId) : null;
     if (!merchant) throw new Refusal('NOT_FOUND', `There is no merchant ${input.merchantId}. List the merchants with "merchant list".`);
-    const made = addKey(em, deps, { merchantId: merchant.id, mode: input.mode, label });
+    const made = addKey(em, deps, { ...input, merchantId: merchant.id, label });
     const { merchantId, mode } = { merchantId: merchant.id, mode: input.mode };
-    await recordAction(em, deps, { action: 'key.create', merchantId, mode, subject: made.id, after: { label } });
+    await recordAction(em, deps, { action: 'key.create', merchantId, mode, subject: made.id, after: { label, ...termsOf(input) } });
     return made;
   });
 }
 
 /** Adds a key inside the caller's transaction. */
-export function addKey(em: Em, deps: Deps, input: { merchantId: string; mode: Mode; label: string | null }): NewKey {
+export function addKey(em: Em, deps: Deps, input: KeyTerms & { merchantId: string; mode: Mode; label: string | null }): NewKey {
   const key = generateKey(input.mode);
   const id = deps.newId();
   em.create(ApiKey, {
     ...{ id, merchantId: input.merchantId, mode: input.mode, label: input.label, createdAt: deps.now() },
     ...{ hash: hash('sha256', key), prefix: key.slice(0, SHOWN_PREFIX_LENGTH), last4: key.slice(-4) },
-    ...{ expiresAt: null, revokedAt: null },
+    ...{ scopes: [...(input.scopes ?? EVERYTHING)], expiresAt: input.expiresAt ?? null, revokedAt: null },
+    ...{ lastUsedAt: null, lastUsedSite: null },
   });
   return { id, key };
 }
@@ -159,10 +181,15 @@ export async function revokeKey(deps: Deps, input: { keyId: string }): Promise<K
 }
 
 /**
- * Makes a second key with the same merchant, mode and label, and lets the old one end after `graceMs` (0: at once). An earlier end
- * stays. Throws a {@link Refusal} for an unknown, revoked or expired key.
+ * Makes a second key with the same merchant, mode, label and scopes, and lets the old one end after `graceMs` (0: at once). An earlier end
+ * stays. The new one ends at `expiresAt`, or else when the old one would have ended: a rotation makes no key live longer unless it is told to.
+ * Throws a {@link Refusal} for an unknown, revoked or expired key.
  */
-export async function rotateKey(deps: Deps, input: { keyId: string; graceMs: number }): Promise<NewKey> {
+export async function rotateKey(
+  deps: Deps,
+  input: { readonly keyId: string; readonly graceMs: number; readonly expiresAt?: Date | undefined },
+): Promise<NewKey & { readonly expiresAt: Date | null }> {
+  checkTerms(deps, input);
   if (!Number.isSafeInteger(input.graceMs) || input.graceMs < 0)
     throw new Refusal('INVALID', 'The grace period must not be negative.', 'grace');
   return await deps.orm.em.fork().transactional(async (em) => {
@@ -173,12 +200,13 @@ export async function rotateKey(deps: Deps, input: { keyId: string; graceMs: num
     }
     const end = new Date(now.getTime() + input.graceMs);
     const before = endsOf(row);
+    const expiresAt = input.expiresAt ?? row.expiresAt ?? null;
     if (!row.expiresAt || row.expiresAt > end) row.expiresAt = end;
     const { merchantId, mode } = row;
-    const made = addKey(em, deps, { merchantId, mode, label: row.label ?? null });
+    const made = addKey(em, deps, { merchantId, mode, label: row.label ?? null, scopes: row.scopes, expiresAt });
     const after = { ...endsOf(row), replaced_by: made.id };
     await recordAction(em, deps, { action: 'key.rotate', merchantId, mode, subject: row.id, before, after });
-    return made;
+    return { ...made, expiresAt };
   });
 }
 
@@ -186,6 +214,16 @@ async function lockKey(em: Em, keyId: string): Promise<ApiKey> {
   const row = isUuid(keyId) ? await em.findOne(ApiKey, keyId, { lockMode: LockMode.PESSIMISTIC_WRITE }) : null;
   if (!row) throw new Refusal('NOT_FOUND', `There is no key ${keyId}. List the keys with "key list".`);
   return row;
+}
+
+const EVERYTHING: readonly KeyScope[] = ['all'];
+
+function checkTerms(deps: Deps, { expiresAt }: KeyTerms): void {
+  if (expiresAt && expiresAt <= deps.now()) throw new Refusal('INVALID', 'The end of the key lies in the past.', 'expires');
+}
+
+function termsOf({ scopes, expiresAt }: KeyTerms): Facts {
+  return { scopes: [...(scopes ?? EVERYTHING)], expires_at: expiresAt ? isoSeconds(expiresAt) : null };
 }
 
 function checkLabel(label: string | undefined): string | null {
@@ -204,6 +242,7 @@ function endsOf(row: ApiKey): Facts {
 function viewOf(row: ApiKey): KeyView {
   return {
     ...{ id: row.id, merchantId: row.merchantId, mode: row.mode, prefix: row.prefix, last4: row.last4, label: row.label ?? null },
+    ...{ scopes: row.scopes, lastUsedAt: row.lastUsedAt ?? null, lastUsedFrom: row.lastUsedSite ?? null },
     ...{ createdAt: row.createdAt, expiresAt: row.expiresAt ?? null, revokedAt: row.revokedAt ?? null },
   };
 }

@@ -8,12 +8,12 @@ import { setSubscription } from '../../src/services/merchants.ts';
 import { type Answer, call, startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 
 const lying = route({
-  ...{ method: 'get', path: '/lying', auth: 'none', tag: 'Test', statuses: [200], summary: 'Answers what it does not declare' },
+  ...{ method: 'get', path: '/lying', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'Lies' },
   response: z.strictObject({ a: z.string() }),
   handler: async () => ok({ a: 'x', secret: 'leak' } as { a: string }),
 });
 const failing = route({
-  ...{ method: 'get', path: '/failing', auth: 'none', tag: 'Test', statuses: [200], summary: 'Fails' },
+  ...{ method: 'get', path: '/failing', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'Fails' },
   response: z.strictObject({}),
   handler: async () => {
     throw new Error('select * from secrets at /home/gateway/app.ts');

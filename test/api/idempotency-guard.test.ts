@@ -23,7 +23,7 @@ describe('a use case under an Idempotency-Key', function () {
 
   const deedRoute = (path: string, extraMs: number) =>
     route({
-      ...{ method: 'post', path, auth: 'merchant', tag: 'Test', statuses: [201], summary: 'Test', extraMs },
+      ...{ method: 'post', path, auth: 'merchant', scope: 'read', tag: 'Test', statuses: [201], summary: 'Test', extraMs },
       response: z.strictObject({ done: z.string() }),
       handler: async (deps, { caller }) => created({ done: String((await deed(deps, caller.merchantId)) ?? 'yes') }),
     });

@@ -16,7 +16,7 @@ const QUICK_MS = 100;
 
 /** A list that takes half a second, whatever indexes there are, and no processor from the others: how those are shared is not ours to say. */
 const dear = route({
-  ...{ method: 'get', path: '/dear', auth: 'merchant', tag: 'Test', statuses: [200], summary: 'Dear' },
+  ...{ method: 'get', path: '/dear', auth: 'merchant', scope: 'read', tag: 'Test', statuses: [200], summary: 'Dear' },
   query: listQuery({}),
   response: listOf(customer),
   handler: async (deps) => {

@@ -10,7 +10,7 @@ import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { exchange } from '../support/raw-http.ts';
 import { newUser } from '../support/sign-in.ts';
 
-const shape = { method: 'get', auth: 'none', tag: 'Test', statuses: [200], response: z.strictObject({}) } as const;
+const shape = { method: 'get', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], response: z.strictObject({}) } as const;
 const failing = route({
   ...{ ...shape, path: '/failing', summary: 'Fails' },
   handler: async () => {

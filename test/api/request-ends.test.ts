@@ -15,7 +15,7 @@ const TOKEN = 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ';
 
 const said = (path: string, handler: (deps: Deps) => Promise<string>) =>
   route({
-    ...{ method: 'get', path, auth: 'none', tag: 'Test', statuses: [200], summary: 'Test' },
+    ...{ method: 'get', path, auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'Test' },
     response: z.strictObject({ said: z.string() }),
     handler: async (deps) => ok({ said: await handler(deps) }),
   });

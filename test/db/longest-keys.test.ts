@@ -55,6 +55,7 @@ const COMPOSED = [
   'rate_limits.id',
   'login_budgets.key',
   'user_sites.site',
+  'api_keys.last_used_site',
   'operator_actions.subject',
 ];
 /** What others said, cut where it is written. */

@@ -65,7 +65,7 @@ describe('API keys', () => {
     const { id, key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
     const find = createKeyFinder(api.deps);
     const owners = await Promise.all(Array.from({ length: 20 }, () => find(key)));
-    const expected = { keyId: id, merchantId: api.merchant.id, mode: 'test', subscribed: true, allowedNetworks: [] };
+    const expected = { keyId: id, merchantId: api.merchant.id, mode: 'test', subscribed: true, scopes: ['all'], allowedNetworks: [] };
     for (const owner of owners) expect(owner).to.deep.equal(expected);
     await revokeKey(api.deps, { keyId: id });
     expect(await find(key)).to.equal(undefined);

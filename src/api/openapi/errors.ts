@@ -59,6 +59,10 @@ const ERRORS: Readonly<Record<ErrorCode, Told>> = {
     summary: 'An API key on a route for signed-in users',
     example: { error: 'This is for people who are signed in; an API key does not open it.', code: 'SESSION_REQUIRED' },
   },
+  SCOPE_REQUIRED: {
+    summary: 'An API key without the scope that the route needs',
+    example: { error: 'This needs a key with the scope "payments"; this key has read.', code: 'SCOPE_REQUIRED' },
+  },
   CSRF: {
     summary: 'With a session: the request came from somebody else’s page',
     example: { error: 'This request did not come from a page of this service.', code: 'CSRF' },
@@ -131,6 +135,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   if (route.auth === 'merchant' && route.method !== 'get') add('CSRF');
   if (route.only === 'test') add('TEST_MODE_ONLY');
   if (route.only === 'session') add('SESSION_REQUIRED');
+  else if (route.auth === 'merchant') add('SCOPE_REQUIRED');
   if (route.params) add('NOT_FOUND');
   if (route.body || takesKey(route)) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (takesKey(route)) add('IDEMPOTENCY_CONFLICT');

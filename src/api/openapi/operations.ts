@@ -35,6 +35,7 @@ function describe(route: Route): string {
   const notes = [route.description ?? `${route.summary}.`];
   if (route.only === 'test') notes.push('Test mode only.');
   if (route.only === 'session') notes.push('Needs the session of a signed-in user: an API key gets `SESSION_REQUIRED`.');
+  else if (route.scope !== 'none') notes.push(`A key needs the scope \`${route.scope}\`.`);
   if (route.auth === 'none') notes.push('Needs no credential.');
   return notes.join(' ');
 }

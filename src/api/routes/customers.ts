@@ -9,7 +9,7 @@ const tag = 'Customers';
 export const CUSTOMER_ROUTES = [
   // Before /customers/:id, which would take "exists" for an id.
   route({
-    ...{ method: 'get', path: '/customers/exists', auth: 'merchant', tag, statuses: [200] },
+    ...{ method: 'get', path: '/customers/exists', auth: 'merchant', scope: 'read', tag, statuses: [200] },
     summary: 'Whether a customer exists',
     description: 'Makes a sign-up idempotent. A customer that is not there is a 200 as well: look at `exists`.',
     query: existsQuery,
@@ -21,7 +21,15 @@ export const CUSTOMER_ROUTES = [
     },
   }),
   route({
-    ...{ method: 'post', path: '/customers', auth: 'merchant', tag, statuses: [201], errors: ['CUSTOMER_EXISTS', ...OVER_QUOTA] },
+    ...{
+      method: 'post',
+      path: '/customers',
+      auth: 'merchant',
+      scope: 'payments',
+      tag,
+      statuses: [201],
+      errors: ['CUSTOMER_EXISTS', ...OVER_QUOTA],
+    },
     summary: 'Create a customer',
     description: 'Gives the customer one permanent deposit address for each network and sends `customer.created`.',
     body: newCustomer,
@@ -33,7 +41,7 @@ export const CUSTOMER_ROUTES = [
     },
   }),
   route({
-    ...{ method: 'get', path: '/customers', auth: 'merchant', tag, statuses: [200] },
+    ...{ method: 'get', path: '/customers', auth: 'merchant', scope: 'read', tag, statuses: [200] },
     summary: 'List customers',
     query: customerQuery,
     response: listOf(customer),
@@ -45,7 +53,7 @@ export const CUSTOMER_ROUTES = [
     },
   }),
   route({
-    ...{ method: 'get', path: '/customers/:id', auth: 'merchant', tag, statuses: [200] },
+    ...{ method: 'get', path: '/customers/:id', auth: 'merchant', scope: 'read', tag, statuses: [200] },
     summary: 'Read a customer',
     params: idParams,
     response: customer,

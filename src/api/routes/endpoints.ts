@@ -23,7 +23,16 @@ const extraMs = WEBHOOK_LIMITS.saveLookupMs;
 
 export const ENDPOINT_ROUTES = [
   route({
-    ...{ method: 'post', path: '/webhook-endpoints', auth: 'merchant', tag, statuses: [201], extraMs, errors: ['QUOTA_REACHED'] },
+    ...{
+      method: 'post',
+      path: '/webhook-endpoints',
+      auth: 'merchant',
+      scope: 'webhooks',
+      tag,
+      statuses: [201],
+      extraMs,
+      errors: ['QUOTA_REACHED'],
+    },
     summary: 'Register a webhook endpoint',
     description: 'The answer carries the signing secret, once. At most 50 for each merchant and mode.',
     body: newEndpoint,
@@ -36,7 +45,7 @@ export const ENDPOINT_ROUTES = [
     },
   }),
   route({
-    ...{ method: 'get', path: '/webhook-endpoints', auth: 'merchant', tag, statuses: [200] },
+    ...{ method: 'get', path: '/webhook-endpoints', auth: 'merchant', scope: 'read', tag, statuses: [200] },
     summary: 'List webhook endpoints',
     query: listQuery({}),
     response: listOf(endpoint),
@@ -44,7 +53,7 @@ export const ENDPOINT_ROUTES = [
       ok(listBody(await listEndpoints(deps, { merchantId: caller.merchantId, mode: caller.mode, page: pageOf(query) }))),
   }),
   route({
-    ...{ method: 'get', path: '/webhook-endpoints/:id', auth: 'merchant', tag, statuses: [200] },
+    ...{ method: 'get', path: '/webhook-endpoints/:id', auth: 'merchant', scope: 'read', tag, statuses: [200] },
     summary: 'Read a webhook endpoint',
     params: idParams,
     response: endpoint,
@@ -52,7 +61,7 @@ export const ENDPOINT_ROUTES = [
       ok(await getEndpoint(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
   route({
-    ...{ method: 'put', path: '/webhook-endpoints/:id', auth: 'merchant', tag, statuses: [200], extraMs },
+    ...{ method: 'put', path: '/webhook-endpoints/:id', auth: 'merchant', scope: 'webhooks', tag, statuses: [200], extraMs },
     summary: 'Change a webhook endpoint',
     description: 'Any subset of the members. `rotate_secret` gives a new secret; the old one signs beside it for 24 hours.',
     params: idParams,
@@ -67,7 +76,7 @@ export const ENDPOINT_ROUTES = [
     },
   }),
   route({
-    ...{ method: 'delete', path: '/webhook-endpoints/:id', auth: 'merchant', tag, statuses: [200] },
+    ...{ method: 'delete', path: '/webhook-endpoints/:id', auth: 'merchant', scope: 'webhooks', tag, statuses: [200] },
     summary: 'Delete a webhook endpoint',
     description: 'Nothing is sent to it afterwards.',
     params: idParams,
@@ -76,7 +85,7 @@ export const ENDPOINT_ROUTES = [
       ok(await deleteEndpoint(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
   route({
-    ...{ method: 'get', path: '/webhook-endpoints/:id/deliveries', auth: 'merchant', tag, statuses: [200] },
+    ...{ method: 'get', path: '/webhook-endpoints/:id/deliveries', auth: 'merchant', scope: 'read', tag, statuses: [200] },
     summary: 'List what was sent to an endpoint',
     params: idParams,
     query: deliveryQuery,
@@ -88,7 +97,7 @@ export const ENDPOINT_ROUTES = [
     },
   }),
   route({
-    ...{ method: 'post', path: '/webhook-endpoints/:id/resend-failed', auth: 'merchant', tag, statuses: [200] },
+    ...{ method: 'post', path: '/webhook-endpoints/:id/resend-failed', auth: 'merchant', scope: 'webhooks', tag, statuses: [200] },
     summary: 'Send again what failed at an endpoint',
     description: `The same events and bytes, the oldest first, at most ${RESEND_BATCH} by one call and ten a second. What is on its way is left alone.`,
     params: idParams,
@@ -101,7 +110,7 @@ export const ENDPOINT_ROUTES = [
     },
   }),
   route({
-    ...{ method: 'post', path: '/webhook-endpoints/:id/test', auth: 'merchant', isTest: true, tag, statuses: [201] },
+    ...{ method: 'post', path: '/webhook-endpoints/:id/test', auth: 'merchant', scope: 'webhooks', isTest: true, tag, statuses: [201] },
     errors: ['DAILY_QUOTA_REACHED'],
     summary: 'Send a test event to an endpoint',
     description: 'The event `webhook.test`, whatever the endpoint subscribes to. One a second, ten at once.',

@@ -18,7 +18,7 @@ const tag = 'Payment links';
 
 export const PAYMENT_ROUTES = [
   route({
-    ...{ method: 'post', path: '/request-payment', auth: 'merchant', tag, statuses: [201] },
+    ...{ method: 'post', path: '/request-payment', auth: 'merchant', scope: 'payments', tag, statuses: [201] },
     ...{ errors: ['AMOUNT_TOO_SMALL', 'NOT_FOUND', ...OVER_QUOTA], extraMs: WEBHOOK_LIMITS.saveLookupMs },
     summary: 'Create a payment link',
     description:
@@ -35,7 +35,7 @@ export const PAYMENT_ROUTES = [
     },
   }),
   route({
-    ...{ method: 'get', path: '/payments/:token', auth: 'none', tag, statuses: [200] },
+    ...{ method: 'get', path: '/payments/:token', auth: 'none', scope: 'none', tag, statuses: [200] },
     summary: 'What the payer may see of a payment link',
     description: 'Public: the token is the proof. Holds no email, no id, no metadata and nothing about webhooks.',
     params: tokenParams,
@@ -43,7 +43,16 @@ export const PAYMENT_ROUTES = [
     handler: async (deps, { params }) => ok(await getPublicPayment(deps, params.token)),
   }),
   route({
-    ...{ method: 'get', path: '/payments', auth: 'merchant', only: 'session', tag, statuses: [200], errors: ['SESSION_REQUIRED'] },
+    ...{
+      method: 'get',
+      path: '/payments',
+      auth: 'merchant',
+      scope: 'read',
+      only: 'session',
+      tag,
+      statuses: [200],
+      errors: ['SESSION_REQUIRED'],
+    },
     summary: 'List payment links (dashboard)',
     description: 'For signed-in users. An API key lists the same at `/payment-links`.',
     query: paymentLinkQuery,
@@ -51,14 +60,14 @@ export const PAYMENT_ROUTES = [
     handler: async (deps, { caller, query }) => ok(listBody(await page(deps, caller, query))),
   }),
   route({
-    ...{ method: 'get', path: '/payment-links', auth: 'merchant', tag, statuses: [200] },
+    ...{ method: 'get', path: '/payment-links', auth: 'merchant', scope: 'read', tag, statuses: [200] },
     summary: 'List payment links',
     query: paymentLinkQuery,
     response: listOf(paymentLink),
     handler: async (deps, { caller, query }) => ok(listBody(await page(deps, caller, query))),
   }),
   route({
-    ...{ method: 'get', path: '/payment-links/:id', auth: 'merchant', tag, statuses: [200] },
+    ...{ method: 'get', path: '/payment-links/:id', auth: 'merchant', scope: 'read', tag, statuses: [200] },
     summary: 'Read a payment link',
     params: idParams,
     response: paymentLink,
@@ -66,7 +75,7 @@ export const PAYMENT_ROUTES = [
       ok(await getPaymentLink(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
   route({
-    ...{ method: 'post', path: '/payment-links/:id/cancel', auth: 'merchant', tag, statuses: [200] },
+    ...{ method: 'post', path: '/payment-links/:id/cancel', auth: 'merchant', scope: 'payments', tag, statuses: [200] },
     summary: 'Cancel a payment link',
     description: 'Ends an open link that no payment is on its way to. Cancelling again changes nothing and answers the same.',
     params: idParams,
