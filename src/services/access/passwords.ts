@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { Refusal } from '../refusal.ts';
+import { isCommonPassword } from './common-passwords.ts';
 
 /** What a hash costs. argon2id is the package's default; the numbers are OWASP's first choice for it. */
 export type PasswordCost = { readonly memoryCost: number; readonly timeCost: number; readonly parallelism: number };
@@ -13,8 +14,8 @@ const MAX_BYTES = 256;
 const MIN_DISTINCT = 5;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** The first thing that anybody tries, with whatever stands around it to reach the length. */
-const COMMON = /^[^a-z]*(passw(o|0)rd|qwerty(uiop)?|letmein|welcome|administrator|admin|changeme|iloveyou)[^a-z]*$/;
+/** What anybody tries and no list of real passwords has near its top. */
+const COMMON = /^[^a-z]*(passw0rd|administrator|admin|changeme)[^a-z]*$/;
 
 /**
  * The same password however a keyboard composes its letters. Throws a {@link Refusal} that names the rule: at least 12 characters, at
@@ -26,7 +27,7 @@ export function checkNewPassword(password: string, email: string): string {
   if ([...text].length < MIN_CHARACTERS) refuse(`must have at least ${MIN_CHARACTERS} characters`);
   if (Buffer.byteLength(text) > MAX_BYTES) refuse(`must have at most ${MAX_BYTES} bytes`);
   const lower = text.toLowerCase();
-  if (new Set(lower).size < MIN_DISTINCT || isRun(lower) || COMMON.test(lower)) refuse('is too easy to guess');
+  if (new Set(lower).size < MIN_DISTINCT || isRun(lower) || COMMON.test(lower) || isCommonPassword(text)) refuse('is too easy to guess');
   if (lower === email || lower === email.split('@', 1)[0]) refuse('must not be the email address');
   return text;
 }

@@ -92,7 +92,7 @@ export async function listUsers(deps: Deps, filter: { readonly merchantId?: stri
 
 type Changes = Partial<Pick<User, 'passwordHash' | 'totpSealed' | 'totpLastStep'>>;
 
-/** Changes how a user proves who they are, and ends what was proven before, in one transaction. */
+/** Changes how a user proves who they are, and ends what was proven before, in one transaction: sessions, and the networks that count as the owner's. */
 type Named = { readonly email: string; readonly action: ActionName };
 
 async function change(deps: Deps, { email, action }: Named, changesOf: (user: User) => Promise<Changes>): Promise<UserView> {
@@ -104,6 +104,8 @@ async function change(deps: Deps, { email, action }: Named, changesOf: (user: Us
     const { merchantId, id: subject } = user;
     await recordAction(em, deps, { action, merchantId, subject, before, after: factsOf(user) });
     await endSessionsOf(em, user.id);
+    // Where a thief came from must not keep the budget of an owner's own network.
+    await em.execute('delete from user_sites where user_id = ?', [user.id]);
     return viewOf(user);
   });
 }

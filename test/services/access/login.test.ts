@@ -122,6 +122,15 @@ describe('users', function () {
     expect((await createLogin(deps)(input(one.email))).kind).to.equal('signed-in');
   });
 
+  it('are known nowhere any more once they have a new password: what a thief signed in from is strange again', async () => {
+    const user = await newUser();
+    await createLogin(deps)(input(user.email, { site: '203.0.113.77' }));
+    const sites = async () => await deps.orm.em.fork().execute<unknown[]>('select site from user_sites where user_id = ?', [user.userId]);
+    expect(await sites()).to.have.length(1);
+    await resetPassword(deps, { email: user.email, password: `${PASSWORD} anew` });
+    expect(await sites()).to.deep.equal([]);
+  });
+
   it('are not let in while their code cannot be checked', async () => {
     const user = await newUser();
     await enableTotp(deps, user);

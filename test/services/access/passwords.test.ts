@@ -54,6 +54,8 @@ describe('passwords', () => {
       'zwölf Zeichen',
       '\u{1f600}\u{1f601}\u{1f602}\u{1f603}\u{1f604} and you',
       'tr0ub4dor&3!',
+      'summer of 2026',
+      'monkey and dragon',
       `correct horse ${'é'.repeat(121)}`,
     ];
     for (const password of good) expect(problemOf(password), password).to.equal(null);
@@ -71,6 +73,9 @@ describe('passwords', () => {
       ['Password1234', /easy to guess/],
       ['passw0rd!!!!', /easy to guess/],
       ['qwertyuiop12', /easy to guess/],
+      ...['Summer2026!!', 'SUMMER 2026 !', '..monkey..2026', 'dragondragon', 'Michael-1985-', 'summer2026summer', 'Trustno1!!!!'].map(
+        (password): [string, RegExp] => [password, /easy to guess/],
+      ),
       ['someone.long@EXAMPLE.com', /email address/],
       ['Someone.Long', /email address/],
     ];
