@@ -21,6 +21,7 @@ import { Migration20261121000026_balanced_statements } from './Migration20261121
 import { Migration20261121000027_outbox_indexes } from './Migration20261121000027_outbox_indexes.ts';
 import { Migration20261121000028_due_deliveries } from './Migration20261121000028_due_deliveries.ts';
 import { Migration20261121000029_search } from './Migration20261121000029_search.ts';
+import { Migration20261121000030_months_by_owner } from './Migration20261121000030_months_by_owner.ts';
 import { Migration20261122000033_operator_actions } from './Migration20261122000033_operator_actions.ts';
 import { Migration20261122000034_key_scopes } from './Migration20261122000034_key_scopes.ts';
 import { Migration20261122000038_test_mode_apart } from './Migration20261122000038_test_mode_apart.ts';
@@ -52,6 +53,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000027_outbox_indexes', class: Migration20261121000027_outbox_indexes },
   { name: 'Migration20261121000028_due_deliveries', class: Migration20261121000028_due_deliveries },
   { name: 'Migration20261121000029_search', class: Migration20261121000029_search },
+  { name: 'Migration20261121000030_months_by_owner', class: Migration20261121000030_months_by_owner },
   { name: 'Migration20261122000033_operator_actions', class: Migration20261122000033_operator_actions },
   { name: 'Migration20261122000034_key_scopes', class: Migration20261122000034_key_scopes },
   { name: 'Migration20261122000038_test_mode_apart', class: Migration20261122000038_test_mode_apart },

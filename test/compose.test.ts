@@ -225,7 +225,7 @@ describe('the compose file', () => {
 
   it('keeps the stores of Temporal and of the gateway apart', () => {
     const script = read('deploy/postgres/databases.sh');
-    for (const database of ['gateway owner gateway', 'temporal owner temporal', 'temporal_visibility owner temporal'])
+    for (const database of ['gateway owner gateway_owner', 'temporal owner temporal', 'temporal_visibility owner temporal'])
       expect(script).to.include(`create database ${database};`);
     expect(services['temporal']?.environment).to.include({ DBNAME: 'temporal', VISIBILITY_DBNAME: 'temporal_visibility' });
     expect(read('deploy/gateway.env.example')).to.match(/^DATABASE_URL=postgres:\/\/gateway:[^@]*@postgres:5432\/gateway$/m);

@@ -23,7 +23,18 @@ const GUARDS: Readonly<Record<string, string>> = {
   ...{ deposits_assignment_guard: 'deposits', deposits_posting_count_guard: 'deposits', ledger_entries_balanced: 'ledger_entries' },
 };
 /** Functions of the database that are no trigger's. */
-const FUNCTIONS = ['lowest_id', 'id_from', 'id_of_event', 'id_of_delivery', 'id_of_posting', 'make_months', 'partition_bound'];
+const FUNCTIONS = [
+  'lowest_id',
+  'id_from',
+  'id_of_event',
+  'id_of_delivery',
+  'id_of_posting',
+  'make_months',
+  'partition_bound',
+  'claim_month_end',
+  'prove_month_end',
+  'forget_month_ends',
+];
 
 describe('the migrated schema', () => {
   let database: FreshDatabase;

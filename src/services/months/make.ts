@@ -12,7 +12,6 @@ const LOCK_KEY = 7_204_611;
 const LOCK_TIMEOUT = '500ms';
 /** Several months at once are some hundred tables and indexes; shorter than the silence after which a connection is given up. */
 const WORK_TIMEOUT = '20s';
-const END_CHECK = 'months_end';
 
 /**
  * Makes the partitions of the next three months by the clock of `deps`, and ends the newest ones, which until then take every later row. Where
@@ -31,9 +30,7 @@ export async function makeMonthsAhead(deps: Deps): Promise<readonly Month[]> {
     );
     if (!lock?.mine || (await newestMonth(tx)) !== newest) return [];
     await tx.execute('select make_months(?::date, ?::date)', [`${wanted.first}-01`, `${wanted.last}-01`]);
-    for (const table of PARTITIONED_TABLES) {
-      await tx.execute(`alter table ${partitionOf(table.name, newest)} drop constraint if exists ${END_CHECK}`);
-    }
+    await tx.execute('select forget_month_ends(?::date)', [`${newest}-01`]);
     return monthsBetween(wanted.first, wanted.last);
   });
   if (made.length > 0) deps.log.info({ months: made }, 'partitions were made for the months ahead');
@@ -55,17 +52,14 @@ async function proveEnd(em: Em, newest: Month, end: Month): Promise<void> {
     const partition = partitionOf(table.name, newest);
     const [row] = await em.execute<{ used: boolean }[]>(`select exists (select 1 from ${partition}) as used`);
     if (!row?.used) continue;
-    const bound = (month: Month): string => table.bound(`${month}-01`);
-    const [first] = await em.execute<{ month: Month }[]>(`select to_char(min(first_month), 'YYYY-MM') as month from partition_months`);
-    const above = first?.month === newest ? '' : `${table.key} >= ${bound(newest)} and `;
+    const month = `${newest}-01`;
     await em.transactional(async (tx) => {
       await tx.execute(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
-      await tx.execute(`alter table ${partition} drop constraint if exists ${END_CHECK}`);
-      await tx.execute(`alter table ${partition} add constraint ${END_CHECK} check (${above}${table.key} < ${bound(end)}) not valid`);
+      await tx.execute('select claim_month_end(?, ?::date, ?::date)', [table.name, month, `${end}-01`]);
     });
     await em.transactional(async (tx) => {
       await tx.execute(`set local statement_timeout = '${WORK_TIMEOUT}'`);
-      await tx.execute(`alter table ${partition} validate constraint ${END_CHECK}`);
+      await tx.execute('select prove_month_end(?, ?::date)', [table.name, month]);
     });
   }
 }

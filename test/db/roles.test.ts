@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Orm, openOrm } from '../../src/db/orm.ts';
+import { migrate, requireCurrentSchema } from '../../src/migrate.ts';
+import { makeMonthsAhead } from '../../src/services/months/make.ts';
+import { call, startTestApi, type TestApi, testDeps } from '../support/gateway.ts';
+import { ownPostgres } from '../support/parts.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../deploy/postgres/databases.sh');
+const PASSWORD = 'test';
+
+/** The statements of the script under other names: the embedded server's superuser is called like the service's role. */
+function statementsOf(script: string): { readonly database: string; readonly sql: string }[] {
+  const text = script.slice(script.indexOf("<<'SQL'") + 7, script.lastIndexOf('SQL'));
+  let database = 'postgres';
+  const found: { database: string; sql: string }[] = [];
+  const clean = text
+    .replace(/^--.*$/gm, '')
+    .replace(/:'(\w+)'/g, `'${PASSWORD}'`)
+    .replace(/gateway/g, 'gw');
+  for (const line of clean
+    .split('\n')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')) {
+    if (line.startsWith('\\connect')) database = line.split(' ')[1] ?? '';
+    else found.push({ database, sql: line.replace(/;$/, '') });
+  }
+  return found;
+}
+
+describe('the roles of the database, as they are shipped', function () {
+  this.timeout(120_000);
+  let server: Awaited<ReturnType<typeof ownPostgres>>;
+  let api: TestApi;
+  const opened: Orm[] = [];
+
+  const open = async (url: string) => {
+    const orm = await openOrm({ url, poolSize: 3, applicationName: 'roles' });
+    opened.push(orm);
+    return orm;
+  };
+  const urlOf = (user: string) => {
+    const url = new URL(server.now.url);
+    Object.assign(url, { username: user, password: PASSWORD, pathname: '/gw' });
+    return url.href;
+  };
+  const refusal = (orm: Orm, sql: string): Promise<string> =>
+    orm.em
+      .fork()
+      .execute(sql)
+      .then(
+        () => 'was done',
+        (error: Error) => error.message,
+      );
+  let owner: Orm;
+  let service: Orm;
+  let reader: Orm;
+  before(async () => {
+    server = await ownPostgres();
+    for (const { database, sql } of statementsOf(readFileSync(SCRIPT, 'utf8'))) {
+      const url = new URL(server.now.url);
+      url.pathname = `/${database}`;
+      const orm = await openOrm({ url: url.href, poolSize: 1, applicationName: 'superuser' });
+      await orm.em.fork().execute(sql);
+      await orm.close(true);
+    }
+    owner = await open(urlOf('gw_owner'));
+    await migrate(owner);
+    [service, reader] = [await open(urlOf('gw')), await open(urlOf('gw_reader'))];
+    api = await startTestApi({ databaseUrl: urlOf('gw') });
+  });
+  after(async () => {
+    await api?.stop();
+    for (const orm of opened) await orm.close(true);
+    await server?.stop();
+  });
+
+  it('let the service do its work with rows alone', async () => {
+    await requireCurrentSchema(service);
+    const made = await call(`${api.url}/customers`, { key: api.keys.test, body: { external_id: 'a', email: 'a@b.example' } });
+    expect(made.status, made.text).to.equal(201);
+    const endpoint = await call(`${api.url}/webhook-endpoints`, { key: api.keys.test, body: { url: 'http://127.0.0.1:9/', events: '*' } });
+    expect(endpoint.status, endpoint.text).to.equal(201);
+    const paid = await call(`${api.url}/test/simulate-deposit`, {
+      key: api.keys.test,
+      body: { customer_id: made.body['id'], amount: '12.5' },
+    });
+    expect(paid.status, paid.text).to.be.within(200, 201);
+    for (const path of ['/customers?search=b.example', '/deposits', '/payment-links', '/balance', '/webhook-endpoints'])
+      expect((await call(api.url + path, { key: api.keys.test })).status, path).to.equal(200);
+  });
+
+  it('let the service have the months ahead made, in which it writes like in the others', async () => {
+    const far = new Date();
+    far.setUTCMonth(far.getUTCMonth() + 2);
+    const deps = { ...(await testDeps(urlOf('gw'), [])), now: () => far };
+    opened.push(deps.orm);
+    const made = await makeMonthsAhead(deps);
+    expect(made.length).to.be.greaterThan(0);
+    const [row] = await service.em
+      .fork()
+      .execute<{ owner: string; writes: boolean }[]>(
+        `select tableowner as owner, has_table_privilege(format('%I', tablename), 'insert') as writes from pg_tables where tablename like 'events\\_%' order by tablename desc limit 1`,
+      );
+    expect(row).to.deep.equal({ owner: 'gw_owner', writes: true });
+  });
+
+  it('refuse the service whatever is more than rows, and the ledger stays as it is', async () => {
+    const DENIED = /permission denied|must be owner/;
+    for (const sql of [
+      'alter table ledger_entries disable trigger all',
+      'alter table ledger_entries disable trigger ledger_entries_append_only',
+      'truncate ledger_entries',
+      'drop table ledger_entries',
+      'create table more (one int)',
+      'create temporary table more (one int)',
+      'alter table customers add column more int',
+      'drop function refuse_change() cascade',
+      'create or replace function refuse_change() returns trigger language plpgsql as $$ begin return new; end $$',
+      "set session_replication_role = 'replica'",
+      'set log_min_error_statement = error',
+    ])
+      expect(await refusal(service, sql), sql).to.match(DENIED);
+    for (const sql of ['update ledger_entries set amount_units = 1', 'delete from ledger_entries', 'delete from events'])
+      expect(await refusal(service, sql), sql).to.include('never changed or removed');
+    expect(await refusal(service, `select claim_month_end('customers', now()::date, now()::date)`)).to.include('no such month');
+  });
+
+  it('let the reader look at everything and change nothing', async () => {
+    expect(await reader.em.fork().execute('select count(*)::int as many from customers')).to.deep.equal([{ many: 1 }]);
+    for (const sql of [
+      "update customers set name = 'x'",
+      'delete from customers',
+      `select nextval('wallet_index_seq')`,
+      'truncate events',
+      "select make_months('2040-01-01', '2040-01-01')",
+    ])
+      expect(await refusal(reader, sql), sql).to.match(/permission denied/);
+  });
+});
