@@ -29,7 +29,7 @@ export const publicUrl: Parser<string> = parser((text) => {
   const url = httpUrl(text);
   if (!url || url.search || url.hash)
     complain('must be an absolute http or https URL without user, query or fragment, such as https://pay.example.com');
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 });
 
 /** A comma-separated list of at most ten RPC addresses, each http or https, without a slash at the end. */
@@ -65,7 +65,7 @@ function listOfUrls(text: string, schemes: readonly string[]): string[] {
     const url = plainUrl(item, schemes);
     if (!url || url.hash)
       complain(`must be a comma-separated list of ${schemes.join(', ')} URLs without user information; entry ${index + 1} is not one`);
-    return url.href.replace(/\/+$/, '');
+    return url.href.replace(/(?<!\/)\/+$/, '');
   });
   return new Set(urls).size === urls.length ? urls : complain('must not name the same URL twice');
 }

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { processTree, signalProcess } from '../src/devnet/process-table.ts';
 import { findTemporalCli } from '../src/devnet/temporal-cli.ts';
 import { findTemporalServer } from '../src/devnet/temporal-server-install.ts';
 import { installPrograms } from './support/debian.ts';
 
-// `npm test`: type check, lint, unused code, then the tests, in two processes beside each other: most of them wait for servers and clocks.
+// `npm test`: type check, lint, unused code, regular expressions, then the tests, in two processes beside each other: most of them wait for servers and clocks.
 // The last line of the output is "N passed, N failed". With arguments, only mocha runs, over those files.
 
 const ROOT = join(import.meta.dirname, '..');
@@ -24,6 +24,7 @@ const CHECKS = [
   { name: 'type check', command: 'tsc', args: ['--noEmit'] },
   { name: 'lint', command: 'biome', args: ['ci', '--colors=off', '.'] },
   { name: 'unused code', command: 'knip', args: [] },
+  { name: 'linear patterns', command: process.execPath, args: ['test/patterns.ts'] },
 ] as const;
 
 type Count = { passed: number; failed: number; names: string[] };
@@ -86,7 +87,7 @@ function shorten(output: string): string {
 async function runChecks(count: Count): Promise<void> {
   for (const { name, command, args } of CHECKS) {
     const began = Date.now();
-    const { code, output } = await runCommand(join(BIN, command), args, { limitMs: CHECK_LIMIT_MS });
+    const { code, output } = await runCommand(resolve(BIN, command), args, { limitMs: CHECK_LIMIT_MS });
     count[code === 0 ? 'passed' : 'failed']++;
     if (code !== 0) count.names.push(name);
     const seconds = ((Date.now() - began) / 1000).toFixed(1);

@@ -55,7 +55,7 @@ export async function checkWallet(config: Config): Promise<Check> {
 
 /** An OperatorError's message is the problem and then the action. */
 function problemOf(error: OperatorError): string {
-  return error.message.replace(error.nextAction, '').replace(/[\s.]+$/, '');
+  return error.message.replace(error.nextAction, '').replace(/(?<![\s.])[\s.]+$/, '');
 }
 
 /** That SECRETS_KEY is there and opens what is stored: with another one every webhook would fail to be signed. */

@@ -12,7 +12,7 @@ export const MAX_UNITS = 2n ** 256n - 1n;
 export function parseUnits(text: string, decimals: number): bigint {
   const match = DECIMAL.exec(text);
   if (!match) throw new RangeError('must be a plain decimal number such as "12.5"');
-  const fraction = (match[2] ?? '').replace(/0+$/, '');
+  const fraction = (match[2] ?? '').replace(/(?<!0)0+$/, '');
   if (fraction.length > decimals) throw new RangeError(`must have at most ${decimals} decimals`);
   const units = BigInt((match[1] ?? '0') + fraction.padEnd(decimals, '0'));
   if (units > MAX_UNITS) throw new RangeError('is too large');
@@ -24,7 +24,7 @@ export function formatUnits(units: bigint, decimals: number): string {
   const sign = units < 0n ? '-' : '';
   const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  const fraction = digits.slice(digits.length - decimals).replace(/(?<!0)0+$/, '');
   return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`;
 }
 

@@ -156,7 +156,7 @@ function baseOf(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
     throw new TypeError('baseUrl must be an http or https URL that ends in /api/v1');
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 function queryOf(query: Readonly<Record<string, unknown>> = {}): string {

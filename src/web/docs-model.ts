@@ -59,7 +59,7 @@ export type Route = { readonly method: Method; readonly path: string; readonly b
 
 /** Every route, in the document's order. `origin` stands before server URLs that are paths only. */
 export function routesOf(document: ApiDocument, origin: string): Route[] {
-  const absolute = (url: string): string => new URL(url, origin).href.replace(/\/+$/, '');
+  const absolute = (url: string): string => new URL(url, origin).href.replace(/(?<!\/)\/+$/, '');
   const usual = document.servers[0]?.url ?? '/';
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
