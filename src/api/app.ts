@@ -84,7 +84,8 @@ export function createApp(options: AppOptions): Koa {
   if (showDocs) router.get('/docs', forAnybody, cacheable(), (ctx) => showDocs(ctx as unknown as Context));
   const { loginPages: pages } = options;
   if (pages) router.get('/login', forAnybody);
-  if (pages) addLoginRoutes(router, { deps, pages, findSession, isOwnOrigin, addressOf: guards.addressOf });
+  if (pages)
+    addLoginRoutes(router, { deps, pages, findSession, isOwnOrigin, addressOf: guards.addressOf, countPublic: guards.countPublic });
   app.use(router.routes() as unknown as Middleware);
   app.use((ctx) => refuseUnrouted(ctx, router));
   return app;

@@ -5,15 +5,19 @@ import { ApiError } from './errors.ts';
 
 /** Largest body of a request, in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
+/** Largest body of what anybody may send without a credential: an email, a password, a code and a path. */
+export const MAX_OPEN_BODY_BYTES = 8 * 1024;
+/** More values than any resource has members; each of them is work. */
+const MAX_VALUES = 20_000;
 /** Far deeper than any resource; what is deeper is an attack on whatever walks it. */
 const MAX_DEPTH = 32;
 
 /**
- * The request's JSON object; an empty one where there is no body. Throws 413 over 1 MiB, 415 for anything but plain UTF-8 JSON, and 400 for
- * malformed or too deep JSON, for a value that is no object, and for text that cannot be stored.
+ * The request's JSON object; an empty one where there is no body. Throws 413 over `maxBytes`, 1 MiB where absent, 415 for anything but plain
+ * UTF-8 JSON, and 400 for malformed, too deep or too manifold JSON, for a value that is no object, and for text that cannot be stored.
  */
-export async function readJsonBody(ctx: Context): Promise<Record<string, unknown>> {
-  const bytes = await readRawBody(ctx);
+export async function readJsonBody(ctx: Context, maxBytes = MAX_BODY_BYTES): Promise<Record<string, unknown>> {
+  const bytes = await readRawBody(ctx, maxBytes);
   if (bytes.length === 0) return {};
   checkContentType(ctx.req);
   const value = parse(bytes);
@@ -24,9 +28,9 @@ export async function readJsonBody(ctx: Context): Promise<Record<string, unknown
   return value as Record<string, unknown>;
 }
 
-/** The members of a form as a browser posts it; of a repeated one the last. Throws 413 over 1 MiB, and 400 for text that cannot be stored. */
-export async function readFormBody(ctx: Context): Promise<Record<string, unknown>> {
-  const members = [...new URLSearchParams((await readRawBody(ctx)).toString('utf8'))];
+/** The members of a form as a browser posts it; of a repeated one the last. Throws 413 over `maxBytes`, and 400 for text that cannot be stored. */
+export async function readFormBody(ctx: Context, maxBytes: number): Promise<Record<string, unknown>> {
+  const members = [...new URLSearchParams((await readRawBody(ctx, maxBytes)).toString('utf8'))];
   if (!members.flat().every(isCleanText)) refuseText();
   return Object.fromEntries(members);
 }
@@ -37,26 +41,32 @@ export function isCleanText(text: string): boolean {
 }
 
 /** Takes the body as bytes: latin1 is one character for each byte, so what follows decides on the very bytes that were sent. */
-const takeBody = koaBody({
-  ...{ text: true, textTypes: ['*/*'], textLimit: MAX_BODY_BYTES, encoding: 'latin1' },
-  ...{ json: false, urlencoded: false, multipart: false },
-});
+const takeBody = (textLimit: number) =>
+  koaBody({
+    ...{ text: true, textTypes: ['*/*'], textLimit, encoding: 'latin1' },
+    ...{ json: false, urlencoded: false, multipart: false },
+  });
 
-/** The body as it was sent; it is taken from the wire once. Throws 413 over 1 MiB and 415 for one without a type or compressed. */
-export async function readRawBody(ctx: Context): Promise<Buffer> {
+/** Throws 413 for a request that says that its body is larger. */
+export function refuseLarge(ctx: Context, maxBytes: number): void {
+  // The parser of bodies reads lengths as 32 bits.
+  if (Number(ctx.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+}
+
+/** The body as it was sent; it is taken from the wire once. Throws 413 over `maxBytes` and 415 for one without a type or compressed. */
+export async function readRawBody(ctx: Context, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const { body: taken } = ctx.request as { body?: unknown };
   if (typeof taken === 'string') return Buffer.from(taken, 'latin1');
-  // The parser of bodies reads lengths as 32 bits.
-  if (Number(ctx.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  refuseLarge(ctx, maxBytes);
   // A body without a type is no text to the parser, and would be left on the wire; a compressed one it would inflate, which is work for
   // us and a lever for an attacker.
   if (hasBody(ctx) && (!ctx.headers['content-type'] || !isPlain(ctx.headers['content-encoding']))) throw unsupported();
   if (ctx.headers.expect !== undefined && hasBody(ctx)) ctx.res.writeContinue();
   try {
-    await takeBody(ctx, async () => undefined);
+    await takeBody(maxBytes)(ctx, async () => undefined);
   } catch (error) {
     throw typeOf(error) === 'entity.too.large'
-      ? tooLarge()
+      ? tooLarge(maxBytes)
       : new ApiError('INVALID_JSON', 'The request body could not be read to its end.');
   }
   const { body } = ctx.request as { body?: unknown };
@@ -78,8 +88,8 @@ function typeOf(error: unknown): unknown {
   return error instanceof Error && 'type' in error ? error.type : undefined;
 }
 
-function tooLarge(): ApiError {
-  return new ApiError('PAYLOAD_TOO_LARGE', `The request body must not be larger than ${MAX_BODY_BYTES} bytes.`);
+function tooLarge(maxBytes: number): ApiError {
+  return new ApiError('PAYLOAD_TOO_LARGE', `The request body must not be larger than ${maxBytes} bytes.`);
 }
 
 function unsupported(): ApiError {
@@ -113,6 +123,7 @@ function parse(bytes: Buffer): unknown {
 /** Walks without recursion: the parser takes any depth, a recursive walk would end in a stack overflow. */
 function refuseHostile(root: object): void {
   const open: { value: unknown; depth: number }[] = [{ value: root, depth: 1 }];
+  let values = 1;
   for (let item = open.pop(); item; item = open.pop()) {
     const { value, depth } = item;
     if (typeof value === 'string' && !isCleanText(value)) refuseText();
@@ -121,6 +132,8 @@ function refuseHostile(root: object): void {
     }
     if (typeof value !== 'object' || value === null) continue;
     if (depth > MAX_DEPTH) throw new ApiError('VALIDATION_ERROR', `The request body is nested more than ${MAX_DEPTH} levels deep.`);
+    values += Array.isArray(value) ? value.length : Object.keys(value).length;
+    if (values > MAX_VALUES) throw new ApiError('VALIDATION_ERROR', `The request body has more than ${MAX_VALUES} values.`);
     for (const [name, member] of Object.entries(value)) {
       if (!isCleanText(name)) refuseText();
       open.push({ value: member, depth: depth + 1 });

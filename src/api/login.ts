@@ -5,7 +5,7 @@ import { createLogin, type LoginResult } from '../services/access/login.ts';
 import { endSessions, type SessionFinder } from '../services/access/sessions.ts';
 import { LineIsFull } from '../services/access/waiting-line.ts';
 import type { Deps } from '../services/deps.ts';
-import { readFormBody, readJsonBody } from './body.ts';
+import { MAX_OPEN_BODY_BYTES, readFormBody, readJsonBody, refuseLarge } from './body.ts';
 import { type ClientAddress, siteOf } from './client-address.ts';
 import { forgedRequest, type OriginRule } from './csrf.ts';
 import { BUDGET_MS, withinBudget } from './deadline.ts';
@@ -28,6 +28,8 @@ export type LoginRoutes = {
   readonly findSession: SessionFinder;
   readonly addressOf: ClientAddress;
   readonly isOwnOrigin: OriginRule;
+  /** Counts a request that needs no credentials. Throws 429. */
+  readonly countPublic: (ctx: Context) => Promise<void>;
 };
 
 const credentials = z.object({
@@ -44,6 +46,8 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
 
   const signIn = async (ctx: Context): Promise<Extract<LoginResult, { kind: 'signed-in' }>> => {
     if (!isOwnOrigin(ctx.req)) throw forgedRequest();
+    // Before the body: reading it is work that a stranger makes us do.
+    await withinBudget({ limitMs: BUDGET_MS }, () => options.countPublic(ctx));
     const { email, password, totp } = await readCredentials(ctx);
     const site = siteOf(options.addressOf(ctx.req));
     const result = await login({ email, password, totp: totp ?? undefined, site, previousTokens: sessionTokens(ctx.req) }).catch(overload);
@@ -90,6 +94,7 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
   router.post('/logout', async (context) => {
     const ctx = context as unknown as Context;
     if (!isOwnOrigin(ctx.req)) throw forgedRequest();
+    refuseLarge(ctx, MAX_OPEN_BODY_BYTES);
     const tokens = sessionTokens(ctx.req);
     if (tokens.length > 0) await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => endSessions(deps.orm.em.fork(), tokens));
     ctx.set('Set-Cookie', clearedCookie());
@@ -110,7 +115,7 @@ export function nextOf(given: unknown): { readonly next?: string } {
 }
 
 async function readCredentials(ctx: Context): Promise<Credentials> {
-  const body = isForm(ctx) ? await readFormBody(ctx) : await readJsonBody(ctx);
+  const body = isForm(ctx) ? await readFormBody(ctx, MAX_OPEN_BODY_BYTES) : await readJsonBody(ctx, MAX_OPEN_BODY_BYTES);
   // Kept for the page that shows the form again.
   ctx.state['form'] = body;
   const { value, details } = check(credentials, body);
