@@ -15,6 +15,7 @@ import { frame } from './render-error.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes/index.ts';
 import { runRoute } from './run-route.ts';
+import { addSessionRoutes } from './sessions.ts';
 
 const BASE_PATH = '/api/v1';
 
@@ -84,8 +85,9 @@ export function createApp(options: AppOptions): Koa {
   if (showDocs) router.get('/docs', forAnybody, cacheable(), (ctx) => showDocs(ctx as unknown as Context));
   const { loginPages: pages } = options;
   if (pages) router.get('/login', forAnybody);
-  if (pages)
-    addLoginRoutes(router, { deps, pages, findSession, isOwnOrigin, addressOf: guards.addressOf, countPublic: guards.countPublic });
+  const forPeople = { deps, findSession, isOwnOrigin, addressOf: guards.addressOf, countPublic: guards.countPublic };
+  if (pages) addLoginRoutes(router, { ...forPeople, pages });
+  if (pages) addSessionRoutes(router, forPeople);
   app.use(router.routes() as unknown as Middleware);
   app.use((ctx) => refuseUnrouted(ctx, router));
   return app;

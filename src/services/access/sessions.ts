@@ -1,6 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Em } from '../../db/orm.ts';
+import { isoSeconds } from '../../domain/events.ts';
+import { isUuid } from '../../domain/ids.ts';
+import { recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import { notFound } from '../refusal.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN_SHAPE = /^[A-Za-z0-9_-]{43}$/;
@@ -68,6 +72,44 @@ export function createSessionFinder(deps: Deps): SessionFinder {
 export async function endSessions(em: Em, tokens: readonly string[]): Promise<void> {
   const good = tokens.filter((token) => TOKEN_SHAPE.test(token)).slice(0, MAX_ENDED_AT_ONCE);
   for (const token of good) await em.execute('delete from sessions where token_hash = ?', [hash('sha256', token)]);
+}
+
+/** A session as its owner sees it; `current` is the one that asks. */
+export type SessionView = { readonly id: string; readonly current: boolean; readonly created_at: string; readonly last_seen_at: string };
+
+/** The sessions of the caller that have not ended, the latest login first; there are never more than 50. */
+export async function listOwnSessions(deps: Deps, owner: SessionOwner): Promise<SessionView[]> {
+  const { idleMs, maxMs } = deps.settings.sessions;
+  const now = deps.now();
+  const rows = await deps.orm.em.fork().execute<{ id: string; created_at: string | Date; last_seen_at: string | Date }[]>(
+    `select id, created_at, last_seen_at from sessions where user_id = ? and last_seen_at > ? and created_at > ?
+     order by created_at desc, id desc`,
+    [owner.userId, before(now, idleMs), before(now, maxMs)],
+  );
+  return rows.map((row) => ({
+    ...{ id: row.id, current: row.id === owner.sessionId },
+    ...{ created_at: isoSeconds(new Date(row.created_at)), last_seen_at: isoSeconds(new Date(row.last_seen_at)) },
+  }));
+}
+
+/** Ends one session of the caller at once. Throws a NOT_FOUND {@link Refusal} for one that is somebody else's or has ended. */
+export async function endOwnSession(deps: Deps, owner: SessionOwner, id: string): Promise<void> {
+  const ended = isUuid(id) ? await endWhere(deps, owner, 'id = ?', id) : 0;
+  if (ended === 0) throw notFound('session');
+}
+
+/** Ends every session of the caller but the one that asks; returns how many there were. */
+export async function endOtherSessions(deps: Deps, owner: SessionOwner): Promise<number> {
+  return await endWhere(deps, owner, 'id <> ?', owner.sessionId);
+}
+
+async function endWhere(deps: Deps, { userId, merchantId }: SessionOwner, condition: string, id: string): Promise<number> {
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const ended = await em.execute<unknown[]>(`delete from sessions where user_id = ? and ${condition} returning id`, [userId, id]);
+    const change = { action: 'user.end-sessions', merchantId, subject: userId, after: { ended: ended.length } } as const;
+    if (ended.length > 0) await recordAction(em, deps, change);
+    return ended.length;
+  });
 }
 
 /** Ends every session of a user inside the caller's transaction. */
