@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 import { migrate, requireCurrentSchema } from '../../src/migrate.ts';
+import { listActions } from '../../src/services/audit/list.ts';
+import { checkBooks } from '../../src/services/books.ts';
 import { makeMonthsAhead } from '../../src/services/months/make.ts';
 import { call, startTestApi, type TestApi, testDeps } from '../support/gateway.ts';
 import { ownPostgres } from '../support/parts.ts';
@@ -128,6 +130,11 @@ describe('the roles of the database, as they are shipped', function () {
   });
 
   it('let the reader look at everything and change nothing', async () => {
+    await requireCurrentSchema(reader);
+    const deps = await testDeps(urlOf('gw_reader'), []);
+    opened.push(deps.orm);
+    expect((await checkBooks(deps)).differences).to.deep.equal([]);
+    expect(await listActions(deps, { limit: 10 })).not.to.equal(undefined);
     expect(await reader.em.fork().execute('select count(*)::int as many from customers')).to.deep.equal([{ many: 1 }]);
     for (const sql of [
       "update customers set name = 'x'",
