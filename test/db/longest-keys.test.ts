@@ -35,6 +35,7 @@ const CODES = [
   'users.password_hash',
   'api_keys.hash',
   'operator_actions.action',
+  'quotas.quota',
 ];
 /** A door (a schema of the API, an option of the command line, the configuration) refuses what is longer. */
 const REFUSED_AT_A_DOOR = [
