@@ -1,14 +1,25 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Context, Next } from 'koa';
 import type { Log } from '../services/deps.ts';
 import { toApiError } from './errors.ts';
+import type { Caller } from './route.ts';
 
 const SHORT_TOKEN = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Gives every request an id, turns whatever is thrown into the error answer, and writes one line about the request. */
-export function frame(log: Log): (ctx: Context, next: Next) => Promise<void> {
+/** Refusals that tell of guessing, of a stolen key or of a flood: an operator looks for them. */
+const TOLD: ReadonlySet<number> = new Set([401, 403, 429]);
+
+/**
+ * Gives every request an id, turns whatever is thrown into the error answer, and writes one line about the request: who asked, from which
+ * network, and what came of it. Never a credential.
+ */
+export function frame(log: Log, networkOf: (request: IncomingMessage) => string): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     const startedAt = performance.now();
+    // Now: when the caller leaves, the connection's address goes with him.
+    const network = networkOf(ctx.req);
+    let code: string | undefined;
     const requestId = requestIdOf(ctx);
     ctx.set('X-Request-Id', requestId);
     ctx.set('X-Content-Type-Options', 'nosniff');
@@ -17,22 +28,32 @@ export function frame(log: Log): (ctx: Context, next: Next) => Promise<void> {
     try {
       await next();
     } catch (error) {
-      renderError(ctx, log, requestId, error);
+      code = renderError(ctx, log, requestId, error);
     }
     const durationMs = Math.round((performance.now() - startedAt) * 10) / 10;
     const route = String(ctx['_matchedRoute'] ?? '(none)');
-    const merchantId = ctx.state['caller']?.merchantId;
-    log.info({ requestId, method: ctx.method, route, status: ctx.status, durationMs, merchantId }, 'request');
+    const { method, status } = ctx;
+    const aborted = ctx.res.headersSent || !ctx.res.destroyed ? undefined : true;
+    const fields = { requestId, method, route, status, code, durationMs, network, ...whoOf(ctx.state['caller']), aborted };
+    if (TOLD.has(status)) log.warn(fields, 'request');
+    else log.info(fields, 'request');
   };
 }
 
-function renderError(ctx: Context, log: Log, requestId: string, thrown: unknown): void {
+function whoOf(caller: Caller | undefined): Record<string, string> {
+  if (!caller) return {};
+  const { merchantId, mode } = caller;
+  return caller.kind === 'key' ? { keyId: caller.keyId, merchantId, mode } : { userId: caller.userId, merchantId, mode };
+}
+
+function renderError(ctx: Context, log: Log, requestId: string, thrown: unknown): string {
   const error = toApiError(thrown);
   if (error.status >= 500) log.error({ requestId, code: error.code, err: error.cause ?? error }, 'a request failed');
   ctx.status = error.status;
   ctx.set(error.headers);
   ctx.type = 'application/json';
   ctx.body = JSON.stringify(error.toBody());
+  return error.code;
 }
 
 function requestIdOf(ctx: Context): string {

@@ -7,6 +7,7 @@ export const VERIFY_SNIPPET = `import { createHmac, timingSafeEqual } from 'node
 
 // rawBody: the bytes as they arrived, before anything parses them. headers: names in lower case.
 export function isGenuine(secret, headers, rawBody) {
+  if (!secret) throw new Error('the signing secret is empty: anybody could sign');
   const sent = headers['x-webhook-timestamp'] ?? '';
   if (!(Math.abs(Date.now() - Date.parse(sent)) <= 300_000)) return false;
   const expected = createHmac('sha256', secret).update(sent + '.').update(rawBody).digest();
