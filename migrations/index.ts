@@ -26,6 +26,7 @@ import { Migration20261122000033_operator_actions } from './Migration20261122000
 import { Migration20261122000034_key_scopes } from './Migration20261122000034_key_scopes.ts';
 import { Migration20261122000038_test_mode_apart } from './Migration20261122000038_test_mode_apart.ts';
 import { Migration20261122000039_quotas } from './Migration20261122000039_quotas.ts';
+import { Migration20261122000040_erasure } from './Migration20261122000040_erasure.ts';
 import { Migration20261122000043_decisions } from './Migration20261122000043_decisions.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
@@ -58,5 +59,6 @@ export const MIGRATIONS = [
   { name: 'Migration20261122000034_key_scopes', class: Migration20261122000034_key_scopes },
   { name: 'Migration20261122000038_test_mode_apart', class: Migration20261122000038_test_mode_apart },
   { name: 'Migration20261122000039_quotas', class: Migration20261122000039_quotas },
+  { name: 'Migration20261122000040_erasure', class: Migration20261122000040_erasure },
   { name: 'Migration20261122000043_decisions', class: Migration20261122000043_decisions },
 ];

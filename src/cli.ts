@@ -6,6 +6,7 @@ import { addAllowIpCommands } from './cli/allow-ip.ts';
 import { addArchiveCommands } from './cli/archive.ts';
 import { addAuditCommands } from './cli/audit.ts';
 import { addConfigCommands } from './cli/config.ts';
+import { addCustomerCommands } from './cli/customers.ts';
 import { addDepositCommands } from './cli/deposits.ts';
 import { addKeyCommands } from './cli/keys.ts';
 import { addMerchantCommands } from './cli/merchants.ts';
@@ -29,6 +30,7 @@ const program = quietErrors(new Command('gateway'))
 addServiceCommands(program);
 addConfigCommands(program);
 addMerchantCommands(program);
+addCustomerCommands(program);
 addQuotaCommands(program);
 addKeyCommands(program);
 addAllowIpCommands(program);

@@ -34,6 +34,8 @@ const FUNCTIONS = [
   'claim_month_end',
   'prove_month_end',
   'forget_month_ends',
+  'erased_event',
+  'partition_bound',
 ];
 
 describe('the migrated schema', () => {

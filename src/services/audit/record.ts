@@ -9,6 +9,7 @@ export type ActionName =
   | 'allow-ip.remove'
   | 'archive.detach'
   | 'customer.create'
+  | 'customer.erase'
   | 'deposit.claim'
   | 'deposit.fail'
   | 'deposit.release'
