@@ -35,7 +35,6 @@ const FUNCTIONS = [
   'prove_month_end',
   'forget_month_ends',
   'erased_event',
-  'partition_bound',
 ];
 
 describe('the migrated schema', () => {
