@@ -39,6 +39,19 @@ describe('what is served to anybody', function () {
     await fresh.stop();
   });
 
+  it('says that we come by https alone where that is our address, whatever the answer', async () => {
+    const told = async (publicUrl: string | undefined) => {
+      const named = await startTestApi(publicUrl === undefined ? {} : { publicUrl });
+      const paths = ['/docs', '/login', '/nowhere', '/api/v1/balance', '/pay/none'];
+      const answers = await Promise.all(paths.map((path) => fetch(`${named.origin}${path}`)));
+      await named.stop();
+      return [...new Set(answers.map((answer) => answer.headers.get('strict-transport-security')))];
+    };
+    expect(await told('https://pay.shop.test')).to.deep.equal(['max-age=31536000']);
+    expect(await told('http://pay.shop.test')).to.deep.equal([null]);
+    expect(await told(undefined)).to.deep.equal([null]);
+  });
+
   it('counts against the limit of the address, also where it was kept', async () => {
     const statuses: number[] = [];
     for (let times = 0; times < 5; times += 1)
