@@ -146,7 +146,7 @@ export function settingsOf(config: Config): ServiceSettings {
     stuckAfterMs: config.stuckAfterMs,
     webhookMaxAttempts: config.webhooks.maxAttempts,
     webhookRetentionMs: config.webhooks.retentionMs,
-    webhookTarget: { allowedCidrs: config.webhooks.allowedCidrs, allowHttp: config.webhooks.allowHttp, caPem: config.webhooks.caPem },
+    webhookTarget: config.webhooks.target,
     blockIntervalMs: BLOCK_INTERVAL_MS,
     headMovesWithinMs: config.production ? HEAD_MOVES_WITHIN_MS : undefined,
     payments: {

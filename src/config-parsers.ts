@@ -20,6 +20,14 @@ export function wholeNumber(min: number, max: number): Parser<number> {
   });
 }
 
+/** A comma-separated list of TCP ports. */
+export const ports: Parser<readonly number[]> = parser((text) =>
+  items(text, MAX_LIST_ITEMS).map((item) => {
+    const port = /^[1-9]\d{0,4}$/.test(item) ? Number.parseInt(item, 10) : 0;
+    return port >= 1 && port <= 65535 ? port : complain('must be a comma-separated list of ports from 1 to 65535');
+  }),
+);
+
 /** A decimal such as 5.00 as base units of the given decimals; between min and max, both decimal texts. */
 export function decimal(decimals: number, min: string, max: string): Parser<bigint> {
   const sentence = `must be a decimal number from ${min} to ${max} with at most ${decimals} decimals, such as ${min}`;

@@ -87,6 +87,20 @@ export const MONEY_VARIABLES = {
     example: '10.1.2.0/24',
     about: 'Exception: private networks that webhooks may reach. Every merchant can then make this service call them.',
   }),
+  WEBHOOK_DENIED_CIDRS: variable({
+    group: 'webhooks',
+    parser: parse.cidrs,
+    example: '203.0.113.10,2001:db8:5::/48',
+    about:
+      'Networks that no webhook may reach, also where WEBHOOK_ALLOWED_CIDRS opens them: name the public addresses of your own machines.',
+  }),
+  WEBHOOK_ALLOWED_PORTS: variable({
+    group: 'webhooks',
+    parser: parse.ports,
+    example: '88,465',
+    about:
+      'Exception: ports of receivers beside 80, 443 and those from 1024 up. In networks that WEBHOOK_ALLOWED_CIDRS opens every port is open.',
+  }),
   WEBHOOK_ALLOW_HTTP: variable({
     group: 'webhooks',
     parser: parse.flag,

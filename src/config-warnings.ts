@@ -15,6 +15,8 @@ export function warningsOf(values: Values, env: Environment): string[] {
   const warnings: string[] = [];
   if (values.WEBHOOK_ALLOWED_CIDRS)
     warnings.push(`WEBHOOK_ALLOWED_CIDRS opens ${values.WEBHOOK_ALLOWED_CIDRS.join(', ')} to webhooks of every merchant.`);
+  if (values.WEBHOOK_ALLOWED_PORTS)
+    warnings.push(`WEBHOOK_ALLOWED_PORTS opens port ${values.WEBHOOK_ALLOWED_PORTS.join(', ')} of every public host to webhooks.`);
   if (values.WEBHOOK_ALLOW_HTTP) warnings.push('WEBHOOK_ALLOW_HTTP lets webhooks travel unencrypted.');
   if (values.WEBHOOK_CA_FILE) warnings.push(`WEBHOOK_CA_FILE trusts the authorities in ${values.WEBHOOK_CA_FILE.path} for webhooks.`);
   warnings.push(...(values.TRUSTED_PROXIES ?? []).flatMap(wideProxies));

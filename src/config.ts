@@ -144,10 +144,12 @@ function assemble(values: Values, warnings: readonly string[]) {
     webhooks: {
       maxAttempts: values.WEBHOOK_MAX_ATTEMPTS,
       retentionMs: values.WEBHOOK_RETENTION,
-      allowedCidrs: values.WEBHOOK_ALLOWED_CIDRS ?? [],
-      allowHttp: values.WEBHOOK_ALLOW_HTTP,
-      /** PEM text of additional authorities. */
-      caPem: values.WEBHOOK_CA_FILE?.pem,
+      target: {
+        ...{ allowedCidrs: values.WEBHOOK_ALLOWED_CIDRS ?? [], deniedCidrs: values.WEBHOOK_DENIED_CIDRS ?? [] },
+        ...{ allowedPorts: values.WEBHOOK_ALLOWED_PORTS ?? [], allowHttp: values.WEBHOOK_ALLOW_HTTP },
+        /** PEM text of additional authorities. */
+        caPem: values.WEBHOOK_CA_FILE?.pem,
+      },
     },
     sessions: { idleMs: values.SESSION_IDLE, maxMs: values.SESSION_MAX },
     limits: limitsOf(values),

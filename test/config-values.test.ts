@@ -245,16 +245,21 @@ const ROWS: Record<VariableName, Row> = {
   PRICE_MAX_AGE: { good: [['1h', (c) => c.prices.maxAgeMs, 3_600_000]], bad: ['1s', '8d', '3600'] },
   WEBHOOK_RETENTION: { good: [['30d', (c) => c.webhooks.retentionMs, 30 * 86_400_000]], bad: ['6d', '3651d', '90', ...NUMBERS_BAD] },
   WEBHOOK_MAX_ATTEMPTS: { good: [['6', (c) => c.webhooks.maxAttempts, 6]], bad: ['0', '7', ...NUMBERS_BAD] },
-  WEBHOOK_ALLOWED_CIDRS: { good: [['127.0.0.1', (c) => c.webhooks.allowedCidrs, ['127.0.0.1']]], bad: CIDRS_BAD },
+  WEBHOOK_ALLOWED_CIDRS: { good: [['127.0.0.1', (c) => c.webhooks.target.allowedCidrs, ['127.0.0.1']]], bad: CIDRS_BAD },
+  WEBHOOK_DENIED_CIDRS: { good: [['203.0.113.10', (c) => c.webhooks.target.deniedCidrs, ['203.0.113.10']]], bad: CIDRS_BAD },
+  WEBHOOK_ALLOWED_PORTS: {
+    good: [['88, 465', (c) => c.webhooks.target.allowedPorts, [88, 465]]],
+    bad: ['0', '65536', '80-90', 'http', '1,,2'],
+  },
   WEBHOOK_ALLOW_HTTP: {
     good: [
-      ['true', (c) => c.webhooks.allowHttp, true],
-      ['0', (c) => c.webhooks.allowHttp, false],
+      ['true', (c) => c.webhooks.target.allowHttp, true],
+      ['0', (c) => c.webhooks.target.allowHttp, false],
     ],
     bad: ['yes', 'TRUE', '2'],
   },
   WEBHOOK_CA_FILE: {
-    good: [[pem, (c) => c.webhooks.caPem, '-----BEGIN CERTIFICATE-----\n']],
+    good: [[pem, (c) => c.webhooks.target.caPem, '-----BEGIN CERTIFICATE-----\n']],
     bad: [notPem, join(folder, 'absent'), folder],
   },
   RATE_LIMIT_PER_SECOND: { good: [['50', (c) => c.limits.requestsPerSecond, 50]], bad: ['0', '100001', ...NUMBERS_BAD] },

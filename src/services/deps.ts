@@ -67,7 +67,13 @@ export type ServiceSettings = {
   readonly webhookMaxAttempts: number;
   /** For how long finished deliveries are kept. */
   readonly webhookRetentionMs: number;
-  readonly webhookTarget: { readonly allowedCidrs: readonly string[]; readonly allowHttp: boolean; readonly caPem?: string | undefined };
+  readonly webhookTarget: {
+    readonly allowedCidrs: readonly string[];
+    readonly allowHttp: boolean;
+    readonly deniedCidrs?: readonly string[] | undefined;
+    readonly allowedPorts?: readonly number[] | undefined;
+    readonly caPem?: string | undefined;
+  };
   /** Blocks are expected this often, by network; only pauses between looks depend on it. */
   readonly blockIntervalMs: Readonly<Record<Network, number>>;
   /** A followed chain without a new block for so long stands; undefined where a chain may rest, as one for development does. */

@@ -195,12 +195,9 @@ export async function checkUrl(deps: EndpointDeps, text: string, field = 'url'):
   const policy = deps.settings.webhookTarget;
   const lookup = deps.lookup ?? createLookup({ useSystem: policy.allowedCidrs.length > 0 });
   try {
-    const rule = {
-      allowedCidrs: policy.allowedCidrs,
-      allowHttp: policy.allowHttp,
-      ...(policy.caPem === undefined ? {} : { caPem: policy.caPem }),
-    };
-    const { url } = await beforehand(deps, () => checkTargetForSave({ lookup }, text, rule));
+    const { caPem, ...rule } = policy;
+    const whole = { ...rule, ...(caPem === undefined ? {} : { caPem }) };
+    const { url } = await beforehand(deps, () => checkTargetForSave({ lookup }, text, whole));
     // Percent-encoding makes some URLs longer than what was typed.
     if (url.href.length > WEBHOOK_LIMITS.urlCharacters) throw new Refusal('INVALID', 'The URL is too long.', field);
     return url.href;

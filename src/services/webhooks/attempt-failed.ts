@@ -22,14 +22,20 @@ export function describeNetworkError(fallback: AttemptErrorCode, error: unknown)
   if (known) return new AttemptFailed(known[0], known[1]);
   if (code.startsWith('HPE_')) return new AttemptFailed('PROTOCOL', 'the answer is not valid HTTP');
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return new AttemptFailed('TLS', 'TLS handshake failed');
-  const label = /^[A-Z0-9_]{1,40}$/.test(code) ? ` (${code})` : '';
+  const label = fallback !== 'CONNECT' && /^[A-Z0-9_]{1,40}$/.test(code) ? ` (${code})` : '';
   return new AttemptFailed(fallback, `${FALLBACK_MESSAGE[fallback]}${label}`);
 }
+
+/**
+ * Whether a port is closed, filtered or without a route: its owner sees that on his own machine, and a stranger, for whom we would be a scanner,
+ * is not told. What a certificate lacks is told, because an owner cannot see it otherwise and anybody may look at it.
+ */
+export const NO_CONNECTION = 'no connection to the receiver';
 
 const FALLBACK_MESSAGE: Readonly<Record<AttemptErrorCode, string>> = {
   TARGET_REFUSED: 'target refused',
   DNS: 'host name lookup failed',
-  CONNECT: 'connection failed',
+  CONNECT: NO_CONNECTION,
   TLS: 'certificate not trusted',
   TIMEOUT: 'no answer in time',
   RESET: 'connection lost before an answer',
@@ -39,10 +45,6 @@ const FALLBACK_MESSAGE: Readonly<Record<AttemptErrorCode, string>> = {
 const KNOWN: Readonly<Record<string, readonly [AttemptErrorCode, string]>> = {
   ENOTFOUND: ['DNS', 'host name does not resolve'],
   ENODATA: ['DNS', 'host name does not resolve'],
-  ECONNREFUSED: ['CONNECT', 'connection refused'],
-  EHOSTUNREACH: ['CONNECT', 'host not reachable'],
-  ENETUNREACH: ['CONNECT', 'host not reachable'],
-  ETIMEDOUT: ['CONNECT', 'connection timed out'],
   ECONNRESET: ['RESET', 'connection closed before an answer'],
   EPIPE: ['RESET', 'connection closed before an answer'],
   HPE_HEADER_OVERFLOW: ['PROTOCOL', 'the answer has more than 16 KiB of headers'],

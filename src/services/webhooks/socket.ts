@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import net, { type Socket } from 'node:net';
 import tls, { type SecureContext, type TLSSocket } from 'node:tls';
 import { parseIp } from '../../domain/ip-address.ts';
-import { AttemptFailed, describeNetworkError } from './attempt-failed.ts';
+import { AttemptFailed, describeNetworkError, NO_CONNECTION } from './attempt-failed.ts';
 import type { Target } from './target.ts';
 
 export type OpenSocket = {
@@ -88,8 +88,7 @@ function settle(socket: Socket, event: string, code: 'CONNECT' | 'TLS', signal: 
     const onClose = () => finish(() => reject(new AttemptFailed(code, 'connection closed before an answer')));
     const onEvent = () => finish(resolve);
     const onAbort = () => abandon(signal.reason);
-    const timer =
-      waitMs === undefined ? undefined : setTimeout(() => abandon(new AttemptFailed('CONNECT', 'connection timed out')), waitMs);
+    const timer = waitMs === undefined ? undefined : setTimeout(() => abandon(new AttemptFailed('CONNECT', NO_CONNECTION)), waitMs);
     const abandon = (reason: unknown) => {
       finish(() => reject(reason));
       socket.destroy();

@@ -7,6 +7,10 @@ export type TargetPolicy = {
   /** Blocks that are allowed although they are not public. One that cannot be parsed opens nothing. */
   readonly allowedCidrs: readonly string[];
   readonly allowHttp: boolean;
+  /** Blocks that are refused although they are public: our own addresses. They win over `allowedCidrs`. */
+  readonly deniedCidrs?: readonly string[] | undefined;
+  /** Ports below 1024 that are allowed beside 80 and 443. */
+  readonly allowedPorts?: readonly number[] | undefined;
   /** PEM of an additional certificate authority for receivers. */
   readonly caPem?: string;
 };
@@ -44,13 +48,17 @@ export function parseTarget(text: string, policy: TargetPolicy): Target {
   if (url.protocol !== 'https:' && !policy.allowHttp) refuse('The URL must start with https://.');
   if (url.port === '0') refuse('The URL must not have port 0.');
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const port = Number.parseInt(url.port, 10) || (url.protocol === 'https:' ? 443 : 80);
   const isLiteral = parseIp(host) !== undefined;
   if (isLiteral) {
     if (!isAllowedAddress(host, policy)) refuse('The URL points to an address that is not public.');
+    checkPort(port, [host], policy);
   } else {
     checkName(host, policy);
+    // With a block opened, a name may lead into it, where every port is what the operator means by it.
+    if (policy.allowedCidrs.length === 0) checkPort(port, [], policy);
   }
-  return { url, host, port: Number.parseInt(url.port, 10) || (url.protocol === 'https:' ? 443 : 80), isLiteral };
+  return { url, host, port, isLiteral };
 }
 
 /**
@@ -70,6 +78,7 @@ export async function resolveTarget(
   if (!answers.every((answer) => isAllowedAddress(answer, policy))) {
     refuse('The host name resolves to an address that is not public.');
   }
+  checkPort(target.port, answers, policy);
   const isIpv6 = (answer: string): boolean => answer.includes(':');
   const different = [...new Set(answers)];
   return [...different.filter((answer) => !isIpv6(answer)), ...different.filter(isIpv6)].slice(0, WEBHOOK_LIMITS.connectAddresses);
@@ -106,14 +115,27 @@ export async function checkTargetForSave(
 
 /** True when the policy lets a socket go to this address. Text that is no address is never allowed. */
 export function isAllowedAddress(address: string, policy: TargetPolicy): boolean {
-  if (isPublicAddress(address)) return true;
+  if (isIn(policy.deniedCidrs ?? [], address)) return false;
+  return isPublicAddress(address) || isIn(policy.allowedCidrs, address);
+}
+
+function isIn(cidrs: readonly string[], address: string): boolean {
   const ip = parseIp(address);
   if (!ip) return false;
-  return policy.allowedCidrs.some((text) => {
+  return cidrs.some((text) => {
     const cidr = parseCidr(text);
     return cidr !== undefined && cidrContains(cidr, ip);
   });
 }
+
+/** Below 1024 are the ports of mail, file and login servers, which are no merchant's receiver. Not asked of addresses that were opened. */
+function checkPort(port: number, addresses: readonly string[], policy: TargetPolicy): void {
+  if (port === 80 || port === 443 || port >= FIRST_FREE_PORT || policy.allowedPorts?.includes(port)) return;
+  if (addresses.length > 0 && addresses.every((address) => isIn(policy.allowedCidrs, address))) return;
+  refuse(`The URL must use port 80, 443, or one from ${FIRST_FREE_PORT} up.`);
+}
+
+const FIRST_FREE_PORT = 1024;
 
 /** Names that only mean something inside of a machine or network: RFC 6761, RFC 8375, ICANN's never-delegated ones. */
 const INSIDE_SUFFIXES = ['localhost', 'localdomain', 'local', 'internal', 'intranet', 'private', 'corp', 'home', 'lan', 'home.arpa'];

@@ -95,7 +95,7 @@ describe('the literal check', () => {
     expect(parseTarget('https://münchen.example/x', closed).host).to.equal('xn--mnchen-3ya.example');
     expect(parseTarget('https://my_shop.example/x@y:z', closed).host).to.equal('my_shop.example');
     expect(parseTarget('https://8.8.8.8/', closed)).to.include({ host: '8.8.8.8', isLiteral: true });
-    expect(parseTarget('https://[2606:4700:4700::1111]:444/', closed)).to.include({ host: '2606:4700:4700::1111', port: 444 });
+    expect(parseTarget('https://[2606:4700:4700::1111]:8444/', closed)).to.include({ host: '2606:4700:4700::1111', port: 8444 });
     expect(parseTarget('http://shop.example/', http).port).to.equal(80);
   });
 
@@ -117,6 +117,35 @@ describe('the literal check', () => {
     await refusal(() =>
       resolveTarget({ lookup: answering('127.0.0.1', '10.1.0.1') }, parseTarget('http://receiver/', policy), policy, never),
     );
+  });
+});
+
+describe('the rule of ports and of our own addresses', () => {
+  it('takes 80, 443 and what is free to use, and of the others only those that the operator named', async () => {
+    for (const port of [443, 80, 1024, 8443, 65535]) parseTarget(`https://shop.example:${port}/`, closed);
+    for (const port of [1, 22, 25, 445, 465, 993, 1023]) {
+      await refusal(() => parseTarget(`https://shop.example:${port}/`, closed));
+      await refusal(() => parseTarget(`https://93.184.215.14:${port}/`, closed));
+      parseTarget(`https://shop.example:${port}/`, { ...closed, allowedPorts: [port] });
+    }
+  });
+
+  it('asks for no port in a network that was opened, and asks it of every public address beside it', async () => {
+    const policy: TargetPolicy = { allowedCidrs: ['10.1.0.0/16'], allowHttp: true };
+    parseTarget('http://10.1.2.3:25/', policy);
+    const target = parseTarget('http://receiver:25/', policy);
+    expect(await resolveTarget({ lookup: answering('10.1.2.3') }, target, policy, never)).to.deep.equal(['10.1.2.3']);
+    await refusal(() => resolveTarget({ lookup: answering('93.184.215.14') }, target, policy, never));
+    await refusal(() => parseTarget('http://93.184.215.14:25/', policy));
+  });
+
+  it('refuses our own public addresses, for literals and for names, also where they were opened', async () => {
+    const policy: TargetPolicy = { ...closed, allowedCidrs: ['93.184.0.0/16'], deniedCidrs: ['93.184.215.14', '2606:2800::/32'] };
+    for (const url of ['https://93.184.215.14/', 'https://1572394766/', 'https://[2606:2800::1]/'])
+      await refusal(() => parseTarget(url, policy));
+    parseTarget('https://93.184.215.15/', policy);
+    const named = parseTarget('https://shop.example/', policy);
+    await refusal(() => resolveTarget({ lookup: answering('93.184.215.15', '93.184.215.14') }, named, policy, never));
   });
 });
 

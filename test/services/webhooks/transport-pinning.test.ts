@@ -59,7 +59,7 @@ describe('the name of a target', () => {
     expect(outcome).to.include({ kind: 'response', status: 200 });
     expect(receiver.requests).to.have.length(1);
     const refused = await post(receiver.url, { lookup: async () => ['127.0.0.9', '127.0.0.8'] });
-    expect(errorOf(refused)).to.equal('CONNECT: connection refused');
+    expect(errorOf(refused)).to.equal('CONNECT: no connection to the receiver');
     await receiver.stop();
   });
 

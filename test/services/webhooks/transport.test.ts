@@ -178,7 +178,7 @@ describe('sending an attempt', () => {
       const receiver = await startWith(behaviour);
       expect(errorOf(await post(receiver.url)), JSON.stringify(behaviour)).to.equal(message);
     }
-    expect(errorOf(await post(`http://127.0.0.1:${await closedPort()}/`))).to.equal('CONNECT: connection refused');
+    expect(errorOf(await post(`http://127.0.0.1:${await closedPort()}/`))).to.equal('CONNECT: no connection to the receiver');
     const missing: Lookup = async () => Promise.reject(Object.assign(new Error('queryA ENOTFOUND ns.internal'), { code: 'ENOTFOUND' }));
     expect(errorOf(await post('https://shop.example/', { lookup: missing }))).to.equal('DNS: host name does not resolve');
     const broken: Lookup = async () => Promise.reject(Object.assign(new Error('queryA 10.0.0.2'), { code: 'ESERVFAIL' }));
