@@ -73,8 +73,9 @@ describe('test traffic', function () {
     const [own, foreign] = [await subscribe(busy, 'live'), await subscribe(other, 'live')];
     const quietMs = await slowest([own, foreign]);
     await Promise.all(Array.from({ length: 5 }, () => drill.announce(BACKLOG / 5)));
-    // A second or two of one core's work; without an order of their own they waited for all of the drill.
-    expect(await slowest([own, foreign])).to.be.below(Math.max(3_000, 10 * quietMs));
+    // Without an order of their own they waited for all of the drill. On a busy machine both take long, and the order alone is left to see.
+    const onTime = (await slowest([own, foreign])) < Math.max(3_000, 10 * quietMs);
+    expect(onTime || drill.receiver.requests.length < BACKLOG).to.equal(true);
     await drill.receiver.waitFor(BACKLOG, 150_000);
   });
 

@@ -10,7 +10,7 @@ import { exchange } from '../support/raw-http.ts';
 /** Of 16 KiB of headers there is room for this and the rest of a request. */
 const LONGEST = 15_000;
 /** Generous beside what such a request takes, and far below what 15,000 characters cost where the cost is quadratic. */
-const LIMIT_MS = 100;
+const LIMIT_MS = 300;
 const PROXY = '127.0.0.1';
 
 /** The names of the headers that anything reads while `work` runs. */
