@@ -42,12 +42,11 @@ export async function resealSecrets(deps: Deps): Promise<Resealed> {
 }
 
 /** How many rows hold something that is not sealed under the present key. Reads the tables as a whole. */
-export async function countLeft({ orm, secretBox }: Pick<Deps, 'orm' | 'secretBox'>): Promise<number> {
+export async function countLeft(deps: Pick<Deps, 'orm' | 'secretBox'>): Promise<number> {
   let left = 0;
   for (const table of TABLES) {
-    const [row] = await orm.em
-      .fork()
-      .execute<{ n: number }[]>(`select count(*)::int as n from ${table.table} where ${leftIn(table)}`, markParams(table, secretBox.mark));
+    const count = `select count(*)::int as n from ${table.table} where ${leftIn(table)}`;
+    const [row] = await deps.orm.em.fork().execute<{ n: number }[]>(count, markParams(table, deps.secretBox.mark));
     left += row?.n ?? 0;
   }
   return left;

@@ -7,7 +7,7 @@ import { startTestApi, type TestApi } from '../support/gateway.ts';
 import { post, rows } from '../support/once.ts';
 
 /** Counted by every request, whatever comes of it. */
-const BESIDE_EFFECTS = ['rate_limits', 'sessions'];
+const BESIDE_EFFECTS = ['rate_limits', 'sessions', 'api_keys'];
 
 /** Something for each POST route to do. A route that is not here fails the test: every effect has to be looked at. */
 const SAMPLES: Readonly<Record<string, (api: TestApi) => Promise<{ path?: string; body?: unknown }>>> = {
@@ -93,6 +93,7 @@ describe('the effect of a POST with an Idempotency-Key', function () {
 /** What would leave the transaction around a use case, and the files that may: they read, or belong to no request. */
 const WAYS_OUT = /(?<!deps\.orm\.em\s*)\.fork\(|\.getConnection\(|\.begin\(/g;
 const MAY: Readonly<Record<string, string>> = {
+  'access/key-use.ts': 'notes that a key was used, after the request',
   'access/login.ts': 'routes of their own, which take no key',
   'access/sessions.ts': 'the owner of a session, before any use case',
   'access/rate-limit.ts': 'counts a request, before any use case',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rescan } from '../../src/services/chain/rescan.ts';
-import { failDeposit } from '../../src/services/deposits/operator.ts';
+import { decideToFail } from '../../src/services/deposits/operator.ts';
 import { type Contract, USDT_UNIT } from '../support/chain.ts';
 import { testContracts } from '../support/chain-contracts.ts';
 import { eventually } from '../support/eventually.ts';
@@ -122,7 +122,7 @@ describe('an amount that the first read showed wrongly', function () {
       it('is put right while it is held for an operator', async () => {
         const { address } = await misread();
         const { id } = await rowOf(address);
-        await failDeposit(live.deps, { depositId: String(id), by: 'Ann', reason: 'a sanctioned sender' });
+        await decideToFail(live.deps, { depositId: String(id), by: 'Ann', reason: 'a sanctioned sender' });
         live.proxy.fault = undefined;
         await live.finish();
         expect(await rowOf(address)).to.include({ amount_units: '40', status: 'failed' });
