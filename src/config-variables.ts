@@ -71,7 +71,15 @@ export const VARIABLES = {
     parser: parse.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     default: 'info',
     example: 'info',
-    about: 'Lowest level that is logged (JSON lines on stderr).',
+    about: 'Lowest level that is logged, on stderr.',
+  }),
+  LOG_FORMAT: variable({
+    group: 'service',
+    parser: parse.oneOf('auto', 'json', 'pretty'),
+    default: 'auto',
+    example: 'json',
+    about:
+      'json: one JSON object a line. pretty: one line for a person. auto: pretty where stderr is a terminal. NO_COLOR takes the colours away.',
   }),
   STUCK_AFTER: variable({
     group: 'service',

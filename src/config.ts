@@ -101,6 +101,7 @@ function assemble(values: Values, warnings: readonly string[]) {
     /** Absolute path. */
     dataDir,
     logLevel: values.LOG_LEVEL,
+    logFormat: values.LOG_FORMAT,
     stuckAfterMs: values.STUCK_AFTER,
     /** Sentences for the log at the start: every exception from the safe defaults, every variable that looks misspelt. */
     warnings,

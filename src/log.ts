@@ -1,11 +1,15 @@
 import type { Bindings, DestinationStream, Logger } from 'pino';
 import pino from 'pino';
+import { prettyLine } from './log-pretty.ts';
+import { harmlessJson } from './terminal.ts';
 
 export type { Logger } from 'pino';
 
 export type LogOptions = {
   readonly level: string;
-  /** Where the JSON lines go; stderr when absent, because stdout belongs to the command's own answer. */
+  /** `auto`, which holds when it is absent: lines for a person where stderr is a terminal, JSON elsewhere. */
+  readonly format?: 'auto' | 'json' | 'pretty';
+  /** Where the lines go; stderr when absent, because stdout belongs to the command's own answer. */
   readonly destination?: DestinationStream;
 };
 
@@ -27,7 +31,7 @@ const CUT_EDGE = 200;
 const MAX_NAME = 100;
 
 /**
- * The root logger: JSON lines with a level name, an ISO time and a `component` (by {@link componentLogger}).
+ * The root logger: JSON lines with a level name, an ISO time and a `component` (by {@link componentLogger}), or the same for a person.
  * Members with a secret's name are hidden at every depth, and so are tokens and passwords inside messages and errors.
  */
 export function createLogger(options: LogOptions): Logger {
@@ -48,7 +52,7 @@ export function createLogger(options: LogOptions): Logger {
       // Errors are turned into plain members by redact() above; the default would print their own members unseen.
       serializers: { err: (value: unknown) => value },
     },
-    options.destination ?? pino.destination({ dest: 2, sync: true }),
+    destinationOf(options),
   );
   // pino forgets formatters.bindings in children; children inherit this method instead.
   const plainChild = root.child;
@@ -56,6 +60,15 @@ export function createLogger(options: LogOptions): Logger {
     return plainChild.call(this, redactMembers(bindings, 0), ...rest);
   } as typeof root.child;
   return root;
+}
+
+/** Both forms are made of the line that pino wrote, which is redacted by then. NO_COLOR and FORCE_COLOR are heard by Node's own stream. */
+function destinationOf({ format = 'auto', destination }: LogOptions): DestinationStream {
+  const to = destination ?? pino.destination({ dest: 2, sync: true });
+  const isTerminal = destination === undefined && process.stderr.isTTY === true;
+  if (format === 'json' || (format === 'auto' && !isTerminal)) return { write: (line) => to.write(harmlessJson(line)) };
+  const colour = isTerminal && process.stderr.hasColors();
+  return { write: (line) => to.write(prettyLine(line, { colour })) };
 }
 
 /** A child whose every line names the part of the system it comes from. */

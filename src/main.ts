@@ -27,7 +27,7 @@ const IDENTITY_WITHIN_MS = 10_000;
  */
 export async function startGateway(input: { env: NodeJS.ProcessEnv; role: Role; json: boolean }): Promise<void> {
   const config = loadConfig(input.env, { role: input.role satisfies ConfigRole });
-  const log = createLogger({ level: config.logLevel });
+  const log = createLogger({ level: config.logLevel, format: config.logFormat });
   const shutdown = createShutdown({ log });
   try {
     const started = await startRole(config, input.role, log, shutdown);

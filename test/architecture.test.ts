@@ -46,7 +46,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'src/sdk/': { values: [], types: ['src/domain/events.ts'], packages: ['node:'] },
   'src/config': { values: ['src/config', 'src/domain/', 'src/chain/addresses.ts', 'src/db/tls.ts'] },
   'src/errors.ts': { values: [], packages: [] },
-  'src/log.ts': { values: [] },
+  'src/log': { values: ['src/log', 'src/terminal.ts'] },
   'src/metrics.ts': { values: [] },
   'src/secret-box.ts': { values: [] },
   'src/shutdown.ts': { values: [] },

@@ -89,6 +89,7 @@ const ROWS: Record<VariableName, Row> = {
   },
   DATA_DIR: { good: [['/tmp/x/../y', (c) => c.dataDir, '/tmp/y']], bad: ['x'.repeat(4097)] },
   LOG_LEVEL: { good: [['debug', (c) => c.logLevel, 'debug']], bad: ['INFO', 'verbose', '30'] },
+  LOG_FORMAT: { good: [['pretty', (c) => c.logFormat, 'pretty']], bad: ['JSON', 'text', 'true'] },
   STUCK_AFTER: {
     good: [
       ['90s', (c) => c.stuckAfterMs, 90_000],

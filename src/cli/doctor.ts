@@ -23,7 +23,7 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Check[]> {
     if (!(error instanceof ConfigError)) throw error;
     return [bad('config', error.problems.join(' '), error.nextAction)];
   }
-  const log = createLogger({ level: env['LOG_LEVEL'] ? config.logLevel : 'silent' });
+  const log = createLogger({ level: env['LOG_LEVEL'] ? config.logLevel : 'silent', format: config.logFormat });
   const run = readRun(config.dataDir);
   const parts = await Promise.all([
     guarded('data_dir', async () => [await checkDataDir(config)]),

@@ -36,7 +36,7 @@ const POLL_MS = 200;
 /** The configuration and a logger that only warns, unless LOG_LEVEL is set: a command speaks for itself. */
 export function commandConfig(role: ConfigRole): { config: Config; log: Logger } {
   const config = loadConfig(process.env, { role });
-  return { config, log: createLogger({ level: process.env['LOG_LEVEL'] ? config.logLevel : 'warn' }) };
+  return { config, log: createLogger({ level: process.env['LOG_LEVEL'] ? config.logLevel : 'warn', format: config.logFormat }) };
 }
 
 /**

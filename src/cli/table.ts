@@ -1,3 +1,5 @@
+import { harmless } from '../terminal.ts';
+
 /** A table for a person: columns as wide as their content, no lines. `none` is what an empty one says. */
 export function table(header: readonly string[], rows: readonly (readonly unknown[])[], none: string): string {
   if (rows.length === 0) return none;
@@ -31,10 +33,8 @@ export function wrapped(line: string, indent = ''): string[] {
 /** A terminal's usual width. */
 const WIDTH = 100;
 
-/** Text of others must not move the cursor or colour the terminal. */
+/** A value for a person: no text of others moves the cursor or colours the terminal. */
 export function plain(value: unknown): string {
   if (value === null || value === undefined) return '–';
-  const text = value instanceof Date ? `${value.toISOString().slice(0, 19)}Z` : String(value);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '·');
+  return harmless(value instanceof Date ? `${value.toISOString().slice(0, 19)}Z` : String(value));
 }

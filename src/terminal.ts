@@ -1,0 +1,19 @@
+/** Controls, line separators, and formatting characters that reorder, hide or fake text. The joiners stay: scripts and emoji need them. */
+const ACTIVE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** The same beyond what JSON escapes by itself, which is everything below a space. */
+const ACTIVE_IN_JSON = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Text of others for one line of a terminal: what could move the cursor, colour, end the line or reorder it becomes a dot. */
+export function harmless(text: string): string {
+  return text.replace(ACTIVE, '·');
+}
+
+/** One line of JSON for the same terminal: the same data when it is parsed. */
+export function harmlessJson(json: string): string {
+  return json.replace(ACTIVE_IN_JSON, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
