@@ -48,7 +48,7 @@ export async function listenForWebhooks(options: ListenOptions): Promise<void> {
   process.stdout.write(
     options.json
       ? `${JSON.stringify({ listening: true, url, pid: process.pid })}\n`
-      : `Listening on ${url}${options.secret ? '' : ' (without --secret nothing is verified)'}. Ctrl-C ends it.\n`,
+      : `Listening on ${url}${options.secret ? '' : ' (without WEBHOOK_SECRET nothing is verified)'}. Ctrl-C ends it.\n`,
   );
   await new Promise<void>((resolve) => {
     process.once('SIGINT', resolve);

@@ -1,11 +1,14 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { UsageError } from '../errors.ts';
 import { duration, oneOf, text, wholeNumber } from './arguments.ts';
 import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
+import { readSecret } from './stdin.ts';
 import { table } from './table.ts';
 
 const MAX_LISTED = 1_000;
 const MAX_DELAY_MS = 10 * 60_000;
+const ASKED = { name: 'signing secret', maxBytes: 1_024, nextAction: 'Give it on one line, as it was shown' } as const;
 const SECRET = /^whsec_[A-Za-z0-9+/_=-]{24,200}$/;
 
 /** `webhook`. */
@@ -19,7 +22,7 @@ export function addWebhookCommands(program: Command): void {
   acting(leaf(webhook, 'resend <delivery-id>', 'sends a finished delivery once more')).action(answering(resend));
   leaf(webhook, 'listen', 'a receiver for development: prints each webhook and whether its signature is right')
     .option('--port <port>', 'port on 127.0.0.1, 0 for a free one', wholeNumber(0, 65_535), 8_090)
-    .option('--secret <secret>', "the endpoint's signing secret (whsec_…)", secret)
+    .option('--secret-stdin', "read the endpoint's signing secret (whsec_…) on stdin instead of from WEBHOOK_SECRET")
     .option('--status <code>', 'answer with this status', wholeNumber(200, 599), 200)
     .option('--delay <duration>', 'wait before answering', duration(MAX_DELAY_MS, '10m'), 0)
     .option('--reset', 'break the connection instead of answering')
@@ -54,7 +57,7 @@ async function resend({ args, options }: { args: readonly string[]; options: Act
 
 type Listen = {
   readonly port: number;
-  readonly secret?: string;
+  readonly secretStdin?: true;
   readonly status: number;
   readonly delay: number;
   readonly reset?: true;
@@ -62,13 +65,18 @@ type Listen = {
 };
 
 async function listen({ options }: { options: Listen }) {
+  const { port, secretStdin, status, delay, reset, json } = options;
+  const secret = secretIn(secretStdin ? await readSecret(ASKED) : process.env['WEBHOOK_SECRET']);
+  if (secretStdin && secret === undefined) throw new UsageError('There is no secret on stdin');
   const { listenForWebhooks } = await import('./listen.ts');
-  const { port, secret: signing, status, delay, reset, json } = options;
-  await listenForWebhooks({ port, secret: signing, status, delayMs: delay, reset: reset === true, json: json === true });
+  await listenForWebhooks({ port, secret, status, delayMs: delay, reset: reset === true, json: json === true });
   return undefined;
 }
 
-function secret(given: string): string {
-  if (!SECRET.test(given)) throw new InvalidArgumentError('It must be the whole secret as it was shown, whsec_ included.');
-  return given;
+/** Never an argument: those stand in the process list and in the shell's history. An empty one is none. */
+function secretIn(given: string | undefined): string | undefined {
+  const secret = given?.trim() || undefined;
+  if (secret !== undefined && !SECRET.test(secret))
+    throw new UsageError('The signing secret must be the whole one as it was shown, whsec_ included');
+  return secret;
 }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -197,10 +198,9 @@ describe('command line: webhook listen', function () {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
   it('verifies each request, answers as told and ends with 0', async () => {
-    const listener = await running(
-      ['webhook', 'listen', '--port', '0', '--secret', secret, '--status', '503', '--delay', '1s', '--json'],
-      {},
-    );
+    const listener = await running(['webhook', 'listen', '--port', '0', '--status', '503', '--delay', '1s', '--json'], {
+      WEBHOOK_SECRET: secret,
+    });
     const url = String(listener.ready['url']);
     const event = signTestEvent({ secret, event: 'deposit.completed', data: { id: '1' } });
     const begin = performance.now();
@@ -216,6 +216,22 @@ describe('command line: webhook listen', function () {
     expect(seen.map(({ verified }) => verified)).to.deep.equal([true, false, false]);
     expect(seen[0]?.event).to.equal('deposit.completed');
     expect(await listener.stop()).to.equal(0);
+  });
+
+  it('reads the secret on stdin, shows it nowhere, and refuses half of one', async () => {
+    const listener = await running(['webhook', 'listen', '--port', '0', '--secret-stdin', '--json'], {}, `${secret}\n`);
+    const event = signTestEvent({ secret, event: 'deposit.completed', data: { id: '1' } });
+    await fetch(String(listener.ready['url']), { method: 'POST', headers: event.headers, body: event.rawBody });
+    expect(await eventually('a line', () => listener.stderr().includes('"verified":true'))).to.equal(true);
+    const commandLine = await readFile(`/proc/${String(listener.ready['pid'])}/cmdline`, 'utf8');
+    expect(commandLine).to.contain('listen').and.not.contain('whsec_');
+    expect(await listener.stop()).to.equal(0);
+    expect(listener.stderr()).to.not.contain(secret);
+    const half = await gateway(['webhook', 'listen', '--port', '0'], { WEBHOOK_SECRET: secret.slice(0, 20) });
+    expect([half.code, half.stdout]).to.deep.equal([2, '']);
+    expect(half.stderr)
+      .to.match(/whole one.*whsec_ included/)
+      .and.not.contain(secret.slice(0, 20));
   });
 
   it('breaks the connection when asked to', async () => {

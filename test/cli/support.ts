@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const RUN_LIMIT_MS = 30_000;
@@ -48,8 +49,9 @@ export type Running = {
 };
 
 /** Starts a command that goes on until it is told to stop, and waits for its first line. */
-export async function running(args: readonly string[], env: Env): Promise<Running> {
-  const child = spawn(process.execPath, ['src/bin.mjs', ...args], { cwd: ROOT, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+export async function running(args: readonly string[], env: Env, input = ''): Promise<Running> {
+  const child = spawn(process.execPath, ['src/bin.mjs', ...args], { cwd: ROOT, env: environment(env), stdio: 'pipe' });
+  child.stdin.on('error', () => undefined).end(input);
   const stderr = collect(child.stderr);
   const closed = once(child, 'close') as Promise<[number | null]>;
   const line = await Promise.race([
@@ -90,4 +92,10 @@ export async function sideBySide<T>(items: readonly T[], work: (item: T) => Prom
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) await work(next);
   };
   await Promise.all(Array.from({ length: PARALLEL }, turn));
+}
+
+/** Every command that does something, with the words that call it. */
+export function leavesOf(command: Command, path: readonly string[] = []): { readonly path: string; readonly command: Command }[] {
+  if (command.commands.length === 0) return [{ path: path.join(' '), command }];
+  return command.commands.flatMap((one) => leavesOf(one, [...path, one.name()]));
 }

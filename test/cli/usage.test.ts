@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { gateway, oneObject, type Ran, sideBySide } from './support.ts';
+import { makeProgram } from '../../src/cli/program.ts';
+import { gateway, leavesOf, oneObject, type Ran, sideBySide } from './support.ts';
 
 const HUGE = '9'.repeat(100_000);
 const KEY = ['key', 'create', '--merchant', 'x'];
@@ -45,7 +46,8 @@ const WRONG: readonly [readonly string[], RegExp][] = [
   [[...FAIL, '--by', ' ', '--reason', 'b'], /must not be empty/],
   [[...FAIL, '--by', 'a', '--reason', HUGE], /at most 500 characters/],
   [['webhook', 'listen', '--port', '65536'], /from 0 to 65535/],
-  [['webhook', 'listen', '--secret', 'whsec_'], /whole secret/],
+  [['webhook', 'listen', '--secret', 'whsec_x'], /unknown option '--secret'/],
+  [['webhook', 'listen', '--secret-stdin'], /no secret on stdin/],
   [['webhook', 'listen', '--status', '99'], /from 200 to 599/],
   [['webhook', 'listen', '--delay', '11m'], /at most 10m/],
   [['webhook', 'list', '--status', 'ok'], /one of pending/],
@@ -65,6 +67,16 @@ describe('command line: wrong usage', function () {
     await sideBySide(WRONG, async ([args, sentence]) => {
       judge(args, sentence, await gateway(args.includes('--json') ? args : [...args, '--json'], env));
     });
+  });
+
+  it('takes no secret as an argument, anywhere', () => {
+    const named = leavesOf(makeProgram()).flatMap(({ path, command }) =>
+      [...command.options.map(({ flags }) => flags), ...command.registeredArguments.map((argument) => argument.name())].map(
+        (flags) => `${path} ${flags}`,
+      ),
+    );
+    expect(named.length).to.be.above(50);
+    expect(named.filter((one) => /(secret|password|phrase|token|seed|private|api-?key)[^ ]* ?[<[]/i.test(one))).to.deep.equal([]);
   });
 
   it('shows help with 0 when asked, and with 2 when a command is missing', async () => {
