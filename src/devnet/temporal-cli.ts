@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tryLock } from './data-dir.ts';
 import { onPath } from './packages.ts';
 import type { Log } from './processes.ts';
-import { DOWNLOAD_URL, download, goInstall } from './temporal-install.ts';
+import { ARCHIVE_SHA256, DOWNLOAD_URL, download, goInstall } from './temporal-install.ts';
 
 /** The newest release that `go install` accepts: from 1.6.0 on its go.mod holds a `replace`, which that command refuses. */
 const TEMPORAL_CLI_VERSION = '1.5.1';
@@ -17,8 +17,8 @@ const LOCK_WAIT_MS = 20 * 60_000;
 export type FindTemporalInput = {
   readonly log: Log;
   readonly env: NodeJS.ProcessEnv;
-  /** The vendor's archive where not given. */
-  readonly downloadUrl?: string;
+  /** Another archive than the vendor's, with the SHA-256 of what it has for each platform. */
+  readonly vendor?: { readonly baseUrl: string; readonly sha256: Readonly<Record<string, string>> };
 };
 
 /** What `temporal --version` says, or undefined when this file is not a Temporal CLI that runs here. */
@@ -78,7 +78,10 @@ async function lockAndInstall(target: string, input: FindTemporalInput): Promise
     return await install(target, input, [
       {
         name: 'download',
-        run: (folder) => download({ folder, version: TEMPORAL_CLI_VERSION, log, baseUrl: input.downloadUrl ?? DOWNLOAD_URL }),
+        run: (folder) => {
+          const { baseUrl, sha256 } = input.vendor ?? { baseUrl: DOWNLOAD_URL, sha256: ARCHIVE_SHA256 };
+          return download({ folder, version: TEMPORAL_CLI_VERSION, log, baseUrl, sha256 });
+        },
       },
       { name: 'go install', run: (folder) => goInstall({ folder, version: TEMPORAL_CLI_VERSION, log, env }) },
     ]);

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { publishedPlatform } from '../../src/devnet/platform.ts';
 import { findTemporalCli } from '../../src/devnet/temporal-cli.ts';
+import { ARCHIVE_SHA256 } from '../../src/devnet/temporal-install.ts';
 import { tempDir } from '../support/parts.ts';
 import { failureOf } from './scripts.ts';
 
@@ -32,7 +34,7 @@ esac
 `;
 
 /** A vendor's archive that answers as told. */
-async function vendor(answer: RequestListener): Promise<{ url: string; close(): void; asked: () => number }> {
+async function vendor(answer: RequestListener, archive?: Buffer) {
   let asked = 0;
   const server = createServer((request, response) => {
     asked++;
@@ -44,7 +46,16 @@ async function vendor(answer: RequestListener): Promise<{ url: string; close(): 
     server.closeAllConnections();
     server.close();
   };
-  return { url: `http://127.0.0.1:${port}`, close, asked: () => asked };
+  const { system, processor } = publishedPlatform();
+  const sha256 = archive ? { [`${system} ${processor}`]: createHash('sha256').update(archive).digest('hex') } : ARCHIVE_SHA256;
+  return { vendor: { baseUrl: `http://127.0.0.1:${port}`, sha256 }, close, asked: () => asked };
+}
+
+/** An archive with a CLI in it, as the vendor packs one. */
+function packed(root: string): Buffer {
+  program(join(root, 'pack/temporal'), CLI);
+  execFileSync('tar', ['-czf', join(root, 'pack.tgz'), '-C', join(root, 'pack'), 'temporal']);
+  return readFileSync(join(root, 'pack.tgz'));
 }
 
 const notThere: RequestListener = (_, response) => void response.writeHead(404).end();
@@ -89,25 +100,40 @@ describe('finding a Temporal CLI', () => {
     const { bin, env, log, cached } = await machine();
     const server = await vendor(notThere);
     program(cached, CLI);
-    expect(await findTemporalCli({ log, env, downloadUrl: server.url })).to.equal(cached);
+    expect(await findTemporalCli({ log, env, vendor: server.vendor })).to.equal(cached);
     program(join(bin, 'temporal'), CLI);
-    expect(await findTemporalCli({ log, env, downloadUrl: server.url })).to.equal(join(bin, 'temporal'));
+    expect(await findTemporalCli({ log, env, vendor: server.vendor })).to.equal(join(bin, 'temporal'));
     expect(server.asked()).to.equal(0);
     server.close();
   });
 
   it('downloads the vendor’s build for this machine into the cache, once', async () => {
     const { root, env, log, cached } = await machine();
-    program(join(root, 'pack/temporal'), CLI);
-    execFileSync('tar', ['-czf', join(root, 'pack.tgz'), '-C', join(root, 'pack'), 'temporal']);
+    const archive = packed(root);
     const server = await vendor((request, response) => {
       expect(request.url).to.match(/^\/v1\.5\.1\?platform=(linux|darwin)&arch=(amd64|arm64)$/);
-      response.end(readFileSync(join(root, 'pack.tgz')));
-    });
-    expect(await findTemporalCli({ log, env, downloadUrl: server.url })).to.equal(cached);
-    expect(await findTemporalCli({ log, env, downloadUrl: server.url })).to.equal(cached);
+      response.end(archive);
+    }, archive);
+    expect(await findTemporalCli({ log, env, vendor: server.vendor })).to.equal(cached);
+    expect(await findTemporalCli({ log, env, vendor: server.vendor })).to.equal(cached);
     expect(server.asked()).to.equal(1);
     server.close();
+  });
+
+  it('never runs an archive that is not the published one', async () => {
+    const { root, env, lines, log, cached } = await machine();
+    program(join(root, 'bin/go'), goThatBuilds('/dev/null'));
+    const archive = packed(root);
+    for (const known of [undefined, Buffer.concat([archive, Buffer.of(0)])]) {
+      const server = await vendor((_, response) => void response.end(archive), known);
+      const sums = known ? server.vendor.sha256 : {};
+      expect(await findTemporalCli({ log, env, vendor: { ...server.vendor, sha256: sums } })).to.equal(cached);
+      expect(lines.splice(0).join('\n'))
+        .to.contain(known ? 'the archive is not the one that was published' : 'no SHA-256 is known')
+        .and.to.contain('building the Temporal CLI 1.5.1 with Go');
+      rmSync(cached);
+      server.close();
+    }
   });
 
   for (const [name, answer] of [
@@ -122,7 +148,7 @@ describe('finding a Temporal CLI', () => {
       program(join(root, 'bin/go'), goThatBuilds(count));
       const server = await vendor(answer);
       const began = Date.now();
-      expect(await findTemporalCli({ log, env, downloadUrl: server.url })).to.equal(cached);
+      expect(await findTemporalCli({ log, env, vendor: server.vendor })).to.equal(cached);
       expect(Date.now() - began).to.be.lessThan(9_000);
       expect(readFileSync(count, 'utf8')).to.equal('install github.com/temporalio/cli/cmd/temporal@v1.5.1\n');
       expect(lines.join('\n')).to.contain('download did not work').and.to.contain('building the Temporal CLI 1.5.1 with Go');
@@ -136,7 +162,7 @@ describe('finding a Temporal CLI', () => {
     const newer = program(join(root, 'newer-go'), goThatBuilds(count));
     program(join(bin, 'go'), goThatOnlyFetches(count, join(root, 'modules'), newer));
     const server = await vendor(notThere);
-    expect(await findTemporalCli({ log, env, downloadUrl: server.url })).to.equal(cached);
+    expect(await findTemporalCli({ log, env, vendor: server.vendor })).to.equal(cached);
     const [fetched, asked, built] = readFileSync(count, 'utf8').trim().split('\n');
     expect(fetched).to.match(/^old mod download golang\.org\/toolchain@v0\.0\.1-go1\.26\.4\.(linux|darwin)-(amd64|arm64)$/);
     expect(asked).to.equal('old env GOMODCACHE');
@@ -150,7 +176,7 @@ describe('finding a Temporal CLI', () => {
     const count = join(root, 'count');
     program(join(root, 'bin/go'), goThatBuilds(count));
     const server = await vendor(notThere);
-    const found = await Promise.all([1, 2, 3].map(() => findTemporalCli({ log, env, downloadUrl: server.url })));
+    const found = await Promise.all([1, 2, 3].map(() => findTemporalCli({ log, env, vendor: server.vendor })));
     expect(found).to.deep.equal([cached, cached, cached]);
     expect(readFileSync(count, 'utf8').trim().split('\n')).to.have.length(1);
     expect(readdirSync(dirname(cached)).sort()).to.deep.equal(['temporal-1.5.1', 'temporal-1.5.1.lock']);
@@ -162,7 +188,7 @@ describe('finding a Temporal CLI', () => {
     expect(existsSync(root)).to.equal(true);
     program(cached, 'half a file');
     const server = await vendor(notThere);
-    expect(await findTemporalCli({ log, env, downloadUrl: server.url })).to.equal(cached);
+    expect(await findTemporalCli({ log, env, vendor: server.vendor })).to.equal(cached);
     expect(readFileSync(cached, 'utf8')).to.equal(CLI);
     server.close();
   });
@@ -172,7 +198,7 @@ describe('finding a Temporal CLI', () => {
       '#!/bin/sh\n[ "$1" = version ] && exec echo "go version go1.26.4 linux/amd64"\necho "no module proxy" >&2\nexit 1\n',
     );
     const server = await vendor(notThere);
-    const message = await failureOf(findTemporalCli({ log, env, downloadUrl: server.url }));
+    const message = await failureOf(findTemporalCli({ log, env, vendor: server.vendor }));
     expect(message)
       .to.contain('the server answered 404')
       .and.to.contain('no module proxy')
