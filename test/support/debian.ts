@@ -6,6 +6,7 @@ const PROGRAMS = [
   { command: 'python3', package: 'python3' },
   { command: 'php', package: 'php-cli' },
   { command: 'chromium', package: 'chromium' },
+  { command: 'caddy', package: 'caddy' },
 ] as const;
 
 const LIMIT_MS = 15 * 60_000;
