@@ -37,7 +37,8 @@ function endpointsInTheClear(values: Values): string[] {
   });
 }
 
-const PLACEHOLDER = /CHANGE_?ME|(^|[@/.])example\.(com|org|net)([:/?,]|$)/i;
+/** Not in the middle of a word: an exchange may have a name that goes on with "me". */
+const PLACEHOLDER = /(?<![a-z])CHANGE_?ME(?![a-z])|(^|[@/.])example\.(com|org|net)([:/?,]|$)/i;
 
 /** What a shipped example says in place of a value. */
 function placeholders(env: Environment): string[] {

@@ -253,6 +253,7 @@ describe('configuration', () => {
     }
     expect(inProduction({ PUBLIC_URL: 'https://pay.myexample.com' })).to.deep.equal([]);
     expect(inProduction({ PUBLIC_URL: 'https://example.com.shop.test' })).to.deep.equal([]);
+    expect(inProduction({ PUBLIC_URL: 'https://pay.exchangemesh.test' }), 'a name that holds the letters').to.deep.equal([]);
   });
 
   it('describes itself without any secret', () => {
