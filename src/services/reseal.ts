@@ -1,6 +1,7 @@
 import type { EarlierSecret } from '../db/entities/webhook-endpoint.ts';
 import type { Em } from '../db/orm.ts';
 import type { Deps } from './deps.ts';
+import { openedIfKnown } from './sealed.ts';
 
 /** Where sealed values are, each bound to the id of its row. */
 const TABLES = [
@@ -67,20 +68,26 @@ async function resealPage(deps: Deps, table: Table, after: string): Promise<Rese
   });
 }
 
-async function resealRow({ secretBox, log }: Deps, em: Em, table: Table, row: Row): Promise<boolean> {
-  const anew = (sealed: Buffer): Buffer => secretBox.seal(secretBox.open(sealed, row.id), row.id);
-  try {
-    const sealed = anew(row.sealed);
-    const earlier = row.earlier.map((one) => ({ ...one, sealed: anew(Buffer.from(one.sealed, 'base64')).toString('base64') }));
-    const also = table.earlier ? ', earlier_secrets = ?::jsonb' : '';
-    const params = [sealed, ...(table.earlier ? [JSON.stringify(earlier)] : []), row.id];
-    await em.execute(`update ${table.table} set ${table.column} = ?${also} where id = ?`, params);
-    return true;
-  } catch (error) {
-    if (!(error instanceof Error && error.name === 'SecretBoxError')) throw error;
-    log.warn({ err: error, table: table.table, id: row.id }, 'a stored secret opens with neither key and stays as it is');
-    return false;
-  }
+/**
+ * Whether all that the row holds is under the present key now. One value that does not open keeps no other from being sealed anew, and a
+ * replaced secret whose time is over is not worth keeping.
+ */
+async function resealRow({ secretBox, log, now }: Deps, em: Em, table: Table, row: Row): Promise<boolean> {
+  let unopened = false;
+  const anew = (sealed: Buffer): Buffer => {
+    if (sealed.subarray(0, secretBox.mark.length).equals(secretBox.mark)) return sealed;
+    const text = openedIfKnown(secretBox, sealed, row.id);
+    if (text !== undefined) return secretBox.seal(text, row.id);
+    unopened = true;
+    return sealed;
+  };
+  const running = row.earlier.filter(({ until }) => new Date(until) > now());
+  const earlier = running.map((one) => ({ ...one, sealed: anew(Buffer.from(one.sealed, 'base64')).toString('base64') }));
+  const also = table.earlier ? ', earlier_secrets = ?::jsonb' : '';
+  const params = [anew(row.sealed), ...(table.earlier ? [JSON.stringify(earlier)] : []), row.id];
+  await em.execute(`update ${table.table} set ${table.column} = ?${also} where id = ?`, params);
+  if (unopened) log.warn({ table: table.table, id: row.id }, 'a stored secret opens with neither key and stays as it is');
+  return !unopened;
 }
 
 function leftIn({ column, earlier }: Table): string {

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
+import { createSecretBox } from '../../src/secret-box.ts';
 import { eraseCustomer } from '../../src/services/erasure.ts';
 import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
 
@@ -73,6 +75,14 @@ describe('the erasure of a customer', function () {
   });
 
   it('can be repeated and changes nothing more', async () => {
+    expect(await eraseCustomer(api.deps, { customerId, reason: 'again' })).to.deep.equal({ customerId, events: 0, answers: 0 });
+  });
+
+  it('passes over an answer that no key opens, which tells nobody anything', async () => {
+    await post('/customers', { external_id: 'another' }, { 'Idempotency-Key': 'lost' });
+    const [row] = await api.deps.orm.em.fork().execute<{ id: string }[]>(`select id from idempotency_answers where key = 'lost'`);
+    const lost = createSecretBox(randomBytes(32)).seal('{}', row?.id ?? '');
+    await sql('update idempotency_answers set body_sealed = ? where id = ?', [lost, row?.id]);
     expect(await eraseCustomer(api.deps, { customerId, reason: 'again' })).to.deep.equal({ customerId, events: 0, answers: 0 });
   });
 

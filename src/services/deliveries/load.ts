@@ -3,6 +3,7 @@ import type { Em } from '../../db/orm.ts';
 import type { Mode } from '../../domain/assets.ts';
 import { idsOfMoment, isUuid } from '../../domain/ids.ts';
 import type { SealBox } from '../deps.ts';
+import { openedIfKnown } from '../sealed.ts';
 
 /** Everything one attempt needs, read in one query. */
 export type DueDelivery = {
@@ -101,10 +102,12 @@ function fromRow(row: Row): DueDelivery {
 
 const dateOf = (value: string | Date | null): Date | null => (value === null ? null : new Date(value));
 
-/** The secrets that sign this attempt: the current one first, then those that were replaced within the last 24 hours, the newest first. */
+/**
+ * The secrets that sign this attempt: the current one first, then those that were replaced within the last 24 hours, the newest first. One
+ * that was replaced because no key opens it any more is left out; throws where the current one does not open.
+ */
 export function secretsOf(box: SealBox, endpoint: DueDelivery['endpoint'], now: Date): string[] {
   const earlier = endpoint.earlierSecrets.filter(({ until }) => new Date(until) > now);
-  return [endpoint.secretSealed, ...earlier.map(({ sealed }) => Buffer.from(sealed, 'base64'))].map((sealed) =>
-    box.open(sealed, endpoint.id),
-  );
+  const known = earlier.flatMap(({ sealed }) => openedIfKnown(box, Buffer.from(sealed, 'base64'), endpoint.id) ?? []);
+  return [box.open(endpoint.secretSealed, endpoint.id), ...known];
 }

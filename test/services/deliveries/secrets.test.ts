@@ -1,6 +1,7 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import { createSecretBox } from '../../../src/secret-box.ts';
 import { updateEndpoint } from '../../../src/services/endpoints.ts';
 import type { ReceivedRequest } from '../../support/receiver.ts';
 import { type Bench, startDeliveries, type Target } from './support.ts';
@@ -66,6 +67,15 @@ describe('the secrets of an endpoint', function () {
     expect(signing(await send(target))).to.deep.equal([false, true, true]);
     bench.pass(10 * HOUR_MS);
     expect(signing(await send(target))).to.deep.equal([false, false, true]);
+  });
+
+  it('that no key opens any more hold nothing up once they are replaced, as its merchant is told to', async () => {
+    const target = await bench.target(200);
+    const lost = createSecretBox(randomBytes(32)).seal('whsec_lost', target.endpointId);
+    await bench.sql('update webhook_endpoints set secret_sealed = ? where id = ?', [lost, target.endpointId]);
+    const next = await rotate(target);
+    const request = await send(target);
+    expect([standard(request, next), entries(request).length]).to.deep.equal([true, 1]);
   });
 
   it('that were replaced sign as long as there are at most four of them, the newest', async () => {
