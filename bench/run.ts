@@ -38,6 +38,10 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
     load: () => import('./isolation.ts'),
   },
   exists: { about: 'GET /customers/exists against a bare handler', load: () => import('./exists.ts') },
+  search: {
+    about: 'GET /customers?search= for texts of every kind among 1,000,000 customers (BENCH_CUSTOMERS, about 4 minutes)',
+    load: () => import('./search.ts'),
+  },
   reads: {
     about: 'reads against bare handlers, and the last page of lists (BENCH_CUSTOMERS, BENCH_DEPOSITS; 100,000 and 1,000,000)',
     load: () => import('./reads.ts'),

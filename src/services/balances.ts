@@ -4,7 +4,8 @@ import { centsToJsonNumber, formatUnits, rateToJsonNumber, usdCents } from '../d
 import { type Rates, valuationRates } from './balance-rates.ts';
 import { idFrom } from './deposits/identity.ts';
 import type { Deps } from './deps.ts';
-import type { PageOf, PageRequest } from './list-page.ts';
+import type { PageOf } from './list-page.ts';
+import type { PageRequest } from './list-query.ts';
 import { Refusal } from './refusal.ts';
 import type { Scope } from './scope.ts';
 

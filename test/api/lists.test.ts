@@ -52,7 +52,9 @@ describe('lists of one merchant', function () {
   const active = async (): Promise<number> => {
     const rows = await outside.em
       .fork()
-      .execute(`select 1 from pg_stat_activity where datname = current_database() and application_name = 'lists' and state <> 'idle'`);
+      .execute(
+        `select 1 from pg_stat_activity where datname = current_database() and application_name = 'lists' and state <> 'idle' and query like '%payment_links%'`,
+      );
     return rows.length;
   };
   const exists = async (): Promise<number[]> => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { COUNTED_ROWS } from '../../src/services/list-page.ts';
-import { CUSTOMER_TEXTS, LINK_TEXTS } from '../../src/services/search.ts';
+import { COUNTED_ROWS } from '../../src/services/list-query.ts';
+import { INDEXED_ROWS, WALKED_ROWS } from '../../src/services/list-search.ts';
+import { CUSTOMER_TEXTS, holdsPart, LINK_TEXTS } from '../../src/services/search.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 
 /** More than are looked through one by one. */
@@ -107,11 +108,74 @@ describe('search in a list that is longer than what is looked through', function
     await api.deps.orm.em.fork().transactional(async (em) => {
       await em.execute('set local enable_seqscan = off');
       for (const [table, texts] of Object.entries({ customers: CUSTOMER_TEXTS, payment_links: LINK_TEXTS })) {
-        const plan = await em.execute<Record<string, string>[]>(`explain select id from ${table} where ${texts.index} like lower(?)`, [
-          '%first%',
-        ]);
+        const { sql, values } = holdsPart(texts, { before: '', letters: 'First', after: '' });
+        const plan = await em.execute<Record<string, string>[]>(`explain select id from ${table} where ${sql}`, [...values]);
         expect(plan.map((line) => line['QUERY PLAN']).join('\n')).to.include(`${table}_search_index`);
       }
     });
+  });
+});
+
+/** The newer ones have names of their own, and so have the older ones, of whom there are too many for the index. */
+const NEWER = COUNTED_ROWS + 500;
+const OLDER = WALKED_ROWS + 1_500;
+const CROWD = `insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index, created_at, updated_at)
+  select gen_random_uuid(), ?, 'live', 'user-' || n, null, case when n = 1 then 'Zq Quux' when n <= ${OLDER} then 'Crowd ' || n else 'Fresh ' || n end,
+    '{}', nextval('wallet_index_seq'), now() - (${NEWER + OLDER} - n) * interval '1 second', now() from generate_series(1, ${NEWER + OLDER}) n`;
+
+/** The index would read each of the rows: 1,000,000 of them took longer than a request may. */
+describe('search for a text whose every part is in very many rows', function () {
+  this.timeout(120_000);
+  let api: TestApi;
+  before(async () => {
+    expect(OLDER).to.be.above(INDEXED_ROWS);
+    api = await startTestApi({ statementTimeoutMs: 60_000 });
+    await api.deps.orm.em.fork().execute(CROWD, [api.merchant.id]);
+    await api.deps.orm.em.fork().execute('analyze customers');
+  });
+  after(() => api?.stop());
+
+  const list = async (query: Record<string, string>) => {
+    const answer = await call(`${api.url}/customers?${new URLSearchParams(query)}`, { key: api.keys.live });
+    expect(answer.status, answer.text).to.equal(200);
+    const names = (answer.body['data'] as { external_id: string }[]).map(({ external_id }) => external_id);
+    return { names, more: answer.body['has_more'] as boolean, pagination: answer.body['pagination'] as object };
+  };
+  const users = (from: number, count: number) => Array.from({ length: count }, (_, index) => `user-${from - index}`);
+
+  it('goes through a stretch of the list, newest first, and says that there may be others', async () => {
+    const first = await list({ search: 'crowd' });
+    expect(first.names).to.deep.equal(users(OLDER, 25));
+    expect(first.more).to.equal(true);
+    expect(first.pagination).to.have.property('total_is_at_least', true);
+    const nobody = await list({ search: 'wd user' });
+    expect([nobody.names, nobody.pagination]).to.deep.equal([
+      [],
+      { page: 1, limit: 25, total: 0, total_is_at_least: true, total_pages: 0 },
+    ]);
+  });
+
+  it('goes on from any row on in both directions, beyond the first stretch too', async () => {
+    const [, second] = [await list({ search: 'crowd' }), await list({ search: 'crowd', page: '2' })];
+    expect(second.names).to.deep.equal(users(OLDER - 25, 25));
+    const far = WALKED_ROWS - NEWER - 1_000;
+    const [row] = await api.deps.orm.em.fork().execute<{ id: string }[]>('select id from customers where external_id = ?', [`user-${far}`]);
+    expect((await list({ search: 'crowd', starting_after: row?.id ?? '' })).names).to.deep.equal(users(far - 1, 25));
+    expect((await list({ search: 'crowd', ending_before: row?.id ?? '' })).names).to.deep.equal(users(far + 25, 25));
+  });
+
+  it('finds exactly what has one part that is in few rows, beside parts that all have', async () => {
+    for (const [search, expected] of Object.entries({
+      ...{
+        'zq quux': ['user-1'],
+        'fresh crowd': [],
+        'crowd 123': [...users(12_399, 100), ...users(1_239, 10), 'user-123'],
+      },
+      ...{ 'user-77': [...users(7_799, 100), ...users(779, 10), 'user-77'], 'user-1\nzq': [] },
+    })) {
+      const [first, second] = [await list({ search, limit: '100' }), await list({ search, limit: '100', page: '2' })];
+      expect([...first.names, ...second.names], search).to.deep.equal(expected);
+      expect(first.pagination, search).to.include({ total: expected.length }).and.not.to.have.property('total_is_at_least');
+    }
   });
 });

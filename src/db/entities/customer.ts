@@ -2,6 +2,9 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { Mode } from '../../domain/assets.ts';
 import { Merchant } from './merchant.ts';
 
+/** All that a search looks at, in small letters. */
+const SEARCH_TEXT = `lower((((((COALESCE(external_id, ''::character varying))::text || chr(10)) || (COALESCE(email, ''::character varying))::text) || chr(10)) || (COALESCE(name, ''::character varying))::text))`;
+
 const schema = defineEntity({
   name: 'Customer',
   tableName: 'customers',
@@ -16,6 +19,7 @@ const schema = defineEntity({
     walletIndex: p.integer(),
     createdAt: p.datetime().columnType('timestamptz'),
     updatedAt: p.datetime().columnType('timestamptz'),
+    searchText: p.text().nullable().lazy().generated(`(${SEARCH_TEXT}) stored`),
   },
   uniques: [
     { name: 'customers_external_id_unique', properties: ['merchantId', 'mode', 'externalId'] },

@@ -2,19 +2,11 @@ import { PaymentLink } from '../../db/entities/index.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { LinkStatus } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
-import {
-  type Condition,
-  type CreatedBetween,
-  createdBetween,
-  inOrder,
-  listPage,
-  type PageOf,
-  type PageRequest,
-  type Search,
-} from '../list-page.ts';
+import { type CreatedBetween, createdBetween, inOrder, listPage, type PageOf } from '../list-page.ts';
+import type { Condition, PageRequest, Search } from '../list-query.ts';
 import { notFound } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
-import { CUSTOMER_TEXTS, containsPattern, LINK_TEXTS, searchIn } from '../search.ts';
+import { CUSTOMER_TEXTS, holdsIn, holdsPart, LINK_TEXTS, partsOf, readForPart } from '../search.ts';
 import { type PaymentLinkView, paymentViews } from './present.ts';
 
 export type PaymentLinkFilters = CreatedBetween & {
@@ -53,18 +45,23 @@ function conditionsOf(filters: PaymentLinkFilters): Condition[] {
   return conditions;
 }
 
+const PAYER_TEXTS = { ...CUSTOMER_TEXTS, columns: ['email'] };
+
 /** The texts of the link itself, or the email of whoever pays it. */
 function searchOf({ merchantId, mode }: Scope, text: string): Search {
-  const own = searchIn(LINK_TEXTS, text);
-  const payers = searchIn({ ...CUSTOMER_TEXTS, columns: ['email'] }, text);
-  const isPayer = `exists (select 1 from customers where customers.id = customer_id and customers.email ilike ?)`;
-  const test = { sql: `${own.test.sql} or ${isPayer}`, values: [...own.test.values, containsPattern(text)] };
-  if (!own.indexed || !payers.indexed) return { test, indexed: undefined };
-  // Each part by its own index; with "or" between them PostgreSQL would use none.
-  const sql = `id in (
-      select id from payment_links where ${own.indexed.sql} and merchant_id = ? and mode = ?
+  const own = holdsIn(LINK_TEXTS, text);
+  const isPayer = 'exists (select from customers where customers.id = customer_id and strpos(lower(customers.email), lower(?)) > 0)';
+  const test = { sql: `${own.sql} or ${isPayer}`, values: [...own.values, text] };
+  const ways = partsOf(text).map((part) => {
+    const [links, payers] = [holdsPart(LINK_TEXTS, part), holdsPart(PAYER_TEXTS, part)];
+    // Each by its own index; with "or" between them PostgreSQL would use none.
+    const sql = `id in (
+      select id from payment_links where ${links.sql} and merchant_id = ? and mode = ?
       union select l.id from payment_links l where l.customer_id in (
-        select id from customers where ${payers.indexed.sql} and (${payers.test.sql}) and merchant_id = ? and mode = ?))`;
-  const scope = [merchantId, mode];
-  return { test, indexed: { sql, values: [...own.indexed.values, ...scope, ...payers.indexed.values, ...payers.test.values, ...scope] } };
+        select id from customers where ${payers.sql} and merchant_id = ? and mode = ?))`;
+    const indexed = { sql, values: [...links.values, merchantId, mode, ...payers.values, merchantId, mode] };
+    const asked = [LINK_TEXTS, PAYER_TEXTS].map((texts) => ({ table: texts.table, read: readForPart(texts, part) }));
+    return { indexed, asked };
+  });
+  return { test, ways };
 }
