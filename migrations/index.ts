@@ -24,6 +24,7 @@ import { Migration20261121000029_search } from './Migration20261121000029_search
 import { Migration20261121000030_months_by_owner } from './Migration20261121000030_months_by_owner.ts';
 import { Migration20261122000033_operator_actions } from './Migration20261122000033_operator_actions.ts';
 import { Migration20261122000034_key_scopes } from './Migration20261122000034_key_scopes.ts';
+import { Migration20261122000035_password_links } from './Migration20261122000035_password_links.ts';
 import { Migration20261122000038_test_mode_apart } from './Migration20261122000038_test_mode_apart.ts';
 import { Migration20261122000039_quotas } from './Migration20261122000039_quotas.ts';
 import { Migration20261122000040_erasure } from './Migration20261122000040_erasure.ts';
@@ -58,6 +59,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000030_months_by_owner', class: Migration20261121000030_months_by_owner },
   { name: 'Migration20261122000033_operator_actions', class: Migration20261122000033_operator_actions },
   { name: 'Migration20261122000034_key_scopes', class: Migration20261122000034_key_scopes },
+  { name: 'Migration20261122000035_password_links', class: Migration20261122000035_password_links },
   { name: 'Migration20261122000038_test_mode_apart', class: Migration20261122000038_test_mode_apart },
   { name: 'Migration20261122000039_quotas', class: Migration20261122000039_quotas },
   { name: 'Migration20261122000040_erasure', class: Migration20261122000040_erasure },

@@ -23,7 +23,7 @@ const SECRET_NAME =
 /** Names that would match but are safe, and without which a log is of little use. */
 const PUBLIC_NAME = /^(?:paymenttoken|contracttoken|secrethint|seedfile|passphrasefile|tokencontract|fairnesskey)$/;
 /** Secrets inside texts: our own tokens, extended private keys, user information of URLs. */
-const SECRET_TEXT = /\b(sk_(?:live|test)_|whsec_)[A-Za-z0-9+/=_-]+|\b[a-z]prv[1-9A-HJ-NP-Za-km-z]{50,}|(:\/\/)[^\s/@]*@/gi;
+const SECRET_TEXT = /\b(sk_(?:live|test)_|whsec_|set-password#)[A-Za-z0-9+/=_-]+|\b[a-z]prv[1-9A-HJ-NP-Za-km-z]{50,}|(:\/\/)[^\s/@]*@/gi;
 /** Texts come from strangers too: so many characters of one are looked through for secrets, and the rest is not shown. */
 const MAX_TEXT = 2_000;
 /** Of a text that was cut, what the cut may have gone through: half a key has no end by which it is known. */

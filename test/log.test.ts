@@ -64,6 +64,7 @@ describe('log', () => {
       `sk_live_${SECRET}`,
       `sk_test_${SECRET}`,
       `whsec_${SECRET}+/=`,
+      `https://pay.example.com/set-password#${SECRET}`,
       `postgres://gateway:${SECRET}@db:5432/x`,
       `xprv9s21ZrQH143K3${SECRET.repeat(8).replaceAll('0', '1')}`,
     ];
@@ -129,7 +130,7 @@ describe('log', () => {
   });
 
   it('cuts what is long before it looks for secrets, and shows nothing of one that the cut goes through', async () => {
-    const shapes = ['a', 'a:', '://', 'a://', 'sk_live_', 'xprv', 'whsec_ ', '@', 'a.', 'a+', 'http://x'];
+    const shapes = ['a', 'a:', '://', 'a://', 'sk_live_', 'xprv', 'whsec_ ', 'set-password#', '@', 'a.', 'a+', 'http://x'];
     for (const run of shapes)
       for (const length of [20_000, 1_000_000]) {
         const text = run.repeat(length / run.length);

@@ -17,6 +17,7 @@ import type { Route } from './route.ts';
 import { ROUTES } from './routes/index.ts';
 import { runRoute } from './run-route.ts';
 import { addSessionRoutes } from './sessions.ts';
+import { addPasswordRoutes, type PasswordPages } from './set-password.ts';
 
 const BASE_PATH = '/api/v1';
 
@@ -29,7 +30,7 @@ export type AppOptions = {
   /** The connections that lists have for themselves; those of `deps` where absent. */
   readonly listOrm?: Deps['orm'] | undefined;
   /** The pages of `/login`; without them nobody can sign in here. */
-  readonly loginPages?: LoginPages | undefined;
+  readonly loginPages?: (LoginPages & PasswordPages) | undefined;
   /** Makes the reference page at `/docs` from the API's description; without it there is none. */
   readonly docsPage?: ((description: object) => (ctx: Context) => void) | undefined;
   /** Compare answers with their schemas. On everywhere but in production. */
@@ -90,6 +91,7 @@ export function createApp(options: AppOptions): Koa {
   const forPeople = { deps, findSession, isOwnOrigin, addressOf: guards.addressOf, countPublic: guards.countPublic };
   if (pages) addLoginRoutes(router, { ...forPeople, pages });
   if (pages) addSessionRoutes(router, forPeople);
+  if (pages) addPasswordRoutes(router, { ...forPeople, pages });
   app.use(router.routes() as unknown as Middleware);
   app.use((ctx) => refuseUnrouted(ctx, router));
   return app;

@@ -5,11 +5,12 @@ import { createLogin, type LoginResult } from '../services/access/login.ts';
 import { endSessions, type SessionFinder } from '../services/access/sessions.ts';
 import { LineIsFull } from '../services/access/waiting-line.ts';
 import type { Deps } from '../services/deps.ts';
-import { MAX_OPEN_BODY_BYTES, readFormBody, readJsonBody, refuseLarge } from './body.ts';
+import { MAX_OPEN_BODY_BYTES, refuseLarge } from './body.ts';
 import { type ClientAddress, siteOf } from './client-address.ts';
 import { forgedRequest, type OriginRule } from './csrf.ts';
 import { BUDGET_MS, withinBudget } from './deadline.ts';
-import { ApiError, toApiError, unavailable } from './errors.ts';
+import { ApiError, unavailable } from './errors.ts';
+import { answerJson, fieldsOf, readFields, redirect, shownRefusal, spoken, wantsPage } from './form.ts';
 import { clearedCookie, sessionCookie, sessionTokens } from './session-cookie.ts';
 import { check, readQuery, refuseDetails } from './validation.ts';
 
@@ -77,18 +78,16 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
     const ctx = context as unknown as Context;
     if (!wantsPage(ctx)) {
       const { userId, merchantId } = await signIn(ctx);
-      return answer(ctx, { user_id: userId, merchant_id: merchantId });
+      return answerJson(ctx, { user_id: userId, merchant_id: merchantId });
     }
     try {
       await signIn(ctx);
-      redirect(ctx, nextOf(formOf(ctx)['next']).next ?? SIGNED_IN_PATH);
+      redirect(ctx, nextOf(fieldsOf(ctx)['next']).next ?? SIGNED_IN_PATH);
     } catch (thrown) {
-      const error = toApiError(thrown);
-      if (error.status >= 500 && error.code !== 'UNAVAILABLE') throw thrown;
-      ctx.set(error.headers);
-      const { email, next } = formOf(ctx);
+      const { status, message } = shownRefusal(ctx, thrown);
+      const { email, next } = fieldsOf(ctx);
       const shown = typeof email === 'string' ? { email } : {};
-      pages.signIn(ctx, { status: error.status, problem: error.message, ...shown, ...nextOf(next) });
+      pages.signIn(ctx, { status, problem: message, ...shown, ...nextOf(next) });
     }
   });
   router.post('/logout', async (context) => {
@@ -99,7 +98,7 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
     if (tokens.length > 0) await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => endSessions(deps.orm.em.fork(), tokens));
     ctx.set('Set-Cookie', clearedCookie());
     if (wantsPage(ctx)) return redirect(ctx, '/login');
-    answer(ctx, { signed_out: true });
+    answerJson(ctx, { signed_out: true });
   });
 }
 
@@ -115,46 +114,11 @@ export function nextOf(given: unknown): { readonly next?: string } {
 }
 
 async function readCredentials(ctx: Context): Promise<Credentials> {
-  const body = isForm(ctx) ? await readFormBody(ctx, MAX_OPEN_BODY_BYTES) : await readJsonBody(ctx, MAX_OPEN_BODY_BYTES);
-  // Kept for the page that shows the form again.
-  ctx.state['form'] = body;
-  const { value, details } = check(credentials, body);
+  const { value, details } = check(credentials, await readFields(ctx));
   refuseDetails(details);
   return value as Credentials;
 }
 
-function formOf(ctx: Context): Record<string, unknown> {
-  return (ctx.state['form'] ?? {}) as Record<string, unknown>;
-}
-
-function isForm(ctx: Context): boolean {
-  return /^application\/x-www-form-urlencoded *(;|$)/i.test(ctx.headers['content-type'] ?? '');
-}
-
-/** A browser posts a form and takes a page; a program that posts a form takes anything. */
-function wantsPage(ctx: Context): boolean {
-  return isForm(ctx) && (ctx.headers.accept ?? '').toLowerCase().includes('text/html');
-}
-
-function answer(ctx: Context, body: object): void {
-  ctx.status = 200;
-  ctx.type = 'application/json';
-  ctx.body = JSON.stringify(body);
-}
-
-/** 303: the browser goes on with a GET, and reloading that page posts no password again. */
-function redirect(ctx: Context, path: string): void {
-  ctx.status = 303;
-  ctx.set('Location', path);
-  ctx.type = 'text/plain';
-  ctx.body = `Go on at ${path}`;
-}
-
 function overload(error: unknown): never {
   throw error instanceof LineIsFull ? unavailable(error) : error;
-}
-
-function spoken(seconds: number): string {
-  if (seconds < 120) return seconds === 1 ? 'a second' : `${seconds} seconds`;
-  return `${Math.ceil(seconds / 60)} minutes`;
 }

@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
+import type { Config } from '../config.ts';
 import { isoSeconds } from '../domain/events.ts';
-import type { UserView } from '../services/access/users.ts';
+import { OperatorError } from '../errors.ts';
+import type { UserChange, UserView } from '../services/access/users.ts';
+import type { Deps } from '../services/deps.ts';
 import { text } from './arguments.ts';
 import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
@@ -10,15 +13,20 @@ import { facts, table } from './table.ts';
 const MAX_EMAIL = 320;
 const PASSWORD = { name: 'password', maxBytes: 4_096, nextAction: 'Give one of 12 characters to 256 bytes on one line' } as const;
 
-/** `user`. Passwords come on stdin: an argument would stand in the process list and in the shell's history. */
+/**
+ * `user`. Passwords come on stdin: an argument would stand in the process list and in the shell's history. Where none comes, the answer is
+ * a link by which the person sets one that nobody else knows.
+ */
 export function addUserCommands(program: Command): void {
   const user = group(program, 'user', 'people who sign in for a merchant');
-  withEmail(acting(leaf(user, 'create', 'makes a user; reads the password on stdin')))
+  withEmail(acting(leaf(user, 'create', 'makes a user; prints a link that sets the password, unless one comes on stdin')))
     .requiredOption('--merchant <id>', 'merchant id', text())
     .action(answering(create));
-  withEmail(acting(leaf(user, 'reset-password', 'sets a new password, read on stdin, and ends every session of the user'))).action(
-    answering(reset),
-  );
+  withEmail(
+    acting(
+      leaf(user, 'reset-password', 'ends the password and every session; prints a link that sets a new one, unless one comes on stdin'),
+    ),
+  ).action(answering(reset));
   withEmail(
     acting(leaf(user, 'totp', 'asks for a code of an authenticator app from now on; shows the secret this once and ends every session')),
   )
@@ -32,19 +40,50 @@ function withEmail(command: Command): Command {
 }
 
 async function create({ options }: { options: Acting & { readonly merchant: string; readonly email: string } }) {
-  const { withGateway, createUser } = await load();
-  const password = await readPassword();
-  const { userId } = await withGateway({ by: options.by }, ({ deps }) =>
+  const { createUser } = await load();
+  const { userId, link } = await withPassword(options, (deps, password) =>
     createUser(deps, { merchantId: options.merchant, email: options.email, password }),
   );
-  return { json: { user_id: userId }, text: `User ${userId} may sign in at /login.` };
+  return told(userId, link, `User ${userId} may sign in at /login.`);
 }
 
 async function reset({ options }: { options: Acting & { readonly email: string } }) {
-  const { withGateway, resetPassword } = await load();
+  const { resetPassword } = await load();
+  const { userId, link } = await withPassword(options, (deps, password) => resetPassword(deps, { email: options.email, password }));
+  return told(userId, link, `User ${userId} has the new password; every session has ended.`);
+}
+
+type ShownLink = { readonly url: string; readonly expiresAt: Date };
+
+/** Runs `work` with the password of stdin, or without one and with the address to which a link leads. */
+async function withPassword(
+  { by }: Acting,
+  work: (deps: Deps, password: string | undefined) => Promise<UserChange>,
+): Promise<{ userId: string; link: ShownLink | null }> {
+  const { withGateway } = await load();
   const password = await readPassword();
-  const { id } = await withGateway({ by: options.by }, ({ deps }) => resetPassword(deps, { email: options.email, password }));
-  return { json: { user_id: id }, text: `User ${id} has the new password; every session has ended.` };
+  return await withGateway({ by }, async ({ deps, config }) => {
+    const page = password === undefined ? await passwordPage(config) : '';
+    const { userId, link } = await work(deps, password);
+    return { userId, link: link && { url: `${page}#${link.token}`, expiresAt: link.expiresAt } };
+  });
+}
+
+function told(userId: string, link: ShownLink | null, otherwise: string) {
+  if (!link) return { json: { user_id: userId }, text: otherwise };
+  const until = isoSeconds(link.expiresAt);
+  const text = `User ${userId} signs in once this link has set a password. It works once, until ${until}, and is shown this once:\n${link.url}`;
+  return { json: { user_id: userId, link: link.url, link_expires_at: until }, text };
+}
+
+/** Where people reach the page: known before anything is changed. */
+async function passwordPage({ http, production, dataDir }: Config): Promise<string> {
+  if (http.publicUrl !== undefined) return `${http.publicUrl}/set-password`;
+  if (production)
+    throw new OperatorError('PUBLIC_URL is not set, and a link begins with it', 'Set it as the API has it, or give a password on stdin');
+  const { readRun } = await import('../devnet/data-dir.ts');
+  const api = readRun(dataDir)?.api;
+  return `${api ? new URL(api).origin : `http://localhost:${http.port}`}/set-password`;
 }
 
 async function totp({ options }: { options: Acting & { readonly email: string; readonly disable?: true } }) {
@@ -72,9 +111,13 @@ async function load() {
   return { ...ground, ...users };
 }
 
-/** Without the line feed that `echo` and editors put at the end. */
-async function readPassword(): Promise<string> {
-  return (await readSecret(PASSWORD)).replace(/\r?\n$/, '');
+/**
+ * Without the line feed that `echo` and editors put at the end; undefined where nothing comes at all: at a terminal, or from an empty stdin.
+ * An empty line is a password, and too short.
+ */
+async function readPassword(): Promise<string | undefined> {
+  const given = process.stdin.isTTY ? '' : await readSecret(PASSWORD);
+  return given === '' ? undefined : given.replace(/\r?\n$/, '');
 }
 
 function present(user: UserView) {

@@ -18,16 +18,20 @@ export type Page = {
   readonly hasForm?: boolean;
   /** Rules of this page alone, after the common ones. A constant of ours: it stands in the document as it is. */
   readonly style?: string;
+  /** A script of this page alone, allowed by its hash. A constant of ours, and the page does its work without it. */
+  readonly script?: string;
 };
 
 /** Nothing may be loaded or run but our own stylesheet and our own pictures; nobody may frame a page or change its base. */
-export const CONTENT_SECURITY_POLICY = policyFor(STYLE);
+export const CONTENT_SECURITY_POLICY = policyFor({});
 
-function policyFor(...styles: readonly string[]): string {
-  const hashes = styles.map((style) => `'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+function policyFor({ style, script }: Pick<Page, 'style' | 'script'>): string {
+  const hashes = (...texts: readonly (string | undefined)[]): string =>
+    texts.flatMap((text) => (text === undefined ? [] : `'sha256-${createHash('sha256').update(text).digest('base64')}'`)).join(' ');
   return [
     `default-src 'none'`,
-    `style-src ${hashes.join(' ')}`,
+    `style-src ${hashes(STYLE, style)}`,
+    ...(script === undefined ? [] : [`script-src ${hashes(script)}`]),
     `img-src 'self' data:`,
     `form-action 'self'`,
     `frame-ancestors 'none'`,
@@ -56,7 +60,7 @@ ${page.style === undefined ? null : html`<style>${raw(page.style)}</style>\n`}</
 <main>
 ${page.body}
 </main>
-</body>
+${page.script === undefined ? null : html`<script>${raw(page.script)}</script>\n`}</body>
 </html>
 `.markup;
 }
@@ -69,7 +73,7 @@ export function sendPage(ctx: Context, page: Page): void {
 /** The same for a page whose document was made before, by {@link renderDocument}. */
 export function sendRendered(ctx: Context, page: Page, document: string): void {
   ctx.status = page.status ?? 200;
-  ctx.set('Content-Security-Policy', page.style === undefined ? CONTENT_SECURITY_POLICY : policyFor(STYLE, page.style));
+  ctx.set('Content-Security-Policy', page.style === undefined && page.script === undefined ? CONTENT_SECURITY_POLICY : policyFor(page));
   ctx.set('Referrer-Policy', page.hasForm ? 'same-origin' : 'no-referrer');
   ctx.set('X-Content-Type-Options', 'nosniff');
   ctx.set('Cache-Control', 'no-store');

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { html } from './html.ts';
 import { sendPage } from './layout.ts';
+import { passwordPages } from './set-password.ts';
 
 type SignInView = { readonly status: number; readonly problem?: string; readonly email?: string; readonly next?: string };
 
@@ -31,4 +32,4 @@ function signedIn(ctx: Context): void {
 }
 
 /** The pages around a login. Plain forms: they need no script. */
-export const loginPages = { signIn, signedIn } as const;
+export const loginPages = { signIn, signedIn, ...passwordPages } as const;

@@ -8,7 +8,7 @@ import { html } from './html.ts';
 import { type Page, sendPage } from './layout.ts';
 
 const PREFIX = '/pay';
-type TooOften = Error & { readonly status: 429; readonly headers: Readonly<Record<string, string>> };
+type TooOften = Error & { readonly status: 429; readonly code: string; readonly headers: Readonly<Record<string, string>> };
 
 type PayOptions = {
   /** Counts the request by the client's address; rejects with a {@link TooOften} where there were too many. */
@@ -45,6 +45,7 @@ async function pageOf(deps: Deps, count: PayOptions['count'], ctx: Context): Pro
     if (error instanceof Refusal && error.code === 'NOT_FOUND') return UNKNOWN_LINK;
     if (isTooOften(error)) {
       ctx.set(error.headers);
+      ctx.state['code'] = error.code;
       return TOO_OFTEN;
     }
     deps.log.error({ err: error }, 'the page of a payment link could not be made');
@@ -54,7 +55,7 @@ async function pageOf(deps: Deps, count: PayOptions['count'], ctx: Context): Pro
 }
 
 function isTooOften(error: unknown): error is TooOften {
-  return error instanceof Error && 'status' in error && error.status === 429 && 'headers' in error;
+  return error instanceof Error && 'status' in error && error.status === 429 && 'headers' in error && 'code' in error;
 }
 
 /** Any other method is none of a page's. */

@@ -64,6 +64,33 @@ describe('the line of a request', () => {
     for (let turn = 0; turn < 3; turn += 1) await call(`${api.url}/balance`, { key: busy.live });
     expect(await lineOf('/api/v1/balance', { key: busy.live })).to.include({ level: 'warn', status: 429, code: 'RATE_LIMITED' });
   });
+
+  it('is the same warning where the refusal was shown to a person as a page', async () => {
+    let addresses = 0;
+    const post = async (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) => {
+      addresses += 1;
+      const form = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html', 'X-Forwarded-For': `192.0.3.${addresses}` };
+      return await lineOf(path, { method: 'POST', body: new URLSearchParams(fields).toString(), headers: { ...form, ...headers } });
+    };
+    const wrong = { email: 'a@example.com', password: 'not the password' };
+    const link = { code: 'x', password: 'a chosen horse battery' };
+    for (const [path, fields] of [['/login', wrong] as const, ['/set-password', link] as const]) {
+      expect(await post(path, fields)).to.include({ level: 'warn', route: path, status: 401, code: 'UNAUTHORIZED' });
+      expect(await post(path, fields, { Origin: 'https://evil.example' })).to.include({ level: 'warn', status: 403, code: 'CSRF' });
+      const from = { 'X-Forwarded-For': `192.0.4.${path.length}` };
+      for (let turn = 0; turn < 3; turn += 1) await post(path, fields, from);
+      expect(await post(path, fields, from)).to.include({ level: 'warn', status: 429, code: 'RATE_LIMITED' });
+      expect(await post(path, { email: 'a' })).to.include({ level: 'info', status: 400, code: 'VALIDATION_ERROR' });
+    }
+    const from = { 'X-Forwarded-For': '192.0.5.1' };
+    for (let turn = 0; turn < 3; turn += 1) await lineOf('/pay/x', { headers: from });
+    expect(await lineOf('/pay/x', { headers: from })).to.include({
+      level: 'warn',
+      route: '/pay/:token',
+      status: 429,
+      code: 'RATE_LIMITED',
+    });
+  });
 });
 
 describe('verifiers written by hand', () => {

@@ -90,6 +90,54 @@ describe('command line: an operator lets people sign in', function () {
     );
   });
 
+  it('hands out a link where no password comes on stdin, once for each time, and the newest alone is good', async () => {
+    type Linked = { user_id: string; link: string; link_expires_at: string };
+    const email = 'linked@shop.example';
+    const made = await answer<Linked>(['user', 'create', '--merchant', api.merchant.id, '--email', email], env);
+    expect(Object.keys(made)).to.deep.equal(['user_id', 'link', 'link_expires_at']);
+    expect(made.link).to.match(/^http:\/\/localhost:8080\/set-password#[\w-]{43}$/);
+    expect(Date.parse(made.link_expires_at) - Date.now()).to.be.within(23 * 3_600_000, 24 * 3_600_000);
+    const set = (link: string, password: string) => call(`${api.origin}/set-password`, { body: { code: link, password } });
+    expect((await set(made.link, PASSWORD)).body).to.deep.equal({ user_id: made.user_id });
+    expect((await postLogin(api, { email, password: PASSWORD })).status).to.equal(200);
+
+    const named = { ...env, PUBLIC_URL: 'https://pay.shop.example/base/' };
+    const first = await answer<Linked>(['user', 'reset-password', '--email', email], named);
+    expect(first.link).to.match(/^https:\/\/pay\.shop\.example\/base\/set-password#[\w-]{43}$/);
+    expect((await postLogin(api, { email, password: PASSWORD })).status, 'the old password').to.equal(401);
+    const ran = await gateway(['user', 'reset-password', '--email', email, '--by', 'ann'], env);
+    const [, link = ''] =
+      /^User [0-9a-f-]{36} signs in once this link .* once, until \S+Z, and is shown this once:\n(http\S+)\n$/.exec(ran.stdout) ?? [];
+    expect([ran.code, ran.stderr]).to.deep.equal([0, '']);
+    expect((await set(first.link, 'another horse battery')).status, 'the replaced one').to.equal(401);
+    expect((await set(link, 'another horse battery')).status).to.equal(200);
+    expect((await postLogin(api, { email, password: 'another horse battery' })).status).to.equal(200);
+
+    const { actions } = await answer<{ actions: { action: string; by: string; subject: string }[] }>(
+      ['audit', 'list', '--limit', '2'],
+      env,
+    );
+    expect(actions.map(({ action, by, subject }) => [action, by, subject])).to.deep.equal([
+      ['user.set-password', email, made.user_id],
+      ['user.reset-password', 'ann', made.user_id],
+    ]);
+    const shown = await gateway(['audit', 'list'], env);
+    for (const one of [made.link, first.link, link]) expect(shown.stdout).to.not.contain(one.split('#')[1]);
+  });
+
+  it('takes an empty line for a password that is too short, and hands out no link that leads nowhere', async () => {
+    const email = 'nowhere@shop.example';
+    const make = ['user', 'create', '--merchant', api.merchant.id, '--email', email];
+    const empty = await gateway(make, env, '\n');
+    expect([empty.code, empty.stderr]).to.deep.equal([1, 'The password must have at least 12 characters.\n']);
+    const production = { ...env, NODE_ENV: 'production', TEMPORAL_ADDRESS: '127.0.0.1:1' };
+    const lost = await gateway(make, production);
+    expect([lost.code, lost.stdout]).to.deep.equal([1, '']);
+    expect(lost.stderr).to.match(/^PUBLIC_URL is not set, .* password on stdin\.\n$/);
+    const { users } = await answer<{ users: { email: string }[] }>(['user', 'list'], env);
+    expect(users.map((user) => user.email)).to.not.contain(email);
+  });
+
   it('needs the key of stored secrets for codes alone, and refuses without it in production', async () => {
     const production = { ...env, NODE_ENV: 'production', TEMPORAL_ADDRESS: '127.0.0.1:1', SECRETS_KEY: '' };
     const ran = await gateway(['user', 'totp', '--email', EMAIL], production);

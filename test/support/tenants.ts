@@ -149,7 +149,17 @@ const OWNER_OF: Readonly<Record<string, string>> = {
 };
 /** `sessions` change with every request of their user; what they are allowed to see is what is tested here. */
 const OF_NOBODY: ReadonlySet<string> = new Set([
-  ...['merchants', 'sessions', 'user_sites', 'login_budgets', 'rate_limits', 'webhook_slots', 'outbox', 'schema_migrations'],
+  ...[
+    'merchants',
+    'sessions',
+    'user_sites',
+    'password_links',
+    'login_budgets',
+    'rate_limits',
+    'webhook_slots',
+    'outbox',
+    'schema_migrations',
+  ],
   ...['chain_cursors', 'chain_blocks', 'unrecognised_transfers', 'balance_rounds', 'balance_differences'],
   ...['loop_runs', 'partition_months', 'unrecognised_days'],
 ]);

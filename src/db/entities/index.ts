@@ -24,6 +24,7 @@ import { MonthlyTotal } from './monthly-total.ts';
 import { OperatorAction } from './operator-action.ts';
 import { OutboxMessage } from './outbox-message.ts';
 import { PartitionMonth } from './partition-month.ts';
+import { PasswordLink } from './password-link.ts';
 import { PaymentLink } from './payment-link.ts';
 import { Quota } from './quota.ts';
 import { RateLimit } from './rate-limit.ts';
@@ -66,6 +67,7 @@ export {
   OperatorAction,
   OutboxMessage,
   PartitionMonth,
+  PasswordLink,
   PaymentLink,
   Quota,
   RateLimit,
@@ -110,6 +112,7 @@ export const ENTITIES = [
   OperatorAction,
   OutboxMessage,
   PartitionMonth,
+  PasswordLink,
   PaymentLink,
   Session,
   Quota,

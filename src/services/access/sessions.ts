@@ -117,13 +117,14 @@ export async function endSessionsOf(em: Em, userId: string): Promise<void> {
   await em.execute('delete from sessions where user_id = ?', [userId]);
 }
 
-/** Removes what has ended: sessions, budgets of attempts, and addresses that nobody used for a year. At most 5,000 rows of each. */
+/** Removes what has ended: sessions, budgets of attempts, links, and addresses that nobody used for a year. At most 5,000 rows of each. */
 export async function purgeSessions(deps: Deps): Promise<void> {
   const { idleMs, maxMs } = deps.settings.sessions;
   const now = deps.now();
   const ended: readonly (readonly [table: string, condition: string, times: readonly Date[]])[] = [
     ['sessions', 'last_seen_at <= ? or created_at <= ?', [before(now, idleMs), before(now, maxMs)]],
     ['login_budgets', 'ends_at <= ?', [now]],
+    ['password_links', 'expires_at <= ?', [now]],
     ['user_sites', 'last_login_at <= ?', [before(now, SITE_KEPT_MS)]],
   ];
   const em = deps.orm.em.fork();

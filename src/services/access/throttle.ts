@@ -11,8 +11,8 @@ const BUDGETS = {
   account: { limit: 20, windowMs: 60 * MINUTE_MS },
 } as const;
 
-/** Who tries: `known` is an address that the account has signed in from before. */
-export type Attempt = { readonly site: string; readonly email: string; readonly known: boolean };
+/** Who tries: `known` is an address that the account has signed in from before; `email` is null where no account is named. */
+export type Attempt = { readonly site: string; readonly email: string | null; readonly known: boolean };
 
 /** A try that is counted, or how long the caller has to wait, in whole seconds. */
 export type Taken = { readonly ok: true; readonly at: number } | { readonly ok: false; readonly retryAfterSeconds: number };
@@ -66,6 +66,7 @@ function budgetsOf({ site, email, known }: Attempt): Budget[] {
   const networks = [own, ...(known ? [] : wider)].map(({ network, factor }) => {
     return { key: hash('sha256', `site:${network}`), limit: limit * factor, windowMs };
   });
+  if (email === null) return networks;
   const account = known ? `known:${site}:${email}` : `account:${email}`;
   return [...networks, { key: hash('sha256', account), ...BUDGETS.account }];
 }

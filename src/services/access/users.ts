@@ -5,7 +5,8 @@ import { isUuid } from '../../domain/ids.ts';
 import { type ActionName, type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
-import { checkNewPassword, hashPassword } from './passwords.ts';
+import { addPasswordLink, endPasswordLinks, type NewPasswordLink } from './password-links.ts';
+import { checkNewPassword, decoyHash, hashPassword } from './passwords.ts';
 import { endSessionsOf } from './sessions.ts';
 import { type NewTotp, newTotp } from './totp.ts';
 
@@ -27,37 +28,57 @@ export function normaliseEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
 }
 
-/** Makes a user who signs in for the merchant. Throws a {@link Refusal}: unknown merchant, bad or used email, weak password. */
+/** What became of a user; `link` sets the password, and is there where the operator gave none. */
+export type UserChange = { readonly userId: string; readonly link: NewPasswordLink | null };
+
+/**
+ * Makes a user who signs in for the merchant; without a password one that nobody can sign in as before the link was used. Throws a
+ * {@link Refusal}: unknown merchant, bad or used email, weak password.
+ */
 export async function createUser(
   deps: Deps,
-  input: { readonly merchantId: string; readonly email: string; readonly password: string },
-): Promise<{ userId: string }> {
+  input: { readonly merchantId: string; readonly email: string; readonly password?: string | undefined },
+): Promise<UserChange> {
   const email = checkEmail(input.email);
-  const passwordHash = await hashPassword(checkNewPassword(input.password, email));
+  const passwordHash = await hashOf(input.password, email);
   const id = deps.newId();
   const now = deps.now();
   try {
-    await deps.orm.em.fork().transactional(async (em) => {
+    return await deps.orm.em.fork().transactional(async (em) => {
       const merchant = isUuid(input.merchantId) ? await em.findOne(Merchant, input.merchantId) : null;
       if (!merchant) throw new Refusal('NOT_FOUND', `There is no merchant ${input.merchantId}. List the merchants with "merchant list".`);
       em.create(User, {
         ...{ id, merchantId: merchant.id, email, passwordHash, totpSealed: null, totpLastStep: null },
         ...{ createdAt: now, updatedAt: now, lastLoginAt: null },
       });
-      await recordAction(em, deps, { action: 'user.create', merchantId: merchant.id, subject: id, after: {} });
+      await em.flush();
+      const link = input.password === undefined ? await addPasswordLink(em, deps, id) : null;
+      await recordAction(em, deps, { action: 'user.create', merchantId: merchant.id, subject: id, after: linkFacts(link) });
+      return { userId: id, link };
     });
   } catch (error) {
     if (!(error instanceof UniqueConstraintViolationException)) throw error;
     throw new Refusal('INVALID', `There is a user ${email} already. Give the person a new password with "user reset-password".`, 'email');
   }
-  return { userId: id };
 }
 
-/** Sets a new password and ends every session of the user. Throws a {@link Refusal} for an unknown email or a weak password. */
-export async function resetPassword(deps: Deps, input: { readonly email: string; readonly password: string }): Promise<UserView> {
+/**
+ * Ends the old password at once, with every session and every link of the user. The new one is the given password, or whatever the user
+ * sets by the link that is returned. Throws a {@link Refusal} for an unknown email or a weak password.
+ */
+export async function resetPassword(
+  deps: Deps,
+  input: { readonly email: string; readonly password?: string | undefined },
+): Promise<UserChange> {
   const email = checkEmail(input.email);
-  const passwordHash = await hashPassword(checkNewPassword(input.password, email));
-  return await change(deps, { email, action: 'user.reset-password' }, async () => ({ passwordHash }));
+  const passwordHash = await hashOf(input.password, email);
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const user = await lockUser(em, email);
+    const link = input.password === undefined ? await addPasswordLink(em, deps, user.id) : null;
+    if (!link) await endPasswordLinks(em, user.id);
+    await changeProof(em, deps, user, { action: 'user.reset-password', changes: { passwordHash }, facts: linkFacts(link) });
+    return { userId: user.id, link };
+  });
 }
 
 /**
@@ -67,19 +88,13 @@ export async function resetPassword(deps: Deps, input: { readonly email: string;
 export async function enableTotp(deps: Deps, input: { readonly email: string }): Promise<NewTotp> {
   const email = checkEmail(input.email);
   const totp = newTotp(email);
-  await change(deps, { email, action: 'user.totp' }, async (user) => ({
-    totpSealed: deps.secretBox.seal(totp.secret, user.id),
-    totpLastStep: null,
-  }));
+  await changeTotp(deps, email, (user) => ({ totpSealed: deps.secretBox.seal(totp.secret, user.id), totpLastStep: null }));
   return totp;
 }
 
 /** Asks for no code any more and ends every session. Throws a {@link Refusal} for an unknown email. */
 export async function disableTotp(deps: Deps, input: { readonly email: string }): Promise<UserView> {
-  return await change(deps, { email: checkEmail(input.email), action: 'user.totp' }, async () => ({
-    totpSealed: null,
-    totpLastStep: null,
-  }));
+  return await changeTotp(deps, checkEmail(input.email), () => ({ totpSealed: null, totpLastStep: null }));
 }
 
 /** The users of one merchant, or of all, by email, at most 1,000. */
@@ -92,22 +107,44 @@ export async function listUsers(deps: Deps, filter: { readonly merchantId?: stri
 
 type Changes = Partial<Pick<User, 'passwordHash' | 'totpSealed' | 'totpLastStep'>>;
 
-/** Changes how a user proves who they are, and ends what was proven before, in one transaction: sessions, and the networks that count as the owner's. */
-type Named = { readonly email: string; readonly action: ActionName };
+export type ProofChange = {
+  readonly action: ActionName;
+  readonly changes: Changes;
+  /** What the audit row says besides. */
+  readonly facts?: Facts;
+};
 
-async function change(deps: Deps, { email, action }: Named, changesOf: (user: User) => Promise<Changes>): Promise<UserView> {
+/**
+ * Changes how a user proves who they are, and ends what was proven before: sessions, and the networks that count as the owner's. Inside the
+ * caller's transaction, which holds the user's row.
+ */
+export async function changeProof(em: Em, deps: Deps, user: User, { action, changes, facts }: ProofChange): Promise<void> {
+  const before = factsOf(user);
+  Object.assign(user, changes, { updatedAt: deps.now() });
+  await em.flush();
+  const { merchantId, id: subject } = user;
+  await recordAction(em, deps, { action, merchantId, subject, before, after: { ...factsOf(user), ...facts } });
+  await endSessionsOf(em, user.id);
+  // Where a thief came from must not keep the budget of an owner's own network.
+  await em.execute('delete from user_sites where user_id = ?', [user.id]);
+}
+
+async function changeTotp(deps: Deps, email: string, changesOf: (user: User) => Changes): Promise<UserView> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const user = await lockUser(em, email);
-    const before = factsOf(user);
-    Object.assign(user, await changesOf(user), { updatedAt: deps.now() });
-    await em.flush();
-    const { merchantId, id: subject } = user;
-    await recordAction(em, deps, { action, merchantId, subject, before, after: factsOf(user) });
-    await endSessionsOf(em, user.id);
-    // Where a thief came from must not keep the budget of an owner's own network.
-    await em.execute('delete from user_sites where user_id = ?', [user.id]);
+    await changeProof(em, deps, user, { action: 'user.totp', changes: changesOf(user) });
     return viewOf(user);
   });
+}
+
+/** Without a password one that nobody has: at a login it costs the same time as any other. */
+async function hashOf(password: string | undefined, email: string): Promise<string> {
+  return password === undefined ? decoyHash() : await hashPassword(checkNewPassword(password, email));
+}
+
+/** The id of a link opens nothing; it ties the use to whoever asked for it. */
+function linkFacts(link: NewPasswordLink | null): Facts {
+  return link ? { link: link.id } : {};
 }
 
 async function lockUser(em: Em, email: string): Promise<User> {

@@ -1,0 +1,59 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Em } from '../../db/orm.ts';
+import type { Deps } from '../deps.ts';
+
+/** For so long a link opens: a day is enough to reach a person, and short where the link lies about. */
+export const PASSWORD_LINK_MS = 24 * 3_600_000;
+
+const TOKEN_BYTES = 32;
+const TOKEN_SHAPE = /^[A-Za-z0-9_-]{43}$/;
+
+/** A link as it is handed out, once: the token exists nowhere else. */
+export type NewPasswordLink = { readonly id: string; readonly token: string; readonly expiresAt: Date };
+
+/** A link that was not used, has not expired and was not replaced, with whose it is. */
+export type OpenLink = { readonly id: string; readonly userId: string; readonly email: string };
+
+/** Makes a link inside the caller's transaction, which holds the user's row. Every older one that was not used ends. */
+export async function addPasswordLink(em: Em, deps: Pick<Deps, 'now' | 'newId'>, userId: string): Promise<NewPasswordLink> {
+  await endPasswordLinks(em, userId);
+  const now = deps.now();
+  const link = {
+    id: deps.newId(),
+    token: randomBytes(TOKEN_BYTES).toString('base64url'),
+    expiresAt: new Date(now.getTime() + PASSWORD_LINK_MS),
+  };
+  await em.execute('insert into password_links (id, user_id, token_hash, created_at, expires_at) values (?, ?, ?, ?, ?)', [
+    ...[link.id, userId, hash('sha256', link.token), now, link.expiresAt],
+  ]);
+  return link;
+}
+
+/** Ends the user's links that were not used, inside the caller's transaction. */
+export async function endPasswordLinks(em: Em, userId: string): Promise<void> {
+  await em.execute('delete from password_links where user_id = ? and used_at is null', [userId]);
+}
+
+/** The open link of a token. One answer, by one look-up, for a token that is unknown, used, replaced or expired: undefined. */
+export async function findOpenLink(deps: Deps, token: string): Promise<OpenLink | undefined> {
+  if (!TOKEN_SHAPE.test(token)) return undefined;
+  const pool = await deps.orm.em.getConnection().getNativeClient();
+  const { rows } = await pool.query<{ id: string; user_id: string; email: string }>({
+    name: 'find-password-link',
+    text: `select l.id, l.user_id, u.email from password_links l join users u on u.id = l.user_id
+           where l.token_hash = $1 and l.used_at is null and l.expires_at > $2`,
+    values: [hash('sha256', token), deps.now()],
+  });
+  const row = rows[0];
+  return row && { id: row.id, userId: row.user_id, email: row.email };
+}
+
+/** Whether this is the one use of the link: of any number at the same moment, one is told so. Inside the caller's transaction. */
+export async function takePasswordLink(em: Em, deps: Pick<Deps, 'now'>, id: string): Promise<boolean> {
+  const now = deps.now();
+  const taken = await em.execute<unknown[]>(
+    'update password_links set used_at = ? where id = ? and used_at is null and expires_at > ? returning id',
+    [now, id, now],
+  );
+  return taken.length > 0;
+}
