@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { OperatorError } from './errors.ts';
 
 export type SecretBox = {
@@ -10,6 +10,8 @@ export type SecretBox = {
   readonly mark: Buffer;
   /** Whether values of an earlier key open too. */
   readonly knowsPrevious: boolean;
+  /** A hash of the text that only who has the present key can make, as hex; for each purpose another one. */
+  keyedHash(text: string, purpose: string): string;
 };
 
 /** A sealed value does not open: wrong SECRETS_KEY, moved to another row, or changed. Says nothing of the content. */
@@ -41,6 +43,10 @@ export function createSecretBox(key: Uint8Array, previous?: Uint8Array): SecretB
   return {
     mark,
     knowsPrevious: others.length > 0,
+    keyedHash(text, purpose) {
+      const derived = Buffer.from(hkdfSync('sha256', key, '', `keyed hash of ${purpose}`, 32));
+      return createHmac('sha256', derived).update(text, 'utf8').digest('hex');
+    },
     seal(plaintext, associatedData) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });

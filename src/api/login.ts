@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { z } from 'zod';
+import { accountHash } from '../services/access/account-hash.ts';
 import { createLogin, type LoginResult } from '../services/access/login.ts';
 import { endSessions, type SessionFinder } from '../services/access/sessions.ts';
 import { LineIsFull } from '../services/access/waiting-line.ts';
@@ -57,7 +58,8 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
       ctx.set('Set-Cookie', sessionCookie(result.token));
       return result;
     }
-    deps.log.info({ site, outcome: result.kind }, 'a login was refused');
+    // Into the line of the request, beside its code: whose account somebody tries, without a name.
+    ctx.state['account'] = accountHash(deps.secretBox, email);
     if (result.kind === 'refused') throw new ApiError('UNAUTHORIZED', 'The email, the password or the code is not right.');
     const seconds = result.retryAfterSeconds;
     const headers = { 'Retry-After': `${seconds}` };

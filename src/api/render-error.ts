@@ -33,10 +33,11 @@ export function frame(log: Log, networkOf: (request: IncomingMessage) => string)
     const durationMs = Math.round((performance.now() - startedAt) * 10) / 10;
     const route = String(ctx['_matchedRoute'] ?? '(none)');
     const { method, status } = ctx;
-    // A refusal that was shown as a page.
+    // A refusal that was shown as a page, and the account of a refused login.
     code ??= ctx.state['code'];
+    const { account } = ctx.state;
     const aborted = ctx.res.headersSent || !ctx.res.destroyed ? undefined : true;
-    const fields = { requestId, method, route, status, code, durationMs, network, ...whoOf(ctx.state['caller']), aborted };
+    const fields = { requestId, method, route, status, code, durationMs, network, account, ...whoOf(ctx.state['caller']), aborted };
     if (TOLD.has(status)) log.warn(fields, 'request');
     else log.info(fields, 'request');
   };

@@ -70,7 +70,13 @@ export async function withGateway<T>(needs: Needs, work: (gateway: CommandGatewa
 }
 
 /** Most commands neither derive addresses nor touch stored secrets; one of them that tried would be a defect, and must not work with made-up keys. */
-const NO_BOX: Deps['secretBox'] = { seal: refuseKeys, open: refuseKeys, mark: Buffer.alloc(0), knowsPrevious: false };
+const NO_BOX: Deps['secretBox'] = {
+  seal: refuseKeys,
+  open: refuseKeys,
+  keyedHash: refuseKeys,
+  mark: Buffer.alloc(0),
+  knowsPrevious: false,
+};
 const NO_KEYS = { xpubs: { live: { bsc: '', tron: '' }, test: { bsc: '', tron: '' } } } as const;
 
 function refuseKeys(): never {

@@ -32,6 +32,7 @@ export function addUserCommands(program: Command): void {
   )
     .option('--disable', 'ask for no code any more')
     .action(answering(totp));
+  withEmail(leaf(user, 'hash', 'prints what the log says of this account where a login is refused')).action(answering(hash));
   leaf(user, 'list', 'lists users by email').option('--merchant <id>', 'only of this merchant', text()).action(answering(list));
 }
 
@@ -84,6 +85,21 @@ async function passwordPage({ http, production, dataDir }: Config): Promise<stri
   const { readRun } = await import('../devnet/data-dir.ts');
   const api = readRun(dataDir)?.api;
   return `${api ? new URL(api).origin : `http://localhost:${http.port}`}/set-password`;
+}
+
+/** Needs the keys alone: it works where the database is away, and beside a copy of the log. */
+async function hash({ options }: { options: { readonly email: string } }) {
+  const [{ commandConfig }, { locateSecretsKey }, { createSecretBox }, { accountHash }] = await Promise.all([
+    import('./ground.ts'),
+    import('../ground.ts'),
+    import('../secret-box.ts'),
+    import('../services/access/account-hash.ts'),
+  ]);
+  const { config, log } = commandConfig('none');
+  const hashUnder = (key: Uint8Array): string => accountHash(createSecretBox(key), options.email);
+  const account = hashUnder(await locateSecretsKey(config, log));
+  const previous = config.previousSecretsKey ? hashUnder(config.previousSecretsKey) : null;
+  return { json: { account, previous }, text: previous === null ? account : facts({ account, previous }) };
 }
 
 async function totp({ options }: { options: Acting & { readonly email: string; readonly disable?: true } }) {

@@ -21,6 +21,8 @@ export type SealBox = {
   readonly mark: Buffer;
   /** Whether values of an earlier key open too. */
   readonly knowsPrevious: boolean;
+  /** A hash of the text that only who has the present key can make, as hex; for each purpose another one. */
+  keyedHash(text: string, purpose: string): string;
 };
 
 /** Temporal answered, and will not take this message however often it is sent: its own error is the cause. */

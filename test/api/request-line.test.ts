@@ -1,10 +1,13 @@
+import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { createSecretBox } from '../../src/secret-box.ts';
+import { accountHash } from '../../src/services/access/account-hash.ts';
 import { allowNetwork } from '../../src/services/access/allowlist.ts';
 import { VERIFY_SNIPPET } from '../../src/web/docs-webhooks.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
-import { newUser, signIn } from '../support/sign-in.ts';
+import { newUser, postLogin, signIn } from '../support/sign-in.ts';
 
 const SITE = '192.0.2.7';
 
@@ -90,6 +93,32 @@ describe('the line of a request', () => {
       status: 429,
       code: 'RATE_LIMITED',
     });
+  });
+
+  it('says of a refused login whose account it was by a hash that needs the key: one for each account, also for one that nobody has', async () => {
+    const user = await newUser(api);
+    let addresses = 0;
+    const accountOf = async (email: string, password = 'not the password') => {
+      addresses += 1;
+      const before = api.lines.length;
+      const { status } = await postLogin(api, { email, password }, { from: `192.0.6.${addresses}` });
+      const lines = api.lines.slice(before);
+      expect(JSON.stringify(lines)).to.not.contain(email.slice(0, 5));
+      return { status, account: lines.find(({ text }) => text === 'request')?.fields['account'] };
+    };
+    const { account, status } = await accountOf(user.email);
+    expect([status, String(account)]).to.satisfy(([one, text]: [number, string]) => one === 401 && /^[0-9a-f]{16}$/.test(text));
+    expect((await accountOf(` ${user.email.toUpperCase()}`)).account, 'in another spelling').to.equal(account);
+    const nobody = await accountOf('nobody@example.com');
+    expect(nobody.account)
+      .to.match(/^[0-9a-f]{16}$/)
+      .and.not.equal(account);
+    expect((await accountOf(user.email, user.password)).account, 'signed in').to.equal(undefined);
+    for (const text of [user.email, `account${user.email}`, `account:${user.email}`])
+      expect(hash('sha256', text).startsWith(String(account)), 'nothing that is had without the key').to.equal(false);
+    const otherKey = accountHash(createSecretBox(randomBytes(32)), user.email);
+    expect(otherKey).to.not.equal(account);
+    expect(accountHash(api.deps.secretBox, user.email)).to.equal(account);
   });
 });
 

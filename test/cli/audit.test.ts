@@ -96,7 +96,7 @@ describe('command line: what operators changed', function () {
     for (const add of [addRescanCommand, addUserCommands, addWebhookCommands]) add(program);
     const leaves = program.commands.flatMap((one) => (one.commands.length > 0 ? one.commands : [one]));
     const reading = leaves.filter(({ options }) => !options.some(({ long }) => long === '--by')).map((one) => one.name());
-    expect(new Set(reading)).to.deep.equal(new Set(['list', 'show', 'stuck', 'listen']));
+    expect(new Set(reading)).to.deep.equal(new Set(['list', 'show', 'stuck', 'listen', 'hash']));
   });
 
   it('has nothing of a command that was refused', async () => {
