@@ -93,6 +93,9 @@ function writeJsonError(sentence: string): void {
   process.stdout.write(`${JSON.stringify({ error: sentence })}\n`);
 }
 
+/** PostgreSQL's own code. */
+const NOT_PERMITTED = '42501';
+
 /** Known refusals speak for themselves; anything else becomes one sentence without secrets. */
 async function sentenceOf(error: unknown): Promise<string> {
   if (error instanceof UsageError) return `${error.message} Add --help to see how it is used.`;
@@ -101,6 +104,8 @@ async function sentenceOf(error: unknown): Promise<string> {
   const { hideInText } = await import('../log.ts');
   const message = hideInText(error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
   if (name === 'Refusal' || name === 'DecisionRefused') return capital(ended(message));
+  if (error instanceof Error && 'code' in error && error.code === NOT_PERMITTED)
+    return `The role of DATABASE_URL may not do this (${message.slice(0, MAX_SENTENCE)}). The role that owns the tables migrates and archives, the service's changes rows, the reader's only looks: name the right one (docs/operations.md).`;
   return `The command failed: ${ended(message.slice(0, MAX_SENTENCE))} Set LOG_LEVEL=debug and run it again to see more.`;
 }
 

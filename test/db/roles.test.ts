@@ -6,6 +6,7 @@ import { migrate, requireCurrentSchema } from '../../src/migrate.ts';
 import { listActions } from '../../src/services/audit/list.ts';
 import { checkBooks } from '../../src/services/books.ts';
 import { makeMonthsAhead } from '../../src/services/months/make.ts';
+import { gateway } from '../cli/support.ts';
 import { call, startTestApi, type TestApi, testDeps } from '../support/gateway.ts';
 import { ownPostgres } from '../support/parts.ts';
 
@@ -127,6 +128,14 @@ describe('the roles of the database, as they are shipped', function () {
     for (const sql of ['update ledger_entries set amount_units = 1', 'delete from ledger_entries', 'delete from events'])
       expect(await refusal(service, sql), sql).to.include('never changed or removed');
     expect(await refusal(service, `select claim_month_end('customers', now()::date, now()::date)`)).to.include('no such month');
+  });
+
+  it('tell an operator who has the wrong one which he needs', async () => {
+    const args = ['key', 'create', '--merchant', api.merchant.id, '--mode', 'test', '--by', 'Ann'];
+    const ran = await gateway(args, { DATABASE_URL: urlOf('gw_reader'), TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    expect([ran.code, ran.stdout]).to.deep.equal([1, '']);
+    expect(ran.stderr).to.match(/^The role of DATABASE_URL may not do this \(.*permission denied for table .*name the right one/);
+    expect(ran.stderr).to.not.include('LOG_LEVEL');
   });
 
   it('let the reader look at everything and change nothing', async () => {
