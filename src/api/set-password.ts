@@ -79,7 +79,7 @@ export function addPasswordRoutes(router: Router, options: PasswordRoutes): void
     if (!wantsPage(ctx)) return answerJson(ctx, { user_id: (await set(ctx)).userId });
     try {
       await set(ctx);
-      redirect(ctx, `${PATH}?${DONE}`);
+      redirect(ctx, `${PATH.slice(1)}?${DONE}`);
     } catch (thrown) {
       const { status, message } = shownRefusal(ctx, thrown);
       const { code } = fieldsOf(ctx);

@@ -19,9 +19,12 @@ addEventListener('hashchange', take);
 take();
 `;
 
-/** The form, the same for every link and for none: the server sees the code only when it is posted. */
+/**
+ * The form, the same for every link and for none: the server sees the code only when it is posted. It names no path, so that it also works
+ * where PUBLIC_URL has one.
+ */
 function choose(ctx: Context, view: ChooseView): void {
-  const body = html`<form class="card" method="post" action="/set-password">
+  const body = html`<form class="card" method="post">
 <h1>Choose your password</h1>
 ${view.problem === undefined ? null : html`<p class="notice bad" role="alert">${view.problem}</p>`}
 <div id="by-hand">
@@ -42,7 +45,7 @@ function chosen(ctx: Context): void {
   const body = html`<div class="card">
 <h1>Your password is set</h1>
 <p>The link has done its work and opens nothing any more.</p>
-<p><a class="button" href="/login">Sign in</a></p>
+<p><a class="button" href="login">Sign in</a></p>
 </div>`;
   sendPage(ctx, { title: 'Password set', body });
 }

@@ -106,6 +106,29 @@ describe('a link that sets a password', function () {
     expect((await rows(`select 1 from operator_actions where action = 'user.set-password' and subject = ?`, [user.id])).length).to.equal(1);
   });
 
+  it('is one of those that are asked for at the same moment', async () => {
+    const user = await newUser(api);
+    const made = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => resetPassword((index % 2 ? api : second).deps, { email: user.email })),
+    );
+    const open = await rows('select id from password_links where user_id = ? and used_at is null', [user.id]);
+    expect(open).to.have.length(1);
+    const statuses: number[] = [];
+    for (const { link } of made) statuses.push((await set(link?.token ?? '')).status);
+    expect(statuses.sort()).to.deep.equal([200, 401, 401, 401, 401, 401]);
+  });
+
+  it('sets nothing that a reset at the same moment does not end', async () => {
+    for (let turn = 0; turn < 5; turn += 1) {
+      const user = await newUser(api);
+      const code = await linkFor(user);
+      const [used, reset] = await Promise.all([set(code), resetPassword(second.deps, { email: user.email })]);
+      expect(used.status).to.be.oneOf([200, 401]);
+      expect((await postLogin(api, user, { password: CHOSEN, from: newAddress() })).status, `after ${used.status}`).to.equal(401);
+      expect((await set(reset.link?.token ?? '')).status).to.equal(200);
+    }
+  });
+
   it('answers alike whether it is unknown, no code, used, replaced, expired, reset since, or of somebody who is gone', async () => {
     const used = await linkFor(await newUser(api));
     await set(used);
@@ -209,7 +232,7 @@ describe('a link that sets a password', function () {
     const form = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html', 'X-Forwarded-For': newAddress() };
     const body = new URLSearchParams({ code, password: CHOSEN, again: CHOSEN }).toString();
     const done = await fetch(`${api.origin}/set-password`, { method: 'POST', body, headers: form, redirect: 'manual' });
-    expect([done.status, done.headers.get('location')]).to.deep.equal([303, '/set-password?done']);
+    expect([done.status, done.headers.get('location')]).to.deep.equal([303, 'set-password?done']);
     const stored = await rows('select l.*, a.* from password_links l, operator_actions a');
     expect(JSON.stringify(stored)).to.contain(hash('sha256', code)).and.not.contain(code);
     expect(JSON.stringify([api.lines, second.lines]))
