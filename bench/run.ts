@@ -38,6 +38,14 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
     load: () => import('./isolation.ts'),
   },
   exists: { about: 'GET /customers/exists against a bare handler', load: () => import('./exists.ts') },
+  lists: {
+    about: "another merchant's exists beside 150 dear lists of one key (BENCH_CUSTOMERS, BENCH_DEPOSITS, about 2 minutes)",
+    load: () => import('./lists.ts'),
+  },
+  'test-traffic': {
+    about: 'live webhooks of the same and of another merchant beside 400 test webhooks at once (BENCH_BACKLOG, BENCH_ROUNDS, some minutes)',
+    load: () => import('./test-traffic.ts'),
+  },
   search: {
     about: 'GET /customers?search= for texts of every kind among 1,000,000 customers (BENCH_CUSTOMERS, about 4 minutes)',
     load: () => import('./search.ts'),

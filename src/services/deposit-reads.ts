@@ -1,6 +1,6 @@
 import { ChainCursor, Customer, Deposit, PaymentLink } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
-import type { Currency, Network } from '../domain/assets.ts';
+import { ASSETS, type Currency, type Network } from '../domain/assets.ts';
 import type { DepositState } from '../domain/deposit.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { Deps } from './deps.ts';
@@ -60,11 +60,17 @@ function depositConditions(filters: DepositFilters): Condition[] {
   const conditions = createdBetween(filters);
   const columns = [
     ['status', filters.status],
-    ['network', filters.network],
+    ['network', filters.network ?? networkOf(filters.currency)],
     ['currency', filters.currency],
     ['customer_id', filters.customerId],
     ['transaction_hash', filters.transactionHash],
   ] as const;
   for (const [column, value] of columns) if (value !== undefined) conditions.push({ sql: `${column} = ?`, values: [value] });
   return conditions;
+}
+
+/** Of a coin that one network alone has: the index of coins begins with the network. */
+function networkOf(currency: Currency | undefined): Network | undefined {
+  const networks = ASSETS.filter((asset) => asset.currency === currency).map(({ network }) => network);
+  return networks.length === 1 ? networks[0] : undefined;
 }

@@ -55,6 +55,8 @@ const schema = defineEntity({
   uniques: [{ name: 'deposits_identity_unique', properties: ['mode', 'network', 'transactionHash', 'addressKey', 'currency'] }],
   indexes: [
     { name: 'deposits_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
+    { name: 'deposits_status_index', properties: ['merchantId', 'mode', 'status', 'createdAt', 'id'] },
+    { name: 'deposits_coin_index', properties: ['merchantId', 'mode', 'network', 'currency', 'createdAt', 'id'] },
     { name: 'deposits_customer_index', properties: ['customerId', 'createdAt', 'id'] },
     { name: 'deposits_transaction_hash_index', properties: ['transactionHash'] },
     { name: 'deposits_address_index', properties: ['network', 'addressKey'] },

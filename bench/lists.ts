@@ -1,0 +1,140 @@
+// What 150 dear lists of one key at a time cost another merchant's GET /customers/exists, with the connections that the product has.
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { createApp } from '../src/api/app.ts';
+import { createServer } from '../src/api/server.ts';
+import { openOrm } from '../src/db/orm.ts';
+import { startPostgres } from '../src/devnet/postgres.ts';
+import { openListPool, REQUEST_STATEMENT_MS } from '../src/pools.ts';
+import { createMerchant } from '../src/services/merchants.ts';
+import { depsOf, generousGuards } from './bench-deps.ts';
+import { percentile } from './percentile.ts';
+import type { Row } from './row.ts';
+import { seed } from './seed.ts';
+
+const CUSTOMERS = Number.parseInt(process.env['BENCH_CUSTOMERS'] ?? '200000', 10);
+const DEPOSITS = Number.parseInt(process.env['BENCH_DEPOSITS'] ?? '500000', 10);
+const LISTS = 150;
+const SAMPLES = 300;
+const ROUNDS = 2;
+const EVERY_MS = 10;
+const GOAL_RATIO = 2;
+const POOL_SIZE = 10;
+
+/** Each has to look at as many rows as a list may. */
+const DEAR = [
+  '/customers?search=com%20user',
+  '/deposits?currency=TRX&limit=100',
+  '/deposits?status=failed&limit=100',
+  '/customers?page=400&limit=100',
+];
+
+type Task = { readonly databaseUrl: string };
+type Answer = { readonly status: number; readonly ms: number };
+
+/** The server in a thread of its own; quiet and busy are measured in turns. */
+export async function run(): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
+  const postgres = await startPostgres({ dataDir: folder, fsync: false, log: () => undefined });
+  let worker: Worker | undefined;
+  try {
+    const keys = await fill(postgres.url);
+    worker = new Worker(new URL(import.meta.url), { workerData: { databaseUrl: postgres.url } satisfies Task });
+    const [port] = (await once(worker, 'message')) as [number];
+    return await measure(`http://127.0.0.1:${port}/api/v1`, keys);
+  } finally {
+    await worker?.terminate();
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(api: string, keys: { readonly busy: string; readonly other: string }): Promise<Row[]> {
+  const [quiet, beside, lists]: [Answer[], Answer[], Answer[]] = [[], [], []];
+  await exists(api, keys.other);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    quiet.push(...(await exists(api, keys.other)));
+    let over = false;
+    const rush = rushes(api, keys.busy, lists, () => over);
+    beside.push(...(await exists(api, keys.other)));
+    over = true;
+    await rush;
+  }
+  const times = (answers: readonly Answer[]): number =>
+    percentile(
+      answers.map(({ ms }) => ms),
+      0.95,
+    );
+  const refused = (answers: readonly Answer[]): number => answers.filter(({ status }) => status !== 200).length;
+  const ratio = times(beside) / times(quiet);
+  return [
+    {
+      figure: `exists of another merchant beside ${LISTS} lists at a time, p95 of quiet`,
+      value: `${ratio.toFixed(2)} (${times(beside).toFixed(1)} ms of ${times(quiet).toFixed(1)} ms)`,
+      goal: `≤ ${GOAL_RATIO}`,
+      met: ratio <= GOAL_RATIO,
+    },
+    {
+      figure: 'exists that were not answered with 200',
+      value: `${refused(beside)} of ${beside.length}`,
+      goal: '0',
+      met: refused(beside) === 0,
+    },
+    { figure: 'lists that had no turn within their 2 s', value: `${refused(lists)} of ${lists.length}`, goal: '', met: true },
+    { figure: 'lists, p95', value: `${times(lists).toFixed(0)} ms`, goal: '', met: true },
+  ];
+}
+
+async function exists(api: string, key: string): Promise<Answer[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const answers: Answer[] = [];
+  for (let index = 0; index < SAMPLES; index += 1) {
+    answers.push(await asked(`${api}/customers/exists?external_id=user_${index}`, key, agent));
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+  }
+  agent.destroy();
+  return answers;
+}
+
+/** Keeps so many lists asked for until it is over. */
+async function rushes(api: string, key: string, answers: Answer[], isOver: () => boolean): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: LISTS });
+  const client = async (number: number): Promise<void> => {
+    for (let turn = number; !isOver(); turn += 1) answers.push(await asked(api + DEAR[turn % DEAR.length], key, agent));
+  };
+  await Promise.all(Array.from({ length: LISTS }, (_, number) => client(number)));
+  agent.destroy();
+}
+
+function asked(url: string, key: string, agent: Agent): Promise<Answer> {
+  const began = performance.now();
+  return new Promise((resolve, reject) => {
+    get(url, { agent, headers: { Authorization: `Bearer ${key}` } }, (response) => {
+      response.resume();
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, ms: performance.now() - began }));
+    }).once('error', reject);
+  });
+}
+
+async function fill(databaseUrl: string): Promise<{ busy: string; other: string }> {
+  const orm = await openOrm({ url: databaseUrl, poolSize: 1, applicationName: 'bench', statementTimeoutMs: 0 });
+  await orm.migrator.up();
+  const { key: busy } = await seed(databaseUrl, { customers: CUSTOMERS, deposits: DEPOSITS, history: false });
+  const { keys } = await createMerchant(depsOf(orm), { name: 'Other', subscriptionActive: true });
+  await orm.close(true);
+  return { busy, other: keys.live };
+}
+
+async function serve({ databaseUrl }: Task): Promise<number> {
+  const limits = { poolSize: POOL_SIZE, statementTimeoutMs: REQUEST_STATEMENT_MS };
+  const deps = depsOf(await openOrm({ url: databaseUrl, applicationName: 'gateway', ...limits }));
+  const listOrm = await openListPool(databaseUrl, 'bench');
+  const app = createApp({ deps, listOrm, guards: generousGuards(deps), checkResponses: false });
+  return (await createServer(app).listen({ port: 0, host: '127.0.0.1' })).port;
+}
+
+if (!isMainThread) parentPort?.postMessage(await serve(workerData as Task));
