@@ -10,6 +10,8 @@ import { type Following, NO_TRACES, type Row, startFollowing, without } from './
 import { finality } from './lies.ts';
 
 const { signal } = new AbortController();
+/** For so long nothing is verified while another endpoint is asked; a little less than the product's own number. */
+const PATIENCE_MS = 4_500;
 const away: Fault = () => ({ status: 503, body: '' });
 /** With two endpoints that answer, the word of one about what is final is not enough; with one that answers it has to be. */
 describe('what a single endpoint names as final', function () {
@@ -138,9 +140,13 @@ describe('what a single endpoint names as final', function () {
     const before = await verified();
     const hash = await pay(live.chain.accounts[0]);
     await live.chain.mine(30);
-    for (let looks = 0; looks < 3; looks++) await look();
-    expect(await verified()).to.equal(before);
-    expect(await advanced(hash)).to.equal('waits');
+    const began = performance.now();
+    for (let looks = 0; looks < 3; looks++) {
+      await look();
+      const [now, deposit] = [await verified(), await advanced(hash)];
+      // A busy machine may need longer for a look than one waits for the other endpoint, and is right to go on then.
+      if (performance.now() - began < PATIENCE_MS) expect([now, deposit]).to.deep.equal([before, 'waits']);
+    }
     gate.resolve();
     await settled();
     expect(await advanced(hash)).to.equal('completed');

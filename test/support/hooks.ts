@@ -13,9 +13,12 @@ export async function mochaGlobalSetup(): Promise<void> {
   }
 }
 
-/** After the last test: no process and no folder is left. */
+const STILL_OPEN_MS = 20_000;
+
+/** After the last test: no process and no folder is left. What keeps the test process from its end is named. */
 export async function mochaGlobalTeardown(): Promise<void> {
   await stopParts();
+  setTimeout(() => console.error(`still open: ${process.getActiveResourcesInfo().join(', ')}`), STILL_OPEN_MS).unref();
 }
 
 /** The limits that tests name are for a quiet machine. A busy one gets three times as long: they only end what hangs. */
