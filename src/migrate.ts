@@ -7,12 +7,18 @@ import { OperatorError } from './errors.ts';
 const MIGRATION_LOCK = 7_203_411_860;
 const LOCK_EVERY_MS = 500;
 const PROGRESS_EVERY_MS = 1_000;
+/** Whoever waits for a lock of a whole table makes everybody wait who comes after, so it is waited for in short turns with pauses between. */
+const TABLE_LOCK_TURN = '1 s';
+const LOOK_EVERY_MS = 250;
+const PAUSE_MS = 5_000;
+const CANCELLED = '57014';
 
 /**
  * Applies every migration that the database lacks, in order, and returns their names. Each is a transaction of its own, but for those that
  * build indexes beside the traffic. Runs without the limits of the service: an index of a grown table takes hours. Of two at a time the
  * second waits for the first and finds nothing left. After a run that was killed the next one goes on; an index that was left half-built
- * is dropped and built again. `report` hears what is being done, about once a second while an index grows.
+ * is dropped and built again. Where somebody reads a table for long (a backup), it tries again and again for a second, and nobody else waits
+ * for longer than that. `report` hears what is being done, about once a second while an index grows.
  */
 export async function migrate(orm: Orm, report: (line: string) => void = () => undefined): Promise<string[]> {
   const url = orm.config.get('clientUrl') ?? '';
@@ -65,10 +71,48 @@ async function alone<T>(orm: Orm, report: (line: string) => void, work: () => Pr
 }
 
 async function applyAll(orm: Orm, report: (line: string) => void): Promise<string[]> {
-  await dropHalfBuilt(orm, report);
+  const applied: string[] = [];
   orm.migrator.on('migrating', ({ name }) => report(`Applying ${name}…`));
-  const applied = await orm.migrator.up();
-  return applied.map((migration) => migration.name);
+  orm.migrator.on('migrated', ({ name }) => void applied.push(name));
+  for (;;) {
+    await dropHalfBuilt(orm, report);
+    const turn = new AbortController();
+    const stepping = stepAside(orm, turn.signal);
+    try {
+      await orm.migrator.up();
+      return applied;
+    } catch (error) {
+      if (!isCancelled(error)) throw error;
+      report('A table is in use for long, by a backup perhaps; trying again in some seconds, so that nobody waits behind this…');
+    } finally {
+      turn.abort();
+      await stepping;
+    }
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** Cancels the migration's own statement where it has waited long enough for a lock that keeps everybody from a table. */
+async function stepAside(orm: Orm, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    await orm.em
+      .fork()
+      .execute(STEP_ASIDE_SQL)
+      .catch(() => undefined);
+  }
+}
+
+/** An index that is built beside the traffic waits for others too, but keeps nobody out meanwhile. */
+const STEP_ASIDE_SQL = `select pg_cancel_backend(l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid
+  where not l.granted and l.locktype = 'relation' and l.mode in ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
+    and l.waitstart < clock_timestamp() - interval '${TABLE_LOCK_TURN}'
+    and a.application_name = 'gateway migrate' and a.datname = current_database() and a.usename = current_user`;
+
+function isCancelled(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === CANCELLED) || isCancelled(error.cause);
 }
 
 /** An index that nobody is building and that is not valid was left by a run that was killed: "if not exists" would take it for done. */

@@ -107,4 +107,26 @@ describe('a migration', function () {
     );
     expect(indexes).to.deep.equal([{ months: 0, valid: true }]);
   });
+
+  it('that somebody who reads for long keeps waiting keeps nobody else waiting, and is made afterwards', async () => {
+    const name = 'Migration20261122000038_test_mode_apart';
+    await sql(`delete from schema_migrations where name = '${name}'`);
+    const dump = orm.em.fork();
+    await dump.begin({ isolationLevel: 'repeatable read' as never });
+    await dump.execute('select count(*) from outbox');
+    const others = await openOrm({ url: database.url, poolSize: 1, applicationName: 'others' });
+    const lines: string[] = [];
+    const migrating = migrate(orm, (line) => lines.push(line));
+    const steps = () => lines.filter((line) => /^A table is in use for long/.test(line)).length;
+    try {
+      await eventually('its first step aside', () => steps() > 0, 60_000);
+      // The limit under which the money's own statements wait for a lock is 5 s.
+      for (const seen = steps(); steps() < seen + 1; ) await others.em.fork().execute('select count(*) from outbox');
+    } finally {
+      await dump.rollback();
+      await others.close(true);
+    }
+    expect(await migrating).to.deep.equal([name]);
+    await requireCurrentSchema(orm);
+  });
 });
