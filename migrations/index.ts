@@ -29,6 +29,7 @@ import { Migration20261122000038_test_mode_apart } from './Migration202611220000
 import { Migration20261122000039_quotas } from './Migration20261122000039_quotas.ts';
 import { Migration20261122000040_erasure } from './Migration20261122000040_erasure.ts';
 import { Migration20261122000043_decisions } from './Migration20261122000043_decisions.ts';
+import { Migration20261122000045_unwell_endpoints } from './Migration20261122000045_unwell_endpoints.ts';
 import { Migration20261122000046_filters } from './Migration20261122000046_filters.ts';
 import { Migration20261122000046_search_text } from './Migration20261122000046_search_text.ts';
 
@@ -65,6 +66,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261122000039_quotas', class: Migration20261122000039_quotas },
   { name: 'Migration20261122000040_erasure', class: Migration20261122000040_erasure },
   { name: 'Migration20261122000043_decisions', class: Migration20261122000043_decisions },
+  { name: 'Migration20261122000045_unwell_endpoints', class: Migration20261122000045_unwell_endpoints },
   { name: 'Migration20261122000046_search_text', class: Migration20261122000046_search_text },
   { name: 'Migration20261122000046_filters', class: Migration20261122000046_filters },
 ];

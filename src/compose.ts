@@ -12,7 +12,7 @@ import { type Orm, openOrm } from './db/orm.ts';
 import { ASSETS, type Network } from './domain/assets.ts';
 import { componentLogger, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { observeChain, observeTransport } from './observe.ts';
+import { beginAtZero, observeChain, observeDeliveries, observeTransport } from './observe.ts';
 import { closePools, openHealthPool, openListPool, openPools, type Part, type Pools, REQUEST_STATEMENT_MS } from './pools.ts';
 import { createSecretBox } from './secret-box.ts';
 import type { FollowedChain } from './services/chain/follow.ts';
@@ -38,6 +38,8 @@ export type Gateway = {
   readonly config: Config;
   readonly log: Logger;
   readonly deps: Deps;
+  /** Connections of the API and of a worker's start: those of `deps`, but where health and metrics look at the gateway with their own. */
+  readonly mainOrm: Orm;
   /** Connections of the parts of a worker, each its own; undefined in a process that works nothing. */
   readonly pools: Pools | undefined;
   /** Connections of health and metrics; undefined in a process that serves neither. */
@@ -80,6 +82,7 @@ export async function composeGateway(input: {
   const link = ground.temporal ? linkTemporal(ground.temporal) : undefined;
   const bscRpc = config.bsc.enabled ? poolOf(config, log) : undefined;
   const metrics = createMetrics({ defaults: true });
+  beginAtZero(metrics, config.bsc.enabled ? ['bsc'] : []);
   const prices = createPriceSource(config.prices.source, {
     rpc: bscRpc,
     now: () => new Date(),
@@ -104,7 +107,7 @@ export async function composeGateway(input: {
     await listOrm?.close(true);
     await link?.close();
   };
-  return { config, log, deps, pools, healthOrm, listOrm, link, bscRpc, metrics, close };
+  return { config, log, deps, mainOrm: orm, pools, healthOrm, listOrm, link, bscRpc, metrics, close };
 }
 
 function poolOf(config: Config, log: Logger): RpcPool {
@@ -185,6 +188,7 @@ export function activityDepsOf(
     orms: gateway.pools,
     transport: observeTransport(transport, gateway.metrics),
     slots: createDeliverySlots(),
+    deliveryReport: observeDeliveries(gateway.metrics),
     chains: chainsOf(gateway, gasWallets),
     firstBlockSince,
     stopping,

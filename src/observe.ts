@@ -1,19 +1,31 @@
 import type { Middleware } from 'koa';
 import type { Refusal } from './api/wire.ts';
-import type { Gateway } from './compose.ts';
-import { ChainCursor } from './db/entities/index.ts';
+import { MODES, type Network } from './domain/assets.ts';
 import type { Outcome } from './domain/webhook.ts';
 import type { Metrics } from './metrics.ts';
-import { readAlarms } from './services/alarms.ts';
 import type { ChainReport } from './services/chain/report.ts';
-import { countDifferences } from './services/chain/round.ts';
-import type { Deps } from './services/deps.ts';
-import { listLoopRuns } from './services/loop-runs.ts';
-import { readOutbox } from './services/outbox.ts';
-import { QuotaReached } from './services/quotas.ts';
+import type { DeliveryReport } from './services/deliveries/report.ts';
+import { QUOTAS, QuotaReached } from './services/quotas.ts';
 import type { WebhookTransport } from './services/webhooks/transport.ts';
 
 const NO_ROUTE = '(none)';
+/** What routes are made for. The rest of what a parser lets in is the caller's choice, and counts as one. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const CLASSES = ['2xx', '3xx', '4xx', '429', '5xx', 'timeout', 'connection', 'refused_target', 'other'] as const;
+
+/**
+ * Makes the series that count what happens seldom, at zero. One that only appeared with its first event would never have risen for Prometheus,
+ * and no alarm of it would sound.
+ */
+export function beginAtZero(metrics: Metrics, networks: readonly Network[]): void {
+  for (const network of networks) metrics.foundLate.inc({ network }, 0);
+  for (const name of CLASSES) metrics.webhookAttempts.inc({ class: name }, 0);
+  for (const mode of MODES) {
+    for (const quota of QUOTAS) metrics.quotaRefusals.inc({ quota, mode }, 0);
+    for (const result of ['succeeded', 'failed'] as const) metrics.webhookDeliveries.inc({ mode, result }, 0);
+    for (const step of ['first_attempt', 'success'] as const) metrics.webhookLateness.zero({ mode, step });
+  }
+}
 
 /**
  * Times every request by its route pattern, so that ids in paths do not become series. The status is the one that was sent, `aborted`
@@ -29,7 +41,7 @@ export function observeHttp(metrics: Metrics): Middleware {
       isCounted = true;
       const route = String(context['_matchedRoute'] ?? NO_ROUTE);
       const status = res.headersSent ? String(res.statusCode) : 'aborted';
-      metrics.httpSeconds.observe({ method, route, status }, (performance.now() - startedAt) / 1_000);
+      metrics.httpSeconds.observe({ method: methodOf(method), route, status }, (performance.now() - startedAt) / 1_000);
     };
     res.once('finish', count).once('close', count);
     try {
@@ -55,7 +67,12 @@ export function observeQuotas(metrics: Metrics): Middleware {
 
 /** Counts what is refused before any route sees it. */
 export function observeRefusal(metrics: Metrics): (refusal: Refusal) => void {
-  return ({ method, status }) => metrics.httpSeconds.observe({ method: method ?? '(none)', route: NO_ROUTE, status: String(status) }, 0);
+  return ({ method, status }) => metrics.httpSeconds.observe({ method: methodOf(method), route: NO_ROUTE, status: String(status) }, 0);
+}
+
+function methodOf(method: string | undefined): string {
+  if (method === undefined) return '(none)';
+  return METHODS.has(method) ? method : 'other';
 }
 
 /** The same transport, counted. */
@@ -70,6 +87,20 @@ export function observeTransport(transport: WebhookTransport, metrics: Metrics):
   };
 }
 
+/** What the deliveries of this process report, as metrics. */
+export function observeDeliveries(metrics: Metrics): DeliveryReport {
+  // A clock that went back makes nothing early.
+  const late = (mode: string, step: string, lateMs: number): void =>
+    metrics.webhookLateness.observe({ mode, step }, Math.max(0, lateMs) / 1_000);
+  return {
+    begun: ({ mode, lateMs }) => late(mode, 'first_attempt', lateMs),
+    ended: ({ mode, result, lateMs }) => {
+      metrics.webhookDeliveries.inc({ mode, result });
+      if (result === 'succeeded' && lateMs !== undefined) late(mode, 'success', lateMs);
+    },
+  };
+}
+
 /** What a watcher of this process reports, as metrics. Heights are read from the database instead, where every process sees them. */
 export function observeChain(metrics: Metrics): ChainReport {
   return {
@@ -78,76 +109,13 @@ export function observeChain(metrics: Metrics): ChainReport {
   };
 }
 
-function classOf(outcome: Outcome): string {
+function classOf(outcome: Outcome): (typeof CLASSES)[number] {
   if (outcome.kind === 'error') {
     if (outcome.code === 'TARGET_REFUSED') return 'refused_target';
     return outcome.code === 'TIMEOUT' ? 'timeout' : 'connection';
   }
-  return outcome.status === 429 ? '429' : `${Math.floor(outcome.status / 100)}xx`;
-}
-
-/**
- * Reads what the database knows better than any process: heights, open deposits, alarms, the outbox and the loops. Each part by itself:
- * one that cannot be read keeps its last figures and is counted in `gateway_metrics_unread_total`. Never throws.
- */
-export async function refreshMetrics({ deps, metrics }: Pick<Gateway, 'deps' | 'metrics'>): Promise<void> {
-  const parts = { heights: readHeights, open: readOpenDeposits, alarms: readAlarmCounts, outbox: readOutboxAge, loops: readLoops };
-  await Promise.all(
-    Object.entries(parts).map(async ([part, read]) => {
-      try {
-        await read(deps, metrics);
-      } catch (error) {
-        metrics.metricsUnread.inc({ part });
-        deps.log.warn({ err: error, part }, 'metrics of the database could not be read');
-      }
-    }),
-  );
-}
-
-async function readHeights(deps: Deps, metrics: Metrics): Promise<void> {
-  const now = deps.now().getTime();
-  for (const cursor of await deps.orm.em.fork().find(ChainCursor, {})) {
-    const { network, scannedNumber, headNumber, finalizedNumber, verifiedNumber } = cursor;
-    metrics.scanHeight.set({ network }, scannedNumber);
-    metrics.headHeight.set({ network }, headNumber);
-    metrics.finalizedHeight.set({ network }, finalizedNumber);
-    metrics.verifiedHeight.set({ network }, verifiedNumber);
-    metrics.scanLagBlocks.set({ network }, Math.max(0, headNumber - scannedNumber));
-    const stillMs = finalizedNumber > verifiedNumber ? now - cursor.verifiedMovedAt.getTime() : 0;
-    metrics.verifiedAge.set({ network }, Math.max(0, stillMs) / 1_000);
-    metrics.balanceDifferences.set({ network }, await countDifferences(deps, network));
-  }
-}
-
-async function readOpenDeposits(deps: Deps, metrics: Metrics): Promise<void> {
-  const open = await deps.orm.em
-    .fork()
-    .execute<{ network: string; status: string; count: string }[]>(
-      `select network, status, count(*) as count from deposits where status in ('detected', 'confirming') and not simulated group by 1, 2`,
-    );
-  metrics.openDeposits.reset();
-  for (const row of open) metrics.openDeposits.set({ network: row.network, state: row.status }, Number(row.count));
-}
-
-async function readAlarmCounts(deps: Deps, metrics: Metrics): Promise<void> {
-  const alarms = await readAlarms(deps);
-  for (const { kind, count } of alarms) {
-    if (count === undefined) metrics.metricsUnread.inc({ part: `alarms: ${kind}` });
-    else metrics.alarms.set({ kind }, count);
-  }
-  // What cannot be read keeps its last count: an alarm never ends because the database was too busy to say so.
-  const { values } = await metrics.alarms.get();
-  metrics.needsOperator.set(values.reduce((sum, { value }) => sum + value, 0));
-}
-
-async function readOutboxAge(deps: Deps, metrics: Metrics): Promise<void> {
-  const { oldestMs, quarantined } = await readOutbox(deps);
-  metrics.outboxOldest.set(oldestMs / 1_000);
-  metrics.outboxQuarantined.set(quarantined.length);
-}
-
-async function readLoops(deps: Deps, metrics: Metrics): Promise<void> {
-  const loops = await listLoopRuns(deps);
-  metrics.loopAge.reset();
-  for (const { name, ageMs } of loops) metrics.loopAge.set({ loop: name }, ageMs / 1_000);
+  const { status } = outcome;
+  if (status === 429) return '429';
+  const name = `${Math.floor(status / 100)}xx`;
+  return CLASSES.find((known) => known === name) ?? 'other';
 }

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Gateway } from './compose.ts';
+import { refreshMetrics } from './figures.ts';
 import type { Readiness } from './health.ts';
-import { refreshMetrics } from './observe.ts';
 import { sharedAnswer } from './shared-answer.ts';
 
 /** `/health/live` alone: that this process answers, which costs nothing and tells nothing. */

@@ -5,6 +5,7 @@ import { processTree, signalProcess } from '../src/devnet/process-table.ts';
 import { findTemporalCli } from '../src/devnet/temporal-cli.ts';
 import { findTemporalServer } from '../src/devnet/temporal-server-install.ts';
 import { installPrograms } from './support/debian.ts';
+import { findPromtool } from './support/promtool.ts';
 
 // `npm test`: type check, lint, unused code, regular expressions, then the tests, in two processes beside each other: most of them wait for servers and clocks.
 // The last line of the output is "N passed, N failed". With arguments, only mocha runs, over those files.
@@ -162,7 +163,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 if (files.length === 0) {
   installPrograms(console.log, process.env);
   // Here, where the progress is seen. A test that needs one of them fails with the reason if it cannot be had.
-  for (const find of [findTemporalCli, findTemporalServer])
+  for (const find of [findTemporalCli, findTemporalServer, findPromtool])
     await find({ log: console.log, env: process.env }).catch((error: Error) => console.log(error.message));
   await runChecks(count);
 }

@@ -25,6 +25,8 @@ export class PoolEndpoint {
   failures = 0;
   notBefore = 0;
   problem: string | null = null;
+  /** When it last did well or failed, by this endpoint's clock; undefined before anything was asked of it. */
+  toldAt: number | undefined = undefined;
   /** undefined = not asked yet, or asked before the connection broke. */
   chain: 'right' | 'wrong' | undefined = undefined;
   head: number | null = null;
@@ -168,6 +170,7 @@ export class PoolEndpoint {
   }
 
   #setProblem(problem: string | null): void {
+    this.toldAt = this.#now();
     if (this.problem === problem) return;
     this.problem = problem;
     const { name, report } = this.#options;

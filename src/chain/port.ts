@@ -172,11 +172,13 @@ export interface PriceSource {
 
 /**
  * How one endpoint does right now, for readiness and diagnosis. `problem` is null when it is in use; `requestsPerSecond` is the pace it is
- * asked at, below the configured one while a limit of its own is known. Carries no URL, only the host.
+ * asked at, below the configured one while a limit of its own is known; `toldMsAgo` is how old all this is, null where it was never asked.
+ * Carries no URL, only the host.
  */
 export type EndpointStatus = {
   readonly host: string;
   readonly headNumber: number | null;
   readonly problem: string | null;
   readonly requestsPerSecond: number;
+  readonly toldMsAgo: number | null;
 };

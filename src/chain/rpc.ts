@@ -132,6 +132,7 @@ class Pool implements RpcPool {
       headNumber: endpoint.head,
       problem: endpoint.problem ?? (this.#lags(endpoint) ? `${endpoint.behind} blocks behind the best endpoint` : null),
       requestsPerSecond: endpoint.rate.perSecond(),
+      toldMsAgo: endpoint.toldAt === undefined ? null : Math.max(0, this.#now() - endpoint.toldAt),
     }));
   }
 

@@ -1,8 +1,10 @@
 import { Client, Connection, type WorkflowStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, type Priority, type SearchAttributePair } from '@temporalio/common';
+import { chainTaskQueue, WEBHOOK_TASK_QUEUE } from '../../workflows/timeouts.ts';
 import type { ActorAttributes, ActorMessage, ActorOwner } from '../domain/actor-message.ts';
 import { type ActorPort, ActorRefused } from '../services/deps.ts';
 import { createFairGate } from '../services/fair-gate.ts';
+import { type QueueBacklog, readBacklogs } from './backlog.ts';
 import { hangs, runningOf } from './look-at-actors.ts';
 import { connectionOptions, type TemporalPlace } from './place.ts';
 
@@ -11,6 +13,7 @@ export const TASK_QUEUE = 'gateway';
 
 const CALL_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 20_000;
+const FIGURES_TIMEOUT_MS = 3_000;
 /** More at a time make no start faster, and a rush of one merchant would stand before everybody's next one. */
 const STARTS_AT_A_TIME = 16;
 /** Each start is work for the whole server: what can wait may not fill it. */
@@ -28,7 +31,14 @@ const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
 const MAX_SUMMARY = 200;
 
-export type TemporalLink = { readonly client: Client; readonly actors: ActorPort; ping(): Promise<void>; close(): Promise<void> };
+export type TemporalLink = {
+  readonly client: Client;
+  readonly actors: ActorPort;
+  ping(): Promise<void>;
+  /** What waits in the queues of the workers and of the watchers of these networks. Rejects within a few seconds where Temporal is away. */
+  backlogs(networks: readonly string[]): Promise<QueueBacklog[]>;
+  close(): Promise<void>;
+};
 
 /** A client that connects by itself whenever Temporal is there; made without a connection, so it never fails because Temporal is away. */
 export function linkTemporal(place: TemporalPlace): TemporalLink {
@@ -50,6 +60,16 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
     },
     ping: async () => {
       await within(() => client.workflowService.describeNamespace({ namespace: place.namespace }));
+    },
+    backlogs: (networks) => {
+      const queues = [
+        { queue: TASK_QUEUE, kind: 'workflow' as const },
+        { queue: TASK_QUEUE, kind: 'activity' as const },
+        ...[WEBHOOK_TASK_QUEUE, ...networks.map(chainTaskQueue)].map((queue) => ({ queue, kind: 'activity' as const })),
+      ];
+      return client.withDeadline(Date.now() + FIGURES_TIMEOUT_MS, () =>
+        readBacklogs(client, { namespace: place.namespace, queues, testPriority: TEST_PRIORITY }),
+      );
     },
     close: () => connection.close(),
   };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { refreshMetrics } from '../../src/figures.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { refreshMetrics } from '../../src/observe.ts';
 import { type AlarmKind, readAlarms } from '../../src/services/alarms.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';

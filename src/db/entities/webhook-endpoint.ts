@@ -35,6 +35,11 @@ const schema = defineEntity({
   },
   indexes: [
     { name: 'webhook_endpoints_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'], where: 'payment_link_id is null' },
+    {
+      name: 'webhook_endpoints_unwell_index',
+      properties: ['mode'],
+      where: 'payment_link_id is null and deleted_at is null and (failing_since is not null or disabled_reason is not null)',
+    },
   ],
   uniques: [{ name: 'webhook_endpoints_payment_link_unique', properties: ['paymentLinkId'], where: 'payment_link_id is not null' }],
   checks: [{ name: 'webhook_endpoints_mode_check', expression: "mode in ('live', 'test')" }],

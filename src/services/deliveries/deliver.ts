@@ -5,9 +5,14 @@ import type { WebhookTransport } from '../webhooks/transport.ts';
 import { beginAttempt, type Lease } from './lease.ts';
 import { type DueDelivery, loadDelivery, secretsOf } from './load.ts';
 import { closeDelivery, endAttempt, endInterrupted, hostOf } from './record.ts';
+import type { DeliveryReport } from './report.ts';
 import type { DeliverySlots, Slot } from './slots.ts';
 
-export type DeliverDeps = Deps & { readonly transport: WebhookTransport; readonly slots: DeliverySlots };
+export type DeliverDeps = Deps & {
+  readonly transport: WebhookTransport;
+  readonly slots: DeliverySlots;
+  readonly deliveryReport?: DeliveryReport;
+};
 
 export type DeliverResult =
   /** The delivery is at its end. */
@@ -58,13 +63,12 @@ class NoSlot extends Error {
 }
 
 /** The delivery with the number of the attempt that is due now, or what to do instead. */
-async function loadDue(deps: Deps, deliveryId: string): Promise<{ delivery: DueDelivery; number: number } | DeliverResult> {
-  const em = deps.orm.em.fork();
-  const delivery = await loadDelivery(em, deliveryId);
+async function loadDue(deps: DeliverDeps, deliveryId: string): Promise<{ delivery: DueDelivery; number: number } | DeliverResult> {
+  const delivery = await loadDelivery(deps.orm.em.fork(), deliveryId);
   if (!delivery) return { kind: 'done', status: 'failed', message: 'there is no such delivery' };
   if (delivery.status !== 'pending') return { kind: 'done', status: delivery.status, message: `already ${delivery.status}` };
   if (delivery.endpoint.deleted || !delivery.endpoint.enabled) {
-    await closeDelivery(em, deps, delivery);
+    await giveUp(deps, delivery);
     return { kind: 'done', status: 'failed', message: `the endpoint was ${delivery.endpoint.deleted ? 'deleted' : 'disabled'}` };
   }
   const turn = await turnOf(deps, delivery);
@@ -72,7 +76,7 @@ async function loadDue(deps: Deps, deliveryId: string): Promise<{ delivery: DueD
 }
 
 /** The number of the attempt that is due now, or what to do instead. */
-async function turnOf(deps: Deps, delivery: DueDelivery): Promise<number | DeliverResult> {
+async function turnOf(deps: DeliverDeps, delivery: DueDelivery): Promise<number | DeliverResult> {
   const { last } = delivery;
   const now = deps.now().getTime();
   if (!last) return waitsForResend(delivery, now) ?? 1;
@@ -86,13 +90,23 @@ async function turnOf(deps: Deps, delivery: DueDelivery): Promise<number | Deliv
       return { kind: 'later', delayMs: 1, message: `attempt ${last.number} has ended at this moment` };
   }
   if (last.number >= deps.settings.webhookMaxAttempts) {
-    await closeDelivery(em, deps, delivery);
+    await giveUp(deps, delivery);
     return { kind: 'done', status: 'failed', message: `all ${last.number} attempts are used up` };
   }
   const dueAt = endedAt + backoffAfterMs(last.number);
   if (now < dueAt)
     return { kind: 'later', delayMs: Math.max(1, dueAt - now), message: `attempt ${last.number + 1} is due in ${dueAt - now} ms` };
   return last.number + 1;
+}
+
+async function giveUp(deps: DeliverDeps, delivery: DueDelivery): Promise<void> {
+  await closeDelivery(deps.orm.em.fork(), deps, delivery);
+  reportEnd(deps, delivery, 'failed');
+}
+
+function reportEnd(deps: DeliverDeps, delivery: DueDelivery, result: 'succeeded' | 'failed'): void {
+  const lateMs = delivery.round === 1 ? deps.now().getTime() - delivery.createdAt.getTime() : undefined;
+  deps.deliveryReport?.ended({ mode: delivery.mode, result, lateMs });
 }
 
 /** Many resends at once have their first attempts spread over some minutes, whoever starts their actors and when. */
@@ -115,6 +129,7 @@ async function attempt(deps: DeliverDeps, delivery: DueDelivery, turn: { number:
   const more = verdict === 'retry' && number < deps.settings.webhookMaxAttempts;
   const delayMs = backoffAfterMs(number);
   await recordEnd(deps, delivery, { number, ...sent, more, delayMs });
+  if (!more) reportEnd(deps, delivery, verdict === 'succeeded' ? 'succeeded' : 'failed');
   const message = describeOutcome(outcome, hostOf(delivery.endpoint.url));
   if (verdict === 'succeeded') return { kind: 'done', status: 'succeeded', message };
   if (more) return { kind: 'retry', delayMs, message: `attempt ${number}: ${message}` };
@@ -145,6 +160,8 @@ async function post(
       const taken = await beginAttempt(deps.orm.em.fork(), deps, delivery, { number, preferred: slot.number });
       if ('heldMs' in taken) throw new NoSlot(taken.heldMs);
       lease = taken;
+      if (number === 1 && delivery.round === 1)
+        deps.deliveryReport?.begun({ mode: delivery.mode, lateMs: deps.now().getTime() - delivery.createdAt.getTime() });
     },
   });
   if (!lease) throw new Error('the transport sent an attempt without its row');

@@ -11,6 +11,7 @@ export type DueDelivery = {
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly round: number;
   readonly nextAttemptAt: Date | null;
+  readonly createdAt: Date;
   readonly merchantId: string;
   readonly mode: Mode;
   readonly eventId: string;
@@ -35,6 +36,7 @@ type Row = {
   status: DueDelivery['status'];
   round: number;
   next_attempt_at: string | Date | null;
+  created_at: string | Date;
   event_id: string;
   merchant_id: string;
   mode: Mode;
@@ -62,7 +64,7 @@ const SLOT_OWNER = `case when w.payment_link_id is null then w.id else md5(w.mer
 export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDelivery | undefined> {
   if (!isUuid(deliveryId)) return undefined;
   const rows = await em.execute<Row[]>(
-    `select d.id, d.status, d.round, d.next_attempt_at, d.event_id, d.event_type, e.body, e.merchant_id, e.mode, w.id as endpoint_id, ${SLOT_OWNER} as slot_owner, w.url, w.enabled, w.deleted_at is not null as deleted,
+    `select d.id, d.status, d.round, d.next_attempt_at, d.created_at, d.event_id, d.event_type, e.body, e.merchant_id, e.mode, w.id as endpoint_id, ${SLOT_OWNER} as slot_owner, w.url, w.enabled, w.deleted_at is not null as deleted,
        w.secret_sealed, w.earlier_secrets, a.number, a.started_at, a.finished_at
      from webhook_deliveries d
      join events e on e.id = d.event_id and e.id between ? and ?
@@ -88,6 +90,7 @@ function fromRow(row: Row): DueDelivery {
       body: row.body,
     },
     nextAttemptAt: dateOf(row.next_attempt_at),
+    createdAt: new Date(row.created_at),
     endpoint: {
       ...{ id: row.endpoint_id, slotOwner: row.slot_owner, url: row.url, enabled: row.enabled, deleted: row.deleted },
       secretSealed: row.secret_sealed,
