@@ -37,14 +37,11 @@ export async function endPasswordLinks(em: Em, userId: string): Promise<void> {
 /** The open link of a token. One answer, by one look-up, for a token that is unknown, used, replaced or expired: undefined. */
 export async function findOpenLink(deps: Deps, token: string): Promise<OpenLink | undefined> {
   if (!TOKEN_SHAPE.test(token)) return undefined;
-  const pool = await deps.orm.em.getConnection().getNativeClient();
-  const { rows } = await pool.query<{ id: string; user_id: string; email: string }>({
-    name: 'find-password-link',
-    text: `select l.id, l.user_id, u.email from password_links l join users u on u.id = l.user_id
-           where l.token_hash = $1 and l.used_at is null and l.expires_at > $2`,
-    values: [hash('sha256', token), deps.now()],
-  });
-  const row = rows[0];
+  const [row] = await deps.orm.em.fork().execute<{ id: string; user_id: string; email: string }[]>(
+    `select l.id, l.user_id, u.email from password_links l join users u on u.id = l.user_id
+     where l.token_hash = ? and l.used_at is null and l.expires_at > ?`,
+    [hash('sha256', token), deps.now()],
+  );
   return row && { id: row.id, userId: row.user_id, email: row.email };
 }
 
