@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createSecretBox } from '../../src/secret-box.ts';
 import { eraseCustomer } from '../../src/services/erasure.ts';
@@ -92,6 +92,12 @@ describe('the erasure of a customer', function () {
         /never changed or removed|events_id_check/,
       );
     expect(await sql('delete from events').catch((error: Error) => error.message)).to.match(/never changed or removed|foreign key/);
+  });
+
+  it('finds its mark free: no customer can be given that of another one', async () => {
+    const body = { external_id: `erased-${randomUUID()}` };
+    const answer = await call(`${api.url}/customers`, { key: api.keys.live, body });
+    expect([answer.status, answer.body['error']]).to.deep.equal([400, 'external_id must not be the mark of an erased customer.']);
   });
 
   it('is refused for a customer that nobody has', async () => {

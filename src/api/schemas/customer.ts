@@ -11,6 +11,9 @@ const MAX_SEARCH = 320;
 /** Something, one @, and a dot inside of what follows; the first such dot decides, so that there is one way to read a text. */
 const EMAIL = /^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/;
 
+/** What an erasure puts in the place of an external id: nobody may take it before. */
+const ERASED = /^erased-[0-9a-f-]{36}$/;
+
 export const emailText = text(MAX_EMAIL)
   .regex(EMAIL, 'must be an email address')
   .meta({ override: { pattern: EMAIL.source } });
@@ -24,6 +27,7 @@ export const metadata = z
 export const newCustomer = z
   .object({
     external_id: text(MAX_EXTERNAL_ID)
+      .refine((value) => !ERASED.test(value), 'must not be the mark of an erased customer')
       .nullish()
       .meta({ description: "The merchant's own user id; unique in the mode.", example: 'user_42' }),
     email: emailText.nullish().meta({ description: 'Unique in the mode; case is kept.', example: 'jane@example.com' }),
