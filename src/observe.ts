@@ -9,8 +9,8 @@ import { QUOTAS, QuotaReached } from './services/quotas.ts';
 import type { WebhookTransport } from './services/webhooks/transport.ts';
 
 const NO_ROUTE = '(none)';
-/** What routes are made for. The rest of what a parser lets in is the caller's choice, and counts as one. */
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** What routes are made for, and the tunnel that is refused by name. The rest of what a parser lets in is the caller's choice, and counts as one. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT']);
 const CLASSES = ['2xx', '3xx', '4xx', '429', '5xx', 'timeout', 'connection', 'refused_target', 'other'] as const;
 
 /**
