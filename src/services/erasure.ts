@@ -1,6 +1,7 @@
 import type { Em } from '../db/orm.ts';
 import type { Mode } from '../domain/assets.ts';
 import { isUuid } from '../domain/ids.ts';
+import { OperatorError } from '../errors.ts';
 import { recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
 import { Refusal } from './refusal.ts';
@@ -13,15 +14,19 @@ type Person = { readonly id: string; readonly merchant_id: string; readonly mode
 
 const SUBJECTS_AT_A_TIME = 500;
 const ANSWERS_AT_A_TIME = 500;
+/** No transaction of a request or a step lasts so long. */
+const EARLIER_ENDS_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 100;
 
 /**
  * Takes a customer's email, name, metadata and external id out of every row: the customer, the order of each payment link, the bodies of events,
  * what receivers answered to them, and kept answers to requests. Webhooks that are still to be sent go out without them. Addresses, deposits and
  * the ledger stay. What a row says instead is the same each time, so that it can be repeated, also after a crash. Throws a {@link Refusal} for
- * an unknown customer.
+ * an unknown customer, and an OperatorError where somebody else's transaction does not end within a minute.
  */
 export async function eraseCustomer(deps: Deps, input: { readonly customerId: string; readonly reason: string }): Promise<Erased> {
   const person = await eraseRows(deps, input);
+  await waitForEarlier(deps.orm.em.fork());
   const events = await eraseEvents(deps, person);
   return { customerId: person.id, events, answers: await eraseAnswers(deps, person) };
 }
@@ -45,6 +50,27 @@ async function eraseRows(deps: Deps, { customerId, reason }: { customerId: strin
     await recordAction(em, deps, { action: 'customer.erase', merchantId, mode, subject, reason });
     return person;
   });
+}
+
+/**
+ * Whoever read the names before they were gone may still write them down: into an event, or a kept answer. Every transaction that is older
+ * than this moment is waited for. Whose it is does not matter; what the service does not see is not the service's.
+ */
+async function waitForEarlier(em: Em): Promise<void> {
+  const [{ at } = { at: '' }] = await em.execute<{ at: string }[]>('select clock_timestamp()::text as at');
+  for (let waitedMs = 0; waitedMs < EARLIER_ENDS_WITHIN_MS; waitedMs += LOOK_EVERY_MS) {
+    const open = await em.execute<unknown[]>(
+      `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+         and xact_start <= ?::timestamptz limit 1`,
+      [at],
+    );
+    if (open.length === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+  throw new OperatorError(
+    'The customer is erased, but a transaction from before is still open and may write the names once more',
+    'Run the same command again when it has ended; it changes what is left',
+  );
 }
 
 async function eraseEvents(deps: Deps, person: Person): Promise<number> {
@@ -123,6 +149,12 @@ function isOf(value: unknown, customerId: string): value is Shown {
 
 function erased(shown: Shown, customerId: string): Shown {
   const isOrder = 'token' in shown;
-  const instead: Shown = { email: null, name: null, metadata: {}, description: null, external_id: isOrder ? null : `erased-${customerId}` };
+  const instead: Shown = {
+    email: null,
+    name: null,
+    metadata: {},
+    description: null,
+    external_id: isOrder ? null : `erased-${customerId}`,
+  };
   return Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, name in instead ? instead[name] : value]));
 }

@@ -1,7 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { LockMode } from '@mikro-orm/core';
 import { expect } from 'chai';
+import { Deposit } from '../../src/db/entities/index.ts';
 import { createSecretBox } from '../../src/secret-box.ts';
+import { applyTransition } from '../../src/services/deposits/transition.ts';
 import { eraseCustomer } from '../../src/services/erasure.ts';
+import { transact } from '../../src/services/transact.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
 
 const NAMES = {
@@ -72,6 +77,31 @@ describe('the erasure of a customer', function () {
     expect(found.body['data']).to.deep.equal([]);
     const again = await post('/customers', NAMES, once);
     expect([again.status, again.body['id'], again.body['email']], 'the same request again').to.deep.equal([201, customerId, null]);
+  });
+
+  it('waits for what was begun before it, and takes the names out of that as well', async () => {
+    const early = { external_id: 'early-4711', email: 'early.secret@person.example', name: 'Early Secretname' };
+    const { id } = (await post('/customers', early)).body as { id: string };
+    const seen = await post('/test/simulate-deposit', { customer_id: id, currency: 'BNB', amount: '1', outcome: 'detected' });
+    expect(seen.status).to.equal(201);
+    const held = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    const moved = transact(api.deps, async (tx) => {
+      const deposit = await tx.em.findOneOrFail(Deposit, seen.body['id'], { lockMode: LockMode.PESSIMISTIC_WRITE });
+      await applyTransition(tx, api.deps, deposit, { to: 'confirming', headNumber: null });
+      written.resolve();
+      await held.promise;
+    });
+    await Promise.race([written.promise, moved]);
+    const erasing = eraseCustomer(api.deps, { customerId: id, reason: 'asked for it' });
+    const isErased = async () => ((await sql('select 1 from customers where id = ? and email is null', [id])) as unknown[]).length === 1;
+    await eventually('the customer without names', isErased);
+    // Longer than the rest of the erasure takes where nothing holds it up.
+    await Promise.race([erasing, new Promise((resolve) => setTimeout(resolve, 1_000))]);
+    held.resolve();
+    await moved;
+    await erasing;
+    expect(await everything()).to.not.match(/early-4711|early\.secret|Early Secretname/);
   });
 
   it('can be repeated and changes nothing more', async () => {
