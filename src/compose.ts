@@ -13,7 +13,16 @@ import { ASSETS, type Network } from './domain/assets.ts';
 import { componentLogger, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { beginAtZero, observeChain, observeDeliveries, observeTransport } from './observe.ts';
-import { closePools, openHealthPool, openListPool, openPools, type Part, type Pools, REQUEST_STATEMENT_MS } from './pools.ts';
+import {
+  closePools,
+  openHealthPool,
+  openListPool,
+  openPools,
+  type Part,
+  type Pools,
+  REQUEST_STATEMENT_MS,
+  turnsOfMerchants,
+} from './pools.ts';
 import { createSecretBox } from './secret-box.ts';
 import type { FollowedChain } from './services/chain/follow.ts';
 import { createDeliverySlots } from './services/deliveries/slots.ts';
@@ -74,7 +83,7 @@ export async function composeGateway(input: {
   const { config, ground, log } = input;
   const orm = await openOrm({
     ...{ url: ground.databaseUrl, poolSize: input.poolSize, applicationName: `gateway ${input.name}` },
-    ...(input.serves ? { statementTimeoutMs: REQUEST_STATEMENT_MS } : {}),
+    ...(input.serves ? { statementTimeoutMs: REQUEST_STATEMENT_MS, turns: turnsOfMerchants(input.poolSize) } : {}),
   });
   const listOrm = input.serves ? await openListPool(ground.databaseUrl, input.name) : undefined;
   const pools = input.works ? await openPools(ground.databaseUrl, input.name) : undefined;

@@ -1,6 +1,7 @@
 import { BUDGET_MS } from './api/deadline.ts';
 import { LISTS_AT_A_TIME } from './api/lists.ts';
 import { type Orm, openOrm } from './db/orm.ts';
+import { createFairGate, type FairGate } from './services/fair-gate.ts';
 
 /** The parts of a worker that must never wait for each other's connections. */
 export const PARTS = ['watcher', 'steps', 'webhooks', 'loops'] as const;
@@ -36,6 +37,18 @@ export const REQUEST_STATEMENT_MS = BUDGET_MS;
 export async function openListPool(url: string, name: string): Promise<Orm> {
   const limits = { poolSize: LIST_POOL_SIZE, statementTimeoutMs: REQUEST_STATEMENT_MS };
   return await openOrm({ url, applicationName: `gateway ${name} lists`, ...limits });
+}
+
+/**
+ * Connections of the API's pool that only credentials and everything else without a merchant have, and how many one merchant's requests
+ * have at the most: however many of them wait for one locked row, the others' find a connection.
+ */
+const KEPT_FROM_MERCHANTS = 2;
+const OF_ONE_MERCHANT = 3;
+
+/** The turns of merchants in a pool of so many connections. */
+export function turnsOfMerchants(poolSize: number): FairGate {
+  return createFairGate({ places: Math.max(1, poolSize - KEPT_FROM_MERCHANTS), placesOfKey: OF_ONE_MERCHANT });
 }
 
 /** Health and metrics ask a dozen short questions at a time. More callers make no more of them, and none of these belongs to money. */

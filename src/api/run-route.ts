@@ -43,14 +43,14 @@ export async function runRoute(options: RunOptions, route: Route, ctx: Context):
     if (options.checkResponses) checkReply(route, reply);
     return { status: reply.status, body: JSON.stringify(reply.body), replayed: false };
   };
-  const limitMs = budgetMs + (route.extraMs ?? 0);
+  const limitMs = Math.max(0, budgetMs + (route.extraMs ?? 0));
   const deps = caller?.kind === 'session' ? actingFor(caller, options, ctx) : options.deps;
   const work = () => {
     if (once && caller) return replyOnce(deps, { route, caller, params, once }, produce);
     if (caller && isList(route)) return options.lists.run(caller.merchantId, limitMs, produce);
     return produce(deps);
   };
-  const answer = await withinBudget({ limitMs, answer: ctx.res }, work);
+  const answer = await withinBudget({ limitMs, answer: ctx.res, party: caller?.merchantId }, work);
   if (answer.replayed) ctx.set(REPLAYED_HEADER, 'true');
   ctx.status = answer.status;
   ctx.type = 'application/json';

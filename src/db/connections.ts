@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { Socket } from 'node:net';
 import { limitStatements, type QueryClient, type StatementLimit, timeIsUp } from './limited-statements.ts';
 import type { Orm } from './orm.ts';
-import { currentLimit } from './time-limit.ts';
+import { currentLimit, type TimeLimit } from './time-limit.ts';
 
 /** Without it a query on a connection whose other end vanished (a fail-over, a firewall that forgot it) would wait for ever. */
 export function socketThatEndsWhenSilent(limitMs: number): Socket {
@@ -29,13 +29,20 @@ type Connected = (error: Error | undefined, client: Client | undefined, release:
 /** The part of pg's pool that is used here. */
 export type ClientPool = { connect(): Promise<Client>; connect(connected: Connected): void };
 
+/** Lets the work of each party have some of the connections only, in turn. */
+export type Turns = {
+  /** Runs `work` when its party has a turn. Rejects without having begun it when none comes within `maxWaitMs`. */
+  run<T>(party: string, work: () => Promise<T>, maxWaitMs: number): Promise<T>;
+};
+
 /**
  * Makes the pool take back a connection the moment it ends, whoever holds it. The query builder gives one back only after a BEGIN, COMMIT
  * or ROLLBACK that worked, and on a dead connection none does: each outage would cost the pool some places for ever, until none is left.
  * And puts the time limit of the work for which a connection is asked on each of its statements; `statementMs` is the one with which
- * connections are opened.
+ * connections are opened. Work of a party waits for its turn first, where there are `turns`.
  */
-export function connectionsOf(pool: ClientPool, { statementMs }: { readonly statementMs: number }): void {
+export function connectionsOf(pool: ClientPool, input: { readonly statementMs: number; readonly turns?: Turns | undefined }): void {
+  const { statementMs, turns } = input;
   const connect = pool.connect.bind(pool) as (connected: Connected) => void;
   const limited = new WeakMap<Client, StatementLimit>();
   const statementsOf = (client: Client): StatementLimit => {
@@ -43,19 +50,42 @@ export function connectionsOf(pool: ClientPool, { statementMs }: { readonly stat
     limited.set(client, known);
     return known;
   };
+  const open = (limit: TimeLimit | undefined, connected: Connected, over: () => void): void => {
+    connect((error, client, release) => {
+      if (!client) {
+        over();
+        return connected(error, client, release);
+      }
+      if (limit && limit.leftMs() <= 0) {
+        over();
+        release();
+        return connected(timeIsUp(), undefined, () => undefined);
+      }
+      const unhold = statementsOf(client).hold(limit);
+      client.release = releaseOnce(client, release, () => {
+        unhold();
+        over();
+      });
+      connected(error, client, client.release);
+    });
+  };
   const guarded = (asked: Connected): void => {
     const limit = currentLimit();
     // Whoever waits for a place is called by the one who leaves it.
     const connected = AsyncResource.bind(asked);
-    connect((error, client, release) => {
-      if (!client) return connected(error, client, release);
-      if (limit && limit.leftMs() <= 0) {
-        release();
-        return connected(timeIsUp(), undefined, () => undefined);
+    if (!turns || limit?.party === undefined) {
+      open(limit, connected, () => undefined);
+      return;
+    }
+    const refuse = (): void => connected(timeIsUp(), undefined, () => undefined);
+    const use = (over: () => void): void => {
+      if (limit.leftMs() > 0) open(limit, connected, over);
+      else {
+        over();
+        refuse();
       }
-      client.release = releaseOnce(client, release, statementsOf(client).hold(limit));
-      connected(error, client, client.release);
-    });
+    };
+    turns.run(limit.party, () => new Promise<void>(use), limit.leftMs()).catch(refuse);
   };
   pool.connect = ((connected?: Connected) => {
     // The pool's own query() uses the form with a callback.

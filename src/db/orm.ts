@@ -2,7 +2,7 @@ import { MikroORM } from '@mikro-orm/core';
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, type EntityManager, type PostgreSqlDriver } from '@mikro-orm/postgresql';
 import { MIGRATIONS } from '../../migrations/index.ts';
-import { type ClientPool, connectionsOf, socketThatEndsWhenSilent } from './connections.ts';
+import { type ClientPool, connectionsOf, socketThatEndsWhenSilent, type Turns } from './connections.ts';
 import { ENTITIES } from './entities/index.ts';
 import { tlsOf } from './tls.ts';
 
@@ -49,6 +49,8 @@ export type OrmInput = {
   readonly idleInTransactionMs?: number;
   /** After this long without a byte a connection is taken for dead; ten seconds more than a statement may take where not given. */
   readonly silenceMs?: number;
+  /** How the connections are shared out among parties; to whoever comes first where not given. */
+  readonly turns?: Turns | undefined;
 };
 
 /**
@@ -84,7 +86,7 @@ export async function openOrm(input: OrmInput): Promise<Orm> {
         keepAlive: true,
         keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
         stream: () => socketThatEndsWhenSilent(limits.silenceMs),
-        onPoolCreated: (pool: ClientPool) => connectionsOf(pool, { statementMs: limits.statementTimeoutMs }),
+        onPoolCreated: (pool: ClientPool) => connectionsOf(pool, { statementMs: limits.statementTimeoutMs, turns: input.turns }),
         // A statement's time limit goes out together with the statement instead of one round trip before it.
         pipeline: true,
       },

@@ -2,6 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Until when somebody waits for the result of some work. */
 export type TimeLimit = {
+  /** Whose work it is, where connections are shared out among those who ask. */
+  readonly party?: string | undefined;
   /** Milliseconds that are left; 0 when nobody waits any more. */
   leftMs(): number;
   /** Calls `heard` at once when whoever waited goes away before the time is up. Returns what stops listening. */

@@ -8,14 +8,17 @@ export type AwaitedAnswer = {
   removeListener(event: 'close', heard: () => void): unknown;
 };
 
-/** Who waits for how long. Without an answer to be sent nobody can go away before the time is up. */
-export type Wait = { readonly limitMs: number; readonly answer?: AwaitedAnswer | undefined };
+/**
+ * Who waits for how long. Without an answer to be sent nobody can go away before the time is up. Work of a `party` takes its turn for a
+ * connection among the parties, where the pool has turns.
+ */
+export type Wait = { readonly limitMs: number; readonly answer?: AwaitedAnswer | undefined; readonly party?: string | undefined };
 
 /**
  * The result of `work`, or what `late` gives as an error when it takes longer than `limitMs`. No statement of the work goes on in the
  * database then, nor when the one who waits for the answer has gone. What was committed before stays.
  */
-export async function withinTime<T>({ limitMs, answer }: Wait, work: () => Promise<T>, late: (cause: Error) => Error): Promise<T> {
+export async function withinTime<T>({ limitMs, answer, party }: Wait, work: () => Promise<T>, late: (cause: Error) => Error): Promise<T> {
   const endsAt = performance.now() + limitMs;
   const leftMs = (): number => (answer?.closed ? 0 : Math.max(0, endsAt - performance.now()));
   const onGone = (heard: () => void): (() => void) => {
@@ -26,7 +29,7 @@ export async function withinTime<T>({ limitMs, answer }: Wait, work: () => Promi
     answer?.once('close', closed);
     return () => answer?.removeListener('close', closed);
   };
-  const done = withinLimit({ leftMs, onGone }, work);
+  const done = withinLimit({ party, leftMs, onGone }, work);
   let timer: NodeJS.Timeout | undefined;
   const timeIsUp = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(late(new Error(`no result within ${limitMs} ms`))), limitMs);

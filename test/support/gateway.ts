@@ -3,7 +3,7 @@ import { createApp } from '../../src/api/app.ts';
 import { createGuards } from '../../src/api/rate-limits.ts';
 import type { Route } from '../../src/api/route.ts';
 import { createServer } from '../../src/api/server.ts';
-import { type Orm, openOrm } from '../../src/db/orm.ts';
+import { type Orm, type OrmInput, openOrm } from '../../src/db/orm.ts';
 import type { Mode } from '../../src/domain/assets.ts';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/limits.ts';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
@@ -42,6 +42,8 @@ export type TestApiOptions = {
   readonly listOrm?: Orm;
   /** 1.5 s for an API where absent: less than it has for an answer. Services have what they have in production. */
   readonly statementTimeoutMs?: number;
+  /** How the connections are shared out among merchants. */
+  readonly turns?: OrmInput['turns'];
   readonly actors?: ActorPort;
   /** The contract's own numbers where a member is absent; without this, so much that no test meets a limit by chance. */
   readonly limits?: Partial<RequestLimits>;
@@ -108,7 +110,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
 /** What the services need, over a database that exists. */
 export async function testDeps(url: string, lines: LoggedLine[], options: TestApiOptions = {}): Promise<Deps> {
   const { poolSize = 10, statementTimeoutMs = 15_000 } = options;
-  const orm = await openOrm({ url, poolSize, applicationName: 'test', statementTimeoutMs });
+  const orm = await openOrm({ url, poolSize, applicationName: 'test', statementTimeoutMs, turns: options.turns });
   return {
     orm,
     log: collectingLog(lines),
