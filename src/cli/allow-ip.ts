@@ -3,6 +3,7 @@ import type { Allowlist } from '../services/access/allowlist.ts';
 import { text } from './arguments.ts';
 import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
+import { listing } from './table.ts';
 
 type Options = Acting & { readonly merchant: string };
 
@@ -49,7 +50,8 @@ async function load() {
 }
 
 function shown({ merchantId, networks }: Allowlist) {
-  const text =
-    networks.length === 0 ? 'The list is empty: live keys work from every address.' : `Live keys work only from:\n${networks.join('\n')}`;
-  return { json: { merchant_id: merchantId, networks }, text };
+  const none = 'The list is empty: live keys work from every address.';
+  const next = 'Live keys work from nowhere else. Take one off with "allow-ip remove NETWORK --merchant ID".';
+  const rows = networks.map((network) => [network]);
+  return { json: { merchant_id: merchantId, networks }, ...listing({ header: ['LIVE KEYS WORK FROM'], rows, none, next }) };
 }

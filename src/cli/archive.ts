@@ -4,7 +4,7 @@ import { isMonth, type Month } from '../domain/months.ts';
 import { OperatorError, UsageError } from '../errors.ts';
 import { text } from './arguments.ts';
 import { answering, group, leaf } from './run.ts';
-import { table } from './table.ts';
+import { listing } from './table.ts';
 
 /** `archive`. */
 export function addArchiveCommands(program: Command): void {
@@ -24,7 +24,9 @@ async function list() {
     ...{ month, until, bytes: bytes.toString(), detached_at: detachedAt?.toISOString() ?? null, detached_by: detachedBy },
   }));
   const rows = shown.map((row) => [row.month, row.until, row.bytes, row.detached_at, row.detached_by]);
-  return { json: { months: shown }, text: table(['MONTH', 'UNTIL', 'BYTES', 'DETACHED', 'BY'], rows, 'No month.') };
+  const none = 'No month yet: a worker makes them ahead, start one with "start --role worker".';
+  const next = 'Take an old one out of the tables with "archive detach MONTH", which says first how it is dumped.';
+  return { json: { months: shown }, ...listing({ header: ['MONTH', 'UNTIL', 'BYTES', 'DETACHED', 'BY'], rows, none, next }) };
 }
 
 type Detach = { readonly by: string; readonly reason: string; readonly yes?: true };
@@ -52,7 +54,8 @@ async function detach({ args, options }: { args: readonly string[]; options: Det
   const drop = `drop table ${tables.join(', ')};`;
   return {
     json: { month, detached: tables, next: drop },
-    text: `Detached: ${tables.join(', ')}. They are plain tables now that nothing reads. When the dump is safe, drop them: ${drop}`,
+    text: `Detached: ${tables.join(', ')}. They are plain tables now that nothing reads. When the dump is safe, drop them:`,
+    copy: [drop],
   };
 }
 

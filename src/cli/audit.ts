@@ -3,7 +3,8 @@ import { isoSeconds } from '../domain/events.ts';
 import type { ActionView } from '../services/audit/list.ts';
 import { text, time, wholeNumber } from './arguments.ts';
 import { answering, group, leaf } from './run.ts';
-import { plain, wrapped } from './table.ts';
+import { cutOff, plain } from './table.ts';
+import { wrapped } from './width.ts';
 
 const MAX_LISTED = 1_000;
 const INDENT = '    ';
@@ -24,7 +25,8 @@ async function list({ options }: { options: Filters }) {
   const [{ withGateway }, { listActions }] = await Promise.all([import('./ground.ts'), import('../services/audit/list.ts')]);
   const { merchant: merchantId, since, limit } = options;
   const actions = await withGateway({}, ({ deps }) => listActions(deps, { merchantId, since, limit }));
-  return { json: { actions: actions.map(present) }, text: listed(actions) };
+  const next = `${cutOff(actions.length, { given: limit, most: MAX_LISTED })}Those of one merchant: "audit list --merchant ID".`;
+  return { json: { actions: actions.map(present) }, text: listed(actions), next: actions.length === 0 ? undefined : next };
 }
 
 /** Two columns that are as wide as their content, and below each change what belongs to it, all within a terminal's width. */
@@ -43,7 +45,7 @@ function listed(actions: readonly ActionView[]): string {
       ];
       const head = `${isoSeconds(at)}  ${action.padEnd(width)}  ${plain(subject)}`;
       return [
-        ...wrapped(head, ''),
+        ...wrapped(head),
         ...wrapped(`by ${plain(by)}, from ${plain(from)}`, INDENT),
         ...facts.flatMap((fact) => wrapped(fact, INDENT)),
       ];

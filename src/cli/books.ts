@@ -33,7 +33,7 @@ export async function reconcileBooks(): Promise<Answer> {
   const agree = `The books agree: ${deposits} deposits, ${lines} lines of the ledger and the running totals.`;
   return {
     json: { ok: total === 0, deposits, lines, total, differences: books.differences.map(present), links: books.links.map(presentLink) },
-    text: table(['CHECK', 'ID', 'NETWORK', 'STATE', 'ACCOUNT', 'EXPECTED', 'FOUND', 'SINCE'], rows, agree),
+    text: rows.length === 0 ? agree : table(['CHECK', 'ID', 'NETWORK', 'STATE', 'ACCOUNT', 'EXPECTED', 'FOUND', 'SINCE'], rows),
     problem: total === 0 ? undefined : problemOf(books),
   };
 }

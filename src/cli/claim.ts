@@ -61,19 +61,19 @@ function unitsOf(network: Network, amount: string): bigint {
 
 async function claim({ options }: { options: Options }) {
   const decision = decisionOf(options);
-  const [{ withGateway }, { chainOf }, { claimTransaction }, { RescanStopped }, { presentDeposits }] = await Promise.all([
+  const [{ withGateway }, { chainOf }, { claimTransaction }, { RescanStopped }, { depositViews }] = await Promise.all([
     import('./ground.ts'),
     import('./chain.ts'),
     import('../services/chain/claim.ts'),
     import('../services/chain/rescan.ts'),
-    import('../services/deposit-reads.ts'),
+    import('./deposit-reads.ts'),
   ]);
   const signal = AbortSignal.timeout(WITHIN_MS);
   const claimed = await withGateway({ by: options.by }, async (gateway) => {
     const chain = await chainOf(gateway, options.network, signal);
     try {
       const { deposits } = await claimTransaction(gateway.deps, chain, { txHash: options.tx, ...decision, signal });
-      return await presentDeposits(gateway.deps.orm.em.fork(), [...deposits]);
+      return await depositViews(gateway.deps.orm.em.fork(), [...deposits]);
     } catch (error) {
       if (!(error instanceof RescanStopped)) throw error;
       throw new OperatorError(

@@ -31,9 +31,10 @@ async function check({ options }: { options: { readonly role: 'all' | 'api' | 'w
     problem = error.message;
   }
   const values = describeConfig(process.env);
-  const shown = values.map(({ name, value, source }) => [name, value, source === 'environment' ? 'set' : source]);
-  const text = [table(['VARIABLE', 'VALUE', 'FROM'], shown, ''), ...warnings.map((warning) => `Warning: ${warning}`)].join('\n');
-  return { json: { ok: problems.length === 0, problems, warnings, values }, text, problem };
+  const shown = values.map(({ name, value, source }) => [name, source === 'environment' ? 'set' : source, value]);
+  const text = [table(['VARIABLE', 'FROM', 'VALUE'], shown), ...warnings.map((warning) => `Warning: ${warning}`)].join('\n');
+  const next = problem === undefined ? 'All can be used. Whether the parts behind it are well: "doctor".' : undefined;
+  return { json: { ok: problems.length === 0, problems, warnings, values }, text, next, problem };
 }
 
 async function docs({ options }: { options: { readonly write?: true } }) {
@@ -54,5 +55,6 @@ async function docs({ options }: { options: { readonly write?: true } }) {
     const kept = await readFile(new URL(file.path, `file://${ROOT}`), 'utf8').catch(() => undefined);
     if (kept !== file.text) stale.push(file.path);
   }
-  return { json: { stale }, text: files[0]?.text.trimEnd() ?? '' };
+  const next = stale.length === 0 ? undefined : `Not as the code has it: ${stale.join(', ')}. Write them with "config docs --write".`;
+  return { json: { stale }, text: '', copy: [files[0]?.text.trimEnd() ?? ''], next };
 }

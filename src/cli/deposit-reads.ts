@@ -8,6 +8,7 @@ import {
   UnrecognisedTransfer,
   WebhookDelivery,
 } from '../db/entities/index.ts';
+import type { Em } from '../db/orm.ts';
 import { readRun } from '../devnet/data-dir.ts';
 import { assetOf } from '../domain/assets.ts';
 import { isoSeconds } from '../domain/events.ts';
@@ -21,6 +22,7 @@ import type { Deps } from '../services/deps.ts';
 import { deliveryViews } from './webhook-reads.ts';
 
 const MAX_ROWS = 1_000;
+const USD_DECIMALS = 2;
 
 type Filters = {
   readonly status?: Deposit['status'];
@@ -39,8 +41,17 @@ export async function listAllDeposits(deps: Deps, { status, network, merchant, l
     ...(merchant ? { merchantId: merchant } : {}),
   };
   const rows = await em.find(Deposit, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
-  const views = await presentDeposits(em, rows);
+  const views = await depositViews(em, rows);
   return views.map((view, index) => ({ ...view, merchant_id: rows[index]?.merchantId ?? null }));
+}
+
+/** Deposits as the API shows them, but for dollars: a decimal string here like all money, because a number has no more than 15 digits. */
+export async function depositViews(em: Em, rows: readonly Deposit[]) {
+  const views = await presentDeposits(em, rows);
+  return views.map((view, index) => {
+    const cents = rows[index]?.amountUsdCents;
+    return { ...view, amount_usd: typeof cents === 'bigint' ? formatUnits(cents, USD_DECIMALS) : null };
+  });
 }
 
 /**
@@ -69,7 +80,7 @@ export async function requireDeposit(deps: Deps, id: string): Promise<Deposit> {
 export async function readDeposit(deps: Deps, config: Config, id: string) {
   const row = await requireDeposit(deps, id);
   const em = deps.orm.em.fork();
-  const [deposit] = await presentDeposits(em, [row]);
+  const [deposit] = await depositViews(em, [row]);
   const transitions = await em.find(DepositTransition, { depositId: row.id }, { orderBy: { sequence: 'asc' }, limit: MAX_ROWS });
   const events = await em.find(Event, { subjectId: row.id }, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: MAX_ROWS });
   const eventIds = events.map((event) => event.id);
@@ -93,7 +104,7 @@ export async function readDeposit(deps: Deps, config: Config, id: string) {
   };
 }
 
-async function readLedger(em: ReturnType<Deps['orm']['em']['fork']>, deposit: Deposit) {
+async function readLedger(em: Em, deposit: Deposit) {
   const { decimals } = assetOf(deposit.network, deposit.currency);
   const postings = await em.find(
     LedgerTransaction,

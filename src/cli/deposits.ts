@@ -5,7 +5,8 @@ import { DEPOSIT_STATES } from '../domain/deposit.ts';
 import { oneOf, text, wholeNumber } from './arguments.ts';
 import { addClaimCommand } from './claim.ts';
 import { answering, group, leaf } from './run.ts';
-import { facts, plain, table } from './table.ts';
+import { facts, listing, plain, table } from './table.ts';
+import { wrapped } from './width.ts';
 
 const MAX_LISTED = 1_000;
 
@@ -42,12 +43,18 @@ type Filters = {
 
 async function list({ options }: { options: Filters }) {
   const [{ withGateway }, reads] = await Promise.all([import('./ground.ts'), import('./deposit-reads.ts')]);
+  const limit = { given: options.limit, most: MAX_LISTED };
   if (options.unrecognised) {
     const { found, leftOut } = await withGateway({}, ({ deps }) => reads.listUnrecognised(deps, options));
-    const rows = found.map((row) => [row.network, row.transaction_hash, row.address, row.contract_address, row.amount_raw, row.reason]);
-    const header = ['NETWORK', 'TRANSACTION', 'ADDRESS', 'CONTRACT', 'RAW AMOUNT', 'REASON'];
+    const rows = found.map((row) => [
+      ...[row.network, row.transaction_hash, row.created_at, row.reason, row.amount_raw, row.address, row.contract_address],
+    ]);
+    const header = ['NETWORK', 'TRANSACTION', 'SEEN', 'REASON', 'RAW AMOUNT', 'ADDRESS', 'CONTRACT'];
     const more = leftOut.map((day) => `${day.day}: about ${day.left_out} more of ${day.contract_address} on ${day.network}, not kept`);
-    return { json: { unrecognised: found, left_out: leftOut }, text: [table(header, rows, 'Nothing unrecognised.'), ...more].join('\n') };
+    const none = 'Nothing that reached our addresses is without a deposit. What has one: "deposit list".';
+    const next = 'What is yours all the same is recorded with "deposit claim --tx HASH --network NETWORK".';
+    const shown = listing({ header, rows, none, next, limit });
+    return { json: { unrecognised: found, left_out: leftOut }, ...shown, text: [shown.text, ...more].join('\n') };
   }
   const deposits = await withGateway({}, ({ deps }) => reads.listAllDeposits(deps, options));
   const rows = deposits.map((row) => [
@@ -55,7 +62,9 @@ async function list({ options }: { options: Filters }) {
     ...[`${row.confirmations}/${row.required_confirmations}`, row.transaction_hash, row.detected_at],
   ]);
   const header = ['ID', 'STATUS', 'AMOUNT', 'NETWORK', 'MODE', 'CONF', 'TRANSACTION', 'DETECTED'];
-  return { json: { deposits }, text: table(header, rows, 'No deposit.') };
+  const none = 'No deposit: leave filters out, or see with "doctor" that the chain is read.';
+  const next = 'All about one: "deposit show ID". What does not go on by itself: "deposit stuck".';
+  return { json: { deposits }, ...listing({ header, rows, none, next, limit }) };
 }
 
 async function show({ args }: { args: readonly string[] }) {
@@ -63,20 +72,20 @@ async function show({ args }: { args: readonly string[] }) {
   const found = await withGateway({}, ({ deps, config }) => readDeposit(deps, config, args[0] ?? ''));
   const { transitions, ledger, events } = found;
   const parts = [
-    facts({ ...found.deposit, merchant_id: found.merchant_id, workflow: found.workflow_id, 'web interface': found.workflow_url }),
+    facts({ ...found.deposit, merchant_id: found.merchant_id, workflow: found.workflow_id }),
     table(
       ['STATE', 'AT', 'BY', 'REASON'],
       transitions.map((row) => [row.to, row.at, row.by, row.reason]),
-      '',
     ),
     table(
       ['POSTING', 'ACCOUNT', 'AMOUNT'],
       ledger.flatMap((row) => row.entries.map((entry) => [row.kind, entry.account, entry.amount])),
-      '',
     ),
     ...events.map((event) => [`${event.event}  ${event.id}  ${event.timestamp}`, ...event.deliveries.map(deliveryLines)].join('\n')),
   ];
-  return { json: found, text: parts.filter((part) => part !== '').join('\n\n') };
+  const copy = found.workflow_url === null ? [] : ['', found.workflow_url];
+  const next = 'Not going on? "deposit stuck" says why. Send an event once more: "webhook resend DELIVERY-ID".';
+  return { json: found, text: parts.filter((part) => part !== '').join('\n\n'), copy, next };
 }
 
 type DeliveryLine = {
@@ -86,10 +95,10 @@ type DeliveryLine = {
 };
 
 function deliveryLines(delivery: DeliveryLine): string {
-  const attempts = delivery.attempts.map(
-    (attempt) => `    ${attempt.number}. ${attempt.started_at}  ${plain(attempt.status_code ?? attempt.error)}`,
+  const attempts = delivery.attempts.map((attempt) =>
+    wrapped(plain(attempt.status_code ?? attempt.error), `    ${attempt.number}. ${attempt.started_at}  `),
   );
-  return [`  ${delivery.id}  ${delivery.status}`, ...attempts].join('\n');
+  return [`  ${delivery.id}  ${delivery.status}`, ...attempts.flat()].join('\n');
 }
 
 async function stuck() {
@@ -105,17 +114,21 @@ async function stuck() {
     links: await listOverdueLinks(deps),
   }));
   const lines = [
-    ...chains.map((row) => `${row.sentence}\n  → ${row.action}`),
-    ...deposits.map((row) => `${row.deposit_id}  ${row.network}  ${row.state} since ${row.since}\n  ${row.reason}\n  → ${row.action}`),
-    ...links.map((row) => `${row.payment_link_id}  payment link, ${row.state}, ended at ${row.since}\n  ${row.reason}\n  → ${row.action}`),
+    ...chains.flatMap((row) => [...wrapped(plain(row.sentence)), ...wrapped(plain(row.action), '  → ')]),
+    ...deposits.flatMap((row) => standing(`${row.deposit_id}  ${row.network}  ${row.state} since ${row.since}`, row)),
+    ...links.flatMap((row) => standing(`${row.payment_link_id}  payment link, ${row.state}, ended at ${row.since}`, row)),
   ];
   const chainViews = chains.map(({ network, part, number, sinceMs, reason, action }) => ({
     ...{ network, part, block_number: number, for_seconds: Math.floor(sinceMs / 1_000), reason, action },
   }));
   return {
     json: { stuck: deposits, payment_links: links, chains: chainViews },
-    text: lines.length === 0 ? 'Nothing is stuck.' : lines.join('\n'),
+    text: lines.length === 0 ? 'Nothing is stuck. Whether every part is well says "doctor".' : lines.join('\n'),
   };
+}
+
+function standing(head: string, { reason, action }: { readonly reason: string; readonly action: string }): string[] {
+  return [...wrapped(head), ...wrapped(plain(reason), '  '), ...wrapped(plain(action), '  → ')];
 }
 
 type Decision = { readonly by: string; readonly reason: string };

@@ -5,7 +5,7 @@ import type { KeyView } from '../services/keys.ts';
 import { duration, end, oneOf, text } from './arguments.ts';
 import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
-import { facts, plain, table, wrapped } from './table.ts';
+import { facts, listing } from './table.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_GRACE_DAYS = 365;
@@ -47,21 +47,14 @@ async function create({ options }: { options: Create }) {
 async function list({ options }: { options: { readonly merchant?: string } }) {
   const { withGateway, listKeys } = await load();
   const keys = (await withGateway({}, ({ deps }) => listKeys(deps, { merchantId: options.merchant }))).map(present);
-  return { json: { keys }, text: listed(keys) };
-}
-
-/** One line for what tells keys apart, and what else is known of each below it. */
-function listed(keys: readonly ReturnType<typeof present>[]): string {
-  const rows = keys.map((row) => [row.id, row.mode, `${row.prefix}…${row.last4}`, row.last_used_at ?? 'never']);
+  const rows = keys.map((row) => [
+    ...[row.id, row.mode, `${row.prefix}…${row.last4}`, row.last_used_at ?? 'never', row.last_used_from],
+    ...[row.merchant_id, row.scopes.join(', '), row.revoked_at, row.expires_at, row.label],
+  ]);
+  const header = ['ID', 'MODE', 'KEY', 'LAST USED', 'FROM', 'MERCHANT', 'MAY', 'REVOKED', 'EXPIRES', 'LABEL'];
   const none = 'No key: make one with "key create --merchant ID --mode live".';
-  const [header = '', ...lines] = table(['ID', 'MODE', 'KEY', 'LAST USED'], rows, none).split('\n');
-  const below = keys.map((row) => {
-    const from = row.last_used_from === null ? [] : [`last from ${row.last_used_from}`];
-    const ends = [row.revoked_at && `revoked ${row.revoked_at}`, row.expires_at && `expires ${row.expires_at}`].filter(Boolean);
-    const label = row.label === null ? [] : [`"${plain(row.label)}"`];
-    return wrapped([`merchant ${row.merchant_id}`, `may ${row.scopes.join(', ')}`, ...from, ...ends, ...label].join('; '), '    ');
-  });
-  return [header, ...lines.flatMap((line, index) => [line, ...(below[index] ?? [])])].join('\n');
+  const next = 'End one with "key revoke ID", or replace it without a gap with "key rotate ID".';
+  return { json: { keys }, ...listing({ header, rows, none, next }) };
 }
 
 async function revoke({ args, options }: { args: readonly string[]; options: Acting }) {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../errors.ts';
 import { verifyWebhook } from '../sdk/webhook.ts';
+import { jsonLine } from './run.ts';
 import { plain } from './table.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -47,7 +48,7 @@ export async function listenForWebhooks(options: ListenOptions): Promise<void> {
   const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : options.port}/`;
   process.stdout.write(
     options.json
-      ? `${JSON.stringify({ listening: true, url, pid: process.pid })}\n`
+      ? jsonLine({ listening: true, url, pid: process.pid })
       : `Listening on ${url}${options.secret ? '' : ' (without WEBHOOK_SECRET nothing is verified)'}. Ctrl-C ends it.\n`,
   );
   await new Promise<void>((resolve) => {
@@ -114,10 +115,10 @@ function verdict(options: ListenOptions, request: IncomingMessage, body: Buffer 
 
 function print(options: ListenOptions, seen: Seen): void {
   if (options.json) {
-    process.stderr.write(`${JSON.stringify(seen)}\n`);
+    process.stderr.write(jsonLine(seen));
     return;
   }
-  const signature = seen.verified === null ? 'not verified' : seen.verified ? 'signature right' : `NOT VALID: ${seen.problem}`;
+  const signature = seen.verified === null ? 'not verified' : seen.verified ? 'signature right' : `NOT VALID: ${plain(seen.problem)}`;
   const attempt = seen.attempt === null ? '' : `  attempt ${plain(seen.attempt)}`;
   const head = `${seen.at}  ${plain(seen.method)} ${plain(seen.path)}  ${plain(seen.event)}${attempt}  ${signature}  → ${seen.answered}`;
   process.stdout.write(`${head}\n${seen.body === '' ? '' : `  ${plain(seen.body)}\n`}`);

@@ -4,7 +4,7 @@ import type { MerchantView } from '../services/merchants.ts';
 import { dollarsOrNone, type NONE, oneOf, orNull, text, time } from './arguments.ts';
 import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
-import { facts, table } from './table.ts';
+import { facts, listing } from './table.ts';
 
 const MAX_ADDRESS = 100;
 
@@ -67,9 +67,13 @@ async function change({ args, options }: { args: readonly string[]; options: Set
 async function list() {
   const [{ withGateway }, { listMerchants }] = await Promise.all([import('./ground.ts'), import('../services/merchants.ts')]);
   const merchants = (await withGateway({}, ({ deps }) => listMerchants(deps))).map(present);
-  const rows = merchants.map((row) => [row.id, row.name, row.subscription, row.monthly_limit_usd, row.withdraw_bsc, row.withdraw_tron]);
-  const header = ['ID', 'NAME', 'SUBSCRIPTION', 'MONTHLY USD', 'WITHDRAW BSC', 'WITHDRAW TRON'];
-  return { json: { merchants }, text: table(header, rows, 'No merchant yet: make one with "merchant create --name NAME".') };
+  const rows = merchants.map((row) => [
+    ...[row.id, row.name, row.subscription, row.subscription_until, row.monthly_limit_usd, row.withdraw_bsc, row.withdraw_tron],
+  ]);
+  const header = ['ID', 'NAME', 'SUBSCRIPTION', 'UNTIL', 'MONTHLY USD', 'WITHDRAW BSC', 'WITHDRAW TRON'];
+  const none = 'No merchant yet: make one with "merchant create --name NAME".';
+  const next = 'Change one with "merchant set ID"; its keys are shown by "key list --merchant ID".';
+  return { json: { merchants }, ...listing({ header, rows, none, next }) };
 }
 
 async function setState({ args, options }: { args: readonly string[]; options: Acting & { readonly until?: Date } }) {

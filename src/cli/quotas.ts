@@ -5,7 +5,7 @@ import type { Quota, QuotaView } from '../services/quotas.ts';
 import { NONE, oneOf, orNull, text, wholeNumber } from './arguments.ts';
 import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
-import { table } from './table.ts';
+import { listing } from './table.ts';
 
 type Given = number | typeof NONE;
 type Options = Acting & {
@@ -68,5 +68,6 @@ function shown(views: readonly QuotaView[]) {
   const quotas = views.map(({ merchantId, ...view }) => ({ merchant_id: merchantId, ...view }));
   const rows = views.map(({ merchantId, mode, quota, most }) => [merchantId, mode, NAMES[quota], most]);
   const none = 'No quota: set one with "quota set MERCHANT --mode test --customers 10000".';
-  return { json: { quotas }, text: table(['MERCHANT', 'MODE', 'WHAT', 'AT MOST'], rows, none) };
+  const next = 'Change one with "quota set MERCHANT --mode MODE"; "none" takes it away.';
+  return { json: { quotas }, ...listing({ header: ['MERCHANT', 'MODE', 'WHAT', 'AT MOST'], rows, none, next }) };
 }

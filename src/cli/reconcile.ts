@@ -19,6 +19,8 @@ export function addReconcileCommand(program: Command): void {
     .action(answering(reconcile));
 }
 
+const HEADER = ['NETWORK', 'ADDRESS', 'CHAIN LESS LEDGER', 'SINCE', 'REASON'];
+
 type Options = { readonly network?: Network; readonly books?: true };
 
 async function reconcile({ options }: { options: Options }): Promise<Answer> {
@@ -45,7 +47,7 @@ async function reconcile({ options }: { options: Options }): Promise<Answer> {
     for (const one of misattributed) progress(`Note: ${misattributionText(one)}; the sum of the address is what is compared.`);
     return {
       json: { ok: total === 0, total, differences, misattributed: misattributed.map(presentMisattributed) },
-      text: table(['NETWORK', 'ADDRESS', 'CHAIN LESS LEDGER', 'SINCE', 'REASON'], rows, 'Every balance agrees with the ledger.'),
+      text: rows.length === 0 ? 'Every balance agrees with the ledger.' : table(HEADER, rows),
       problem: total === 0 ? undefined : problemOf(differences, total),
     };
   } finally {

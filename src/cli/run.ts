@@ -1,11 +1,18 @@
 import { type Command, CommanderError } from 'commander';
 import { exitCodeOf, OperatorError, UsageError } from '../errors.ts';
+import { harmless, harmlessJson } from '../terminal.ts';
 import { plain } from './table.ts';
+import { folded } from './width.ts';
 
 /** What a command answers: one object for `--json`, lines for a person, and a sentence where it did not find all well. */
 export type Answer = {
   readonly json: Readonly<Record<string, unknown>>;
+  /** For a person, whose terminal it fits. */
   readonly text: string;
+  /** What is copied from there whole, such as a phrase, a link or a command: a line each, however long. */
+  readonly copy?: readonly string[];
+  /** What to do next: for a person, on stderr, so that the lines of a list stay alone on stdout. */
+  readonly next?: string | undefined;
   /** The command did its work and the outcome is bad: printed to stderr, exit code 1. */
   readonly problem?: string | undefined;
 };
@@ -34,16 +41,34 @@ export function answering<Options = object>(work: (call: Invocation<Options>) =>
     const options = command.opts<Options & { json?: true }>();
     const answer = await work({ args: command.args, options });
     if (!answer) return;
-    process.stdout.write(options.json ? `${JSON.stringify(answer.json)}\n` : `${answer.text}\n`);
+    process.stdout.write(
+      options.json
+        ? jsonLine(answer.json)
+        : lines(...(answer.text === '' ? [] : [folded(answer.text)]), ...(answer.copy ?? []).map(harmlessLines)),
+    );
+    if (!options.json && answer.next) process.stderr.write(lines(folded(answer.next)));
     if (answer.problem === undefined) return;
-    process.stderr.write(`${answer.problem}\n`);
+    process.stderr.write(lines(harmlessLines(answer.problem)));
     process.exitCode = 1;
   };
 }
 
 /** One line of progress for a person; stdout belongs to the answer. */
 export function progress(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(lines(folded(line)));
+}
+
+/** An object as the one line that `--json` promises; a terminal acts on nothing in it. */
+export function jsonLine(value: Readonly<Record<string, unknown>>): string {
+  return lines(harmlessJson(JSON.stringify(value)));
+}
+
+function lines(...parts: readonly string[]): string {
+  return parts.map((part) => `${part}\n`).join('');
+}
+
+function harmlessLines(text: string): string {
+  return text.split('\n').map(harmless).join('\n');
 }
 
 /** commander quotes what it was given: shortened, and without control characters, whatever that was. */
@@ -81,16 +106,16 @@ async function fail(error: unknown, json: boolean): Promise<void> {
   }
   const sentence = await sentenceOf(error);
   process.exitCode = exitCodeOf(error);
-  process.stderr.write(`${sentence}\n`);
+  process.stderr.write(lines(harmlessLines(sentence)));
   if (/^(debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '') && error instanceof Error) {
     const { hideInText } = await import('../log.ts');
-    process.stderr.write(`${hideInText(error.stack ?? '')}\n`);
+    process.stderr.write(lines(harmlessLines(hideInText(error.stack ?? ''))));
   }
   if (json) writeJsonError(sentence);
 }
 
 function writeJsonError(sentence: string): void {
-  process.stdout.write(`${JSON.stringify({ error: sentence })}\n`);
+  process.stdout.write(jsonLine({ error: sentence }));
 }
 
 /** PostgreSQL's own code. */
@@ -117,9 +142,14 @@ function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** `gateway deposit list | head -1` closes our stdout early; that is no error. */
+/** `gateway deposit list | head -1` closes our stdout early; that is no error. A full disk is one: what was to be shown is lost. */
 function ignoreClosedPipe(stream: NodeJS.WriteStream): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') process.exitCode = 1;
+    if (error.code === 'EPIPE') return;
+    process.exitCode = 1;
+    if (stream === process.stdout)
+      process.stderr.write(
+        `The answer could not be written (${error.code}). What the command did is done: look before you run it again.\n`,
+      );
   });
 }

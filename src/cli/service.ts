@@ -4,6 +4,8 @@ import { OperatorError } from '../errors.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
 import { oneOf, text } from './arguments.ts';
 import { answering, leaf, progress } from './run.ts';
+import { plain } from './table.ts';
+import { wrapped } from './width.ts';
 
 const PROGRESS_EVERY = 100;
 
@@ -40,10 +42,11 @@ async function doctor() {
   const { examine } = await import('./doctor.ts');
   const checks = await examine(process.env);
   const bad = checks.filter((check) => !check.ok);
-  const lines = checks.flatMap(({ ok, name, detail, action }) => [
-    `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(12)}  ${detail}`,
-    ...(action ? [`                    → ${action}`] : []),
-  ]);
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const lines = checks.flatMap(({ ok, name, detail, action }) => {
+    const head = `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(width)}  `;
+    return [...wrapped(plain(detail), head), ...(action ? wrapped(plain(action), `${' '.repeat(head.length)}→ `) : [])];
+  });
   const problem = bad.length === 0 ? undefined : `Not well: ${bad.map((check) => check.name).join(', ')}. Do what the lines with → say.`;
   return { json: { ok: bad.length === 0, checks }, text: lines.join('\n'), problem };
 }
@@ -67,7 +70,7 @@ async function replay({ args, options }: { args: readonly string[]; options: { r
   if (missing !== undefined) throw new OperatorError(`There is no file ${missing}`, 'Give the paths of exported histories');
   const { replayFiles, replayServer } = await import('../temporal/replay.ts');
   const result = args.length > 0 ? await replayFiles([...args]) : await onServer((place) => replayServer(place, options.query));
-  const lines = result.failed.map(({ file, error }) => `FAIL  ${file}: ${error}`);
+  const lines = result.failed.flatMap(({ file, error }) => wrapped(plain(`${file}: ${error}`), 'FAIL  '));
   const summary = `Replayed ${result.replayed}, of which ${result.failed.length} failed.`;
   const problem =
     result.failed.length === 0

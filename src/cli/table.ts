@@ -1,40 +1,91 @@
 import { harmless } from '../terminal.ts';
+import { columnsOf, padded, room, wrapped } from './width.ts';
 
-/** A table for a person: columns as wide as their content, no lines. `none` is what an empty one says. */
-export function table(header: readonly string[], rows: readonly (readonly unknown[])[], none: string): string {
-  if (rows.length === 0) return none;
-  const cells = [header, ...rows.map((row) => row.map(plain))];
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
-  return cells.map((row) => line(row).trimEnd()).join('\n');
+const GAP = '  ';
+const BELOW = '    ';
+
+/** What a list is made of. Columns in the order of their weight: the first tells rows apart, the last ones leave the table first. */
+export type List = {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+  /** What an empty one says, and what to do then. */
+  readonly none: string;
+  /** What to do with a row. */
+  readonly next: string;
+  /** How many were asked for, and the most that can be. */
+  readonly limit?: { readonly given: number; readonly most: number };
+};
+
+/** The text of a list for a person, and what to do next. A list that its limit cut off says so. */
+export function listing({ header, rows, none, next, limit }: List): { readonly text: string; readonly next?: string } {
+  return rows.length === 0 ? { text: none } : { text: table(header, rows), next: [cutOff(rows.length, limit), next].join('') };
 }
 
-/** `name: value` lines. */
-export function facts(values: Readonly<Record<string, unknown>>): string {
-  const width = Math.max(...Object.keys(values).map((name) => name.length));
-  return Object.entries(values)
-    .map(([name, value]) => `${name.padEnd(width)}  ${plain(value)}`.trimEnd())
+/** The sentence of a list that shows as many as were asked for, with a space behind it; else nothing. */
+export function cutOff(count: number, limit: List['limit']): string {
+  if (!limit || count < limit.given) return '';
+  const more = limit.given < limit.most ? `--limit shows more, up to ${limit.most}` : 'the options above narrow it down';
+  return `Only the first ${count} are shown: ${more}. `;
+}
+
+/**
+ * A table for a person: columns as wide as their content, no lines. What does not fit beside the others stands below its row with its name,
+ * so that no line is wider than the terminal and nothing is cut off. Empty without rows.
+ */
+export function table(header: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  if (rows.length === 0) return '';
+  const cells = [header, ...rows.map((row) => row.map(plain))];
+  const widths = header.map((_, column) => cells.reduce((most, row) => Math.max(most, columnsOf(row[column] ?? '')), 0));
+  const beside = columnsThatFit(widths);
+  const below = header.map((_, column) => column).filter((column) => !beside.includes(column));
+  return cells
+    .flatMap((row, index) => {
+      const line = beside.map((column) => padded(row[column] ?? '', widths[column] ?? 0)).join(GAP);
+      const given = index === 0 ? [] : below.filter((column) => isThere(rows[index - 1]?.[column]));
+      const facts = given.map((column) => `${header[column]?.toLowerCase()} ${row[column]}`);
+      return [...wrapped(line.trimEnd()), ...packed(facts)];
+    })
     .join('\n');
 }
 
-/** One line as several that fit a terminal, each behind `indent`: broken at spaces, and within a word that is longer than a line. */
-export function wrapped(line: string, indent = ''): string[] {
-  const room = WIDTH - indent.length;
-  const lines: string[] = [];
-  for (let rest = line; rest !== ''; ) {
-    const space = rest.length <= room ? rest.length : rest.lastIndexOf(' ', room);
-    const end = space > 0 ? space : room;
-    lines.push(indent + rest.slice(0, end));
-    rest = rest.slice(end).trimStart();
+/** From the left, each that still fits. */
+function columnsThatFit(widths: readonly number[]): number[] {
+  const taken: number[] = [];
+  let free = room();
+  for (const [column, width] of widths.entries()) {
+    if (taken.length > 0 && width > free) continue;
+    taken.push(column);
+    free -= width + GAP.length;
   }
-  return lines;
+  return taken;
 }
 
-/** A terminal's usual width. */
-const WIDTH = 100;
+/** Several in one line while they fit, so that each stands whole in one. */
+function packed(facts: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (const fact of facts) {
+    const last = lines.at(-1);
+    const longer = `${last}; ${fact}`;
+    if (last !== undefined && columnsOf(longer) + BELOW.length <= room()) lines[lines.length - 1] = longer;
+    else lines.push(fact);
+  }
+  return lines.flatMap((line) => wrapped(line, BELOW));
+}
+
+/** `name  value` lines. */
+export function facts(values: Readonly<Record<string, unknown>>): string {
+  const width = Math.max(...Object.keys(values).map(columnsOf));
+  return Object.entries(values)
+    .flatMap(([name, value]) => wrapped(plain(value), `${padded(name, width)}${GAP}`))
+    .join('\n');
+}
 
 /** A value for a person: no text of others moves the cursor or colours the terminal. */
 export function plain(value: unknown): string {
-  if (value === null || value === undefined) return '–';
+  if (!isThere(value)) return '–';
   return harmless(value instanceof Date ? `${value.toISOString().slice(0, 19)}Z` : String(value));
+}
+
+function isThere(value: unknown): boolean {
+  return value !== null && value !== undefined;
 }

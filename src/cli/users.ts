@@ -8,7 +8,7 @@ import { text } from './arguments.ts';
 import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
 import { readSecret } from './stdin.ts';
-import { facts, table } from './table.ts';
+import { facts, listing } from './table.ts';
 
 const MAX_EMAIL = 320;
 const PASSWORD = { name: 'password', maxBytes: 4_096, nextAction: 'Give one of 12 characters to 256 bytes on one line' } as const;
@@ -73,8 +73,8 @@ async function withPassword(
 function told(userId: string, link: ShownLink | null, otherwise: string) {
   if (!link) return { json: { user_id: userId }, text: otherwise };
   const until = isoSeconds(link.expiresAt);
-  const text = `User ${userId} signs in once this link has set a password. It works once, until ${until}, and is shown this once:\n${link.url}`;
-  return { json: { user_id: userId, link: link.url, link_expires_at: until }, text };
+  const text = `User ${userId} signs in once this link has set a password. It works once, until ${until}, and is shown this once:`;
+  return { json: { user_id: userId, link: link.url, link_expires_at: until }, text, copy: [link.url] };
 }
 
 /** Where people reach the page: known before anything is changed. */
@@ -111,7 +111,7 @@ async function totp({ options }: { options: Acting & { readonly email: string; r
   }
   const { uri, secret } = await withGateway({ by, secrets: true }, ({ deps }) => enableTotp(deps, { email }));
   const next = 'Both are shown this once: put one of them into the authenticator app now. An earlier secret has ended.';
-  return { json: { uri, secret }, text: `${facts({ uri, secret })}\n${next}` };
+  return { json: { uri, secret }, text: facts({ secret }), copy: [uri], next };
 }
 
 async function list({ options }: { options: { readonly merchant?: string } }) {
@@ -119,7 +119,9 @@ async function list({ options }: { options: { readonly merchant?: string } }) {
   const users = (await withGateway({}, ({ deps }) => listUsers(deps, { merchantId: options.merchant }))).map(present);
   const rows = users.map((row) => [row.id, row.email, row.merchant_id, row.totp ? 'yes' : 'no', row.last_login_at]);
   const header = ['ID', 'EMAIL', 'MERCHANT', 'CODE', 'LAST LOGIN'];
-  return { json: { users }, text: table(header, rows, 'No user: make one with "user create --merchant ID --email EMAIL".') };
+  const none = 'No user: make one with "user create --merchant ID --email EMAIL".';
+  const next = 'Who cannot sign in any more: "user reset-password --email EMAIL".';
+  return { json: { users }, ...listing({ header, rows, none, next }) };
 }
 
 async function load() {

@@ -33,8 +33,8 @@ async function makeNew({ options }: { options: { readonly force?: true } }) {
   if (made.keptOldFile)
     progress(`The old wallet is kept at ${made.keptOldFile}: addresses that were handed out until now belong to it. Keep it safe.`);
   const json = { ...present(made.publicParts), phrase: made.phrase };
-  const text = [`Wallet: ${seedFile}`, shown(made.publicParts), '', made.phrase, '', NOTE].join('\n');
-  return { json, text };
+  const { text, copy } = shown(made.publicParts);
+  return { json, text: `Wallet: ${seedFile}\n${text}`, copy: [...copy, '', made.phrase, ''], next: NOTE };
 }
 
 const NOTE =
@@ -43,7 +43,7 @@ const NOTE =
 async function xpub() {
   const { readPublicParts } = await load();
   const parts = await readPublicParts((await walletConfig()).seedFile);
-  return { json: present(parts), text: shown(parts) };
+  return { json: present(parts), ...shown(parts) };
 }
 
 async function check() {
@@ -98,13 +98,13 @@ function present(parts: PublicParts) {
   return { xpub: parts.xpub.live, gas: parts.gas, xpub_test: parts.xpub.test };
 }
 
-function shown({ xpub, gas }: PublicParts): string {
-  return facts({
-    WALLET_XPUB_BSC: xpub.live.bsc,
-    WALLET_XPUB_TRON: xpub.live.tron,
-    WALLET_XPUB_TEST_BSC: xpub.test.bsc,
-    WALLET_XPUB_TEST_TRON: xpub.test.tron,
-    'gas address bsc': gas.bsc,
-    'gas address tron': gas.tron,
-  });
+/** The account keys as lines for the environment of API and worker. */
+function shown({ xpub, gas }: PublicParts): { readonly text: string; readonly copy: readonly string[] } {
+  const copy = [
+    `WALLET_XPUB_BSC=${xpub.live.bsc}`,
+    `WALLET_XPUB_TRON=${xpub.live.tron}`,
+    `WALLET_XPUB_TEST_BSC=${xpub.test.bsc}`,
+    `WALLET_XPUB_TEST_TRON=${xpub.test.tron}`,
+  ];
+  return { text: facts({ 'gas address bsc': gas.bsc, 'gas address tron': gas.tron }), copy };
 }

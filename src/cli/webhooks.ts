@@ -4,7 +4,7 @@ import { duration, oneOf, text, wholeNumber } from './arguments.ts';
 import { type Acting, acting } from './operator.ts';
 import { answering, group, leaf } from './run.ts';
 import { readSecret } from './stdin.ts';
-import { table } from './table.ts';
+import { listing } from './table.ts';
 
 const MAX_LISTED = 1_000;
 const MAX_DELAY_MS = 10 * 60_000;
@@ -36,10 +36,12 @@ async function list({ options }: { options: Filters }) {
   const deliveries = await withGateway({}, ({ deps }) => listAllDeliveries(deps, options));
   const rows = deliveries.map((row) => {
     const last = row.attempts.at(-1);
-    return [row.id, row.event, row.status, row.attempts.length, last?.status_code ?? last?.error, row.next_attempt_at, row.created_at];
+    return [row.id, row.event, row.status, row.attempts.length, row.created_at, row.next_attempt_at, last?.status_code ?? last?.error];
   });
-  const header = ['ID', 'EVENT', 'STATUS', 'ATTEMPTS', 'LAST ANSWER', 'NEXT', 'CREATED'];
-  return { json: { deliveries }, text: table(header, rows, 'No delivery.') };
+  const header = ['ID', 'EVENT', 'STATUS', 'TRIED', 'CREATED', 'NEXT', 'LAST ANSWER'];
+  const none = 'No delivery: leave filters out, or see with "doctor" whether events wait for a worker.';
+  const next = 'Send a finished one once more with "webhook resend ID".';
+  return { json: { deliveries }, ...listing({ header, rows, none, next, limit: { given: options.limit, most: MAX_LISTED } }) };
 }
 
 async function resend({ args, options }: { args: readonly string[]; options: Acting }) {

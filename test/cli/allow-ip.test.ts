@@ -23,7 +23,7 @@ describe('command line: from where live keys may be used', function () {
     expect(await answer(['allow-ip', 'add', '--merchant', id, '::ffff:203.0.113.7'], env)).to.deep.equal({ merchant_id: id, networks });
     expect(await answer(['allow-ip', 'list', '--merchant', id], env)).to.deep.equal({ merchant_id: id, networks });
     const shown = await gateway(['allow-ip', 'list', '--merchant', id], env);
-    expect(shown.stdout).to.equal('Live keys work only from:\n203.0.113.7/32\n');
+    expect(shown.stdout).to.equal('LIVE KEYS WORK FROM\n203.0.113.7/32\n');
     const removed = await gateway(['allow-ip', 'remove', '203.0.113.7', '--merchant', id], env);
     expect([removed.code, removed.stdout]).to.deep.equal([0, 'The list is empty: live keys work from every address.\n']);
   });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const RUN_LIMIT_MS = 30_000;
+const RUN_LIMIT_MS = 120_000;
 const PARALLEL = 3;
 
 export type Env = Readonly<Record<string, string>>;

@@ -29,7 +29,7 @@ describe('command line: wallet', function () {
     const { phrase, ...publicParts } = wallet;
     expect(await answer(['wallet', 'xpub'], env)).to.deep.equal(publicParts);
     expect((await gateway(['wallet', 'xpub'], env)).stdout)
-      .to.include(`WALLET_XPUB_TEST_TRON  ${wallet.xpub_test.tron}`)
+      .to.include(`WALLET_XPUB_TEST_TRON=${wallet.xpub_test.tron}`)
       .and.not.include(phrase);
   });
 

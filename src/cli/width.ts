@@ -1,0 +1,73 @@
+import stringWidth from 'string-width';
+import { harmless } from '../terminal.ts';
+
+const MOST = 100;
+const LEAST = 40;
+const SEGMENTER = new Intl.Segmenter();
+
+/** How many columns a line may take: 100, and fewer on a terminal that has fewer. */
+export function room(): number {
+  const { isTTY, columns } = process.stdout;
+  return isTTY && columns > 0 ? Math.max(LEAST, Math.min(MOST, columns)) : MOST;
+}
+
+/** The columns that one line takes in a terminal: two for each wide character, none for what joins another one. */
+export function columnsOf(text: string): number {
+  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
+}
+
+/** The text with spaces behind it up to so many columns. */
+export function padded(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
+}
+
+/**
+ * One line as several that fit, the first behind `head` and the others as far in: broken at spaces, and within a word that is longer than a
+ * line. For data, of which every character counts.
+ */
+export function wrapped(line: string, head = ''): string[] {
+  const indent = columnsOf(head);
+  const lines: string[] = [];
+  for (let rest = line; rest !== '' || lines.length === 0; ) {
+    const end = endOfLine(rest, room() - indent);
+    lines.push((lines.length === 0 ? head : ' '.repeat(indent)) + rest.slice(0, end).trimEnd());
+    rest = rest.slice(end).trimStart();
+  }
+  return lines;
+}
+
+/** Where the text has to end so that it fits; behind at least one character. */
+function endOfLine(text: string, most: number): number {
+  if (text.length <= most && columnsOf(text) <= most) return text.length;
+  let taken = 0;
+  let space = 0;
+  for (const { segment, index } of SEGMENTER.segment(text)) {
+    if (segment === ' ') space = index;
+    taken += columnsOf(segment);
+    if (taken > most) return space > 0 ? space : Math.max(index, segment.length);
+  }
+  return text.length;
+}
+
+/**
+ * Lines of sentences as lines that fit, each as far in as it began, without what a terminal would act on. A word is left whole even where
+ * it is longer than a line: it may be a link.
+ */
+export function folded(text: string): string {
+  return text.split('\n').map(harmless).flatMap(foldedLine).join('\n');
+}
+
+function foldedLine(line: string): string[] {
+  if (columnsOf(line) <= room()) return [line];
+  const indent = ' '.repeat(line.length - line.trimStart().length);
+  const lines: string[] = [];
+  let current = '';
+  for (const word of line.trim().split(' ')) {
+    const longer = current === '' ? indent + word : `${current} ${word}`;
+    if (current !== '' && columnsOf(longer) > room()) {
+      lines.push(current);
+      current = indent + word;
+    } else current = longer;
+  }
+  return [...lines, current];
+}

@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import stringWidth from 'string-width';
+import { facts, listing, table } from '../../src/cli/table.ts';
+import { folded, wrapped } from '../../src/cli/width.ts';
+import { onTerminal } from '../support/pseudo-terminal.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const WIDTH = 100;
+const ACTIVE = /(?![\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const ID = '3e3c0ebf-d57e-4e7c-999a-d121996d8b80';
+
+describe('command line: lists', () => {
+  it('are aligned by columns of a terminal, with wide characters and joined ones', () => {
+    const shown = table(
+      ['NAME', 'STATE'],
+      [
+        ['漢字', 'active'],
+        ['👩‍👩‍👧', 'closed'],
+        ['plain', 'active'],
+        [null, 'closed'],
+      ],
+    ).split('\n');
+    expect(new Set(shown.map((line) => stringWidth(line.replace(/(STATE|active|closed)$/, ''))))).to.deep.equal(new Set([7]));
+  });
+
+  it('show below its row what does not fit beside the others, whole and by name', () => {
+    const hash = `0x${'a'.repeat(64)}`;
+    const shown = table(
+      ['ID', 'TRANSACTION', 'STATE', 'REASON'],
+      [
+        [ID, hash, 'failed', null],
+        [ID, hash, 'open', 'late'],
+      ],
+    );
+    expect(shown.split('\n')).to.deep.equal([
+      `${'ID'.padEnd(36)}  STATE   REASON`,
+      `${ID}  failed  –`,
+      `    transaction ${hash}`,
+      `${ID}  open    late`,
+      `    transaction ${hash}`,
+    ]);
+  });
+
+  it('fit and are harmless whatever is in them', () => {
+    const cell = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.constant(null),
+      fc.bigInt(),
+      fc.string({ minLength: 90, maxLength: 300 }),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 5 }), (rows) => {
+        const lines = [
+          table(['ONE', 'TWO', 'THREE'], rows),
+          facts({ one: rows[0]?.[0], another: rows[0]?.[1] }),
+          wrapped(String(rows[0]?.[2])).join(''),
+        ];
+        for (const line of lines.slice(0, 2).flatMap((text) => text.split('\n'))) {
+          expect(stringWidth(line)).to.be.at.most(WIDTH);
+          expect(line).to.not.match(ACTIVE);
+        }
+        // Of data nothing is left out but spaces.
+        expect(lines[2]?.replace(/\s/g, '')).to.equal(String(rows[0]?.[2]).replace(/\s/g, ''));
+      }),
+    );
+  });
+
+  it('say when their limit cut them off, what to do next, and what to do when there is nothing', () => {
+    const list = { header: ['A'], none: 'None: make one.', next: 'Do this.' };
+    expect(listing({ ...list, rows: [] })).to.deep.equal({ text: 'None: make one.' });
+    expect(listing({ ...list, rows: [[1], [2]], limit: { given: 2, most: 1_000 } }).next).to.equal(
+      'Only the first 2 are shown: --limit shows more, up to 1000. Do this.',
+    );
+    expect(listing({ ...list, rows: [[1]], limit: { given: 2, most: 1_000 } }).next).to.equal('Do this.');
+  });
+
+  it('take 200,000 rows', function () {
+    this.timeout(60_000);
+    const rows = Array.from({ length: 200_000 }, (_, index) => [index, '漢字', 'x'.repeat(120)]);
+    expect(table(['A', 'B', 'C'], rows).split('\n').length).to.be.above(400_000);
+  });
+
+  it('leave a word of a sentence whole, because it may be a link', () => {
+    const link = `https://pay.example/${'x'.repeat(120)}`;
+    expect(folded(`  See ${link} and ${'more '.repeat(30)}`).split('\n')).to.include(`  ${link}`);
+  });
+});
+
+describe('command line: at a terminal', function () {
+  this.timeout(120_000);
+  const env = { DATA_DIR: '/proc/nowhere' };
+
+  it('fits one of 80 columns, and says nothing of a reader that has enough', async () => {
+    const shown = await onTerminal(['config', 'check'], { env, columns: 80 });
+    expect(shown).to.match(/^VARIABLE +FROM/);
+    for (const line of shown.split('\n')) expect(stringWidth(line), line).to.be.at.most(80);
+    const head = await onTerminal(['config', 'docs'], { env, after: ' | head -1' });
+    expect(head)
+      .to.match(/^# Configuration\n/)
+      .and.not.match(/EPIPE|\n\s+at /);
+  });
+
+  it('says that an answer could not be written, and ends with 1', async () => {
+    const ran = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+      const line = `'${process.execPath}' src/bin.mjs config docs --json > /dev/full`;
+      execFile('sh', ['-c', line], { cwd: ROOT, env: { ...env, PATH: process.env['PATH'] } }, (error, _stdout, stderr) =>
+        resolve({ code: error?.code, stderr }),
+      );
+    });
+    expect(ran.code).to.equal(1);
+    expect(ran.stderr).to.match(
+      /^The answer could not be written \(ENOSPC\)\. What the command did is done: look before you run it again\.\n$/m,
+    );
+  });
+});
