@@ -30,8 +30,8 @@ import { Migration20261122000039_quotas } from './Migration20261122000039_quotas
 import { Migration20261122000040_erasure } from './Migration20261122000040_erasure.ts';
 import { Migration20261122000043_decisions } from './Migration20261122000043_decisions.ts';
 import { Migration20261122000045_unwell_endpoints } from './Migration20261122000045_unwell_endpoints.ts';
-import { Migration20261122000046_filters } from './Migration20261122000046_filters.ts';
 import { Migration20261122000046_search_text } from './Migration20261122000046_search_text.ts';
+import { Migration20261122000047_filters } from './Migration20261122000047_filters.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -68,5 +68,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261122000043_decisions', class: Migration20261122000043_decisions },
   { name: 'Migration20261122000045_unwell_endpoints', class: Migration20261122000045_unwell_endpoints },
   { name: 'Migration20261122000046_search_text', class: Migration20261122000046_search_text },
-  { name: 'Migration20261122000046_filters', class: Migration20261122000046_filters },
+  { name: 'Migration20261122000047_filters', class: Migration20261122000047_filters },
 ];

@@ -12,7 +12,9 @@ const KILLS = 30;
 const CUTS = 30;
 /** Requests in flight when something dies, of every kind. */
 const IN_FLIGHT = 8;
-const LAST_MOMENT_MS = 60;
+/** Time over which a round's requests are sent; and how long, after the last answer that it lets through, something waits to die. */
+const SENT_WITHIN_MS = 60;
+const LAST_MOMENT_MS = 8;
 
 /** One request whose effect the database would take twice without a word. */
 type Deed = { readonly path: string; readonly once: string; readonly body: object; readonly key: string };
@@ -81,14 +83,26 @@ describe('requests with an Idempotency-Key whose process dies', function () {
       return answer && answer.status < 500 && answer.body['code'] !== 'IDEMPOTENCY_CONFLICT' ? answer : undefined;
     });
 
-  /** Sends the round's requests over some time, lets `die` happen at a random moment of it, and asks for every answer again. */
+  /**
+   * Sends the round's requests over some time, lets `die` happen at a random moment of it, and asks for every answer again. The moment is
+   * counted in answers, none to all but one: a time would come before every answer on a slow machine, and after all of them on a fast one.
+   */
   async function round(api: string, die: () => Promise<void>, apiAfterwards: () => Promise<string>) {
     const deeds = Array.from({ length: IN_FLIGHT }, (_, index) => deedOf(index));
-    const first = deeds.map(async (deed) => {
-      await pause(randomInt(LAST_MOMENT_MS));
-      return await send(api, deed).catch(() => undefined);
+    let [heard, moment] = [0, () => {}];
+    const lastHeard = randomInt(IN_FLIGHT);
+    const enough = new Promise<void>((resolve) => {
+      moment = resolve;
     });
-    await pause(randomInt(LAST_MOMENT_MS));
+    const first = deeds.map(async (deed) => {
+      await pause(randomInt(SENT_WITHIN_MS));
+      const answer = await send(api, deed).catch(() => undefined);
+      heard += 1;
+      if (heard >= lastHeard) moment();
+      return answer;
+    });
+    if (lastHeard > 0) await enough;
+    await pause(randomInt(lastHeard > 0 ? LAST_MOMENT_MS : SENT_WITHIN_MS));
     await die();
     const early = await Promise.all(first);
     const later = await apiAfterwards();
