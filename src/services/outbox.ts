@@ -15,7 +15,7 @@ const BATCH = 100;
 /** So many of those that failed before are tried also where new ones would fill the batch. */
 const TRIED_BATCH = 20;
 /** Few of them are started at a time, and each has to be within its lease. */
-const TEST_BATCH = 40;
+const TEST_BATCH = 16;
 /** A row that was taken is tried by others after this long, should its taker have died. */
 const LEASE_MS = 10_000;
 const PARALLEL_STARTS = 8;

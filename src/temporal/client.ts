@@ -3,10 +3,10 @@ import { defineSearchAttributeKey, type Priority, type SearchAttributePair } fro
 import { chainTaskQueue, WEBHOOK_TASK_QUEUE } from '../../workflows/timeouts.ts';
 import type { ActorAttributes, ActorMessage, ActorOwner } from '../domain/actor-message.ts';
 import { type ActorPort, ActorRefused } from '../services/deps.ts';
-import { createFairGate } from '../services/fair-gate.ts';
 import { type QueueBacklog, readBacklogs } from './backlog.ts';
 import { hangs, runningOf } from './look-at-actors.ts';
 import { connectionOptions, type TemporalPlace } from './place.ts';
+import { createStartTurns } from './start-turns.ts';
 
 /** The queue of workflows and of the activities that work on the database and the chain. Webhooks have their own. */
 export const TASK_QUEUE = 'gateway';
@@ -14,10 +14,6 @@ export const TASK_QUEUE = 'gateway';
 const CALL_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 20_000;
 const FIGURES_TIMEOUT_MS = 3_000;
-/** More at a time make no start faster, and a rush of one merchant would stand before everybody's next one. */
-const STARTS_AT_A_TIME = 16;
-/** Each start is work for the whole server: what can wait may not fill it. */
-const TEST_STARTS_AT_A_TIME = 2;
 /** Temporal has five, the third is everybody's: the backlog of test mode is looked at where no live task is left. */
 const TEST_PRIORITY = 4;
 /** Beside live work of the same priority, which an older server knows alone. */
@@ -44,7 +40,7 @@ export type TemporalLink = {
 export function linkTemporal(place: TemporalPlace): TemporalLink {
   const connection = Connection.lazy({ ...connectionOptions(place), connectTimeout: CALL_TIMEOUT_MS });
   const client = new Client({ connection, namespace: place.namespace });
-  const starts = createTurns();
+  const starts = createStartTurns();
   const within = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
   return {
     client,
@@ -72,18 +68,6 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
       );
     },
     close: () => connection.close(),
-  };
-}
-
-/** Runs starts in turn by merchant; those of test mode have a gate of their own before the one of all. */
-function createTurns() {
-  const all = createFairGate({ places: STARTS_AT_A_TIME });
-  const tests = createFairGate({ places: TEST_STARTS_AT_A_TIME });
-  return async (message: ActorMessage, start: () => Promise<void>, maxWaitMs?: number): Promise<void> => {
-    const key = message.owner?.merchantId ?? '';
-    const inTurn = () => all.run(key, start, maxWaitMs);
-    if (message.owner?.mode === 'test') await tests.run(key, inTurn, maxWaitMs);
-    else await inTurn();
   };
 }
 

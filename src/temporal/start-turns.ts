@@ -1,0 +1,42 @@
+import type { ActorMessage } from '../domain/actor-message.ts';
+import { createFairGate } from '../services/fair-gate.ts';
+
+/** More at a time make no start faster, and a rush of one merchant would stand before everybody's next one. */
+const STARTS_AT_A_TIME = 16;
+/** Each start is work for the whole server: what can wait may not fill it. */
+const TEST_STARTS_AT_A_TIME = 2;
+/**
+ * A start is about a tenth of what an actor costs the server, and takes longer the more the server has to do. A place of test mode that rests
+ * for as long as the remaining nine tenths would take lets a server that is quick start many and one that is busy few; without it the
+ * actors that were started already would crowd every step of a live one.
+ */
+const REST_OF_A_TEST_START = 8;
+const MAX_REST_MS = 1_000;
+
+export type StartTurns = (message: ActorMessage, start: () => Promise<void>, maxWaitMs?: number) => Promise<void>;
+
+/**
+ * Runs starts of actors in turn by merchant; those of test mode have a gate of their own before the one of all, and their places rest after
+ * each start in proportion to how long it took. Whoever asked is answered as soon as the start is done. Throws `GateFull` without having
+ * begun where the turn does not come within `maxWaitMs`, else what `start` throws.
+ */
+export function createStartTurns(): StartTurns {
+  const all = createFairGate({ places: STARTS_AT_A_TIME });
+  const tests = createFairGate({ places: TEST_STARTS_AT_A_TIME });
+  return async (message, start, maxWaitMs) => {
+    const key = message.owner?.merchantId ?? '';
+    const inTurn = () => all.run(key, start, maxWaitMs);
+    if (message.owner?.mode !== 'test') return await inTurn();
+    await new Promise<void>((resolve, reject) => {
+      const startAndRest = async (): Promise<void> => {
+        const began = performance.now();
+        await inTurn().then(resolve, reject);
+        await rest(REST_OF_A_TEST_START * (performance.now() - began));
+      };
+      tests.run(key, startAndRest, maxWaitMs).catch(reject);
+    });
+  };
+}
+
+/** Keeps no process alive. */
+const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.min(ms, MAX_REST_MS)).unref());
