@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Context, Next } from 'koa';
 import type { Log } from '../services/deps.ts';
+import { GateFull } from '../services/fair-gate.ts';
 import { toApiError } from './errors.ts';
 import type { Caller } from './route.ts';
 
 const SHORT_TOKEN = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** Refusals that tell of guessing, of a stolen key or of a flood: an operator looks for them. */
-const TOLD: ReadonlySet<number> = new Set([401, 403, 429]);
+const TOLD: ReadonlySet<number> = new Set([401, 403, 429, 503]);
 
 /**
  * Gives every request an id, turns whatever is thrown into the error answer, and writes one line about the request: who asked, from which
@@ -51,7 +52,9 @@ function whoOf(caller: Caller | undefined): Record<string, string> {
 
 function renderError(ctx: Context, log: Log, requestId: string, thrown: unknown): string {
   const error = toApiError(thrown);
-  if (error.status >= 500) log.error({ requestId, code: error.code, err: error.cause ?? error }, 'a request failed');
+  // Whoever asks for more than his share learns it from the answer; nothing failed here, and the request's own line tells of it.
+  if (error.status >= 500 && !(error.cause instanceof GateFull))
+    log.error({ requestId, code: error.code, err: error.cause ?? error }, 'a request failed');
   ctx.status = error.status;
   ctx.set(error.headers);
   ctx.type = 'application/json';

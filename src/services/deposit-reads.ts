@@ -1,12 +1,13 @@
 import { ChainCursor, Customer, Deposit, PaymentLink } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
+import { plainRows } from '../db/plain-rows.ts';
 import { ASSETS, type Currency, type Network } from '../domain/assets.ts';
 import type { DepositState } from '../domain/deposit.ts';
 import { isUuid } from '../domain/ids.ts';
 import type { Deps } from './deps.ts';
 import { type CreatedBetween, createdBetween, inOrder, listPage, type PageOf } from './list-page.ts';
 import type { Condition, PageRequest } from './list-query.ts';
-import { type DepositView, presentDeposit } from './present.ts';
+import { DEPOSIT_FIELDS, type DepositRow, type DepositView, presentDeposit } from './present.ts';
 import { notFound } from './refusal.ts';
 import type { Scope } from './scope.ts';
 
@@ -25,7 +26,7 @@ export async function listDeposits(
 ): Promise<PageOf<DepositView>> {
   const em = deps.orm.em.fork();
   const page = await listPage(em, { table: 'deposits', scope: input, filters: depositConditions(input), page: input.page });
-  const rows = await em.find(Deposit, { id: { $in: [...page.rows] } });
+  const rows = await plainRows(em, Deposit, { id: { $in: [...page.rows] } }, DEPOSIT_FIELDS);
   return { ...page, rows: await presentDeposits(em, inOrder(page.rows, rows)) };
 }
 
@@ -39,22 +40,29 @@ export async function getDeposit(deps: Deps, input: Scope & { readonly id: strin
   return view;
 }
 
-/** Views of deposits with their customers' names and the confirmations of this moment, in two queries for any number of them. */
-export async function presentDeposits(em: Em, rows: readonly Deposit[]): Promise<DepositView[]> {
+/** Views of deposits with their customers' names and the confirmations of this moment, in a few queries for any number of them. */
+export async function presentDeposits(em: Em, rows: readonly DepositRow[]): Promise<DepositView[]> {
   if (rows.length === 0) return [];
   const customerIds = [...new Set(rows.map((row) => row.customerId))];
-  const customers = await em.find(Customer, { id: { $in: customerIds } }, { fields: ['externalId', 'email'] });
-  const cursors = await em.find(ChainCursor, {}, { fields: ['headNumber'] });
+  const customers = byId(await plainRows(em, Customer, { id: { $in: customerIds } }, ['id', 'externalId', 'email']));
+  const heads = await headNumbers(em);
   const linkIds = [...new Set(rows.flatMap((row) => row.paymentLinkId ?? []))];
-  const links = linkIds.length > 0 ? await em.find(PaymentLink, { id: { $in: linkIds } }, { fields: ['token'] }) : [];
+  const links = byId(linkIds.length > 0 ? await plainRows(em, PaymentLink, { id: { $in: linkIds } }, ['id', 'token']) : []);
   return rows.map((row) => {
-    const customer = customers.find((candidate) => candidate.id === row.customerId);
-    const cursor = cursors.find((candidate) => candidate.network === row.network);
+    const customer = customers.get(row.customerId);
     const names = { externalId: customer?.externalId ?? null, email: customer?.email ?? null };
-    const paymentToken = links.find((link) => link.id === row.paymentLinkId)?.token ?? null;
-    return presentDeposit(row, { ...names, headNumber: cursor?.headNumber ?? null, paymentToken });
+    const paymentToken = links.get(row.paymentLinkId ?? '')?.token ?? null;
+    return presentDeposit(row, { ...names, headNumber: heads.get(row.network) ?? null, paymentToken });
   });
 }
+
+/** The head of each network as last seen; a network that was never seen is missing. */
+export async function headNumbers(em: Em): Promise<Map<Network, number | null>> {
+  const cursors = await plainRows(em, ChainCursor, {}, ['network', 'headNumber']);
+  return new Map(cursors.map(({ network, headNumber }) => [network, headNumber ?? null]));
+}
+
+const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> => new Map(rows.map((row) => [row.id, row]));
 
 function depositConditions(filters: DepositFilters): Condition[] {
   const conditions = createdBetween(filters);

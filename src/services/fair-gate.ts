@@ -21,17 +21,26 @@ export type FairGateOptions = {
   readonly places: number;
   /** How many of them may be of one key; as many as there are where absent. */
   readonly placesOfKey?: number;
+  /** How many of one key's calls run at a time while others of it wait; as many as may be of one key where absent. */
+  readonly placesOfLine?: number;
   readonly maxWaiting?: number;
+  /**
+   * For how long a place stays empty after a call that took `tookMs`, while `waiting` others of its key wait: what a call takes tells how
+   * busy the server behind it is. The call itself is answered at once.
+   */
+  readonly restMs?: (tookMs: number, waiting: number) => number;
 };
 
 /** A gate of one process. */
-export function createFairGate({ places, placesOfKey = places, maxWaiting = MAX_WAITING }: FairGateOptions): FairGate {
+export function createFairGate(options: FairGateOptions): FairGate {
+  const { places, placesOfKey = places, placesOfLine = placesOfKey, maxWaiting = MAX_WAITING, restMs } = options;
   /** Keys in the order of their turns: a Map keeps it, and a key that had its turn goes to the end. */
   const lanes = new Map<string, Waiter[]>();
   const running = new Map<string, number>();
   let free = places;
   let waiting = 0;
 
+  const lineOf = (key: string): number => lanes.get(key)?.length ?? 0;
   const runningOf = (key: string): number => running.get(key) ?? 0;
   const take = (key: string): void => {
     free -= 1;
@@ -42,17 +51,34 @@ export function createFairGate({ places, placesOfKey = places, maxWaiting = MAX_
     if (runningOf(key) > 1) running.set(key, runningOf(key) - 1);
     else running.delete(key);
   };
-  const next = (): void => {
+  const leave = (key: string, tookMs: number): void => {
+    const over = (): void => {
+      giveBack(key);
+      next();
+    };
+    const ms = restMs?.(tookMs, lineOf(key)) ?? 0;
+    // A place that rests keeps no process alive.
+    if (ms > 0) setTimeout(over, ms).unref();
+    else over();
+  };
+  const nextWaiter = (): Waiter | undefined => {
     for (const [key, lane] of lanes) {
-      if (lane.length > 0 && runningOf(key) >= placesOfKey) continue;
+      if (lane.length > 0 && runningOf(key) >= placesOfLine) continue;
       const waiter = lane.shift();
       lanes.delete(key);
       if (lane.length > 0) lanes.set(key, lane);
       if (!waiter) continue;
       waiting -= 1;
       take(key);
+      return waiter;
+    }
+    return undefined;
+  };
+  const next = (): void => {
+    while (free > 0) {
+      const waiter = nextWaiter();
+      if (!waiter) return;
       waiter.enter();
-      return;
     }
   };
 
@@ -82,14 +108,14 @@ export function createFairGate({ places, placesOfKey = places, maxWaiting = MAX_
 
   return {
     run: async (key, work, maxWaitMs) => {
-      if (free > 0 && runningOf(key) < placesOfKey) take(key);
+      if (free > 0 && runningOf(key) < placesOfKey && lineOf(key) === 0) take(key);
       else if (waiting >= maxWaiting) throw new GateFull(`${waiting} calls wait already`);
       else await wait(key, maxWaitMs);
+      const began = performance.now();
       try {
         return await work();
       } finally {
-        giveBack(key);
-        next();
+        leave(key, performance.now() - began);
       }
     },
   };

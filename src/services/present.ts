@@ -38,6 +38,15 @@ export type DepositView = {
   settled_at: string | null;
 };
 
+/** What {@link presentDeposit} reads of a deposit. */
+export const DEPOSIT_FIELDS = [
+  ...(['id', 'mode', 'customerId', 'network', 'currency', 'contractAddress', 'amountUnits', 'amountUsdCents'] as const),
+  ...(['rateUnits', 'rateSource', 'rateAt', 'address', 'fromAddress', 'transactionHash', 'blockNumber', 'blockHash'] as const),
+  ...(['requiredConfirmations', 'status', 'failureCode', 'failureReason', 'sequence', 'simulated', 'paymentLinkId'] as const),
+  ...(['detectedAt', 'completedAt', 'settledAt'] as const),
+] as const;
+export type DepositRow = Pick<Deposit, (typeof DEPOSIT_FIELDS)[number]>;
+
 /** The names of the deposit's customer, the head of its network as last seen (null: never), and the token of the link that it pays. */
 export type DepositContext = {
   readonly externalId: string | null;
@@ -47,7 +56,7 @@ export type DepositContext = {
 };
 
 /** The deposit as the API and its events show it. Coin amounts are decimal strings; `*_usd` are numbers, null until there is a price. */
-export function presentDeposit(row: Deposit, more: DepositContext): DepositView {
+export function presentDeposit(row: DepositRow, more: DepositContext): DepositView {
   return {
     id: row.id,
     customer_id: row.customerId,
@@ -83,13 +92,13 @@ export function presentDeposit(row: Deposit, more: DepositContext): DepositView 
 }
 
 /** A deposit whose block was replaced has none; a simulated one shows what its state promises, because no chain counts for it. */
-function confirmationsOf(row: Deposit, headNumber: number | null): number {
+function confirmationsOf(row: DepositRow, headNumber: number | null): number {
   if (row.blockHash === null || row.blockHash === undefined) return 0;
   if (row.simulated) return simulatedConfirmations(row);
   return headNumber === null ? 0 : Math.max(0, headNumber - row.blockNumber);
 }
 
-function simulatedConfirmations(row: Deposit): number {
+function simulatedConfirmations(row: DepositRow): number {
   if (row.status === 'detected') return 0;
   return row.status === 'confirming' ? 1 : row.requiredConfirmations;
 }
@@ -218,7 +227,9 @@ export type DeliveryView = {
   created_at: string;
 };
 
-export type DeliveryRow = Pick<WebhookDelivery, 'id' | 'eventId' | 'endpointId' | 'eventType' | 'status' | 'createdAt'> & {
+/** What {@link presentDelivery} reads of a delivery. */
+export const DELIVERY_FIELDS = ['id', 'eventId', 'endpointId', 'eventType', 'status', 'createdAt', 'nextAttemptAt'] as const;
+export type DeliveryRow = Omit<Pick<WebhookDelivery, (typeof DELIVERY_FIELDS)[number]>, 'nextAttemptAt'> & {
   readonly nextAttemptAt?: Date | null | undefined;
 };
 export type AttemptRow = Pick<WebhookAttempt, 'round' | 'number' | 'startedAt'> & {

@@ -1,5 +1,6 @@
 import { Event, WebhookDelivery } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
+import { plainRows } from '../db/plain-rows.ts';
 import type { ActorOwner } from '../domain/actor-message.ts';
 import { isoSeconds, TEST_EVENT } from '../domain/events.ts';
 import { eventWorkflowId, idsOfMoment, isUuid, resendWorkflowId } from '../domain/ids.ts';
@@ -10,7 +11,7 @@ import { recordEvent } from './events.ts';
 import { inOrder, listPage, type PageOf } from './list-page.ts';
 import type { PageRequest } from './list-query.ts';
 import { roomForTests } from './open-tests.ts';
-import { type AttemptRow, type DeliveryView, presentDelivery } from './present.ts';
+import { type AttemptRow, DELIVERY_FIELDS, type DeliveryRow, type DeliveryView, presentDelivery } from './present.ts';
 import { refuseOverQuota, takeFromQuotas } from './quotas.ts';
 import { notFound, Refusal } from './refusal.ts';
 import type { Scope } from './scope.ts';
@@ -42,7 +43,7 @@ export async function listDeliveries(
   ];
   const scope = { sql: 'endpoint_id = ?', values: [endpoint.id] };
   const page = await listPage(em, { table: 'webhook_deliveries', scope, filters, page: input.page });
-  const rows = await em.find(WebhookDelivery, { id: { $in: [...page.rows] } });
+  const rows = await plainRows(em, WebhookDelivery, { id: { $in: [...page.rows] } }, DELIVERY_FIELDS);
   return { ...page, rows: await presentDeliveries(em, inOrder(page.rows, rows)) };
 }
 
@@ -206,7 +207,7 @@ async function lockDelivery(em: Em, deps: Deps, input: Scope & { readonly id: st
   return delivery;
 }
 
-async function presentDeliveries(em: Em, rows: readonly WebhookDelivery[]): Promise<DeliveryView[]> {
+async function presentDeliveries(em: Em, rows: readonly DeliveryRow[]): Promise<DeliveryView[]> {
   const attempts = await latestAttempts(em, rows);
   return rows.map((row) => presentDelivery(row, attempts.get(row.id) ?? []));
 }
@@ -221,7 +222,7 @@ type RawAttempt = {
   duration_ms: number | null;
 };
 
-async function latestAttempts(em: Em, rows: readonly WebhookDelivery[]): Promise<Map<string, AttemptRow[]>> {
+async function latestAttempts(em: Em, rows: readonly DeliveryRow[]): Promise<Map<string, AttemptRow[]>> {
   const byDelivery = new Map<string, AttemptRow[]>();
   if (rows.length === 0) return byDelivery;
   const found = await em.execute<RawAttempt[]>(

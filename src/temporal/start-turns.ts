@@ -22,21 +22,12 @@ export type StartTurns = (message: ActorMessage, start: () => Promise<void>, max
  */
 export function createStartTurns(): StartTurns {
   const all = createFairGate({ places: STARTS_AT_A_TIME });
-  const tests = createFairGate({ places: TEST_STARTS_AT_A_TIME });
+  const restMs = (tookMs: number): number => Math.min(REST_OF_A_TEST_START * tookMs, MAX_REST_MS);
+  const tests = createFairGate({ places: TEST_STARTS_AT_A_TIME, restMs });
   return async (message, start, maxWaitMs) => {
     const key = message.owner?.merchantId ?? '';
     const inTurn = () => all.run(key, start, maxWaitMs);
-    if (message.owner?.mode !== 'test') return await inTurn();
-    await new Promise<void>((resolve, reject) => {
-      const startAndRest = async (): Promise<void> => {
-        const began = performance.now();
-        await inTurn().then(resolve, reject);
-        await rest(REST_OF_A_TEST_START * (performance.now() - began));
-      };
-      tests.run(key, startAndRest, maxWaitMs).catch(reject);
-    });
+    if (message.owner?.mode === 'test') await tests.run(key, inTurn, maxWaitMs);
+    else await inTurn();
   };
 }
-
-/** Keeps no process alive. */
-const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.min(ms, MAX_REST_MS)).unref());

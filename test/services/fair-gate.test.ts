@@ -56,6 +56,41 @@ describe('the fair gate', () => {
     expect(await Promise.all([...rush, ...others])).to.have.length(7);
   });
 
+  it('serves the line of one key in fewer places than it may have without a line, and nobody jumps it', async () => {
+    const gate = createFairGate({ places: 6, placesOfKey: 3, placesOfLine: 1 });
+    const { order, work, endOne } = held();
+    const rush = Array.from({ length: 5 }, (_, index) => gate.run('rush', work(`rush ${index}`)));
+    expect(order).to.deep.equal(['rush 0', 'rush 1', 'rush 2']);
+    await endOne();
+    await endOne();
+    expect(order).to.have.length(3);
+    const jumper = gate.run('rush', work('jumper'));
+    const other = gate.run('other', work('other'));
+    expect(order.slice(3)).to.deep.equal(['other']);
+    for (let ended = 0; ended < 8; ended += 1) await endOne();
+    expect(order.slice(4)).to.deep.equal(['rush 3', 'rush 4', 'jumper']);
+    await Promise.all([...rush, jumper, other]);
+    // The line is over: three at a time again.
+    const again = Array.from({ length: 3 }, (_, index) => gate.run('rush', work(`again ${index}`)));
+    expect(order.slice(7)).to.deep.equal(['again 0', 'again 1', 'again 2']);
+    for (let ended = 0; ended < 4; ended += 1) await endOne();
+    await Promise.all(again);
+  });
+
+  it('leaves a place empty for as long as it is told, after the call was answered', async () => {
+    const gate = createFairGate({ places: 1, restMs: (tookMs, waiting) => (waiting > 0 ? 5 * tookMs : 0) });
+    const began = performance.now();
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 30));
+    const first = gate.run('a', pause).then(() => performance.now() - began);
+    const second = gate.run('a', async () => performance.now() - began);
+    expect(await first).to.be.below(100);
+    expect(await second).to.be.at.least(175);
+    const alone = performance.now();
+    await gate.run('a', pause);
+    await gate.run('a', pause);
+    expect(performance.now() - alone).to.be.below(150);
+  });
+
   it('refuses more than may wait', async () => {
     const gate = createFairGate({ places: 1, maxWaiting: 1 });
     const { work, endOne } = held();
@@ -68,9 +103,15 @@ describe('the fair gate', () => {
 
   it('never runs more than it has places, runs everything once, and goes on after what fails', async () => {
     const calls = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean(), fc.nat(3)), { maxLength: 60 });
+    const few = fc.integer({ min: 1, max: 5 });
     await fc.assert(
-      fc.asyncProperty(calls, fc.integer({ min: 1, max: 5 }), async (list, places) => {
-        const gate = createFairGate({ places });
+      fc.asyncProperty(calls, few, few, few, async (list, places, placesOfKey, ofLine) => {
+        const gate = createFairGate({
+          places,
+          placesOfKey,
+          placesOfLine: Math.min(ofLine, placesOfKey),
+          restMs: (_, waiting) => waiting % 2,
+        });
         let running = 0;
         let most = 0;
         let ran = 0;

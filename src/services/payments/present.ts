@@ -1,11 +1,13 @@
-import { ChainCursor, Customer, Deposit, type PaymentLink } from '../../db/entities/index.ts';
+import { Customer, Deposit, type PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { plainRows } from '../../db/plain-rows.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { centsToJsonNumber } from '../../domain/money.ts';
 import { type AmountStatus, type LinkCurrency, type LinkStatus, linkCents } from '../../domain/payment-link.ts';
-import { presentDeposit } from '../present.ts';
+import { headNumbers } from '../deposit-reads.ts';
+import { DEPOSIT_FIELDS, type DepositRow, presentDeposit } from '../present.ts';
 
 /** One deposit that pays a link, as merchant and payer see it. `amount` is a decimal string in coins. */
 export type PaymentTransactionView = {
@@ -81,8 +83,16 @@ export type PublicPaymentView = {
 /** What a view holds beside the row: the email of the customer, and the assigned deposits, oldest first. */
 export type PaymentContext = { readonly email: string | null; readonly transactions: readonly PaymentTransactionView[] };
 
+/** What {@link presentPayment} reads of a link. */
+export const LINK_FIELDS = [
+  ...(['id', 'mode', 'token', 'url', 'status', 'amountStatus', 'amountCents', 'currency', 'paidUnits', 'description'] as const),
+  ...(['externalId', 'metadata', 'successUrl', 'cancelUrl', 'customerId', 'webhookUrl', 'paidNetwork', 'paidCurrency'] as const),
+  ...(['transactionHash', 'expiresAt', 'createdAt', 'completedAt'] as const),
+] as const;
+export type LinkRow = Pick<PaymentLink, (typeof LINK_FIELDS)[number]>;
+
 /** The link with its money in USD, 1 USDT for 1 USD. Nothing is missing from a completed link, also when it was short by the tolerance. */
-export function presentPayment(row: PaymentLink, more: PaymentContext): PaymentLinkView {
+export function presentPayment(row: LinkRow, more: PaymentContext): PaymentLinkView {
   const paidCents = linkCents(row.paidUnits);
   const missing = row.status === 'completed' ? 0n : row.amountCents - paidCents;
   return {
@@ -102,9 +112,10 @@ export function presentPayment(row: PaymentLink, more: PaymentContext): PaymentL
 }
 
 /** The views of some links in their order, in a few queries for any number of them. */
-export async function paymentViews(em: Em, rows: readonly PaymentLink[]): Promise<PaymentLinkView[]> {
+export async function paymentViews(em: Em, rows: readonly LinkRow[]): Promise<PaymentLinkView[]> {
   if (rows.length === 0) return [];
-  const customers = await em.find(Customer, { id: { $in: [...new Set(rows.map((row) => row.customerId))] } }, { fields: ['email'] });
+  const customerIds = [...new Set(rows.map((row) => row.customerId))];
+  const customers = await plainRows(em, Customer, { id: { $in: customerIds } }, ['id', 'email']);
   const emails = new Map(customers.map((customer) => [customer.id, customer.email ?? null]));
   const transactions = await transactionsOf(
     em,
@@ -128,8 +139,9 @@ export async function transactionsOf(em: Em, linkIds: readonly string[]): Promis
     [...linkIds],
   );
   if (found.length === 0) return byLink;
-  const deposits = new Map((await em.find(Deposit, { id: { $in: found.map((row) => row.id) } })).map((row) => [row.id, row]));
-  const heads = new Map((await em.find(ChainCursor, {}, { fields: ['headNumber'] })).map((cursor) => [cursor.network, cursor.headNumber]));
+  const rows = await plainRows(em, Deposit, { id: { $in: found.map((row) => row.id) } }, DEPOSIT_FIELDS);
+  const deposits = new Map(rows.map((row) => [row.id, row]));
+  const heads = await headNumbers(em);
   for (const row of found) {
     const deposit = deposits.get(row.id);
     if (!deposit) continue;
@@ -140,7 +152,7 @@ export async function transactionsOf(em: Em, linkIds: readonly string[]): Promis
   return byLink;
 }
 
-function presentTransaction(deposit: Deposit, headNumber: number | null): PaymentTransactionView {
+function presentTransaction(deposit: DepositRow, headNumber: number | null): PaymentTransactionView {
   const { transaction_hash, network, amount, confirmations, status } = presentDeposit(deposit, {
     externalId: null,
     email: null,

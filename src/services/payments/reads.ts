@@ -1,4 +1,5 @@
 import { PaymentLink } from '../../db/entities/index.ts';
+import { plainRows } from '../../db/plain-rows.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { LinkStatus } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
@@ -7,7 +8,7 @@ import type { Condition, PageRequest, Search } from '../list-query.ts';
 import { notFound } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import { CUSTOMER_TEXTS, holdsIn, holdsPart, LINK_TEXTS, partsOf, readForPart } from '../search.ts';
-import { type PaymentLinkView, paymentViews } from './present.ts';
+import { LINK_FIELDS, type PaymentLinkView, paymentViews } from './present.ts';
 
 export type PaymentLinkFilters = CreatedBetween & {
   readonly status?: LinkStatus | undefined;
@@ -24,7 +25,7 @@ export async function listPaymentLinks(
   const em = deps.orm.em.fork();
   const search = input.search === undefined ? undefined : searchOf(input, input.search);
   const page = await listPage(em, { table: 'payment_links', scope: input, filters: conditionsOf(input), search, page: input.page });
-  const rows = await em.find(PaymentLink, { id: { $in: [...page.rows] } });
+  const rows = await plainRows(em, PaymentLink, { id: { $in: [...page.rows] } }, LINK_FIELDS);
   return { ...page, rows: await paymentViews(em, inOrder(page.rows, rows)) };
 }
 
