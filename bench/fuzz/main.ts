@@ -5,31 +5,36 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stopAllChildren } from '../../src/devnet/processes.ts';
 import { findSchemathesis } from './install.ts';
-import { merge, renderReport } from './report.ts';
+import { sendLarge } from './large.ts';
+import { merge, renderLarge, renderReport } from './report.ts';
 import { type Result, runOnce } from './run.ts';
 import { type Stage, setStage } from './stage.ts';
 
 /**
  * `npm run fuzz -- --requests N --seed S`: generated requests against a whole gateway, by key and by session in both modes, with every check
- * that Schemathesis has. Exit 0 without a failure, 1 with one (the folder with logs and failures is kept), 2 for wrong usage.
+ * that Schemathesis has. With `--large`, requests of the largest size and the worst content instead. Exit 0 without a failure, 1 with one (the folder with logs and failures is kept), 2 for wrong usage.
  */
-const USAGE = 'Usage: npm run fuzz -- [--requests N] [--seed N] [--keep]\n';
-const DEFAULT_REQUESTS = 20_000;
+const USAGE = 'Usage: npm run fuzz -- [--large] [--requests N] [--seed N] [--keep]\n';
+const DEFAULT_REQUESTS = { large: 2_000, generated: 20_000 };
+/** No request of whatever size may keep the server longer. */
+const LARGE_LIMIT_MS = 500;
 const MAX_REQUESTS = 10_000_000;
 const MAX_ROUNDS = 1_000;
 /** Roughly what one more example of each operation costs in one run. */
 const REQUESTS_PER_EXAMPLE = 60;
 const MAX_EXAMPLES = 60;
 
-type Options = { readonly requests: number; readonly seed: number; readonly keep: boolean };
+type Options = { readonly large: boolean; readonly requests: number; readonly seed: number; readonly keep: boolean };
 
 function readOptions(): Options | undefined {
   try {
-    const { values } = parseArgs({ options: { requests: { type: 'string' }, seed: { type: 'string' }, keep: { type: 'boolean' } } });
-    const requests = Number(values.requests ?? DEFAULT_REQUESTS);
+    const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const;
+    const { values } = parseArgs({ options: { large: flag, requests: text, seed: text, keep: flag } });
+    const large = values.large ?? false;
+    const requests = Number(values.requests ?? (large ? DEFAULT_REQUESTS.large : DEFAULT_REQUESTS.generated));
     const seed = Number(values.seed ?? randomInt(2 ** 31));
     if (!Number.isInteger(requests) || requests < 1 || requests > MAX_REQUESTS || !Number.isInteger(seed) || seed < 0) return undefined;
-    return { requests, seed, keep: values.keep ?? false };
+    return { large, requests, seed, keep: values.keep ?? false };
   } catch {
     return undefined;
   }
@@ -61,6 +66,29 @@ async function fuzz(options: Options, folder: string): Promise<Result> {
   }
 }
 
+/** Requests as large as they may be, by every caller; true without a failure. */
+async function fuzzLarge({ requests, seed }: Options, folder: string): Promise<boolean> {
+  let stage: Stage | undefined;
+  try {
+    stage = await setStage(folder, beganMs);
+    const { credentials, schemaUrl } = stage;
+    const origin = new URL(schemaUrl).origin;
+    const result = await sendLarge({ origin, credentials, requests, seed, limitMs: LARGE_LIMIT_MS });
+    process.stdout.write(`\n${renderLarge(result, LARGE_LIMIT_MS)}\n`);
+    return result.failures.length === 0;
+  } finally {
+    await stage?.stop().catch(() => undefined);
+    await stopAllChildren();
+  }
+}
+
+async function fuzzGenerated(options: Options, folder: string): Promise<boolean> {
+  const result = await fuzz(options, folder);
+  writeFileSync(join(folder, 'result.json'), JSON.stringify(result, null, 2));
+  process.stdout.write(`\n${renderReport(result)}\n`);
+  return Object.keys(result.failureCounts).length === 0 && result.requests >= options.requests;
+}
+
 async function main(): Promise<number> {
   const options = readOptions();
   if (!options) {
@@ -69,13 +97,10 @@ async function main(): Promise<number> {
   }
   const folder = mkdtempSync(join(tmpdir(), 'gateway-fuzz-'));
   chmodSync(folder, 0o711); // PostgreSQL runs as another user where we are root
-  say(`npm run fuzz -- --requests ${options.requests} --seed ${options.seed} (files in ${folder})`);
+  say(`npm run fuzz -- ${options.large ? '--large ' : ''}--requests ${options.requests} --seed ${options.seed} (files in ${folder})`);
   let passed = false;
   try {
-    const result = await fuzz(options, folder);
-    writeFileSync(join(folder, 'result.json'), JSON.stringify(result, null, 2));
-    process.stdout.write(`\n${renderReport(result)}\n`);
-    passed = Object.keys(result.failureCounts).length === 0 && result.requests >= options.requests;
+    passed = options.large ? await fuzzLarge(options, folder) : await fuzzGenerated(options, folder);
   } catch (error) {
     process.stderr.write(`\nThe run broke off: ${error instanceof Error ? error.message : String(error)}\n`);
   }

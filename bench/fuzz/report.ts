@@ -1,3 +1,4 @@
+import type { LargeResult } from './large.ts';
 import type { Failure, Result } from './run.ts';
 
 const COUNTED = ['statuses', 'phases', 'excused', 'failureCounts'] as const;
@@ -45,4 +46,14 @@ export function renderReport(result: Result): string {
       `  ${failure.answer}`,
     );
   return lines.join('\n');
+}
+
+/** The figures of large requests, and the first that failed. */
+export function renderLarge({ requests, statuses, slowestMs, failures }: LargeResult, limitMs: number): string {
+  const answers = Object.entries(statuses).map(([status, count]) => `${count} of ${status === '0' ? 'a cut connection' : status}`);
+  return [
+    `${requests} large requests, ${failures.length} failures; the slowest took ${slowestMs.toFixed(0)} ms (limit ${limitMs} ms)`,
+    `Answers: ${answers.join(', ')}`,
+    ...failures.slice(0, SHOWN),
+  ].join('\n');
 }
