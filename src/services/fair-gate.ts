@@ -12,8 +12,6 @@ export class GateFull extends Error {
   override readonly name = 'GateFull';
 }
 
-type Waiter = { readonly enter: () => void };
-
 const MAX_WAITING = 10_000;
 
 export type FairGateOptions = {
@@ -34,83 +32,33 @@ export type FairGateOptions = {
 /** A gate of one process. */
 export function createFairGate(options: FairGateOptions): FairGate {
   const { places, placesOfKey = places, placesOfLine = placesOfKey, maxWaiting = MAX_WAITING, restMs } = options;
-  /** Keys in the order of their turns: a Map keeps it, and a key that had its turn goes to the end. */
-  const lanes = new Map<string, Waiter[]>();
-  const running = new Map<string, number>();
-  let free = places;
-  let waiting = 0;
+  const taken = createPlaces(places);
+  const lanes = createLanes();
 
-  const lineOf = (key: string): number => lanes.get(key)?.length ?? 0;
-  const runningOf = (key: string): number => running.get(key) ?? 0;
-  const take = (key: string): void => {
-    free -= 1;
-    running.set(key, runningOf(key) + 1);
-  };
-  const giveBack = (key: string): void => {
-    free += 1;
-    if (runningOf(key) > 1) running.set(key, runningOf(key) - 1);
-    else running.delete(key);
+  const next = (): void => {
+    while (taken.free() > 0) {
+      const turn = lanes.next((key) => taken.of(key) < placesOfLine);
+      if (!turn) return;
+      taken.take(turn.key);
+      turn.enter();
+    }
   };
   const leave = (key: string, tookMs: number): void => {
     const over = (): void => {
-      giveBack(key);
+      taken.giveBack(key);
       next();
     };
-    const ms = restMs?.(tookMs, lineOf(key)) ?? 0;
+    const ms = restMs?.(tookMs, lanes.lineOf(key)) ?? 0;
     // A place that rests keeps no process alive.
     if (ms > 0) setTimeout(over, ms).unref();
     else over();
   };
-  const nextWaiter = (): Waiter | undefined => {
-    for (const [key, lane] of lanes) {
-      if (lane.length > 0 && runningOf(key) >= placesOfLine) continue;
-      const waiter = lane.shift();
-      lanes.delete(key);
-      if (lane.length > 0) lanes.set(key, lane);
-      if (!waiter) continue;
-      waiting -= 1;
-      take(key);
-      return waiter;
-    }
-    return undefined;
-  };
-  const next = (): void => {
-    while (free > 0) {
-      const waiter = nextWaiter();
-      if (!waiter) return;
-      waiter.enter();
-    }
-  };
-
-  const wait = (key: string, maxWaitMs: number | undefined): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const lane = lanes.get(key) ?? [];
-      lanes.set(key, lane);
-      let timer: NodeJS.Timeout | undefined;
-      const waiter: Waiter = {
-        enter: () => {
-          clearTimeout(timer);
-          resolve();
-        },
-      };
-      if (maxWaitMs !== undefined) {
-        timer = setTimeout(() => {
-          const place = lane.indexOf(waiter);
-          if (place < 0) return;
-          lane.splice(place, 1);
-          waiting -= 1;
-          reject(new GateFull(`no turn within ${maxWaitMs} ms`));
-        }, maxWaitMs);
-      }
-      lane.push(waiter);
-      waiting += 1;
-    });
 
   return {
     run: async (key, work, maxWaitMs) => {
-      if (free > 0 && runningOf(key) < placesOfKey && lineOf(key) === 0) take(key);
-      else if (waiting >= maxWaiting) throw new GateFull(`${waiting} calls wait already`);
-      else await wait(key, maxWaitMs);
+      if (taken.free() > 0 && taken.of(key) < placesOfKey && lanes.lineOf(key) === 0) taken.take(key);
+      else if (lanes.waiting() >= maxWaiting) throw new GateFull(`${lanes.waiting()} calls wait already`);
+      else await lanes.wait(key, maxWaitMs);
       const began = performance.now();
       try {
         return await work();
@@ -118,5 +66,76 @@ export function createFairGate(options: FairGateOptions): FairGate {
         leave(key, performance.now() - began);
       }
     },
+  };
+}
+
+/** How many places are taken, and by whom. One that rests is taken. */
+function createPlaces(places: number) {
+  const running = new Map<string, number>();
+  let free = places;
+  const of = (key: string): number => running.get(key) ?? 0;
+  return {
+    of,
+    free: (): number => free,
+    take: (key: string): void => {
+      free -= 1;
+      running.set(key, of(key) + 1);
+    },
+    giveBack: (key: string): void => {
+      free += 1;
+      if (of(key) > 1) running.set(key, of(key) - 1);
+      else running.delete(key);
+    },
+  };
+}
+
+type Waiter = { readonly enter: () => void };
+
+/** Who waits, by key. */
+function createLanes() {
+  /** Keys in the order of their turns: a Map keeps it, and a key that had its turn goes to the end. None is empty. */
+  const lanes = new Map<string, Waiter[]>();
+  let waiting = 0;
+  const leaveLane = (key: string, lane: Waiter[], waiter: Waiter): boolean => {
+    const place = lane.indexOf(waiter);
+    if (place < 0) return false;
+    lane.splice(place, 1);
+    if (lane.length === 0) lanes.delete(key);
+    waiting -= 1;
+    return true;
+  };
+  return {
+    waiting: (): number => waiting,
+    lineOf: (key: string): number => lanes.get(key)?.length ?? 0,
+    /** Takes the first of the first key that may enter out of its lane. */
+    next: (mayEnter: (key: string) => boolean): (Waiter & { readonly key: string }) | undefined => {
+      for (const [key, lane] of lanes) {
+        const [waiter] = lane;
+        if (!waiter || !mayEnter(key)) continue;
+        leaveLane(key, lane, waiter);
+        if (lanes.delete(key)) lanes.set(key, lane);
+        return { key, enter: waiter.enter };
+      }
+      return undefined;
+    },
+    /** Resolves at the turn; throws {@link GateFull} when it does not come within `maxWaitMs`. */
+    wait: (key: string, maxWaitMs: number | undefined): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const lane = lanes.get(key) ?? [];
+        lanes.set(key, lane);
+        let timer: NodeJS.Timeout | undefined;
+        const waiter: Waiter = {
+          enter: () => {
+            clearTimeout(timer);
+            resolve();
+          },
+        };
+        lane.push(waiter);
+        waiting += 1;
+        if (maxWaitMs === undefined) return;
+        timer = setTimeout(() => {
+          if (leaveLane(key, lane, waiter)) reject(new GateFull(`no turn within ${maxWaitMs} ms`));
+        }, maxWaitMs);
+      }),
   };
 }

@@ -134,4 +134,31 @@ describe('the fair gate', () => {
       { numRuns: 50 },
     );
   });
+
+  it('loses no place and counts who waits, whatever gave up, failed or rested before', async () => {
+    const few = fc.integer({ min: 1, max: 4 });
+    const call = fc.record({ key: fc.constantFrom('a', 'b', 'c'), at: fc.nat(4), wait: fc.nat(5), takes: fc.nat(3), fails: fc.boolean() });
+    const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+    await fc.assert(
+      fc.asyncProperty(fc.array(call, { maxLength: 40 }), few, few, fc.nat(2), async (calls, places, placesOfKey, rest) => {
+        const gate = createFairGate({ places, placesOfKey, placesOfLine: 1, maxWaiting: 6, restMs: () => rest });
+        const one = async ({ key, at, wait, takes, fails }: (typeof calls)[number]): Promise<void> => {
+          await pause(at);
+          const work = () => pause(takes).then(() => (fails ? Promise.reject(new Error('failed')) : undefined));
+          await gate.run(key, work, wait).catch(() => undefined);
+        };
+        await Promise.all(calls.map(one));
+        await pause(rest + 3);
+        const { order, work, endOne } = held();
+        const running = Array.from({ length: places }, (_, index) => gate.run(`new ${index}`, work('')));
+        expect(order).to.have.length(places);
+        const line = Array.from({ length: 6 }, (_, index) => gate.run(`line ${index}`, async () => 'ran'));
+        expect(await gate.run('one more', work('')).catch((error: unknown) => error)).to.be.instanceOf(GateFull);
+        for (let ended = 0; ended < places; ended += 1) await endOne();
+        await Promise.all(running);
+        expect(new Set(await Promise.all(line))).to.deep.equal(new Set(['ran']));
+      }),
+      { numRuns: 60 },
+    );
+  });
 });
