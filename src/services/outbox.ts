@@ -19,6 +19,8 @@ const TEST_BATCH = 16;
 /** A row that was taken is tried by others after this long, should its taker have died. */
 const LEASE_MS = 10_000;
 const PARALLEL_STARTS = 8;
+/** As many as one process starts at a time: more would wait with their leases running, and each would ask a Temporal that is away itself. */
+const PARALLEL_TEST_STARTS = 2;
 const MAX_BACKOFF_MS = 30_000;
 /** Temporal answered and would not have it so many times: it will not be otherwise the next time either. */
 const REFUSALS = 10;
@@ -107,7 +109,7 @@ export async function performOutbox(
 /** The same for messages of test mode, apart from the others: they may take their time, and no live one lies behind them. */
 export async function performTestOutbox(deps: Deps): Promise<{ performed: number; failed: number }> {
   if (!deps.actors) return { performed: 0, failed: 0 };
-  const { performed, failed } = await performTaken(deps, await take(deps, 'test', TEST_BATCH));
+  const { performed, failed } = await performTaken(deps, await take(deps, 'test', TEST_BATCH), PARALLEL_TEST_STARTS);
   return { performed, failed };
 }
 
@@ -179,7 +181,11 @@ async function takePage(deps: Deps, after: string): Promise<Taken[]> {
 
 const inOrder = (rows: Taken[]): Taken[] => rows.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
 
-async function performTaken(deps: Deps, rows: readonly Taken[]): Promise<{ performed: number; failed: number; answered: boolean }> {
+async function performTaken(
+  deps: Deps,
+  rows: readonly Taken[],
+  parallel = PARALLEL_STARTS,
+): Promise<{ performed: number; failed: number; answered: boolean }> {
   let answered = false;
   let performed = 0;
   let failed = 0;
@@ -200,7 +206,7 @@ async function performTaken(deps: Deps, rows: readonly Taken[]): Promise<{ perfo
       }
     }
   };
-  await Promise.all(Array.from({ length: PARALLEL_STARTS }, worker));
+  await Promise.all(Array.from({ length: parallel }, worker));
   return { performed, failed, answered };
 }
 

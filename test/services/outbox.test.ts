@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import type { ActorMessage } from '../../src/domain/actor-message.ts';
 import { readAlarms } from '../../src/services/alarms.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { insertOutbox, performOutbox, readOutbox } from '../../src/services/outbox.ts';
+import { insertOutbox, performOutbox, performTestOutbox, readOutbox } from '../../src/services/outbox.ts';
 import { linkTemporal, type TemporalLink } from '../../src/temporal/client.ts';
+import { createStartTurns } from '../../src/temporal/start-turns.ts';
 import { testDeps } from '../support/gateway.ts';
 import { type FreshDatabase, freshDatabase, temporal } from '../support/parts.ts';
 
@@ -134,6 +136,27 @@ describe('the outbox', function () {
     await put(`younger-${now.getTime()}`);
     pass(100);
     expect((await alarm())?.reason, 'one that was made later, and is late').to.equal('a message to an actor waits for 100 s');
+  });
+
+  it('asks a Temporal that is away twice in a turn of test mode, and not once for each message', async () => {
+    const turns = createStartTurns();
+    let asked = 0;
+    const away = async (): Promise<void> => {
+      asked += 1;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      throw new Error('no answer');
+    };
+    const actors = { ...link.actors, start: (_id: string, message: ActorMessage) => turns(message, away) };
+    const message = { workflowType: 'notify', args: [], owner: { merchantId: 'm', mode: 'test' } } as const;
+    await insertOutbox(
+      deps.orm.em.fork(),
+      deps,
+      Array.from({ length: 16 }, (_, index) => ({ workflowId: `test-${index}`, message })),
+    );
+    pass(10);
+    expect(await performTestOutbox({ ...deps, actors })).to.deep.equal({ performed: 0, failed: 16 });
+    expect(asked).to.be.at.most(2);
+    expect(await left()).to.have.length(16);
   });
 
   it('blames no message while Temporal is away', async () => {
