@@ -50,7 +50,7 @@ async function load() {
 }
 
 function shown({ merchantId, networks }: Allowlist) {
-  const none = 'The list is empty: live keys work from every address.';
+  const none = 'Empty: live keys work from every address. Close the others: "allow-ip add NETWORK --merchant ID".';
   const next = 'Live keys work from nowhere else. Take one off with "allow-ip remove NETWORK --merchant ID".';
   const rows = networks.map((network) => [network]);
   return { json: { merchant_id: merchantId, networks }, ...listing({ header: ['LIVE KEYS WORK FROM'], rows, none, next }) };

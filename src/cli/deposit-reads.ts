@@ -19,6 +19,7 @@ import { listLeftOut } from '../services/chain/strangers.ts';
 import { presentDeposits } from '../services/deposit-reads.ts';
 import { workflowIdOf } from '../services/deposits/actor-message.ts';
 import type { Deps } from '../services/deps.ts';
+import { requireKnownMerchant } from '../services/known-merchant.ts';
 import { deliveryViews } from './webhook-reads.ts';
 
 const MAX_ROWS = 1_000;
@@ -31,10 +32,10 @@ type Filters = {
   readonly limit: number;
 };
 
-/** Deposits of every merchant and mode, newest first, as the API shows them and with their merchant. */
+/** Deposits of every merchant and mode, newest first, as the API shows them and with their merchant. Throws a `Refusal` for an unknown merchant. */
 export async function listAllDeposits(deps: Deps, { status, network, merchant, limit }: Filters) {
-  if (merchant !== undefined && !isUuid(merchant)) return [];
   const em = deps.orm.em.fork();
+  await requireKnownMerchant(em, merchant);
   const where = {
     ...(status ? { status } : {}),
     ...(network ? { network } : {}),

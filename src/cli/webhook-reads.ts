@@ -22,10 +22,12 @@ export async function deliveryViews(em: Em, rows: readonly WebhookDelivery[]): P
 
 type Filters = { readonly endpoint?: string; readonly status?: WebhookDelivery['status']; readonly limit: number };
 
-/** Deliveries of every merchant, newest events first: by the id, which begins with their time, so that only the newest months are read. */
+/** Deliveries of every merchant, newest events first: by the id, which begins with their time, so that only the newest months are read. Refuses an unknown endpoint. */
 export async function listAllDeliveries(deps: Deps, { endpoint, status, limit }: Filters): Promise<DeliveryView[]> {
-  if (endpoint !== undefined && !isUuid(endpoint)) return [];
   const em = deps.orm.em.fork();
+  const known = endpoint === undefined || (isUuid(endpoint) && (await em.count(WebhookEndpoint, endpoint)) > 0);
+  if (!known)
+    throw new OperatorError(`There is no webhook endpoint ${endpoint.slice(0, 100)}`, 'List deliveries with "gateway webhook list"');
   const where = { ...(endpoint ? { endpointId: endpoint } : {}), ...(status ? { status } : {}) };
   return await deliveryViews(em, await em.find(WebhookDelivery, where, { orderBy: { id: 'desc' }, limit }));
 }

@@ -10,6 +10,7 @@ import { isUuid } from '../domain/ids.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
 import { type Facts, recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
+import { requireKnownMerchant } from './known-merchant.ts';
 import { Refusal } from './refusal.ts';
 
 const DIGITS = new Map(
@@ -160,11 +161,12 @@ export function addKey(em: Em, deps: Deps, input: KeyTerms & { merchantId: strin
   return { id, key };
 }
 
-/** The keys of one merchant, or of all, newest first, at most 1,000. */
+/** The keys of one merchant, or of all, newest first, at most 1,000. Throws a {@link Refusal} for an unknown merchant. */
 export async function listKeys(deps: Deps, filter: { merchantId?: string | undefined } = {}): Promise<KeyView[]> {
-  if (filter.merchantId !== undefined && !isUuid(filter.merchantId)) return [];
+  const em = deps.orm.em.fork();
+  await requireKnownMerchant(em, filter.merchantId);
   const where = filter.merchantId === undefined ? {} : { merchantId: filter.merchantId };
-  const rows = await deps.orm.em.fork().find(ApiKey, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit: MAX_KEYS_LISTED });
+  const rows = await em.find(ApiKey, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit: MAX_KEYS_LISTED });
   return rows.map(viewOf);
 }
 

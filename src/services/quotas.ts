@@ -3,6 +3,7 @@ import type { Mode } from '../domain/assets.ts';
 import { isUuid } from '../domain/ids.ts';
 import { recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
+import { requireKnownMerchant } from './known-merchant.ts';
 import { keptCount } from './list-page.ts';
 import { Refusal } from './refusal.ts';
 import type { Scope } from './scope.ts';
@@ -144,9 +145,11 @@ async function mostNow(em: Em, key: readonly string[]): Promise<number | null> {
   return row ? Number.parseInt(row.most, 10) : null;
 }
 
-/** The quotas of one merchant, or of all. */
+/** The quotas of one merchant, or of all. Throws a {@link Refusal} for an unknown merchant. */
 export async function listQuotas(deps: Deps, filter: { readonly merchantId?: string | undefined } = {}): Promise<QuotaView[]> {
-  const rows = await deps.orm.em.fork().execute<{ merchant_id: string; mode: Mode; quota: Quota; most: string }[]>(
+  const em = deps.orm.em.fork();
+  await requireKnownMerchant(em, filter.merchantId);
+  const rows = await em.execute<{ merchant_id: string; mode: Mode; quota: Quota; most: string }[]>(
     `select merchant_id, mode, quota, most::text as most from quotas where ?::text is null or merchant_id::text = ?
      order by merchant_id, mode, quota limit 10000`,
     [filter.merchantId ?? null, filter.merchantId ?? null],

@@ -25,7 +25,10 @@ describe('command line: from where live keys may be used', function () {
     const shown = await gateway(['allow-ip', 'list', '--merchant', id], env);
     expect(shown.stdout).to.equal('LIVE KEYS WORK FROM\n203.0.113.7/32\n');
     const removed = await gateway(['allow-ip', 'remove', '203.0.113.7', '--merchant', id], env);
-    expect([removed.code, removed.stdout]).to.deep.equal([0, 'The list is empty: live keys work from every address.\n']);
+    expect([removed.code, removed.stdout]).to.deep.equal([
+      0,
+      'Empty: live keys work from every address. Close the others: "allow-ip add NETWORK --merchant ID".\n',
+    ]);
   });
 
   it('ends with 1 and the next action where it refuses, and with 2 for wrong usage', async () => {

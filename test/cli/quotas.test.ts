@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, tempDir } from '../support/parts.ts';
-import { answer, type Env, gateway } from './support.ts';
+import { answer, type Env, gateway, sideBySide } from './support.ts';
 
 type Quotas = { readonly quotas: readonly { merchant_id: string; mode: string; quota: string; most: number }[] };
 
@@ -37,6 +37,22 @@ describe('command line: quotas', function () {
     expect([last?.action, last?.by, last?.before, last?.after]).to.deep.equal([
       ...['quota.set', 'ben', { customers: 10_000 }, { customers: null }],
     ]);
+  });
+
+  it('and every other list of one merchant refuse an unknown one, as an empty list would say that there is nothing', async () => {
+    const unknown = '00000000-0000-4000-8000-000000000000';
+    const nobody = (name: string) => `There is no merchant ${name}. List the merchants with "merchant list".\n`;
+    const lists = ['audit', 'deposit', 'key', 'quota', 'user'].map(
+      (list) => [[list, 'list', '--merchant', unknown], nobody(unknown)] as const,
+    );
+    const others = [
+      [['quota', 'list', '--merchant', 'Shop'], nobody('Shop')],
+      [['webhook', 'list', '--endpoint', id], `There is no webhook endpoint ${id}. List deliveries with "gateway webhook list".\n`],
+    ] as const;
+    await sideBySide([...lists, ...others], async ([args, sentence]) => {
+      const ran = await gateway(args, env);
+      expect([ran.code, ran.stdout, ran.stderr], args.join(' ')).to.deep.equal([1, '', sentence]);
+    });
   });
 
   it('are refused with the next action', async () => {

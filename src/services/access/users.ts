@@ -4,6 +4,7 @@ import type { Em } from '../../db/orm.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { type ActionName, type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import { requireKnownMerchant } from '../known-merchant.ts';
 import { Refusal } from '../refusal.ts';
 import { addPasswordLink, endPasswordLinks, type NewPasswordLink } from './password-links.ts';
 import { checkNewPassword, decoyHash, hashPassword } from './passwords.ts';
@@ -97,11 +98,12 @@ export async function disableTotp(deps: Deps, input: { readonly email: string })
   return await changeTotp(deps, checkEmail(input.email), () => ({ totpSealed: null, totpLastStep: null }));
 }
 
-/** The users of one merchant, or of all, by email, at most 1,000. */
+/** The users of one merchant, or of all, by email, at most 1,000. Throws a {@link Refusal} for an unknown merchant. */
 export async function listUsers(deps: Deps, filter: { readonly merchantId?: string | undefined } = {}): Promise<UserView[]> {
-  if (filter.merchantId !== undefined && !isUuid(filter.merchantId)) return [];
+  const em = deps.orm.em.fork();
+  await requireKnownMerchant(em, filter.merchantId);
   const where = filter.merchantId === undefined ? {} : { merchantId: filter.merchantId };
-  const rows = await deps.orm.em.fork().find(User, where, { orderBy: { email: 'asc' }, limit: MAX_USERS_LISTED });
+  const rows = await em.find(User, where, { orderBy: { email: 'asc' }, limit: MAX_USERS_LISTED });
   return rows.map(viewOf);
 }
 

@@ -1,7 +1,7 @@
 import { OperatorAction, User } from '../../db/entities/index.ts';
 import type { Mode } from '../../domain/assets.ts';
-import { isUuid } from '../../domain/ids.ts';
 import type { Deps } from '../deps.ts';
+import { requireKnownMerchant } from '../known-merchant.ts';
 
 /** A change as operators see it. `by` is the operator's name, or the email of the user. */
 export type ActionView = {
@@ -21,10 +21,10 @@ export type ActionView = {
 
 export type ActionFilter = { readonly merchantId?: string | undefined; readonly since?: Date | undefined; readonly limit: number };
 
-/** What operators and signed-in users changed, newest first. */
+/** What operators and signed-in users changed, newest first. Throws a `Refusal` for an unknown merchant. */
 export async function listActions(deps: Deps, { merchantId, since, limit }: ActionFilter): Promise<ActionView[]> {
-  if (merchantId !== undefined && !isUuid(merchantId)) return [];
   const em = deps.orm.em.fork();
+  await requireKnownMerchant(em, merchantId);
   const where = { ...(merchantId === undefined ? {} : { merchantId }), ...(since === undefined ? {} : { at: { $gte: since } }) };
   const rows = await em.find(OperatorAction, where, { orderBy: { at: 'desc', id: 'desc' }, limit });
   const userIds = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];

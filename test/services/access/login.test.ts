@@ -168,6 +168,7 @@ describe('users', function () {
     const listed = await listUsers(deps, { merchantId });
     expect(listed.map((user) => user.email)).to.deep.equal(listed.map((user) => user.email).sort());
     expect(JSON.stringify(listed)).to.not.contain('argon2');
-    expect(await listUsers(deps, { merchantId: 'x' })).to.deep.equal([]);
+    const unknown = await listUsers(deps, { merchantId: 'x' }).catch((error: Error) => error.message);
+    expect(unknown).to.equal('There is no merchant x. List the merchants with "merchant list".');
   });
 });
