@@ -32,7 +32,7 @@ const INTRODUCTION = `# Configuration
 
 Everything is configured by environment variables. They are all checked at the start, and all problems are reported together.
 An empty variable counts as unset. Secret values are never printed: not in an error, not by \`gateway config check\`, not in a log.
-Each variable that is marked as secret may be given by a file instead: \`NAME_FILE\` is its path. Both at once is an error.
+Each variable that is marked as secret may be given by a file instead: \`NAME_FILE\` is its path. Both at once is an error, and so is the file of any other variable.
 
 - Durations are a whole number and a unit: \`30s\`, \`15m\`, \`24h\`, \`7d\`. Lists are separated by commas. Amounts are plain decimals (\`12.5\`).
 - Outside production a missing database or Temporal server is embedded under \`DATA_DIR\`, and a missing \`SECRETS_KEY\`, seed, passphrase or account key is made there (files that only their owner can read); the log says so. With \`NODE_ENV=production\` each of them must be set.

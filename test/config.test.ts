@@ -237,6 +237,14 @@ describe('configuration', () => {
       .and.not.match(/hunter2/);
   });
 
+  it('refuses a file for what is no secret, instead of running without what it holds', () => {
+    for (const [name] of entries.filter(([, { secret }]) => !secret)) {
+      const told = problemsOf({ [`${name}_FILE`]: '/run/secrets/value' });
+      expect(told, name).to.deep.equal([`${name}_FILE gives nothing: only secrets come by file. Set ${name} itself.`]);
+    }
+    expect(problemsOf({ PUBLIC_URL_FILE: '' })).to.deep.equal([]);
+  });
+
   it('refuses what is left of an example in production', () => {
     for (const env of [
       { DATABASE_URL: 'postgres://gateway:CHANGE_ME_2@postgres:5432/gateway' },
