@@ -60,12 +60,17 @@ export async function takeFromQuotas(em: Em, deps: Deps, scope: Scope, made: Par
   for (const row of await readQuotas(em, deps, scope, names, true)) await takeFrom(em, deps, scope, row, made[row.quota] ?? 0);
 }
 
-/** Locked in one order, so that two calls cannot lock crosswise. */
+/**
+ * Locked in one order, so that two calls cannot lock crosswise. What was used tomorrow was used by a clock that ran ahead: it counts for
+ * today, or a clock that is put right would open the quota anew.
+ */
 async function readQuotas(em: Em, deps: Deps, scope: Scope, names: readonly Quota[], locked: boolean): Promise<Row[]> {
   if (names.length === 0) return [];
   return await em.execute<Row[]>(
-    `select quota, most::text as most, used::text as used, used_on = (?::timestamptz at time zone 'UTC')::date as today from quotas
-     where merchant_id = ? and mode = ? and quota in (${names.map(() => '?').join(', ')}) order by quota ${locked ? 'for update' : ''}`,
+    `select quota, most::text as most, used::text as used,
+       isfinite(used_on) and used_on in (today, today + 1) as today
+     from quotas, (select (?::timestamptz at time zone 'UTC')::date) as clock (today)
+     where merchant_id = ? and mode = ? and quota in (${names.map(() => '?').join(', ')}) order by quota ${locked ? 'for update of quotas' : ''}`,
     [deps.now(), scope.merchantId, scope.mode, ...names],
   );
 }

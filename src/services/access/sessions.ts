@@ -57,8 +57,8 @@ export function createSessionFinder(deps: Deps): SessionFinder {
       text: `select s.id, s.user_id, u.merchant_id, s.last_seen_at <= $5 as is_due,
                m.subscription_active and (m.subscription_until is null or m.subscription_until > $2) as subscribed
              from sessions s join users u on u.id = s.user_id join merchants m on m.id = u.merchant_id
-             where s.token_hash = $1 and s.last_seen_at > $3 and s.created_at > $4`,
-      values: [hash('sha256', token), now, before(now, idleMs), before(now, maxMs), noted],
+             where s.token_hash = $1 and s.last_seen_at > $3 and s.created_at > $4 and s.last_seen_at <= $6`,
+      values: [hash('sha256', token), now, before(now, idleMs), before(now, maxMs), noted, after(now, idleMs)],
     });
     const row = rows[0];
     if (!row) return undefined;
@@ -82,9 +82,9 @@ export async function listOwnSessions(deps: Deps, owner: SessionOwner): Promise<
   const { idleMs, maxMs } = deps.settings.sessions;
   const now = deps.now();
   const rows = await deps.orm.em.fork().execute<{ id: string; created_at: string | Date; last_seen_at: string | Date }[]>(
-    `select id, created_at, last_seen_at from sessions where user_id = ? and last_seen_at > ? and created_at > ?
+    `select id, created_at, last_seen_at from sessions where user_id = ? and last_seen_at > ? and created_at > ? and last_seen_at <= ?
      order by created_at desc, id desc`,
-    [owner.userId, before(now, idleMs), before(now, maxMs)],
+    [owner.userId, before(now, idleMs), before(now, maxMs), after(now, idleMs)],
   );
   return rows.map((row) => ({
     ...{ id: row.id, current: row.id === owner.sessionId },
@@ -122,7 +122,7 @@ export async function purgeSessions(deps: Deps): Promise<void> {
   const { idleMs, maxMs } = deps.settings.sessions;
   const now = deps.now();
   const ended: readonly (readonly [table: string, condition: string, times: readonly Date[]])[] = [
-    ['sessions', 'last_seen_at <= ? or created_at <= ?', [before(now, idleMs), before(now, maxMs)]],
+    ['sessions', 'last_seen_at <= ? or created_at <= ? or last_seen_at > ?', [before(now, idleMs), before(now, maxMs), after(now, idleMs)]],
     ['login_budgets', 'ends_at <= ?', [now]],
     ['password_links', 'expires_at <= ?', [now]],
     ['user_sites', 'last_login_at <= ?', [before(now, SITE_KEPT_MS)]],
@@ -133,6 +133,11 @@ export async function purgeSessions(deps: Deps): Promise<void> {
     const sql = `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${PURGE_BATCH}) and (${condition})`;
     await em.execute(sql, [...times, ...times]);
   }
+}
+
+/** What was used later than this was used by a clock that ran ahead: it has ended, or it would stay open until that time has come. */
+function after(now: Date, ms: number): Date {
+  return new Date(now.getTime() + ms);
 }
 
 function before(now: Date, ms: number): Date {

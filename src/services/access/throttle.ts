@@ -11,6 +11,9 @@ const BUDGETS = {
   account: { limit: 20, windowMs: 60 * MINUTE_MS },
 } as const;
 
+/** The tries of a window, whose places are its bounds. */
+const COUNTED = '(t > ?::bigint and t <= ?::bigint)';
+
 /** Who tries: `known` is an address that the account has signed in from before; `email` is null where no account is named. */
 export type Attempt = { readonly site: string; readonly email: string | null; readonly known: boolean };
 
@@ -71,21 +74,24 @@ function budgetsOf({ site, email, known }: Attempt): Budget[] {
   return [...networks, { key: hash('sha256', account), ...BUDGETS.account }];
 }
 
-/** The conflicting row is locked before it is counted, which makes this exact under any number of processes. */
+/**
+ * The conflicting row is locked before it is counted, which makes this exact under any number of processes. A try that lies more than a
+ * window ahead was noted by a clock that was wrong: to count it would lock the account until that time has come.
+ */
 async function take(em: Em, { key, limit, windowMs }: Budget, at: number): Promise<void> {
-  const since = at - windowMs;
+  const counted = [at - windowMs, at + windowMs];
   const taken = await em.execute<unknown[]>(
     `insert into login_budgets as budget (key, attempts, ends_at) values (?, array[?::bigint], ?)
      on conflict (key) do update set ends_at = greatest(budget.ends_at, excluded.ends_at),
-       attempts = array(select t from unnest(budget.attempts) as t where t > ?::bigint order by t) || excluded.attempts
-     where (select count(*) from unnest(budget.attempts) as t where t > ?::bigint) < ?
+       attempts = array(select t from unnest(budget.attempts) as t where ${COUNTED} order by t) || excluded.attempts
+     where (select count(*) from unnest(budget.attempts) as t where ${COUNTED}) < ?
      returning key`,
-    [key, at, new Date(at + windowMs), since, since, limit],
+    [key, at, new Date(at + windowMs), ...counted, ...counted, limit],
   );
   if (taken.length > 0) return;
   const [row] = await em.execute<{ oldest: string | null }[]>(
-    'select min(t)::text as oldest from login_budgets, unnest(attempts) as t where key = ? and t > ?::bigint',
-    [key, since],
+    `select min(t)::text as oldest from login_budgets, unnest(attempts) as t where key = ? and ${COUNTED}`,
+    [key, ...counted],
   );
   throw new BudgetSpent(Number.parseInt(row?.oldest ?? `${at}`, 10) + windowMs);
 }

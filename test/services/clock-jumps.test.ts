@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { addSession, createSessionFinder, purgeSessions } from '../../src/services/access/sessions.ts';
+import { takeAttempt } from '../../src/services/access/throttle.ts';
+import { createUser } from '../../src/services/access/users.ts';
+import type { Deps } from '../../src/services/deps.ts';
+import { setQuotas } from '../../src/services/quotas.ts';
+import { call, startTestApi, type TestApi } from '../support/gateway.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+describe('a clock that jumps', function () {
+  this.timeout(60_000);
+  let api: TestApi;
+  let jumpedMs = 0;
+  const at = (ms: number): Deps => ({ ...api.deps, now: () => new Date(Date.now() + ms) });
+  before(async () => {
+    api = await startTestApi({ deps: { now: () => new Date(Date.now() + jumpedMs) } });
+  });
+  after(() => api.stop());
+
+  it('a day ahead and back locks no account for a day, and an hour back gives nobody more tries', async () => {
+    const attempt = (site: string, email: string) => ({ site, email, known: false });
+    const guess = async (deps: Deps, name: string) => {
+      const tries = Array.from({ length: 25 }, (_, index) => takeAttempt(deps, attempt(`198.51.${index}.${name.length}`, name)));
+      return (await Promise.all(tries)).filter(({ ok }) => ok).length;
+    };
+    expect(await guess(at(DAY), 'ann@example.com')).to.equal(20);
+    expect(await guess(at(0), 'ann@example.com')).to.equal(20);
+    expect(await guess(at(0), 'benny@example.com')).to.equal(20);
+    expect(await guess(at(-HOUR + MINUTE), 'benny@example.com')).to.equal(0);
+  });
+
+  it('a day ahead and back leaves no session open for that day', async () => {
+    const { userId } = await createUser(api.deps, {
+      merchantId: api.merchant.id,
+      email: 'c@example.com',
+      password: 'correct horse battery',
+    });
+    const begin = (deps: Deps) => api.deps.orm.em.fork().transactional((em) => addSession(em, deps, userId));
+    const [ahead, now] = [await begin(at(DAY)), await begin(at(0))];
+    const found = async (ms: number, token: string) => (await createSessionFinder(at(ms))(token)) !== undefined;
+    expect([await found(DAY, ahead), await found(0, ahead), await found(0, now)]).to.deep.equal([true, false, true]);
+    // Clocks of two processes are never quite the same.
+    expect(await found(-MINUTE, now)).to.equal(true);
+    await purgeSessions(at(0));
+    expect([await found(DAY, ahead), await found(0, now)]).to.deep.equal([false, true]);
+  });
+
+  it('a day ahead and back gives nobody the quota of a day twice, and the next day begins as ever', async () => {
+    const quotas = { events_per_day: 2 };
+    await setQuotas(api.deps, { merchantId: api.merchant.id, mode: 'test', quotas });
+    const made = await call(`${api.url}/webhook-endpoints`, { key: api.keys.test, body: { url: 'http://127.0.0.1:9/', events: '*' } });
+    const events = async (ms: number) => {
+      jumpedMs = ms;
+      const send = () => call(`${api.url}/webhook-endpoints/${made.body['id']}/test`, { key: api.keys.test, body: {} });
+      const answers = [await send(), await send(), await send()].map(({ status }) => status);
+      jumpedMs = 0;
+      return answers.filter((status) => status === 201).length;
+    };
+    expect([await events(0), await events(DAY), await events(0), await events(2 * DAY)]).to.deep.equal([2, 2, 0, 2]);
+    expect(await events(-9 * DAY), 'a clock that was far ahead locks nothing').to.equal(2);
+  });
+});
