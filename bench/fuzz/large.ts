@@ -6,6 +6,7 @@ import type { Credential } from './stage.ts';
 const BODY_BYTES = 1024 * 1024;
 /** Somewhat less than Node takes for the request line and all headers together. */
 const HEAD_BYTES = 14 * 1024;
+const SHOWN_PATH = 80;
 const METHODS = ['get', 'post', 'patch', 'put', 'delete'] as const;
 
 /** What takes patterns, decoders and readers of JSON longest: repeated over and over, or nested. */
@@ -36,7 +37,7 @@ type Sent = {
 export type LargeResult = {
   readonly requests: number;
   readonly statuses: Readonly<Record<string, number>>;
-  readonly slowestMs: number;
+  readonly slowest: { readonly ms: number; readonly what: string };
   /** What took too long, or was not answered as a refusal or a success is. */
   readonly failures: readonly string[];
 };
@@ -57,17 +58,17 @@ export async function sendLarge(input: {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const statuses: Record<string, number> = {};
   const failures: string[] = [];
-  let slowestMs = 0;
+  let slowest = { ms: 0, what: 'nothing' };
   for (let index = 0; index < input.requests; index += 1) {
     const sent = compose(random, random.pick(operations), random.pick(input.credentials));
     const { status, ms } = await send(input.origin, sent, agent);
     statuses[status] = (statuses[status] ?? 0) + 1;
-    slowestMs = Math.max(slowestMs, ms);
-    if (status === 0 || status >= 500 || ms > input.limitMs)
-      failures.push(`${sent.method} ${sent.path.slice(0, 80)} with ${sent.what}: ${status} after ${ms.toFixed(0)} ms`);
+    const said = `${sent.method} ${sent.path.slice(0, SHOWN_PATH)} with ${sent.what}`;
+    if (ms > slowest.ms) slowest = { ms, what: said };
+    if (status === 0 || status >= 500 || ms > input.limitMs) failures.push(`${said}: ${status} after ${ms.toFixed(0)} ms`);
   }
   agent.destroy();
-  return { requests: input.requests, statuses, slowestMs, failures };
+  return { requests: input.requests, statuses, slowest, failures };
 }
 
 function operationsOf({ paths, components }: Description): Operation[] {

@@ -49,10 +49,11 @@ export function renderReport(result: Result): string {
 }
 
 /** The figures of large requests, and the first that failed. */
-export function renderLarge({ requests, statuses, slowestMs, failures }: LargeResult, limitMs: number): string {
+export function renderLarge({ requests, statuses, slowest, failures }: LargeResult, limitMs: number): string {
   const answers = Object.entries(statuses).map(([status, count]) => `${count} of ${status === '0' ? 'a cut connection' : status}`);
   return [
-    `${requests} large requests, ${failures.length} failures; the slowest took ${slowestMs.toFixed(0)} ms (limit ${limitMs} ms)`,
+    `${requests} large requests, ${failures.length} failures`,
+    `The slowest took ${slowest.ms.toFixed(0)} ms (limit ${limitMs} ms): ${slowest.what}`,
     `Answers: ${answers.join(', ')}`,
     ...failures.slice(0, SHOWN),
   ].join('\n');

@@ -20,6 +20,7 @@ export async function readJsonBody(ctx: Context, maxBytes = MAX_BODY_BYTES): Pro
   const bytes = await readRawBody(ctx, maxBytes);
   if (bytes.length === 0) return {};
   checkContentType(ctx.req);
+  refuseManifold(bytes);
   const value = parse(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ApiError('VALIDATION_ERROR', 'The request body must be a JSON object.');
@@ -111,6 +112,28 @@ function checkContentType(request: IncomingMessage): void {
   throw unsupported();
 }
 
+const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x2c, 0x5b, 0x5c, 0x5d, 0x7b, 0x7d];
+
+/** Looks at each byte once, before the parser does: half a million brackets take it 200 ms, in which nobody else is answered. */
+function refuseManifold(bytes: Buffer): void {
+  let [depth, commas, quoted] = [0, 0, false];
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index];
+    if (quoted) {
+      if (byte === BACKSLASH) index += 1;
+      else if (byte === QUOTE) quoted = false;
+    } else if (byte === QUOTE) quoted = true;
+    else if (byte === COMMA) commas += 1;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth += 1;
+    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
+    if (depth > MAX_DEPTH) throw tooDeep();
+    if (commas > MAX_VALUES) throw tooManifold();
+  }
+}
+
+const tooDeep = (): ApiError => new ApiError('VALIDATION_ERROR', `The request body is nested more than ${MAX_DEPTH} levels deep.`);
+const tooManifold = (): ApiError => new ApiError('VALIDATION_ERROR', `The request body has more than ${MAX_VALUES} values.`);
+
 function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -131,9 +154,9 @@ function refuseHostile(root: object): void {
       throw new ApiError('VALIDATION_ERROR', 'The request body contains a number that is too large.');
     }
     if (typeof value !== 'object' || value === null) continue;
-    if (depth > MAX_DEPTH) throw new ApiError('VALIDATION_ERROR', `The request body is nested more than ${MAX_DEPTH} levels deep.`);
+    if (depth > MAX_DEPTH) throw tooDeep();
     values += Array.isArray(value) ? value.length : Object.keys(value).length;
-    if (values > MAX_VALUES) throw new ApiError('VALIDATION_ERROR', `The request body has more than ${MAX_VALUES} values.`);
+    if (values > MAX_VALUES) throw tooManifold();
     for (const [name, member] of Object.entries(value)) {
       if (!isCleanText(name)) refuseText();
       open.push({ value: member, depth: depth + 1 });
