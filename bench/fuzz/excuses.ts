@@ -29,6 +29,7 @@ export const EXCUSES: readonly Excuse[] = [
   refused('^VALIDATION_ERROR amount_usd is for USDT only', 'dollars of another coin'),
   refused('^VALIDATION_ERROR transaction_hash must (not )?begin with 0x', 'a hash in the spelling of the other network'),
   refused('^VALIDATION_ERROR (from_address|address) must be a ', 'the checksum of an address'),
+  refused('^VALIDATION_ERROR network \\w+ is not watched', 'which networks are watched is a setting'),
   refused('^VALIDATION_ERROR payment_token ', 'the state of a payment link'),
   refused('^VALIDATION_ERROR (success_url|cancel_url) must be an absolute', 'what the URL standard says of the rest of an address'),
   refused('^VALIDATION_ERROR (This payment link is \\w+ already|A payment of this link)', 'the state of a payment link'),

@@ -1,46 +1,53 @@
 import { z } from 'zod';
 import type { Deps } from '../services/deps.ts';
 import { createFairGate, GateFull } from '../services/fair-gate.ts';
-import { unavailable } from './errors.ts';
+import { ApiError, unavailable } from './errors.ts';
 import type { Route } from './route.ts';
 
 /** So many lists are read at a time, of all merchants: no more than there are connections for them. */
 export const LISTS_AT_A_TIME = 6;
 const LISTS_OF_A_MERCHANT = 3;
 /**
- * A merchant with a line of lists before the door has them read one after the other, with a pause of half of what each took: more at a
- * time fill the processors, and whoever asks for a single row would wait for all of them.
+ * While more lists of a merchant wait, the place of a dear one rests in proportion to how dear it was: three at a time without a pause fill
+ * the processors, and whoever asks for a single row waits for all of them. A page by an index is not dear.
  */
-const LISTS_OF_A_LINE = 1;
-const REST_IN_A_LINE = 0.5;
+const DEAR_MS = 15;
+const REST_OF_A_DEAR_LIST = 10;
+const MAX_REST_MS = 500;
+
+/** What is left of a request's time when its turn comes must do for a list. */
+const TIME_TO_READ_MS = 100;
 
 /** Where lists are read. */
 export type ListDoor = {
   /**
-   * Runs `work` with the connections for lists when its merchant has a turn: three lists of one at a time, one after the other while more of them wait,
-   * merchants in turn. Throws 503
-   * when the turn does not come within `maxWaitMs`.
+   * Runs `work` with the connections for lists when its merchant has a turn: three lists of one at a time, with pauses
+   * after dear ones while more of them wait, merchants in turn. When the turn does not come within `maxWaitMs`, throws 429 where the merchant's own lists were before
+   * it, and 503 where those of others were.
    */
   run<T>(merchantId: string, maxWaitMs: number, work: (deps: Deps) => Promise<T>): Promise<T>;
 };
 
 /** The door of one process. `orm` holds the connections that lists have for themselves; those of everything else where absent. */
 export function createListDoor(deps: Deps, orm: Deps['orm'] = deps.orm): ListDoor {
-  const gate = createFairGate({
-    ...{ places: LISTS_AT_A_TIME, placesOfKey: LISTS_OF_A_MERCHANT, placesOfLine: LISTS_OF_A_LINE },
-    restMs: (tookMs, waiting) => (waiting > 0 ? REST_IN_A_LINE * tookMs : 0),
-  });
+  const restMs = (tookMs: number, waiting: number): number =>
+    waiting > 0 ? Math.min(MAX_REST_MS, REST_OF_A_DEAR_LIST * Math.max(0, tookMs - DEAR_MS)) : 0;
+  const gate = createFairGate({ places: LISTS_AT_A_TIME, placesOfKey: LISTS_OF_A_MERCHANT, restMs });
   const ofLists = { ...deps, orm };
   return {
     run: (merchantId, maxWaitMs, work) =>
       gate
-        .run(merchantId, () => work(ofLists), maxWaitMs)
+        .run(merchantId, () => work(ofLists), Math.max(0, maxWaitMs - TIME_TO_READ_MS))
         .catch((error: unknown) => {
-          if (error instanceof GateFull)
-            throw unavailable(error, 'Too many lists are being read at the moment. Try again in a few seconds.');
-          throw error;
+          throw error instanceof GateFull ? tooMany(error) : error;
         }),
   };
+}
+
+function tooMany(error: GateFull): ApiError {
+  if (!error.behindOwn) return unavailable(error, 'Too many lists are being read at the moment. Try again in a few seconds.');
+  const sentence = 'Too many lists at the same time. Ask for one after the other, and try again in a few seconds.';
+  return new ApiError('RATE_LIMITED', sentence, { headers: { 'Retry-After': '2' }, cause: error });
 }
 
 /** Whether a route answers with one page of many rows: its query says where in them. */

@@ -10,6 +10,13 @@ export type FairGate = {
 /** The work was not begun. */
 export class GateFull extends Error {
   override readonly name = 'GateFull';
+  /** Whether places were taken by its own key at that moment: it waited for its own calls, and not for those of others alone. */
+  readonly behindOwn: boolean;
+
+  constructor(message: string, { behindOwn }: { readonly behindOwn: boolean }) {
+    super(message);
+    this.behindOwn = behindOwn;
+  }
 }
 
 const MAX_WAITING = 10_000;
@@ -19,8 +26,6 @@ export type FairGateOptions = {
   readonly places: number;
   /** How many of them may be of one key; as many as there are where absent. */
   readonly placesOfKey?: number;
-  /** How many of one key's calls run at a time while others of it wait; as many as may be of one key where absent. */
-  readonly placesOfLine?: number;
   readonly maxWaiting?: number;
   /**
    * For how long a place stays empty after a call that took `tookMs`, while `waiting` others of its key wait: what a call takes tells how
@@ -31,13 +36,13 @@ export type FairGateOptions = {
 
 /** A gate of one process. */
 export function createFairGate(options: FairGateOptions): FairGate {
-  const { places, placesOfKey = places, placesOfLine = placesOfKey, maxWaiting = MAX_WAITING, restMs } = options;
+  const { places, placesOfKey = places, maxWaiting = MAX_WAITING, restMs } = options;
   const taken = createPlaces(places);
   const lanes = createLanes();
 
   const next = (): void => {
     while (taken.free() > 0) {
-      const turn = lanes.next((key) => taken.of(key) < placesOfLine);
+      const turn = lanes.next((key) => taken.of(key) < placesOfKey);
       if (!turn) return;
       taken.take(turn.key);
       turn.enter();
@@ -53,12 +58,13 @@ export function createFairGate(options: FairGateOptions): FairGate {
     if (ms > 0) setTimeout(over, ms).unref();
     else over();
   };
+  const full = (key: string, message: string): GateFull => new GateFull(message, { behindOwn: taken.of(key) > 0 });
 
   return {
     run: async (key, work, maxWaitMs) => {
       if (taken.free() > 0 && taken.of(key) < placesOfKey && lanes.lineOf(key) === 0) taken.take(key);
-      else if (lanes.waiting() >= maxWaiting) throw new GateFull(`${lanes.waiting()} calls wait already`);
-      else await lanes.wait(key, maxWaitMs);
+      else if (lanes.waiting() >= maxWaiting) throw full(key, `${lanes.waiting()} calls wait already`);
+      else if (!(await lanes.wait(key, maxWaitMs))) throw full(key, `no turn within ${maxWaitMs} ms`);
       const began = performance.now();
       try {
         return await work();
@@ -118,23 +124,23 @@ function createLanes() {
       }
       return undefined;
     },
-    /** Resolves at the turn; throws {@link GateFull} when it does not come within `maxWaitMs`. */
-    wait: (key: string, maxWaitMs: number | undefined): Promise<void> =>
-      new Promise((resolve, reject) => {
+    /** Resolves with true at the turn, with false when it does not come within `maxWaitMs`. */
+    wait: (key: string, maxWaitMs: number | undefined): Promise<boolean> =>
+      new Promise((resolve) => {
         const lane = lanes.get(key) ?? [];
         lanes.set(key, lane);
         let timer: NodeJS.Timeout | undefined;
         const waiter: Waiter = {
           enter: () => {
             clearTimeout(timer);
-            resolve();
+            resolve(true);
           },
         };
         lane.push(waiter);
         waiting += 1;
         if (maxWaitMs === undefined) return;
         timer = setTimeout(() => {
-          if (leaveLane(key, lane, waiter)) reject(new GateFull(`no turn within ${maxWaitMs} ms`));
+          if (leaveLane(key, lane, waiter)) resolve(false);
         }, maxWaitMs);
       }),
   };

@@ -56,27 +56,6 @@ describe('the fair gate', () => {
     expect(await Promise.all([...rush, ...others])).to.have.length(7);
   });
 
-  it('serves the line of one key in fewer places than it may have without a line, and nobody jumps it', async () => {
-    const gate = createFairGate({ places: 6, placesOfKey: 3, placesOfLine: 1 });
-    const { order, work, endOne } = held();
-    const rush = Array.from({ length: 5 }, (_, index) => gate.run('rush', work(`rush ${index}`)));
-    expect(order).to.deep.equal(['rush 0', 'rush 1', 'rush 2']);
-    await endOne();
-    await endOne();
-    expect(order).to.have.length(3);
-    const jumper = gate.run('rush', work('jumper'));
-    const other = gate.run('other', work('other'));
-    expect(order.slice(3)).to.deep.equal(['other']);
-    for (let ended = 0; ended < 8; ended += 1) await endOne();
-    expect(order.slice(4)).to.deep.equal(['rush 3', 'rush 4', 'jumper']);
-    await Promise.all([...rush, jumper, other]);
-    // The line is over: three at a time again.
-    const again = Array.from({ length: 3 }, (_, index) => gate.run('rush', work(`again ${index}`)));
-    expect(order.slice(7)).to.deep.equal(['again 0', 'again 1', 'again 2']);
-    for (let ended = 0; ended < 4; ended += 1) await endOne();
-    await Promise.all(again);
-  });
-
   it('leaves a place empty for as long as it is told, after the call was answered', async () => {
     const gate = createFairGate({ places: 1, restMs: (tookMs, waiting) => (waiting > 0 ? 5 * tookMs : 0) });
     const began = performance.now();
@@ -105,11 +84,10 @@ describe('the fair gate', () => {
     const calls = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean(), fc.nat(3)), { maxLength: 60 });
     const few = fc.integer({ min: 1, max: 5 });
     await fc.assert(
-      fc.asyncProperty(calls, few, few, few, async (list, places, placesOfKey, ofLine) => {
+      fc.asyncProperty(calls, few, few, async (list, places, placesOfKey) => {
         const gate = createFairGate({
           places,
           placesOfKey,
-          placesOfLine: Math.min(ofLine, placesOfKey),
           restMs: (_, waiting) => waiting % 2,
         });
         let running = 0;
@@ -141,7 +119,7 @@ describe('the fair gate', () => {
     const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
     await fc.assert(
       fc.asyncProperty(fc.array(call, { maxLength: 40 }), few, few, fc.nat(2), async (calls, places, placesOfKey, rest) => {
-        const gate = createFairGate({ places, placesOfKey, placesOfLine: 1, maxWaiting: 6, restMs: () => rest });
+        const gate = createFairGate({ places, placesOfKey, maxWaiting: 6, restMs: () => rest });
         const one = async ({ key, at, wait, takes, fails }: (typeof calls)[number]): Promise<void> => {
           await pause(at);
           const work = () => pause(takes).then(() => (fails ? Promise.reject(new Error('failed')) : undefined));
