@@ -47,7 +47,7 @@ describe('the turns of starts', () => {
       }).catch(() => undefined);
     const rush = Array.from({ length: 12 }, () => ['refused', 'busy'].map(ask)).flat();
     await ask('third');
-    expect(begun.length).to.be.at.most(5);
+    expect(begun.indexOf('third')).to.be.at.most(5);
     await Promise.all(rush);
     expect(begun).to.have.length(25);
   });
