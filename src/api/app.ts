@@ -8,6 +8,7 @@ import { cacheable } from './cacheable.ts';
 import { siteOf } from './client-address.ts';
 import { createOriginRule } from './csrf.ts';
 import { ApiError } from './errors.ts';
+import { createLargeBodies } from './large-bodies.ts';
 import { createListDoor } from './lists.ts';
 import { addLoginRoutes, type LoginPages } from './login.ts';
 import { describeApi } from './openapi/document.ts';
@@ -67,7 +68,7 @@ export function createApp(options: AppOptions): Koa {
     findSession,
     isOwnOrigin,
     guards,
-    lists,
+    ...{ lists, largeBodies: createLargeBodies() },
     publicUrl,
     checkResponses,
   };

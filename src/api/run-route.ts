@@ -9,6 +9,7 @@ import type { OriginRule } from './csrf.ts';
 import { BUDGET_MS, withinBudget } from './deadline.ts';
 import { ApiError, isUnauthorized } from './errors.ts';
 import { REPLAYED_HEADER, readOnce, replyOnce } from './idempotency.ts';
+import type { LargeBodies } from './large-bodies.ts';
 import { isList, type ListDoor } from './lists.ts';
 import type { Guards } from './rate-limits.ts';
 import type { Caller, Reply, Route } from './route.ts';
@@ -20,6 +21,7 @@ export type RunOptions = Finders & {
   readonly noteKeyUse: KeyUse;
   readonly guards: Guards;
   readonly lists: ListDoor;
+  readonly largeBodies: LargeBodies;
   /** What links in answers begin with; this machine's own name where nothing is configured. Never what a request says of itself. */
   readonly publicUrl?: string | undefined;
   /** Compare every answer with its schema before it is sent; an answer that differs becomes a 500. */
@@ -33,7 +35,14 @@ export type RunOptions = Finders & {
 export async function runRoute(options: RunOptions, route: Route, ctx: Context): Promise<void> {
   const startedAt = performance.now();
   const caller = await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => enter(options, route, ctx));
-  const budgetMs = BUDGET_MS - (performance.now() - startedAt);
+  const budgetMs = Math.max(0, BUDGET_MS - (performance.now() - startedAt));
+  await options.largeBodies.run(ctx, caller?.merchantId, budgetMs, () => carryOut(options, route, { ctx, caller, budgetMs }));
+}
+
+type Entered = { readonly ctx: Context; readonly caller: Caller | undefined; readonly budgetMs: number };
+
+/** What a caller who may do it asked for. */
+async function carryOut(options: RunOptions, route: Route, { ctx, caller, budgetMs }: Entered): Promise<void> {
   const { body, query } = await readInput(route, ctx);
   const once = await readOnce(route, ctx);
   const params = readParams(route, ctx);

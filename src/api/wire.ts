@@ -20,7 +20,7 @@ export const FAULTS = {
   version: { status: 505, reason: 'HTTP Version Not Supported', sentence: 'The version must be HTTP/1.1.' },
 } as const satisfies Record<string, WireFault>;
 
-/** How long the rest of a refused body is taken off the wire, so that the sender gets to read the answer. */
+/** How long a connection that we have ended stays, so that the sender gets to read the answer. Not longer: who never ends his side would keep it. */
 const LINGER_MS = 2_000;
 
 /**
@@ -68,7 +68,7 @@ export function createWireGuard(onRefusal: (refusal: Refusal) => void = () => un
     }
     const { body, headers } = answerTo(fault);
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${fault.status} ${fault.reason}\r\n${lines.join('')}\r\n${body}`);
+    endSoon(socket, `HTTP/1.1 ${fault.status} ${fault.reason}\r\n${lines.join('')}\r\n${body}`);
     onRefusal({ method, status: fault.status });
   };
   return {
@@ -123,9 +123,11 @@ function answerTo({ status, sentence }: WireFault) {
 
 /** Closing with unread bytes resets the connection, and the sender would lose the answer: our side ends, and theirs is read out for a while. */
 function linger(socket: IncomingMessage['socket']): void {
-  socket.destroySoon = () => {
-    socket.end();
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-    socket.once('close', () => clearTimeout(timer));
-  };
+  socket.destroySoon = () => endSoon(socket);
+}
+
+function endSoon(socket: Duplex, last = ''): void {
+  socket.end(last);
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
 }

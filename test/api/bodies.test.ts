@@ -57,4 +57,20 @@ describe('bodies', function () {
     }
     await server.close(1_000);
   });
+
+  it('that are large and do not come to their end keep only a few of one merchant in memory, and nobody else from theirs', async () => {
+    const half = (length: number) => talk(api.origin, post(`Content-Length: ${length}\r\n`, ' '.repeat(length - 1)), { limitMs: 3_500 });
+    const held = Array.from({ length: 40 }, () => half(MIB));
+    const small = half(1_000);
+    const other = await api.newMerchant();
+    const whole = { external_id: 'whole', name: 'n', unknown: 'x'.repeat(100_000) };
+    const answer = await call(`${api.url}/customers`, { key: other.keys.test, body: whole });
+    expect(answer.status, answer.text).to.equal(201);
+    const answers = (await Promise.all(held)).flatMap(({ received }) => parseAnswers(received));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body['code']}`))).to.deep.equal(new Set(['503 UNAVAILABLE']));
+    expect(answers).to.have.length(36);
+    expect((await small).received).to.have.length(0);
+    const again = { ...whole, external_id: 'again' };
+    expect((await call(`${api.url}/customers`, { key: api.keys.test, body: again })).status).to.equal(201);
+  });
 });
