@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { createFairGate, GateFull } from '../services/fair-gate.ts';
-import { unavailable } from './errors.ts';
+import { ApiError, unavailable } from './errors.ts';
 
 /** More than a resource with all its metadata; what is larger, or does not say its size, is read in turn. In bytes. */
 const LARGE_BODY_BYTES = 32 * 1024;
@@ -12,7 +12,8 @@ const LARGE_OF_A_MERCHANT = 4;
 export type LargeBodies = {
   /**
    * Runs `work`, which takes the body from the wire; with a large body when the merchant has a turn: four of one at a time. Until then the
-   * body waits with its sender. Throws 503 when the turn does not come within `maxWaitMs`.
+   * body waits with its sender. When the turn does not come within `maxWaitMs`, throws 429 where the merchant's own were before it, and 503
+   * where those of others were.
    */
   run(ctx: Context, merchantId: string | undefined, maxWaitMs: number, work: () => Promise<void>): Promise<void>;
 };
@@ -31,12 +32,16 @@ export function createLargeBodies(): LargeBodies {
       try {
         await gate.run(merchantId, begin, maxWaitMs);
       } catch (error) {
-        if (error instanceof GateFull && !begun)
-          throw unavailable(error, 'Too many large requests are being read at the moment. Try again in a few seconds.');
-        throw error;
+        throw error instanceof GateFull && !begun ? tooMany(error) : error;
       }
     },
   };
+}
+
+function tooMany(error: GateFull): ApiError {
+  if (!error.behindOwn) return unavailable(error, 'Too many large requests are being read at the moment. Try again in a few seconds.');
+  const sentence = 'Too many large requests at the same time. Send one after the other, and try again in a few seconds.';
+  return new ApiError('RATE_LIMITED', sentence, { headers: { 'Retry-After': '2' }, cause: error });
 }
 
 function isLarge({ headers }: Context): boolean {

@@ -36,7 +36,12 @@ export async function runRoute(options: RunOptions, route: Route, ctx: Context):
   const startedAt = performance.now();
   const caller = await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => enter(options, route, ctx));
   const budgetMs = Math.max(0, BUDGET_MS - (performance.now() - startedAt));
-  await options.largeBodies.run(ctx, caller?.merchantId, budgetMs, () => carryOut(options, route, { ctx, caller, budgetMs }));
+  const enteredAt = performance.now();
+  await options.largeBodies.run(ctx, caller?.merchantId, budgetMs, () => {
+    // The wait for a turn is time of the request; the time that the body takes is its sender's.
+    const leftMs = Math.max(0, budgetMs - (performance.now() - enteredAt));
+    return carryOut(options, route, { ctx, caller, budgetMs: leftMs });
+  });
 }
 
 type Entered = { readonly ctx: Context; readonly caller: Caller | undefined; readonly budgetMs: number };

@@ -14,7 +14,7 @@ const MAX_TURN_WAIT_MS = 4_000;
 const BATCH = 100;
 /** So many of those that failed before are tried also where new ones would fill the batch. */
 const TRIED_BATCH = 20;
-/** Few of them are started at a time, and each has to be within its lease. */
+/** Few of them are started at a time, and nearly all within their lease; one that another process starts too finds its actor or its row's end. */
 const TEST_BATCH = 16;
 /** A row that was taken is tried by others after this long, should its taker have died. */
 const LEASE_MS = 10_000;
