@@ -1,4 +1,5 @@
 import { centsToJsonNumber } from '../domain/money.ts';
+import type { GateFull } from '../services/fair-gate.ts';
 import { AmountTooSmall, Refusal, type RefusalCode } from '../services/refusal.ts';
 import { NoPriceYet } from '../services/simulate.ts';
 
@@ -92,6 +93,16 @@ export function unavailable(
   sentence = 'The service is not available at the moment. Try again in a few seconds.',
 ): ApiError {
   return new ApiError('UNAVAILABLE', sentence, { cause, headers: { 'Retry-After': '2' } });
+}
+
+/**
+ * The answer to whoever had no turn in time: 429 where his own requests were before him, which is nobody's outage, and 503 where those of
+ * others were. `what` is the plural of what takes turns.
+ */
+export function noTurn(error: GateFull, what: string): ApiError {
+  if (!error.behindOwn) return unavailable(error, `Too many ${what} are being read at the moment. Try again in a few seconds.`);
+  const sentence = `Too many ${what} at the same time. Send one after the other, and try again in a few seconds.`;
+  return new ApiError('RATE_LIMITED', sentence, { headers: { 'Retry-After': '2' }, cause: error });
 }
 
 function extraOf(refusal: Refusal): ErrorExtra {

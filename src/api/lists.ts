@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Deps } from '../services/deps.ts';
 import { createFairGate, GateFull } from '../services/fair-gate.ts';
-import { ApiError, unavailable } from './errors.ts';
+import { noTurn } from './errors.ts';
 import type { Route } from './route.ts';
 
 /** So many lists are read at a time, of all merchants: no more than there are connections for them. */
@@ -21,9 +21,9 @@ const TIME_TO_READ_MS = 100;
 /** Where lists are read. */
 export type ListDoor = {
   /**
-   * Runs `work` with the connections for lists when its merchant has a turn: three lists of one at a time, with pauses
-   * after dear ones while more of them wait, merchants in turn. When the turn does not come within `maxWaitMs`, throws 429 where the merchant's own lists were before
-   * it, and 503 where those of others were.
+   * Runs `work` with the connections for lists when its merchant has a turn: three lists of one at a time, with pauses after dear ones
+   * while more of them wait, merchants in turn. When the turn does not come within `maxWaitMs`, throws 429 where the merchant's own lists
+   * were before it, and 503 where those of others were.
    */
   run<T>(merchantId: string, maxWaitMs: number, work: (deps: Deps) => Promise<T>): Promise<T>;
 };
@@ -39,15 +39,9 @@ export function createListDoor(deps: Deps, orm: Deps['orm'] = deps.orm): ListDoo
       gate
         .run(merchantId, () => work(ofLists), Math.max(0, maxWaitMs - TIME_TO_READ_MS))
         .catch((error: unknown) => {
-          throw error instanceof GateFull ? tooMany(error) : error;
+          throw error instanceof GateFull ? noTurn(error, 'lists') : error;
         }),
   };
-}
-
-function tooMany(error: GateFull): ApiError {
-  if (!error.behindOwn) return unavailable(error, 'Too many lists are being read at the moment. Try again in a few seconds.');
-  const sentence = 'Too many lists at the same time. Ask for one after the other, and try again in a few seconds.';
-  return new ApiError('RATE_LIMITED', sentence, { headers: { 'Retry-After': '2' }, cause: error });
 }
 
 /** Whether a route answers with one page of many rows: its query says where in them. */

@@ -37,7 +37,7 @@ export async function runRoute(options: RunOptions, route: Route, ctx: Context):
   const caller = await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => enter(options, route, ctx));
   const budgetMs = Math.max(0, BUDGET_MS - (performance.now() - startedAt));
   const enteredAt = performance.now();
-  await options.largeBodies.run(ctx, caller?.merchantId, budgetMs, () => {
+  await options.largeBodies.run(ctx, caller, budgetMs, () => {
     // The wait for a turn is time of the request; the time that the body takes is its sender's.
     const leftMs = Math.max(0, budgetMs - (performance.now() - enteredAt));
     return carryOut(options, route, { ctx, caller, budgetMs: leftMs });

@@ -10,7 +10,7 @@ import { isUuid } from '../domain/ids.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
 import { type Facts, recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
-import { requireKnownMerchant } from './known-merchant.ts';
+import { noMerchant, requireKnownMerchant } from './known-merchant.ts';
 import { Refusal } from './refusal.ts';
 
 const DIGITS = new Map(
@@ -140,7 +140,7 @@ export async function createKey(
   checkTerms(deps, input);
   return await deps.orm.em.fork().transactional(async (em) => {
     const merchant = isUuid(input.merchantId) ? await em.findOne(Merchant, input.merchantId) : null;
-    if (!merchant) throw new Refusal('NOT_FOUND', `There is no merchant ${input.merchantId}. List the merchants with "merchant list".`);
+    if (!merchant) throw noMerchant(input.merchantId);
     const made = addKey(em, deps, { ...input, merchantId: merchant.id, label });
     const { merchantId, mode } = { merchantId: merchant.id, mode: input.mode };
     await recordAction(em, deps, { action: 'key.create', merchantId, mode, subject: made.id, after: { label, ...termsOf(input) } });

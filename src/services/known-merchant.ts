@@ -9,5 +9,10 @@ import { Refusal } from './refusal.ts';
 export async function requireKnownMerchant(em: Em, merchantId: string | undefined): Promise<void> {
   if (merchantId === undefined) return;
   const [known] = isUuid(merchantId) ? await em.execute('select 1 from merchants where id = ?', [merchantId]) : [];
-  if (!known) throw new Refusal('NOT_FOUND', `There is no merchant ${merchantId}. List the merchants with "merchant list".`);
+  if (!known) throw noMerchant(merchantId);
+}
+
+/** The refusal of an id that no merchant has. */
+export function noMerchant(merchantId: string): Refusal {
+  return new Refusal('NOT_FOUND', `There is no merchant ${merchantId}. List the merchants with "merchant list".`);
 }

@@ -9,6 +9,7 @@ import { formatUnits } from '../domain/money.ts';
 import { type ActionName, type Facts, recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
 import { addKey } from './keys.ts';
+import { noMerchant } from './known-merchant.ts';
 import { Refusal } from './refusal.ts';
 
 const MAX_NAME = 200;
@@ -98,7 +99,7 @@ async function change(deps: Deps, { action, merchantId }: Named, apply: (merchan
 /** This lock waits for every completion that read the limit before it, and every one after it reads the new one. */
 async function lockMerchant(em: Em, merchantId: string): Promise<Merchant> {
   const merchant = isUuid(merchantId) ? await em.findOne(Merchant, merchantId, { lockMode: LockMode.PESSIMISTIC_WRITE }) : null;
-  if (!merchant) throw new Refusal('NOT_FOUND', `There is no merchant ${merchantId}. List the merchants with "merchant list".`);
+  if (!merchant) throw noMerchant(merchantId);
   return merchant;
 }
 

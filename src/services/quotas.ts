@@ -3,7 +3,7 @@ import type { Mode } from '../domain/assets.ts';
 import { isUuid } from '../domain/ids.ts';
 import { recordAction } from './audit/record.ts';
 import type { Deps } from './deps.ts';
-import { requireKnownMerchant } from './known-merchant.ts';
+import { noMerchant, requireKnownMerchant } from './known-merchant.ts';
 import { keptCount } from './list-page.ts';
 import { Refusal } from './refusal.ts';
 import type { Scope } from './scope.ts';
@@ -118,7 +118,7 @@ export async function setQuotas(
   const { merchantId, mode, quotas } = input;
   await deps.orm.em.fork().transactional(async (em) => {
     const [known] = isUuid(merchantId) ? await em.execute('select id from merchants where id = ? for no key update', [merchantId]) : [];
-    if (!known) throw new Refusal('NOT_FOUND', `There is no merchant ${merchantId}. List the merchants with "merchant list".`);
+    if (!known) throw noMerchant(merchantId);
     const before: Record<string, number | null> = {};
     const after: Record<string, number | null> = {};
     for (const quota of QUOTAS) {

@@ -66,6 +66,8 @@ describe('bodies', function () {
     const whole = { external_id: 'whole', name: 'n', unknown: 'x'.repeat(100_000) };
     const answer = await call(`${api.url}/customers`, { key: other.keys.test, body: whole });
     expect(answer.status, answer.text).to.equal(201);
+    const ofLive = await call(`${api.url}/customers`, { key: api.keys.live, body: { ...whole, external_id: 'live' } });
+    expect(ofLive.status, 'of the same merchant in live mode').to.equal(201);
     const answers = (await Promise.all(held)).flatMap(({ received }) => parseAnswers(received));
     expect(new Set(answers.map(({ status, body }) => `${status} ${body['code']}`))).to.deep.equal(new Set(['429 RATE_LIMITED']));
     expect(answers).to.have.length(36);

@@ -5,6 +5,7 @@ import { isUuid } from '../../domain/ids.ts';
 import { type Cidr, cidrContains, formatCidr, formatIp, parseCidr, parseIp, unmapCidr, unmapIp } from '../../domain/ip-address.ts';
 import { type ActionName, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import { noMerchant } from '../known-merchant.ts';
 import { Refusal } from '../refusal.ts';
 
 /** Enough for every office and server; each request with a live key looks through the list. */
@@ -61,7 +62,7 @@ async function change(deps: Deps, merchantId: string, action: ActionName | undef
   return await deps.orm.em.fork().transactional(async (em) => {
     const lock = { lockMode: LockMode.PESSIMISTIC_WRITE };
     const merchant = isUuid(merchantId) ? await em.findOne(Merchant, merchantId, lock) : null;
-    if (!merchant) throw new Refusal('NOT_FOUND', `There is no merchant ${merchantId}. List the merchants with "merchant list".`);
+    if (!merchant) throw noMerchant(merchantId);
     const before = await networksOf(em, merchantId);
     await apply(em, before);
     const networks = await networksOf(em, merchantId);

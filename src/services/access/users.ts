@@ -4,7 +4,7 @@ import type { Em } from '../../db/orm.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { type ActionName, type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
-import { requireKnownMerchant } from '../known-merchant.ts';
+import { noMerchant, requireKnownMerchant } from '../known-merchant.ts';
 import { Refusal } from '../refusal.ts';
 import { addPasswordLink, endPasswordLinks, type NewPasswordLink } from './password-links.ts';
 import { checkNewPassword, decoyHash, hashPassword } from './passwords.ts';
@@ -47,7 +47,7 @@ export async function createUser(
   try {
     return await deps.orm.em.fork().transactional(async (em) => {
       const merchant = isUuid(input.merchantId) ? await em.findOne(Merchant, input.merchantId) : null;
-      if (!merchant) throw new Refusal('NOT_FOUND', `There is no merchant ${input.merchantId}. List the merchants with "merchant list".`);
+      if (!merchant) throw noMerchant(input.merchantId);
       em.create(User, {
         ...{ id, merchantId: merchant.id, email, passwordHash, totpSealed: null, totpLastStep: null },
         ...{ createdAt: now, updatedAt: now, lastLoginAt: null },
