@@ -270,6 +270,7 @@ describe('an operator', function () {
   });
 
   it('need not wait either when a wake meets a look that is under way, which the server then forgets', async function () {
+    this.timeout(240_000);
     // The look gives its lock up after a moment and comes back: whether both are seen waiting is a matter of that moment.
     this.retries(3);
     const { deps } = live.gateway;
@@ -280,6 +281,8 @@ describe('an operator', function () {
     const em = deps.orm.em.fork();
     await em.begin();
     try {
+      // The drill is slow on a busy machine, and is no caller that forgot its transaction.
+      await em.execute('set local idle_in_transaction_session_timeout = 0');
       await em.execute('select id from deposits where transaction_hash = ? for update', [hash]);
       const blocked = async (): Promise<number> =>
         (
@@ -288,10 +291,10 @@ describe('an operator', function () {
              where wait_event_type = 'Lock' and query like 'update deposits set wake_at%' and datname = current_database()`,
           )
         )[0]?.n ?? 0;
-      await eventually('the new actor', async () => (await repairActors(deps)).deposits > 0);
-      await eventually('the look that is about to sleep', async () => (await blocked()) === 1);
+      await eventually('the new actor', async () => (await repairActors(deps)).deposits > 0, 60_000);
+      await eventually('the look that is about to sleep', async () => (await blocked()) === 1, 60_000);
       await live.chain.mine();
-      await eventually('the wake', async () => (await blocked()) === 2);
+      await eventually('the wake', async () => (await blocked()) === 2, 60_000);
     } finally {
       await em.rollback();
     }

@@ -4,6 +4,7 @@ import { createCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { performTestOutbox } from '../../src/services/outbox.ts';
+import { eventually } from '../support/eventually.ts';
 import { freshDatabase } from '../support/parts.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type Shops, startShops } from '../support/shop.ts';
@@ -61,6 +62,8 @@ describe('test traffic', function () {
       await performTestOutbox(shops.gateway.deps);
     }
     await Promise.all([own.announce(LIVE), foreign.announce(LIVE)]);
+    // A start is not awaited by who asks for it; one that comes after the worker competes with work that was begun, which is another matter.
+    await eventually('the live actors', async () => (await actorsThatRun()) === BACKLOG / 2 + 2 * LIVE, 60_000);
     await shops.gateway.startWorker();
     await Promise.all([own.receiver.waitFor(LIVE, 60_000), foreign.receiver.waitFor(LIVE, 60_000)]);
     expect(drill.receiver.requests.length, 'test webhooks that came before the last live one').to.be.below(BACKLOG / 4);
