@@ -274,7 +274,7 @@ describe('an operator', function () {
     // The look gives its lock up after a moment and comes back: whether both are seen waiting is a matter of that moment.
     this.retries(3);
     const { deps } = live.gateway;
-    const sql = <T>(text: string, params: unknown[] = []) => deps.orm.em.fork().execute<T[]>(text, params);
+    const sql = (text: string) => deps.orm.em.fork().execute<unknown[]>(text);
     const { hash, actor } = await pay(5n * USDT_UNIT);
     await putToSleep(hash, actor);
     await actor.terminate('begins anew, so that its first look is the one that is met');
@@ -284,13 +284,9 @@ describe('an operator', function () {
       // The drill is slow on a busy machine, and is no caller that forgot its transaction.
       await em.execute('set local idle_in_transaction_session_timeout = 0');
       await em.execute('select id from deposits where transaction_hash = ? for update', [hash]);
-      const blocked = async (): Promise<number> =>
-        (
-          await sql<{ n: number }>(
-            `select count(*)::int as n from pg_stat_activity
-             where wait_event_type = 'Lock' and query like 'update deposits set wake_at%' and datname = current_database()`,
-          )
-        )[0]?.n ?? 0;
+      const waiting = `select pid from pg_stat_activity
+         where wait_event_type = 'Lock' and query like 'update deposits set wake_at%' and datname = current_database()`;
+      const blocked = async (): Promise<number> => (await sql(waiting)).length;
       await eventually('the new actor', async () => (await repairActors(deps)).deposits > 0, 60_000);
       await eventually('the look that is about to sleep', async () => (await blocked()) === 1, 60_000);
       await live.chain.mine();
