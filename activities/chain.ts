@@ -1,7 +1,8 @@
 import { Context } from '@temporalio/activity';
 import type { BlockRef, ChainReader, FinalBlock } from '../src/chain/port.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/chain/cursor.ts';
-import { type FollowedChain, lookAtChain } from '../src/services/chain/follow.ts';
+import { lookAtChain } from '../src/services/chain/follow.ts';
+import type { FollowedChain } from '../src/services/chain/followed.ts';
 import { createHeadClock, type HeadClock } from '../src/services/chain/head-clock.ts';
 import { readMissedTraces } from '../src/services/chain/missed-traces.ts';
 import { type FinalPace, finalMayHaveMoved, learnFinal } from '../src/services/chain/pace.ts';

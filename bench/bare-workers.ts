@@ -1,8 +1,8 @@
 import { NativeConnection, type Worker } from '@temporalio/worker';
+import { ownTemporal } from '../dev/support/parts.ts';
 import { linkTemporal, type TemporalLink } from '../src/temporal/client.ts';
 import { ensureSearchAttributes } from '../src/temporal/search-attributes.ts';
 import { createWorkers } from '../src/temporal/worker.ts';
-import { ownTemporal } from '../test/support/parts.ts';
 
 /** What stands in for the gateway's activities and does nothing that takes time. */
 export type BareActivities = {

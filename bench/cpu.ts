@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { processTree } from '../src/devnet/process-table.ts';
+import { processTree } from '../src/base/process-table.ts';
 
 const TICKS_PER_SECOND = 100;
 

@@ -5,13 +5,13 @@
 // It lacks everything else: PostgreSQL, the outbox, the watcher and its blocks, the webhooks themselves and their receiver, the loops.
 // Both clocks run from the first deposit to the end of the last actor, and how long the histories became is printed for both.
 import { randomUUID } from 'node:crypto';
+import { USDT_UNIT } from '../dev/support/chain.ts';
+import { eventually } from '../dev/support/eventually.ts';
+import { startLiveMoney } from '../dev/support/live-money.ts';
+import { stopParts } from '../dev/support/parts.ts';
 import { Deposit } from '../src/db/entities/index.ts';
 import { workflowIdOf } from '../src/services/deposits/actor-message.ts';
 import type { TemporalLink } from '../src/temporal/client.ts';
-import { USDT_UNIT } from '../test/support/chain.ts';
-import { eventually } from '../test/support/eventually.ts';
-import { startLiveMoney } from '../test/support/live-money.ts';
-import { stopParts } from '../test/support/parts.ts';
 import { startBareTemporal } from './bare-workers.ts';
 import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { USDT_UNIT } from '../dev/support/chain.ts';
+import { eventually } from '../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../dev/support/live-money.ts';
+import { stopParts } from '../dev/support/parts.ts';
+import { startReceiver } from '../dev/support/receiver.ts';
 import { createCustomer } from '../src/services/customers.ts';
 import { createEndpoint } from '../src/services/endpoints.ts';
 import { createMerchant } from '../src/services/merchants.ts';
 import { createPaymentLink } from '../src/services/payments/index.ts';
-import { USDT_UNIT } from '../test/support/chain.ts';
-import { eventually } from '../test/support/eventually.ts';
-import { type LiveMoney, startLiveMoney } from '../test/support/live-money.ts';
-import { stopParts } from '../test/support/parts.ts';
-import { startReceiver } from '../test/support/receiver.ts';
 import { measureDetected } from './latency.ts';
 import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';

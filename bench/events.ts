@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '../dev/support/eventually.ts';
+import { startLiveGateway } from '../dev/support/live-gateway.ts';
+import { freshDatabase, ownTemporal, stopParts } from '../dev/support/parts.ts';
+import { startReceiver } from '../dev/support/receiver.ts';
 import { createEndpoint } from '../src/services/endpoints.ts';
 import { createMerchant } from '../src/services/merchants.ts';
 import { performOutbox } from '../src/services/outbox.ts';
 import { sendTestEvent } from '../src/services/resend.ts';
 import type { TemporalLink } from '../src/temporal/client.ts';
-import { eventually } from '../test/support/eventually.ts';
-import { startLiveGateway } from '../test/support/live-gateway.ts';
-import { freshDatabase, ownTemporal, stopParts } from '../test/support/parts.ts';
-import { startReceiver } from '../test/support/receiver.ts';
 import { startBareTemporal } from './bare-workers.ts';
 import type { Row } from './row.ts';
 

@@ -9,7 +9,7 @@ import Koa from 'koa';
 import { createApp } from '../src/api/app.ts';
 import { createServer } from '../src/api/server.ts';
 import { type Orm, openOrm } from '../src/db/orm.ts';
-import { startPostgres } from '../src/devnet/postgres.ts';
+import { startPostgres } from '../src/embedded/postgres.ts';
 import { createMerchant } from '../src/services/merchants.ts';
 import { depsOf, generousGuards } from './bench-deps.ts';
 import { load } from './http-load.ts';

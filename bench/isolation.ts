@@ -1,11 +1,11 @@
+import { eventually } from '../dev/support/eventually.ts';
+import { type LiveGateway, startLiveGateway } from '../dev/support/live-gateway.ts';
+import { freshDatabase, ownTemporal, stopParts } from '../dev/support/parts.ts';
+import { type Receiver, type ReceiverOptions, startReceiver } from '../dev/support/receiver.ts';
+import { createTestAuthority } from '../dev/support/tls.ts';
 import { createEndpoint } from '../src/services/endpoints.ts';
 import { createMerchant } from '../src/services/merchants.ts';
 import { sendTestEvent } from '../src/services/resend.ts';
-import { eventually } from '../test/support/eventually.ts';
-import { type LiveGateway, startLiveGateway } from '../test/support/live-gateway.ts';
-import { freshDatabase, ownTemporal, stopParts } from '../test/support/parts.ts';
-import { type Receiver, type ReceiverOptions, startReceiver } from '../test/support/receiver.ts';
-import { createTestAuthority } from '../test/support/tls.ts';
 import { cpuShare } from './cpu.ts';
 import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';

@@ -1,6 +1,6 @@
-import { USDT_UNIT } from '../test/support/chain.ts';
-import { startLiveMoney } from '../test/support/live-money.ts';
-import { stopParts } from '../test/support/parts.ts';
+import { USDT_UNIT } from '../dev/support/chain.ts';
+import { startLiveMoney } from '../dev/support/live-money.ts';
+import { stopParts } from '../dev/support/parts.ts';
 import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';
 

@@ -13,7 +13,7 @@ import { createApp } from '../src/api/app.ts';
 import { createGuards } from '../src/api/rate-limits.ts';
 import { createServer } from '../src/api/server.ts';
 import { openOrm } from '../src/db/orm.ts';
-import { startPostgres } from '../src/devnet/postgres.ts';
+import { startPostgres } from '../src/embedded/postgres.ts';
 import { createMerchant } from '../src/services/merchants.ts';
 import { depsOf } from './bench-deps.ts';
 import type { Row } from './row.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { processTree } from '../src/devnet/process-table.ts';
+import { processTree } from '../src/base/process-table.ts';
 
 /** Processor seconds by part. PostgreSQL is told apart by whom its connections serve. */
 export type Costs = ReadonlyMap<string, number>;

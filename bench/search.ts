@@ -8,7 +8,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { createApp } from '../src/api/app.ts';
 import { createServer } from '../src/api/server.ts';
 import { openOrm } from '../src/db/orm.ts';
-import { startPostgres } from '../src/devnet/postgres.ts';
+import { startPostgres } from '../src/embedded/postgres.ts';
 import { openListPool } from '../src/pools.ts';
 import { depsOf, generousGuards } from './bench-deps.ts';
 import { ask } from './http-load.ts';

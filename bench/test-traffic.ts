@@ -1,12 +1,12 @@
+import { eventually } from '../dev/support/eventually.ts';
+import { type LiveGateway, startLiveGateway } from '../dev/support/live-gateway.ts';
+import { freshDatabase, ownTemporal, stopParts } from '../dev/support/parts.ts';
+import { type Receiver, startReceiver } from '../dev/support/receiver.ts';
 import type { Mode } from '../src/domain/assets.ts';
 import { createCustomer } from '../src/services/customers.ts';
 import { createEndpoint } from '../src/services/endpoints.ts';
 import { createMerchant } from '../src/services/merchants.ts';
 import { sendTestEvent } from '../src/services/resend.ts';
-import { eventually } from '../test/support/eventually.ts';
-import { type LiveGateway, startLiveGateway } from '../test/support/live-gateway.ts';
-import { freshDatabase, ownTemporal, stopParts } from '../test/support/parts.ts';
-import { type Receiver, startReceiver } from '../test/support/receiver.ts';
 import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';
 

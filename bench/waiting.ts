@@ -1,7 +1,7 @@
-import { USDT_UNIT } from '../test/support/chain.ts';
-import { eventually } from '../test/support/eventually.ts';
-import { type LiveMoney, startLiveMoney } from '../test/support/live-money.ts';
-import { stopParts } from '../test/support/parts.ts';
+import { USDT_UNIT } from '../dev/support/chain.ts';
+import { eventually } from '../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../dev/support/live-money.ts';
+import { stopParts } from '../dev/support/parts.ts';
 import { cpuShare } from './cpu.ts';
 import { measureDetected } from './latency.ts';
 import { percentile } from './percentile.ts';

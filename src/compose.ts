@@ -24,7 +24,7 @@ import {
   turnsOfMerchants,
 } from './pools.ts';
 import { createSecretBox } from './secret-box.ts';
-import type { FollowedChain } from './services/chain/follow.ts';
+import type { FollowedChain } from './services/chain/followed.ts';
 import { createDeliverySlots } from './services/deliveries/slots.ts';
 import type { Deps, ServiceSettings } from './services/deps.ts';
 import { createLookup } from './services/webhooks/lookup.ts';

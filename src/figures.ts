@@ -1,6 +1,6 @@
 import type { Gateway } from './compose.ts';
-import { poolUse } from './db/connections.ts';
 import { ChainCursor } from './db/entities/index.ts';
+import { poolUse } from './db/pool-use.ts';
 import { ASSETS, MODES, NETWORKS } from './domain/assets.ts';
 import { formatUnits } from './domain/money.ts';
 import { ALARM_KINDS, readAlarms } from './services/alarms.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { readRun } from './base/data-dir.ts';
 import type { Ground } from './compose.ts';
 import type { Config } from './config.ts';
-import { readRun } from './devnet/data-dir.ts';
 import { OperatorError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { type AccountXpubs, resolveAccountXpubs } from './signer/account-xpubs.ts';
@@ -23,7 +23,7 @@ export async function locateDatabase(config: Config, log: Logger, mayStart: bool
   const run = readRun(config.dataDir);
   if (run) return { url: run.databaseUrl };
   if (!mayStart) throw nothingRuns(config, 'DATABASE_URL');
-  const { startPostgres } = await import('./devnet/postgres.ts');
+  const { startPostgres } = await import('./embedded/postgres.ts');
   const postgres = await startPostgres({ dataDir: config.dataDir, log: (line) => log.info({ component: 'postgres' }, line) });
   log.info({ component: 'postgres', port: postgres.port }, 'DATABASE_URL is not set: using an embedded PostgreSQL under DATA_DIR');
   return { url: postgres.url, embedded: postgres };
@@ -41,7 +41,7 @@ export async function locateTemporal(config: Config, log: Logger, mayStart: bool
   const run = readRun(config.dataDir);
   if (run) return { place: { address: run.temporalAddress, namespace }, uiUrl: run.temporalUi };
   if (!mayStart) throw nothingRuns(config, 'TEMPORAL_ADDRESS');
-  const { startTemporal } = await import('./devnet/temporal.ts');
+  const { startTemporal } = await import('./embedded/temporal.ts');
   const env = config.temporal.cliPath ? { ...process.env, TEMPORAL_CLI: config.temporal.cliPath } : process.env;
   const temporal = await startTemporal({
     dataDir: config.dataDir,

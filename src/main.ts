@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
+import { openDataDir, removeRun, writeRun } from './base/data-dir.ts';
 import { ChainMismatch } from './chain/errors.ts';
 import { activityDepsOf, composeGateway, depsOf, type Gateway } from './compose.ts';
 import { type Config, type ConfigRole, loadConfig } from './config.ts';
-import { openDataDir, removeRun, writeRun } from './devnet/data-dir.ts';
 import { OperatorError } from './errors.ts';
 import { locateDatabase, locateKeys, locateTemporal } from './ground.ts';
 import { componentLogger, createLogger, type Logger } from './log.ts';

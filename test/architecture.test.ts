@@ -6,16 +6,11 @@ import {
   isArrowFunction,
   isCallExpression,
   isConstructorDeclaration,
-  isExportDeclaration,
   isFunctionDeclaration,
   isFunctionExpression,
   isIdentifier,
-  isImportDeclaration,
-  isImportTypeNode,
-  isLiteralTypeNode,
   isMethodDeclaration,
   isPropertyAccessExpression,
-  isStringLiteral,
   isVariableStatement,
   type Node,
   type SourceFile,
@@ -23,6 +18,7 @@ import {
 } from 'typescript/unstable/ast';
 import { API } from 'typescript/unstable/sync';
 import { renderConfigDocs, renderEnvExample } from '../src/config-docs.ts';
+import { circles, type Import, importOf } from './support/imports.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const MAX_FILE_LINES = 300;
@@ -53,11 +49,16 @@ const TABLE: Readonly<Record<string, Row>> = {
   'activities/': { values: ['src/services/', 'src/domain/'], types: ['src/chain/port.ts', 'src/signer/port.ts'] },
   'workflows/': { values: ['src/domain/'], types: ['activities/'], packages: ['@temporalio/workflow'] },
   'migrations/': { values: [], packages: ['@mikro-orm/migrations'] },
-  // The outermost ring: wiring, roles, command line and the parts for development.
+  'src/base/': { values: ['src/errors.ts'] },
+  // The servers of a gateway that is given none.
+  'src/embedded/': { values: ['src/base/', 'src/temporal/client.ts', 'src/errors.ts'] },
+  // The outermost ring: wiring, roles and the command line.
   'src/': { values: PRODUCT },
-  'bench/': { values: [...PRODUCT, 'test/support/', 'test/chain/faults.ts'] },
+  // Tests and measurements stand on it, and on nothing of each other.
+  'dev/': { values: PRODUCT },
+  'bench/': { values: [...PRODUCT, 'dev/'] },
   'examples/': { values: ['src/sdk/'] },
-  'test/': { values: [...PRODUCT, 'bench/', 'examples/'] },
+  'test/': { values: [...PRODUCT, 'dev/', 'examples/'] },
 };
 /** Needed everywhere and without any import of their own. */
 const COMMON_VALUES = ['src/errors.ts'];
@@ -65,7 +66,6 @@ const COMMON_TYPES = ['src/log.ts', 'src/metrics.ts'];
 /** No floating point where money and block heights are handled. */
 const EXACT = ['src/domain/', 'src/services/', 'activities/', 'workflows/'];
 
-type Import = { readonly specifier: string; readonly typeOnly: boolean; readonly node: Node };
 type Source = { readonly path: string; readonly ast: SourceFile };
 
 const api = new API({ cwd: ROOT });
@@ -92,20 +92,6 @@ function offenders(rule: (source: Source, node: Node) => string | undefined, fil
       if (what !== undefined) found.push(place(source, node, what));
     });
   return found;
-}
-
-function importOf(node: Node): Import | undefined {
-  if (isImportDeclaration(node) && isStringLiteral(node.moduleSpecifier))
-    return { specifier: node.moduleSpecifier.text, typeOnly: node.importClause?.phaseModifier === SyntaxKind.TypeKeyword, node };
-  if (isExportDeclaration(node) && node.moduleSpecifier && isStringLiteral(node.moduleSpecifier))
-    return { specifier: node.moduleSpecifier.text, typeOnly: node.isTypeOnly, node };
-  if (isImportTypeNode(node) && isLiteralTypeNode(node.argument) && isStringLiteral(node.argument.literal))
-    return { specifier: node.argument.literal.text, typeOnly: true, node };
-  if (isCallExpression(node) && node.expression.kind === SyntaxKind.ImportKeyword) {
-    const [argument] = node.arguments;
-    if (argument && isStringLiteral(argument)) return { specifier: argument.text, typeOnly: false, node };
-  }
-  return undefined;
 }
 
 function rowOf(path: string): [string, Row] {
@@ -181,6 +167,17 @@ describe('the architecture', () => {
       return found && forbidden(path, found);
     };
     expect(offenders(rule)).to.deep.equal([]);
+  });
+
+  it('has no circle of imports, also not by type', () => {
+    const imports = new Map<string, string[]>();
+    for (const { path, ast } of sources)
+      walk(ast, (node) => {
+        const specifier = importOf(node)?.specifier;
+        if (specifier?.startsWith('.'))
+          imports.set(path, [...(imports.get(path) ?? []), relative(ROOT, resolve(ROOT, dirname(path), specifier))]);
+      });
+    expect(circles(imports)).to.deep.equal([]);
   });
 
   it('imports files by their full name', () => {
@@ -259,7 +256,7 @@ describe('the repository', () => {
     expect(texts).to.include('docs/architecture.md');
     const missing = texts.flatMap((file) => {
       const named = readFileSync(join(ROOT, file), 'utf8').matchAll(
-        /`((?:src|activities|workflows|migrations|bench|test|examples)\/[\w./-]+\.\w+)`/g,
+        /`((?:src|activities|workflows|migrations|bench|dev|test|examples)\/[\w./-]+\.\w+)`/g,
       );
       return [...named].flatMap(([, path = '']) => (existsSync(join(ROOT, path)) ? [] : `${file}: ${path}`));
     });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { TEST_PHRASE, testXpubs } from '../dev/support/test-wallet.ts';
 import type { Config } from '../src/config.ts';
 import { loadConfig, thresholdUnits } from '../src/config.ts';
 import type { Variable } from '../src/config-variable.ts';
@@ -9,7 +10,6 @@ import type { VariableName } from '../src/config-variables.ts';
 import { VARIABLES } from '../src/config-variables.ts';
 import { rootOf } from '../src/signer/accounts.ts';
 import { problemsOf, SECRETS_KEY, USDT_BSC, XPRV } from './support/config-samples.ts';
-import { TEST_PHRASE, testXpubs } from './support/test-wallet.ts';
 
 const xpub = testXpubs();
 const deeper = rootOf(TEST_PHRASE).derivePath("m/44'/60'/0'/0").neuter().extendedKey;

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { testXpubs } from '../dev/support/test-wallet.ts';
 import type { ConfigRole } from '../src/config.ts';
 import { ConfigError, describeConfig, loadConfig, thresholdUnits } from '../src/config.ts';
 import { renderConfigDocs, renderEnvExample } from '../src/config-docs.ts';
 import type { Variable } from '../src/config-variable.ts';
 import { VARIABLES } from '../src/config-variables.ts';
 import { problemsOf, SECRETS_KEY, USDT_BSC, XPRV } from './support/config-samples.ts';
-import { testXpubs } from './support/test-wallet.ts';
 
 const xpub = testXpubs();
 const folder = mkdtempSync(join(tmpdir(), 'gateway-config-'));

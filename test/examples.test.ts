@@ -2,9 +2,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { tempDir } from '../dev/support/parts.ts';
+import { closedPort } from '../dev/support/receiver.ts';
 import { signTestEvent } from '../src/sdk/webhook.ts';
-import { tempDir } from './support/parts.ts';
-import { closedPort } from './support/receiver.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../examples');
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../dev/support/parts.ts';
 import { DUE_SQL, UNWELL_SQL } from '../src/services/deliveries/waiting.ts';
 import type { Deps } from '../src/services/deps.ts';
 import { AT_REST_SQL, OPEN_SQL } from '../src/services/money-in.ts';
 import { testDeps } from './support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from './support/parts.ts';
 
 const MANY = 200_000;
 const WAITING = MANY / 200;

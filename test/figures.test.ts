@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { ownPostgres } from '../dev/support/parts.ts';
 import { openOrm } from '../src/db/orm.ts';
 import { refreshMetrics } from '../src/figures.ts';
 import { createMetrics, type Metrics } from '../src/metrics.ts';
@@ -11,7 +12,6 @@ import { sendTestEvent } from '../src/services/resend.ts';
 import { simulateDeposit } from '../src/services/simulate.ts';
 import { linkTemporal } from '../src/temporal/client.ts';
 import { testDeps } from './support/gateway.ts';
-import { ownPostgres } from './support/parts.ts';
 import { type Shop, startShop } from './support/payment-shop.ts';
 import { valueIn } from './support/prometheus.ts';
 

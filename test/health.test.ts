@@ -1,4 +1,8 @@
 import { expect } from 'chai';
+import { eventually } from '../dev/support/eventually.ts';
+import { SECRETS_KEY } from '../dev/support/live-gateway.ts';
+import { type FreshDatabase, freshDatabase } from '../dev/support/parts.ts';
+import { testXpubs } from '../dev/support/test-wallet.ts';
 import { createApp } from '../src/api/app.ts';
 import { createServer } from '../src/api/server.ts';
 import { composeGateway, type Gateway, observedBy } from '../src/compose.ts';
@@ -10,11 +14,7 @@ import { migrate } from '../src/migrate.ts';
 import { healthRoutes } from '../src/ops.ts';
 import { createMerchant } from '../src/services/merchants.ts';
 import { sharedAnswer } from '../src/shared-answer.ts';
-import { eventually } from './support/eventually.ts';
 import { call } from './support/gateway.ts';
-import { SECRETS_KEY } from './support/live-gateway.ts';
-import { type FreshDatabase, freshDatabase } from './support/parts.ts';
-import { testXpubs } from './support/test-wallet.ts';
 
 const CALLERS = 60;
 const POOL = 4;

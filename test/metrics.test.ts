@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { startReceiver } from '../dev/support/receiver.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { beginAtZero, observeTransport } from '../src/observe.ts';
 import { QUOTAS } from '../src/services/quotas.ts';
@@ -7,7 +8,6 @@ import { createWebhookTransport } from '../src/services/webhooks/transport.ts';
 import { startTestApi } from './support/gateway.ts';
 import { valueIn } from './support/prometheus.ts';
 import { exchange } from './support/raw-http.ts';
-import { startReceiver } from './support/receiver.ts';
 
 describe('metrics', () => {
   it('are one registry for each call, so that two gateways in one process do not mix', async () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { eventually } from '../dev/support/eventually.ts';
+import { type FreshDatabase, freshDatabase } from '../dev/support/parts.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
 import { type Orm, openOrm } from '../src/db/orm.ts';
 import { migrate, requireCurrentSchema } from '../src/migrate.ts';
-import { eventually } from './support/eventually.ts';
-import { type FreshDatabase, freshDatabase } from './support/parts.ts';
 
 const INDEXING = 'Migration20261121000017_alarm_indexes';
 const INDEX = 'deposits_standing_index';

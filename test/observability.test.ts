@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
+import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../dev/support/chain.ts';
+import { eventually } from '../dev/support/eventually.ts';
+import { type FreshDatabase, freshDatabase, ownTemporal } from '../dev/support/parts.ts';
 import { makeProgram } from '../src/cli/program.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { startTestChain, TEST_CHAIN_ID, type TestChain } from './support/chain.ts';
-import { eventually } from './support/eventually.ts';
 import { call } from './support/gateway.ts';
 import { type GatewayChild, startGatewayChild } from './support/gateway-child.ts';
-import { type FreshDatabase, freshDatabase, ownTemporal } from './support/parts.ts';
 import { namesIn, seriesIn } from './support/prometheus.ts';
 import { findPromtool } from './support/promtool.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { tempDir } from './support/parts.ts';
+import { tempDir } from '../dev/support/parts.ts';
 import { readPatterns, slowness } from './support/patterns.ts';
 
 describe('the check of regular expressions', function () {

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { onPath } from '../src/devnet/packages.ts';
-import { eventually } from './support/eventually.ts';
+import { eventually } from '../dev/support/eventually.ts';
+import { tempDir } from '../dev/support/parts.ts';
+import { onPath } from '../src/embedded/packages.ts';
 import { call, startTestApi, type TestApi } from './support/gateway.ts';
-import { tempDir } from './support/parts.ts';
 
 const SHIPPED = resolve(import.meta.dirname, '../deploy/Caddyfile');
 

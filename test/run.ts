@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { processTree, signalProcess } from '../src/devnet/process-table.ts';
-import { findTemporalCli } from '../src/devnet/temporal-cli.ts';
-import { findTemporalServer } from '../src/devnet/temporal-server-install.ts';
-import { installPrograms } from './support/debian.ts';
+import { installPrograms } from '../dev/support/debian.ts';
+import { findTemporalServer } from '../dev/temporal-server-install.ts';
+import { processTree, signalProcess } from '../src/base/process-table.ts';
+import { findTemporalCli } from '../src/embedded/temporal-cli.ts';
 import { findPromtool } from './support/promtool.ts';
 
 // `npm test`: type check, lint, unused code, regular expressions, then the tests, in two processes beside each other: most of them wait for servers and clocks.
@@ -13,7 +13,7 @@ import { findPromtool } from './support/promtool.ts';
 const ROOT = join(import.meta.dirname, '..');
 const BIN = join(ROOT, 'node_modules/.bin');
 /** About as long as each other. Each has servers of its own. */
-const LANES = [['test/actors/**/*.test.ts'], ['test/**/*.test.ts', '--ignore', 'test/actors/**']] as const;
+const LANES = [['test/actors/**/*.test.ts'], ['test/**/*.test.ts', 'bench/**/*.test.ts', '--ignore', 'test/actors/**']] as const;
 const RUN_LIMIT_MS = 75 * 60_000;
 const CHECK_LIMIT_MS = 10 * 60_000;
 const EXIT_GRACE_MS = Number(process.env['TEST_EXIT_GRACE_MS'] ?? 30_000);
@@ -137,7 +137,7 @@ async function runMocha(args: readonly string[], count: Count, write: (text: str
     count.names.push(problem);
     write(`  ✘ ${problem}\n`);
   }
-  if (ended.signal) await (await import('./support/parts.ts')).clearKilledRuns();
+  if (ended.signal) await (await import('../dev/support/parts.ts')).clearKilledRuns();
 }
 
 /** All tests. The output of the second lane is kept back until the first has ended, so that neither tears the other's apart. */

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { SECRETS_KEY } from '../dev/support/live-gateway.ts';
+import { type FreshDatabase, freshDatabase } from '../dev/support/parts.ts';
+import { testXpubs } from '../dev/support/test-wallet.ts';
 import { composeGateway, type Gateway } from '../src/compose.ts';
 import { loadConfig } from '../src/config.ts';
 import { createLogger } from '../src/log.ts';
@@ -7,9 +10,6 @@ import { type Doors, serveApi, serveWorker } from '../src/serve.ts';
 import { createShutdown, type Shutdown } from '../src/shutdown.ts';
 import { call } from './support/gateway.ts';
 import { startGatewayChild } from './support/gateway-child.ts';
-import { SECRETS_KEY } from './support/live-gateway.ts';
-import { type FreshDatabase, freshDatabase } from './support/parts.ts';
-import { testXpubs } from './support/test-wallet.ts';
 
 const xpubs = testXpubs();
 

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { tryLock } from '../../src/devnet/data-dir.ts';
-import { onPath } from '../../src/devnet/packages.ts';
-import { cacheFolder } from '../../src/devnet/temporal-cli.ts';
-import { installPackages } from '../../test/support/debian.ts';
+import { installPackages } from '../../dev/support/debian.ts';
+import { tryLock } from '../../src/base/data-dir.ts';
+import { onPath } from '../../src/embedded/packages.ts';
+import { cacheFolder } from '../../src/embedded/temporal-cli.ts';
 
 /** Pinned with all that it needs: another version has other checks, and a figure is only worth something beside the same checks. */
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');

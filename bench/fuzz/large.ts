@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { createRandom, type Random } from '../soak/random.ts';
+import { createRandom, type Random } from '../../dev/random.ts';
 import type { Credential } from './stage.ts';
 
 /** The largest body that is let in. */

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { stopAllChildren } from '../../src/devnet/processes.ts';
+import { stopAllChildren } from '../../src/base/processes.ts';
 import { findSchemathesis } from './install.ts';
 import { sendLarge } from './large.ts';
 import { merge, renderLarge, renderReport } from './report.ts';

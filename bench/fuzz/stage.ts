@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { runCommand, startGatewayProcess } from '../../src/devnet/demo/gateway-process.ts';
-import { createScreen } from '../../src/devnet/demo/screen.ts';
+import { runCommand, startGatewayProcess } from '../../dev/demo/gateway-process.ts';
+import { createScreen } from '../../dev/demo/screen.ts';
+import { startReceiver } from '../../dev/support/receiver.ts';
 import type { Mode } from '../../src/domain/assets.ts';
-import { startReceiver } from '../../test/support/receiver.ts';
 
 const ENTRY = join(import.meta.dirname, '../../src/bin.mjs');
 const COMMAND_LIMIT_MS = 120_000;

@@ -1,45 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Wallet } from 'ethers';
 import { type CustomerAction, OWN_WALLET, type PayAction, type Planned, type ReorgAction, type SimulateAction } from './plan.ts';
-import type { Victim } from './plan-troubles.ts';
+import { count, customerOf, note, type Play, placeOf } from './play.ts';
 import { beReborn } from './reborn.ts';
-import type { Customer, Stage } from './stage.ts';
+import type { Customer } from './stage.ts';
 import { befall } from './troubles.ts';
 
-/** What happened, for the report. The oracle reads of it only `problems` and what the API confirmed. */
-export type Done = {
-  readonly counts: Map<string, number>;
-  /** Things that must not happen whatever is down: the API refusing something sound, say. */
-  readonly problems: string[];
-  /** Simulations that the API confirmed. */
-  readonly simulated: { readonly action: SimulateAction; readonly depositId: string }[];
-  readonly log: string[];
-};
-
-/** What the actions of one run share. */
-export type Play = {
-  readonly stage: Stage;
-  readonly done: Done;
-  readonly beganMs: number;
-  /** Customers by the number of the plan, also those who are only being made. */
-  readonly customers: Map<number, PromiseWithResolvers<Customer>>;
-  /** One process is killed and started again by one action at a time, and one transaction is mined twice at a time. */
-  readonly turns: Map<Victim | 'reborn', Promise<void>>;
-};
-
-const CUSTOMER_WITHIN_MS = 130_000;
 /** Enough for one payment of the smallest deposit in either asset, and its fee. */
 const WALLET_NEEDS_UNITS = 2n * 10n ** 18n;
 const FUND_TRIES = 5;
 const FUND_WAIT_MS = 5_000;
 /** Indexes among which the first customer's is: a sequence does not go back, so creations that failed used some up. */
 const MORE_INDEXES = 50;
-
-/** Begins a run over a stage that stands. */
-export function beginPlay(stage: Stage): Play {
-  const done: Done = { counts: new Map(), problems: [], simulated: [], log: [] };
-  return { stage, done, beganMs: Date.now(), customers: new Map(), turns: new Map() };
-}
 
 /** Carries out one action. Never throws: what goes wrong is noted, and counts as a problem where the gateway is to blame. */
 export async function performAction(play: Play, action: Planned): Promise<void> {
@@ -83,30 +55,6 @@ function nameOf(action: Planned): string {
   return action.kind;
 }
 
-/** One more of these in the report. */
-export function count({ done }: Play, what: string): void {
-  done.counts.set(what, (done.counts.get(what) ?? 0) + 1);
-}
-
-/** A line of the run's own log. */
-export function note({ done, beganMs }: Play, text: string): void {
-  done.log.push(`${((Date.now() - beganMs) / 1_000).toFixed(1).padStart(7)} s  ${text}`);
-}
-
-function place({ customers }: Play, number: number): PromiseWithResolvers<Customer> {
-  const known = customers.get(number) ?? Promise.withResolvers<Customer>();
-  customers.set(number, known);
-  return known;
-}
-
-/** A customer of the plan, waited for where the API is away just now. */
-export async function customerOf(play: Play, number: number): Promise<Customer> {
-  const late = sleep(CUSTOMER_WITHIN_MS, undefined, { ref: false }).then(() => {
-    throw new Error(`customer ${number} was not made in time`);
-  });
-  return await Promise.race([place(play, number).promise, late]);
-}
-
 /** Creates a customer through outages. A repetition after a lost answer finds the customer that the first request made. */
 async function makeCustomer(play: Play, action: CustomerAction): Promise<void> {
   const { stage } = play;
@@ -124,7 +72,7 @@ async function makeCustomer(play: Play, action: CustomerAction): Promise<void> {
   const addresses = { bsc: addressOf('bsc').toLowerCase(), tron: addressOf('tron') };
   const customer: Customer = { number, merchant, mode, externalId, id: String(body['id']), addresses };
   stage.customers.push(customer);
-  place(play, number).resolve(customer);
+  placeOf(play, number).resolve(customer);
   note(play, `customer ${number} ${customer.id} ${addresses.bsc}`);
 }
 
@@ -189,14 +137,4 @@ async function reorg(play: Play, action: ReorgAction): Promise<void> {
     note(play, sent ? `sent again ${sent}` : 'a replaced transaction cannot be sent again');
     if (sent) count(play, 'transaction sent again');
   }
-}
-
-/** Does the work when what had this turn before is over, however that ended. */
-export async function inTurn(play: Play, whose: Victim | 'reborn', work: () => Promise<void>): Promise<void> {
-  const turn = (play.turns.get(whose) ?? Promise.resolve()).then(work);
-  play.turns.set(
-    whose,
-    turn.catch(() => undefined),
-  );
-  await turn;
 }

@@ -1,6 +1,6 @@
 import { AbiCoder, Interface, type InterfaceAbi } from 'ethers';
-import { type ContractName, contractArtifact } from '../../src/devnet/contracts.ts';
-import { testContracts } from '../../test/support/chain-contracts.ts';
+import { type ContractName, contractArtifact } from '../../dev/contracts.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
 import type { PayAction } from './plan.ts';
 
 export const CONTRACT_GAS = 3_000_000n;

@@ -1,4 +1,4 @@
-import type { Answer, Fault, RpcCall } from '../../test/support/fault-proxy.ts';
+import type { Answer, Fault, RpcCall } from '../../dev/support/fault-proxy.ts';
 
 /**
  * What the second endpoint says that is not so, while the first one does not answer: only at the head. What is final it tells as it is, so

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { stopAllChildren, stopLeftovers } from '../../src/devnet/processes.ts';
+import { stopAllChildren, stopLeftovers } from '../../src/base/processes.ts';
 import { judge } from './oracle/judge.ts';
 import { perform } from './perform.ts';
 import { makePlan, planHash } from './plan.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processTree } from '../../src/devnet/process-table.ts';
+import { processTree } from '../../src/base/process-table.ts';
 
 const LOOK_EVERY_MS = 3_000;
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Wallet } from 'ethers';
-import type { Anvil } from '../../src/devnet/anvil.ts';
-import { type ContractName, contractArtifact } from '../../src/devnet/contracts.ts';
-import { testContracts } from '../../test/support/chain-contracts.ts';
+import type { Anvil } from '../../dev/anvil.ts';
+import { type ContractName, contractArtifact } from '../../dev/contracts.ts';
+import type { Random } from '../../dev/random.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { type Call, CONTRACT_GAS, type Contracts, callOf, encode, PLENTY } from './calls.ts';
 import { type PayAction, SENDER_COUNT } from './plan.ts';
-import type { Random } from './random.ts';
 
 const CHAIN_ID = 56;
 const GAS_PRICE = 5_000_000_000n;

@@ -1,10 +1,11 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beginPlay, type Done, performAction } from './actions.ts';
+import { performAction } from './actions.ts';
 import { type Peaks, watchMemory } from './memory.ts';
 import { mineByTheClock } from './payer.ts';
 import type { Plan } from './plan.ts';
+import { beginPlay, type Done } from './play.ts';
 import type { Stage } from './stage.ts';
 
 const BLOCK_EVERY_MS = 1_000;

@@ -1,6 +1,6 @@
-import { BLOCK_FAULTS } from '../../test/chain/faults.ts';
+import type { Random } from '../../dev/random.ts';
+import { BLOCK_FAULTS } from '../../dev/support/faults.ts';
 import { LIES, type Lie } from './lies.ts';
-import type { Random } from './random.ts';
 
 /** What befalls the parts of the gateway and what it reads from, beside the money. */
 export const VICTIMS = ['api', 'worker-1', 'worker-2', 'temporal', 'postgres'] as const;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { createRandom, type Random } from '../../dev/random.ts';
 import { planTroubles, type Trouble } from './plan-troubles.ts';
-import { createRandom, type Random } from './random.ts';
 
 /** What is done in a run and when, decided by the seed alone. How it interleaves with the gateway is up to the machine. */
 export const MERCHANTS = ['A', 'B'] as const;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { count, customerOf, inTurn, note, type Play } from './actions.ts';
 import type { PayAction } from './plan.ts';
+import { count, customerOf, inTurn, note, type Play } from './play.ts';
 
 /** Tries to have a payment recorded and then replaced; the watcher may be down just then, and finality passes in seconds. */
 const TRIES = 8;

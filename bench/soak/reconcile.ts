@@ -1,27 +1,10 @@
 import { listAll } from './api.ts';
 import { creditKey } from './oracle/chain-truth.ts';
 import { judgedChain } from './oracle/judge.ts';
+import type { BalanceDifference, Reconciled } from './oracle/reconciled.ts';
 import { MERCHANTS } from './plan.ts';
 import { waitUntilQuiet } from './quiet.ts';
 import type { Stage } from './stage.ts';
-
-/** One balance that the gateway says does not agree with its ledger. */
-export type BalanceDifference = {
-  readonly address: string;
-  readonly currency: string;
-  readonly difference: string;
-  readonly reason: string;
-};
-
-export type Reconciled = {
-  /** What the last comparison still lists. */
-  readonly left: readonly BalanceDifference[];
-  /** Why it could not compare, where it could not. */
-  readonly refused: string | undefined;
-  /** Deposits that only the comparison of balances found, and those that needed the operator's word. */
-  readonly found: number;
-  readonly claimed: number;
-};
 
 /**
  * What an operator does after such a day: has the balances compared, and claims by its hash what arrived and could not be attributed; only

@@ -1,9 +1,9 @@
-import type { Done } from './actions.ts';
 import type { Peaks } from './memory.ts';
 import type { Verdict } from './oracle/judge.ts';
+import type { Reconciled } from './oracle/reconciled.ts';
 import type { Lag } from './perform.ts';
 import { type Plan, planHash } from './plan.ts';
-import type { Reconciled } from './reconcile.ts';
+import type { Done } from './play.ts';
 import type { Stage } from './stage.ts';
 
 /** Of each rule, so that one broken rule does not hide another. */

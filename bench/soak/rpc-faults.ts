@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BLOCK_FAULTS } from '../../test/chain/faults.ts';
-import type { Answer, Fault, RpcCall } from '../../test/support/fault-proxy.ts';
+import type { Answer, Fault, RpcCall } from '../../dev/support/fault-proxy.ts';
+import { BLOCK_FAULTS } from '../../dev/support/faults.ts';
 import type { EndpointFault } from './plan-troubles.ts';
 
 const STALE_BLOCKS = 4;

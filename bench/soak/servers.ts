@@ -1,11 +1,11 @@
 import { appendFileSync, chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../src/devnet/ports.ts';
-import { type Postgres, startPostgres } from '../../src/devnet/postgres.ts';
-import { type Child, startChild } from '../../src/devnet/processes.ts';
-import { startTemporal } from '../../src/devnet/temporal.ts';
-import { startTemporalServer } from '../../src/devnet/temporal-server.ts';
+import { startTemporalServer } from '../../dev/temporal-server.ts';
+import { type Child, startChild } from '../../src/base/processes.ts';
+import { freePort } from '../../src/embedded/ports.ts';
+import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
+import { startTemporal } from '../../src/embedded/temporal.ts';
 import type { Victim } from './plan-troubles.ts';
 
 const ENTRY = join(import.meta.dirname, '../../src/bin.mjs');

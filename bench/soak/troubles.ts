@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processTree, signalProcess } from '../../src/devnet/process-table.ts';
-import type { Fault } from '../../test/support/fault-proxy.ts';
-import { inTurn, note, type Play } from './actions.ts';
+import type { Fault } from '../../dev/support/fault-proxy.ts';
+import { processTree, signalProcess } from '../../src/base/process-table.ts';
 import { lie } from './lies.ts';
 import type { FreezeAction, KillAction, LieAction, RpcAction, Trouble } from './plan-troubles.ts';
+import { inTurn, note, type Play } from './play.ts';
 import { rpcFault } from './rpc-faults.ts';
 
 /** Carries out what goes wrong, and sets it right again. Throws what the parts throw when they do not come back. */

@@ -3,6 +3,7 @@
 import { type BloomProbe, bloomMayHold, bloomOf, bloomProbe, EMPTY_BLOOM } from './bloom.ts';
 import { Collector, type Sum } from './collector.ts';
 import { EndpointFailure } from './errors.ts';
+import { lower, readHash, readQuantity } from './hex.ts';
 import type { AddressLookup, BlockRef, NamedTransaction, ScannedBlock } from './port.ts';
 import { isRecord } from './rpc-call.ts';
 import type { InternalTransfer } from './trace.ts';
@@ -48,23 +49,6 @@ export function readBlockRef(block: unknown, expected?: number): BlockRef {
   if (expected !== undefined && number !== expected) throw new EndpointFailure(`block ${number} in answer to ${expected}`);
   const fraction = mixHash !== undefined && /^0x0{61}/.test(mixHash) ? Number.parseInt(mixHash.slice(-3), 16) : 0;
   return { number, hash, parentHash, timestampMs: seconds * 1000 + (fraction < 1000 ? fraction : 0) };
-}
-
-/** A JSON-RPC quantity that is a height or a time, never money; undefined where it is none. */
-export function readQuantity(value: unknown): number | undefined {
-  return typeof value === 'string' && /^0x[0-9a-f]{1,13}$/i.test(value) ? Number.parseInt(value, 16) : undefined;
-}
-
-/** A 32-byte hash in the one form in which hashes are kept and compared, lower-case 0x; undefined where it is none. */
-export function readHash(value: unknown): string | undefined {
-  if (typeof value !== 'string' || value.length !== 66) return undefined;
-  const hash = lower(value);
-  return hash.startsWith('0x') ? hash : undefined;
-}
-
-/** As a node may write it in capitals: two spellings of a hash would be two transactions. Costs next to nothing where it does not. */
-function lower(hex: string): string {
-  return hex.toLowerCase();
 }
 
 /** The transactions of a block asked for with full transactions; throws EndpointFailure when they can not be all of them, each once. */

@@ -1,9 +1,10 @@
 // BNB Chain (and any EVM node that speaks the same JSON-RPC) as a ChainReader.
 import { assetOf } from '../domain/assets.ts';
 import { balancesOn, createMulticallCache } from './bsc-balances.ts';
-import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef, readHash, readQuantity } from './bsc-block.ts';
+import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef } from './bsc-block.ts';
 import { ethCallOn } from './contract-call.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
+import { readHash, readQuantity } from './hex.ts';
 import { createMissedTraces } from './missed-traces.ts';
 import type { BlockRef, ChainReader, HeightView, NamedBlock, ScannedBlock, TracedTransaction, Transfer } from './port.ts';
 import { createReceiptReader, type ReceiptReader } from './receipts.ts';

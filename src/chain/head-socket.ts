@@ -1,8 +1,8 @@
 // One WebSocket on which an endpoint announces new blocks. What it says tells when to ask, and is never taken for a fact.
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, WebSocket } from 'undici';
-import { readQuantity } from './bsc-block.ts';
 import { EndpointFailure } from './errors.ts';
+import { readQuantity } from './hex.ts';
 import { type Endpoint, isRecord, redact } from './rpc-call.ts';
 
 export type HeadSocketLimits = {

@@ -1,6 +1,7 @@
 // Money that contracts pass on inside a transaction. It leaves no log, so only a node's call trace shows it.
-import { readHash } from './bsc-block.ts';
+
 import { EndpointFailure } from './errors.ts';
+import { readHash } from './hex.ts';
 import type { AddressLookup } from './port.ts';
 import { isRecord } from './rpc-call.ts';
 

@@ -1,6 +1,7 @@
 // Which endpoint shows internal transfers, found out by asking it, and the traces themselves.
-import { readHash } from './bsc-block.ts';
+
 import { EndpointFailure, RpcRejected } from './errors.ts';
+import { readHash } from './hex.ts';
 import { pause, within } from './pause.ts';
 import type { AddressLookup } from './port.ts';
 import type { RpcPool, RpcSession } from './rpc.ts';

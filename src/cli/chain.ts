@@ -2,7 +2,7 @@ import type { ChainReader } from '../chain/port.ts';
 import { activityDepsOf } from '../compose.ts';
 import type { Network } from '../domain/assets.ts';
 import { OperatorError } from '../errors.ts';
-import type { FollowedChain } from '../services/chain/follow.ts';
+import type { FollowedChain } from '../services/chain/followed.ts';
 import type { CommandGateway } from './ground.ts';
 import { progress } from './run.ts';
 

@@ -1,3 +1,4 @@
+import { readRun } from '../base/data-dir.ts';
 import type { Config } from '../config.ts';
 import {
   Deposit,
@@ -9,7 +10,6 @@ import {
   WebhookDelivery,
 } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
-import { readRun } from '../devnet/data-dir.ts';
 import { assetOf } from '../domain/assets.ts';
 import { isoSeconds } from '../domain/events.ts';
 import { isUuid } from '../domain/ids.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { Run } from '../base/data-dir.ts';
 import { composeGateway } from '../compose.ts';
 import type { Config } from '../config.ts';
-import type { Run } from '../devnet/data-dir.ts';
 import type { Logger } from '../log.ts';
 import { type Alarm, type AlarmKind, readAlarms } from '../services/alarms.ts';
 import { listLoopRuns } from '../services/loop-runs.ts';

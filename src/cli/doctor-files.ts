@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Run } from '../base/data-dir.ts';
 import type { Config } from '../config.ts';
 import { WebhookEndpoint } from '../db/entities/index.ts';
 import { openOrm } from '../db/orm.ts';
-import type { Run } from '../devnet/data-dir.ts';
 import { OperatorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { createSecretBox, type SecretBox } from '../secret-box.ts';

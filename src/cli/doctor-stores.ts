@@ -1,7 +1,7 @@
 import { MIGRATIONS } from '../../migrations/index.ts';
+import type { Run } from '../base/data-dir.ts';
 import type { Config } from '../config.ts';
 import { type Em, openOrm } from '../db/orm.ts';
-import type { Run } from '../devnet/data-dir.ts';
 import type { Logger } from '../log.ts';
 import { linkTemporal, type TemporalLink } from '../temporal/client.ts';
 import { missingSearchAttributes } from '../temporal/search-attributes.ts';

@@ -1,5 +1,5 @@
+import { readRun } from '../base/data-dir.ts';
 import { type Config, ConfigError, loadConfig } from '../config.ts';
-import { readRun } from '../devnet/data-dir.ts';
 import { createLogger } from '../log.ts';
 import { checkAlarms } from './doctor-alarms.ts';
 import { checkChains } from './doctor-chains.ts';

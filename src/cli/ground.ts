@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type DataDir, openDataDir, readRun } from '../base/data-dir.ts';
 import { composeGateway, type Gateway } from '../compose.ts';
 import { type Config, type ConfigRole, loadConfig } from '../config.ts';
-import { type DataDir, openDataDir, readRun } from '../devnet/data-dir.ts';
 import { OperatorError } from '../errors.ts';
 import { locateDatabase, locateSecretsKey, locateTemporal } from '../ground.ts';
 import { createLogger, hideInText, type Logger } from '../log.ts';

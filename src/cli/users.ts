@@ -82,7 +82,7 @@ async function passwordPage({ http, production, dataDir }: Config): Promise<stri
   if (http.publicUrl !== undefined) return `${http.publicUrl}/set-password`;
   if (production)
     throw new OperatorError('PUBLIC_URL is not set, and a link begins with it', 'Set it as the API has it, or give a password on stdin');
-  const { readRun } = await import('../devnet/data-dir.ts');
+  const { readRun } = await import('../base/data-dir.ts');
   const api = readRun(dataDir)?.api;
   return `${api ? new URL(api).origin : `http://localhost:${http.port}`}/set-password`;
 }

@@ -1,7 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Socket } from 'node:net';
 import { limitStatements, type QueryClient, type StatementLimit, timeIsUp } from './limited-statements.ts';
-import type { Orm } from './orm.ts';
 import { currentLimit, type TimeLimit } from './time-limit.ts';
 
 /** Without it a query on a connection whose other end vanished (a fail-over, a firewall that forgot it) would wait for ever. */
@@ -9,15 +8,6 @@ export function socketThatEndsWhenSilent(limitMs: number): Socket {
   const socket = new Socket();
   socket.setTimeout(limitMs, () => socket.destroy(new Error(`PostgreSQL was silent for ${limitMs / 1_000} s`)));
   return socket;
-}
-
-/** Connections of one pool at this moment. */
-export type PoolUse = { readonly inUse: number; readonly idle: number; readonly waiting: number; readonly size: number };
-
-/** How a pool is used: counted in this process, without a word to the server. */
-export async function poolUse(orm: Orm): Promise<PoolUse> {
-  const { totalCount, idleCount, waitingCount, options } = await orm.em.getConnection().getNativeClient();
-  return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount, size: options.max };
 }
 
 type Client = QueryClient & {

@@ -47,3 +47,6 @@ export type PaymentLinkActorInput = { readonly linkId: string };
 
 export type NotifyActorInput = { readonly deliveries: readonly string[] };
 export type WatchChainInput = { readonly network: string };
+
+/** A start or signal that a committed transaction asked for. */
+export type OutboxRow = { readonly id: string; readonly workflowId: string; readonly message: ActorMessage };

@@ -1,3 +1,4 @@
+import type { Network } from './assets.ts';
 /** The parts of following a chain that can stand still each by itself. */
 export const CHAIN_PARTS = ['first read', 'second read', 'roll-back', 'reconciliation'] as const;
 export type ChainPart = (typeof CHAIN_PARTS)[number];
@@ -12,3 +13,16 @@ export type ChainStop = {
 };
 
 export type ChainStops = Partial<Readonly<Record<ChainPart, ChainStop>>>;
+
+/**
+ * A part of the following of a chain that does not go on. `number` is the height it stands at, `sinceMs` for how long in milliseconds,
+ * `reason` what stops it, where that is known: a watcher that hangs or does not run leaves none. `action` is what an operator does next.
+ */
+export type Standstill = {
+  readonly network: Network;
+  readonly part: ChainPart | 'finality';
+  readonly number: number;
+  readonly sinceMs: number;
+  readonly reason: string | null;
+  readonly action: string;
+};

@@ -1,5 +1,6 @@
+import type { Standstill } from '../domain/chain-stop.ts';
 import { countDifferences } from './chain/round.ts';
-import { type Standstill, standstills } from './chain/standstill.ts';
+import { standstills } from './chain/standstill.ts';
 import { neverRead } from './chain/unseen.ts';
 import { readOverdueDeliveries } from './deliveries/overdue.ts';
 import { countStuck } from './deposits/stuck.ts';

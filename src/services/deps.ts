@@ -1,9 +1,8 @@
 import type { PriceSource } from '../chain/port.ts';
 import type { Orm } from '../db/orm.ts';
 import type { Actor } from '../domain/actor.ts';
-import type { ActorMessage } from '../domain/actor-message.ts';
+import type { ActorMessage, OutboxRow } from '../domain/actor-message.ts';
 import type { Mode, Network } from '../domain/assets.ts';
-import type { OuterTransaction } from './outer-transaction.ts';
 
 /** What the services need of a logger; pino's fits. */
 export type Log = {
@@ -102,4 +101,12 @@ export type Deps = {
   readonly actor?: Actor | undefined;
   /** There while the use case runs inside a transaction that is not its own; `orm` then reaches nothing but that one. */
   readonly outer?: OuterTransaction | undefined;
+};
+
+/** What a use case finds in its deps when the transaction that it runs in is not its own. */
+export type OuterTransaction = {
+  /** Takes starts that a use case enqueued; they are performed once the outer transaction is committed, or never. */
+  afterCommit(rows: readonly OutboxRow[]): void;
+  /** The result of work that must not be done while the transaction is open. */
+  beforehand<T>(work: () => Promise<T>): Promise<T>;
 };

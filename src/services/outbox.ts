@@ -1,11 +1,8 @@
 import { OutboxMessage } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
-import type { ActorMessage } from '../domain/actor-message.ts';
+import type { ActorMessage, OutboxRow } from '../domain/actor-message.ts';
 import { fitted } from '../domain/text.ts';
 import { ActorRefused, type Deps } from './deps.ts';
-
-/** A start or signal that a committed transaction asked for. */
-export type OutboxRow = { readonly id: string; readonly workflowId: string; readonly message: ActorMessage };
 
 /** Rows younger than this belong to the process that wrote them. */
 const GRACE_MS = 5_000;

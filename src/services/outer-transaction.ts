@@ -1,15 +1,8 @@
 import type { Em, Orm } from '../db/orm.ts';
 import { beyondLimit } from '../db/time-limit.ts';
-import type { Deps } from './deps.ts';
-import { type OutboxRow, performOutboxRows } from './outbox.ts';
-
-/** What a use case finds in its deps when the transaction that it runs in is not its own. */
-export type OuterTransaction = {
-  /** Takes starts that a use case enqueued; they are performed once the outer transaction is committed, or never. */
-  afterCommit(rows: readonly OutboxRow[]): void;
-  /** The result of work that must not be done while the transaction is open. */
-  beforehand<T>(work: () => Promise<T>): Promise<T>;
-};
+import type { OutboxRow } from '../domain/actor-message.ts';
+import type { Deps, OuterTransaction } from './deps.ts';
+import { performOutboxRows } from './outbox.ts';
 
 /** An open transaction around use cases. */
 export type Around = {

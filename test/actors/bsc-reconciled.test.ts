@@ -1,16 +1,16 @@
 import { expect } from 'chai';
+import type { Contract } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
+import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
+import { tempDir } from '../../dev/support/parts.ts';
 import { examine } from '../../src/cli/doctor.ts';
 import { activityDepsOf } from '../../src/compose.ts';
 import { readiness } from '../../src/health.ts';
 import { reconcileStep } from '../../src/services/chain/round.ts';
 import { NO_TRACES, without } from '../chain/following.ts';
 import { answer, gateway } from '../cli/support.ts';
-import type { Contract } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
-import { eventually } from '../support/eventually.ts';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
-import { tempDir } from '../support/parts.ts';
 
 const COIN = 10n ** 18n;
 const { signal } = new AbortController();

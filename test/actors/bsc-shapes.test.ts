@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { Wallet } from 'ethers';
+import { type Contract, TEST_CHAIN_ID, USDT_UNIT } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { TRANSFER_TOPIC } from '../../src/chain/bsc-block.ts';
-import { type Contract, TEST_CHAIN_ID, USDT_UNIT } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
-import { eventually } from '../support/eventually.ts';
-import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 
 type Customer = { readonly id: string; readonly address: string };
 type Expected = { readonly hash: string; readonly to: Customer; readonly currency: 'USDT' | 'BNB'; readonly units: bigint };

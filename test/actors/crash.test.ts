@@ -1,10 +1,10 @@
 import { MikroORM } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
+import { ownProductionTemporal } from '../../dev/support/parts.ts';
 import { type GatewayChild, startGatewayChild } from '../support/gateway-child.ts';
-import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
-import { ownProductionTemporal } from '../support/parts.ts';
 
 /** The production server of Temporal may have to be built first, once for a user. */
 const BUILD_LIMIT_MS = 20 * 60_000;

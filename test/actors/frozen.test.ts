@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
-import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
 import { type GatewayChild, startGatewayChild } from '../support/gateway-child.ts';
-import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 
 const TAKEN_OVER_WITHIN_MS = 30_000;
 const LOCK = 4_711;

@@ -1,12 +1,12 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import { freshDatabase } from '../../dev/support/parts.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Answer, call, testDeps } from '../support/gateway.ts';
 import { type GatewayChild, startGatewayChild } from '../support/gateway-child.ts';
 import { kind } from '../support/once.ts';
-import { freshDatabase } from '../support/parts.ts';
 
 const KILLS = 30;
 const CUTS = 30;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
-import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 
 describe('a live deposit', function () {
   this.timeout(60_000);

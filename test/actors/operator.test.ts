@@ -1,14 +1,14 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { expect } from 'chai';
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type Json, type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { recordDecision } from '../../src/services/deposits/decisions.ts';
 import { releaseDeposit } from '../../src/services/deposits/operator.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
 import { updateMerchant } from '../../src/services/merchants.ts';
 import { repairActors } from '../../src/services/repair.ts';
-import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
-import { type Json, type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 
 /** What operators do with deposits that do not go their usual way, and what they read about them, on real servers. */
 describe('an operator', function () {

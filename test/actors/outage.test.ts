@@ -1,4 +1,9 @@
 import { expect } from 'chai';
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
+import { ownPostgres } from '../../dev/support/parts.ts';
+import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
 import { createApp } from '../../src/api/app.ts';
 import { createServer } from '../../src/api/server.ts';
 import { readiness } from '../../src/health.ts';
@@ -6,13 +11,8 @@ import { healthRoutes } from '../../src/ops.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { missingSearchAttributes } from '../../src/temporal/search-attributes.ts';
-import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Gate, startGate } from '../support/gate.ts';
 import { call } from '../support/gateway.ts';
-import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
-import { ownPostgres } from '../support/parts.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type ExpectedDeposit, expectWhole, isQuiet } from '../support/whole.ts';
 
 const OUTAGE_MS = 20_000;

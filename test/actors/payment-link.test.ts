@@ -1,6 +1,11 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'chai';
-import { startTemporal, type Temporal } from '../../src/devnet/temporal.ts';
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
+import { tempDir } from '../../dev/support/parts.ts';
+import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
+import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
 import { cancelPaymentLink } from '../../src/services/payments/cancel.ts';
@@ -9,12 +14,7 @@ import type { PaymentLinkView } from '../../src/services/payments/present.ts';
 import { getPaymentLink } from '../../src/services/payments/reads.ts';
 import { repairActors } from '../../src/services/repair.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
-import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
 import { startGatewayChild } from '../support/gateway-child.ts';
-import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
-import { tempDir } from '../support/parts.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 
 /** Payment links on a real chain, a real Temporal server and real receivers. */
 describe('the actor of a payment link', function () {

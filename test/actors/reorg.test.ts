@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
-import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 
 /** Blocks that are replaced before they are final. Ten confirmations keep finality (two blocks) below the depth of the test's reorgs. */
 describe('a chain that replaces blocks', function () {

@@ -1,12 +1,12 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'chai';
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { Deposit } from '../../src/db/entities/index.ts';
 import { workflowIdOf } from '../../src/services/deposits/actor-message.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
 import { repairActors, repairDeposits } from '../../src/services/repair.ts';
-import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
-import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 
 const LATER_MS = 6 * 60_000;
 

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { startTemporal, type Temporal } from '../../src/devnet/temporal.ts';
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
+import { tempDir } from '../../dev/support/parts.ts';
+import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
+import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { repairActors } from '../../src/services/repair.ts';
 import { resendDelivery } from '../../src/services/resend.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
-import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
-import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
-import { tempDir } from '../support/parts.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type ExpectedDeposit, expectWhole, isQuiet } from '../support/whole.ts';
 
 const WATCHER_WITHIN_MS = 45_000;

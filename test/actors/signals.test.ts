@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
+import { startReceiver } from '../../dev/support/receiver.ts';
 import { createPaymentLink } from '../../src/services/payments/create.ts';
-import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
-import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
-import { startReceiver } from '../support/receiver.ts';
 import { webUi } from '../support/web-ui.ts';
 
 /** More than the server lets a history grow to before it says that it is long: 4,096 events. */

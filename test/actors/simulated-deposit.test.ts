@@ -1,12 +1,12 @@
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveGateway, randomHash, startLiveGateway } from '../../dev/support/live-gateway.ts';
+import { freshDatabase, ownTemporal } from '../../dev/support/parts.ts';
+import { startReceiver } from '../../dev/support/receiver.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import { createEndpoint, deleteEndpoint } from '../../src/services/endpoints.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
-import { eventually } from '../support/eventually.ts';
-import { type LiveGateway, randomHash, startLiveGateway } from '../support/live-gateway.ts';
-import { freshDatabase, ownTemporal } from '../support/parts.ts';
-import { startReceiver } from '../support/receiver.ts';
 
 describe('a simulated deposit', function () {
   this.timeout(60_000);

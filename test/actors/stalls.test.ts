@@ -1,13 +1,13 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { expect } from 'chai';
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
+import { type Json, type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { readiness } from '../../src/health.ts';
 import { decideToFail } from '../../src/services/deposits/operator.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
-import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { type Json, type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 
 const REQUESTS_PER_SECOND = 100;
 

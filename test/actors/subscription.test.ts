@@ -1,12 +1,12 @@
 import { expect } from 'chai';
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { createApp } from '../../src/api/app.ts';
 import { createServer } from '../../src/api/server.ts';
 import { createKey } from '../../src/services/keys.ts';
 import { setSubscription, updateMerchant } from '../../src/services/merchants.ts';
-import { USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
 import { call } from '../support/gateway.ts';
-import { type LiveMoney, startLiveMoney } from '../support/live-money.ts';
 
 const PARALLEL = 20;
 const FIT = 13;

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import { freshDatabase } from '../../dev/support/parts.ts';
+import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
 import type { Mode } from '../../src/domain/assets.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { performTestOutbox } from '../../src/services/outbox.ts';
-import { eventually } from '../support/eventually.ts';
-import { freshDatabase } from '../support/parts.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type Shops, startShops } from '../support/shop.ts';
 
 const BACKLOG = 200;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { freshDatabase } from '../support/parts.ts';
+import { freshDatabase } from '../../dev/support/parts.ts';
 import { type Shops, startShops } from '../support/shop.ts';
 
 const BACKLOG = 200;

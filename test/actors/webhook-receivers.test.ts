@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import { eventually } from '../../dev/support/eventually.ts';
+import { freshDatabase } from '../../dev/support/parts.ts';
+import { type Behaviour, type Canary, startCanary, startReceiver } from '../../dev/support/receiver.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/services/endpoints.ts';
-import { eventually } from '../support/eventually.ts';
-import { freshDatabase } from '../support/parts.ts';
-import { type Behaviour, type Canary, startCanary, startReceiver } from '../support/receiver.ts';
 import { type DeliveryRow, type Registered, type Shops, startShops, type TestMerchantShop } from '../support/shop.ts';
 
 const SOCKETS = 10;

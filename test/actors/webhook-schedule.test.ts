@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { freshDatabase, ownPostgres } from '../support/parts.ts';
-import type { ReceivedRequest, Script } from '../support/receiver.ts';
+import { freshDatabase, ownPostgres } from '../../dev/support/parts.ts';
+import type { ReceivedRequest, Script } from '../../dev/support/receiver.ts';
 import { type DeliveryRow, type Registered, type Shops, startShops } from '../support/shop.ts';
 
 const OUTAGE_MS = 150_000;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import { freshDatabase } from '../../dev/support/parts.ts';
+import { closedPort } from '../../dev/support/receiver.ts';
 import { deleteEndpoint } from '../../src/services/endpoints.ts';
-import { eventually } from '../support/eventually.ts';
 import { type GatewayChild, startGatewayChild } from '../support/gateway-child.ts';
-import { freshDatabase } from '../support/parts.ts';
-import { closedPort } from '../support/receiver.ts';
 import { type Registered, type Shops, startShops, type TestMerchantShop } from '../support/shop.ts';
 
 const SOCKETS = 10;

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { z } from 'zod';
+import { eventually } from '../../dev/support/eventually.ts';
 import { ApiError } from '../../src/api/errors.ts';
 import { created, route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { beforehand, transact } from '../../src/services/transact.ts';
-import { eventually } from '../support/eventually.ts';
 import { startTestApi, type TestApi } from '../support/gateway.ts';
 import { kind, post, rows } from '../support/once.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { freshDatabase } from '../../dev/support/parts.ts';
 import { startTestApi, type TestApi, type TestMerchant } from '../support/gateway.ts';
 import { kind, post, rows } from '../support/once.ts';
-import { freshDatabase } from '../support/parts.ts';
 
 /** One request of a plan. `wave`: requests of one wave are sent at once, a wave begins when the one before is answered. */
 type Step = { readonly wave: number; readonly key: number; readonly body: number; readonly process: number };

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { freshDatabase } from '../../dev/support/parts.ts';
 import { answerOnce, IdempotencyConflict, purgeAnswers } from '../../src/services/idempotency.ts';
 import { createKey, revokeKey } from '../../src/services/keys.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { count, kind, post, rows } from '../support/once.ts';
-import { freshDatabase } from '../support/parts.ts';
 import { newUser, signIn } from '../support/sign-in.ts';
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { expect } from 'chai';
-import { createRandom } from '../../bench/soak/random.ts';
+import { createRandom } from '../../dev/random.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
 import { startTestApi, type TestApi } from '../support/gateway.ts';
 import { type Memory, type Place, placesOf, type Request, type Swap, swapOf } from '../support/id-swaps.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
 import { KEY_SCOPES, type KeyScope, ROUTE_SCOPES } from '../../src/domain/key-scope.ts';
 import { allowNetwork } from '../../src/services/access/allowlist.ts';
 import { createKeyUse } from '../../src/services/access/key-use.ts';
 import { createKey, listKeys, rotateKey } from '../../src/services/keys.ts';
-import { eventually } from '../support/eventually.ts';
 import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 
 const KEYED = ROUTES.filter(({ auth, only }) => auth === 'merchant' && only !== 'session');

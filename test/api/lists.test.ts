@@ -1,13 +1,13 @@
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { isList } from '../../src/api/lists.ts';
 import { ok, route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
 import { listBody, listOf, listQuery } from '../../src/api/schemas/common.ts';
 import { customer } from '../../src/api/schemas/customer.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Answer, call, startTestApi, type TestApi, type TestMerchant } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 const RUSH = 150;
 const OTHERS = 40;

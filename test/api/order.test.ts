@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { allowNetwork } from '../../src/services/access/allowlist.ts';
 import { addSession } from '../../src/services/access/sessions.ts';
 import { createUser } from '../../src/services/access/users.ts';
 import { setSubscription } from '../../src/services/merchants.ts';
 import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 const BURST = 4;
 

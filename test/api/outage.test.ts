@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { z } from 'zod';
+import { ownPostgres } from '../../dev/support/parts.ts';
 import { createApp } from '../../src/api/app.ts';
 import { ok, route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
@@ -8,7 +9,6 @@ import { createServer } from '../../src/api/server.ts';
 import { addSession } from '../../src/services/access/sessions.ts';
 import { createUser } from '../../src/services/access/users.ts';
 import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
-import { ownPostgres } from '../support/parts.ts';
 
 const LIMIT_MS = 2_000;
 const TOKEN = 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ';

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { z } from 'zod';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { ok, route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { eventually } from '../support/eventually.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 const API = 'test';
 /** The steps in which a limit is told to the server, and a busy machine. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 import { turnsOfMerchants } from '../../src/pools.ts';
-import { eventually } from '../support/eventually.ts';
 import { call, startTestApi, type TestApi, type TestMerchant } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 const POOL_SIZE = 10;
 const REQUESTS = 40;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { lookAtChain } from '../../src/services/chain/follow.ts';
 import { rescan } from '../../src/services/chain/rescan.ts';
-import type { Fault } from '../support/fault-proxy.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 import { lying } from './lies.ts';
 

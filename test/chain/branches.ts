@@ -1,6 +1,6 @@
 // Nodes that stand on a branch of their own, made from a real chain: what it holds now is kept, and shown for ever after.
-import type { TestChain } from '../support/chain.ts';
-import type { Fault, RpcCall } from '../support/fault-proxy.ts';
+import type { TestChain } from '../../dev/support/chain.ts';
+import type { Fault, RpcCall } from '../../dev/support/fault-proxy.ts';
 import { NO_TRACES } from './following.ts';
 
 type Block = { readonly number: string; readonly hash: string; readonly transactions: readonly (string | { readonly hash: string })[] };

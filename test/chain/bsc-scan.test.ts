@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { AddressSet } from '../../src/chain/address-set.ts';
 import { bloomOf } from '../../src/chain/bloom.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
@@ -7,8 +9,6 @@ import { ChainMismatch, RpcUnavailable } from '../../src/chain/errors.ts';
 import { firstBlockSince } from '../../src/chain/first-block.ts';
 import type { ChainReader, ScannedBlock } from '../../src/chain/port.ts';
 import { createRpcPool } from '../../src/chain/rpc.ts';
-import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
 
 const { signal } = new AbortController();
 const alice = `0x${'a1'.repeat(20)}`;

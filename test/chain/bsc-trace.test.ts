@@ -1,12 +1,12 @@
 import { expect } from 'chai';
+import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
+import { type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { AddressSet } from '../../src/chain/address-set.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
 import type { ChainReader, ScannedBlock } from '../../src/chain/port.ts';
 import { createRpcPool } from '../../src/chain/rpc.ts';
 import { createTracer } from '../../src/chain/tracer.ts';
-import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
-import { type FaultProxy, type RpcCall, startFaultProxy } from '../support/fault-proxy.ts';
 
 const { signal } = new AbortController();
 const alice = `0x${'a1'.repeat(20)}`;

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { Contract } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
+import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { MULTICALL3 } from '../../src/chain/bsc-balances.ts';
 import { claimTransaction } from '../../src/services/chain/claim.ts';
 import { rescan } from '../../src/services/chain/rescan.ts';
 import { reconcileStep } from '../../src/services/chain/round.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import type { Contract } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
-import type { Fault } from '../support/fault-proxy.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 
 const { signal } = new AbortController();

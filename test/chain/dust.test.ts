@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { type Contract, USDT_UNIT } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { claimTransaction } from '../../src/services/chain/claim.ts';
-import { type Contract, USDT_UNIT } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
 import { type Following, startFollowing } from './following.ts';
 import { lying } from './lies.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { lookAtChain } from '../../src/services/chain/follow.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
-import { eventually } from '../support/eventually.ts';
-import type { Fault } from '../support/fault-proxy.ts';
 import { balancer, frozenNode, noBodies } from './branches.ts';
 import { type Following, type Row, startFollowing } from './following.ts';
 

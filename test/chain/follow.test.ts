@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import { type Contract, USDT_UNIT } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
+import type { RpcCall } from '../../dev/support/fault-proxy.ts';
 import { createProgress } from '../../src/services/chain/progress.ts';
-import { type Contract, USDT_UNIT } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
-import type { RpcCall } from '../support/fault-proxy.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 
 type Receipt = { logs: unknown[]; logsBloom?: string };

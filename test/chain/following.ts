@@ -1,5 +1,7 @@
 // A followed chain without Temporal: a real node, a proxy that can misbehave, a real database, and looks that a test takes one by one.
 import { HDNodeWallet } from 'ethers';
+import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
+import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { AddressSet } from '../../src/chain/address-set.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
 import { firstBlockSince } from '../../src/chain/first-block.ts';
@@ -7,12 +9,11 @@ import type { ChainReader } from '../../src/chain/port.ts';
 import { createRpcPool } from '../../src/chain/rpc.ts';
 import type { Mode } from '../../src/domain/assets.ts';
 import { openCursor } from '../../src/services/chain/cursor.ts';
-import { type FollowedChain, type Look, lookAtChain } from '../../src/services/chain/follow.ts';
+import { type Look, lookAtChain } from '../../src/services/chain/follow.ts';
+import type { FollowedChain } from '../../src/services/chain/followed.ts';
 import { type RoundStep, reconcileStep } from '../../src/services/chain/round.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../support/chain.ts';
-import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../support/fault-proxy.ts';
 import { startTestApi, type TestApi } from '../support/gateway.ts';
 
 export type Row = Record<string, unknown>;

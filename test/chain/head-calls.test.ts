@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { followHead } from '../../activities/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
 import { firstBlockSince } from '../../src/chain/first-block.ts';
 import { createHeadHints } from '../../src/chain/head-hints.ts';
-import type { FollowedChain } from '../../src/services/chain/follow.ts';
-import { eventually } from '../support/eventually.ts';
+import type { FollowedChain } from '../../src/services/chain/followed.ts';
 import { startHeadServer } from '../support/head-server.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 

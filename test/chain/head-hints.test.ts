@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { startAnvil } from '../../dev/anvil.ts';
+import { eventually } from '../../dev/support/eventually.ts';
 import { createHeadHints, type HeadHintsOptions, probeHeadHints } from '../../src/chain/head-hints.ts';
-import { startAnvil } from '../../src/devnet/anvil.ts';
-import { eventually } from '../support/eventually.ts';
 import { frame, type HeadServer, type Peer, startHeadServer } from '../support/head-server.ts';
 
 const TEXT = 0x81;

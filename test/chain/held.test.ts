@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { DecisionRefused } from '../../src/services/deposits/decisions.ts';
 import { decideToFail, releaseDeposit } from '../../src/services/deposits/operator.ts';
-import { testContracts } from '../support/chain-contracts.ts';
 import { type Following, type Row, startFollowing } from './following.ts';
 
 type Balances = Record<string, bigint>;

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
+import { startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
+import { type Fault, type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { AddressSet } from '../../src/chain/address-set.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
 import type { ChainReader, ScannedBlock } from '../../src/chain/port.ts';
 import { createRpcPool } from '../../src/chain/rpc.ts';
-import { startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { NO_TRACES, without } from './following.ts';
 
 const { signal } = new AbortController();

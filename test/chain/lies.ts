@@ -1,5 +1,5 @@
 // An endpoint that shows one address something else than the chain holds, in ways that no count and no bloom gives away.
-import type { Fault } from '../support/fault-proxy.ts';
+import type { Fault } from '../../dev/support/fault-proxy.ts';
 import type { Row } from './following.ts';
 
 export type Log = { readonly topics: readonly string[]; readonly data: string; readonly logIndex?: string };

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
+import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type Fault, type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import type { Price, PriceSource } from '../../src/chain/port.ts';
 import { createPriceSource, MAINNET_FEEDS, type PriceDeps } from '../../src/chain/prices.ts';
 import { createRpcPool } from '../../src/chain/rpc.ts';
-import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
-import { eventually } from '../support/eventually.ts';
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 
 const { signal } = new AbortController();
 const START = Date.UTC(2026, 10, 20);

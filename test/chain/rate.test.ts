@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
+import { type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { AddressSet } from '../../src/chain/address-set.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
 import { createRate } from '../../src/chain/rate.ts';
 import { createRpcPool } from '../../src/chain/rpc.ts';
-import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../support/chain.ts';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 
 /** Sends as fast as the bucket lets it for some seconds of a made-up clock; `limit` is what the endpoint accepts in each second. */
 function simulate(seconds: number, options: { perSecond: number; burst: number; limit: number }): { accepted: number; refused: number } {

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
+import { startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type Fault, type FaultProxy, firstOf, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
+import { changed } from '../../dev/support/faults.ts';
 import { AddressSet } from '../../src/chain/address-set.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
 import { RpcUnavailable } from '../../src/chain/errors.ts';
 import type { ChainReader } from '../../src/chain/port.ts';
 import { createRpcPool } from '../../src/chain/rpc.ts';
 import type { RpcPoolOptions } from '../../src/chain/rpc-types.ts';
-import { startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
-import { type Fault, type FaultProxy, firstOf, type RpcCall, startFaultProxy } from '../support/fault-proxy.ts';
-import { changed } from './faults.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 
 const { signal } = new AbortController();

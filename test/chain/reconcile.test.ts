@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import type { Contract } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { MULTICALL3 } from '../../src/chain/bsc-balances.ts';
 import { claimTransaction } from '../../src/services/chain/claim.ts';
 import { listDifferences, reconcileStep } from '../../src/services/chain/round.ts';
-import type { Contract } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 
 const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { RpcCall } from '../support/fault-proxy.ts';
-import { changed } from './faults.ts';
+import type { RpcCall } from '../../dev/support/fault-proxy.ts';
+import { changed } from '../../dev/support/faults.ts';
 import { type Following, type Row, startFollowing } from './following.ts';
 
 /** Finality 32 blocks below the head, so that reorgs of up to that depth are honest. */

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { rescan } from '../../src/services/chain/rescan.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
-import { eventually } from '../support/eventually.ts';
-import type { Fault } from '../support/fault-proxy.ts';
 import { type Following, startFollowing } from './following.ts';
 import { type Lie, lying } from './lies.ts';
 

@@ -1,14 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
+import { always, BLOCK_FAULTS, changed } from '../../dev/support/faults.ts';
 import { AddressSet } from '../../src/chain/address-set.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
 import { ChainMismatch, RpcUnavailable } from '../../src/chain/errors.ts';
 import type { ChainReader, ScannedBlock } from '../../src/chain/port.ts';
 import { createRpcPool, type RpcPool, type RpcPoolOptions } from '../../src/chain/rpc.ts';
-import { startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { always, BLOCK_FAULTS, changed } from './faults.ts';
 
 const { signal } = new AbortController();
 const alice = `0x${'a1'.repeat(20)}`;

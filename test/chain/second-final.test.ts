@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { lookAtChain } from '../../src/services/chain/follow.ts';
 import { loadWatched } from '../../src/services/chain/watched.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
-import { testContracts } from '../support/chain-contracts.ts';
-import { eventually } from '../support/eventually.ts';
-import type { Fault } from '../support/fault-proxy.ts';
 import { frozenNode } from './branches.ts';
 import { type Following, NO_TRACES, type Row, startFollowing, without } from './following.ts';
 import { finality } from './lies.ts';

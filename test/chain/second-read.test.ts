@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { type Contract, USDT_UNIT } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
+import { eventually } from '../../dev/support/eventually.ts';
 import { rescan } from '../../src/services/chain/rescan.ts';
 import { decideToFail } from '../../src/services/deposits/operator.ts';
-import { type Contract, USDT_UNIT } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Following, startFollowing } from './following.ts';
 import { type Lie, lying, onceMore } from './lies.ts';
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { type Contract, USDT_UNIT } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
-import { type Contract, USDT_UNIT } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
-import { eventually } from '../support/eventually.ts';
-import type { Fault } from '../support/fault-proxy.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 import { lying } from './lies.ts';
 

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
+import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
+import { type Fault, type FaultProxy, firstOf, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { AddressSet } from '../../src/chain/address-set.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
 import { RpcUnavailable } from '../../src/chain/errors.ts';
 import type { ChainReader } from '../../src/chain/port.ts';
 import { createRpcPool } from '../../src/chain/rpc.ts';
-import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
-import { type Fault, type FaultProxy, firstOf, startFaultProxy } from '../support/fault-proxy.ts';
 import { NO_TRACES, without } from './following.ts';
 
 const { signal } = new AbortController();

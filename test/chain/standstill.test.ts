@@ -1,16 +1,17 @@
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
 import { createApp } from '../../src/api/app.ts';
 import { createServer } from '../../src/api/server.ts';
 import type { Gateway } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
+import type { Standstill } from '../../src/domain/chain-stop.ts';
 import { readiness } from '../../src/health.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { healthRoutes } from '../../src/ops.ts';
 import { lookAtChain } from '../../src/services/chain/follow.ts';
-import { type Standstill, standstills } from '../../src/services/chain/standstill.ts';
+import { standstills } from '../../src/services/chain/standstill.ts';
 import { reconcileNoting } from '../../src/services/chain/stops.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
-import { eventually } from '../support/eventually.ts';
 import { call } from '../support/gateway.ts';
 import { type Following, startFollowing } from './following.ts';
 

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
+import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
+import { testContracts } from '../../dev/support/chain-contracts.ts';
+import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { AddressSet } from '../../src/chain/address-set.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
 import type { ChainReader } from '../../src/chain/port.ts';
 import { createRpcPool, type RpcPool, type RpcPoolOptions } from '../../src/chain/rpc.ts';
 import { createTracer } from '../../src/chain/tracer.ts';
-import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../support/chain.ts';
-import { testContracts } from '../support/chain-contracts.ts';
-import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../support/fault-proxy.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 
 const { signal } = new AbortController();

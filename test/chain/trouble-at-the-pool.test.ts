@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
+import { type Answer, type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { RpcUnavailable } from '../../src/chain/errors.ts';
 import { createRpcPool, type RpcPool } from '../../src/chain/rpc.ts';
 import type { RpcPoolOptions } from '../../src/chain/rpc-types.ts';
-import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../support/chain.ts';
-import { type Answer, type FaultProxy, type RpcCall, startFaultProxy } from '../support/fault-proxy.ts';
 
 const { signal } = new AbortController();
 const PER_SECOND = 200;

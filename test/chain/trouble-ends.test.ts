@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.ts';
-import type { Answer, RpcCall } from '../support/fault-proxy.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import type { Answer, RpcCall } from '../../dev/support/fault-proxy.ts';
 import { type Following, startFollowing } from './following.ts';
 
 const BLOCK_MS = 450;

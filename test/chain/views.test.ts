@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
+import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
 import { RpcUnavailable } from '../../src/chain/errors.ts';
 import type { ChainReader } from '../../src/chain/port.ts';
 import { createRpcPool } from '../../src/chain/rpc.ts';
-import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../support/chain.ts';
-import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../support/fault-proxy.ts';
 
 const { signal } = new AbortController();
 const hex = (number: number): string => `0x${number.toString(16)}`;

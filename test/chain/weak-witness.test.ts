@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { TEST_CHAIN_ID } from '../../dev/support/chain.ts';
+import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { createBscReader } from '../../src/chain/bsc.ts';
 import { createRpcPool } from '../../src/chain/rpc.ts';
 import { lookAtChain } from '../../src/services/chain/follow.ts';
 import { standstills } from '../../src/services/chain/standstill.ts';
-import { TEST_CHAIN_ID } from '../support/chain.ts';
-import type { Fault } from '../support/fault-proxy.ts';
 import { type Following, startFollowing } from './following.ts';
 import { finality } from './lies.ts';
 

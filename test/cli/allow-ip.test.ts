@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase, tempDir } from '../support/parts.ts';
+import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
 import { answer, type Env, gateway, sideBySide } from './support.ts';
 
 type Made = { merchant_id: string };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
 import { openOrm } from '../../src/db/orm.ts';
 import { monthAfter, monthOf } from '../../src/domain/months.ts';
-import { type FreshDatabase, freshDatabase, tempDir } from '../support/parts.ts';
 import { answer, type Env, gateway, oneObject } from './support.ts';
 
 const WHY = ['--by', 'Ann', '--reason', 'yearly archive'];

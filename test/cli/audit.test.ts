@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { expect } from 'chai';
 import { Command } from 'commander';
+import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
 import { addAllowIpCommands } from '../../src/cli/allow-ip.ts';
 import { addArchiveCommands } from '../../src/cli/archive.ts';
 import { addDepositCommands } from '../../src/cli/deposits.ts';
@@ -9,7 +10,6 @@ import { addMerchantCommands } from '../../src/cli/merchants.ts';
 import { addRescanCommand } from '../../src/cli/rescan.ts';
 import { addUserCommands } from '../../src/cli/users.ts';
 import { addWebhookCommands } from '../../src/cli/webhooks.ts';
-import { type FreshDatabase, freshDatabase, tempDir } from '../support/parts.ts';
 import { answer, type Env, gateway } from './support.ts';
 
 type Action = {

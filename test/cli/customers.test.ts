@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
 import { createSecretBox } from '../../src/secret-box.ts';
 import { eraseCustomer } from '../../src/services/erasure.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase, tempDir } from '../support/parts.ts';
 import { newUser, signIn } from '../support/sign-in.ts';
 import { answer, type Env, gateway, sideBySide } from './support.ts';
 

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
+import { startTestChain, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type FreshDatabase, freshDatabase, tempDir, temporal } from '../../dev/support/parts.ts';
+import { readRun } from '../../src/base/data-dir.ts';
 import { deriveAddresses } from '../../src/chain/addresses.ts';
 import { composeGateway, type Gateway } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
-import { readRun } from '../../src/devnet/data-dir.ts';
 import { locateKeys } from '../../src/ground.ts';
 import { createLogger } from '../../src/log.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
-import { startTestChain, type TestChain, USDT_UNIT } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
-import { type FreshDatabase, freshDatabase, tempDir, temporal } from '../support/parts.ts';
 import { answer, type Env, gateway, oneObject, type Running, running } from './support.ts';
 
 type DepositRow = { id: string; status: string; address: string; amount: string; confirmations: number; failure_code: string | null };

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import { startTestChain, type TestChain } from '../../dev/support/chain.ts';
 import { checkChains } from '../../src/cli/doctor-chains.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/log.ts';
-import { startTestChain, type TestChain } from '../support/chain.ts';
 import { type HeadServer, startHeadServer } from '../support/head-server.ts';
 
 describe('what doctor says of the endpoints of a chain', function () {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import stringWidth from 'string-width';
+import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
 import { makeProgram } from '../../src/cli/program.ts';
 import { createSecretBox } from '../../src/secret-box.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
 import { createKey } from '../../src/services/keys.ts';
 import { startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase, tempDir } from '../support/parts.ts';
 import { pay } from '../support/payment-shop.ts';
 import { type Env, gateway, leavesOf, oneObject, type Ran, sideBySide } from './support.ts';
 

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { startTestChain } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { signTestEvent } from '../../src/sdk/webhook.ts';
-import { startTestChain } from '../support/chain.ts';
-import { eventually } from '../support/eventually.ts';
-import { type FreshDatabase, freshDatabase, tempDir } from '../support/parts.ts';
 import { answer, type Env, gateway, oneObject, running, sideBySide } from './support.ts';
 
 const ADDRESS = '0x55d398326f99059fF775485246999027B3197955';

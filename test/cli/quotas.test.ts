@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase, tempDir } from '../support/parts.ts';
+import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
 import { answer, type Env, gateway, sideBySide } from './support.ts';
 
 type Quotas = { readonly quotas: readonly { merchant_id: string; mode: string; quota: string; most: number }[] };

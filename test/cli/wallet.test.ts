@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { tempDir } from '../support/parts.ts';
+import { tempDir } from '../../dev/support/parts.ts';
 import { answer, type Env, gateway, oneObject } from './support.ts';
 
 type ByNetwork = { bsc: string; tron: string };

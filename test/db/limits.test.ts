@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
-import { eventually } from '../support/eventually.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 /** What the server is told with each connection, so that a program that vanishes holds nothing for long. */
 describe('the limits of a database connection', function () {

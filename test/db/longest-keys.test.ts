@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
 import { CURRENCIES, MODES, NETWORKS } from '../../src/domain/assets.ts';
 import { DEPOSIT_STATES, FAILURE_CODES } from '../../src/domain/deposit.ts';
@@ -16,7 +17,6 @@ import type { Deps } from '../../src/services/deps.ts';
 import { noteFailedRun, registerLoops } from '../../src/services/loop-runs.ts';
 import { insertOutbox, performOutbox } from '../../src/services/outbox.ts';
 import { testDeps } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 const UUID = 'f'.repeat(36);
 const HASH = `0x${'f'.repeat(64)}`;

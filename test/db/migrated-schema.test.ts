@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 /** Row triggers of the migrations. Entities cannot declare them, so the ORM's comparison wants to drop exactly these. */
 const triggers = (kind: string, ...tables: string[]) => Object.fromEntries(tables.map((table) => [`${table}_${kind}`, table]));

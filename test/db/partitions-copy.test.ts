@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 const PARTITIONS = 'Migration20261121000020_partitions';
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { ownPostgres } from '../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 import { migrate, requireCurrentSchema } from '../../src/migrate.ts';
 import { listActions } from '../../src/services/audit/list.ts';
@@ -8,7 +9,6 @@ import { checkBooks } from '../../src/services/books.ts';
 import { makeMonthsAhead } from '../../src/services/months/make.ts';
 import { gateway } from '../cli/support.ts';
 import { call, startTestApi, type TestApi, testDeps } from '../support/gateway.ts';
-import { ownPostgres } from '../support/parts.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../deploy/postgres/databases.sh');
 const PASSWORD = 'test';

@@ -1,8 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 import { DEPOSIT_STATES, type DepositState, FAILURE_CODES, type FailureCode, mayTransition } from '../../src/domain/deposit.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 const RELEASE_WAY: readonly DepositState[] = ['confirming', 'completed', 'settled'];
 

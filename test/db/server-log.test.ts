@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import { tempDir } from '../../dev/support/parts.ts';
 import { checkTexts } from '../../src/cli/doctor-texts.ts';
 import { type Em, type Orm, openOrm } from '../../src/db/orm.ts';
-import { startPostgres } from '../../src/devnet/postgres.ts';
+import { startPostgres } from '../../src/embedded/postgres.ts';
 import { migrate } from '../../src/migrate.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
-import { eventually } from '../support/eventually.ts';
 import { testDeps } from '../support/gateway.ts';
-import { tempDir } from '../support/parts.ts';
 
 const EMAIL = 'very.secret@customer.example';
 const NAME = 'Nadia Secretname';

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import { ownPostgres, tempDir } from '../../dev/support/parts.ts';
+import { createTestAuthority } from '../../dev/support/tls.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
 import { openOrm } from '../../src/db/orm.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Gate, startGate } from '../support/gate.ts';
-import { ownPostgres, tempDir } from '../support/parts.ts';
-import { createTestAuthority } from '../support/tls.ts';
 
 const SILENCE_MS = 1_500;
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { Deposit } from '../../src/db/entities/index.ts';
 import { ASSETS, type Asset } from '../../src/domain/assets.ts';
 import { LEDGER_ACCOUNTS, type LedgerAccount, type Posting } from '../../src/domain/ledger.ts';
@@ -12,7 +13,6 @@ import { nextPosting, postLedger } from '../../src/services/ledger.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
 import { testDeps } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 const POSTINGS = 1_000;
 const PARALLEL = 8;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
 import { addressKey, deriveAddresses } from '../../src/chain/addresses.ts';
 import type { ActorMessage } from '../../src/domain/actor-message.ts';
 import { createCustomer, getCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
-import { eventually } from '../support/eventually.ts';
 import { startTestApi, type TestApi } from '../support/gateway.ts';
 
 describe('making a customer', () => {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { startCanary } from '../../dev/support/receiver.ts';
 import { createEndpoint, type EndpointDeps, updateEndpoint } from '../../src/services/endpoints.ts';
 import { Refusal } from '../../src/services/refusal.ts';
 import type { Lookup } from '../../src/services/webhooks/lookup.ts';
 import { startTestApi, type TestApi, testSettings } from '../support/gateway.ts';
-import { startCanary } from '../support/receiver.ts';
 
 const HOSTILE: readonly string[] = JSON.parse(readFileSync(new URL('../vectors/hostile-urls.json', import.meta.url), 'utf8')).urls.flatMap(
   (group: { urls: string[] }) => group.urls,

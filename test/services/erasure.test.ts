@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
 import { Deposit } from '../../src/db/entities/index.ts';
 import { createSecretBox } from '../../src/secret-box.ts';
 import { applyTransition } from '../../src/services/deposits/transition.ts';
 import { eraseCustomer } from '../../src/services/erasure.ts';
 import { transact } from '../../src/services/transact.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
 
 const NAMES = {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { createEndpoint, updateEndpoint } from '../../src/services/endpoints.ts';
 import { type NewEvent, recordEvents } from '../../src/services/events.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { testDeps } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 const AT = new Date('2026-11-22T10:00:00.123Z');
 

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { eventually } from '../../dev/support/eventually.ts';
 import { createKey, createKeyFinder, generateKey, listKeys, modeOfKey, revokeKey, rotateKey } from '../../src/services/keys.ts';
 import { createMerchant, listMerchants, setSubscription, updateMerchant } from '../../src/services/merchants.ts';
 import { Refusal } from '../../src/services/refusal.ts';
-import { eventually } from '../support/eventually.ts';
 import { startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

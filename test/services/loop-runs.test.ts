@@ -1,11 +1,11 @@
 import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { startLoops } from '../../src/loops.ts';
 import { purgeSlots } from '../../src/services/deliveries/purge-slots.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { isOverdue, listLoopRuns, noteFailedRun, noteGoodRun, registerLoops, takeTurn } from '../../src/services/loop-runs.ts';
-import { eventually } from '../support/eventually.ts';
 import { testDeps } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 const LOOP = { name: 'slow', everyMs: 600_000 };
 

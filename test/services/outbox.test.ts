@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase, temporal } from '../../dev/support/parts.ts';
 import type { ActorMessage } from '../../src/domain/actor-message.ts';
 import { readAlarms } from '../../src/services/alarms.ts';
 import type { Deps } from '../../src/services/deps.ts';
@@ -6,7 +7,6 @@ import { insertOutbox, performOutbox, performTestOutbox, readOutbox } from '../.
 import { linkTemporal, type TemporalLink } from '../../src/temporal/client.ts';
 import { createStartTurns } from '../../src/temporal/start-turns.ts';
 import { testDeps } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase, temporal } from '../support/parts.ts';
 
 /** Longer than the server lets a name be. */
 const TOO_LONG = 'x'.repeat(1_001);

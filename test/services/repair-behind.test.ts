@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { countStuck, listStuck } from '../../src/services/deposits/stuck.ts';
 import { type ActorPort, ActorRefused, type Deps } from '../../src/services/deps.ts';
 import { repairDeposits } from '../../src/services/repair.ts';
 import { turnOf, wholeRun } from '../../src/services/repair-actors.ts';
 import { testDeps } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 /** More than a list shows, and more than two pages of a repair. */
 const BEFORE_IT = 1_100;

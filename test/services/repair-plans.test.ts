@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { OVERDUE_SQL } from '../../src/services/deliveries/overdue.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { takePageSql, takeSql } from '../../src/services/outbox.ts';
 import { pageSql } from '../../src/services/repair-actors.ts';
 import { testDeps } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 const MANY = 20_000;
 const ANY = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };

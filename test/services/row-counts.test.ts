@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { foldCounts } from '../../src/services/balance-totals.ts';
 import { createCustomer, listCustomers } from '../../src/services/customers.ts';
 import { listDeposits } from '../../src/services/deposit-reads.ts';
@@ -7,7 +8,6 @@ import type { Deps } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
 import { testDeps } from '../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../support/parts.ts';
 
 const PARALLEL = 8;
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { TronWeb } from 'tronweb';
+import { TEST_PHRASE } from '../../dev/support/test-wallet.ts';
 import { createAddressDeriver } from '../../src/chain/addresses.ts';
 import { OperatorError } from '../../src/errors.ts';
 import { checkPhrase, createWallet, openWallet, readPassphraseFile, readPublicParts } from '../../src/signer/wallet-file.ts';
-import { TEST_PHRASE } from '../support/test-wallet.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
 const NOW = new Date('2026-01-02T03:04:05Z');

@@ -1,6 +1,6 @@
+import { TEST_PHRASE } from '../../dev/support/test-wallet.ts';
 import { ConfigError, type ConfigRole, type Environment, loadConfig } from '../../src/config.ts';
 import { rootOf } from '../../src/signer/accounts.ts';
-import { TEST_PHRASE } from './test-wallet.ts';
 
 /** The private account key that belongs to the first public one of the test phrase: it must be taken nowhere, and shown nowhere. */
 export const XPRV: string = rootOf(TEST_PHRASE).derivePath("m/44'/60'/0'").extendedKey;

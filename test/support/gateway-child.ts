@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Child, startChild } from '../../src/devnet/processes.ts';
-import { eventually } from './eventually.ts';
-import { SECRETS_KEY } from './live-gateway.ts';
-import { tempDir } from './parts.ts';
-import { testXpubs } from './test-wallet.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import { SECRETS_KEY } from '../../dev/support/live-gateway.ts';
+import { tempDir } from '../../dev/support/parts.ts';
+import { testXpubs } from '../../dev/support/test-wallet.ts';
+import { type Child, startChild } from '../../src/base/processes.ts';
 
 const ENTRY = join(import.meta.dirname, '../../src/bin.mjs');
 const READY_WITHIN_MS = 40_000;

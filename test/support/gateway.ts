@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { freshDatabase } from '../../dev/support/parts.ts';
+import { testXpubs } from '../../dev/support/test-wallet.ts';
 import { createApp } from '../../src/api/app.ts';
 import { createGuards } from '../../src/api/rate-limits.ts';
 import type { Route } from '../../src/api/route.ts';
@@ -15,8 +17,6 @@ import { createMerchant } from '../../src/services/merchants.ts';
 import { docsPage } from '../../src/web/docs.ts';
 import { loginPages } from '../../src/web/login.ts';
 import { payPages } from '../../src/web/pay.ts';
-import { freshDatabase } from './parts.ts';
-import { testXpubs } from './test-wallet.ts';
 
 /** An id that nothing has. */
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';

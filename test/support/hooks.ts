@@ -1,6 +1,6 @@
-import { anvilBinary } from '../../src/devnet/anvil.ts';
-import { findTemporalCli } from '../../src/devnet/temporal-cli.ts';
-import { stopParts } from './parts.ts';
+import { anvilBinary } from '../../dev/anvil.ts';
+import { stopParts } from '../../dev/support/parts.ts';
+import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
 
 /** Before the first test: every part must be there, because a test's own time limit is no place to build one. */
 export async function mochaGlobalSetup(): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { getAddress } from 'ethers';
 import { z } from 'zod';
-import type { Random } from '../../bench/soak/random.ts';
+import type { Random } from '../../dev/random.ts';
 import type { Route } from '../../src/api/route.ts';
 import { tronAddressOf } from '../../src/signer/tron-address.ts';
 import { type Kind, ONCE_BODY, type Tenant } from './tenants.ts';

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onPath } from '../../src/devnet/packages.ts';
-import { cacheFolder } from '../../src/devnet/temporal-cli.ts';
+import { onPath } from '../../src/embedded/packages.ts';
+import { cacheFolder } from '../../src/embedded/temporal-cli.ts';
 
 type Input = { readonly log: (line: string) => void; readonly env: NodeJS.ProcessEnv };
 

@@ -1,15 +1,15 @@
 // Records the histories of the payment link's actor, each way it can go: `npm run histories`.
 
+import { USDT_UNIT } from '../../dev/support/chain.ts';
+import { eventually } from '../../dev/support/eventually.ts';
+import type { LiveMoney } from '../../dev/support/live-money.ts';
+import { startReceiver } from '../../dev/support/receiver.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import { cancelPaymentLink } from '../../src/services/payments/cancel.ts';
 import { createPaymentLink } from '../../src/services/payments/create.ts';
 import type { PaymentLinkView } from '../../src/services/payments/present.ts';
 import { getPaymentLink } from '../../src/services/payments/reads.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
-import { USDT_UNIT } from './chain.ts';
-import { eventually } from './eventually.ts';
-import type { LiveMoney } from './live-money.ts';
-import { startReceiver } from './receiver.ts';
 
 /** Stores a history under a name once its actor has ended. */
 export type Store = (scenario: string, workflowId: string) => Promise<void>;

@@ -1,6 +1,6 @@
 import { connect, createSecureServer, type Http2SecureServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { createTestAuthority } from './tls.ts';
+import { createTestAuthority } from '../../dev/support/tls.ts';
 
 /** The name in the server's certificate, which is not where it listens. */
 export const SERVER_NAME = 'temporal.shop.test';

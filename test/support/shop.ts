@@ -1,11 +1,11 @@
+import { eventually } from '../../dev/support/eventually.ts';
+import { type LiveGateway, randomHash, startLiveGateway } from '../../dev/support/live-gateway.ts';
+import { ownTemporal } from '../../dev/support/parts.ts';
+import { type Receiver, type Script, startReceiver } from '../../dev/support/receiver.ts';
 import { createCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';
 import { createMerchant } from '../../src/services/merchants.ts';
 import { simulateDeposit } from '../../src/services/simulate.ts';
-import { eventually } from './eventually.ts';
-import { type LiveGateway, randomHash, startLiveGateway } from './live-gateway.ts';
-import { ownTemporal } from './parts.ts';
-import { type Receiver, type Script, startReceiver } from './receiver.ts';
 
 export type AttemptRow = {
   readonly number: number;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { ReceivedRequest } from '../../dev/support/receiver.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import type { ReceivedRequest } from './receiver.ts';
 
 export type ExpectedDeposit = { readonly transactionHash: string; readonly amountUnits: bigint };
 

@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
 import { expect } from 'chai';
+import { freshDatabase, ownTemporal, tempDir } from '../../dev/support/parts.ts';
+import { createTestAuthority } from '../../dev/support/tls.ts';
 import { openOrm } from '../../src/db/orm.ts';
 import { migrate } from '../../src/migrate.ts';
 import { linkTemporal } from '../../src/temporal/client.ts';
 import { connectionOptions, type TemporalTls } from '../../src/temporal/place.ts';
 import { startGatewayChild } from '../support/gateway-child.ts';
-import { freshDatabase, ownTemporal, tempDir } from '../support/parts.ts';
 import { SERVER_NAME, type SecuredTemporal, secureTemporal } from '../support/secured-temporal.ts';
-import { createTestAuthority } from '../support/tls.ts';
 
 /** TLS and an API key to Temporal, for the client and for the worker, against a server that takes nobody without a certificate. */
 describe('Temporal behind TLS', function () {

@@ -1,10 +1,10 @@
-import type { Done } from '../actions.ts';
 import { type Json, listAll } from '../api.ts';
 import { OWN_WALLET } from '../plan.ts';
-import type { Reconciled } from '../reconcile.ts';
+import type { Done } from '../play.ts';
 import type { Stage } from '../stage.ts';
 import { type ChainTruth, readChain } from './chain-truth.ts';
 import type { Difference } from './compare.ts';
+import type { Reconciled } from './reconciled.ts';
 import { recordsOf, type Seen } from './records.ts';
 import { readAccounts, readDeliveries, readDepositAccounts, readSetAside, readSharedWallets } from './rows.ts';
 import { compareAll, type Records } from './verdict.ts';

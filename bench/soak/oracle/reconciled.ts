@@ -1,5 +1,22 @@
-import type { Reconciled } from '../reconcile.ts';
 import type { Difference } from './compare.ts';
+
+/** One balance that the gateway says does not agree with its ledger. */
+export type BalanceDifference = {
+  readonly address: string;
+  readonly currency: string;
+  readonly difference: string;
+  readonly reason: string;
+};
+
+export type Reconciled = {
+  /** What the last comparison still lists. */
+  readonly left: readonly BalanceDifference[];
+  /** Why it could not compare, where it could not. */
+  readonly refused: string | undefined;
+  /** Deposits that only the comparison of balances found, and those that needed the operator's word. */
+  readonly found: number;
+  readonly claimed: number;
+};
 
 /** The gateway's own comparison of balances finds nothing, but for the wallet out of which the run itself spent. */
 export function compareReconciled({ left, refused }: Pick<Reconciled, 'left' | 'refused'>, spender: string | undefined): Difference[] {

@@ -2,12 +2,12 @@
 import type { Json } from '../api.ts';
 import type { MerchantName, ReceiverName, SimulateAction } from '../plan.ts';
 import { ENDPOINTS } from '../receivers.ts';
-import type { Reconciled } from '../reconcile.ts';
 import type { Customer } from '../stage.ts';
 import type { ChainTruth } from './chain-truth.ts';
 import { compareCustomers, compareDeposits, compareEvents, compareReceived, compareSimulations, type Difference } from './compare.ts';
 import { compareHoldings, type Holding } from './holdings.ts';
 import { compareSubscriptions } from './listeners.ts';
+import type { Reconciled } from './reconciled.ts';
 import { compareReconciled } from './reconciled.ts';
 import type { Seen } from './records.ts';
 import type { AccountRow, DeliveryRow, DepositAccountRow, SetAsideRow, WalletRow } from './rows.ts';

@@ -5,7 +5,7 @@ import { transact } from '../transact.ts';
 import { addressKeyOf } from './address-key.ts';
 import { type Attributed, type Attribution, enlargeDeposit } from './enlarge.ts';
 import { boundUnits, type Place, unitsOf } from './expected.ts';
-import type { FollowedChain } from './follow.ts';
+import type { FollowedChain } from './followed.ts';
 import { recordAgain } from './rescan.ts';
 import { recordUnrecognised } from './unrecognised.ts';
 

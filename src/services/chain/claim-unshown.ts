@@ -8,7 +8,7 @@ import { attributeTo, expectedAt, namesAmount, placeOf, riseIn, tellLate } from 
 import { readCursor } from './cursor.ts';
 import { type Decider, type Proof, recordTraced } from './enlarge.ts';
 import { comparedAssets, type Place, unitsOf } from './expected.ts';
-import type { FollowedChain } from './follow.ts';
+import type { FollowedChain } from './followed.ts';
 import { candidatesFor } from './search.ts';
 
 /** An operator's word: the whole of what the transaction brought to the address in the native coin, and which address where it names none. */

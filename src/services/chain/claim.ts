@@ -9,7 +9,7 @@ import { claimUnshown, liveKeys, type Word } from './claim-unshown.ts';
 import { readCursor } from './cursor.ts';
 import { settleDifference } from './differences.ts';
 import type { Decider } from './enlarge.ts';
-import type { FollowedChain } from './follow.ts';
+import type { FollowedChain } from './followed.ts';
 import { recordAgain } from './rescan.ts';
 import { loadWatched } from './watched.ts';
 

@@ -13,7 +13,7 @@ import { type Tx, transact } from '../transact.ts';
 import { allowanceOf, type Bound, isClosed, lockAddresses, roomOf } from './allowance.ts';
 import { dustOf } from './dust.ts';
 import { boundUnits, type Place } from './expected.ts';
-import type { FollowedChain } from './follow.ts';
+import type { FollowedChain } from './followed.ts';
 import { pricesFor, recordTransfers } from './record-transfers.ts';
 import { holdCursorAt } from './rescan.ts';
 

@@ -7,28 +7,14 @@ import { BranchUnclear } from './branch.ts';
 import { type ChainState, commitBlocks, commitVerified } from './commit.ts';
 import { orNameCulprit } from './culprit.ts';
 import { type Anchor, moveCursor, readCursor } from './cursor.ts';
+import type { FollowedChain } from './followed.ts';
 import { forgetOldBlocks, keptHash } from './kept-blocks.ts';
-import { type ProofTries, proveWaiting } from './proof.ts';
+import { proveWaiting } from './proof.ts';
 import { readInOrder } from './read-in-order.ts';
 import { type Evidence, leaveForFinal, rollBack } from './reorg.ts';
-import type { ChainReport } from './report.ts';
-import type { RoundPace } from './round.ts';
 import { forgetStops, orNoteStop } from './stops.ts';
 import { wakeWaiting } from './wake.ts';
-import { loadWatched, type WatchedAddresses } from './watched.ts';
-
-/** A chain with what one watcher remembers of it between two looks; all of it can be lost without harm. */
-export type FollowedChain = {
-  readonly reader: ChainReader;
-  readonly watched: WatchedAddresses;
-  readonly report?: ChainReport | undefined;
-  /** How the reconciliation is paced; hourly where absent. */
-  readonly pace?: RoundPace | undefined;
-  wakeFor?: string;
-  /** A final block above what is scanned: the next place where the kept chain can prove itself. */
-  named?: FinalBlock;
-  proofs?: ProofTries;
-};
+import { loadWatched } from './watched.ts';
 
 /** What one look at the chain did. `behind` says that there is more to read at once. */
 export type Look = {

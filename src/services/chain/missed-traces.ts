@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import type { FollowedChain } from './follow.ts';
+import type { FollowedChain } from './followed.ts';
 import { recordAgain } from './rescan.ts';
 
 /**

@@ -6,11 +6,8 @@ import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
 import { addressKeyOf } from './address-key.ts';
 import { assetKey, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected.ts';
-import type { FollowedChain } from './follow.ts';
+import type { FollowedChain } from './followed.ts';
 import { holdCursorAt, recordAgain } from './rescan.ts';
-
-/** What a watcher remembers of blocks that hold an unproven amount: how often it tried, and when it tries again (milliseconds since 1970). */
-export type ProofTries = Map<number, { readonly tries: number; readonly atMs: number }>;
 
 const MAX_WAITING = 1_000;
 /** A look goes on after this time: whoever pays by contracts, and however slow a node is with old balances, new blocks come first. */

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
 import { allowanceOf } from './allowance.ts';
 import { readCursor } from './cursor.ts';
-import type { FollowedChain } from './follow.ts';
+import type { FollowedChain } from './followed.ts';
 import { readInOrder } from './read-in-order.ts';
 import { pricesFor, recordTransfers } from './record-transfers.ts';
 import { deniedByTwo, markVerified } from './verify.ts';

@@ -8,16 +8,8 @@ import { readCursor } from './cursor.ts';
 import { type Compared, keepComparison } from './differences.ts';
 import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected.ts';
 import { explanationsOf } from './explained.ts';
-import type { FollowedChain } from './follow.ts';
+import type { FollowedChain, RoundPace } from './followed.ts';
 import { searchDifferences } from './search.ts';
-
-/** How the comparison of balances is paced. */
-export type RoundPace = {
-  /** From the start of one round to the start of the next. */
-  readonly everyMs: number;
-  /** Addresses compared at a time, at most 500. */
-  readonly batchAddresses: number;
-};
 
 export const DEFAULT_PACE: RoundPace = { everyMs: 60 * 60_000, batchAddresses: 200 };
 

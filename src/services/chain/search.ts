@@ -6,7 +6,7 @@ import { addressKeyOf } from './address-key.ts';
 import { attributeTo, expectedAt, explains, namesAmount, placeOf, recordShown, riseIn, scanPast } from './attribute.ts';
 import { settleDifference } from './differences.ts';
 import { unitsOf } from './expected.ts';
-import type { FollowedChain } from './follow.ts';
+import type { FollowedChain } from './followed.ts';
 import { readInOrder } from './read-in-order.ts';
 import { loadWatched } from './watched.ts';
 

@@ -1,21 +1,7 @@
 import { BalanceRound, ChainCursor, type Deposit } from '../../db/entities/index.ts';
-import type { Network } from '../../domain/assets.ts';
-import type { ChainPart, ChainStop } from '../../domain/chain-stop.ts';
+import type { ChainStop, Standstill } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
 import { unmovedHead } from './unseen.ts';
-
-/**
- * A part of the following of a chain that does not go on. `number` is the height it stands at, `sinceMs` for how long in milliseconds,
- * `reason` what stops it, where that is known: a watcher that hangs or does not run leaves none. `action` is what an operator does next.
- */
-export type Standstill = {
-  readonly network: Network;
-  readonly part: ChainPart | 'finality';
-  readonly number: number;
-  readonly sinceMs: number;
-  readonly reason: string | null;
-  readonly action: string;
-};
 
 /** What comes and goes by itself is over sooner: an endpoint that rests, a watcher that is handed over, a block that is late. */
 const STANDS_AFTER_MS = 30_000;

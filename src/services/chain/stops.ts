@@ -4,8 +4,8 @@ import type { ChainPart, ChainStop } from '../../domain/chain-stop.ts';
 import { fitted } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import { CursorMoved, readCursor } from './cursor.ts';
-import type { FollowedChain } from './follow.ts';
-import { type RoundPace, type RoundStep, reconcileStep } from './round.ts';
+import type { FollowedChain, RoundPace } from './followed.ts';
+import { type RoundStep, reconcileStep } from './round.ts';
 
 const MAX_REASON = 900;
 /** A stop that lasts is said again this many tries later: with a look a second, every ten minutes. */

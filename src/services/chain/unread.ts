@@ -4,7 +4,7 @@ import type { Currency, Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { readCursor } from './cursor.ts';
 import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected.ts';
-import type { FollowedChain } from './follow.ts';
+import type { FollowedChain } from './followed.ts';
 
 /** Final blocks that the watcher has not read twice, both ends included. */
 export type UnreadBlocks = { readonly from: number; readonly to: number };

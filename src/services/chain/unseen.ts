@@ -1,6 +1,6 @@
 import { ChainCursor } from '../../db/entities/index.ts';
+import type { Standstill } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
-import type { Standstill } from './standstill.ts';
 
 /** Longer than a worker takes from its start to its first look. */
 const READ_WITHIN_MS = 30_000;

@@ -4,7 +4,7 @@ import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { withdrawHeld } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
 import { addressKeyOf } from './address-key.ts';
-import type { FollowedChain } from './follow.ts';
+import type { FollowedChain } from './followed.ts';
 import { forgetAbsent } from './unrecognised.ts';
 
 const KEPT =

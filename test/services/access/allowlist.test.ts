@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
 import { allowNetwork, disallowNetwork, isAllowedFrom, listAllowedNetworks } from '../../../src/services/access/allowlist.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
 import { testDeps } from '../../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/parts.ts';
 
 const UNKNOWN = '3e3c0ebf-d57e-4e7c-999a-d121996d8b80';
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
 import { createSecretBox } from '../../../src/secret-box.ts';
 import { createLogin, type LoginInput } from '../../../src/services/access/login.ts';
 import { PASSWORD_COST } from '../../../src/services/access/passwords.ts';
@@ -8,7 +9,6 @@ import { createUser, disableTotp, enableTotp, listUsers, resetPassword } from '.
 import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants.ts';
 import { testDeps } from '../../support/gateway.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/parts.ts';
 
 const PASSWORD = 'correct horse battery';
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { type FreshDatabase, freshDatabase, ownPostgres } from '../../../dev/support/parts.ts';
 import { type Limit, refill, waitMs } from '../../../src/domain/limits.ts';
 import { createRateLimiter, type RateLimiter } from '../../../src/services/access/rate-limit.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { type LoggedLine, testDeps } from '../../support/gateway.ts';
-import { type FreshDatabase, freshDatabase, ownPostgres } from '../../support/parts.ts';
 
 const BUCKET: Limit = { kind: 'bucket', capacity: 200, perSecond: 100 };
 const WINDOW: Limit = { kind: 'window', capacity: 20, windowMs: 60_000 };

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { tempDir } from '../../../dev/support/parts.ts';
 import { type BooksDifference, checkBooks } from '../../../src/services/books.ts';
 import { answer, gateway, oneObject } from '../../cli/support.ts';
-import { eventually } from '../../support/eventually.ts';
-import { tempDir } from '../../support/parts.ts';
 import { everyState, rowAt, UNITS } from './every-state.ts';
 import { startWorld, type World } from './support.ts';
 

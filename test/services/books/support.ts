@@ -1,6 +1,7 @@
 // A gateway over a chain that is written by the test: everything but the reader of the chain is real.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
+import { freshDatabase } from '../../../dev/support/parts.ts';
 import { AddressSet } from '../../../src/chain/address-set.ts';
 import { firstBlockSince } from '../../../src/chain/first-block.ts';
 import type { BlockRef, ChainReader, NamedBlock, ScannedBlock, Transfer } from '../../../src/chain/port.ts';
@@ -18,7 +19,6 @@ import { createMerchant } from '../../../src/services/merchants.ts';
 import { type SimulatedOutcome, simulateDeposit } from '../../../src/services/simulate.ts';
 import { transact } from '../../../src/services/transact.ts';
 import { testDeps, testSettings } from '../../support/gateway.ts';
-import { freshDatabase } from '../../support/parts.ts';
 
 const { signal } = new AbortController();
 const newHash = (): string => `0x${randomBytes(32).toString('hex')}`;

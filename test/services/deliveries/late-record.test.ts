@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../../dev/support/eventually.ts';
 import { type Bench, startDeliveries } from './support.ts';
 
 /** Longer than an attempt can be under way. */

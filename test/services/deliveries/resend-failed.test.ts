@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { freshDatabase } from '../../../dev/support/parts.ts';
 import { resendFailed, sendTestEvent } from '../../../src/services/resend.ts';
-import { eventually } from '../../support/eventually.ts';
-import { freshDatabase } from '../../support/parts.ts';
 import { type Shops, startShops } from '../../support/shop.ts';
 import { type Bench, startDeliveries } from './support.ts';
 

@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import type { ReceivedRequest } from '../../../dev/support/receiver.ts';
 import { createSecretBox } from '../../../src/secret-box.ts';
 import { updateEndpoint } from '../../../src/services/endpoints.ts';
-import type { ReceivedRequest } from '../../support/receiver.ts';
 import { type Bench, startDeliveries, type Target } from './support.ts';
 
 const HOUR_MS = 3_600_000;

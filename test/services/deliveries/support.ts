@@ -1,3 +1,5 @@
+import { freshDatabase } from '../../../dev/support/parts.ts';
+import { type Receiver, type Script, startReceiver } from '../../../dev/support/receiver.ts';
 import { type DeliverResult, deliverWebhook } from '../../../src/services/deliveries/deliver.ts';
 import { createDeliverySlots } from '../../../src/services/deliveries/slots.ts';
 import type { Deps } from '../../../src/services/deps.ts';
@@ -7,8 +9,6 @@ import { type EventView, sendTestEvent } from '../../../src/services/resend.ts';
 import { createLookup } from '../../../src/services/webhooks/lookup.ts';
 import { createWebhookTransport } from '../../../src/services/webhooks/transport.ts';
 import { testDeps } from '../../support/gateway.ts';
-import { freshDatabase } from '../../support/parts.ts';
-import { type Receiver, type Script, startReceiver } from '../../support/receiver.ts';
 
 export type Bench = Awaited<ReturnType<typeof startDeliveries>>;
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { freshDatabase } from '../../../dev/support/parts.ts';
 import { createCustomer } from '../../../src/services/customers.ts';
 import type { Deps, ServiceSettings } from '../../../src/services/deps.ts';
 import { createEndpoint } from '../../../src/services/endpoints.ts';
 import { createMerchant } from '../../../src/services/merchants.ts';
 import { type SimulatedOutcome, simulateDeposit } from '../../../src/services/simulate.ts';
 import { testDeps } from '../../support/gateway.ts';
-import { freshDatabase } from '../../support/parts.ts';
 
 export type Calendar = Awaited<ReturnType<typeof startCalendar>>;
 

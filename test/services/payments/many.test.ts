@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../../src/db/orm.ts';
 import { missedLinks, openLinks } from '../../../src/services/payments/candidates.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/parts.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 /** Beyond what one customer has in a life: nothing may be looked at one by one. */

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { expect } from 'chai';
+import { type Canary, startCanary, startReceiver } from '../../../dev/support/receiver.ts';
 import { deliverWebhook } from '../../../src/services/deliveries/deliver.ts';
 import { createEndpoint, type EndpointDeps, updateEndpoint } from '../../../src/services/endpoints.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
@@ -8,7 +9,6 @@ import { createLookup } from '../../../src/services/webhooks/lookup.ts';
 import type { TargetPolicy } from '../../../src/services/webhooks/target.ts';
 import { createWebhookTransport } from '../../../src/services/webhooks/transport.ts';
 import { type Answers, type NameServer, startNameServer, type Zone } from '../../support/name-server.ts';
-import { type Canary, startCanary, startReceiver } from '../../support/receiver.ts';
 import { type Bench, startDeliveries, type Target } from '../deliveries/support.ts';
 
 const PUBLIC = '93.184.215.14';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { type Canary, startCanary } from '../../../dev/support/receiver.ts';
 import { createLookup, type Lookup } from '../../../src/services/webhooks/lookup.ts';
 import { checkTargetForSave, parseTarget, resolveTarget, type TargetPolicy, TargetRefused } from '../../../src/services/webhooks/target.ts';
 import { createWebhookTransport } from '../../../src/services/webhooks/transport.ts';
 import { type Answers, startNameServer } from '../../support/name-server.ts';
-import { type Canary, startCanary } from '../../support/receiver.ts';
 
 type Corpus = {
   readonly urls: readonly { readonly why: string; readonly urls: readonly string[] }[];

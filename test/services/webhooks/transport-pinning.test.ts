@@ -1,12 +1,12 @@
 import { createServer } from 'node:net';
 import { expect } from 'chai';
+import { startCanary, startReceiver } from '../../../dev/support/receiver.ts';
+import { createTestAuthority } from '../../../dev/support/tls.ts';
 import { classify } from '../../../src/domain/webhook.ts';
 import type { Lookup } from '../../../src/services/webhooks/lookup.ts';
 import type { TargetPolicy } from '../../../src/services/webhooks/target.ts';
 import { createWebhookTransport } from '../../../src/services/webhooks/transport.ts';
 import { errorOf, LOCAL_POLICY, post } from '../../support/attempts.ts';
-import { startCanary, startReceiver } from '../../support/receiver.ts';
-import { createTestAuthority } from '../../support/tls.ts';
 
 describe('the name of a target', () => {
   it('is looked up once and the socket goes there, whatever the name says later', async () => {

@@ -1,11 +1,18 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import {
+  type Behaviour,
+  closedPort,
+  type Receiver,
+  type ReceiverOptions,
+  startCanary,
+  startReceiver,
+} from '../../../dev/support/receiver.ts';
 import { classify } from '../../../src/domain/webhook.ts';
 import type { Lookup } from '../../../src/services/webhooks/lookup.ts';
 import { buildHeaders, generateSecret } from '../../../src/services/webhooks/signature.ts';
 import { errorOf, post } from '../../support/attempts.ts';
-import { type Behaviour, closedPort, type Receiver, type ReceiverOptions, startCanary, startReceiver } from '../../support/receiver.ts';
 
 const run = promisify(execFile);
 const body = Buffer.from('{"event":"deposit.completed","data":{"amount":"12.5","note":"ünïcode ✓"},"timestamp":"2026-11-20T09:30:00Z"}');

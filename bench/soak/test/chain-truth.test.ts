@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import { readChain } from '../oracle/chain-truth.ts';
+import { ANN, BEN, BLOCK, hex } from './world.ts';
+
+const UNIT = 10n ** 18n;
+
+describe("the soak's reading of the chain", () => {
+  it('reads credit-worthy movements out of blocks, receipts and traces, and nothing else', async () => {
+    const pad = (address: string) => `0x${'0'.repeat(24)}${address.slice(2)}`;
+    const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+    const [usdt, payer] = [hex('dd', 20), hex('ee', 20)];
+    const log = (to: string, units: bigint, address = usdt, from = payer) => ({
+      address,
+      topics: [TRANSFER, pad(from), pad(to)],
+      data: `0x${units.toString(16).padStart(64, '0')}`,
+    });
+    const coins = (count: bigint) => `0x${(count * UNIT).toString(16)}`;
+    const quiet = { type: 'CALL', from: payer, to: payer };
+    type Sent = { hash: string; from?: string; to?: string | null; value?: string; status?: string; logs?: unknown[]; trace?: unknown };
+    const sent: Sent[] = [
+      { hash: hex('01'), to: ANN, value: coins(9n) },
+      { hash: hex('02'), to: ANN, value: coins(9n), status: '0x0' },
+      { hash: hex('03'), to: ANN, value: coins(9n), from: BEN },
+      {
+        hash: hex('04'),
+        logs: [
+          log(ANN, 4n * UNIT),
+          log(ANN, 3n * UNIT),
+          log(BEN, 2n * UNIT),
+          log(ANN, 8n * UNIT, hex('fa', 20)),
+          log(ANN, 0n),
+          log(ANN, 5n * UNIT, usdt, BEN),
+        ],
+      },
+      { hash: hex('06'), logs: [log(ANN, 2n), log(ANN, 3n)] },
+      {
+        hash: hex('05'),
+        trace: {
+          ...quiet,
+          calls: [
+            { type: 'CALL', from: payer, to: ANN, value: coins(1n) },
+            { type: 'SELFDESTRUCT', from: payer, to: ANN, value: coins(16n) },
+            { type: 'DELEGATECALL', from: payer, to: ANN, value: coins(256n) },
+            {
+              type: 'CALL',
+              from: payer,
+              to: BEN,
+              value: coins(4096n),
+              error: 'reverted',
+              calls: [{ type: 'CALL', from: payer, to: ANN, value: coins(7n) }],
+            },
+          ],
+        },
+      },
+    ];
+    const rpc = (method: string, params: readonly unknown[]): Promise<unknown> => {
+      const one = sent.find(({ hash }) => hash === params[0]);
+      const answers: Record<string, unknown> = {
+        eth_blockNumber: '0x0',
+        eth_getBlockByNumber: {
+          ...{ number: '0x0', hash: BLOCK, parentHash: hex('0') },
+          transactions: sent.map(({ hash, from = payer, to = payer, value = '0x0' }) => ({ hash, from, to, value })),
+        },
+        eth_getTransactionReceipt: { status: one?.status ?? '0x1', logs: one?.logs ?? [] },
+        debug_traceTransaction: one?.trace ?? quiet,
+      };
+      return Promise.resolve(answers[method]);
+    };
+    const truth = await readChain(rpc, { usdt, live: new Set([ANN, BEN]), own: new Set([ANN, BEN]) });
+    const credited = [...truth.credits].map(([key, one]) => [key, one.amountUnits]);
+    expect(credited).to.deep.equal([
+      [`${hex('01')} ${ANN} BNB`, 9n * UNIT],
+      [`${hex('04')} ${ANN} USDT`, 7n * UNIT],
+      [`${hex('04')} ${BEN} USDT`, 2n * UNIT],
+      [`${hex('05')} ${ANN} BNB`, 17n * UNIT],
+    ]);
+    expect(truth.arrived.get(`${ANN} BNB`)).to.equal(35n * UNIT);
+    expect(truth.arrived.get(`${ANN} USDT`)).to.equal(12n * UNIT + 5n);
+    expect([...truth.strange]).to.deep.equal([
+      [`${hex('04')} ${ANN}`, 8n * UNIT],
+      [`${hex('06')} ${ANN}`, 5n],
+    ]);
+    const tested = await readChain(rpc, { usdt, live: new Set([BEN]), own: new Set([ANN, BEN]) });
+    expect([...tested.credits.keys()]).to.deep.equal([`${hex('04')} ${BEN} USDT`]);
+    expect(tested.strange.get(`${hex('01')} ${ANN}`)).to.equal(9n * UNIT);
+  });
+});

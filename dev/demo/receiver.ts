@@ -1,0 +1,88 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { verifyWebhook } from '../../src/sdk/webhook.ts';
+import type { Screen } from './screen.ts';
+
+/** One event as one receiver saw it: how often it came, how often it was taken, and whether every signature was right. */
+export type Seen = { readonly event: string; attempts: number; accepted: number; verified: boolean; lastAt: number };
+
+export type DemoReceiver = {
+  readonly name: string;
+  readonly url: string;
+  setSecret(secret: string): void;
+  /** By event id. */
+  readonly seen: ReadonlyMap<string, Seen>;
+  stop(): Promise<void>;
+};
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** A merchant's receiver as it should be written: it verifies the raw bytes before it believes them. `failFirst` requests get a 503. */
+export async function startDemoReceiver(name: string, failFirst: number, screen: Screen): Promise<DemoReceiver> {
+  const seen = new Map<string, Seen>();
+  let secret = '';
+  let left = failFirst;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) request.destroy();
+      else chunks.push(chunk);
+    });
+    request.on('end', () => {
+      const verified = isVerified(Buffer.concat(chunks), request.headers, secret);
+      const status = !verified ? 400 : left > 0 ? 503 : 200;
+      if (verified && left > 0) left -= 1;
+      note(seen, request.headers, { verified, status }, (text) => screen.line(`${name.padEnd(8)} ← ${text}`));
+      response.writeHead(status).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    name,
+    url: `http://127.0.0.1:${port}/webhooks`,
+    seen,
+    setSecret: (value) => {
+      secret = value;
+    },
+    stop: () => stop(server),
+  };
+}
+
+function isVerified(rawBody: Buffer, headers: NodeJS.Dict<string | string[]>, secret: string): boolean {
+  try {
+    verifyWebhook({ rawBody, headers, secret });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function note(
+  seen: Map<string, Seen>,
+  headers: NodeJS.Dict<string | string[]>,
+  result: { verified: boolean; status: number },
+  print: (text: string) => void,
+): void {
+  const id = String(headers['x-webhook-id']);
+  const event = String(headers['x-webhook-event']);
+  const now = Date.now();
+  const entry = seen.get(id) ?? { event, attempts: 0, accepted: 0, verified: true, lastAt: now };
+  const gap =
+    entry.attempts === 0
+      ? 'first attempt'
+      : `attempt ${entry.attempts + 1}, ${((now - entry.lastAt) / 1_000).toFixed(1)} s after the one before`;
+  seen.set(id, entry);
+  entry.attempts += 1;
+  entry.lastAt = now;
+  entry.verified &&= result.verified;
+  if (result.status === 200) entry.accepted += 1;
+  print(`${event.padEnd(19)} answered ${result.status}, signature verified: ${result.verified ? 'yes' : 'NO'}, ${gap}`);
+}
+
+function stop(server: Server): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve) => server.close(() => resolve()));
+}

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MikroORM } from '@mikro-orm/postgresql';
+import { type DataDir, openDataDir, tryLock } from '../../src/base/data-dir.ts';
+import { type Log, stopAllChildren, stopLeftovers } from '../../src/base/processes.ts';
+import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
+import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
+import { type Anvil, type AnvilOptions, startAnvil } from '../anvil.ts';
+import { startTemporalServer } from '../temporal-server.ts';
+
+/** A server of one test's own: it may be stopped, killed and frozen, and comes back over the same data on the same port. */
+export type Restartable<T> = { readonly now: T; stop(): Promise<void>; kill(): Promise<void>; start(): Promise<T> };
+
+/** An empty database of one test's own on the shared server. */
+export type FreshDatabase = { readonly url: string; readonly name: string; drop(): Promise<void> };
+
+const PREFIX = 'gateway-test-';
+const silent: Log = () => undefined;
+
+let base: Promise<DataDir> | undefined;
+let sharedPostgres: Promise<Postgres> | undefined;
+let sharedTemporal: Promise<Temporal> | undefined;
+let administrator: Promise<MikroORM> | undefined;
+
+/** Removes what a test run that was killed left behind: its processes first, then its folder. */
+export async function clearKilledRuns(): Promise<void> {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
+    const folder = join(tmpdir(), name);
+    if (!existsSync(join(folder, 'lock.pid'))) continue;
+    const lock = tryLock(join(folder, 'lock'));
+    if (!lock) continue;
+    for (const part of readdirSync(folder, { withFileTypes: true }))
+      if (part.isDirectory()) await stopLeftovers(join(folder, part.name), silent);
+    lock.release();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function makeBase(): Promise<DataDir> {
+  await clearKilledRuns();
+  const folder = mkdtempSync(join(tmpdir(), PREFIX));
+  chmodSync(folder, 0o711); // PostgreSQL runs as another user where we are root
+  return openDataDir(folder, silent);
+}
+
+/** A new empty folder that is removed when the tests end; the system user `postgres` can pass through it. */
+export async function tempDir(name = 'dir'): Promise<string> {
+  base ??= makeBase();
+  const folder = join((await base).path, `${name}-${randomBytes(4).toString('hex')}`);
+  mkdirSync(folder, { mode: 0o711 });
+  return folder;
+}
+
+/** The one PostgreSQL server that all tests of this process share, started at the first call. */
+export function postgres(): Promise<Postgres> {
+  sharedPostgres ??= tempDir('postgres').then((dataDir) => startPostgres({ dataDir, fsync: false, log: silent }));
+  return sharedPostgres;
+}
+
+/** The one Temporal server that all tests of this process share, started at the first call. Use a task queue of your own. */
+export function temporal(): Promise<Temporal> {
+  sharedTemporal ??= tempDir('temporal').then((dataDir) => startTemporal({ dataDir, log: silent }));
+  return sharedTemporal;
+}
+
+/** A new EVM node, stopped when the tests end. */
+export function anvil(options: Partial<AnvilOptions> = {}): Promise<Anvil> {
+  return startAnvil({ log: silent, ...options });
+}
+
+async function administrate(sql: string): Promise<void> {
+  administrator ??= postgres().then(({ url }) => MikroORM.init({ clientUrl: url, entities: [], discovery: { warnWhenNoEntities: false } }));
+  await (await administrator).em.getConnection().execute(sql);
+}
+
+/** A newly made empty database. */
+export async function freshDatabase(): Promise<FreshDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const server = await postgres();
+  await administrate(`create database ${name}`);
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  return { url: url.href, name, drop: () => administrate(`drop database if exists ${name} with (force)`) };
+}
+
+function restartable<T extends { stop(): Promise<void>; kill(): Promise<void> }>(
+  first: T,
+  again: (before: T) => Promise<T>,
+): Restartable<T> {
+  let now = first;
+  return {
+    get now() {
+      return now;
+    },
+    stop: () => now.stop(),
+    kill: () => now.kill(),
+    start: async () => {
+      now = await again(now);
+      return now;
+    },
+  };
+}
+
+/** A PostgreSQL server that one test may kill. */
+export async function ownPostgres(): Promise<Restartable<Postgres>> {
+  const dataDir = await tempDir('own-postgres');
+  const start = (port?: number) => startPostgres({ dataDir, fsync: false, log: silent, ...(port === undefined ? {} : { port }) });
+  return restartable(await start(), ({ port }) => start(port));
+}
+
+/** A Temporal server that one test may kill. */
+export async function ownTemporal(): Promise<Restartable<Temporal>> {
+  const dataDir = await tempDir('own-temporal');
+  const uiPortOf = ({ uiUrl }: Temporal) => Number(new URL(uiUrl).port);
+  const first = await startTemporal({ dataDir, log: silent });
+  return restartable(first, (before) => startTemporal({ dataDir, log: silent, port: before.port, uiPort: uiPortOf(before) }));
+}
+
+/**
+ * A Temporal server as production runs it, that one test may kill; its stores are in a PostgreSQL server of its own. Its first call for a
+ * user may build for minutes. Throws a sentence where the server cannot be built.
+ */
+export async function ownProductionTemporal(): Promise<Restartable<Temporal>> {
+  const dataDir = await tempDir('own-temporal-server');
+  const stores = await ownPostgres();
+  const start = async (port?: number): Promise<Temporal> => ({
+    ...(await startTemporalServer({ dataDir, postgresUrl: stores.now.url, log: silent, ...(port === undefined ? {} : { port }) })),
+    uiUrl: '',
+  });
+  return restartable(await start(), ({ port }) => start(port));
+}
+
+/** Stops everything that was started here and removes its folders. */
+export async function stopParts(): Promise<void> {
+  const settled = (promise: Promise<unknown> | undefined) => promise?.catch(() => undefined);
+  await settled(administrator?.then((orm) => orm.close(true)));
+  await stopAllChildren();
+  const folder = await base?.catch(() => undefined);
+  folder?.release();
+  if (folder) rmSync(folder.path, { recursive: true, force: true });
+  base = sharedPostgres = sharedTemporal = administrator = undefined;
+}
