@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { BlockRef, ChainReader, FinalBlock } from '../src/chain/port.ts';
+import type { BlockRef, ChainReader, FinalBlock } from '../src/chains/reader.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/chain/cursor.ts';
 import { lookAtChain } from '../src/services/chain/follow.ts';
 import type { FollowedChain } from '../src/services/chain/followed.ts';

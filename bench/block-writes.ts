@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testXpubs } from '../dev/support/test-wallet.ts';
-import type { ScannedBlock } from '../src/chain/port.ts';
+import type { ScannedBlock } from '../src/chains/reader.ts';
 import { openOrm } from '../src/db/orm.ts';
 import { startPostgres } from '../src/embedded/postgres.ts';
 import { createCustomer } from '../src/services/customers.ts';

@@ -1,7 +1,7 @@
 // How fast blocks are searched for deposits, as a ratio to what no reader can avoid: parsing the same bytes as JSON.
 import { randomBytes } from 'node:crypto';
-import { AddressSet } from '../src/chain/address-set.ts';
-import { bscToken } from '../src/chain/bsc-block.ts';
+import { AddressSet } from '../src/chains/address-set.ts';
+import { bscToken } from '../src/chains/bsc/block.ts';
 import { decodeSample, makeSample, USDT } from './block-sample.ts';
 import type { Row } from './row.ts';
 

@@ -1,6 +1,6 @@
 // Blocks that no chain has: they are written as the watcher writes the ones that it has read.
 import { randomBytes } from 'node:crypto';
-import type { ScannedBlock, Transfer } from '../src/chain/port.ts';
+import type { ScannedBlock, Transfer } from '../src/chains/reader.ts';
 import { commitBlocks, commitVerified } from '../src/services/chain/commit.ts';
 import { readCursor } from '../src/services/chain/cursor.ts';
 import type { Deps } from '../src/services/deps.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type HDNodeVoidWallet, HDNodeWallet } from 'ethers';
-import { normaliseAddress } from './chain/addresses.ts';
+import { normaliseAddress } from './chains/addresses.ts';
 import type { Parser } from './config-parser.ts';
 import { complain, items, parser } from './config-parser.ts';
 import type { Currency } from './domain/assets.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { openDataDir, removeRun, writeRun } from './base/data-dir.ts';
-import { ChainMismatch } from './chain/errors.ts';
+import { ChainMismatch } from './chains/rpc/errors.ts';
 import { activityDepsOf, composeGateway, depsOf, type Gateway } from './compose.ts';
 import { type Config, type ConfigRole, loadConfig } from './config.ts';
 import { OperatorError } from './errors.ts';
@@ -104,7 +104,7 @@ async function checkChains(gateway: Gateway): Promise<void> {
     );
     return;
   }
-  const { createBscReader } = await import('./chain/bsc.ts');
+  const { createBscReader } = await import('./chains/bsc/reader.ts');
   const reader = createBscReader({ rpc: bscRpc, usdtContract: config.bsc.usdtContract });
   try {
     await reader.checkIdentity(AbortSignal.timeout(IDENTITY_WITHIN_MS));

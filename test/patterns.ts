@@ -10,7 +10,7 @@ const PARTS = /^(?:src|workflows|activities|migrations|examples)\//;
 /** Those that nobody can feed a long text, each by its file and the reason. */
 const EXCEPTIONS: readonly { readonly file: string; readonly text: string; readonly reason: string }[] = [
   { file: 'src/signer/wallet-file.ts', text: 'new RegExp(', reason: 'only a count of ours is put in' },
-  { file: 'src/chain/rpc-call.ts', text: '/(method|eth_', reason: 'looks at the 120 characters that redact() leaves of a message' },
+  { file: 'src/chains/rpc/call.ts', text: '/(method|eth_', reason: 'looks at the 120 characters that redact() leaves of a message' },
 ];
 
 const patterns = readPatterns(ROOT, (path) => PARTS.test(path));

@@ -1,4 +1,4 @@
-import type { ChainReader } from '../chain/port.ts';
+import type { ChainReader } from '../chains/reader.ts';
 import { activityDepsOf } from '../compose.ts';
 import type { Network } from '../domain/assets.ts';
 import { OperatorError } from '../errors.ts';

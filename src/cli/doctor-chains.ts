@@ -1,10 +1,10 @@
-import { createBscReader } from '../chain/bsc.ts';
-import { askAbilities, lacksOf } from '../chain/endpoint-abilities.ts';
-import { ChainMismatch } from '../chain/errors.ts';
-import { probeHeadHints } from '../chain/head-hints.ts';
-import type { ChainReader } from '../chain/port.ts';
-import { createPriceSource } from '../chain/prices.ts';
-import { createRpcPool, type RpcPool } from '../chain/rpc.ts';
+import { createBscReader } from '../chains/bsc/reader.ts';
+import { createPriceSource } from '../chains/prices/source.ts';
+import type { ChainReader } from '../chains/reader.ts';
+import { askAbilities, lacksOf } from '../chains/rpc/endpoint-abilities.ts';
+import { ChainMismatch } from '../chains/rpc/errors.ts';
+import { probeHeadHints } from '../chains/rpc/head-hints.ts';
+import { createRpcPool, type RpcPool } from '../chains/rpc/pool.ts';
 import type { Config } from '../config.ts';
 import { CURRENCIES } from '../domain/assets.ts';
 import { formatUnits, RATE_DECIMALS } from '../domain/money.ts';

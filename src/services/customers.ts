@@ -1,4 +1,4 @@
-import { addressKey, deriveAddresses, normaliseAddress } from '../chain/addresses.ts';
+import { addressKey, deriveAddresses, normaliseAddress } from '../chains/addresses.ts';
 import { Customer, DepositAddress } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import { type Mode, NETWORKS, type Network } from '../domain/assets.ts';

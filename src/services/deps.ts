@@ -1,4 +1,4 @@
-import type { PriceSource } from '../chain/port.ts';
+import type { PriceSource } from '../chains/reader.ts';
 import type { Orm } from '../db/orm.ts';
 import type { Actor } from '../domain/actor.ts';
 import type { ActorMessage, OutboxRow } from '../domain/actor-message.ts';

@@ -1,5 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
-import { normaliseAddress } from '../chain/addresses.ts';
+import { normaliseAddress } from '../chains/addresses.ts';
 import { Merchant } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import { NETWORKS, type Network } from '../domain/assets.ts';

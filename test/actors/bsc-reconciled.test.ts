@@ -9,7 +9,7 @@ import { examine } from '../../src/cli/doctor.ts';
 import { activityDepsOf } from '../../src/compose.ts';
 import { readiness } from '../../src/health.ts';
 import { reconcileStep } from '../../src/services/chain/round.ts';
-import { NO_TRACES, without } from '../chain/following.ts';
+import { NO_TRACES, without } from '../chains/following.ts';
 import { answer, gateway } from '../cli/support.ts';
 
 const COIN = 10n ** 18n;

@@ -4,7 +4,7 @@ import { type Contract, TEST_CHAIN_ID, USDT_UNIT } from '../../dev/support/chain
 import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
-import { TRANSFER_TOPIC } from '../../src/chain/bsc-block.ts';
+import { TRANSFER_TOPIC } from '../../src/chains/bsc/block.ts';
 
 type Customer = { readonly id: string; readonly address: string };
 type Expected = { readonly hash: string; readonly to: Customer; readonly currency: 'USDT' | 'BNB'; readonly units: bigint };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Price } from '../../src/chain/port.ts';
+import type { Price } from '../../src/chains/reader.ts';
 import type { Currency } from '../../src/domain/assets.ts';
 import { call, startTestApi, type TestApi, type TestMerchant } from '../support/gateway.ts';
 

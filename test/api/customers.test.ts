@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { addressKey } from '../../src/chain/addresses.ts';
+import { addressKey } from '../../src/chains/addresses.ts';
 import { type Answer, call, startTestApi, type TestApi } from '../support/gateway.ts';
 
 describe('customers over HTTP', () => {

@@ -4,7 +4,7 @@ import { startTestChain, type TestChain, USDT_UNIT } from '../../dev/support/cha
 import { eventually } from '../../dev/support/eventually.ts';
 import { type FreshDatabase, freshDatabase, tempDir, temporal } from '../../dev/support/parts.ts';
 import { readRun } from '../../src/base/data-dir.ts';
-import { deriveAddresses } from '../../src/chain/addresses.ts';
+import { deriveAddresses } from '../../src/chains/addresses.ts';
 import { composeGateway, type Gateway } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { locateKeys } from '../../src/ground.ts';

@@ -5,7 +5,7 @@ import { checkBalances } from '../../src/cli/doctor-balances.ts';
 import { reconcileNow } from '../../src/services/chain/round.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
 import { decideToFail } from '../../src/services/deposits/operator.ts';
-import { type Following, startFollowing } from '../chain/following.ts';
+import { type Following, startFollowing } from '../chains/following.ts';
 import { type Env, gateway, oneObject, type Ran } from './support.ts';
 
 type Difference = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '../../dev/support/eventually.ts';
-import { addressKey, deriveAddresses } from '../../src/chain/addresses.ts';
+import { addressKey, deriveAddresses } from '../../src/chains/addresses.ts';
 import type { ActorMessage } from '../../src/domain/actor-message.ts';
 import { createCustomer, getCustomer } from '../../src/services/customers.ts';
 import { createEndpoint } from '../../src/services/endpoints.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { normaliseAddress } from '../../chain/addresses.ts';
+import { normaliseAddress } from '../../chains/addresses.ts';
 import { findAsset } from '../../domain/assets.ts';
 import { DEPOSIT_STATES, FAILURE_CODES } from '../../domain/deposit.ts';
 import { parseUnits } from '../../domain/money.ts';

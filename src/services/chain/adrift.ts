@@ -1,4 +1,4 @@
-import type { ScannedBlock, Transfer } from '../../chain/port.ts';
+import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 

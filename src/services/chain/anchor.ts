@@ -1,4 +1,4 @@
-import type { BlockRef, ChainReader, FinalBlock, HeightView, NamedBlock } from '../../chain/port.ts';
+import type { BlockRef, ChainReader, FinalBlock, HeightView, NamedBlock } from '../../chains/reader.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { Deps } from '../deps.ts';
 import { hashAt, type Place } from './branch.ts';

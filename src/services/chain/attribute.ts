@@ -1,4 +1,4 @@
-import type { ChainReader, NamedTransaction, ScannedBlock, Transfer } from '../../chain/port.ts';
+import type { ChainReader, NamedTransaction, ScannedBlock, Transfer } from '../../chains/reader.ts';
 import type { BalanceDifference } from '../../db/entities/index.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';

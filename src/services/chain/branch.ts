@@ -1,4 +1,4 @@
-import type { ChainReader, HeightView } from '../../chain/port.ts';
+import type { ChainReader, HeightView } from '../../chains/reader.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { Deps } from '../deps.ts';
 import { keptHash } from './kept-blocks.ts';

@@ -1,4 +1,4 @@
-import type { ScannedBlock, Transfer } from '../../chain/port.ts';
+import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { type BalanceDifference, Deposit, DepositAddress } from '../../db/entities/index.ts';
 import { assetOf, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { formatUnits } from '../../domain/money.ts';

@@ -1,4 +1,4 @@
-import type { ChainReader, NamedTransaction, ScannedBlock, Transfer } from '../../chain/port.ts';
+import type { ChainReader, NamedTransaction, ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { BalanceDifference, Deposit } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { DecisionRefused } from '../deposits/decisions.ts';

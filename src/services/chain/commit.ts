@@ -1,4 +1,4 @@
-import type { ScannedBlock } from '../../chain/port.ts';
+import type { ScannedBlock } from '../../chains/reader.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';

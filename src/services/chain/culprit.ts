@@ -1,4 +1,4 @@
-import type { ScannedBlock } from '../../chain/port.ts';
+import type { ScannedBlock } from '../../chains/reader.ts';
 import { type ChainCursor, Deposit } from '../../db/entities/index.ts';
 import type { ChainPart } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';

@@ -1,4 +1,4 @@
-import type { BlockRef, ChainReader } from '../../chain/port.ts';
+import type { BlockRef, ChainReader } from '../../chains/reader.ts';
 import { ChainCursor } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';

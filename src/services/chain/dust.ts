@@ -1,4 +1,4 @@
-import type { ScannedBlock, Transfer } from '../../chain/port.ts';
+import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';

@@ -1,5 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
-import type { ScannedBlock, Transfer } from '../../chain/port.ts';
+import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { BalanceDifference, Deposit, DepositAttribution } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf } from '../../domain/assets.ts';

@@ -1,4 +1,4 @@
-import type { BlockRef, ChainReader, FinalBlock, ScannedBlock } from '../../chain/port.ts';
+import type { BlockRef, ChainReader, FinalBlock, ScannedBlock } from '../../chains/reader.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { ChainPart } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';

@@ -1,4 +1,4 @@
-import type { ChainReader, FinalBlock } from '../../chain/port.ts';
+import type { ChainReader, FinalBlock } from '../../chains/reader.ts';
 import type { ChainReport } from './report.ts';
 import type { WatchedAddresses } from './watched.ts';
 

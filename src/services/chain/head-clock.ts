@@ -1,4 +1,4 @@
-import type { ChainReader } from '../../chain/port.ts';
+import type { ChainReader } from '../../chains/reader.ts';
 import { forget, type Hints, hear, isAwaited, judge, listenUntilMs, NO_HINTS } from './hints.ts';
 import { intervalMs, learn, MIN_GAP_MS, NEW_PACE, type Pace, waitMs } from './pace.ts';
 

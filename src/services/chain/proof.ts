@@ -1,4 +1,4 @@
-import type { Balance } from '../../chain/port.ts';
+import type { Balance } from '../../chains/reader.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';

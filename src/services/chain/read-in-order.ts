@@ -1,4 +1,4 @@
-import type { ScannedBlock } from '../../chain/port.ts';
+import type { ScannedBlock } from '../../chains/reader.ts';
 
 /** Blocks under way at a time; with the size limit of an answer it bounds the memory of a catch-up. */
 export const PARALLEL_READS = 12;

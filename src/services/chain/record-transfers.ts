@@ -1,4 +1,4 @@
-import type { ScannedBlock, Transfer } from '../../chain/port.ts';
+import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { type Deposit, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Currency, Network } from '../../domain/assets.ts';

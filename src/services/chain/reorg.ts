@@ -1,4 +1,4 @@
-import type { ChainReader, FinalBlock, NamedBlock } from '../../chain/port.ts';
+import type { ChainReader, FinalBlock, NamedBlock } from '../../chains/reader.ts';
 import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
 import { withdrawHeld } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';

@@ -1,5 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
-import type { ChainReader, ScannedBlock } from '../../chain/port.ts';
+import type { ChainReader, ScannedBlock } from '../../chains/reader.ts';
 import { ChainBlock, ChainCursor, type Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { NATIVE_CURRENCY } from '../../domain/assets.ts';

@@ -1,4 +1,4 @@
-import type { NamedTransaction } from '../../chain/port.ts';
+import type { NamedTransaction } from '../../chains/reader.ts';
 import { BalanceDifference } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';

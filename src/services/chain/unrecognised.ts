@@ -1,4 +1,4 @@
-import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chain/port.ts';
+import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';
 import { fitted } from '../../domain/text.ts';

@@ -1,4 +1,4 @@
-import type { ScannedBlock } from '../../chain/port.ts';
+import type { ScannedBlock } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { withdrawHeld } from '../deposits/held.ts';

@@ -1,4 +1,4 @@
-import type { AddressLookup } from '../../chain/port.ts';
+import type { AddressLookup } from '../../chains/reader.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 

@@ -1,5 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
-import type { Price } from '../../chain/port.ts';
+import type { Price } from '../../chains/reader.ts';
 import { ChainCursor, Deposit, Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Transfer } from '../../chain/port.ts';
+import type { Transfer } from '../../chains/reader.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
 import { addressKeyOf } from '../chain/address-key.ts';
 

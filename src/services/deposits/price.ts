@@ -1,4 +1,4 @@
-import type { Price } from '../../chain/port.ts';
+import type { Price } from '../../chains/reader.ts';
 import type { Deposit } from '../../db/entities/index.ts';
 import { assetOf, CURRENCIES, type Currency } from '../../domain/assets.ts';
 import { RATE_DECIMALS, usdCents } from '../../domain/money.ts';

@@ -1,5 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
-import type { Price } from '../../chain/port.ts';
+import type { Price } from '../../chains/reader.ts';
 import { Deposit } from '../../db/entities/index.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
 import { findAsset } from '../../domain/assets.ts';

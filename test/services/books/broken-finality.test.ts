@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AddressSet } from '../../../src/chain/address-set.ts';
+import { AddressSet } from '../../../src/chains/address-set.ts';
 import { checkBooks } from '../../../src/services/books.ts';
 import { FinalityContradiction } from '../../../src/services/chain/anchor.ts';
 import { lookAtChain } from '../../../src/services/chain/follow.ts';

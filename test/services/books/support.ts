@@ -2,9 +2,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import { freshDatabase } from '../../../dev/support/parts.ts';
-import { AddressSet } from '../../../src/chain/address-set.ts';
-import { firstBlockSince } from '../../../src/chain/first-block.ts';
-import type { BlockRef, ChainReader, NamedBlock, ScannedBlock, Transfer } from '../../../src/chain/port.ts';
+import { AddressSet } from '../../../src/chains/address-set.ts';
+import { firstBlockSince } from '../../../src/chains/first-block.ts';
+import type { BlockRef, ChainReader, NamedBlock, ScannedBlock, Transfer } from '../../../src/chains/reader.ts';
 import { Deposit } from '../../../src/db/entities/index.ts';
 import { assetOf, type Currency } from '../../../src/domain/assets.ts';
 import { openCursor } from '../../../src/services/chain/cursor.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Transfer } from '../../../src/chain/port.ts';
+import type { Transfer } from '../../../src/chains/reader.ts';
 import { foldBalances } from '../../../src/services/balance-totals.ts';
 import { checkBooks } from '../../../src/services/books.ts';
 import { SIMULATED_OUTCOMES } from '../../../src/services/simulate.ts';

@@ -1,0 +1,63 @@
+// The money of one block while it is read.
+import { NATIVE_CURRENCY } from '../../domain/assets.ts';
+import type { Transfer, UnrecognisedTransfer } from '../reader.ts';
+
+/** One movement of money, or the sum of those of one transaction to one address in one asset. */
+export type Sum = { txHash: string; to: string; from: string | null; kind: 'native' | 'token'; amountUnits: bigint; inside?: true };
+
+/** Gathers the single movements of money of one block. Whatever finds more of them (a trace, say) adds them here. */
+export class Collector {
+  readonly unrecognised: UnrecognisedTransfer[] = [];
+  dropped = 0;
+  readonly #sums = new Map<string, Sum>();
+  readonly #own = new Map<string, Sum>();
+  readonly #logs = new Set<number>();
+  readonly #limit: number;
+
+  constructor(unrecognisedLimit: number) {
+    this.#limit = unrecognisedLimit;
+  }
+
+  credit(part: Sum): void {
+    add(this.#sums, part);
+  }
+
+  /** Notes a log by its place in the block; false where it was noted before. */
+  isNewLog(index: number): boolean {
+    return this.#logs.size < this.#logs.add(index).size;
+  }
+
+  /** A movement between our own wallets. */
+  keepApart(part: Sum): void {
+    add(this.#own, part);
+  }
+
+  reject(transfer: UnrecognisedTransfer): void {
+    if (this.unrecognised.length < this.#limit) this.unrecognised.push(transfer);
+    else this.dropped++;
+  }
+
+  transfers(): Transfer[] {
+    return Array.from(this.#sums.values(), withCurrency);
+  }
+
+  own(): Transfer[] {
+    return Array.from(this.#own.values(), withCurrency);
+  }
+}
+
+function add(sums: Map<string, Sum>, part: Sum): void {
+  const key = `${part.txHash}${part.to}${part.kind}`;
+  const sum = sums.get(key);
+  if (!sum) {
+    sums.set(key, part);
+    return;
+  }
+  sum.amountUnits += part.amountUnits;
+  if (sum.from !== part.from) sum.from = null;
+  if (part.inside) sum.inside = true;
+}
+
+function withCurrency(sum: Sum): Transfer {
+  return { ...sum, currency: sum.kind === 'token' ? ('USDT' as const) : NATIVE_CURRENCY.bsc };
+}

@@ -1,0 +1,11 @@
+import { EndpointFailure } from '../rpc/errors.ts';
+import type { RpcSession } from '../rpc/pool.ts';
+
+export type ContractCall = { readonly to: string; readonly data: string };
+
+/** Calls a contract at the head and returns the 0x hex it returned ("0x" where there is no contract). Throws RpcRejected on a revert. */
+export async function ethCallOn(session: RpcSession, call: ContractCall, options?: { readonly timeoutMs?: number }): Promise<string> {
+  const data = await session.call('eth_call', [call, 'latest'], options);
+  if (typeof data !== 'string' || !/^0x[0-9a-f]*$/i.test(data)) throw new EndpointFailure('no result of a contract call');
+  return data.toLowerCase();
+}

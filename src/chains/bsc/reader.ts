@@ -1,0 +1,238 @@
+// BNB Chain (and any EVM node that speaks the same JSON-RPC) as a ChainReader.
+import { assetOf } from '../../domain/assets.ts';
+import type { BlockRef, ChainReader, HeightView, NamedBlock, ScannedBlock, TracedTransaction, Transfer } from '../reader.ts';
+import { isRecord } from '../rpc/call.ts';
+import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from '../rpc/errors.ts';
+import { readHash, readQuantity } from '../rpc/hex.ts';
+import type { RpcPool, RpcSession } from '../rpc/pool.ts';
+import { createSecondFinal } from '../rpc/second-final.ts';
+import { balancesOn, createMulticallCache } from './balances.ts';
+import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef } from './block.ts';
+import { ethCallOn } from './contract-call.ts';
+import { createMissedTraces } from './missed-traces.ts';
+import { createReceiptReader, type ReceiptReader } from './receipts.ts';
+import type { InternalTransfer, TracedBlock } from './trace.ts';
+import { traceTransactionOn } from './trace-transaction.ts';
+import { createTracer, type Tracer } from './tracer.ts';
+
+export type BscReaderOptions = {
+  readonly rpc: RpcPool;
+  /** 0x address of the USDT contract, any case. */
+  readonly usdtContract: string;
+  /** How many unrecognised transfers one block may record; spam tokens arrive by the thousand. */
+  readonly unrecognisedLimit?: number | undefined;
+  /** Reads internal transfers where an endpoint shows them; false never asks for traces. */
+  readonly tracer?: Tracer | false | undefined;
+  /** Called with what the tracer finds out about endpoints; names hosts only. */
+  readonly report?: ((message: string) => void) | undefined;
+  /** Announcements of new blocks, where an address offers them. */
+  readonly hint?: ChainReader['hint'];
+};
+
+type NumberedBlock = TracedBlock & { readonly number: number };
+
+const DECIMALS_CALL = '0x313ce567';
+
+/**
+ * Makes a reader for BNB Chain over a pool of endpoints. A block that is final, or read by a command, gets its trace from another endpoint
+ * where its own gives none: that read decides what the block holds. A block at the head does not: every plain deposit in it would wait for
+ * the slowest endpoint, which may not even have the block yet, to hear of a rare one a second or two before finality shows it.
+ * Throws a sentence when the contract is no address.
+ */
+export function createBscReader(options: BscReaderOptions): ChainReader {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(options.usdtContract)) throw new Error('the USDT contract on bsc must be 0x and 40 hex digits');
+  const { rpc } = options;
+  const token = bscToken(options.usdtContract.toLowerCase());
+  const unrecognisedLimit = options.unrecognisedLimit ?? 1_000;
+  const tracer = options.tracer === false ? undefined : (options.tracer ?? createTracer({ report: options.report }));
+  const missed = createMissedTraces({ now: () => performance.now(), report: options.report });
+  const receipts = createReceiptReader({ report: options.report });
+  const multicall = createMulticallCache();
+  const secondFinal = createSecondFinal({
+    rpc,
+    ask: namedOn,
+    now: () => performance.now(),
+    report: options.report,
+  });
+  /** The final block that was named last; undefined until one was asked, as in commands that read old blocks only. */
+  let finalNumber: number | undefined;
+
+  return {
+    network: 'bsc',
+    endpoints: rpc.status().length,
+    hint: options.hint,
+    head: async (signal) => (await tagged(rpc, 'latest', signal)).block,
+    finalized: async (signal) => {
+      const { block, endpoint } = await tagged(rpc, 'finalized', signal);
+      const final = await secondFinal.beside(block, endpoint, signal);
+      finalNumber = final.number;
+      return final;
+    },
+    header: (number, signal) => rpc.run((session) => headerOn(session, number), signal),
+    views: (number, signal) => rpc.all((session) => viewOn(session, number), signal),
+    scan: (number, watched, signal, naming) => {
+      const insists = finalNumber === undefined || number <= finalNumber;
+      const traces = async (session: RpcSession, block: NumberedBlock) => {
+        const question = { block, watched, insists, signal };
+        const shown =
+          (await tracer?.read(session, question)) ?? (insists ? await tracer?.readElsewhere(rpc, session, question) : undefined);
+        if (!shown && insists && tracer?.mayCome()) missed.note(number);
+        return shown;
+      };
+      const rules = { token, watched, unrecognisedLimit, naming };
+      return rpc.run((session) => scanOn(session, number, rules, { receipts, traces }), signal, { last: receipts.isCostly });
+    },
+    balances: (addresses, number, signal) =>
+      rpc.run((session) => balancesOn(session, { addresses, number, token: token.contract, multicall }), signal),
+    traceTransaction: async (at, txHash, watched, signal) => {
+      const traces = (on: RpcSession, block: NumberedBlock) => traceTransactionOn(on, block, txHash, watched);
+      const shown = await onEach(rpc, at, { token, watched, unrecognisedLimit }, { receipts, traces }, signal);
+      const traced = shown.filter(({ block }) => !block.untraced);
+      return agreement(traced.map(({ host, block }) => ({ host, transfers: block.transfers.filter((one) => one.txHash === txHash) })));
+    },
+    readings: async (at, watched, signal) => {
+      const traces = async (on: RpcSession, block: NumberedBlock) => await tracer?.read(on, { block, watched, insists: true, signal });
+      return await onEach(rpc, at, { token, watched, unrecognisedLimit }, { receipts, traces }, signal);
+    },
+    ...(tracer ? { missedTraces: missed } : {}),
+    locate: async (txHash, signal) => {
+      // Every endpoint is asked, because "nobody has it" can end in a deposit being called orphaned, and one node may just lag.
+      const places = await rpc.all((session) => locateOn(session, txHash), signal);
+      return places.find((place) => place !== undefined);
+    },
+    checkIdentity: async (signal) => {
+      await rpc.checkChain(signal);
+      await checkDecimals(rpc, options.usdtContract, signal);
+    },
+  };
+}
+
+async function tagged(rpc: RpcPool, tag: 'latest' | 'finalized', signal: AbortSignal) {
+  const seen = await rpc.run(async (session) => {
+    const block = await namedOn(session, tag);
+    return block && { block, endpoint: session.endpoint };
+  }, signal);
+  if (!seen) throw new RpcUnavailable(`no RPC endpoint of ${rpc.name} has a ${tag} block yet`);
+  return seen;
+}
+
+async function namedOn(session: RpcSession, tag: 'latest' | 'finalized'): Promise<NamedBlock | undefined> {
+  const seen = await taggedOn(session, tag);
+  return seen && { ...seen, host: session.host };
+}
+
+async function taggedOn(session: RpcSession, tag: 'latest' | 'finalized'): Promise<BlockRef | undefined> {
+  const block = await session.call('eth_getBlockByNumber', [tag, false]);
+  if (block === null) return undefined;
+  const seen = readBlockRef(block);
+  if (tag === 'latest') session.sawHead(seen.number);
+  return seen;
+}
+
+async function headerOn(session: RpcSession, number: number): Promise<BlockRef | undefined> {
+  const block = await session.call('eth_getBlockByNumber', [toQuantity(number), false]);
+  return block === null ? undefined : readBlockRef(block, number);
+}
+
+async function viewOn(session: RpcSession, number: number): Promise<HeightView> {
+  const block = await headerOn(session, number);
+  // Afterwards, so that a head that arrives in between cannot make a block that was above it look like one that is not there.
+  const head = await taggedOn(session, 'latest');
+  if (!head) throw new EndpointFailure('no latest block');
+  const finalized = await taggedOn(session, 'finalized').catch((error: unknown) => {
+    if (error instanceof EndpointFailure && /^rpc error/.test(error.message)) return undefined;
+    throw error;
+  });
+  return {
+    host: session.host,
+    head,
+    finalized: finalized ?? null,
+    block: block ?? (number > head.number ? 'above its head' : 'not there'),
+  };
+}
+
+type Extras = {
+  readonly receipts: ReceiptReader;
+  readonly traces: (session: RpcSession, block: NumberedBlock) => Promise<InternalTransfer[] | undefined>;
+};
+
+async function scanOn(
+  session: RpcSession,
+  number: number,
+  rules: Omit<DecodeRules, 'internals'>,
+  { receipts, traces }: Extras,
+): Promise<ScannedBlock | undefined> {
+  const block = await session.call('eth_getBlockByNumber', [toQuantity(number), true]);
+  if (block === null) return undefined;
+  const ref = readBlockRef(block, number);
+  const body = readBlockBody(block);
+  const whole = { number, hash: ref.hash, transactions: body.transactions };
+  const given = await receipts.read(session, whole);
+  const internals = body.transactions.length === 0 ? [] : await traces(session, whole);
+  try {
+    return decodeBlock(ref, body, given, { ...rules, internals });
+  } catch (error) {
+    // The decoder takes the shape of transactions and logs on trust, for speed; where it is wrong, the node is.
+    if (error instanceof TypeError || error instanceof SyntaxError) throw new EndpointFailure(`malformed block ${number}`);
+    throw error;
+  }
+}
+
+/** This very block as each endpoint that answers shows it. */
+async function onEach(
+  rpc: RpcPool,
+  at: Pick<BlockRef, 'number' | 'hash'>,
+  rules: Omit<DecodeRules, 'internals'>,
+  extras: Extras,
+  signal: AbortSignal,
+): Promise<{ readonly host: string; readonly block: ScannedBlock }[]> {
+  const answers = await rpc.all(async (session) => {
+    const block = await scanOn(session, at.number, rules, extras);
+    return block?.hash === at.hash ? { host: session.host, block } : undefined;
+  }, signal);
+  return answers.filter((answer) => answer !== undefined);
+}
+
+/** What every endpoint that traced a transaction shows, or that they differ. */
+function agreement(answers: readonly { readonly host: string; readonly transfers: readonly Transfer[] }[]): TracedTransaction | undefined {
+  const [first] = answers;
+  if (!first) return undefined;
+  const textOf = (transfers: readonly Transfer[]): string =>
+    transfers
+      .map(({ to, currency, amountUnits }) => `${to} ${currency} ${amountUnits}`)
+      .toSorted()
+      .join();
+  const agreed = answers.every(({ transfers }) => textOf(transfers) === textOf(first.transfers));
+  return { hosts: answers.map(({ host }) => host), agreed, transfers: first.transfers };
+}
+
+async function locateOn(session: RpcSession, txHash: string): Promise<{ blockNumber: number; blockHash: string } | undefined> {
+  const receipt = await session.call('eth_getTransactionReceipt', [txHash]);
+  if (receipt === null) return undefined;
+  const blockNumber = isRecord(receipt) ? readQuantity(receipt['blockNumber']) : undefined;
+  const blockHash = isRecord(receipt) ? readHash(receipt['blockHash']) : undefined;
+  if (blockNumber === undefined || blockHash === undefined) throw new EndpointFailure('a receipt without its block');
+  return { blockNumber, blockHash };
+}
+
+async function checkDecimals(rpc: RpcPool, contract: string, signal: AbortSignal): Promise<void> {
+  const expected = assetOf('bsc', 'USDT').decimals;
+  let answer: string;
+  try {
+    answer = (await rpc.run((session) => ethCallOn(session, { to: contract, data: DECIMALS_CALL }), signal)) ?? '0x';
+  } catch (error) {
+    if (!(error instanceof RpcRejected)) throw error;
+    throw new ChainMismatch(`the USDT contract ${contract} on bsc refuses decimals(): correct BSC_USDT_CONTRACT`);
+  }
+  if (!/^0x[0-9a-f]{64}$/i.test(answer))
+    throw new ChainMismatch(`there is no token contract at ${contract} on bsc: correct BSC_USDT_CONTRACT or BSC_RPC_URLS`);
+  if (BigInt(answer) !== BigInt(expected)) {
+    throw new ChainMismatch(
+      `the USDT contract ${contract} on bsc has ${BigInt(answer)} decimals, not ${expected}: correct BSC_USDT_CONTRACT`,
+    );
+  }
+}
+
+function toQuantity(number: number): string {
+  return `0x${number.toString(16)}`;
+}

@@ -1,0 +1,261 @@
+// Which endpoint shows internal transfers, found out by asking it, and the traces themselves.
+
+import type { AddressLookup } from '../reader.ts';
+import { isRecord } from '../rpc/call.ts';
+import { EndpointFailure, RpcRejected } from '../rpc/errors.ts';
+import { readHash } from '../rpc/hex.ts';
+import { pause, within } from '../rpc/pause.ts';
+import type { RpcPool, RpcSession } from '../rpc/pool.ts';
+import { type InternalTransfer, readCallTracer, readTraceBlock, type TracedBlock } from './trace.ts';
+
+export type TracerOptions = {
+  /** Longest wait for one trace. A node that needs longer for a block cannot keep up with the chain. */
+  readonly timeoutMs?: number | undefined;
+  readonly now?: (() => number) | undefined;
+  /** The wait that goes with the clock. */
+  readonly pause?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
+  /** Called when an endpoint is found to trace, not to trace, or to have stopped tracing. Names the host only. */
+  readonly report?: ((message: string) => void) | undefined;
+};
+
+type Method = 'trace_block' | 'debug_traceBlockByHash';
+/** `method` null: no traces from this endpoint until `askAgainAt`. `certain`: it said so itself, and did not just fail to answer. */
+type Ability = { readonly method: Method | null; readonly certain: boolean; readonly askAgainAt: number };
+type NumberedBlock = TracedBlock & { readonly number: number };
+/** One read that decides what a block holds `insists`: it waits a little for an endpoint that asks for fewer requests. */
+export type TraceQuestion = {
+  readonly block: NumberedBlock;
+  readonly watched: AddressLookup;
+  readonly insists: boolean;
+  readonly signal: AbortSignal;
+};
+
+/** Cheapest first: the callTracer of a whole block costs some nodes seconds. */
+const METHODS: readonly Method[] = ['trace_block', 'debug_traceBlockByHash'];
+const PROBED_BLOCKS = 4;
+const ASK_AGAIN_MS = 60 * 60_000;
+const GAVE_UP_MS = 10 * 60_000;
+const NO_ANSWER_MS = 60_000;
+/** An endpoint that did not say whether it traces, because it asked for fewer requests, is asked again after this time. */
+const NOT_SAID_MS = 5_000;
+const FAILURES_TO_GIVE_UP = 3;
+/** After a refusal for the number of requests, and for how many of them one block waits. */
+const REFUSED_FIRST_MS = 1_000;
+const REFUSED_MAX_MS = 30_000;
+const REFUSALS_WAITED_FOR = 3;
+
+/** Reads traces where the endpoint offers them. */
+export interface Tracer {
+  /**
+   * The internal transfers of a block to watched addresses, or undefined where this endpoint does not show them (now). Never fails for
+   * a trace that fails: the block is complete without it.
+   */
+  read(session: RpcSession, question: TraceQuestion): Promise<InternalTransfer[] | undefined>;
+  /**
+   * The same from any other endpoint of the pool than the one that read the block: each is asked once at most, and only where it is known
+   * (or found out now) to trace. The trace is held against this very block, as every trace is. Undefined where nobody shows it in time; it
+   * never holds a block up for longer than twice the wait for one trace.
+   */
+  readElsewhere(rpc: RpcPool, besides: RpcSession, question: TraceQuestion): Promise<InternalTransfer[] | undefined>;
+  /** True where a trace that could not be had may be had later: some endpoint traces, or did not say yet whether it does. */
+  mayCome(): boolean;
+}
+
+/** Makes a tracer for one pool; it asks each endpoint once, before its first trace, and again after an hour. */
+export function createTracer(options: TracerOptions = {}): Tracer {
+  const now = options.now ?? (() => performance.now());
+  const timeoutMs = options.timeoutMs ?? 4_000;
+  const abilities = createAbilities({ timeoutMs, now, report: options.report });
+  const failures = new Map<number, { count: number }>();
+
+  const failed = (session: RpcSession, before: { count: number } | undefined, reason: string): void => {
+    // Traces that were under way together fail together: that is one failure, not three.
+    if (failures.get(session.endpoint) !== before) return;
+    const count = (before?.count ?? 0) + 1;
+    failures.set(session.endpoint, { count });
+    if (count < FAILURES_TO_GIVE_UP) return;
+    failures.delete(session.endpoint);
+    abilities.restUntil(session, now() + GAVE_UP_MS);
+    options.report?.(`${session.host}: stopped showing internal transfers (${reason}); others or the reconciliation look for them`);
+  };
+
+  const refusals = createRefusals({ timeoutMs, now, pause: options.pause ?? pause });
+
+  const read: Tracer['read'] = async (session, question) => {
+    const { block, watched } = question;
+    if (block.transactions.length === 0) return [];
+    for (let tries = 0; tries < REFUSALS_WAITED_FOR; tries++) {
+      const { method } = await abilities.of(session);
+      if (method === null || !(await refusals.waited(session, question))) return undefined;
+      const before = failures.get(session.endpoint);
+      try {
+        const traces = await trace(session, method, block, watched, timeoutMs);
+        failures.delete(session.endpoint);
+        refusals.forget(session);
+        return traces;
+      } catch (error) {
+        if (!isEndpoints(error)) throw error;
+        // Asked too often is not unable: it is asked again when its wish is over, and nothing is concluded from it.
+        if (!isThrottled(error)) {
+          failed(session, before, error.message);
+          return undefined;
+        }
+        refusals.note(session, error);
+        if (!question.insists) return undefined;
+      }
+    }
+    return undefined;
+  };
+
+  const readElsewhere: Tracer['readElsewhere'] = async (rpc, besides, question) => {
+    const readThere = async (session: RpcSession): Promise<InternalTransfer[] | undefined> => {
+      try {
+        return await read(session, { ...question, insists: false });
+      } catch (error) {
+        // It did not even give the block that its ability is tried on.
+        if (isEndpoints(error)) abilities.restUntil(session, now() + NO_ANSWER_MS);
+        throw error;
+      }
+    };
+    return await within(2 * timeoutMs, rpc.elsewhere(besides.endpoint, readThere, question.signal));
+  };
+
+  return { read, readElsewhere, mayCome: abilities.mayCome };
+}
+
+/** Endpoints that refused a trace for the number of requests, and until when each is asked for none. */
+function createRefusals({ timeoutMs, now, pause: wait }: Clocked & { readonly pause: typeof pause }) {
+  const refusals = new Map<number, { readonly count: number; readonly until: number }>();
+
+  const note = (session: RpcSession, failure: EndpointFailure): void => {
+    const before = refusals.get(session.endpoint);
+    // Refused together is refused once.
+    if (before && now() < before.until) return;
+    const count = Math.min((before?.count ?? 0) + 1, 8);
+    const restMs = Math.min(Math.max(REFUSED_FIRST_MS * 2 ** (count - 1), failure.retryAfterMs ?? 0), REFUSED_MAX_MS);
+    refusals.set(session.endpoint, { count, until: now() + restMs });
+  };
+
+  /** True when the endpoint may be asked now; false where it rests for longer than this question waits. */
+  const waited = async (session: RpcSession, { insists, signal }: TraceQuestion): Promise<boolean> => {
+    const restMs = (refusals.get(session.endpoint)?.until ?? 0) - now();
+    if (restMs <= 0) return true;
+    if (!insists || restMs > timeoutMs) return false;
+    await wait(restMs, signal);
+    return true;
+  };
+
+  return { note, waited, forget: (session: RpcSession) => void refusals.delete(session.endpoint) };
+}
+
+type Clocked = { readonly timeoutMs: number; readonly now: () => number };
+type Abilities = {
+  /** Asks the endpoint where nothing is known of it, or what is known is old. Throws EndpointFailure when it gives no block to try it on. */
+  readonly of: (session: RpcSession) => Promise<Ability>;
+  readonly restUntil: (session: RpcSession, askAgainAt: number) => void;
+  /** Whether any endpoint traces or did not answer that question yet. */
+  readonly mayCome: () => boolean;
+};
+
+function createAbilities({ timeoutMs, now, report }: Pick<TracerOptions, 'report'> & Clocked): Abilities {
+  const abilities = new Map<number, Promise<Ability>>();
+  /** Endpoints that trace, or may. */
+  const hopeful = new Set<number>();
+
+  const of = async (session: RpcSession): Promise<Ability> => {
+    const known = abilities.get(session.endpoint);
+    if (known) {
+      // A node that gives no block fails whoever asks it; somebody else's shutdown does not.
+      const ability = await known.catch((error: unknown) => {
+        if (isEndpoints(error)) throw error;
+        return undefined;
+      });
+      if (ability && (ability.method !== null || now() < ability.askAgainAt)) return ability;
+      // Somebody else has begun to ask again meanwhile.
+      if (abilities.get(session.endpoint) !== known) return await of(session);
+    }
+    hopeful.add(session.endpoint);
+    const asking = probe(session, timeoutMs).then((found): Ability => {
+      const { method, certain } = found;
+      if (method !== null || certain)
+        report?.(`${session.host}: ${method ? `shows internal transfers (${method})` : 'does not show internal transfers'}`);
+      if (method === null && certain) hopeful.delete(session.endpoint);
+      return { ...found, askAgainAt: now() + (certain ? ASK_AGAIN_MS : NOT_SAID_MS) };
+    });
+    abilities.set(session.endpoint, asking);
+    asking.catch(() => {
+      if (abilities.get(session.endpoint) === asking) abilities.delete(session.endpoint);
+    });
+    return await asking;
+  };
+
+  const restUntil = (session: RpcSession, askAgainAt: number): void => {
+    abilities.set(session.endpoint, Promise.resolve({ method: null, certain: false, askAgainAt }));
+  };
+
+  return { of, restUntil, mayCome: () => hopeful.size > 0 };
+}
+
+function isThrottled(error: EndpointFailure | RpcRejected): error is EndpointFailure {
+  return error instanceof EndpointFailure && error.throttled;
+}
+
+function isEndpoints(error: unknown): error is EndpointFailure | RpcRejected {
+  return error instanceof EndpointFailure || error instanceof RpcRejected;
+}
+
+/** How an endpoint shows internal transfers; null: it does not. Throws EndpointFailure when it does not say. */
+export async function traceMethodOf(session: RpcSession, timeoutMs = 4_000): Promise<string | null> {
+  const { method, certain } = await probe(session, timeoutMs);
+  if (!certain) throw new EndpointFailure('asks for fewer requests, so that it did not say', { throttled: true });
+  return method;
+}
+
+async function trace(
+  session: RpcSession,
+  method: Method,
+  block: NumberedBlock,
+  watched: AddressLookup,
+  timeoutMs: number,
+): Promise<InternalTransfer[]> {
+  if (method === 'trace_block')
+    return readTraceBlock(block, await session.call(method, [`0x${block.number.toString(16)}`], { timeoutMs }), watched);
+  return readCallTracer(block, await session.call(method, [block.hash, { tracer: 'callTracer' }], { timeoutMs }), watched);
+}
+
+const NOBODY: AddressLookup = { has: () => false, isOwn: () => false };
+
+/** Traces the smallest of the newest blocks with each method in turn. Throws only when the endpoint does not even give these blocks. */
+async function probe(session: RpcSession, timeoutMs: number): Promise<Pick<Ability, 'method' | 'certain'>> {
+  const block = await smallBlock(session);
+  let certain = true;
+  for (const method of METHODS) {
+    try {
+      await trace(session, method, block, NOBODY, timeoutMs);
+      return { method, certain: true };
+    } catch (error) {
+      // A refusal, a page of HTML, a trace that is none: all say that it is not offered. A limit says nothing.
+      if (!isEndpoints(error)) throw error;
+      if (isThrottled(error)) certain = false;
+    }
+  }
+  return { method: null, certain };
+}
+
+async function smallBlock(session: RpcSession): Promise<NumberedBlock> {
+  let best: NumberedBlock | undefined;
+  let wanted = 'latest';
+  for (let tries = 0; tries < PROBED_BLOCKS; tries++) {
+    const block = await session.call('eth_getBlockByNumber', [wanted, false]);
+    const hash = isRecord(block) ? readHash(block['hash']) : undefined;
+    if (!isRecord(block) || hash === undefined || !Array.isArray(block['transactions'])) break;
+    const number = Number.parseInt(String(block['number']), 16);
+    const found = { number, hash, transactions: block['transactions'].map((one) => ({ hash: String(one).toLowerCase() })) };
+    const smaller = found.transactions.length > 0 && found.transactions.length < (best?.transactions.length ?? Number.POSITIVE_INFINITY);
+    if (!best || smaller || best.transactions.length === 0) best = found;
+    if (!(number > 0)) break;
+    wanted = `0x${(number - 1).toString(16)}`;
+  }
+  if (!best) throw new EndpointFailure('no block to try a trace on');
+  return best;
+}

@@ -1,0 +1,204 @@
+// A pool of JSON-RPC endpoints of one chain: which one to ask, when to leave one alone, and what to say when none answers.
+
+import type { EndpointStatus } from '../reader.ts';
+import { PoolEndpoint } from './endpoint.ts';
+import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
+import { createHttpPost } from './http-post.ts';
+import { pause } from './pause.ts';
+import type { EachAnswer, RpcPool, RpcPoolOptions, RpcSession, RunOptions } from './types.ts';
+
+export type { RpcPool, RpcPoolOptions, RpcSession } from './types.ts';
+
+/** A caller that asks again at once is slowed down by the pool itself, so that no retry loop can turn into a storm. */
+const WAIT_FOR_ENDPOINT_MS = 1_000;
+/** One whose next turn is further away than this is passed over for another that has none before it. */
+const LONG_WAIT_MS = 250;
+/** An endpoint whose next turn is further away than this needs its budget for whole blocks: it is not asked for extras. */
+const SPARE_WAIT_MS = 1_000;
+
+/** Makes a pool; no connection is made before the first call. Throws a sentence for an unusable list of URLs. */
+export function createRpcPool(options: RpcPoolOptions): RpcPool {
+  return new Pool(options);
+}
+
+class Pool implements RpcPool {
+  readonly name: string;
+  readonly chainId: number;
+  readonly #endpoints: readonly PoolEndpoint[];
+  readonly #options: RpcPoolOptions;
+  readonly #now: () => number;
+  #nextProbe = 0;
+
+  constructor(options: RpcPoolOptions) {
+    if (options.urls.length < 1 || options.urls.length > 16)
+      throw new Error(`${options.name} needs 1 to 16 RPC endpoints, not ${options.urls.length}`);
+    this.name = options.name;
+    this.chainId = options.chainId;
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    const post = createHttpPost();
+    this.#endpoints = options.urls.map((url, index) => new PoolEndpoint(options, url, index, post));
+    for (const endpoint of this.#endpoints) endpoint.onHead = (number) => this.#sawHead(endpoint, number);
+  }
+
+  async run<T>(
+    work: (session: RpcSession) => Promise<T | undefined>,
+    signal: AbortSignal,
+    options: RunOptions = {},
+  ): Promise<T | undefined> {
+    signal.throwIfAborted();
+    this.#probeIfDue(signal);
+    await this.#waitForOne(signal);
+    let absent = false;
+    for (const endpoint of this.#candidates(options)) {
+      try {
+        const value = await endpoint.attempt(work, signal);
+        if (value !== undefined) return value;
+        absent = true;
+      } catch (error) {
+        if (!isEndpoints(error)) throw error;
+      }
+    }
+    if (absent) return undefined;
+    throw this.#unavailable();
+  }
+
+  async checkChain(signal: AbortSignal): Promise<void> {
+    const answers = await Promise.allSettled(this.#endpoints.map((endpoint) => endpoint.ensureChain(signal, 'counts')));
+    signal.throwIfAborted();
+    for (const answer of answers) {
+      if (answer.status === 'rejected' && answer.reason instanceof ChainMismatch) throw answer.reason;
+    }
+    if (answers.every((answer) => answer.status === 'rejected')) throw this.#unavailable();
+  }
+
+  async all<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T[]> {
+    await this.#waitForOne(signal);
+    const ready = this.#endpoints.filter((endpoint) => endpoint.isReady());
+    const answers = await Promise.allSettled(ready.map((endpoint) => endpoint.attempt(work, signal)));
+    signal.throwIfAborted();
+    const values: T[] = [];
+    for (const answer of answers) {
+      if (answer.status === 'fulfilled') values.push(answer.value);
+      else if (!isEndpoints(answer.reason)) throw answer.reason;
+    }
+    if (values.length === 0) throw this.#unavailable();
+    return values;
+  }
+
+  async each<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<EachAnswer<T>[]> {
+    const asked = this.#endpoints.map(async (endpoint): Promise<EachAnswer<T>> => {
+      const { host } = endpoint;
+      try {
+        return { host, value: await endpoint.attemptAside(work, signal) };
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isExpected(error)) throw error;
+        return { host, problem: error.message };
+      }
+    });
+    return await Promise.all(asked);
+  }
+
+  async elsewhere<T>(besides: number, work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined> {
+    const spare = this.#candidates().filter((endpoint) => endpoint.index !== besides && endpoint.rate.waitMs() <= SPARE_WAIT_MS);
+    for (const endpoint of spare) {
+      try {
+        const value = await endpoint.attemptAside(work, signal);
+        if (value !== undefined) return value;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isExpected(error)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  async aside<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const problems: string[] = [];
+    for (const endpoint of this.#candidates()) {
+      try {
+        return await endpoint.attemptAside(work, signal);
+      } catch (error) {
+        if (!isEndpoints(error)) throw error;
+        problems.push(`${endpoint.host}: ${error.message}`);
+      }
+    }
+    throw problems.length > 0 ? new RpcUnavailable(`no RPC endpoint of ${this.name} gave it: ${problems.join(', ')}`) : this.#unavailable();
+  }
+
+  status(): EndpointStatus[] {
+    return this.#endpoints.map((endpoint) => ({
+      host: endpoint.host,
+      headNumber: endpoint.head,
+      problem: endpoint.problem ?? (this.#lags(endpoint) ? `${endpoint.behind} blocks behind the best endpoint` : null),
+      requestsPerSecond: endpoint.rate.perSecond(),
+      toldMsAgo: endpoint.toldAt === undefined ? null : Math.max(0, this.#now() - endpoint.toldAt),
+    }));
+  }
+
+  /**
+   * From time to time asks the endpoints that are not in use for their head, beside the caller's work and never in its way: so one
+   * that has recovered comes back, and one that others have overtaken is found out.
+   */
+  #probeIfDue(signal: AbortSignal): void {
+    if (this.#endpoints.length < 2 || this.#now() < this.#nextProbe) return;
+    this.#nextProbe = this.#now() + (this.#options.probeEveryMs ?? 10_000);
+    const [inUse] = this.#candidates();
+    for (const endpoint of this.#endpoints) {
+      if (endpoint === inUse || !endpoint.isReady()) continue;
+      const probe = async (session: RpcSession) => {
+        const answer = await session.call('eth_blockNumber', []);
+        if (typeof answer === 'string' && /^0x[0-9a-f]{1,12}$/i.test(answer)) session.sawHead(Number.parseInt(answer, 16));
+      };
+      endpoint.attempt(probe, signal).catch(() => undefined); // What went wrong is on the endpoint already.
+    }
+  }
+
+  /** Usable endpoints, the best first: up to date, then fit for the work, then without a queue before it, then without failures, then as configured. */
+  #candidates({ last }: RunOptions = {}): PoolEndpoint[] {
+    const ready = this.#endpoints.filter((endpoint) => endpoint.isReady());
+    const rank = (endpoint: PoolEndpoint): number =>
+      (this.#lags(endpoint) ? 4 : 0) + (last?.(endpoint.index) ? 2 : 0) + (endpoint.rate.waitMs() > LONG_WAIT_MS ? 1 : 0);
+    const ranks = new Map(ready.map((endpoint) => [endpoint, rank(endpoint)]));
+    return ready.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0) || a.failures - b.failures || a.index - b.index);
+  }
+
+  #sawHead(endpoint: PoolEndpoint, number: number): void {
+    endpoint.head = number;
+    const others = this.#endpoints.filter((other) => other.problem === null && other.head !== null);
+    endpoint.behind = Math.max(0, ...others.map((other) => (other.head ?? 0) - number));
+  }
+
+  #lags(endpoint: PoolEndpoint): boolean {
+    return endpoint.behind > (this.#options.lagBlocks ?? 20);
+  }
+
+  async #waitForOne(signal: AbortSignal): Promise<void> {
+    const earliest = Math.min(...this.#endpoints.map((endpoint) => endpoint.notBefore));
+    const waitMs = Math.min(earliest - this.#now(), WAIT_FOR_ENDPOINT_MS);
+    if (waitMs > 0) await (this.#options.pause ?? pause)(waitMs + 1, signal);
+  }
+
+  #unavailable(): Error {
+    if (this.#endpoints.every((endpoint) => endpoint.chain === 'wrong')) {
+      const found = this.#endpoints.map((endpoint) => `${endpoint.host}: ${endpoint.problem}`).join('; ');
+      return new ChainMismatch(`every RPC endpoint of ${this.name} serves another chain (${found}): correct the RPC URLs or the chain id`);
+    }
+    const hostsOf = Map.groupBy(this.#endpoints, (endpoint) => endpoint.problem ?? 'not asked');
+    const count = this.#endpoints.length;
+    const parts = Array.from(
+      hostsOf,
+      ([problem, endpoints]) => `${problem} from ${endpoints.length} of ${count} (${endpoints.map(({ host }) => host).join(', ')})`,
+    );
+    return new RpcUnavailable(`no RPC endpoint answers for ${this.name}: ${parts.join(', ')}`);
+  }
+}
+
+function isEndpoints(error: unknown): error is EndpointFailure | ChainMismatch {
+  return error instanceof EndpointFailure || error instanceof ChainMismatch;
+}
+
+function isExpected(error: unknown): error is EndpointFailure | ChainMismatch | RpcRejected {
+  return isEndpoints(error) || error instanceof RpcRejected;
+}

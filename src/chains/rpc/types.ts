@@ -1,0 +1,84 @@
+// What a pool of endpoints is to its users. Types only.
+import type { EndpointStatus } from '../reader.ts';
+
+/** One endpoint during one piece of work: all calls of a session go to the same node. */
+export type RpcSession = {
+  readonly host: string;
+  /** The endpoint's place in the configured list: the same in every session with it. */
+  readonly endpoint: number;
+  /** `timeoutMs` replaces the pool's own limit for this one call. */
+  call(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<unknown>;
+  /**
+   * The same method once for each list of parameters, the results in that order: in batches where the endpoint takes them, else one by one,
+   * within its rate. Fails as a whole with the first failure.
+   */
+  batch(method: string, params: readonly (readonly unknown[])[]): Promise<unknown[]>;
+  /** False once a batch was refused, for some minutes. */
+  takesBatches(): boolean;
+  /** Notes the newest height this node showed, so that the pool can tell who lags behind. */
+  sawHead(number: number): void;
+};
+
+export type RpcPoolOptions = {
+  /** For messages: "bsc". */
+  readonly name: string;
+  /** In order of preference; at least one, at most 16. */
+  readonly urls: readonly string[];
+  readonly chainId: number;
+  readonly timeoutMs?: number | undefined;
+  readonly maxResponseBytes?: number | undefined;
+  /** An endpoint that is this many blocks behind the best one is used only when no better one answers. */
+  readonly lagBlocks?: number | undefined;
+  /** How often the heads of all endpoints are compared. */
+  readonly probeEveryMs?: number | undefined;
+  /** Requests a second to one endpoint (200), and how many at once after a quiet time (one second of them, at most 50). A lower limit that is met again and again is learned for at most a minute. */
+  readonly requestsPerSecond?: number | undefined;
+  readonly burst?: number | undefined;
+  /** The clock in milliseconds and the wait that goes with it; the process's own where absent. */
+  readonly now?: (() => number) | undefined;
+  readonly pause?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
+  readonly random?: (() => number) | undefined;
+  /** Called when an endpoint stops or starts to be usable. The text names the host only. */
+  readonly report?: ((message: string) => void) | undefined;
+};
+
+export type RunOptions = {
+  /** True for endpoints (by their place in the list) that are to be asked only when no better one answers. */
+  readonly last?: ((endpoint: number) => boolean) | undefined;
+};
+
+/** What one endpoint said: a value, or what went wrong. */
+export type EachAnswer<T> = { readonly host: string } & (
+  | { readonly value: T; readonly problem?: undefined }
+  | { readonly value?: undefined; readonly problem: string }
+);
+
+export interface RpcPool {
+  readonly name: string;
+  readonly chainId: number;
+  /**
+   * Runs `work` on the best endpoint, and on the next ones when it fails or returns undefined ("this node does not have it").
+   * Returns undefined when no endpoint had it; throws RpcUnavailable when all failed, ChainMismatch when all serve another chain,
+   * and passes on every other error of `work`. `work` throws EndpointFailure to reject an answer as incomplete.
+   */
+  run<T>(work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal, options?: RunOptions): Promise<T | undefined>;
+  /** Throws ChainMismatch if any endpoint that answers serves another chain, RpcUnavailable if none answers. */
+  checkChain(signal: AbortSignal): Promise<void>;
+  /** Asks every endpoint at the same time (each may fail on its own) and returns the answers of those that gave one. */
+  all<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T[]>;
+  /**
+   * Asks for an extra that not every endpoint offers: each endpoint but `besides` that does not rest and has budget to spare is asked once
+   * at most, in turn, until `work` returns something. What goes wrong counts against none of them, because they may still serve whole
+   * blocks. Returns undefined when nobody gave it; throws the signal's reason alone.
+   */
+  elsewhere<T>(besides: number, work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined>;
+  /**
+   * Asks the best endpoint that does not rest, then the next, for something that is not part of reading blocks (a price). What goes wrong
+   * counts against none of them, neither their rest nor their rate, and nobody is waited for. Throws RpcUnavailable when none gave it, and
+   * passes on every other error of `work`.
+   */
+  aside<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** Asks every endpoint, also one that rests, and returns what each said; counts against none of them. For diagnosis. */
+  each<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<EachAnswer<T>[]>;
+  status(): EndpointStatus[];
+}

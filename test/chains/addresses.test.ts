@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { HDNodeWallet, Mnemonic } from 'ethers';
+import fc from 'fast-check';
+import { TronWeb } from 'tronweb';
+import {
+  addressFromKey,
+  addressKey,
+  checkAccountXpub,
+  createAddressDeriver,
+  deriveAddresses,
+  isAddress,
+  normaliseAddress,
+} from '../../src/chains/addresses.ts';
+
+type Vectors = {
+  phrase: string;
+  accounts: {
+    account: number;
+    xpubBsc: string;
+    xpubTron: string;
+    addresses: { index: number; bsc: string; tron: string; tronKey: string }[];
+  }[];
+};
+const vectors = JSON.parse(readFileSync(new URL('../vectors/addresses.json', import.meta.url), 'utf8')) as Vectors;
+const [live] = vectors.accounts;
+if (!live) throw new Error('no vectors');
+const root = HDNodeWallet.fromSeed(Mnemonic.fromPhrase(vectors.phrase).computeSeed());
+
+describe('deposit addresses from the account xpubs', () => {
+  for (const { account, xpubBsc, xpubTron, addresses } of vectors.accounts) {
+    it(`gives the addresses that wallets show for account ${account}, on both chains`, () => {
+      const derive = createAddressDeriver({ xpubBsc, xpubTron });
+      for (const { index, bsc, tron } of addresses) expect(derive(index), `index ${index}`).to.deep.equal({ bsc, tron });
+    });
+  }
+
+  it('never gives a live and a test customer the same address', () => {
+    const all = vectors.accounts.flatMap((account) => account.addresses.flatMap((entry) => [entry.bsc, entry.tron]));
+    expect(new Set(all).size).to.equal(all.length);
+  });
+
+  it('agrees with the addresses of the private keys at any index', () => {
+    const derive = createAddressDeriver(live);
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 31 - 1 }), (index) => {
+        const tron = TronWeb.fromMnemonic(vectors.phrase, `m/44'/195'/0'/0/${index}`);
+        expect(derive(index)).to.deep.equal({ bsc: root.derivePath(`m/44'/60'/0'/0/${index}`).address, tron: tron.address });
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('refuses a private key without repeating it', () => {
+    const xprv = root.derivePath("m/44'/60'/0'").extendedKey;
+    const attempt = () => deriveAddresses({ xpubBsc: xprv, xpubTron: live.xpubTron }, 0);
+    expect(attempt).to.throw('private extended key');
+    expect(attempt).not.to.throw(xprv.slice(8, 40));
+  });
+
+  it('refuses keys that are not of an account, and mistyped ones, with what to do', () => {
+    const master = root.neuter().extendedKey;
+    const wallet = root.derivePath("m/44'/60'/0'/0").neuter().extendedKey;
+    expect(() => deriveAddresses({ ...live, xpubBsc: master }, 0)).to.throw("m/44'/60'/0'");
+    expect(() => deriveAddresses({ ...live, xpubTron: wallet }, 0)).to.throw("m/44'/195'/0'");
+    checkAccountXpub('tron', live.xpubTron);
+    expect(() => deriveAddresses({ ...live, xpubBsc: '' }, 0)).to.throw('not an extended public key');
+  });
+
+  it('refuses an xpub with any one character mistyped, because nobody could spend from its addresses', () => {
+    for (let at = 0; at < live.xpubBsc.length; at++) {
+      const typo = live.xpubBsc.slice(0, at) + (live.xpubBsc[at] === '2' ? '3' : '2') + live.xpubBsc.slice(at + 1);
+      expect(() => createAddressDeriver({ ...live, xpubBsc: typo }), typo).to.throw('copy it again');
+      expect(() => checkAccountXpub('bsc', typo), typo).to.throw('copy it again');
+    }
+  });
+
+  it('refuses an index that could not be spent from or does not exist', () => {
+    for (const index of [-1, 0.5, 2 ** 31, Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(() => deriveAddresses(live, index), String(index)).to.throw('address index');
+    }
+    expect(deriveAddresses(live, 2 ** 31 - 1).bsc).to.match(/^0x/);
+  });
+});
+
+describe('the ways an address is written', () => {
+  const entry = live.addresses[0];
+  if (!entry) throw new Error('no vectors');
+
+  it('has one key for one address, and the key leads back to what merchants see', () => {
+    expect(addressKey('bsc', entry.bsc)).to.equal(entry.bsc.toLowerCase());
+    expect(addressKey('tron', entry.tron)).to.equal(entry.tronKey);
+    expect(addressFromKey('bsc', entry.bsc.toLowerCase())).to.equal(entry.bsc);
+    expect(addressFromKey('tron', entry.tronKey)).to.equal(entry.tron);
+    expect(() => addressKey('tron', entry.bsc)).to.throw('not a tron address');
+    expect(() => addressKey('bsc', entry.tron)).to.throw('not a bsc address');
+  });
+
+  it('agrees with tronweb on any 20 bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (bytes) => {
+        const hex = Buffer.from(bytes).toString('hex');
+        const tron = TronWeb.address.fromHex(`41${hex}`);
+        expect(addressFromKey('tron', `0x${hex}`)).to.equal(tron);
+        expect(addressKey('tron', tron)).to.equal(`0x${hex}`);
+      }),
+    );
+  });
+
+  it('takes a bsc address in one case, or in mixed case with a right checksum only', () => {
+    const swapped = entry.bsc.replace(/[a-f]/, (letter) => letter.toUpperCase());
+    expect(normaliseAddress('bsc', entry.bsc.toLowerCase())).to.equal(entry.bsc);
+    expect(normaliseAddress('bsc', `0x${entry.bsc.slice(2).toUpperCase()}`)).to.equal(entry.bsc);
+    expect(isAddress('bsc', swapped)).to.equal(false);
+    for (const text of ['', '0x', entry.bsc.slice(2), `${entry.bsc}0`, ` ${entry.bsc}`, 'XE7338O073KYGTWWZN0F2WZ0R8PX5ZPPZS']) {
+      expect(isAddress('bsc', text), text).to.equal(false);
+    }
+  });
+
+  it('refuses every single-character change of a tron address, as tronweb does', () => {
+    for (let at = 0; at < entry.tron.length; at++) {
+      const changed = entry.tron.slice(0, at) + (entry.tron[at] === '2' ? '3' : '2') + entry.tron.slice(at + 1);
+      expect(isAddress('tron', changed), changed).to.equal(false);
+      expect(TronWeb.isAddress(changed), changed).to.equal(false);
+    }
+    for (const text of ['', 'T', entry.tron.toLowerCase(), `${entry.tron}1`, `1${entry.tron}`, `41${entry.tronKey.slice(2)}`]) {
+      expect(isAddress('tron', text), text).to.equal(false);
+    }
+  });
+});
