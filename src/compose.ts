@@ -3,6 +3,7 @@ import type { ActivityDeps } from '../activities/index.ts';
 import { AddressSet } from './chains/address-set.ts';
 import { createBscReader } from './chains/bsc/reader.ts';
 import { firstBlockSince } from './chains/first-block.ts';
+import { byNetwork } from './chains/index.ts';
 import { createPriceSource } from './chains/prices/source.ts';
 import type { ChainReader } from './chains/reader.ts';
 import { createHeadHints } from './chains/rpc/head-hints.ts';
@@ -61,8 +62,6 @@ export type Gateway = {
   close(): Promise<void>;
 };
 
-/** Expected block times; only pauses between looks depend on them. */
-const BLOCK_INTERVAL_MS: Readonly<Record<Network, number>> = { bsc: 450, tron: 3_000 };
 /** Hundreds of blocks; a public chain that rests for so long is in the news. */
 const HEAD_MOVES_WITHIN_MS = 5 * 60_000;
 
@@ -159,7 +158,7 @@ export function settingsOf(config: Config): ServiceSettings {
     webhookMaxAttempts: config.webhooks.maxAttempts,
     webhookRetentionMs: config.webhooks.retentionMs,
     webhookTarget: config.webhooks.target,
-    blockIntervalMs: BLOCK_INTERVAL_MS,
+    blockIntervalMs: byNetwork(({ blockMs }) => blockMs),
     headMovesWithinMs: config.production ? HEAD_MOVES_WITHIN_MS : undefined,
     payments: {
       minimumCents: config.payments.minPaymentCents,

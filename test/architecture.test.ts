@@ -33,14 +33,17 @@ const PRODUCT = ['src/', 'workflows/', 'activities/', 'migrations/'];
 const TABLE: Readonly<Record<string, Row>> = {
   'src/domain/': { values: [], packages: [] },
   'src/chains/': { values: ['src/domain/'] },
-  'src/signer/': { values: ['src/domain/'] },
+  'src/signer/': { values: ['src/domain/', 'src/chains/index.ts'] },
   'src/db/': { values: ['src/domain/', 'migrations/'] },
-  'src/services/': { values: ['src/db/', 'src/domain/', 'src/chains/addresses.ts'], types: ['src/chains/reader.ts', 'src/signer/port.ts'] },
+  'src/services/': {
+    values: ['src/db/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/index.ts'],
+    types: ['src/chains/reader.ts', 'src/signer/port.ts'],
+  },
   // Addresses are read and compared in one place; a request's address is text like any other.
-  'src/api/': { values: ['src/services/', 'src/domain/', 'src/chains/addresses.ts'] },
-  'src/web/': { values: ['src/services/', 'src/domain/'] },
+  'src/api/': { values: ['src/services/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/index.ts'] },
+  'src/web/': { values: ['src/services/', 'src/domain/', 'src/chains/index.ts'] },
   'src/sdk/': { values: [], types: ['src/domain/events.ts'], packages: ['node:'] },
-  'src/config': { values: ['src/config', 'src/domain/', 'src/chains/addresses.ts', 'src/db/tls.ts'] },
+  'src/config': { values: ['src/config', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/index.ts', 'src/db/tls.ts'] },
   'src/errors.ts': { values: [], packages: [] },
   'src/log': { values: ['src/log', 'src/terminal.ts'] },
   'src/metrics.ts': { values: [] },

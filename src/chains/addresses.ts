@@ -1,7 +1,8 @@
 // Deposit addresses from extended public keys, and the two ways addresses are written. No private key ever comes here.
-import { createHash } from 'node:crypto';
-import { decodeBase58, encodeBase58, getAddress, HDNodeVoidWallet, HDNodeWallet, toBeArray } from 'ethers';
+import { decodeBase58, HDNodeVoidWallet, HDNodeWallet, toBeArray } from 'ethers';
 import type { Network } from '../domain/assets.ts';
+import { hasChecksum } from './base58.ts';
+import { chainOf } from './index.ts';
 
 /** The account-level extended public keys (m/44'/60'/a' and m/44'/195'/a', BIP-44; a = 0 live, 1 test). */
 export type AccountXpubs = { readonly xpubBsc: string; readonly xpubTron: string };
@@ -11,7 +12,6 @@ export type DerivedAddresses = { readonly bsc: string; readonly tron: string };
 
 const ACCOUNT_DEPTH = 3;
 const HARDENED = 0x8000_0000;
-const TRON_PREFIX = 0x41;
 
 /**
  * Checks both keys once and returns the derivation of `0/index` below them. Keep the function: parsing a key costs as much as an
@@ -23,7 +23,7 @@ export function createAddressDeriver(xpubs: AccountXpubs): (index: number) => De
   return (index) => {
     if (!Number.isInteger(index) || index < 0 || index >= HARDENED)
       throw new Error('an address index must be a whole number from 0 to 2147483647');
-    return { bsc: bsc.deriveChild(index).address, tron: tronAddress(tron.deriveChild(index).address.slice(2)) };
+    return { bsc: spelled('bsc', bsc.deriveChild(index)), tron: spelled('tron', tron.deriveChild(index)) };
   };
 }
 
@@ -37,6 +37,8 @@ export function checkAccountXpub(network: Network, xpub: string): void {
   externalChain(network, xpub);
 }
 
+const spelled = (network: Network, { address }: HDNodeVoidWallet): string => chainOf(network).addresses.format(address);
+
 function externalChain(network: Network, xpub: string): HDNodeVoidWallet {
   const text = xpub.trim();
   if (/^[a-z]prv/i.test(text))
@@ -49,35 +51,10 @@ function externalChain(network: Network, xpub: string): HDNodeVoidWallet {
   if (!(node instanceof HDNodeVoidWallet)) throw new Error(mistyped);
   if (node.depth !== ACCOUNT_DEPTH || node.index < HARDENED) {
     throw new Error(
-      `the ${network} key is not the key of an account (m/44'/${network === 'bsc' ? 60 : 195}'/0'): its depth is ${node.depth}, not ${ACCOUNT_DEPTH}`,
+      `the ${network} key is not the key of an account (m/44'/${chainOf(network).coinType}'/0'): its depth is ${node.depth}, not ${ACCOUNT_DEPTH}`,
     );
   }
   return node.deriveChild(0);
-}
-
-/** Base58check of 0x41 + 20 bytes (40 hex digits). */
-function tronAddress(hex: string): string {
-  const payload = Buffer.concat([Buffer.of(TRON_PREFIX), Buffer.from(hex, 'hex')]);
-  return encodeBase58(Buffer.concat([payload, checksum(payload)]));
-}
-
-function checksum(payload: Uint8Array): Buffer {
-  const once = createHash('sha256').update(payload).digest();
-  return createHash('sha256').update(once).digest().subarray(0, 4);
-}
-
-/** True where the last four bytes are the base58check checksum of the others. */
-function hasChecksum(bytes: Uint8Array): boolean {
-  return checksum(bytes.subarray(0, -4)).equals(bytes.subarray(-4));
-}
-
-/** The 20 bytes of a base58 address as lower-case hex without 0x; undefined for a wrong prefix, length or checksum. */
-function tronBytes(text: string): string | undefined {
-  if (!/^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(text)) return undefined;
-  const hex = decodeBase58(text).toString(16);
-  if (hex.length !== 50) return undefined;
-  const bytes = Buffer.from(hex, 'hex');
-  return bytes[0] === TRON_PREFIX && hasChecksum(bytes) ? hex.slice(2, 42) : undefined;
 }
 
 /** True for a complete address of that network: on bsc 0x + 40 hex with a right checksum or in one case, on tron base58check. */
@@ -87,29 +64,20 @@ export function isAddress(network: Network, text: string): boolean {
 
 /** The form merchants see (EIP-55 or base58); undefined where the text is no address of that network. */
 export function normaliseAddress(network: Network, text: string): string | undefined {
-  if (network === 'tron') return tronBytes(text) === undefined ? undefined : text;
-  // ethers would also take ICAP and addresses without 0x, which nobody could compare with what a wallet shows.
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined;
-  try {
-    return getAddress(text);
-  } catch {
-    return undefined;
-  }
+  const { parse, format } = chainOf(network).addresses;
+  const key = parse(text);
+  return key === undefined ? undefined : format(key);
 }
 
 /** The form every chain reader reports and every lookup uses: 0x + the 20 bytes in lower-case hex. Throws when it is no address. */
 export function addressKey(network: Network, address: string): string {
-  if (network === 'tron') {
-    const hex = tronBytes(address);
-    if (hex !== undefined) return `0x${hex}`;
-  } else if (normaliseAddress(network, address) !== undefined) {
-    return address.toLowerCase();
-  }
-  throw new Error(`not a ${network} address`);
+  const key = chainOf(network).addresses.parse(address);
+  if (key === undefined) throw new Error(`not a ${network} address`);
+  return key;
 }
 
 /** The address merchants see for a key of {@link addressKey}. Throws when it is no key. */
 export function addressFromKey(network: Network, key: string): string {
   if (!/^0x[0-9a-f]{40}$/.test(key)) throw new Error('not an address key');
-  return network === 'tron' ? tronAddress(key.slice(2)) : getAddress(key);
+  return chainOf(network).addresses.format(key);
 }

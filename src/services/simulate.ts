@@ -1,4 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
+import { chainOf } from '../chains/index.ts';
 import { ChainCursor, Customer, type Deposit, DepositAddress, PaymentLink } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import type { Currency, Network } from '../domain/assets.ts';
@@ -140,5 +141,5 @@ function announcements({ outcome, events }: Simulation): number {
 
 function randomHash(deps: Deps, network: Network): string {
   const hex = (deps.newId() + deps.newId()).replaceAll('-', '');
-  return network === 'bsc' ? `0x${hex}` : hex;
+  return chainOf(network).hashHasPrefix ? `0x${hex}` : hex;
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { HDNodeWallet, Mnemonic, wordlists } from 'ethers';
+import { byNetwork, chainOf } from '../chains/index.ts';
 import type { Mode, Network } from '../domain/assets.ts';
 import { OperatorError } from '../errors.ts';
-import { tronAddressOf } from './tron-address.ts';
 
 type ByNetwork = Readonly<Record<Network, string>>;
 
@@ -14,8 +14,6 @@ export type PublicParts = {
   readonly gas: ByNetwork;
 };
 
-/** SLIP-44. */
-const COIN_TYPE: Readonly<Record<Network, number>> = { bsc: 60, tron: 195 };
 const ACCOUNT = { live: 0, test: 1, gas: 2 } as const;
 const WORDS_ALLOWED = [12, 15, 18, 21, 24];
 
@@ -52,22 +50,19 @@ export function rootOf(phrase: string): HDNodeWallet {
 
 /** Everything public that the root determines. */
 export function publicPartsOf(root: HDNodeWallet): PublicParts {
-  const xpubs = (mode: Mode): ByNetwork => ({
-    bsc: accountOf(root, 'bsc', mode).neuter().extendedKey,
-    tron: accountOf(root, 'tron', mode).neuter().extendedKey,
-  });
+  const xpubs = (mode: Mode): ByNetwork => byNetwork(({ network }) => accountOf(root, network, mode).neuter().extendedKey);
   return {
     xpub: { live: xpubs('live'), test: xpubs('test') },
-    gas: { bsc: addressOf(root, 'bsc', 'gas', 0), tron: addressOf(root, 'tron', 'gas', 0) },
+    gas: byNetwork(({ network }) => addressOf(root, network, 'gas', 0)),
   };
 }
 
 /** The address at m/44'/COIN'/ACCOUNT'/0/index in the network's own spelling. */
 export function addressOf(root: HDNodeWallet, network: Network, account: keyof typeof ACCOUNT, index: number): string {
   const { address } = accountOf(root, network, account).derivePath(`0/${index}`);
-  return network === 'tron' ? tronAddressOf(address) : address;
+  return chainOf(network).addresses.format(address);
 }
 
 function accountOf(root: HDNodeWallet, network: Network, account: keyof typeof ACCOUNT): HDNodeWallet {
-  return root.derivePath(`m/44'/${COIN_TYPE[network]}'/${ACCOUNT[account]}'`);
+  return root.derivePath(`m/44'/${chainOf(network).coinType}'/${ACCOUNT[account]}'`);
 }

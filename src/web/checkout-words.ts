@@ -8,9 +8,6 @@ export type Required = Readonly<Record<Network, number>>;
 
 type Transaction = PublicPaymentView['transactions'][number];
 
-/** The networks as wallets call them. */
-export const NETWORK_NAME: Readonly<Record<Network, string>> = { bsc: 'BNB Chain (BEP-20)', tron: 'Tron (TRC-20)' };
-
 /** The state of the link in the payer's words. */
 export function headline(view: PublicPaymentView, required: Required): Headline {
   switch (view.status) {

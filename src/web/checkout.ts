@@ -1,6 +1,7 @@
+import { chainOf } from '../chains/index.ts';
 import { isOpenLink } from '../domain/payment-link.ts';
 import type { PublicPaymentView } from '../services/payments/index.ts';
-import { dateTime, headline, NETWORK_NAME, progress, type Required, timeLeft } from './checkout-words.ts';
+import { dateTime, headline, progress, type Required, timeLeft } from './checkout-words.ts';
 import { foreign, type Html, html, plainText } from './html.ts';
 import type { Page } from './layout.ts';
 import { qrCode } from './qr.ts';
@@ -90,7 +91,7 @@ ${text}
 
 function payment(view: PublicPaymentView, method: Method, refresh: boolean): Html {
   const { currency, address } = method;
-  const name = NETWORK_NAME[method.network];
+  const name = chainOf(method.network).label;
   return html`<section class="card" aria-labelledby="how">
 <h2 id="how">How to pay</h2>
 ${view.methods.length > 1 ? networks(view.methods, method, refresh) : null}
@@ -117,7 +118,7 @@ ${method.contract_address ? html`<p class="muted">${currency} contract: <span cl
 function networks(methods: readonly Method[], chosen: Method, refresh: boolean): Html {
   const items = methods.map(({ network }) => {
     const current = network === chosen.network ? html` aria-current="true"` : null;
-    return html`<li><a href="${ownQuery(network, refresh)}"${current}>${NETWORK_NAME[network]}</a></li>\n`;
+    return html`<li><a href="${ownQuery(network, refresh)}"${current}>${chainOf(network).label}</a></li>\n`;
   });
   return html`<ul class="choice" aria-label="Choose the network">
 ${items}</ul>`;
@@ -127,7 +128,7 @@ function transactions(view: PublicPaymentView, required: Required): Html | null 
   if (view.transactions.length === 0) return null;
   const rows = view.transactions.map(
     (row) => html`<li>
-<div>${row.amount} USDT on ${NETWORK_NAME[row.network]}</div>
+<div>${row.amount} USDT on ${chainOf(row.network).label}</div>
 <div class="muted">${progress(row, required)}</div>
 <div class="mono" data-part="transaction">${row.transaction_hash}</div>
 </li>

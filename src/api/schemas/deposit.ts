@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { normaliseAddress } from '../../chains/addresses.ts';
+import { chainOf } from '../../chains/index.ts';
 import { findAsset } from '../../domain/assets.ts';
 import { DEPOSIT_STATES, FAILURE_CODES } from '../../domain/deposit.ts';
 import { parseUnits } from '../../domain/money.ts';
@@ -131,8 +132,9 @@ export const simulation = z
     if (typeof units === 'string')
       return refuse(body.amount === undefined && body.amount_usd !== undefined ? 'amount_usd' : 'amount', units);
     const transactionHash = body.transaction_hash ?? undefined;
-    if (transactionHash !== undefined && transactionHash.startsWith('0x') !== (chain === 'bsc')) {
-      return refuse('transaction_hash', chain === 'bsc' ? 'must begin with 0x on bsc' : 'must not begin with 0x on tron');
+    const { hashHasPrefix } = chainOf(chain);
+    if (transactionHash !== undefined && transactionHash.startsWith('0x') !== hashHasPrefix) {
+      return refuse('transaction_hash', `must ${hashHasPrefix ? '' : 'not '}begin with 0x on ${chain}`);
     }
     const fromAddress = body.from_address ? normaliseAddress(chain, body.from_address) : undefined;
     if (body.from_address && fromAddress === undefined) return refuse('from_address', `must be a ${chain} address`);

@@ -1,3 +1,4 @@
+import { chainOf } from '../../chains/index.ts';
 import { ChainBlock, ChainCursor, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';
@@ -9,7 +10,6 @@ import { openDeliveriesOf } from '../deposits/advance.ts';
 import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
 import { lockPayers } from './money.ts';
-import { WATCHED_BY } from './networks.ts';
 import { moveLink, recountLink } from './recount.ts';
 
 export type LinkStep =
@@ -85,7 +85,7 @@ export async function chainBehind(em: Em, deps: Deps, link: PaymentLink): Promis
     const cursor = cursors.find((one) => one.network === network);
     const block = cursor ? await em.findOne(ChainBlock, { network, number: cursor.scannedNumber }) : null;
     if (block && block.minedAt > link.expiresAt) continue;
-    const off = `it was offered and is switched off: set ${WATCHED_BY[network]} and start a worker`;
+    const off = `it was offered and is switched off: set ${chainOf(network).watchedBy} and start a worker`;
     const on = block ? `it is read up to ${isoSeconds(block.minedAt)}` : 'it is not followed yet: start a worker';
     const seen = watched.includes(network) ? on : off;
     const reason = `${describeProgress(link)}; expires when ${network} was read past ${isoSeconds(link.expiresAt)}, ${seen}`;

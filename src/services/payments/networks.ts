@@ -1,9 +1,7 @@
+import { chainOf } from '../../chains/index.ts';
 import { type Mode, NETWORKS, type Network } from '../../domain/assets.ts';
 import type { ServiceSettings } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
-
-/** What the operator sets to have a network watched. */
-export const WATCHED_BY: Readonly<Record<Network, string>> = { bsc: 'BSC_RPC_URLS', tron: 'TRON_API_URLS' };
 
 /**
  * The networks on which somebody may be asked to pay now: in live mode those that this installation reads, in test mode, where no chain is
@@ -19,7 +17,7 @@ export function refuseUnwatched(settings: ServiceSettings, mode: Mode, network: 
   if (network === null || payableNetworks(settings, mode, network).length > 0) return;
   throw new Refusal(
     'INVALID',
-    `network ${network} is not watched by this gateway, so a payment there would not be seen. The operator has to set ${WATCHED_BY[network]} first.`,
+    `network ${network} is not watched by this gateway, so a payment there would not be seen. The operator has to set ${chainOf(network).watchedBy} first.`,
     'network',
   );
 }

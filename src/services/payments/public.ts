@@ -1,3 +1,4 @@
+import { chainOf } from '../../chains/index.ts';
 import { DepositAddress, Merchant, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf, type Network } from '../../domain/assets.ts';
@@ -50,27 +51,10 @@ function methodOf(deps: Deps, link: PaymentLink, { network, address, openUnits }
   const units = fromLinkUnits(openUnits, decimals);
   const amount = formatUnits(units, decimals);
   const contract = deps.settings.contracts[network];
-  const uri = { network, address, contract, units, amount, bscChainId: deps.settings.payments.bscChainId };
+  const request = { address, contract, units, amount, chainId: deps.settings.payments.bscChainId };
   return {
     ...{ network, currency: link.currency, contract_address: contract, decimals, address, amount },
-    payment_uri: paymentUri(uri),
+    payment_uri: chainOf(network).paymentUri(request),
     required_confirmations: deps.settings.requiredConfirmations[network],
   };
-}
-
-/**
- * What a wallet reads from a QR code. On BNB Chain the call of the token contract as EIP-681 writes it; on Tron, which has no such
- * standard, the address with amount and token contract in the form that wallets took over from Bitcoin.
- */
-export function paymentUri(input: {
-  readonly network: Network;
-  readonly address: string;
-  readonly contract: string;
-  readonly units: bigint;
-  readonly amount: string;
-  readonly bscChainId: number;
-}): string {
-  const { network, address, contract, units, amount, bscChainId } = input;
-  if (network === 'bsc') return `ethereum:${contract}@${bscChainId}/transfer?address=${address}&uint256=${units}`;
-  return `tron:${address}?amount=${amount}&token=${contract}`;
 }

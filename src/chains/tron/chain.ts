@@ -1,0 +1,31 @@
+import { decodeBase58, encodeBase58 } from 'ethers';
+import { checksum, hasChecksum } from '../base58.ts';
+import type { Chain, ChainAddresses } from '../chain.ts';
+
+/** The byte before the 20 of an address: it makes each begin with T. */
+const PREFIX = 0x41;
+const PREFIXED_DIGITS = 50;
+
+const addresses: ChainAddresses = {
+  parse: (text) => {
+    if (!/^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(text)) return undefined;
+    const hex = decodeBase58(text).toString(16);
+    if (hex.length !== PREFIXED_DIGITS) return undefined;
+    const bytes = Buffer.from(hex, 'hex');
+    return bytes[0] === PREFIX && hasChecksum(bytes) ? `0x${hex.slice(2, 42)}` : undefined;
+  },
+  format: (key) => {
+    const payload = Buffer.concat([Buffer.of(PREFIX), Buffer.from(key.slice(2), 'hex')]);
+    return encodeBase58(Buffer.concat([payload, checksum(payload)]));
+  },
+};
+
+/**
+ * Tron: 3 s blocks, addresses in base58check over the same 20 bytes that an EVM derives from the public key. It has no standard for payments;
+ * wallets took the form with amount and token over from Bitcoin.
+ */
+export const TRON: Chain = {
+  ...{ network: 'tron', label: 'Tron (TRC-20)', blockMs: 3_000, coinType: 195, watchedBy: 'TRON_API_URLS' },
+  ...{ addresses, hashHasPrefix: false },
+  paymentUri: ({ address, contract, amount }) => `tron:${address}?amount=${amount}&token=${contract}`,
+};
