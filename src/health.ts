@@ -1,5 +1,6 @@
 import type { Gateway } from './compose.ts';
 import { BalanceRound, ChainCursor } from './db/entities/index.ts';
+import type { Network } from './domain/assets.ts';
 import { type Alarm, readAlarms } from './services/alarms.ts';
 
 /** `reasons` say why it is not ready. `notes` are worth an operator's look, and no reason to send traffic elsewhere. */
@@ -23,9 +24,9 @@ export async function readiness(gateway: Gateway, startedAt: Date): Promise<Read
 
 async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<Pick<Readiness, 'reasons' | 'notes'>> {
   try {
-    const { deps, config } = gateway;
+    const { deps } = gateway;
     const em = deps.orm.em.fork();
-    if (!config.bsc.enabled) {
+    if (deps.settings.payments.watchedNetworks.length === 0) {
       await within(DATABASE_WITHIN_MS, em.execute('select 1'));
       return await alarmsOf(gateway, startedAt);
     }
@@ -60,15 +61,23 @@ async function alarmsOf({ deps }: Gateway, startedAt: Date): Promise<Pick<Readin
   };
 }
 
-function chainReasons(gateway: Gateway, cursors: readonly ChainCursor[], startedAt: Date): string[] {
-  const now = gateway.deps.now().getTime();
-  const cursor = cursors.find((row) => row.network === 'bsc');
+function chainReasons({ deps }: Gateway, cursors: readonly ChainCursor[], startedAt: Date): string[] {
+  const reasonsOf = (network: Network): string[] => {
+    const cursor = cursors.find((row) => row.network === network);
+    return readReasons(network, cursor, { now: deps.now().getTime(), startedAt });
+  };
+  return deps.settings.payments.watchedNetworks.flatMap(reasonsOf);
+}
+
+type Moment = { readonly now: number; readonly startedAt: Date };
+
+function readReasons(network: Network, cursor: ChainCursor | undefined, { now, startedAt }: Moment): string[] {
   // A process that has just started gives its watcher a moment before it calls the chain unread.
   if (now - startedAt.getTime() < POLLED_WITHIN_MS && (!cursor || cursor.fault == null)) return [];
-  if (!cursor) return ['bsc was never read: no worker follows it, or no RPC endpoint answers'];
+  if (!cursor) return [`${network} was never read: no worker follows it, or no RPC endpoint answers`];
   const silentMs = now - cursor.polledAt.getTime();
   if (silentMs > POLLED_WITHIN_MS)
-    return [`bsc was not read for ${Math.floor(silentMs / 1_000)} s: ${cursor.fault ?? 'no worker follows it'}`];
+    return [`${network} was not read for ${Math.floor(silentMs / 1_000)} s: ${cursor.fault ?? 'no worker follows it'}`];
   return [];
 }
 

@@ -35,7 +35,7 @@ async function reconcile({ options }: { options: Options }): Promise<Answer> {
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
     const { differences, total, misattributed } = await withGateway({}, async (gateway) => {
-      const enabled: readonly Network[] = options.network ? [options.network] : gateway.config.bsc.enabled ? ['bsc'] : [];
+      const enabled: readonly Network[] = options.network ? [options.network] : gateway.deps.settings.payments.watchedNetworks;
       if (enabled.length === 0) throw new OperatorError('No chain is on', 'Set BSC_RPC_URLS and try again');
       const unread: Difference[] = [];
       for (const network of enabled) unread.push(...(await compareChain(gateway, network, stop.signal)));
