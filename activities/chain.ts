@@ -1,15 +1,15 @@
 import { Context } from '@temporalio/activity';
 import type { BlockRef, ChainReader, FinalBlock } from '../src/chains/reader.ts';
-import { CursorMoved, noteFault, openCursor } from '../src/services/chain/cursor.ts';
-import { lookAtChain } from '../src/services/chain/follow.ts';
-import type { FollowedChain } from '../src/services/chain/followed.ts';
-import { createHeadClock, type HeadClock } from '../src/services/chain/head-clock.ts';
-import { readMissedTraces } from '../src/services/chain/missed-traces.ts';
-import { type FinalPace, finalMayHaveMoved, learnFinal } from '../src/services/chain/pace.ts';
-import { createProgress } from '../src/services/chain/progress.ts';
-import { DEFAULT_PACE, noteRoundFault } from '../src/services/chain/round.ts';
-import { reconcileNoting } from '../src/services/chain/stops.ts';
 import type { Deps } from '../src/services/deps.ts';
+import { DEFAULT_PACE, noteRoundFault } from '../src/services/reconciliation/pass.ts';
+import { CursorMoved, noteFault, openCursor } from '../src/services/watcher/cursor.ts';
+import { createHeadClock, type HeadClock } from '../src/services/watcher/heads/clock.ts';
+import { type FinalPace, finalMayHaveMoved, learnFinal } from '../src/services/watcher/heads/pace.ts';
+import { readMissedTraces } from '../src/services/watcher/missed-traces.ts';
+import { lookAtChain } from '../src/services/watcher/poll.ts';
+import { createProgress } from '../src/services/watcher/progress.ts';
+import { reconcileNoting } from '../src/services/watcher/stops.ts';
+import type { FollowedChain } from '../src/services/watcher/watched-chain.ts';
 import { failure, shortMessage } from './faults.ts';
 
 export type ChainDeps = Deps & {

@@ -1,5 +1,5 @@
-import type { DeliverDeps } from '../src/services/deliveries/deliver.ts';
 import type { Deps } from '../src/services/deps.ts';
+import type { DeliverDeps } from '../src/services/webhooks/deliver.ts';
 import { type ChainDeps, chainActivities } from './chain.ts';
 import { depositActivities } from './deposits.ts';
 import { paymentActivities } from './payments.ts';

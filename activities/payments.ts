@@ -1,6 +1,6 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Deps } from '../src/services/deps.ts';
-import { advancePaymentLink as advance } from '../src/services/payments/advance.ts';
+import { advancePaymentLink as advance } from '../src/services/payment-links/advance.ts';
 import { failure, guarded } from './faults.ts';
 
 /** The steps of a payment link's actor. */

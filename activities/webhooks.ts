@@ -1,5 +1,5 @@
 import { type ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { type DeliverDeps, deliverWebhook as deliver } from '../src/services/deliveries/deliver.ts';
+import { type DeliverDeps, deliverWebhook as deliver } from '../src/services/webhooks/deliver.ts';
 import { failure, shortMessage } from './faults.ts';
 
 const OWN_FAULT_MIN_MS = 1_000;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createGuards, type Guards } from '../src/api/rate-limits.ts';
+import { createGuards, type Guards } from '../src/api/requests/rate-limits.ts';
+import { createLogger } from '../src/base/log.ts';
+import { createSecretBox } from '../src/base/secret-box.ts';
 import type { Orm } from '../src/db/orm.ts';
-import { createLogger } from '../src/log.ts';
-import { createSecretBox } from '../src/secret-box.ts';
 import type { Deps } from '../src/services/deps.ts';
 
 /** What the API needs and no more: no chain, no Temporal, a log that goes nowhere. */

@@ -8,57 +8,60 @@ import type { Row } from './row.ts';
 const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ run(): Promise<Row[]> }> }>> = {
   deposits: {
     about: 'deposits per second against the same workflows with activities that do nothing, five pairs (BENCH_PAIRS, about 8 minutes)',
-    load: () => import('./deposits.ts'),
+    load: () => import('./deposits/deposits.ts'),
   },
-  latency: { about: 'from a mined block to deposit.detected at the receiver', load: () => import('./latency.ts') },
-  waiting: { about: '5,000 deposits that wait on a chain that stands still (about 10 minutes)', load: () => import('./waiting.ts') },
+  latency: { about: 'from a mined block to deposit.detected at the receiver', load: () => import('./deposits/latency.ts') },
+  waiting: {
+    about: '5,000 deposits that wait on a chain that stands still (about 10 minutes)',
+    load: () => import('./deposits/waiting.ts'),
+  },
   dust: {
     about: "payments of one merchant while dust reaches another one's payment link (BENCH_DUST, BENCH_DUST_SAMPLES, about 4 minutes)",
-    load: () => import('./dust.ts'),
+    load: () => import('./chain/dust.ts'),
   },
   months: {
     about: 'first completion of a month, a page of repair and a new index among 5,000,000 deposits (BENCH_MONTHS_DEPOSITS, some minutes)',
-    load: () => import('./months.ts'),
+    load: () => import('./deposits/months.ts'),
   },
-  scan: { about: 'reading blocks against JSON.parse of the same bytes', load: () => import('./scan.ts') },
+  scan: { about: 'reading blocks against JSON.parse of the same bytes', load: () => import('./chain/scan.ts') },
   'block-writes': {
     about: 'one block with many deposits, many payments of one customer, many strange tokens',
-    load: () => import('./block-writes.ts'),
+    load: () => import('./chain/block-writes.ts'),
   },
   'catch-up': {
     about: 'an hour of blocks within a budget, 50,000 without one, and the memory of it (BENCH_CATCH_UP, about 12 minutes)',
-    load: () => import('./catch-up.ts'),
+    load: () => import('./chain/catch-up.ts'),
   },
   events: {
     about: 'a backlog of 10,000 events to one endpoint against bare activities (BENCH_EVENTS)',
-    load: () => import('./events.ts'),
+    load: () => import('./webhooks/events.ts'),
   },
   isolation: {
     about: 'webhooks of a healthy merchant beside hung, dripping, resetting and TLS-failing ones',
-    load: () => import('./isolation.ts'),
+    load: () => import('./webhooks/isolation.ts'),
   },
-  exists: { about: 'GET /customers/exists against a bare handler', load: () => import('./exists.ts') },
+  exists: { about: 'GET /customers/exists against a bare handler', load: () => import('./http/exists.ts') },
   lists: {
     about: "another merchant's exists beside 150 dear lists of one key (BENCH_CUSTOMERS, BENCH_DEPOSITS, about 2 minutes)",
-    load: () => import('./lists.ts'),
+    load: () => import('./http/lists.ts'),
   },
   'test-traffic': {
     about: 'live webhooks of the same and of another merchant beside 400 test webhooks at once (BENCH_BACKLOG, BENCH_ROUNDS, some minutes)',
-    load: () => import('./test-traffic.ts'),
+    load: () => import('./webhooks/test-traffic.ts'),
   },
   search: {
     about: 'GET /customers?search= for texts of every kind among 1,000,000 customers (BENCH_CUSTOMERS, about 4 minutes)',
-    load: () => import('./search.ts'),
+    load: () => import('./http/search.ts'),
   },
   reads: {
     about: 'reads against bare handlers, and the last page of lists (BENCH_CUSTOMERS, BENCH_DEPOSITS; 100,000 and 1,000,000)',
-    load: () => import('./reads.ts'),
+    load: () => import('./http/reads.ts'),
   },
   cost: {
     about: 'what one deposit costs by part, in processor time and bytes; the base of docs/sizing.md (BENCH_COST_DEPOSITS, about 6 minutes)',
-    load: () => import('./cost.ts'),
+    load: () => import('./deposits/cost.ts'),
   },
-  memory: { about: 'memory of the API over 200,000 requests (BENCH_REQUESTS)', load: () => import('./memory.ts') },
+  memory: { about: 'memory of the API over 200,000 requests (BENCH_REQUESTS)', load: () => import('./deposits/memory.ts') },
 };
 
 const names = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import { openOrm } from '../src/db/orm.ts';
-import { createMerchant } from '../src/services/merchants.ts';
+import { createMerchant } from '../src/services/merchants/merchants.ts';
 import { depsOf } from './bench-deps.ts';
 import { progressBar } from './progress-bar.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readPatterns, slowness } from './support/patterns.ts';
+import { readPatterns, slowness } from './support/repository/patterns.ts';
 
 // `npm run patterns`: names every regular expression of the product that may take more than linear time. A caller's text is as long as he
 // likes, and while a pattern looks at it nobody else is served.

@@ -5,7 +5,7 @@ import { installPrograms } from '../dev/support/debian.ts';
 import { findTemporalServer } from '../dev/temporal-server-install.ts';
 import { processTree, signalProcess } from '../src/base/process-table.ts';
 import { findTemporalCli } from '../src/embedded/temporal-cli.ts';
-import { findPromtool } from './support/promtool.ts';
+import { findPromtool } from './support/repository/promtool.ts';
 
 // `npm test`: type check, lint, unused code, regular expressions, then the tests, in two processes beside each other: most of them wait for servers and clocks.
 // The last line of the output is "N passed, N failed". With arguments, only mocha runs, over those files.

@@ -1,7 +1,7 @@
 import { AbiCoder, Interface, type InterfaceAbi } from 'ethers';
 import { type ContractName, contractArtifact } from '../../dev/contracts.ts';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
-import type { PayAction } from './plan.ts';
+import type { PayAction } from './plan/plan.ts';
 
 export const CONTRACT_GAS = 3_000_000n;
 /** What every sender and the paying contracts hold of the token. */

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { stopAllChildren, stopLeftovers } from '../../src/base/processes.ts';
 import { judge } from './oracle/judge.ts';
 import { perform } from './perform.ts';
-import { makePlan, planHash } from './plan.ts';
+import { makePlan, planHash } from './plan/plan.ts';
 import { waitUntilQuiet } from './quiet.ts';
 import { reconcile } from './reconcile.ts';
 import { renderPlan, renderReport } from './report.ts';

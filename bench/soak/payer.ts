@@ -5,7 +5,7 @@ import { type ContractName, contractArtifact } from '../../dev/contracts.ts';
 import type { Random } from '../../dev/random.ts';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { type Call, CONTRACT_GAS, type Contracts, callOf, encode, PLENTY } from './calls.ts';
-import { type PayAction, SENDER_COUNT } from './plan.ts';
+import { type PayAction, SENDER_COUNT } from './plan/plan.ts';
 
 const CHAIN_ID = 56;
 const GAS_PRICE = 5_000_000_000n;

@@ -1,10 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { performAction } from './actions.ts';
 import { type Peaks, watchMemory } from './memory.ts';
 import { mineByTheClock } from './payer.ts';
-import type { Plan } from './plan.ts';
+import { performAction } from './plan/actions.ts';
+import type { Plan } from './plan/plan.ts';
 import { beginPlay, type Done } from './play.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SimulateAction } from './plan.ts';
-import type { Victim } from './plan-troubles.ts';
+import type { SimulateAction } from './plan/plan.ts';
+import type { Victim } from './plan/plan-troubles.ts';
 import type { Customer, Stage } from './stage.ts';
 
 /** What happened, for the report. The oracle reads of it only `problems` and what the API confirmed. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PayAction } from './plan.ts';
+import type { PayAction } from './plan/plan.ts';
 import { count, customerOf, inTurn, note, type Play } from './play.ts';
 
 /** Tries to have a payment recorded and then replaced; the watcher may be down just then, and finality passes in seconds. */

@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../../dev/random.ts';
 import { type Behaviour, type ReceivedRequest, type Receiver, startReceiver } from '../../dev/support/receiver.ts';
-import { type MerchantName, RECEIVERS, type ReceiverName } from './plan.ts';
+import { type MerchantName, RECEIVERS, type ReceiverName } from './plan/plan.ts';
 
 /** Whose each receiver is, and what it listens to. */
 export const ENDPOINTS: Readonly<Record<ReceiverName, { merchant: MerchantName; mode: 'live' | 'test'; events: readonly string[] }>> = {

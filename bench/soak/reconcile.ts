@@ -2,7 +2,7 @@ import { listAll } from './api.ts';
 import { creditKey } from './oracle/chain-truth.ts';
 import { judgedChain } from './oracle/judge.ts';
 import type { BalanceDifference, Reconciled } from './oracle/reconciled.ts';
-import { MERCHANTS } from './plan.ts';
+import { MERCHANTS } from './plan/plan.ts';
 import { waitUntilQuiet } from './quiet.ts';
 import type { Stage } from './stage.ts';
 

@@ -2,7 +2,7 @@ import type { Peaks } from './memory.ts';
 import type { Verdict } from './oracle/judge.ts';
 import type { Reconciled } from './oracle/reconciled.ts';
 import type { Lag } from './perform.ts';
-import { type Plan, planHash } from './plan.ts';
+import { type Plan, planHash } from './plan/plan.ts';
 import type { Done } from './play.ts';
 import type { Stage } from './stage.ts';
 

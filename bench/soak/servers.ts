@@ -6,7 +6,7 @@ import { type Child, startChild } from '../../src/base/processes.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { startTemporal } from '../../src/embedded/temporal.ts';
-import type { Victim } from './plan-troubles.ts';
+import type { Victim } from './plan/plan-troubles.ts';
 
 const ENTRY = join(import.meta.dirname, '../../src/bin.mjs');
 const RESTART_PAUSE_MS = 1_000;

@@ -10,8 +10,8 @@ import { SECRETS_KEY } from '../../dev/support/live-gateway.ts';
 import { type Api, createApi } from './api.ts';
 import { type Operated, operate } from './operator.ts';
 import { createPayer, type Payer } from './payer.ts';
-import type { MerchantName, Plan, ReceiverName } from './plan.ts';
-import { VICTIMS, type Victim } from './plan-troubles.ts';
+import type { MerchantName, Plan, ReceiverName } from './plan/plan.ts';
+import { VICTIMS, type Victim } from './plan/plan-troubles.ts';
 import { ENDPOINTS, type Hook, startHooks } from './receivers.ts';
 import { folderIn, gatewayRole, postgresServer, type Role, type Server, temporalServer } from './servers.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { processTree, signalProcess } from '../../src/base/process-table.ts';
-import { lie } from './lies.ts';
-import type { FreezeAction, KillAction, LieAction, RpcAction, Trouble } from './plan-troubles.ts';
+import { lie } from './plan/lies.ts';
+import type { FreezeAction, KillAction, LieAction, RpcAction, Trouble } from './plan/plan-troubles.ts';
 import { inTurn, note, type Play } from './play.ts';
 import { rpcFault } from './rpc-faults.ts';
 

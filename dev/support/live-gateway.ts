@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { activityDepsOf, composeGateway, depsOf, type Gateway } from '../../src/compose.ts';
-import { loadConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/log.ts';
-import { startLoops } from '../../src/loops.ts';
-import { migrate } from '../../src/migrate.ts';
+import { activityDepsOf, composeGateway, depsOf, type Gateway } from '../../src/app/compose.ts';
+import { startLoops } from '../../src/app/loops.ts';
+import { migrate } from '../../src/app/migrate.ts';
+import { createLogger } from '../../src/base/log.ts';
+import { loadConfig } from '../../src/config/index.ts';
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts';
 import { type RunningWorker, runWorker } from '../../src/temporal/worker.ts';
 import { testXpubs } from './test-wallet.ts';

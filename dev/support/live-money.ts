@@ -1,7 +1,7 @@
-import { createCustomer } from '../../src/services/customers.ts';
-import { createEndpoint } from '../../src/services/endpoints.ts';
-import { createMerchant } from '../../src/services/merchants.ts';
+import { createCustomer } from '../../src/services/merchants/customers.ts';
+import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import type { CustomerView } from '../../src/services/present.ts';
+import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
 import { startTestChain, type TestChain } from './chain.ts';
 import { eventually } from './eventually.ts';
 import { type LiveGateway, type LiveOptions, startLiveGateway } from './live-gateway.ts';

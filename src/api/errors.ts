@@ -1,7 +1,7 @@
+import type { GateFull } from '../base/async/fair-gate.ts';
 import { centsToJsonNumber } from '../domain/money.ts';
-import type { GateFull } from '../services/fair-gate.ts';
+import { NoPriceYet } from '../services/deposits/simulate.ts';
 import { AmountTooSmall, Refusal, type RefusalCode } from '../services/refusal.ts';
-import { NoPriceYet } from '../services/simulate.ts';
 
 /** Every error code of the API with its status: the one vocabulary. */
 export const ERROR_STATUS = {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { Deps } from '../services/deps.ts';
 import { answerOnce, IdempotencyConflict, type KeptAnswer } from '../services/idempotency.ts';
-import { readRawBody } from './body.ts';
 import { ApiError, toApiError } from './errors.ts';
+import { readRawBody } from './requests/body.ts';
 import type { Caller, Route } from './route.ts';
 
 /** The request's header; in lower case as Node has it. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Context, Next } from 'koa';
+import { GateFull } from '../base/async/fair-gate.ts';
 import type { Log } from '../services/deps.ts';
-import { GateFull } from '../services/fair-gate.ts';
 import { toApiError } from './errors.ts';
 import type { Caller } from './route.ts';
 

@@ -1,17 +1,17 @@
 import type { Context } from 'koa';
 import type { KeyUse } from '../services/access/key-use.ts';
 import type { Deps } from '../services/deps.ts';
-import { admit } from './admission.ts';
-import { readJsonBody } from './body.ts';
-import { siteOf } from './client-address.ts';
-import { authenticate, type Finders } from './credentials.ts';
-import type { OriginRule } from './csrf.ts';
-import { BUDGET_MS, withinBudget } from './deadline.ts';
+import { siteOf } from './access/client-address.ts';
+import { authenticate, type Finders } from './access/credentials.ts';
+import type { OriginRule } from './access/csrf.ts';
 import { ApiError, isUnauthorized } from './errors.ts';
 import { REPLAYED_HEADER, readOnce, replyOnce } from './idempotency.ts';
-import type { LargeBodies } from './large-bodies.ts';
-import { isList, type ListDoor } from './lists.ts';
-import type { Guards } from './rate-limits.ts';
+import { admit } from './requests/admission.ts';
+import { readJsonBody } from './requests/body.ts';
+import { BUDGET_MS, withinBudget } from './requests/deadline.ts';
+import type { LargeBodies } from './requests/large-bodies.ts';
+import { isList, type ListDoor } from './requests/lists.ts';
+import type { Guards } from './requests/rate-limits.ts';
 import type { Caller, Reply, Route } from './route.ts';
 import { check, readQuery, refuseDetails } from './validation.ts';
 

@@ -1,7 +1,7 @@
 import { parse as parseQuerystring } from 'node:querystring';
 import type { z } from 'zod';
-import { isCleanText } from './body.ts';
 import { ApiError, type ErrorDetail } from './errors.ts';
+import { isCleanText } from './requests/body.ts';
 
 /** The issues that one answer lists. */
 const MAX_DETAILS = 20;

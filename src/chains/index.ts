@@ -14,6 +14,6 @@ export function chainOf(network: Network): Chain {
 }
 
 /** One value for each network, in the order of {@link CHAINS}. */
-export function byNetwork<T>(valueOf: (chain: Chain) => T): Record<Network, T> {
-  return Object.fromEntries(CHAINS.map((chain) => [chain.network, valueOf(chain)])) as Record<Network, T>;
+export function byNetwork<T>(of: (chain: Chain) => T): Record<Network, T> {
+  return Object.fromEntries(CHAINS.map((chain) => [chain.network, of(chain)])) as Record<Network, T>;
 }

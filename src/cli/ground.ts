@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { composeGateway, type Gateway } from '../app/compose.ts';
+import { locateDatabase, locateSecretsKey, locateTemporal } from '../app/ground.ts';
+import { migrate, requireCurrentSchema } from '../app/migrate.ts';
 import { type DataDir, openDataDir, readRun } from '../base/data-dir.ts';
-import { composeGateway, type Gateway } from '../compose.ts';
-import { type Config, type ConfigRole, loadConfig } from '../config.ts';
-import { OperatorError } from '../errors.ts';
-import { locateDatabase, locateSecretsKey, locateTemporal } from '../ground.ts';
-import { createLogger, hideInText, type Logger } from '../log.ts';
-import { migrate, requireCurrentSchema } from '../migrate.ts';
+import { OperatorError } from '../base/errors.ts';
+import { createLogger, hideInText, type Logger } from '../base/log.ts';
+import { type Config, type ConfigRole, loadConfig } from '../config/index.ts';
 import type { Deps } from '../services/deps.ts';
 import type { TemporalLink } from '../temporal/client.ts';
 import type { TemporalPlace } from '../temporal/place.ts';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../base/errors.ts';
 import { verifyWebhook } from '../sdk/webhook.ts';
 import { jsonLine } from './run.ts';
 import { plain } from './table.ts';

@@ -1,20 +1,20 @@
 import { Command } from 'commander';
-import { addAllowIpCommands } from './allow-ip.ts';
-import { addArchiveCommands } from './archive.ts';
-import { addAuditCommands } from './audit.ts';
-import { addConfigCommands } from './config.ts';
-import { addCustomerCommands } from './customers.ts';
-import { addDepositCommands } from './deposits.ts';
-import { addKeyCommands } from './keys.ts';
-import { addMerchantCommands } from './merchants.ts';
-import { addQuotaCommands } from './quotas.ts';
-import { addReconcileCommand } from './reconcile.ts';
-import { addRescanCommand } from './rescan.ts';
+import { addAllowIpCommands } from './commands/allow-ip.ts';
+import { addArchiveCommands } from './commands/archive.ts';
+import { addAuditCommands } from './commands/audit.ts';
+import { addConfigCommands } from './commands/config.ts';
+import { addCustomerCommands } from './commands/customers.ts';
+import { addDepositCommands } from './commands/deposits.ts';
+import { addKeyCommands } from './commands/keys.ts';
+import { addMerchantCommands } from './commands/merchants.ts';
+import { addQuotaCommands } from './commands/quotas.ts';
+import { addReconcileCommand } from './commands/reconcile.ts';
+import { addRescanCommand } from './commands/rescan.ts';
+import { addUserCommands } from './commands/users.ts';
+import { addWalletCommands } from './commands/wallet.ts';
+import { addWebhookCommands } from './commands/webhooks.ts';
 import { quietErrors } from './run.ts';
 import { addServiceCommands } from './service.ts';
-import { addUserCommands } from './users.ts';
-import { addWalletCommands } from './wallet.ts';
-import { addWebhookCommands } from './webhooks.ts';
 
 /** The whole command line, not yet run. */
 export function makeProgram(): Command {

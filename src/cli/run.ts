@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
-import { exitCodeOf, OperatorError, UsageError } from '../errors.ts';
-import { harmless, harmlessJson } from '../terminal.ts';
+import { exitCodeOf, OperatorError, UsageError } from '../base/errors.ts';
+import { harmless, harmlessJson } from '../base/terminal.ts';
 import { plain } from './table.ts';
 import { folded } from './width.ts';
 
@@ -108,7 +108,7 @@ async function fail(error: unknown, json: boolean): Promise<void> {
   process.exitCode = exitCodeOf(error);
   process.stderr.write(lines(harmlessLines(sentence)));
   if (/^(debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '') && error instanceof Error) {
-    const { hideInText } = await import('../log.ts');
+    const { hideInText } = await import('../base/log.ts');
     process.stderr.write(lines(harmlessLines(hideInText(error.stack ?? ''))));
   }
   if (json) writeJsonError(sentence);
@@ -126,7 +126,7 @@ async function sentenceOf(error: unknown): Promise<string> {
   if (error instanceof UsageError) return `${error.message} Add --help to see how it is used.`;
   if (error instanceof OperatorError) return error.message;
   const name = error instanceof Error ? error.name : '';
-  const { hideInText } = await import('../log.ts');
+  const { hideInText } = await import('../base/log.ts');
   const message = hideInText(error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
   if (name === 'Refusal' || name === 'DecisionRefused') return capital(ended(message));
   if (error instanceof Error && 'code' in error && error.code === NOT_PERMITTED)

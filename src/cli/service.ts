@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../base/errors.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
 import { oneOf, text } from './arguments.ts';
 import { answering, leaf, progress } from './run.ts';
@@ -26,20 +26,20 @@ export function addServiceCommands(program: Command): void {
 }
 
 async function start({ options }: { options: { readonly role: 'all' | 'api' | 'worker' | 'signer'; readonly json?: true } }) {
-  const { startGateway } = await import('../main.ts');
+  const { startGateway } = await import('../roles/main.ts');
   await startGateway({ env: process.env, role: options.role, json: options.json === true });
   return undefined;
 }
 
 async function migrateSchema() {
-  const [{ withGateway }, { migrate }] = await Promise.all([import('./ground.ts'), import('../migrate.ts')]);
+  const [{ withGateway }, { migrate }] = await Promise.all([import('./ground.ts'), import('../app/migrate.ts')]);
   const applied = await withGateway({ currentSchema: false }, ({ deps }) => migrate(deps.orm, progress));
   const text = applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`;
   return { json: { applied }, text };
 }
 
 async function doctor() {
-  const { examine } = await import('./doctor.ts');
+  const { examine } = await import('./doctor/doctor.ts');
   const checks = await examine(process.env);
   const bad = checks.filter((check) => !check.ok);
   const width = Math.max(...checks.map(({ name }) => name.length));
@@ -52,7 +52,7 @@ async function doctor() {
 }
 
 async function repair() {
-  const [{ withGateway }, { repairActors }] = await Promise.all([import('./ground.ts'), import('../services/repair.ts')]);
+  const [{ withGateway }, { repairActors }] = await Promise.all([import('./ground.ts'), import('../services/repair/repair.ts')]);
   const repaired = await withGateway({ temporal: 'required' }, ({ deps }) =>
     repairActors(deps, (done) => {
       if (done % PROGRESS_EVERY === 0) progress(`${done} actors started…`);
@@ -83,7 +83,7 @@ async function replay({ args, options }: { args: readonly string[]; options: { r
 async function onServer<T>(work: (place: TemporalPlace) => Promise<T>): Promise<T> {
   const [{ commandConfig, requireTemporal }, { locateTemporal }, { linkTemporal }] = await Promise.all([
     import('./ground.ts'),
-    import('../ground.ts'),
+    import('../app/ground.ts'),
     import('../temporal/client.ts'),
   ]);
   const { config, log } = commandConfig('tool');

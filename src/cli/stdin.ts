@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../base/errors.ts';
 
 /** What is asked for on stdin: the word shown at a terminal, and what to say about a text over `maxBytes`. */
 export type Asked = { readonly name: string; readonly maxBytes: number; readonly nextAction: string };

@@ -1,4 +1,4 @@
-import { harmless } from '../terminal.ts';
+import { harmless } from '../base/terminal.ts';
 import { columnsOf, padded, room, wrapped } from './width.ts';
 
 const GAP = '  ';

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { harmless } from '../terminal.ts';
+import { harmless } from '../base/terminal.ts';
 
 const MOST = 100;
 const LEAST = 40;

@@ -1,5 +1,5 @@
+import { OperatorError } from '../base/errors.ts';
 import type { Mode, Network } from '../domain/assets.ts';
-import { OperatorError } from '../errors.ts';
 import { fileExists } from './private-file.ts';
 import { readPublicParts } from './wallet-file.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { HDNodeWallet, Mnemonic, wordlists } from 'ethers';
+import { OperatorError } from '../base/errors.ts';
 import { byNetwork, chainOf } from '../chains/index.ts';
 import type { Mode, Network } from '../domain/assets.ts';
-import { OperatorError } from '../errors.ts';
 
 type ByNetwork = Readonly<Record<Network, string>>;
 

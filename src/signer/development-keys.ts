@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { OperatorError } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import { OperatorError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
 import { fileExists, readPrivateFile, writePrivateFile } from './private-file.ts';
 import type { PublicParts } from './wallet-file.ts';
 import { createWallet, readPassphraseFile, readPublicParts } from './wallet-file.ts';

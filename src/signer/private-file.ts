@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../base/errors.ts';
 
 const MAX_BYTES = 64 * 1024;
 

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:cryp
 import { link } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { OperatorError } from '../base/errors.ts';
 import type { Mode, Network } from '../domain/assets.ts';
-import { OperatorError } from '../errors.ts';
 import type { PublicParts } from './accounts.ts';
 import { addressOf, newPhrase, normalisePhrase, publicPartsOf, rootOf } from './accounts.ts';
 import { readPrivateFile, writePrivateFile } from './private-file.ts';

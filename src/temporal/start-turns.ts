@@ -1,5 +1,5 @@
+import { createFairGate } from '../base/async/fair-gate.ts';
 import type { ActorMessage } from '../domain/actor-message.ts';
-import { createFairGate } from '../services/fair-gate.ts';
 
 /** More at a time make no start faster, and a rush of one merchant would stand before everybody's next one. */
 const STARTS_AT_A_TIME = 16;

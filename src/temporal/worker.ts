@@ -15,7 +15,7 @@ export type RunningWorker = {
 
 const CONNECT_RETRY_MS = 1_000;
 const CACHED_WORKFLOWS = 1_500;
-/** Steps of deposits at the same time, as many as they have connections (src/pools.ts): none waits for one. */
+/** Steps of deposits at the same time, as many as they have connections (src/app/pools.ts): none waits for one. */
 const CONCURRENT_STEPS = 20;
 /** Webhooks at the same time; most of their time they wait for receivers. */
 const CONCURRENT_WEBHOOKS = 300;

@@ -1,6 +1,6 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { Deps } from '../services/deps.ts';
-import { getPublicPayment } from '../services/payments/public.ts';
+import { getPublicPayment } from '../services/payment-links/public.ts';
 import { Refusal } from '../services/refusal.ts';
 import { withinTime } from '../services/time-limit.ts';
 import { checkoutPage, TOO_OFTEN, UNAVAILABLE, UNKNOWN_LINK } from './checkout.ts';

@@ -5,12 +5,12 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { tempDir } from '../../dev/support/parts.ts';
-import { examine } from '../../src/cli/doctor.ts';
-import { activityDepsOf } from '../../src/compose.ts';
-import { readiness } from '../../src/health.ts';
-import { reconcileStep } from '../../src/services/chain/round.ts';
-import { NO_TRACES, without } from '../chains/following.ts';
+import { activityDepsOf } from '../../src/app/compose.ts';
+import { readiness } from '../../src/app/health.ts';
+import { examine } from '../../src/cli/doctor/doctor.ts';
+import { reconcileStep } from '../../src/services/reconciliation/pass.ts';
 import { answer, gateway } from '../cli/support.ts';
+import { NO_TRACES, without } from '../services/watcher/following.ts';
 
 const COIN = 10n ** 18n;
 const { signal } = new AbortController();

@@ -3,11 +3,11 @@ import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { ownProductionTemporal } from '../../dev/support/parts.ts';
-import { failByOperator } from '../../src/cli/deposit-fail.ts';
+import { failByOperator } from '../../src/cli/commands/deposit-fail.ts';
 import { Deposit } from '../../src/db/entities/index.ts';
 import { depositStart } from '../../src/services/deposits/actor-message.ts';
 import { recordDecision } from '../../src/services/deposits/decisions.ts';
-import { repairActors, repairDeposits } from '../../src/services/repair.ts';
+import { repairActors, repairDeposits } from '../../src/services/repair/repair.ts';
 import { ANYTHING, json, UNREADABLE, webUi } from '../support/web-ui.ts';
 
 /** The production server of Temporal may have to be built first, once for a user. */

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { eventually } from '../../dev/support/eventually.ts';
 import { freshDatabase } from '../../dev/support/parts.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { createMerchant } from '../../src/services/merchants.ts';
+import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { type Answer, call, testDeps } from '../support/gateway.ts';
 import { type GatewayChild, startGatewayChild } from '../support/gateway-child.ts';
 import { kind } from '../support/once.ts';

@@ -7,8 +7,8 @@ import { type Json, type LiveMoney, startLiveMoney } from '../../dev/support/liv
 import { recordDecision } from '../../src/services/deposits/decisions.ts';
 import { releaseDeposit } from '../../src/services/deposits/operator.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
-import { updateMerchant } from '../../src/services/merchants.ts';
-import { repairActors } from '../../src/services/repair.ts';
+import { updateMerchant } from '../../src/services/merchants/merchants.ts';
+import { repairActors } from '../../src/services/repair/repair.ts';
 
 /** What operators do with deposits that do not go their usual way, and what they read about them, on real servers. */
 describe('an operator', function () {

@@ -6,13 +6,13 @@ import { ownPostgres } from '../../dev/support/parts.ts';
 import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
 import { createApp } from '../../src/api/app.ts';
 import { createServer } from '../../src/api/server.ts';
-import { readiness } from '../../src/health.ts';
-import { healthRoutes } from '../../src/ops.ts';
-import { createEndpoint } from '../../src/services/endpoints.ts';
-import { createMerchant } from '../../src/services/merchants.ts';
+import { readiness } from '../../src/app/health.ts';
+import { healthRoutes } from '../../src/app/ops.ts';
+import { createMerchant } from '../../src/services/merchants/merchants.ts';
+import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
 import { missingSearchAttributes } from '../../src/temporal/search-attributes.ts';
-import { type Gate, startGate } from '../support/gate.ts';
 import { call } from '../support/gateway.ts';
+import { type Gate, startGate } from '../support/http/gate.ts';
 import { type ExpectedDeposit, expectWhole, isQuiet } from '../support/whole.ts';
 
 const OUTAGE_MS = 20_000;

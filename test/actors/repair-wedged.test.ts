@@ -6,7 +6,7 @@ import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts'
 import { Deposit } from '../../src/db/entities/index.ts';
 import { workflowIdOf } from '../../src/services/deposits/actor-message.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
-import { repairActors, repairDeposits } from '../../src/services/repair.ts';
+import { repairActors, repairDeposits } from '../../src/services/repair/repair.ts';
 
 const LATER_MS = 6 * 60_000;
 

@@ -5,12 +5,12 @@ import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts'
 import { tempDir } from '../../dev/support/parts.ts';
 import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
 import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
-import { createCustomer } from '../../src/services/customers.ts';
-import { createEndpoint } from '../../src/services/endpoints.ts';
-import { createMerchant } from '../../src/services/merchants.ts';
-import { repairActors } from '../../src/services/repair.ts';
-import { resendDelivery } from '../../src/services/resend.ts';
-import { simulateDeposit } from '../../src/services/simulate.ts';
+import { simulateDeposit } from '../../src/services/deposits/simulate.ts';
+import { createCustomer } from '../../src/services/merchants/customers.ts';
+import { createMerchant } from '../../src/services/merchants/merchants.ts';
+import { repairActors } from '../../src/services/repair/repair.ts';
+import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
+import { resendDelivery } from '../../src/services/webhooks/resend.ts';
 import { type ExpectedDeposit, expectWhole, isQuiet } from '../support/whole.ts';
 
 const WATCHER_WITHIN_MS = 45_000;

@@ -3,10 +3,10 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveGateway, randomHash, startLiveGateway } from '../../dev/support/live-gateway.ts';
 import { freshDatabase, ownTemporal } from '../../dev/support/parts.ts';
 import { startReceiver } from '../../dev/support/receiver.ts';
-import { createCustomer } from '../../src/services/customers.ts';
-import { createEndpoint, deleteEndpoint } from '../../src/services/endpoints.ts';
-import { createMerchant } from '../../src/services/merchants.ts';
-import { simulateDeposit } from '../../src/services/simulate.ts';
+import { simulateDeposit } from '../../src/services/deposits/simulate.ts';
+import { createCustomer } from '../../src/services/merchants/customers.ts';
+import { createMerchant } from '../../src/services/merchants/merchants.ts';
+import { createEndpoint, deleteEndpoint } from '../../src/services/webhooks/endpoints.ts';
 
 describe('a simulated deposit', function () {
   this.timeout(60_000);

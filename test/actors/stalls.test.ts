@@ -5,7 +5,7 @@ import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { type Json, type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
-import { readiness } from '../../src/health.ts';
+import { readiness } from '../../src/app/health.ts';
 import { decideToFail } from '../../src/services/deposits/operator.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
 

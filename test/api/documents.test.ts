@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
-import { exchange } from '../support/raw-http.ts';
+import { exchange } from '../support/http/raw-http.ts';
 
 const DOCUMENTS = ['/docs', '/openapi.json'];
 

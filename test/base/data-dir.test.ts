@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { tempDir } from '../../dev/support/parts.ts';
 import { openDataDir, readRun, removeRun, writeRun } from '../../src/base/data-dir.ts';
-import { failureOf, gone, runScript } from '../support/scripts.ts';
+import { failureOf, gone, runScript } from '../support/repository/scripts.ts';
 
 const silent = () => undefined;
 const holder = (dir: string) => `
-  import { openDataDir } from ROOT/src/devnet/data-dir.ts;
+  import { openDataDir } from ROOT/src/base/data-dir.ts;
   await openDataDir(${JSON.stringify(dir)}, () => {});
   console.log('held');
   setInterval(() => {}, 1000);`;

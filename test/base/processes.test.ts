@@ -6,16 +6,16 @@ import { tempDir } from '../../dev/support/parts.ts';
 import { openDataDir } from '../../src/base/data-dir.ts';
 import { identify, startedAt } from '../../src/base/process-table.ts';
 import { startChild, stopLeftovers, waitUntilReady } from '../../src/base/processes.ts';
-import { failureOf, gone, runScript } from '../support/scripts.ts';
+import { failureOf, gone, runScript } from '../support/repository/scripts.ts';
 
 const silent = () => undefined;
 
 /** Starts all three parts in a process of its own and prints their process numbers. */
 const allParts = (dir: string, after = '') => `
-  import { openDataDir } from ROOT/src/devnet/data-dir.ts;
-  import { startPostgres } from ROOT/src/devnet/postgres.ts;
-  import { startTemporal } from ROOT/src/devnet/temporal.ts;
-  import { startAnvil } from ROOT/src/devnet/anvil.ts;
+  import { openDataDir } from ROOT/src/base/data-dir.ts;
+  import { startPostgres } from ROOT/src/embedded/postgres.ts;
+  import { startTemporal } from ROOT/src/embedded/temporal.ts;
+  import { startAnvil } from ROOT/dev/anvil.ts;
   const dataDir = ${JSON.stringify(dir)}, log = () => {};
   await openDataDir(dataDir, log);
   const parts = await Promise.all([startPostgres({ dataDir, log, fsync: false }), startTemporal({ dataDir, log }), startAnvil({ dataDir, log })]);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { startAnvil } from '../../dev/anvil.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { createHeadHints, type HeadHintsOptions, probeHeadHints } from '../../src/chains/rpc/head-hints.ts';
-import { frame, type HeadServer, type Peer, startHeadServer } from '../support/head-server.ts';
+import { frame, type HeadServer, type Peer, startHeadServer } from '../support/http/head-server.ts';
 
 const TEXT = 0x81;
 const START = 0x01;

@@ -9,7 +9,7 @@ import type { ChainReader } from '../../src/chains/reader.ts';
 import { RpcUnavailable } from '../../src/chains/rpc/errors.ts';
 import { createRpcPool } from '../../src/chains/rpc/pool.ts';
 import type { RpcPoolOptions } from '../../src/chains/rpc/types.ts';
-import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
+import { type Following, NO_TRACES, startFollowing, without } from '../services/watcher/following.ts';
 
 const { signal } = new AbortController();
 const alice = `0x${'a1'.repeat(20)}`;

@@ -7,7 +7,7 @@ import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import { createTracer } from '../../src/chains/bsc/tracer.ts';
 import type { ChainReader } from '../../src/chains/reader.ts';
 import { createRpcPool, type RpcPool, type RpcPoolOptions } from '../../src/chains/rpc/pool.ts';
-import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
+import { type Following, NO_TRACES, startFollowing, without } from '../services/watcher/following.ts';
 
 const { signal } = new AbortController();
 const FUND = 10n * USDT_UNIT;

@@ -7,8 +7,8 @@ import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import { createTracer } from '../../src/chains/bsc/tracer.ts';
 import { createRpcPool } from '../../src/chains/rpc/pool.ts';
-import { readMissedTraces } from '../../src/services/chain/missed-traces.ts';
-import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
+import { readMissedTraces } from '../../src/services/watcher/missed-traces.ts';
+import { type Following, NO_TRACES, startFollowing, without } from '../services/watcher/following.ts';
 
 const { signal } = new AbortController();
 const FUND = 10n * USDT_UNIT;

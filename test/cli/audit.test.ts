@@ -2,14 +2,14 @@ import { hostname, userInfo } from 'node:os';
 import { expect } from 'chai';
 import { Command } from 'commander';
 import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
-import { addAllowIpCommands } from '../../src/cli/allow-ip.ts';
-import { addArchiveCommands } from '../../src/cli/archive.ts';
-import { addDepositCommands } from '../../src/cli/deposits.ts';
-import { addKeyCommands } from '../../src/cli/keys.ts';
-import { addMerchantCommands } from '../../src/cli/merchants.ts';
-import { addRescanCommand } from '../../src/cli/rescan.ts';
-import { addUserCommands } from '../../src/cli/users.ts';
-import { addWebhookCommands } from '../../src/cli/webhooks.ts';
+import { addAllowIpCommands } from '../../src/cli/commands/allow-ip.ts';
+import { addArchiveCommands } from '../../src/cli/commands/archive.ts';
+import { addDepositCommands } from '../../src/cli/commands/deposits.ts';
+import { addKeyCommands } from '../../src/cli/commands/keys.ts';
+import { addMerchantCommands } from '../../src/cli/commands/merchants.ts';
+import { addRescanCommand } from '../../src/cli/commands/rescan.ts';
+import { addUserCommands } from '../../src/cli/commands/users.ts';
+import { addWebhookCommands } from '../../src/cli/commands/webhooks.ts';
 import { answer, type Env, gateway } from './support.ts';
 
 type Action = {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
-import { createSecretBox } from '../../src/secret-box.ts';
-import { eraseCustomer } from '../../src/services/erasure.ts';
+import { createSecretBox } from '../../src/base/secret-box.ts';
+import { eraseCustomer } from '../../src/services/merchants/erasure.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { newUser, signIn } from '../support/sign-in.ts';
 import { answer, type Env, gateway, sideBySide } from './support.ts';

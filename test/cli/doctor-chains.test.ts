@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { startTestChain, type TestChain } from '../../dev/support/chain.ts';
-import { checkChains } from '../../src/cli/doctor-chains.ts';
-import { loadConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/log.ts';
-import { type HeadServer, startHeadServer } from '../support/head-server.ts';
+import { createLogger } from '../../src/base/log.ts';
+import { checkChains } from '../../src/cli/doctor/chains.ts';
+import { loadConfig } from '../../src/config/index.ts';
+import { type HeadServer, startHeadServer } from '../support/http/head-server.ts';
 
 describe('what doctor says of the endpoints of a chain', function () {
   this.timeout(60_000);

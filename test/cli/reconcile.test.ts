@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { tempDir } from '../../dev/support/parts.ts';
-import { checkBalances } from '../../src/cli/doctor-balances.ts';
-import { reconcileNow } from '../../src/services/chain/round.ts';
+import { checkBalances } from '../../src/cli/doctor/balances.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
 import { decideToFail } from '../../src/services/deposits/operator.ts';
-import { type Following, startFollowing } from '../chains/following.ts';
+import { reconcileNow } from '../../src/services/reconciliation/pass.ts';
+import { type Following, startFollowing } from '../services/watcher/following.ts';
 import { type Env, gateway, oneObject, type Ran } from './support.ts';
 
 type Difference = Record<string, unknown>;

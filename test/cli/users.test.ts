@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { TOTP } from 'otpauth';
 import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
-import { createSecretBox } from '../../src/secret-box.ts';
+import { createSecretBox } from '../../src/base/secret-box.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { cookieOf, postLogin } from '../support/sign-in.ts';
 import { answer, type Env, gateway, sideBySide } from './support.ts';

@@ -2,7 +2,7 @@ import type { PostgreSqlConnection } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
-import { type Gate, startGate } from '../support/gate.ts';
+import { type Gate, startGate } from '../support/http/gate.ts';
 
 const STATEMENT_TIMEOUT_MS = 1_000;
 const SILENCE_MS = 1_500;

@@ -8,14 +8,14 @@ import { EVENT_TYPES } from '../../src/domain/events.ts';
 import { depositWorkflowId, eventWorkflowId, paymentWorkflowId, resendWorkflowId } from '../../src/domain/ids.ts';
 import { fitted } from '../../src/domain/text.ts';
 import { describeOutcome } from '../../src/domain/webhook.ts';
-import { noteFault } from '../../src/services/chain/cursor.ts';
-import { noteRoundFault } from '../../src/services/chain/round.ts';
-import { orNoteStop } from '../../src/services/chain/stops.ts';
-import { recordUnrecognised } from '../../src/services/chain/unrecognised.ts';
 import { freezePrice } from '../../src/services/deposits/price.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { noteFailedRun, registerLoops } from '../../src/services/loop-runs.ts';
 import { insertOutbox, performOutbox } from '../../src/services/outbox.ts';
+import { noteRoundFault } from '../../src/services/reconciliation/pass.ts';
+import { recordUnrecognised } from '../../src/services/uncredited/unrecognised.ts';
+import { noteFault } from '../../src/services/watcher/cursor.ts';
+import { orNoteStop } from '../../src/services/watcher/stops.ts';
 import { testDeps } from '../support/gateway.ts';
 
 const UUID = 'f'.repeat(36);

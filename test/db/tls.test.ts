@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { eventually } from '../../dev/support/eventually.ts';
 import { ownPostgres, tempDir } from '../../dev/support/parts.ts';
 import { createTestAuthority } from '../../dev/support/tls.ts';
-import { ConfigError, loadConfig } from '../../src/config.ts';
+import { ConfigError, loadConfig } from '../../src/config/index.ts';
 import { openOrm } from '../../src/db/orm.ts';
-import { type Gate, startGate } from '../support/gate.ts';
+import { type Gate, startGate } from '../support/http/gate.ts';
 
 const SILENCE_MS = 1_500;
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { anvil, tempDir } from '../../dev/support/parts.ts';
-import { failureOf } from '../support/scripts.ts';
+import { failureOf } from '../support/repository/scripts.ts';
 
 const heightOf = async (node: { rpc(method: string): Promise<unknown> }) => Number(await node.rpc('eth_blockNumber'));
 

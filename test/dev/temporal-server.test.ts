@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { tempDir } from '../../dev/support/parts.ts';
 import { findTemporalServer } from '../../dev/temporal-server-install.ts';
-import { failureOf } from '../support/scripts.ts';
+import { failureOf } from '../support/repository/scripts.ts';
 
 describe('the production Temporal server', () => {
   it('that cannot be built is named with the reason and what to do, and leaves nothing half-made', async () => {

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { freshDatabase, ownPostgres, postgres, tempDir } from '../../dev/support/parts.ts';
 import { processTree, startedAt } from '../../src/base/process-table.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
-import { failureOf, gone } from '../support/scripts.ts';
+import { failureOf, gone } from '../support/repository/scripts.ts';
 
 const silent = () => undefined;
 

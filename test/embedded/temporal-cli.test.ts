@@ -8,7 +8,7 @@ import { tempDir } from '../../dev/support/parts.ts';
 import { publishedPlatform } from '../../src/embedded/platform.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
 import { ARCHIVE_SHA256 } from '../../src/embedded/temporal-install.ts';
-import { failureOf } from '../support/scripts.ts';
+import { failureOf } from '../support/repository/scripts.ts';
 
 const CLI = '#!/bin/sh\necho "temporal version 1.5.1 (a script of this test)"\n';
 const SYSTEM_PATH = '/usr/bin:/bin';

@@ -5,7 +5,7 @@ import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/com
 import { expect } from 'chai';
 import { ownTemporal, tempDir } from '../../dev/support/parts.ts';
 import { startTemporal } from '../../src/embedded/temporal.ts';
-import { failureOf } from '../support/scripts.ts';
+import { failureOf } from '../support/repository/scripts.ts';
 
 const silent = () => undefined;
 

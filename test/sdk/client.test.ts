@@ -4,8 +4,8 @@ import { closedPort } from '../../dev/support/receiver.ts';
 import { describeApi } from '../../src/api/openapi/document.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
 import { type ClientOptions, createClient, GatewayError } from '../../src/sdk/client.ts';
-import { type AnswerProxy, startAnswerProxy } from '../support/answer-proxy.ts';
 import { startTestApi, type TestApi } from '../support/gateway.ts';
+import { type AnswerProxy, startAnswerProxy } from '../support/http/answer-proxy.ts';
 
 const HOOK = 'http://127.0.0.1:9/';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { signTestEvent, type VerifyWebhook, verifyWebhook, WebhookVerificationError } from '../../src/sdk/webhook.ts';
-import { buildHeaders, generateSecret } from '../../src/services/webhooks/signature.ts';
+import { buildHeaders, generateSecret } from '../../src/services/webhooks/http/signature.ts';
 
 const secret = generateSecret((size) => Buffer.alloc(size, 3));
 const previous = generateSecret((size) => Buffer.alloc(size, 4));

@@ -3,7 +3,7 @@ import { addSession, createSessionFinder, purgeSessions } from '../../src/servic
 import { takeAttempt } from '../../src/services/access/throttle.ts';
 import { createUser } from '../../src/services/access/users.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { setQuotas } from '../../src/services/quotas.ts';
+import { setQuotas } from '../../src/services/merchants/quotas.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 
 const MINUTE = 60_000;

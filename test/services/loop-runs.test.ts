@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
-import { startLoops } from '../../src/loops.ts';
-import { purgeSlots } from '../../src/services/deliveries/purge-slots.ts';
+import { startLoops } from '../../src/app/loops.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { isOverdue, listLoopRuns, noteFailedRun, noteGoodRun, registerLoops, takeTurn } from '../../src/services/loop-runs.ts';
+import { purgeSlots } from '../../src/services/webhooks/purge-slots.ts';
 import { testDeps } from '../support/gateway.ts';
 
 const LOOP = { name: 'slow', everyMs: 600_000 };

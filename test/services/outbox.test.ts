@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, temporal } from '../../dev/support/parts.ts';
 import type { ActorMessage } from '../../src/domain/actor-message.ts';
-import { readAlarms } from '../../src/services/alarms.ts';
+import { readAlarms } from '../../src/services/alarms/alarms.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { insertOutbox, performOutbox, performTestOutbox, readOutbox } from '../../src/services/outbox.ts';
 import { linkTemporal, type TemporalLink } from '../../src/temporal/client.ts';

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { OperatorError } from '../../src/errors.ts';
-import { createLogger } from '../../src/log.ts';
+import { OperatorError } from '../../src/base/errors.ts';
+import { createLogger } from '../../src/base/log.ts';
 import { resolveAccountXpubs } from '../../src/signer/account-xpubs.ts';
 import { ensureDevelopmentWallet, ensureSecretsKey } from '../../src/signer/development-keys.ts';
 import { openWallet, readPassphraseFile } from '../../src/signer/wallet-file.ts';

@@ -5,8 +5,8 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { TronWeb } from 'tronweb';
 import { TEST_PHRASE } from '../../dev/support/test-wallet.ts';
+import { OperatorError } from '../../src/base/errors.ts';
 import { createAddressDeriver } from '../../src/chains/addresses.ts';
-import { OperatorError } from '../../src/errors.ts';
 import { checkPhrase, createWallet, openWallet, readPassphraseFile, readPublicParts } from '../../src/signer/wallet-file.ts';
 
 const PASSPHRASE = 'correct horse battery staple';

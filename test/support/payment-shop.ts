@@ -3,13 +3,13 @@ import { Deposit, DepositAddress, PaymentLink } from '../../src/db/entities/inde
 import { assetOf, type Mode, type Network } from '../../src/domain/assets.ts';
 import { type DepositState, type FailureCode, straightWay } from '../../src/domain/deposit.ts';
 import { parseUnits } from '../../src/domain/money.ts';
-import { createCustomer } from '../../src/services/customers.ts';
 import { recordDeposit } from '../../src/services/deposits/record.ts';
 import { applyTransition } from '../../src/services/deposits/transition.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { createPaymentLink, type NewPaymentLink } from '../../src/services/payments/create.ts';
-import { lockPayers } from '../../src/services/payments/money.ts';
-import { getPaymentLink } from '../../src/services/payments/reads.ts';
+import { createCustomer } from '../../src/services/merchants/customers.ts';
+import { createPaymentLink, type NewPaymentLink } from '../../src/services/payment-links/create.ts';
+import { lockPayers } from '../../src/services/payment-links/money.ts';
+import { getPaymentLink } from '../../src/services/payment-links/reads.ts';
 import { transact } from '../../src/services/transact.ts';
 import { startTestApi, type TestApi, type TestApiOptions } from './gateway.ts';
 

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { signTestEvent } from '../../src/sdk/webhook.ts';
-import { faintTexts, openPage, overflowOf, readText, startBrowser } from '../support/browser.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
+import { faintTexts, openPage, overflowOf, readText, startBrowser } from '../support/http/browser.ts';
 import { newUser, signIn } from '../support/sign-in.ts';
 
 type Document = { paths: Record<string, Record<string, { operationId?: string }>>; webhooks: Record<string, unknown> };

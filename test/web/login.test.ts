@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { TOTP } from 'otpauth';
 import type { Browser } from 'playwright-core';
-import { nextOf } from '../../src/api/login.ts';
+import { nextOf } from '../../src/api/access/login.ts';
 import { enableTotp } from '../../src/services/access/users.ts';
-import { openPage, startBrowser, type WatchedPage } from '../support/browser.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
+import { openPage, startBrowser, type WatchedPage } from '../support/http/browser.ts';
 import { newUser, signIn, type TestUser } from '../support/sign-in.ts';
 
 describe('the login page', function () {

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { create } from 'qrcode';
 import { Merchant } from '../../src/db/entities/index.ts';
-import { advancePaymentLink } from '../../src/services/payments/advance.ts';
-import { faintTexts, openPage, overflowOf, readSquares, readText, startBrowser, type WatchedPage } from '../support/browser.ts';
+import { advancePaymentLink } from '../../src/services/payment-links/advance.ts';
 import { call } from '../support/gateway.ts';
+import { faintTexts, openPage, overflowOf, readSquares, readText, startBrowser, type WatchedPage } from '../support/http/browser.ts';
 import { type Shop, startShop } from '../support/payment-shop.ts';
 
 const LONG = 'W'.repeat(400);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { CONTENT_SECURITY_POLICY } from '../../src/web/layout.ts';
 import { call } from '../support/gateway.ts';
+import { exchange } from '../support/http/raw-http.ts';
 import { type Shop, startShop } from '../support/payment-shop.ts';
-import { exchange } from '../support/raw-http.ts';
 
 const UNKNOWN_TOKEN = `pl_${'A'.repeat(32)}`;
 

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { resetPassword } from '../../src/services/access/users.ts';
-import { openPage, startBrowser, type WatchedPage } from '../support/browser.ts';
 import { startTestApi, type TestApi } from '../support/gateway.ts';
+import { openPage, startBrowser, type WatchedPage } from '../support/http/browser.ts';
 import { newUser, postLogin, type TestUser } from '../support/sign-in.ts';
 
 const CHOSEN = 'a chosen horse battery';

@@ -1,5 +1,5 @@
 // What the chain itself says, read with plain JSON-RPC and none of the gateway's code: every canonical block, transaction by transaction.
-import { DUST_FLOOR_UNITS, MINIMUM_UNITS } from '../plan.ts';
+import { DUST_FLOOR_UNITS, MINIMUM_UNITS } from '../plan/plan.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const ADDRESS_IN_TOPIC = 26;

@@ -1,5 +1,5 @@
 import type { Json } from '../api.ts';
-import type { SimulateAction } from '../plan.ts';
+import type { SimulateAction } from '../plan/plan.ts';
 import type { Customer } from '../stage.ts';
 import { type ChainTruth, creditKey } from './chain-truth.ts';
 import type { Seen } from './records.ts';

@@ -1,5 +1,5 @@
 import { type Json, listAll } from '../api.ts';
-import { OWN_WALLET } from '../plan.ts';
+import { OWN_WALLET } from '../plan/plan.ts';
 import type { Done } from '../play.ts';
 import type { Stage } from '../stage.ts';
 import { type ChainTruth, readChain } from './chain-truth.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../api.ts';
-import type { ReceiverName } from '../plan.ts';
+import type { ReceiverName } from '../plan/plan.ts';
 import { type Hook, isSuccess } from '../receivers.ts';
 
 /** One event as one receiver saw it, over all its attempts. */

@@ -1,5 +1,5 @@
 import { parseUnits } from 'ethers';
-import type { SimulateAction } from '../plan.ts';
+import type { SimulateAction } from '../plan/plan.ts';
 import { type ChainTruth, creditKey } from './chain-truth.ts';
 import type { Difference } from './compare.ts';
 import type { Seen } from './records.ts';

@@ -1,6 +1,6 @@
 // The oracle's judgement: pure, from records that were gathered before. What is true is what the chain and the receivers say.
 import type { Json } from '../api.ts';
-import type { MerchantName, ReceiverName, SimulateAction } from '../plan.ts';
+import type { MerchantName, ReceiverName, SimulateAction } from '../plan/plan.ts';
 import { ENDPOINTS } from '../receivers.ts';
 import type { Customer } from '../stage.ts';
 import type { ChainTruth } from './chain-truth.ts';

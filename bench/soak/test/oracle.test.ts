@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { compareAll, type Records } from '../oracle/verdict.ts';
-import type { ReceiverName } from '../plan.ts';
+import type { ReceiverName } from '../plan/plan.ts';
 import { ANN, GONE, hex, soakWorld, USDT, type World } from './world.ts';
 
 const set = <T extends object>(target: T, change: Partial<T>): void => void Object.assign(target, change);

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { tempDir } from '../../../dev/support/parts.ts';
 import { findTemporalServer } from '../../../dev/temporal-server-install.ts';
 import { startChild } from '../../../src/base/processes.ts';
-import { LIES } from '../lies.ts';
-import { makePlan, planHash } from '../plan.ts';
+import { LIES } from '../plan/lies.ts';
+import { makePlan, planHash } from '../plan/plan.ts';
 
 const ENTRY = join(import.meta.dirname, '../../../src/bin.mjs');
 const MINUTES = 2;

@@ -1,7 +1,7 @@
 import type { Json } from '../api.ts';
 import type { Seen } from '../oracle/records.ts';
 import type { Records } from '../oracle/verdict.ts';
-import type { MerchantName, ReceiverName } from '../plan.ts';
+import type { MerchantName, ReceiverName } from '../plan/plan.ts';
 import { ENDPOINTS } from '../receivers.ts';
 import type { Customer } from '../stage.ts';
 

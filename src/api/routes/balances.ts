@@ -1,4 +1,4 @@
-import { getBalance, listMerchantBalances } from '../../services/balances.ts';
+import { getBalance, listMerchantBalances } from '../../services/ledger/balances.ts';
 import { ok, route } from '../route.ts';
 import { balance, merchantBalance, merchantBalanceQuery } from '../schemas/balance.ts';
 import { listBody, listOf, pageOf } from '../schemas/common.ts';

@@ -1,4 +1,4 @@
-import { createCustomer, findCustomerBy, getCustomer, listCustomers } from '../../services/customers.ts';
+import { createCustomer, findCustomerBy, getCustomer, listCustomers } from '../../services/merchants/customers.ts';
 import { ApiError } from '../errors.ts';
 import { created, OVER_QUOTA, ok, route } from '../route.ts';
 import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';

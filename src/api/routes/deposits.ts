@@ -1,7 +1,7 @@
 import { isUuid } from '../../domain/ids.ts';
-import { getDeposit, listDeposits } from '../../services/deposit-reads.ts';
+import { getDeposit, listDeposits } from '../../services/deposits/reads.ts';
+import { simulateDeposit } from '../../services/deposits/simulate.ts';
 import { notFound } from '../../services/refusal.ts';
-import { simulateDeposit } from '../../services/simulate.ts';
 import { created, ok, route } from '../route.ts';
 import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
 import { deposit, depositQuery, simulation } from '../schemas/deposit.ts';

@@ -1,6 +1,6 @@
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
-import { createEndpoint, deleteEndpoint, getEndpoint, listEndpoints, updateEndpoint } from '../../services/endpoints.ts';
-import { listDeliveries, RESEND_BATCH, resendFailed, sendTestEvent } from '../../services/resend.ts';
+import { createEndpoint, deleteEndpoint, getEndpoint, listEndpoints, updateEndpoint } from '../../services/webhooks/endpoints.ts';
+import { listDeliveries, RESEND_BATCH, resendFailed, sendTestEvent } from '../../services/webhooks/resend.ts';
 import { created, ok, route } from '../route.ts';
 import { idParams, listBody, listOf, listQuery, pageOf } from '../schemas/common.ts';
 import {

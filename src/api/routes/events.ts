@@ -1,4 +1,4 @@
-import { getEvent, resendDelivery } from '../../services/resend.ts';
+import { getEvent, resendDelivery } from '../../services/webhooks/resend.ts';
 import { ok, route } from '../route.ts';
 import { idParams } from '../schemas/common.ts';
 import { delivery, event } from '../schemas/endpoint.ts';

@@ -1,7 +1,13 @@
 import type { Mode } from '../../domain/assets.ts';
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
 import type { Deps } from '../../services/deps.ts';
-import { cancelPaymentLink, createPaymentLink, getPaymentLink, getPublicPayment, listPaymentLinks } from '../../services/payments/index.ts';
+import {
+  cancelPaymentLink,
+  createPaymentLink,
+  getPaymentLink,
+  getPublicPayment,
+  listPaymentLinks,
+} from '../../services/payment-links/index.ts';
 import { created, OVER_QUOTA, ok, route } from '../route.ts';
 import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
 import {

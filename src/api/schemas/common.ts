@@ -2,8 +2,8 @@ import { z } from 'zod';
 import 'zod-openapi';
 import { CURRENCIES, NETWORKS } from '../../domain/assets.ts';
 import { isUuid } from '../../domain/ids.ts';
-import type { PageOf } from '../../services/list-page.ts';
-import type { PageRequest } from '../../services/list-query.ts';
+import type { PageOf } from '../../services/lists/page.ts';
+import type { PageRequest } from '../../services/lists/query.ts';
 
 /** Answers. */
 export const id = z.uuid().meta({ example: '0b9f6a52-8a3c-4d0e-9a55-3f1f6f1f0a11' });

@@ -4,7 +4,7 @@ import { chainOf } from '../../chains/index.ts';
 import { findAsset } from '../../domain/assets.ts';
 import { DEPOSIT_STATES, FAILURE_CODES } from '../../domain/deposit.ts';
 import { parseUnits } from '../../domain/money.ts';
-import { SIMULATED_OUTCOMES } from '../../services/simulate.ts';
+import { SIMULATED_OUTCOMES } from '../../services/deposits/simulate.ts';
 import {
   ADDRESS,
   boundedText,

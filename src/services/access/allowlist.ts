@@ -5,7 +5,7 @@ import { isUuid } from '../../domain/ids.ts';
 import { type Cidr, cidrContains, formatCidr, formatIp, parseCidr, parseIp, unmapCidr, unmapIp } from '../../domain/ip-address.ts';
 import { type ActionName, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
-import { noMerchant } from '../known-merchant.ts';
+import { noMerchant } from '../merchants/known.ts';
 import { Refusal } from '../refusal.ts';
 
 /** Enough for every office and server; each request with a live key looks through the list. */

@@ -1,3 +1,4 @@
+import { createWaitingLine, type InLine, LineIsFull, type LineLimits } from '../../base/async/waiting-line.ts';
 import type { Em } from '../../db/orm.ts';
 import { networksOf } from '../../domain/client-networks.ts';
 import type { Deps } from '../deps.ts';
@@ -6,7 +7,6 @@ import { addSession, endSessions } from './sessions.ts';
 import { type Attempt, giveBack, takeAttempt } from './throttle.ts';
 import { stepOfCode } from './totp.ts';
 import { normaliseEmail } from './users.ts';
-import { createWaitingLine, type InLine, LineIsFull, type LineLimits } from './waiting-line.ts';
 
 /** Hashing takes 19 MiB and a thread of four that files and names need too: two at a time, whatever comes. */
 const LINE: LineLimits = { running: 2, places: 256, placesKept: 32, placesOfKey: 32, placesOfKnownKey: 8, waitMs: 10_000 };

@@ -1,4 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
+import { createWaitingLine, LineIsFull, type LineLimits } from '../../base/async/waiting-line.ts';
 import { User } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Deps } from '../deps.ts';
@@ -6,7 +7,6 @@ import { findOpenLink, type OpenLink, takePasswordLink } from './password-links.
 import { checkNewPassword, hashPassword } from './passwords.ts';
 import { giveBack, takeAttempt } from './throttle.ts';
 import { changeProof } from './users.ts';
-import { createWaitingLine, LineIsFull, type LineLimits } from './waiting-line.ts';
 
 /** Only who has a link gets here, and each link has one place: this bounds what many of them hash at once. */
 const LINE: LineLimits = { running: 1, places: 64, placesKept: 0, placesOfKey: 1, placesOfKnownKey: 1, waitMs: 10_000 };

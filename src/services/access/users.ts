@@ -4,7 +4,7 @@ import type { Em } from '../../db/orm.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { type ActionName, type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
-import { noMerchant, requireKnownMerchant } from '../known-merchant.ts';
+import { noMerchant, requireKnownMerchant } from '../merchants/known.ts';
 import { Refusal } from '../refusal.ts';
 import { addPasswordLink, endPasswordLinks, type NewPasswordLink } from './password-links.ts';
 import { checkNewPassword, decoyHash, hashPassword } from './passwords.ts';

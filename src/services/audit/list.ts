@@ -1,7 +1,7 @@
 import { OperatorAction, User } from '../../db/entities/index.ts';
 import type { Mode } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
-import { requireKnownMerchant } from '../known-merchant.ts';
+import { requireKnownMerchant } from '../merchants/known.ts';
 
 /** A change as operators see it. `by` is the operator's name, or the email of the user. */
 export type ActionView = {

@@ -13,10 +13,10 @@ import {
 } from '../../domain/deposit.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { LINK_CURRENCY } from '../../domain/payment-link.ts';
+import { stoppedWhy } from '../alarms/standstill.ts';
 import { unlessBusy } from '../busy.ts';
-import { stoppedWhy } from '../chain/standstill.ts';
 import type { Deps } from '../deps.ts';
-import { lockPayers } from '../payments/money.ts';
+import { lockPayers } from '../payment-links/money.ts';
 import { type Tx, transact } from '../transact.ts';
 import { takeMonthlyLimit } from './monthly-limit.ts';
 import { currentPrice, freezePrice } from './price.ts';

@@ -3,7 +3,7 @@ import type { Em } from '../../db/orm.ts';
 import { RELEASABLE_CODES } from '../../domain/deposit.ts';
 import { heldPostings } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
-import { type LedgerPosting, nextPosting, postLedger, postLedgerAll } from '../ledger.ts';
+import { type LedgerPosting, nextPosting, postLedger, postLedgerAll } from '../ledger/post.ts';
 
 /** A failed deposit whose money is held for an operator while its transaction is in a block. The simulated ones have no chain. */
 export function holdsMoney(deposit: Pick<Deposit, 'status' | 'failureCode' | 'simulated'>): boolean {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { addressKeyOf } from '../../chains/address-key.ts';
 import type { Transfer } from '../../chains/reader.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
-import { addressKeyOf } from '../chain/address-key.ts';
 
 export type DepositKey = {
   readonly mode: Mode;

@@ -4,7 +4,7 @@ import type { Em } from '../../db/orm.ts';
 import { RELEASABLE_CODES } from '../../domain/deposit.ts';
 import { type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
-import { lockPayers } from '../payments/money.ts';
+import { lockPayers } from '../payment-links/money.ts';
 import { transact } from '../transact.ts';
 import { depositStart, depositWake, workflowIdOf } from './actor-message.ts';
 import { openDeliveriesOf } from './advance.ts';

@@ -4,12 +4,12 @@ import { type DepositState, type FailureCode, mayTransition, startsGeneration } 
 import type { EventType } from '../../domain/events.ts';
 import { postingsOf } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
-import { recordEvents } from '../events.ts';
-import { nextPosting, postLedger } from '../ledger.ts';
-import { assignDeposit, noteLate } from '../payments/match.ts';
-import { recountLink } from '../payments/recount.ts';
+import { nextPosting, postLedger } from '../ledger/post.ts';
+import { assignDeposit, noteLate } from '../payment-links/match.ts';
+import { recountLink } from '../payment-links/recount.ts';
 import { type DepositContext, presentDeposit } from '../present.ts';
 import type { Tx } from '../transact.ts';
+import { recordEvents } from '../webhooks/events.ts';
 import { recordTransitions } from './trail.ts';
 
 export type Transition = {

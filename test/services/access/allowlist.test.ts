@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
 import { allowNetwork, disallowNetwork, isAllowedFrom, listAllowedNetworks } from '../../../src/services/access/allowlist.ts';
 import type { Deps } from '../../../src/services/deps.ts';
-import { createMerchant } from '../../../src/services/merchants.ts';
+import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
 import { testDeps } from '../../support/gateway.ts';
 

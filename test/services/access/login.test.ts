@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
-import { createSecretBox } from '../../../src/secret-box.ts';
+import { createSecretBox } from '../../../src/base/secret-box.ts';
 import { createLogin, type LoginInput } from '../../../src/services/access/login.ts';
 import { PASSWORD_COST } from '../../../src/services/access/passwords.ts';
 import { createUser, disableTotp, enableTotp, listUsers, resetPassword } from '../../../src/services/access/users.ts';
 import type { Deps } from '../../../src/services/deps.ts';
-import { createMerchant } from '../../../src/services/merchants.ts';
+import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { testDeps } from '../../support/gateway.ts';
 
 const PASSWORD = 'correct horse battery';

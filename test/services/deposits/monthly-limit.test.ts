@@ -4,7 +4,7 @@ import { eventually } from '../../../dev/support/eventually.ts';
 import { Deposit } from '../../../src/db/entities/index.ts';
 import type { Em } from '../../../src/db/orm.ts';
 import { foldMonths, giveBackMonthlyLimit, takeMonthlyLimit } from '../../../src/services/deposits/monthly-limit.ts';
-import { updateMerchant } from '../../../src/services/merchants.ts';
+import { updateMerchant } from '../../../src/services/merchants/merchants.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 const BUSY = '55P03';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { freshDatabase } from '../../../dev/support/parts.ts';
-import { createCustomer } from '../../../src/services/customers.ts';
+import { type SimulatedOutcome, simulateDeposit } from '../../../src/services/deposits/simulate.ts';
 import type { Deps, ServiceSettings } from '../../../src/services/deps.ts';
-import { createEndpoint } from '../../../src/services/endpoints.ts';
-import { createMerchant } from '../../../src/services/merchants.ts';
-import { type SimulatedOutcome, simulateDeposit } from '../../../src/services/simulate.ts';
+import { createCustomer } from '../../../src/services/merchants/customers.ts';
+import { createMerchant } from '../../../src/services/merchants/merchants.ts';
+import { createEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { testDeps } from '../../support/gateway.ts';
 
 export type Calendar = Awaited<ReturnType<typeof startCalendar>>;

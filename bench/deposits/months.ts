@@ -1,0 +1,169 @@
+// What grows with the years must not slow the work of every day: the first completion of a month, a page of "repair", "gateway migrate".
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testXpubs } from '../../dev/support/test-wallet.ts';
+import { migrate } from '../../src/app/migrate.ts';
+import { type Orm, openOrm } from '../../src/db/orm.ts';
+import { type Month, monthAfter, monthOf } from '../../src/domain/months.ts';
+import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
+import { advanceDeposit } from '../../src/services/deposits/advance.ts';
+import { foldMonths } from '../../src/services/deposits/monthly-limit.ts';
+import type { ActorPort, Deps } from '../../src/services/deps.ts';
+import { createCustomer } from '../../src/services/merchants/customers.ts';
+import { updateMerchant } from '../../src/services/merchants/merchants.ts';
+import { makeMonthsAhead } from '../../src/services/months/make.ts';
+import { repairDeposits } from '../../src/services/repair/repair.ts';
+import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
+import { depsOf } from '../bench-deps.ts';
+import { openChain, paying, writeBlock } from '../chain/written-block.ts';
+import { percentile } from '../percentile.ts';
+import type { Row } from '../row.ts';
+import { seed } from '../seed.ts';
+
+/** `BENCH_MONTHS_DEPOSITS` makes a quick run; the goals hold for the number here. */
+const DEPOSITS = Number(process.env['BENCH_MONTHS_DEPOSITS'] ?? 5_000_000);
+const CUSTOMERS = 20_000;
+/** Each gives one first completion and some others. */
+const MONTHS = 30;
+const OTHERS = 4;
+const LIMIT_CENTS = 10n ** 20n;
+const GOAL_FIRST = 1.2;
+const GOAL_PAGE_MS = 50;
+/** The migration that builds the index by which "repair" pages. */
+const INDEXING = 'Migration20261121000017_alarm_indexes';
+const INDEX = 'deposits_standing_index';
+
+/** One merchant's deposits of years, every fiftieth of them still waiting for the chain. */
+export async function run(): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-months-'));
+  const start = (port?: number): Promise<Postgres> =>
+    startPostgres({ dataDir: folder, fsync: false, log: () => undefined, ...(port === undefined ? {} : { port }) });
+  let postgres = await start();
+  const orm = await openOrm({ url: postgres.url, poolSize: 2, applicationName: 'bench' });
+  try {
+    await migrate(orm);
+    const { merchantId } = await seed(postgres.url, { customers: CUSTOMERS, deposits: DEPOSITS, history: false });
+    const migrated = await migrating(orm);
+    // What the first use costs this program is no cost of a page.
+    const warm = await pages(orm);
+    await postgres.stop();
+    postgres = await start(postgres.port);
+    await connected(orm);
+    const [cold = Number.NaN] = await pages(orm);
+    return [...migrated, ...pageRows(cold, warm), ...(await completions(orm, merchantId))];
+  } finally {
+    await orm.close(true);
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** As if the version before had left the database: one index is missing. */
+async function migrating(orm: Orm): Promise<Row[]> {
+  await orm.em.fork().execute(`drop index ${INDEX}`);
+  await orm.em.fork().execute('delete from schema_migrations where name = ?', [INDEXING]);
+  const lines: string[] = [];
+  const began = performance.now();
+  const applied = await migrate(orm, (line) => lines.push(line));
+  const seconds = (performance.now() - began) / 1_000;
+  const progress = lines.filter((line) => line.startsWith(`Building ${INDEX}: `)).length;
+  const wanted = Math.floor(seconds / 2);
+  return [
+    { figure: `"gateway migrate" with a new index over ${DEPOSITS} deposits`, value: `${seconds.toFixed(1)} s`, goal: '', met: true },
+    { figure: 'its migrations that were applied', value: String(applied.length), goal: '1', met: applied.length === 1 },
+    { figure: 'its lines of progress', value: String(progress), goal: `>= ${wanted}, one in two seconds`, met: progress >= wanted },
+  ];
+}
+
+/** How long "repair" takes for each page of waiting deposits: the ids by their index, then their rows. Temporal is left out. */
+async function pages(orm: Orm): Promise<number[]> {
+  const times: number[] = [];
+  let began = performance.now();
+  const everyoneRuns: ActorPort = {
+    running: async (ids) => {
+      times.push(performance.now() - began);
+      began = performance.now();
+      return new Set(ids);
+    },
+    ...{ start: async () => undefined, wake: async () => undefined, hangs: async () => false },
+  };
+  await repairDeposits({ ...depsOf(orm), actors: everyoneRuns });
+  return times;
+}
+
+function pageRows(cold: number, warm: readonly number[]): Row[] {
+  const row = (figure: string, ms: number): Row => ({
+    ...{ figure, value: `${ms.toFixed(1)} ms` },
+    ...{ goal: `<= ${GOAL_PAGE_MS} ms`, met: ms <= GOAL_PAGE_MS },
+  });
+  return [
+    row('a page of "repair" (500 deposits), the first one after a start of PostgreSQL', cold),
+    row(`the same warm, median of ${warm.length} pages`, percentile(warm, 0.5)),
+    row('the same warm, p95', percentile(warm, 0.95)),
+  ];
+}
+
+/** The first question after the server came back opens a connection, and may meet the end of the old one. */
+async function connected(orm: Orm): Promise<void> {
+  const ask = (): Promise<unknown> => orm.em.fork().execute('select 1');
+  await ask().catch(ask);
+}
+
+/** A merchant with a limit completes its first deposits in each of many months that have just begun. */
+async function completions(orm: Orm, merchantId: string): Promise<Row[]> {
+  let now = new Date();
+  const plain = depsOf(orm);
+  const settings: Deps['settings'] = { ...plain.settings, requiredConfirmations: { bsc: 1, tron: 1 } };
+  const deps: Deps = { ...plain, xpubs: testXpubs(), settings, now: () => now };
+  const scope = { merchantId, mode: 'live' as const };
+  await updateMerchant(deps, { merchantId, monthlyLimitCents: LIMIT_CENTS });
+  await createEndpoint(deps, { ...scope, url: 'https://1.1.1.1/hook', events: ['*'], description: null });
+  const payer = await createCustomer(deps, { ...scope, externalId: 'payer', email: null, name: null, metadata: {} });
+  const address = payer.addresses.find((one) => one.network === 'bsc')?.address.toLowerCase() ?? '';
+  await openChain(deps, DEPOSITS);
+  const present = monthOf(now);
+  const months = Array.from({ length: MONTHS + 1 }, (_, index) => monthAfter(present, index + 1));
+  const enter = (month: Month): void => {
+    now = new Date(`${month}-01T00:00:01Z`);
+  };
+  for (const month of months) {
+    enter(month);
+    await makeMonthsAhead(deps);
+  }
+  const first: number[] = [];
+  const others: number[] = [];
+  for (const [index, month] of months.entries()) {
+    enter(month);
+    const [one = Number.NaN, ...more] = await completeInTurn(deps, address);
+    await foldMonths(deps);
+    if (index === 0) continue; // what the first use costs this program is no cost of a month
+    first.push(one);
+    others.push(...more);
+  }
+  const [of, among] = [percentile(first, 0.5), percentile(others, 0.5)];
+  return [
+    { figure: `first completion of a month, median of ${first.length}`, value: `${of.toFixed(1)} ms`, goal: '', met: true },
+    { figure: `any other, median of ${others.length}`, value: `${among.toFixed(1)} ms`, goal: '', met: true },
+    { figure: 'first / any other', value: (of / among).toFixed(2), goal: `<= ${GOAL_FIRST}`, met: of / among <= GOAL_FIRST },
+  ];
+}
+
+/** Milliseconds of each step from `detected` to `completed`, in the order in which they were made. Throws where one does not get there. */
+async function completeInTurn(deps: Deps, address: string): Promise<number[]> {
+  await writeBlock(deps, paying(Array.from({ length: OTHERS + 1 }, () => address)));
+  await writeBlock(deps, {}); // confirms them
+  const rows = await deps.orm.em.fork().execute<{ id: string }[]>(
+    `select id from deposits where network = 'bsc' and block_number = (select scanned_number - 1 from chain_cursors where network = 'bsc')
+         and address_key = ? order by id`,
+    [address.slice(2)],
+  );
+  const times: number[] = [];
+  for (const { id } of rows) {
+    const began = performance.now();
+    const step = await advanceDeposit(deps, { depositId: id, alarmed: false });
+    times.push(performance.now() - began);
+    if (step.kind !== 'at' || step.state !== 'completed') throw new Error(`a deposit was not completed: ${JSON.stringify(step)}`);
+  }
+  return times;
+}

@@ -1,0 +1,90 @@
+import type { Random } from '../../../dev/random.ts';
+import { BLOCK_FAULTS } from '../../../dev/support/faults.ts';
+import { LIES, type Lie } from './lies.ts';
+
+/** What befalls the parts of the gateway and what it reads from, beside the money. */
+export const VICTIMS = ['api', 'worker-1', 'worker-2', 'temporal', 'postgres'] as const;
+export type Victim = (typeof VICTIMS)[number];
+/** Those that are also stopped without being ended. */
+export const FROZEN = ['worker-1', 'worker-2', 'api'] as const;
+export type Frozen = (typeof FROZEN)[number];
+
+/** What endpoints do wrong beside the faults of single answers: by the clock, behind the others, or where money inside a transaction is read. */
+const ENDPOINT_FAULTS = [
+  ...['slow', 'stale_head', 'missing_block', 'not_yet_final', 'accepts_and_resets'],
+  ...['trace_unknown', 'trace_refused', 'trace_hang', 'trace_null', 'trace_empty', 'trace_cut', 'trace_of_another', 'trace_html'],
+] as const;
+export type EndpointFault = (typeof ENDPOINT_FAULTS)[number];
+/** Every name of a fault of an endpoint: the ones above, and each that the fault proxy's own tests know. */
+export const RPC_FAULTS: readonly string[] = [...ENDPOINT_FAULTS, ...BLOCK_FAULTS.map(([name]) => name)];
+/** With these on all endpoints nothing could be read for a minute and more: an endpoint of a wrong chain is left alone that long. */
+const OF_ANOTHER_CHAIN: readonly string[] = ['serves another chain', 'has no chain id'];
+
+export type RpcAction = { readonly kind: 'rpc'; readonly endpoints: readonly number[]; readonly fault: string; readonly forMs: number };
+/** The second endpoint lies about the newest blocks, mostly while the first one does not answer; the tip may be replaced in the middle of it. */
+export type LieAction = {
+  readonly kind: 'lie';
+  readonly lie: Lie;
+  readonly alone: boolean;
+  readonly reorgDepth: number;
+  readonly forMs: number;
+};
+export type KillAction = { readonly kind: 'kill'; readonly victim: Victim; readonly downMs: number };
+/** The process stops where it is, inside a transaction perhaps, and goes on later: a machine that was paused. */
+export type FreezeAction = { readonly kind: 'freeze'; readonly victim: Frozen; readonly forMs: number };
+export type Trouble = RpcAction | LieAction | KillAction | FreezeAction;
+
+const PER_MINUTE = { rpc: 6, lie: 3, kill: 4, freeze: 2 } as const;
+
+/** The troubles of a run: each kind at least once in each of its forms. */
+export function planTroubles(random: Random, minutes: number, lastsMs: number): (Trouble & { readonly atMs: number })[] {
+  const count = (kind: keyof typeof PER_MINUTE, least: number) => Math.max(least, Math.round(minutes * PER_MINUTE[kind]));
+  return [
+    ...planRpcFaults(random.fork('rpc'), lastsMs, count('rpc', 1)),
+    ...planLies(random.fork('lies'), lastsMs, count('lie', LIES.length)),
+    ...planFreezes(random.fork('freezes'), lastsMs, count('freeze', FROZEN.length)),
+    ...planKills(random.fork('kills'), lastsMs, count('kill', VICTIMS.length)),
+  ];
+}
+
+/** Every fault in turn, in an order of its own each time. */
+function planRpcFaults(draws: Random, lastsMs: number, count: number): (RpcAction & { atMs: number })[] {
+  return inTurns(RPC_FAULTS, count, draws).map((fault) => {
+    const endpoints = draws.chance(0.35) && !OF_ANOTHER_CHAIN.includes(fault) ? [0, 1] : [draws.int(0, 1)];
+    const atMs = draws.int(1_000, Math.max(1_000, lastsMs - 1_000));
+    return { kind: 'rpc', endpoints, fault, forMs: draws.int(2_000, 12_000), atMs };
+  });
+}
+
+/** Every lie in turn. One that hangs on a tip is of no interest while the tip stays: then it is replaced. */
+function planLies(draws: Random, lastsMs: number, count: number): (LieAction & { atMs: number })[] {
+  const lies = inTurns(LIES, count, draws);
+  return lies.map((lie) => {
+    const reorgDepth = lie.startsWith('hangs') ? draws.int(1, 3) : 0;
+    const atMs = draws.int(1_000, Math.max(1_000, lastsMs - 1_000));
+    return { kind: 'lie', lie, alone: draws.chance(0.75), reorgDepth, forMs: draws.int(3_000, 12_000), atMs };
+  });
+}
+
+function planFreezes(draws: Random, lastsMs: number, count: number): (FreezeAction & { atMs: number })[] {
+  return inTurns(FROZEN, count, draws).map((victim) => ({
+    ...{ kind: 'freeze', victim, forMs: draws.int(2_000, 25_000) },
+    atMs: draws.int(1_000, Math.max(1_000, lastsMs - 10_000)),
+  }));
+}
+
+/** Every one of them in turn, in an order of its own each time. */
+function inTurns<T>(list: readonly T[], count: number, draws: Random): T[] {
+  const chosen: T[] = [];
+  while (chosen.length < count) chosen.push(...draws.shuffle(list));
+  return chosen.slice(0, count);
+}
+
+/** Every victim in turn, in an order of its own each time, none in the last five seconds. */
+function planKills(draws: Random, lastsMs: number, count: number): (KillAction & { atMs: number })[] {
+  const every = Math.max(1, lastsMs - 10_000) / count;
+  return inTurns(VICTIMS, count, draws).map((victim, index) => ({
+    ...{ kind: 'kill' as const, victim, downMs: draws.int(300, 7_000) },
+    atMs: Math.round(4_000 + every * index + draws.next() * every * 0.8),
+  }));
+}

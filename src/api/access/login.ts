@@ -1,0 +1,126 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { z } from 'zod';
+import { LineIsFull } from '../../base/async/waiting-line.ts';
+import { accountHash } from '../../services/access/account-hash.ts';
+import { createLogin, type LoginResult } from '../../services/access/login.ts';
+import { endSessions, type SessionFinder } from '../../services/access/sessions.ts';
+import type { Deps } from '../../services/deps.ts';
+import { ApiError, unavailable } from '../errors.ts';
+import { MAX_OPEN_BODY_BYTES, refuseLarge } from '../requests/body.ts';
+import { BUDGET_MS, withinBudget } from '../requests/deadline.ts';
+import { answerJson, fieldsOf, readFields, redirect, shownRefusal, spoken, wantsPage } from '../requests/form.ts';
+import { check, readQuery, refuseDetails } from '../validation.ts';
+import { type ClientAddress, siteOf } from './client-address.ts';
+import { forgedRequest, type OriginRule } from './csrf.ts';
+import { clearedCookie, sessionCookie, sessionTokens } from './session-cookie.ts';
+
+const MAX_NEXT = 2_048;
+const SIGNED_IN_PATH = '/login';
+
+/** The pages around a login; each sets the whole answer. `next` was checked to be a path of ours. */
+export type LoginPages = {
+  signIn(ctx: Context, view: { readonly status: number; readonly problem?: string; readonly email?: string; readonly next?: string }): void;
+  signedIn(ctx: Context): void;
+};
+
+export type LoginRoutes = {
+  readonly deps: Deps;
+  readonly pages: LoginPages;
+  readonly findSession: SessionFinder;
+  readonly addressOf: ClientAddress;
+  readonly isOwnOrigin: OriginRule;
+  /** Counts a request that needs no credentials. Throws 429. */
+  readonly countPublic: (ctx: Context) => Promise<void>;
+};
+
+const credentials = z.object({
+  email: z.string().min(1).max(320, { abort: true }),
+  password: z.string().min(1).max(1_024, { abort: true }),
+  totp: z.string().max(20, { abort: true }).nullish(),
+});
+type Credentials = z.output<typeof credentials>;
+
+/** `/login` and `/logout`, outside the API's base path: JSON for programs, pages for browsers. */
+export function addLoginRoutes(router: Router, options: LoginRoutes): void {
+  const { deps, pages, isOwnOrigin } = options;
+  const login = createLogin(deps, { within: (work) => withinBudget({ limitMs: BUDGET_MS }, work) });
+
+  const signIn = async (ctx: Context): Promise<Extract<LoginResult, { kind: 'signed-in' }>> => {
+    if (!isOwnOrigin(ctx.req)) throw forgedRequest();
+    // Before the body: reading it is work that a stranger makes us do.
+    await withinBudget({ limitMs: BUDGET_MS }, () => options.countPublic(ctx));
+    const { email, password, totp } = await readCredentials(ctx);
+    const site = siteOf(options.addressOf(ctx.req));
+    const result = await login({ email, password, totp: totp ?? undefined, site, previousTokens: sessionTokens(ctx.req) }).catch(overload);
+    if (result.kind === 'signed-in') {
+      deps.log.info({ userId: result.userId, merchantId: result.merchantId, site }, 'signed in');
+      ctx.set('Set-Cookie', sessionCookie(result.token));
+      return result;
+    }
+    // Into the line of the request, beside its code: whose account somebody tries, without a name.
+    ctx.state['account'] = accountHash(deps.secretBox, email);
+    if (result.kind === 'refused') throw new ApiError('UNAUTHORIZED', 'The email, the password or the code is not right.');
+    const seconds = result.retryAfterSeconds;
+    const headers = { 'Retry-After': `${seconds}` };
+    throw new ApiError('RATE_LIMITED', `Too many failed logins. Try again in ${spoken(seconds)}.`, { headers });
+  };
+
+  router.get('/login', async (context) => {
+    const ctx = context as unknown as Context;
+    const [token, ...others] = sessionTokens(ctx.req);
+    const isSignedIn =
+      token !== undefined &&
+      others.length === 0 &&
+      (await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => options.findSession(token)));
+    if (isSignedIn) return pages.signedIn(ctx);
+    pages.signIn(ctx, { status: 200, ...nextOf(readQuery(ctx.querystring)['next']) });
+  });
+  router.post('/login', async (context) => {
+    const ctx = context as unknown as Context;
+    if (!wantsPage(ctx)) {
+      const { userId, merchantId } = await signIn(ctx);
+      return answerJson(ctx, { user_id: userId, merchant_id: merchantId });
+    }
+    try {
+      await signIn(ctx);
+      redirect(ctx, nextOf(fieldsOf(ctx)['next']).next ?? SIGNED_IN_PATH);
+    } catch (thrown) {
+      const { status, message } = shownRefusal(ctx, thrown);
+      const { email, next } = fieldsOf(ctx);
+      const shown = typeof email === 'string' ? { email } : {};
+      pages.signIn(ctx, { status, problem: message, ...shown, ...nextOf(next) });
+    }
+  });
+  router.post('/logout', async (context) => {
+    const ctx = context as unknown as Context;
+    if (!isOwnOrigin(ctx.req)) throw forgedRequest();
+    refuseLarge(ctx, MAX_OPEN_BODY_BYTES);
+    const tokens = sessionTokens(ctx.req);
+    if (tokens.length > 0) await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => endSessions(deps.orm.em.fork(), tokens));
+    ctx.set('Set-Cookie', clearedCookie());
+    if (wantsPage(ctx)) return redirect(ctx, '/login');
+    answerJson(ctx, { signed_out: true });
+  });
+}
+
+/** A path of our own with its query, or nothing: whatever a browser would read as another origin is no path. */
+export function nextOf(given: unknown): { readonly next?: string } {
+  if (typeof given !== 'string' || given.length > MAX_NEXT || !given.startsWith('/')) return {};
+  // Browsers take a backslash for a slash and drop tabs and line feeds, and a parser that starts from us shows what is left.
+  const base = 'http://own.invalid';
+  if (!URL.canParse(given, base)) return {};
+  const url = new URL(given, base);
+  const path = `${url.pathname}${url.search}${url.hash}`;
+  return url.origin === base && !path.startsWith('//') ? { next: path } : {};
+}
+
+async function readCredentials(ctx: Context): Promise<Credentials> {
+  const { value, details } = check(credentials, await readFields(ctx));
+  refuseDetails(details);
+  return value as Credentials;
+}
+
+function overload(error: unknown): never {
+  throw error instanceof LineIsFull ? unavailable(error) : error;
+}

@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto';
+import type { ActivityDeps } from '../../activities/index.ts';
+import { componentLogger, type Logger } from '../base/log.ts';
+import { createSecretBox } from '../base/secret-box.ts';
+import { AddressSet } from '../chains/address-set.ts';
+import { createBscReader } from '../chains/bsc/reader.ts';
+import { firstBlockSince } from '../chains/first-block.ts';
+import { byNetwork } from '../chains/index.ts';
+import { createPriceSource } from '../chains/prices/source.ts';
+import type { ChainReader } from '../chains/reader.ts';
+import { createHeadHints } from '../chains/rpc/head-hints.ts';
+import { createRpcPool, type RpcPool } from '../chains/rpc/pool.ts';
+import { type Config, thresholdUnits } from '../config/index.ts';
+import { type Orm, openOrm } from '../db/orm.ts';
+import { ASSETS, type Network } from '../domain/assets.ts';
+import type { Deps, ServiceSettings } from '../services/deps.ts';
+import type { FollowedChain } from '../services/watcher/watched-chain.ts';
+import { createLookup } from '../services/webhooks/http/lookup.ts';
+import { createWebhookTransport } from '../services/webhooks/http/transport.ts';
+import { createDeliverySlots } from '../services/webhooks/slots.ts';
+import type { AccountXpubs } from '../signer/account-xpubs.ts';
+import { linkTemporal, type TemporalLink } from '../temporal/client.ts';
+import type { TemporalPlace } from '../temporal/place.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { beginAtZero, observeChain, observeDeliveries, observeTransport } from './observe.ts';
+import {
+  closePools,
+  openHealthPool,
+  openListPool,
+  openPools,
+  type Part,
+  type Pools,
+  REQUEST_STATEMENT_MS,
+  turnsOfMerchants,
+} from './pools.ts';
+
+/** What a process stands on: where the database and Temporal are, and the keys it may know. */
+export type Ground = {
+  readonly databaseUrl: string;
+  /** Undefined for a command that runs without Temporal. */
+  readonly temporal: TemporalPlace | undefined;
+  readonly xpubs: AccountXpubs;
+  readonly secretsKey: Uint8Array;
+};
+
+/** The wired gateway of one process. `close` gives back pools and connections. */
+export type Gateway = {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly deps: Deps;
+  /** Connections of the API and of a worker's start: those of `deps`, but where health and metrics look at the gateway with their own. */
+  readonly mainOrm: Orm;
+  /** Connections of the parts of a worker, each its own; undefined in a process that works nothing. */
+  readonly pools: Pools | undefined;
+  /** Connections of health and metrics; undefined in a process that serves neither. */
+  readonly healthOrm: Orm | undefined;
+  /** Connections of the API's lists; undefined in a process without an API. */
+  readonly listOrm: Orm | undefined;
+  readonly link: TemporalLink | undefined;
+  readonly bscRpc: RpcPool | undefined;
+  readonly metrics: Metrics;
+  close(): Promise<void>;
+};
+
+/** Hundreds of blocks; a public chain that rests for so long is in the news. */
+const HEAD_MOVES_WITHIN_MS = 5 * 60_000;
+
+/** Wires services, database, prices and Temporal from the configuration. Connects to nothing yet, so it fails only for a defect. */
+export async function composeGateway(input: {
+  config: Config;
+  ground: Ground;
+  log: Logger;
+  name: string;
+  poolSize: number;
+  /** True for a worker: each of its parts gets connections of its own, beside `poolSize` for everything else. */
+  works?: boolean;
+  /** True for a process that serves health and metrics: they get connections of their own. */
+  observed?: boolean;
+  /** True for one that serves the API: its lists get connections of their own, and no statement takes longer than a request may. */
+  serves?: boolean;
+}): Promise<Gateway> {
+  const { config, ground, log } = input;
+  const orm = await openOrm({
+    ...{ url: ground.databaseUrl, poolSize: input.poolSize, applicationName: `gateway ${input.name}` },
+    ...(input.serves ? { statementTimeoutMs: REQUEST_STATEMENT_MS, turns: turnsOfMerchants(input.poolSize) } : {}),
+  });
+  const listOrm = input.serves ? await openListPool(ground.databaseUrl, input.name) : undefined;
+  const pools = input.works ? await openPools(ground.databaseUrl, input.name) : undefined;
+  const healthOrm = input.observed ? await openHealthPool(ground.databaseUrl, input.name) : undefined;
+  const link = ground.temporal ? linkTemporal(ground.temporal) : undefined;
+  const bscRpc = config.bsc.enabled ? poolOf(config, log) : undefined;
+  const metrics = createMetrics({ defaults: true });
+  beginAtZero(metrics, config.bsc.enabled ? ['bsc'] : []);
+  const prices = createPriceSource(config.prices.source, {
+    rpc: bscRpc,
+    now: () => new Date(),
+    maxAgeMs: config.prices.maxAgeMs,
+    report: (message) => log.warn({ component: 'prices' }, message),
+  });
+  const deps: Deps = {
+    orm,
+    log,
+    now: () => new Date(),
+    newId: () => randomUUID(),
+    settings: settingsOf(config),
+    secretBox: createSecretBox(ground.secretsKey, config.previousSecretsKey),
+    xpubs: ground.xpubs,
+    prices,
+    actors: link?.actors,
+  };
+  const close = async (): Promise<void> => {
+    await orm.close(true);
+    if (pools) await closePools(pools);
+    await healthOrm?.close(true);
+    await listOrm?.close(true);
+    await link?.close();
+  };
+  return { config, log, deps, mainOrm: orm, pools, healthOrm, listOrm, link, bscRpc, metrics, close };
+}
+
+function poolOf(config: Config, log: Logger): RpcPool {
+  const chain = componentLogger(log, 'rpc');
+  return createRpcPool({
+    name: 'bsc',
+    urls: config.bsc.rpcUrls,
+    chainId: config.bsc.chainId,
+    requestsPerSecond: config.bsc.rpcRequestsPerSecond,
+    report: (message) => chain.warn({}, message),
+  });
+}
+
+/** Connects to nothing before somebody listens. */
+function hintOf({ bsc }: Config, log: Logger): ChainReader['hint'] {
+  if (bsc.headUrls.length === 0) return undefined;
+  const chain = componentLogger(log, 'rpc');
+  return createHeadHints({ name: 'bsc', urls: bsc.headUrls, chainId: bsc.chainId, report: (message) => chain.warn({}, message) });
+}
+
+/** The deps of one part of a worker, with the connections that are its own. */
+export function depsOf({ deps, pools }: Pick<Gateway, 'deps' | 'pools'>, part: Part): Deps {
+  return pools ? { ...deps, orm: pools[part] } : deps;
+}
+
+/** The gateway as health and metrics see it, which take no connection from anything else. */
+export function observedBy(gateway: Gateway): Gateway {
+  const { deps, healthOrm } = gateway;
+  return healthOrm ? { ...gateway, deps: { ...deps, orm: healthOrm } } : gateway;
+}
+
+/** The part of the configuration that the services read. */
+export function settingsOf(config: Config): ServiceSettings {
+  return {
+    requiredConfirmations: { bsc: config.bsc.confirmations, tron: config.tron.confirmations },
+    contracts: { bsc: config.bsc.usdtContract, tron: config.tron.usdtContract },
+    minDepositUnits: thresholds(config.payments.minDepositUnits),
+    dustFloorUnits: thresholds(config.payments.dustFloorUnits),
+    stuckAfterMs: config.stuckAfterMs,
+    webhookMaxAttempts: config.webhooks.maxAttempts,
+    webhookRetentionMs: config.webhooks.retentionMs,
+    webhookTarget: config.webhooks.target,
+    blockIntervalMs: byNetwork(({ blockMs }) => blockMs),
+    headMovesWithinMs: config.production ? HEAD_MOVES_WITHIN_MS : undefined,
+    payments: {
+      minimumCents: config.payments.minPaymentCents,
+      toleranceBasisPoints: config.payments.toleranceBasisPoints,
+      bscChainId: config.bsc.chainId,
+      watchedNetworks: config.bsc.enabled ? ['bsc'] : [],
+    },
+    sessions: config.sessions,
+  };
+}
+
+function thresholds(table: Config['payments']['minDepositUnits']): ReadonlyMap<string, bigint> {
+  const units = new Map<string, bigint>();
+  for (const { network, currency } of ASSETS) {
+    const least = thresholdUnits(table, network, currency);
+    if (least !== undefined) units.set(`${currency}.${network}`, least);
+  }
+  return units;
+}
+
+/** What the activities of a worker need beyond the services: the door to receivers and the chains. */
+export function activityDepsOf(
+  gateway: Gateway,
+  gasWallets: Readonly<Partial<Record<Network, string>>>,
+  stopping: AbortSignal,
+): ActivityDeps {
+  const { deps } = gateway;
+  const transport = createWebhookTransport({
+    lookup: createLookup({ useSystem: deps.settings.webhookTarget.allowedCidrs.length > 0 }),
+    policy: deps.settings.webhookTarget,
+    now: () => performance.now(),
+  });
+  return {
+    ...deps,
+    orms: gateway.pools,
+    transport: observeTransport(transport, gateway.metrics),
+    slots: createDeliverySlots(),
+    deliveryReport: observeDeliveries(gateway.metrics),
+    chains: chainsOf(gateway, gasWallets),
+    firstBlockSince,
+    stopping,
+  };
+}
+
+function chainsOf(
+  { config, bscRpc, metrics, log }: Gateway,
+  gasWallets: Readonly<Partial<Record<Network, string>>>,
+): Map<string, FollowedChain> {
+  const chains = new Map<string, FollowedChain>();
+  if (bscRpc) {
+    const index = new AddressSet();
+    if (gasWallets.bsc) index.add(gasWallets.bsc, 'gas');
+    const reader = createBscReader({
+      rpc: bscRpc,
+      usdtContract: config.bsc.usdtContract,
+      report: (message) => log.info({ component: 'chain' }, message),
+      hint: hintOf(config, log),
+    });
+    chains.set('bsc', { reader, watched: { network: 'bsc', index, loadedXid: '0' }, report: observeChain(metrics) });
+  }
+  return chains;
+}

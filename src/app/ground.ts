@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { readRun } from '../base/data-dir.ts';
+import { OperatorError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Config } from '../config/index.ts';
+import { type AccountXpubs, resolveAccountXpubs } from '../signer/account-xpubs.ts';
+import { ensureDevelopmentWallet, ensureSecretsKey } from '../signer/development-keys.ts';
+import { fileExists } from '../signer/private-file.ts';
+import { readPublicParts } from '../signer/wallet-file.ts';
+import type { TemporalPlace } from '../temporal/place.ts';
+import type { Ground } from './compose.ts';
+
+/** An embedded server that this process started and has to stop. */
+export type Embedded = { stop(): Promise<void> };
+export type Located = { readonly url: string; readonly embedded?: Embedded };
+
+/**
+ * The database of this process: the configured one, else the one of the gateway that runs over the same data folder, else one that is
+ * started under it now. `mayStart` is false for roles that only attach.
+ */
+export async function locateDatabase(config: Config, log: Logger, mayStart: boolean): Promise<Located> {
+  if (config.database.kind === 'url') return { url: config.database.url };
+  const run = readRun(config.dataDir);
+  if (run) return { url: run.databaseUrl };
+  if (!mayStart) throw nothingRuns(config, 'DATABASE_URL');
+  const { startPostgres } = await import('../embedded/postgres.ts');
+  const postgres = await startPostgres({ dataDir: config.dataDir, log: (line) => log.info({ component: 'postgres' }, line) });
+  log.info({ component: 'postgres', port: postgres.port }, 'DATABASE_URL is not set: using an embedded PostgreSQL under DATA_DIR');
+  return { url: postgres.url, embedded: postgres };
+}
+
+export type LocatedTemporal = { readonly place: TemporalPlace; readonly uiUrl: string | null; readonly embedded?: Embedded };
+
+/** Temporal for this process, by the same order as {@link locateDatabase}. */
+export async function locateTemporal(config: Config, log: Logger, mayStart: boolean): Promise<LocatedTemporal> {
+  const { namespace } = config.temporal;
+  if (config.temporal.kind === 'address') {
+    const { address, tls, apiKey } = config.temporal;
+    return { place: { address, namespace, tls, apiKey }, uiUrl: null };
+  }
+  const run = readRun(config.dataDir);
+  if (run) return { place: { address: run.temporalAddress, namespace }, uiUrl: run.temporalUi };
+  if (!mayStart) throw nothingRuns(config, 'TEMPORAL_ADDRESS');
+  const { startTemporal } = await import('../embedded/temporal.ts');
+  const env = config.temporal.cliPath ? { ...process.env, TEMPORAL_CLI: config.temporal.cliPath } : process.env;
+  const temporal = await startTemporal({
+    dataDir: config.dataDir,
+    namespace,
+    env,
+    log: (line) => log.info({ component: 'temporal' }, line),
+  });
+  log.info(
+    { component: 'temporal', address: temporal.address },
+    'TEMPORAL_ADDRESS is not set: using an embedded Temporal server under DATA_DIR',
+  );
+  return { place: { address: temporal.address, namespace }, uiUrl: temporal.uiUrl, embedded: temporal };
+}
+
+function nothingRuns(config: Config, variable: string): OperatorError {
+  return new OperatorError(
+    `${variable} is not set and no gateway runs over ${config.dataDir}`,
+    `Set ${variable}, or run "gateway start" first`,
+  );
+}
+
+/** The keys a process may know: account xpubs, the key of stored secrets, and the gas wallets' addresses where a wallet file is at hand. */
+export async function locateKeys(
+  config: Config,
+  log: Logger,
+): Promise<Pick<Ground, 'xpubs' | 'secretsKey'> & { gas: { bsc?: string; tron?: string } }> {
+  const secretsKey = await locateSecretsKey(config, log);
+  const xpubs = config.production ? await resolveAccountXpubs(config.wallet) : await developmentXpubs(config, log);
+  const gas = (await fileExists(config.wallet.seedFile)) ? (await readPublicParts(config.wallet.seedFile)).gas : {};
+  return { xpubs, secretsKey, gas };
+}
+
+/** The key of stored secrets. Outside production a missing one is made under the data folder. */
+export async function locateSecretsKey(config: Config, log: Logger): Promise<Uint8Array> {
+  const key = config.secretsKey ?? (config.production ? undefined : await ensureSecretsKey({ dataDir: config.dataDir, log }));
+  if (key) return key;
+  throw new OperatorError('SECRETS_KEY is not set', 'Set it to 32 random bytes, for example from "openssl rand -base64 32"');
+}
+
+/** Outside production what is missing is made. Where some xpubs are given, the rest come from a wallet of its own, so that the two never mix. */
+async function developmentXpubs(config: Config, log: Logger): Promise<AccountXpubs> {
+  const { seedFile, passphraseFile, xpubs } = config.wallet;
+  const given = [xpubs.live.bsc, xpubs.live.tron, xpubs.test.bsc, xpubs.test.tron];
+  if (given.every((xpub) => xpub !== undefined)) return await resolveAccountXpubs(config.wallet);
+  if (given.every((xpub) => xpub === undefined) || (await fileExists(seedFile))) {
+    await ensureDevelopmentWallet({ dataDir: config.dataDir, log, seedFile, passphraseFile });
+    return await resolveAccountXpubs(config.wallet);
+  }
+  const rest = { seedFile: join(config.dataDir, 'wallet.rest.json'), passphraseFile: join(config.dataDir, 'wallet.rest.passphrase') };
+  const { publicParts } = await ensureDevelopmentWallet({ dataDir: config.dataDir, log, ...rest });
+  const pick = (mode: 'live' | 'test') => ({
+    bsc: xpubs[mode].bsc ?? publicParts.xpub[mode].bsc,
+    tron: xpubs[mode].tron ?? publicParts.xpub[mode].tron,
+  });
+  return { live: pick('live'), test: pick('test') };
+}

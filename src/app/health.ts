@@ -1,0 +1,99 @@
+import { BalanceRound, ChainCursor } from '../db/entities/index.ts';
+import type { Network } from '../domain/assets.ts';
+import { type Alarm, readAlarms } from '../services/alarms/alarms.ts';
+import type { Gateway } from './compose.ts';
+
+/** `reasons` say why it is not ready. `notes` are worth an operator's look, and no reason to send traffic elsewhere. */
+export type Readiness = { readonly ready: boolean; readonly reasons: readonly string[]; readonly notes: readonly string[] };
+
+const DATABASE_WITHIN_MS = 1_500;
+const TEMPORAL_WITHIN_MS = 2_500;
+/** A watcher notes at least every 3 s that it read its chain. */
+const POLLED_WITHIN_MS = 12_000;
+const SETTLED_AFTER_MS = 20_000;
+
+/**
+ * Whether everything that money needs is there: PostgreSQL, Temporal, and for each chain in use a watcher that reads it. Answers within
+ * about 3 s whatever hangs; each reason is a sentence that names the part.
+ */
+export async function readiness(gateway: Gateway, startedAt: Date): Promise<Readiness> {
+  const [database, temporal] = await Promise.all([databaseReasons(gateway, startedAt), temporalReasons(gateway)]);
+  const reasons = [...database.reasons, ...temporal];
+  return { ready: reasons.length === 0, reasons, notes: database.notes };
+}
+
+async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<Pick<Readiness, 'reasons' | 'notes'>> {
+  try {
+    const { deps } = gateway;
+    const em = deps.orm.em.fork();
+    if (deps.settings.payments.watchedNetworks.length === 0) {
+      await within(DATABASE_WITHIN_MS, em.execute('select 1'));
+      return await alarmsOf(gateway, startedAt);
+    }
+    const [cursors, rounds, alarms] = await Promise.all([
+      within(DATABASE_WITHIN_MS, em.find(ChainCursor, {})),
+      within(DATABASE_WITHIN_MS, deps.orm.em.fork().find(BalanceRound, { fault: { $ne: null } })),
+      alarmsOf(gateway, startedAt),
+    ]);
+    return {
+      reasons: [...chainReasons(gateway, cursors, startedAt), ...alarms.reasons],
+      notes: [
+        ...rounds.map((round) => `${round.network}: balances are not being compared with the ledger: ${round.fault}`),
+        ...alarms.notes,
+      ],
+    };
+  } catch {
+    return { reasons: ['PostgreSQL does not answer'], notes: [] };
+  }
+}
+
+/** A chain that stands is a reason; whatever else waits for a person is a note, because another process would not do better. */
+async function alarmsOf({ deps }: Gateway, startedAt: Date): Promise<Pick<Readiness, 'reasons' | 'notes'>> {
+  // Each by itself: a part of the database that is slow hides no chain that stands.
+  const alarms = await readAlarms(deps, (reading) => within(DATABASE_WITHIN_MS, reading));
+  const raised = alarms.filter(({ count }) => count !== 0);
+  const sentence = ({ kind, count, reason, action }: Alarm): string => `${count === undefined ? `${kind} ` : ''}${reason}; ${action}`;
+  // After a start the watcher has a moment to go on from where the one before it stopped.
+  const settled = deps.now().getTime() - startedAt.getTime() >= SETTLED_AFTER_MS;
+  return {
+    reasons: settled ? raised.filter(({ urgent }) => urgent).map(sentence) : [],
+    notes: raised.filter(({ urgent }) => !urgent).map(sentence),
+  };
+}
+
+function chainReasons({ deps }: Gateway, cursors: readonly ChainCursor[], startedAt: Date): string[] {
+  const reasonsOf = (network: Network): string[] => {
+    const cursor = cursors.find((row) => row.network === network);
+    return readReasons(network, cursor, { now: deps.now().getTime(), startedAt });
+  };
+  return deps.settings.payments.watchedNetworks.flatMap(reasonsOf);
+}
+
+type Moment = { readonly now: number; readonly startedAt: Date };
+
+function readReasons(network: Network, cursor: ChainCursor | undefined, { now, startedAt }: Moment): string[] {
+  // A process that has just started gives its watcher a moment before it calls the chain unread.
+  if (now - startedAt.getTime() < POLLED_WITHIN_MS && (!cursor || cursor.fault == null)) return [];
+  if (!cursor) return [`${network} was never read: no worker follows it, or no RPC endpoint answers`];
+  const silentMs = now - cursor.polledAt.getTime();
+  if (silentMs > POLLED_WITHIN_MS)
+    return [`${network} was not read for ${Math.floor(silentMs / 1_000)} s: ${cursor.fault ?? 'no worker follows it'}`];
+  return [];
+}
+
+async function temporalReasons(gateway: Gateway): Promise<string[]> {
+  if (!gateway.link) return [];
+  try {
+    await within(TEMPORAL_WITHIN_MS, gateway.link.ping());
+    return [];
+  } catch {
+    return ['Temporal does not answer'];
+  }
+}
+
+function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('too slow')), limitMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,138 @@
+import type { Network } from '../domain/assets.ts';
+import { chainWorkflowId } from '../domain/ids.ts';
+import { purgeSessions } from '../services/access/sessions.ts';
+import { foldMonths } from '../services/deposits/monthly-limit.ts';
+import { keepPricesFresh } from '../services/deposits/price.ts';
+import type { Deps } from '../services/deps.ts';
+import { purgeAnswers } from '../services/idempotency.ts';
+import { foldBalances, foldCounts } from '../services/ledger/totals.ts';
+import { noteFailedRun, noteGoodRun, registerLoops, takeTurn } from '../services/loop-runs.ts';
+import { makeMonthsAhead } from '../services/months/make.ts';
+import { performOutbox, performTestOutbox } from '../services/outbox.ts';
+import { type RepairRun, turnOf } from '../services/repair/actors.ts';
+import { repairDeliveries } from '../services/repair/deliveries.ts';
+import { repairDeposits, repairPayments } from '../services/repair/repair.ts';
+import { resealSecrets } from '../services/secrets/reseal.ts';
+import { purgeStrangers } from '../services/uncredited/strangers.ts';
+import { purgeSlots } from '../services/webhooks/purge-slots.ts';
+import { removeOldDeliveries } from '../services/webhooks/retention.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+/** That all is well is written down at most this often, so that an idle loop costs one statement a turn and no more. */
+const NOTE_EVERY_MS = 15 * SECOND_MS;
+/** Longer than any turn that goes well. */
+const LEASE_MS = 15 * MINUTE_MS;
+
+/** A piece of work that is done again and again. */
+export type Loop = {
+  readonly name: string;
+  readonly everyMs: number;
+  /** True where one worker at a time does it for all of them, because the others would only repeat it. */
+  readonly shared?: true;
+  readonly work: () => Promise<unknown>;
+};
+
+/**
+ * The loops of a worker process: left-over outbox rows, actors that should run and do not, ended sessions, running totals, and the
+ * watchers of the chains. When each last ran well is a row that every process can read.
+ */
+export function startLoops(deps: Deps, networks: readonly Network[], signal: AbortSignal): Promise<void>[] {
+  const loops = loopsOf(deps, networks);
+  let registered: Promise<void> | undefined;
+  const register = (): Promise<void> => {
+    registered ??= registerLoops(deps, loops).catch((error: unknown) => {
+      registered = undefined;
+      throw error;
+    });
+    return registered;
+  };
+  return loops.map((loop) => turns(deps, loop, register, signal));
+}
+
+/** One row for each loop: a new one needs nothing else to be seen in metrics, readiness and "doctor". */
+function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
+  const places: RepairRun['places'] = new Map();
+  return [
+    { name: 'outbox', everyMs: SECOND_MS, work: () => performOutbox(deps) },
+    { name: 'outbox of test mode', everyMs: SECOND_MS, work: () => performTestOutbox(deps) },
+    { name: 'watchers', everyMs: 30 * SECOND_MS, work: () => startWatchers(deps, networks) },
+    { name: 'balances', everyMs: 2 * SECOND_MS, work: () => foldBalances(deps) },
+    { name: 'counts', everyMs: 2 * SECOND_MS, work: () => foldCounts(deps) },
+    { name: 'monthly totals', everyMs: 5 * SECOND_MS, work: () => foldMonths(deps) },
+    { name: 'repair of deposits', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairDeposits(deps, turnOf(places)) },
+    { name: 'repair of payment links', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairPayments(deps, turnOf(places)) },
+    { name: 'repair of deliveries', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairDeliveries(deps, turnOf(places)) },
+    { name: 'prices', everyMs: 15 * SECOND_MS, work: () => keepPricesFresh(deps) },
+    { name: 'stored answers', everyMs: MINUTE_MS, shared: true, work: () => purgeAnswers(deps) },
+    { name: 'webhook slots', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeSlots(deps) },
+    { name: 'months', everyMs: 10 * MINUTE_MS, shared: true, work: () => makeMonthsAhead(deps) },
+    { name: 'old deliveries', everyMs: 10 * MINUTE_MS, shared: true, work: () => removeOldDeliveries(deps) },
+    { name: 'sealed secrets', everyMs: 10 * MINUTE_MS, shared: true, work: () => resealSecrets(deps) },
+    { name: 'sessions', everyMs: 5 * MINUTE_MS, shared: true, work: () => purgeSessions(deps) },
+    { name: 'strange tokens', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeStrangers(deps) },
+  ];
+}
+
+async function startWatchers({ actors }: Deps, networks: readonly Network[]): Promise<void> {
+  for (const network of networks) {
+    await actors?.start(chainWorkflowId(network), {
+      workflowType: 'watchChain',
+      args: [{ network }],
+      attributes: { Network: network },
+      summary: `follows ${network}`,
+    });
+  }
+}
+
+/** Does the work again and again until the signal aborts. A failure is logged and noted, and the next turn comes as usual. */
+async function turns(deps: Deps, loop: Loop, register: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  let noted: { readonly good: boolean; readonly atMs: number } | undefined;
+  for (let first = true; !signal.aborted; first = false) {
+    const turn = await takenTurn(deps, loop, register, first, signal);
+    const nowMs = performance.now();
+    // A shared turn is always noted, because that gives it back; it comes seldom.
+    if (turn.taken && (loop.shared || noted?.good !== turn.good || nowMs - noted.atMs >= NOTE_EVERY_MS)) {
+      noted = { good: turn.good, atMs: nowMs };
+      await note(deps, loop, turn);
+    }
+    await sleep(loop.everyMs, signal);
+  }
+}
+
+type Turn = { readonly taken: false } | { readonly taken: true; readonly good: boolean; readonly reason: string };
+
+async function takenTurn(deps: Deps, loop: Loop, register: () => Promise<void>, first: boolean, signal: AbortSignal): Promise<Turn> {
+  try {
+    await register();
+    if (loop.shared && !(await takeTurn(deps, { ...loop, leaseMs: LEASE_MS, first }))) return { taken: false };
+    await loop.work();
+    return { taken: true, good: true, reason: '' };
+  } catch (error) {
+    if (!signal.aborted) deps.log.warn({ err: error, loop: loop.name }, 'a background loop failed; it tries again');
+    return { taken: true, good: false, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function note(deps: Deps, { name }: Loop, turn: { readonly good: boolean; readonly reason: string }): Promise<void> {
+  try {
+    if (turn.good) await noteGoodRun(deps, name);
+    else await noteFailedRun(deps, name, turn.reason);
+  } catch (error) {
+    // The database is away: the age of the last good run tells it.
+    deps.log.debug({ err: error, loop: name }, 'the run of a loop could not be noted');
+  }
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MIGRATIONS } from '../../migrations/index.ts';
+import { OperatorError } from '../base/errors.ts';
+import { type Orm, openOrm } from '../db/orm.ts';
+
+/** Any number, the same in every process: who holds this lock migrates. */
+const MIGRATION_LOCK = 7_203_411_860;
+const LOCK_EVERY_MS = 500;
+const PROGRESS_EVERY_MS = 1_000;
+/** Whoever waits for a lock of a whole table makes everybody wait who comes after, so it is waited for in short turns with pauses between. */
+const TABLE_LOCK_TURN = '1 s';
+const LOOK_EVERY_MS = 250;
+const PAUSE_MS = 5_000;
+const CANCELLED = '57014';
+
+/**
+ * Applies every migration that the database lacks, in order, and returns their names. Each is a transaction of its own, but for those that
+ * build indexes beside the traffic. Runs without the limits of the service: an index of a grown table takes hours. Of two at a time the
+ * second waits for the first and finds nothing left. After a run that was killed the next one goes on; an index that was left half-built
+ * is dropped and built again. Where somebody reads a table for long (a backup), it tries again and again for a second, and nobody else waits
+ * for longer than that. `report` hears what is being done, about once a second while an index grows.
+ */
+export async function migrate(orm: Orm, report: (line: string) => void = () => undefined): Promise<string[]> {
+  const url = orm.config.get('clientUrl') ?? '';
+  const unlimited = await openOrm({ url, poolSize: 4, applicationName: 'gateway migrate', statementTimeoutMs: 0, silenceMs: 0 });
+  try {
+    return await alone(unlimited, report, () => reporting(unlimited, report, () => applyAll(unlimited, report)));
+  } finally {
+    await unlimited.close(true);
+  }
+}
+
+/** Throws an OperatorError when the database is behind this program, or ahead of it. */
+export async function requireCurrentSchema(orm: Orm): Promise<void> {
+  const known = new Set(MIGRATIONS.map((migration) => migration.name));
+  const foreign = (await orm.migrator.getExecuted()).filter((migration) => !known.has(migration.name));
+  if (foreign.length > 0) {
+    throw new OperatorError(
+      `The database is ahead of this program: it holds the migration ${foreign[0]?.name}`,
+      'Install the version that made it, or a newer one',
+    );
+  }
+  const pending = await orm.migrator.getPending();
+  if (pending.length > 0) {
+    throw new OperatorError(
+      `The database is behind: ${pending.length} of its migrations were not applied`,
+      'Run "gateway migrate" and start again',
+    );
+  }
+}
+
+/**
+ * Holds the lock while `work` runs. It is asked for again and again instead of waited for: a statement that waits holds a snapshot, and
+ * an index that is built beside the traffic waits for every snapshot.
+ */
+async function alone<T>(orm: Orm, report: (line: string) => void, work: () => Promise<T>): Promise<T> {
+  const pool = await orm.em.getConnection().getNativeClient();
+  const client = await pool.connect();
+  try {
+    for (let tries = 0; ; tries += 1) {
+      const { rows } = await client.query<{ held: boolean }>(`select pg_try_advisory_lock(${MIGRATION_LOCK}) as held`);
+      if (rows[0]?.held) break;
+      if (tries === 0) report('Another migration is running over this database; waiting for its end…');
+      await sleep(LOCK_EVERY_MS);
+    }
+    return await work();
+  } finally {
+    // The lock goes with its connection.
+    client.release(true);
+  }
+}
+
+async function applyAll(orm: Orm, report: (line: string) => void): Promise<string[]> {
+  const applied: string[] = [];
+  orm.migrator.on('migrating', ({ name }) => report(`Applying ${name}…`));
+  orm.migrator.on('migrated', ({ name }) => void applied.push(name));
+  for (;;) {
+    await dropHalfBuilt(orm, report);
+    const turn = new AbortController();
+    const stepping = stepAside(orm, turn.signal);
+    try {
+      await orm.migrator.up();
+      return applied;
+    } catch (error) {
+      if (!isCancelled(error)) throw error;
+      report('A table is in use for long, by a backup perhaps; trying again in some seconds, so that nobody waits behind this…');
+    } finally {
+      turn.abort();
+      await stepping;
+    }
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** Cancels the migration's own statement where it has waited long enough for a lock that keeps everybody from a table. */
+async function stepAside(orm: Orm, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    await orm.em
+      .fork()
+      .execute(STEP_ASIDE_SQL)
+      .catch(() => undefined);
+  }
+}
+
+/** An index that is built beside the traffic waits for others too, but keeps nobody out meanwhile. */
+const STEP_ASIDE_SQL = `select pg_cancel_backend(l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid
+  where not l.granted and l.locktype = 'relation' and l.mode in ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
+    and l.waitstart < clock_timestamp() - interval '${TABLE_LOCK_TURN}'
+    and a.application_name = 'gateway migrate' and a.datname = current_database() and a.usename = current_user`;
+
+function isCancelled(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === CANCELLED) || isCancelled(error.cause);
+}
+
+/** An index that nobody is building and that is not valid was left by a run that was killed: "if not exists" would take it for done. */
+async function dropHalfBuilt(orm: Orm, report: (line: string) => void): Promise<void> {
+  const left = await orm.em.fork().execute<{ name: string }[]>(
+    `select i.indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indexrelid
+     where not i.indisvalid and c.relnamespace = current_schema()::regnamespace and c.relkind = 'i'
+       and not exists (select 1 from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)`,
+  );
+  for (const { name } of left) {
+    report(`Dropping ${name}, which an earlier run left half-built…`);
+    await orm.em.fork().execute(`drop index concurrently if exists ${name}`);
+  }
+}
+
+async function reporting<T>(orm: Orm, report: (line: string) => void, work: () => Promise<T>): Promise<T> {
+  const done = new AbortController();
+  const watching = reportIndexes(orm, report, done.signal);
+  try {
+    return await work();
+  } finally {
+    done.abort();
+    await watching;
+  }
+}
+
+async function reportIndexes(orm: Orm, report: (line: string) => void, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await sleep(PROGRESS_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    const building = await orm.em
+      .fork()
+      .execute<{ name: string; phase: string; percent: number | null }[]>(PROGRESS_SQL)
+      .catch(() => []);
+    for (const { name, phase, percent } of building)
+      report(`Building ${name}: ${phase}${percent === null ? '' : `, ${percent} % of this phase`}`);
+  }
+}
+
+const PROGRESS_SQL = `select index_relid::regclass::text as name, phase,
+    floor(100.0 * coalesce(nullif(blocks_done, 0)::numeric / nullif(blocks_total, 0), tuples_done::numeric / nullif(tuples_total, 0)))::int as percent
+  from pg_stat_progress_create_index where datname = current_database() and index_relid <> 0`;

@@ -1,0 +1,88 @@
+import { findAsset } from '../../domain/assets.ts';
+import { isoSeconds } from '../../domain/events.ts';
+import { formatUnits } from '../../domain/money.ts';
+import { LINK_DECIMALS } from '../../domain/payment-link.ts';
+import type { Books, BooksDifference } from '../../services/ledger/audit.ts';
+import type { LinkDifference } from '../../services/payment-links/money.ts';
+import { rateReporter } from '../rate.ts';
+import type { Answer } from '../run.ts';
+import { table } from '../table.ts';
+
+/** A page takes a second or two; this is the limit of one on a database that is busy. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+
+/** `reconcile --books`: needs the database alone. Promises to change nothing; a difference is a problem that ends with the next action. */
+export async function reconcileBooks(): Promise<Answer> {
+  const [{ withGateway }, { checkBooks }, { openOrm }] = await Promise.all([
+    import('../ground.ts'),
+    import('../../services/ledger/audit.ts'),
+    import('../../db/orm.ts'),
+  ]);
+  const books = await withGateway({}, async ({ deps }) => {
+    const url = deps.orm.config.get('clientUrl') ?? '';
+    const orm = await openOrm({ url, poolSize: 1, applicationName: 'gateway-books', statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+    try {
+      const say = { lines: rateReporter('ledger', 'lines'), deposits: rateReporter('deposits', 'deposits') };
+      return await checkBooks({ ...deps, orm }, { progress: (what, done, total) => say[what](done, total) });
+    } finally {
+      await orm.close(true);
+    }
+  });
+  const { deposits, lines, total } = books;
+  const rows = [...books.differences.map(lineOf), ...books.links.map(lineOfLink)];
+  const agree = `The books agree: ${deposits} deposits, ${lines} lines of the ledger and the running totals.`;
+  return {
+    json: { ok: total === 0, deposits, lines, total, differences: books.differences.map(present), links: books.links.map(presentLink) },
+    text: rows.length === 0 ? agree : table(['CHECK', 'ID', 'NETWORK', 'STATE', 'ACCOUNT', 'EXPECTED', 'FOUND', 'SINCE'], rows),
+    problem: total === 0 ? undefined : problemOf(books),
+  };
+}
+
+function problemOf({ total, differences, links }: Books): string {
+  const count = `${total} ${total === 1 ? 'entry' : 'entries'} of the books ${total === 1 ? 'differs' : 'differ'}`;
+  const shown = total > differences.length + links.length ? ` (the oldest ${differences.length + links.length} are shown)` : '';
+  const next =
+    links.length === 0 && differences.every(({ check }) => check === 'total')
+      ? 'The ledger itself agrees: make the totals anew from it as docs/operations.md shows.'
+      : 'Back up the database as it is now, look at each deposit with "gateway deposit show", and go on as docs/operations.md says.';
+  return `${count}${shown}. ${next}`;
+}
+
+function lineOf(row: BooksDifference): readonly unknown[] {
+  const { depositId, ledgerTransactionId, merchantId, state, failureCode, check } = row;
+  const id = check === 'posting' ? ledgerTransactionId : check === 'total' ? `merchant ${merchantId}` : (depositId ?? 'no deposit');
+  const amount = (units: bigint): string => (check === 'credit' ? `${units} credits` : `${amountOf(row, units)} ${row.currency}`);
+  const standing = failureCode === null ? state : `${state} (${failureCode})`;
+  const since = row.since ? isoSeconds(row.since) : null;
+  return [check, id, `${row.network} ${row.mode}`, standing, row.account, amount(row.expected), amount(row.found), since];
+}
+
+/** The sums of a link that are kept, and those of its deposits: assigned, paid, and how many are open. */
+function lineOfLink({ linkId, kept, found }: LinkDifference): readonly unknown[] {
+  const sums = ({ assignedUnits, paidUnits, openCount }: LinkDifference['kept']): string =>
+    `${formatUnits(assignedUnits, LINK_DECIMALS)} assigned, ${formatUnits(paidUnits, LINK_DECIMALS)} paid, ${openCount} open`;
+  return ['link', linkId, null, null, null, sums(found), sums(kept), null];
+}
+
+function presentLink({ linkId, kept, found }: LinkDifference) {
+  const sums = ({ assignedUnits, paidUnits, openCount }: LinkDifference['kept']) => ({
+    ...{ assigned: formatUnits(assignedUnits, LINK_DECIMALS), paid: formatUnits(paidUnits, LINK_DECIMALS), open: openCount },
+  });
+  return { check: 'link', payment_link_id: linkId, expected: sums(found), found: sums(kept) };
+}
+
+function present(row: BooksDifference) {
+  return {
+    ...{ check: row.check, deposit_id: row.depositId, transaction_hash: row.transactionHash, state: row.state },
+    ...{ failure_code: row.failureCode, ledger_transaction_id: row.ledgerTransactionId, merchant_id: row.merchantId, mode: row.mode },
+    ...{ network: row.network, currency: row.currency, account: row.account },
+    ...{ expected: amountOf(row, row.expected), found: amountOf(row, row.found) },
+    ...{ expected_raw: row.expected.toString(), found_raw: row.found.toString() },
+    since: row.since ? isoSeconds(row.since) : null,
+  };
+}
+
+/** A decimal string; a number of credits, and an asset that the product does not know (a hand in the database), as it is. */
+function amountOf({ check, network, currency }: BooksDifference, units: bigint): string {
+  return formatUnits(units, check === 'credit' ? 0 : (findAsset(network, currency)?.decimals ?? 0));
+}

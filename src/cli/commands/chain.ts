@@ -1,0 +1,43 @@
+import { activityDepsOf } from '../../app/compose.ts';
+import { OperatorError } from '../../base/errors.ts';
+import type { ChainReader } from '../../chains/reader.ts';
+import type { Network } from '../../domain/assets.ts';
+import type { FollowedChain } from '../../services/watcher/watched-chain.ts';
+import type { CommandGateway } from '../ground.ts';
+import { progress } from '../run.ts';
+
+const IDENTITY_WITHIN_MS = 10_000;
+
+/** The chain as a command reads it, proven to be the configured one. Throws an OperatorError where it is off, away or another one. */
+export async function chainOf(gateway: CommandGateway, network: Network, signal: AbortSignal): Promise<FollowedChain> {
+  const chain = activityDepsOf(gateway, await gasWallets(gateway), signal).chains.get(network);
+  if (!chain) throw new OperatorError(`${network} is off`, offAction(network));
+  await checkIdentity(chain.reader);
+  return chain;
+}
+
+/** Money that comes from our own gas wallets is no deposit: without their addresses it cannot be told apart. */
+async function gasWallets({ config }: CommandGateway): Promise<Partial<Record<Network, string>>> {
+  const [{ fileExists }, { readPublicParts }] = await Promise.all([
+    import('../../signer/private-file.ts'),
+    import('../../signer/wallet-file.ts'),
+  ]);
+  if (await fileExists(config.wallet.seedFile)) return (await readPublicParts(config.wallet.seedFile)).gas;
+  progress(
+    `There is no wallet at ${config.wallet.seedFile}, so transfers from your own gas wallets look like deposits: set WALLET_SEED_FILE if you have any.`,
+  );
+  return {};
+}
+
+async function checkIdentity(reader: ChainReader): Promise<void> {
+  try {
+    await reader.checkIdentity(AbortSignal.timeout(IDENTITY_WITHIN_MS));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`The chain cannot be read: ${reason}`, 'See "gateway doctor"', { cause: error });
+  }
+}
+
+function offAction(network: Network): string {
+  return network === 'bsc' ? 'Set BSC_RPC_URLS and try again' : 'This version does not read it yet; nothing is lost until it does';
+}

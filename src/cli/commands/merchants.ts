@@ -1,0 +1,126 @@
+import type { Command } from 'commander';
+import { UsageError } from '../../base/errors.ts';
+import type { MerchantView } from '../../services/merchants/merchants.ts';
+import { dollarsOrNone, type NONE, oneOf, orNull, text, time } from '../arguments.ts';
+import { type Acting, acting } from '../operator.ts';
+import { answering, group, leaf } from '../run.ts';
+import { facts, listing } from '../table.ts';
+
+const MAX_ADDRESS = 100;
+
+type Settings = Acting & {
+  readonly name?: string;
+  readonly withdrawBsc?: string;
+  readonly withdrawTron?: string;
+  readonly monthlyLimitUsd?: bigint | typeof NONE;
+};
+
+/** `merchant` and `subscription`. */
+export function addMerchantCommands(program: Command): void {
+  const merchant = group(program, 'merchant', 'merchants: who uses this gateway');
+  withSettings(leaf(merchant, 'create', 'makes a merchant with a live and a test key, which are shown this once'))
+    .requiredOption('--name <name>', 'what customers see', text())
+    .option('--no-subscription', 'leave the API closed until "subscription set" opens it')
+    .action(answering(create));
+  withSettings(leaf(merchant, 'set <id>', 'changes what is given; "none" takes a value away'))
+    .option('--name <name>', 'what customers see', text())
+    .action(answering(change));
+  leaf(merchant, 'list', 'lists all merchants, oldest first').action(answering(list));
+
+  const subscription = group(program, 'subscription', 'opens and closes the API for a merchant');
+  const set = leaf(subscription, 'set', 'sets the subscription; watching and crediting never depend on it');
+  acting(set)
+    .argument('<merchant>', 'merchant id')
+    .argument('<state>', 'active or inactive', oneOf('active', 'inactive'))
+    .option('--until <time>', 'when an active one ends', time)
+    .action(answering(setState));
+}
+
+function withSettings(command: Command): Command {
+  return acting(command)
+    .option('--withdraw-bsc <address>', 'where payouts on BNB Chain go', text(MAX_ADDRESS))
+    .option('--withdraw-tron <address>', 'where payouts on Tron go', text(MAX_ADDRESS))
+    .option('--monthly-limit-usd <amount>', 'most that is credited in a month', dollarsOrNone);
+}
+
+async function create({ options }: { options: Settings & { readonly subscription: boolean } }) {
+  const [{ withGateway }, { createMerchant }] = await Promise.all([
+    import('../ground.ts'),
+    import('../../services/merchants/merchants.ts'),
+  ]);
+  const made = await withGateway({ by: options.by }, ({ deps }) =>
+    createMerchant(deps, { ...settingsOf(options), name: options.name ?? '', subscriptionActive: options.subscription }),
+  );
+  const json = { merchant_id: made.merchantId, keys: made.keys };
+  const shown = facts({ merchant: made.merchantId, 'live key': made.keys.live, 'test key': made.keys.test });
+  return { json, text: `${shown}\nThe keys are shown this once: store them now.` };
+}
+
+async function change({ args, options }: { args: readonly string[]; options: Settings }) {
+  const settings = settingsOf(options);
+  const { name, withdrawBsc, withdrawTron, monthlyLimitUsd } = options;
+  if ([name, withdrawBsc, withdrawTron, monthlyLimitUsd].every((value) => value === undefined)) {
+    throw new UsageError('Nothing to set: give --name, --withdraw-bsc, --withdraw-tron or --monthly-limit-usd');
+  }
+  const [{ withGateway }, { updateMerchant }] = await Promise.all([
+    import('../ground.ts'),
+    import('../../services/merchants/merchants.ts'),
+  ]);
+  const view = await withGateway({ by: options.by }, ({ deps }) => updateMerchant(deps, { ...settings, merchantId: args[0] ?? '' }));
+  return { json: present(view), text: facts(present(view)) };
+}
+
+async function list() {
+  const [{ withGateway }, { listMerchants }] = await Promise.all([import('../ground.ts'), import('../../services/merchants/merchants.ts')]);
+  const merchants = (await withGateway({}, ({ deps }) => listMerchants(deps))).map(present);
+  const rows = merchants.map((row) => [
+    ...[row.id, row.name, row.subscription, row.subscription_until, row.monthly_limit_usd, row.withdraw_bsc, row.withdraw_tron],
+  ]);
+  const header = ['ID', 'NAME', 'SUBSCRIPTION', 'UNTIL', 'MONTHLY USD', 'WITHDRAW BSC', 'WITHDRAW TRON'];
+  const none = 'No merchant yet: make one with "merchant create --name NAME".';
+  const next = 'Change one with "merchant set ID"; its keys are shown by "key list --merchant ID".';
+  return { json: { merchants }, ...listing({ header, rows, none, next }) };
+}
+
+async function setState({ args, options }: { args: readonly string[]; options: Acting & { readonly until?: Date } }) {
+  const [merchantId = '', state] = args;
+  const { until } = options;
+  if (until && state === 'inactive') throw new UsageError('--until only goes with active');
+  if (until && until.getTime() <= Date.now()) throw new UsageError('--until lies in the past; use "inactive" to close the API now');
+  const [{ withGateway }, { setSubscription }] = await Promise.all([
+    import('../ground.ts'),
+    import('../../services/merchants/merchants.ts'),
+  ]);
+  const view = await withGateway({ by: options.by }, ({ deps }) =>
+    setSubscription(deps, { merchantId, active: state === 'active', until }),
+  );
+  const { id, subscription, subscription_until } = present(view);
+  const json = { merchant_id: id, subscription, until: subscription_until };
+  return { json, text: facts(json) };
+}
+
+function settingsOf({ name, withdrawBsc, withdrawTron, monthlyLimitUsd }: Settings) {
+  const withdraw = {
+    ...(withdrawBsc === undefined ? {} : { bsc: orNull(withdrawBsc) ?? null }),
+    ...(withdrawTron === undefined ? {} : { tron: orNull(withdrawTron) ?? null }),
+  };
+  return { name, withdraw, monthlyLimitCents: orNull(monthlyLimitUsd) };
+}
+
+function present(view: MerchantView) {
+  const cents = view.monthlyLimitCents;
+  return {
+    id: view.id,
+    name: view.name,
+    subscription: view.subscriptionActive ? 'active' : 'inactive',
+    subscription_until: seconds(view.subscriptionUntil),
+    monthly_limit_usd: cents === null ? null : `${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`,
+    withdraw_bsc: view.withdraw.bsc,
+    withdraw_tron: view.withdraw.tron,
+    created_at: seconds(view.createdAt),
+  };
+}
+
+function seconds(date: Date | null): string | null {
+  return date ? `${date.toISOString().slice(0, 19)}Z` : null;
+}

@@ -1,0 +1,139 @@
+import { type Command, Option } from 'commander';
+import { OperatorError } from '../../base/errors.ts';
+import { assetOf, type Currency, NETWORKS, type Network } from '../../domain/assets.ts';
+import { isoSeconds } from '../../domain/events.ts';
+import { formatUnits } from '../../domain/money.ts';
+import type { Misattributed } from '../../services/reconciliation/explained.ts';
+import type { Listed } from '../../services/reconciliation/pass.ts';
+import { oneOf } from '../arguments.ts';
+import type { CommandGateway } from '../ground.ts';
+import { rateReporter } from '../rate.ts';
+import { type Answer, answering, leaf, progress } from '../run.ts';
+import { table } from '../table.ts';
+
+/** `reconcile`. */
+export function addReconcileCommand(program: Command): void {
+  leaf(program, 'reconcile', 'compares every balance on the chains with the ledger')
+    .option('--network <network>', 'only this chain', oneOf(...NETWORKS))
+    .addOption(new Option('--books', 'compare the ledger with the deposits and the running totals instead').conflicts('network'))
+    .action(answering(reconcile));
+}
+
+const HEADER = ['NETWORK', 'ADDRESS', 'CHAIN LESS LEDGER', 'SINCE', 'REASON'];
+
+type Options = { readonly network?: Network; readonly books?: true };
+
+async function reconcile({ options }: { options: Options }): Promise<Answer> {
+  if (options.books) return await (await import('./books.ts')).reconcileBooks();
+  const [{ withGateway }, { listDifferences }, { listMisattributed, misattributionText }] = await Promise.all([
+    import('../ground.ts'),
+    import('../../services/reconciliation/pass.ts'),
+    import('../../services/reconciliation/explained.ts'),
+  ]);
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort(new Error('it was interrupted; the next run goes on from there'));
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  try {
+    const { differences, total, misattributed } = await withGateway({}, async (gateway) => {
+      const enabled: readonly Network[] = options.network ? [options.network] : gateway.deps.settings.payments.watchedNetworks;
+      if (enabled.length === 0) throw new OperatorError('No chain is on', 'Set BSC_RPC_URLS and try again');
+      const unread: Difference[] = [];
+      for (const network of enabled) unread.push(...(await compareChain(gateway, network, stop.signal)));
+      const known = await listDifferences(gateway.deps, options.network);
+      const misattributed = await listMisattributed(gateway.deps, options.network);
+      return { differences: [...known.listed.map(present), ...unread], total: known.total + unread.length, misattributed };
+    });
+    const rows = differences.map((row) => [row.network, row.address, `${row.difference} ${row.currency}`, row.since, reasonOf(row)]);
+    for (const one of misattributed) progress(`Note: ${misattributionText(one)}; the sum of the address is what is compared.`);
+    return {
+      json: { ok: total === 0, total, differences, misattributed: misattributed.map(presentMisattributed) },
+      text: rows.length === 0 ? 'Every balance agrees with the ledger.' : table(HEADER, rows),
+      problem: total === 0 ? undefined : problemOf(differences, total),
+    };
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  }
+}
+
+/** Compares one chain as far as it was read, and what became final beyond that: only the latter is returned, the former is kept in rows. */
+async function compareChain(gateway: CommandGateway, network: Network, signal: AbortSignal): Promise<Difference[]> {
+  const [{ chainOf }, { FRESH_BLOCKS, reconcileNow }, { compareUnread, unreadBlocks }] = await Promise.all([
+    import('./chain.ts'),
+    import('../../services/reconciliation/pass.ts'),
+    import('../../services/reconciliation/unscanned.ts'),
+  ]);
+  const { deps } = gateway;
+  const chain = await chainOf(gateway, network, signal);
+  const blocks = await unreadBlocks(deps, chain, { signal }).catch(refused);
+  // Long behind, nobody tells the balances of then any more; those of now say it all.
+  if (!blocks || blocks.to - blocks.from < FRESH_BLOCKS)
+    await reconcileNow(deps, chain, { signal, progress: rateReporter(network, 'addresses') }).catch(refused);
+  if (!blocks) return [];
+  const say = rateReporter(`${network} after the last block that was read`, 'addresses');
+  const found = await compareUnread(deps, chain, { blocks, signal, progress: say }).catch(refused);
+  const reason = `no worker has read blocks ${blocks.from} to ${blocks.to} yet`;
+  if (found.length === 0) progress(`${network}: ${reason}. The balances of its addresses have not changed in them.`);
+  const since = isoSeconds(deps.now());
+  return found.map((row) => ({
+    ...{ network, address: row.address, currency: row.currency, ...amounts(row) },
+    ...{ from_block: blocks.from, to_block: blocks.to, reason: `${reason}; start one`, explained_by: [], since, unread: true },
+  }));
+}
+
+function problemOf(differences: readonly Difference[], total: number): string {
+  const shown = total > differences.length ? ` (the oldest ${differences.length} are shown)` : '';
+  const count = `${total} ${total === 1 ? 'balance differs' : 'balances differ'}${shown}.`;
+  if (differences.every((row) => row.unread)) return `${count} Start a worker, and run this again when it has caught up.`;
+  if (differences.every((row) => row.explained_by.length > 0)) return `${count} Look at the deposits named with "gateway deposit stuck".`;
+  return `${count} Find the transactions with an explorer and run "gateway deposit claim".`;
+}
+
+function refused(error: unknown): never {
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new OperatorError(`Balances could not be compared: ${reason}`, 'See "gateway doctor", and try again', { cause: error });
+}
+
+type Difference = {
+  readonly network: Network;
+  readonly address: string;
+  readonly currency: Currency;
+  readonly difference: string;
+  readonly difference_raw: string;
+  readonly from_block: number;
+  readonly to_block: number;
+  readonly reason: string;
+  /** The alarms about deposits of this address that explain it; the difference stands all the same. */
+  readonly explained_by: readonly string[];
+  readonly since: string;
+  /** It lies in blocks that the watcher will still read. */
+  readonly unread: boolean;
+};
+
+function reasonOf(row: Difference): string {
+  return [row.reason, ...row.explained_by].join('; ');
+}
+
+function present({ kept, explained }: Listed): Difference {
+  const { network, currency } = kept;
+  const differenceUnits = kept.differenceUnits - kept.replacedUnits;
+  return {
+    ...{ network, address: kept.address, currency, ...amounts({ network, currency, differenceUnits }) },
+    ...{ from_block: kept.sinceNumber + 1, to_block: kept.foundNumber },
+    ...{ reason: kept.reason, explained_by: explained, since: isoSeconds(kept.notedAt), unread: false },
+  };
+}
+
+function presentMisattributed(row: Misattributed) {
+  const { decimals } = assetOf(row.network, row.currency);
+  return {
+    ...{ deposit_id: row.depositId, network: row.network, address: row.address, transaction_hash: row.transactionHash },
+    ...{ currency: row.currency, credited: formatUnits(row.creditedUnits, decimals), carried: formatUnits(row.provenUnits, decimals) },
+  };
+}
+
+function amounts(row: { readonly network: Network; readonly currency: Currency; readonly differenceUnits: bigint }) {
+  return {
+    difference: formatUnits(row.differenceUnits, assetOf(row.network, row.currency).decimals),
+    difference_raw: row.differenceUnits.toString(),
+  };
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { OperatorError } from '../../base/errors.ts';
+import type { PublicParts } from '../../signer/accounts.ts';
+import { answering, group, leaf, progress } from '../run.ts';
+import { readSecret } from '../stdin.ts';
+import { facts } from '../table.ts';
+
+const PHRASE = { name: 'phrase', maxBytes: 64 * 1024, nextAction: 'Give 12 to 24 words on one line' } as const;
+
+/** `wallet`: works on the files of the wallet alone, without a database. */
+export function addWalletCommands(program: Command): void {
+  const wallet = group(program, 'wallet', 'the encrypted seed that all addresses come from');
+  leaf(wallet, 'new', 'makes the encrypted seed file and shows its phrase this once')
+    .option('--force', 'replace an existing wallet; the old file is kept beside it')
+    .action(answering(makeNew));
+  leaf(wallet, 'xpub', 'prints the account keys and the gas addresses to fund').action(answering(xpub));
+  leaf(wallet, 'check', 'reads a phrase on stdin and proves that it restores the same addresses').action(answering(check));
+}
+
+async function makeNew({ options }: { options: { readonly force?: true } }) {
+  const { createWallet, fileExists } = await load();
+  const { seedFile } = await walletConfig();
+  const force = options.force === true;
+  // Before a passphrase is made for it: a refusal leaves no file behind.
+  if (!force && (await fileExists(seedFile)))
+    throw new OperatorError(
+      `There is already a wallet at ${seedFile}`,
+      'Use it, or move it to a safe place, or pass --force to replace it',
+    );
+  const passphrase = await passphraseOrNew();
+  const made = await createWallet({ file: seedFile, passphrase, force, now: new Date() });
+  if (made.keptOldFile)
+    progress(`The old wallet is kept at ${made.keptOldFile}: addresses that were handed out until now belong to it. Keep it safe.`);
+  const json = { ...present(made.publicParts), phrase: made.phrase };
+  const { text, copy } = shown(made.publicParts);
+  return { json, text: `Wallet: ${seedFile}\n${text}`, copy: [...copy, '', made.phrase, ''], next: NOTE };
+}
+
+const NOTE =
+  'These words restore the wallet and are shown this once: write them on paper, then prove it with "gateway wallet check". Fund the gas addresses before payouts.';
+
+async function xpub() {
+  const { readPublicParts } = await load();
+  const parts = await readPublicParts((await walletConfig()).seedFile);
+  return { json: present(parts), ...shown(parts) };
+}
+
+async function check() {
+  const { checkPhrase, readPublicParts } = await load();
+  const { seedFile } = await walletConfig();
+  await readPublicParts(seedFile);
+  const { ok, publicParts } = await checkPhrase({ file: seedFile, phrase: await readSecret(PHRASE) });
+  const { xpub, gas } = present(publicParts);
+  const problem = ok
+    ? undefined
+    : `This phrase belongs to another wallet than ${seedFile}. Find the right words before anybody pays to its addresses.`;
+  return {
+    json: { ok, xpub, gas },
+    text: ok ? `The phrase restores ${seedFile} with all its addresses.` : 'The phrase does not fit.',
+    problem,
+  };
+}
+
+async function load() {
+  const [files, { fileExists, writePrivateFile }] = await Promise.all([
+    import('../../signer/wallet-file.ts'),
+    import('../../signer/private-file.ts'),
+  ]);
+  return { ...files, fileExists, writePrivateFile };
+}
+
+async function walletConfig() {
+  const { loadConfig } = await import('../../config/index.ts');
+  const config = loadConfig(process.env, { role: 'none' });
+  return { ...config.wallet, production: config.production };
+}
+
+/** The passphrase file's content. Outside production a missing one is made, which is said. */
+async function passphraseOrNew(): Promise<string> {
+  const { fileExists, readPassphraseFile, writePrivateFile } = await load();
+  const { passphraseFile, production } = await walletConfig();
+  if (!(await fileExists(passphraseFile))) {
+    if (production)
+      throw new OperatorError(
+        `There is no passphrase at ${passphraseFile}`,
+        'Write one of at least 12 characters there, readable by the signer alone, and set WALLET_PASSPHRASE_FILE',
+      );
+    await writePrivateFile(passphraseFile, `${randomBytes(32).toString('base64url')}\n`, { replace: false });
+    progress(`Made a passphrase at ${passphraseFile}: keep it apart from the wallet.`);
+  }
+  const { passphrase, warning } = await readPassphraseFile(passphraseFile);
+  if (warning) progress(warning);
+  return passphrase;
+}
+
+function present(parts: PublicParts) {
+  return { xpub: parts.xpub.live, gas: parts.gas, xpub_test: parts.xpub.test };
+}
+
+/** The account keys as lines for the environment of API and worker. */
+function shown({ xpub, gas }: PublicParts): { readonly text: string; readonly copy: readonly string[] } {
+  const copy = [
+    `WALLET_XPUB_BSC=${xpub.live.bsc}`,
+    `WALLET_XPUB_TRON=${xpub.live.tron}`,
+    `WALLET_XPUB_TEST_BSC=${xpub.test.bsc}`,
+    `WALLET_XPUB_TEST_TRON=${xpub.test.tron}`,
+  ];
+  return { text: facts({ 'gas address bsc': gas.bsc, 'gas address tron': gas.tron }), copy };
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { composeGateway } from '../../app/compose.ts';
+import type { Run } from '../../base/data-dir.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Config } from '../../config/index.ts';
+import { type Alarm, type AlarmKind, readAlarms } from '../../services/alarms/alarms.ts';
+import { listLoopRuns } from '../../services/loop-runs.ts';
+import { bad, type Check, good } from './check.ts';
+import { readSchema } from './stores.ts';
+
+const NO_KEYS = { live: { bsc: '', tron: '' }, test: { bsc: '', tron: '' } } as const;
+const WELL: Readonly<Record<AlarmKind, string>> = {
+  chain: 'every part of every followed chain goes on',
+  balances: 'the comparison with the chain goes on, and nothing differs',
+  deposits: 'none is stuck',
+  payment_links: 'none is overdue',
+  webhooks: 'each is tried when it is due',
+  outbox: 'nothing waits for Temporal',
+  loops: 'every background loop ran well lately',
+};
+
+/**
+ * Everything that does not go on by itself, one check for each kind, from rows alone. None where there is no database or its schema is
+ * another one: the other checks say that.
+ */
+export async function checkAlarms(config: Config, run: Run | undefined, log: Logger): Promise<Check[]> {
+  const databaseUrl = config.database.kind === 'url' ? config.database.url : run?.databaseUrl;
+  if (databaseUrl === undefined) return [];
+  const ground = { databaseUrl, temporal: undefined, xpubs: NO_KEYS, secretsKey: randomBytes(32) };
+  const gateway = await composeGateway({ config, ground, log, name: 'doctor', poolSize: 2 });
+  try {
+    const { missing, ahead } = await readSchema(gateway.deps.orm.em.fork());
+    if (missing.length + ahead.length > 0) return [];
+    const workersRan = (await listLoopRuns(gateway.deps)).length > 0;
+    return (await readAlarms(gateway.deps)).map((alarm) => checkOf(alarm, workersRan));
+  } finally {
+    await gateway.close();
+  }
+}
+
+function checkOf({ kind, count, reason, action }: Alarm, workersRan: boolean): Check {
+  if (count !== 0) return bad(kind, reason, action);
+  return good(kind, kind === 'loops' && !workersRan ? 'no worker has run over this database yet' : WELL[kind]);
+}

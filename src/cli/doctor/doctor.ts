@@ -1,0 +1,57 @@
+import { readRun } from '../../base/data-dir.ts';
+import { createLogger } from '../../base/log.ts';
+import { type Config, ConfigError, loadConfig } from '../../config/index.ts';
+import { reasonOf } from '../ground.ts';
+import { checkAlarms } from './alarms.ts';
+import { checkChains } from './chains.ts';
+import { bad, type Check, good } from './check.ts';
+import { checkDataDir, checkSecretsKey, checkWallet } from './files.ts';
+import { checkDatabase, checkTemporal } from './stores.ts';
+
+/** Longer than any single limit inside the checks: only the net under them. */
+const CHECK_WITHIN_MS = 30_000;
+
+/**
+ * Looks at every part, changes nothing and starts nothing. A part that hangs or throws becomes a check that is not ok; what is off by
+ * choice is said and is ok.
+ */
+export async function examine(env: NodeJS.ProcessEnv): Promise<Check[]> {
+  let config: Config;
+  try {
+    config = loadConfig(env, { role: 'tool' });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [bad('config', error.problems.join(' '), error.nextAction)];
+  }
+  const log = createLogger({ level: env['LOG_LEVEL'] ? config.logLevel : 'silent', format: config.logFormat });
+  const run = readRun(config.dataDir);
+  const parts = await Promise.all([
+    guarded('data_dir', async () => [await checkDataDir(config)]),
+    guarded('database', () => checkDatabase(config, run, log)),
+    guarded('alarms', () => checkAlarms(config, run, log)),
+    guarded('temporal', () => checkTemporal(config, run)),
+    guarded('chains', () => checkChains(config, log)),
+    guarded('wallet', async () => [await checkWallet(config)]),
+    guarded('secrets_key', async () => [await checkSecretsKey(config, run, log)]),
+  ]);
+  return [checkConfig(config), ...parts.flat()];
+}
+
+function checkConfig(config: Config): Check {
+  const count = config.warnings.length;
+  return good('config', count === 0 ? `valid (${config.environment})` : `valid (${config.environment}); ${config.warnings.join(' ')}`);
+}
+
+async function guarded(name: string, check: () => Promise<Check[]>): Promise<Check[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Check[]>((resolve) => {
+    timer = setTimeout(() => resolve([bad(name, 'no answer in time', 'See whether it hangs, and try again')]), CHECK_WITHIN_MS);
+  });
+  try {
+    return await Promise.race([check(), late]);
+  } catch (error) {
+    return [bad(name, reasonOf(error), 'Set LOG_LEVEL=debug and run it again to see more')];
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,113 @@
+import { MIGRATIONS } from '../../../migrations/index.ts';
+import type { Run } from '../../base/data-dir.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Config } from '../../config/index.ts';
+import { type Em, openOrm } from '../../db/orm.ts';
+import { linkTemporal, type TemporalLink } from '../../temporal/client.ts';
+import { missingSearchAttributes } from '../../temporal/search-attributes.ts';
+import { reasonOf } from '../ground.ts';
+import { reachTemporal } from '../reach.ts';
+import { checkBalances } from './balances.ts';
+import { bad, type Check, good } from './check.ts';
+import { checkMonths } from './months.ts';
+import { checkTexts } from './texts.ts';
+
+const MAX_CLOCK_DIFFERENCE_MS = 5_000;
+const MIN_MAJOR = 14;
+const SEARCH_ATTRIBUTES_WITHIN_MS = 5_000;
+const GRPC_NOT_FOUND = 5;
+
+/** PostgreSQL, the schema in it, and its clock against ours. Looks only: no table is made. */
+export async function checkDatabase(config: Config, run: Run | undefined, log: Logger): Promise<Check[]> {
+  const url = config.database.kind === 'url' ? config.database.url : run?.databaseUrl;
+  if (url === undefined) return [good('database', 'embedded; "gateway start" starts it and brings its schema up to date')];
+  const orm = await openOrm({ url, poolSize: 1, applicationName: 'gateway doctor' });
+  const em = orm.em.fork();
+  try {
+    const asked = Date.now();
+    const [row] = await em.execute<{ version: string; major: string; at: string }[]>(
+      `select current_setting('server_version') as version, current_setting('server_version_num') as major, (extract(epoch from clock_timestamp()) * 1000)::bigint::text as at`,
+    );
+    const ours = (asked + Date.now()) / 2;
+    return [
+      checkVersion(row?.version ?? '', row?.major ?? '0'),
+      await checkSchema(em),
+      checkClock(ours, row?.at ?? '0'),
+      ...(await checkBalances(em)),
+      ...(await checkMonths(em, new Date())),
+      await checkTexts(em),
+    ];
+  } catch (error) {
+    log.debug({ err: error }, 'the database could not be examined');
+    return [bad('database', `does not answer: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs')];
+  } finally {
+    await orm.close(true);
+  }
+}
+
+function checkVersion(version: string, number: string): Check {
+  const major = Math.floor(Number.parseInt(number, 10) / 10_000);
+  if (major < MIN_MAJOR) return bad('database', `PostgreSQL ${version} is too old`, `Use PostgreSQL ${MIN_MAJOR} or newer, best 18`);
+  return good('database', `PostgreSQL ${version} answers`);
+}
+
+/** Which migrations the database lacks, and which it has that this program does not know. Makes no table. */
+export async function readSchema(em: Em): Promise<{ readonly missing: readonly string[]; readonly ahead: readonly string[] }> {
+  const [table] = await em.execute<{ there: boolean }[]>(`select to_regclass('schema_migrations') is not null as there`);
+  const rows = table?.there ? await em.execute<{ name: string }[]>('select name from schema_migrations') : [];
+  const applied = new Set(rows.map((row) => row.name));
+  const known = MIGRATIONS.map((migration) => migration.name);
+  return { missing: known.filter((name) => !applied.has(name)), ahead: [...applied].filter((name) => !known.includes(name)) };
+}
+
+async function checkSchema(em: Em): Promise<Check> {
+  const { missing, ahead } = await readSchema(em);
+  if (missing.length > 0)
+    return bad(
+      'schema',
+      `the database is behind: ${missing.length} of ${MIGRATIONS.length} migrations are missing`,
+      'Run "gateway migrate"',
+    );
+  if (ahead.length > 0)
+    return bad(
+      'schema',
+      `the database is ahead of this program: ${ahead.slice(0, 3).join(', ')}`,
+      'Update this program to the version that wrote it',
+    );
+  return good('schema', `current (${MIGRATIONS.length} migrations)`);
+}
+
+/** Signatures and expiries go by the clock; both sides of a wrong one refuse each other. */
+function checkClock(oursMs: number, theirs: string): Check {
+  const differenceMs = Math.round(Math.abs(Number.parseInt(theirs, 10) - oursMs));
+  if (differenceMs > MAX_CLOCK_DIFFERENCE_MS)
+    return bad('clock', `this machine and PostgreSQL differ by ${Math.round(differenceMs / 1_000)} s`, 'Let NTP set the clocks of both');
+  return good('clock', `within ${differenceMs} ms of PostgreSQL`);
+}
+
+/** Temporal, its namespace and the search attributes that starts name. */
+export async function checkTemporal(config: Config, run: Run | undefined): Promise<Check[]> {
+  const { namespace } = config.temporal;
+  const address = config.temporal.kind === 'address' ? config.temporal.address : run?.temporalAddress;
+  if (address === undefined) return [good('temporal', 'embedded; "gateway start" starts it')];
+  const secured = config.temporal.kind === 'address' ? { tls: config.temporal.tls, apiKey: config.temporal.apiKey } : {};
+  const place = { address, namespace, ...secured };
+  const link = linkTemporal(place);
+  try {
+    await reachTemporal(link, place);
+    return [good('temporal', `${address} answers, namespace ${namespace}`), await checkAttributes(link, namespace)];
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === GRPC_NOT_FOUND)
+      return [bad('temporal', `${address} has no namespace ${namespace}`, 'Create it, or correct TEMPORAL_NAMESPACE')];
+    return [bad('temporal', `${address} does not answer: ${reasonOf(error)}`, 'Check TEMPORAL_ADDRESS and that Temporal runs')];
+  } finally {
+    await link.close();
+  }
+}
+
+async function checkAttributes(link: TemporalLink, namespace: string): Promise<Check> {
+  const missing = await link.client.withDeadline(Date.now() + SEARCH_ATTRIBUTES_WITHIN_MS, () => missingSearchAttributes(link, namespace));
+  if (missing.length === 0) return good('search_attributes', 'all registered');
+  return bad('search_attributes', `missing: ${missing.join(', ')}`, 'Start a worker ("gateway start --role worker"): it registers them');
+}

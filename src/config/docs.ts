@@ -1,0 +1,55 @@
+import type { Variable } from './variable.ts';
+import { GROUPS } from './variable.ts';
+import { VARIABLES } from './variables/index.ts';
+
+const NOTE = 'Generated from the table in src/config/variables/index.ts by "npm run docs"; edit it there.';
+
+/** The text of docs/configuration.md. */
+export function renderConfigDocs(): string {
+  const sections = Object.entries(GROUPS).map(([group, title]) => {
+    const rows = entries()
+      .filter(([, variable]) => variable.group === group)
+      .map(([name, variable]) => `| \`${name}\` | ${defaultOf(variable)} | ${describe(variable)} |`);
+    return [`## ${title}`, '', '| Variable | Default | Meaning |', '|---|---|---|', ...rows, ''].join('\n');
+  });
+  return `${INTRODUCTION}\n${sections.join('\n')}`;
+}
+
+/** The text of .env.example: every variable, commented out, so that the file as it is changes nothing. */
+export function renderEnvExample(): string {
+  const sections = Object.entries(GROUPS).map(([group, title]) => {
+    const lines = entries()
+      .filter(([, variable]) => variable.group === group)
+      .map(([name, variable]) => `# ${describe(variable)}\n# ${name}=${variable.example}\n`);
+    return `## ${title}\n\n${lines.join('\n')}`;
+  });
+  return `# ${NOTE}\n# Remove the "# " before a variable to set it. An empty value counts as unset.\n\n${sections.join('\n')}`;
+}
+
+const INTRODUCTION = `# Configuration
+
+<!-- ${NOTE} -->
+
+Everything is configured by environment variables. They are all checked at the start, and all problems are reported together.
+An empty variable counts as unset. Secret values are never printed: not in an error, not by \`gateway config check\`, not in a log.
+Each variable that is marked as secret may be given by a file instead: \`NAME_FILE\` is its path. Both at once is an error, and so is the file of any other variable.
+
+- Durations are a whole number and a unit: \`30s\`, \`15m\`, \`24h\`, \`7d\`. Lists are separated by commas. Amounts are plain decimals (\`12.5\`).
+- Outside production a missing database or Temporal server is embedded under \`DATA_DIR\`, and a missing \`SECRETS_KEY\`, seed, passphrase or account key is made there (files that only their owner can read); the log says so. With \`NODE_ENV=production\` each of them must be set.
+- Test-mode addresses come from accounts of their own. Where \`WALLET_XPUB_TEST_BSC\` and \`WALLET_XPUB_TEST_TRON\` are unset, their keys are read from the public part of the wallet file, which needs no passphrase. An API process that cannot read that file needs both variables; \`gateway wallet xpub\` prints them.
+- A variable that looks like one of these but is none (a misspelling) is reported at the start and ignored.
+`;
+
+function entries(): [string, Variable<unknown>][] {
+  return Object.entries<Variable<unknown>>(VARIABLES);
+}
+
+function describe(variable: Variable<unknown>): string {
+  const roles = variable.production?.filter((role) => role !== 'all' && role !== 'tool') ?? [];
+  const required = roles.length > 0 ? ` Required in production by: ${roles.join(', ')}.` : '';
+  return `${variable.about}${required}${variable.secret ? ' Secret.' : ''}`;
+}
+
+function defaultOf(variable: Variable<unknown>): string {
+  return variable.default === undefined ? '' : `\`${variable.default}\``;
+}

@@ -1,0 +1,50 @@
+// Secrets that come by file: `NAME_FILE` holds the path of what `NAME` would be.
+import { readFileSync, statSync } from 'node:fs';
+import type { Environment, Variable } from './variable.ts';
+import { VARIABLES } from './variables/index.ts';
+
+const SUFFIX = '_FILE';
+const MAX_BYTES = 64 * 1024;
+
+/** The secret variable that this name gives by file, or undefined for any other name. */
+export function secretOfFile(name: string): string | undefined {
+  const base = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : '';
+  return (VARIABLES as Record<string, Variable<unknown>>)[base]?.secret ? base : undefined;
+}
+
+/** The variable that this name would give by file if it were a secret, or undefined for any other name. */
+function plainOfFile(name: string): string | undefined {
+  const base = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : '';
+  return base in VARIABLES && !(name in VARIABLES) && !secretOfFile(name) ? base : undefined;
+}
+
+/**
+ * The environment with every secret that was given as a file, without the line end that editors put behind the last line. Adds a sentence to
+ * `problems` for a file that cannot be read or is empty, where a secret comes both ways, and for a file of a variable that is no
+ * secret. Never quotes a content.
+ */
+export function withSecretFiles(env: Environment, problems: string[]): Environment {
+  const values: Record<string, string | undefined> = { ...env };
+  for (const [given, path] of Object.entries(env)) {
+    const plain = plainOfFile(given);
+    // To read it would be to lay it where nothing is kept secret; to leave it out in silence would run with another value than was given.
+    if (path && plain) problems.push(`${given} gives nothing: only secrets come by file. Set ${plain} itself.`);
+    const name = secretOfFile(given);
+    if (name === undefined || !path) continue;
+    if (env[name]) problems.push(`${name} and ${given} are both set: keep one of them.`);
+    else values[name] = readSecret(given, path, problems);
+  }
+  return values;
+}
+
+function readSecret(name: string, path: string, problems: string[]): string | undefined {
+  try {
+    if (!statSync(path).isFile() || statSync(path).size > MAX_BYTES) throw new Error('not a small file');
+    const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    if (text !== '') return text;
+    problems.push(`${name} must name a file that is not empty.`);
+  } catch {
+    problems.push(`${name} must name a file of at most ${MAX_BYTES / 1024} KiB that this process can read.`);
+  }
+  return undefined;
+}

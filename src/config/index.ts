@@ -1,0 +1,243 @@
+import { join, resolve } from 'node:path';
+import { OperatorError } from '../base/errors.ts';
+import { withSecretFiles } from './files.ts';
+import { assetKey } from './parsers.ts';
+import { problemsInProduction } from './production.ts';
+import type { ConfigRole, Environment, Variable } from './variable.ts';
+import type { Values, VariableName } from './variables/index.ts';
+import { VARIABLES } from './variables/index.ts';
+import { warningsOf } from './warnings.ts';
+
+export type { ConfigRole, Environment } from './variable.ts';
+
+/** All problems of the environment at once; none of them quotes a secret. */
+export class ConfigError extends OperatorError {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super('The configuration is not valid', 'Set these variables and start again; docs/configuration.md describes each');
+    const title = problems.length === 1 ? 'The configuration has a problem:' : `The configuration has ${problems.length} problems:`;
+    this.message = [title, ...problems.map((problem) => `  - ${problem}`), `${this.nextAction}.`].join('\n');
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+const MAX_QUOTED = 40;
+
+export type Config = ReturnType<typeof assemble>;
+
+/**
+ * The configuration from the environment, frozen, or a {@link ConfigError} with every problem at once.
+ * An empty variable counts as unset. `role` decides what production requires: a signer needs no SECRETS_KEY, an API no seed.
+ */
+export function loadConfig(given: Environment, options: { role?: ConfigRole } = {}): Config {
+  const problems: string[] = [];
+  const env = withSecretFiles(given, problems);
+  const values = Object.fromEntries(
+    Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => [name, readVariable(name, variable, env[name], problems)]),
+  ) as Values;
+  if (values.NODE_ENV === 'production') problems.push(...problemsInProduction(values, env, options.role ?? 'all'));
+  if (values.RATE_LIMIT_BURST < values.RATE_LIMIT_PER_SECOND) {
+    problems.push('RATE_LIMIT_BURST must not be below RATE_LIMIT_PER_SECOND: raise the one or lower the other.');
+  }
+  if (values.SESSION_MAX < values.SESSION_IDLE)
+    problems.push('SESSION_MAX must not be below SESSION_IDLE: raise the one or lower the other.');
+  if (values.PRICE_SOURCE?.kind === 'fixed' && values.PRICE_FEEDS) {
+    problems.push('PRICE_FEEDS only goes with PRICE_SOURCE=chainlink: remove the one or change the other.');
+  }
+  problems.push(...wrongXpubs(values), ...wrongTemporal(values), ...wrongSecretsKeys(values));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return deepFreeze(assemble(values, warningsOf(values, env)));
+}
+
+function readVariable(name: string, variable: Variable<unknown>, given: string | undefined, problems: string[]): unknown {
+  const text = given === undefined || given === '' ? variable.default : given;
+  if (text === undefined) return undefined;
+  const result = variable.parser.safeParse(text);
+  if (result.success) return result.data;
+  const quoted = variable.secret || text.length > MAX_QUOTED || /[@]|:\/\//.test(text) ? '' : `; it is ${JSON.stringify(text)}`;
+  problems.push(`${name} ${result.error.issues[0]?.message ?? 'is not valid'}${quoted}.`);
+  return undefined;
+}
+
+/** A key that is its own predecessor, or a predecessor without a successor, is a mistake at the moment that matters most. */
+function wrongSecretsKeys({ SECRETS_KEY: key, SECRETS_KEY_PREVIOUS: previous }: Values): string[] {
+  if (!previous) return [];
+  if (!key) return ['SECRETS_KEY_PREVIOUS goes with SECRETS_KEY, which is not set: set the new key there.'];
+  if (Buffer.compare(key, previous) === 0)
+    return ['SECRETS_KEY_PREVIOUS is the same key as SECRETS_KEY: remove it, or set the new key there.'];
+  return [];
+}
+
+/** What would leave a connection to Temporal less secure than its variables look. */
+function wrongTemporal(values: Values): string[] {
+  const { TEMPORAL_TLS: tls, TEMPORAL_TLS_CLIENT_CERT_PATH: cert, TEMPORAL_TLS_CLIENT_KEY_PATH: key } = values;
+  const problems: string[] = [];
+  if ((cert === undefined) !== (key === undefined))
+    problems.push('TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH go together: set the other one too.');
+  if (tls === false && temporalTls({ ...values, TEMPORAL_TLS: undefined }))
+    problems.push(
+      'TEMPORAL_TLS is false beside a TEMPORAL_TLS_ variable or TEMPORAL_API_KEY, which need TLS: remove the one or the others.',
+    );
+  return problems;
+}
+
+/** Two accounts under one key would hand the same address to two customers; on Tron and BSC together it is a copied line. */
+function wrongXpubs(values: Values): string[] {
+  const names = ['WALLET_XPUB_BSC', 'WALLET_XPUB_TRON', 'WALLET_XPUB_TEST_BSC', 'WALLET_XPUB_TEST_TRON'] as const;
+  return names.flatMap((name, index) => {
+    const twin = names.slice(0, index).find((earlier) => values[name] !== undefined && values[earlier] === values[name]);
+    return twin ? [`${name} is the same key as ${twin}: each network and mode has an account key of its own.`] : [];
+  });
+}
+
+function assemble(values: Values, warnings: readonly string[]) {
+  const dataDir = resolve(values.DATA_DIR);
+  const production = values.NODE_ENV === 'production';
+  return {
+    environment: values.NODE_ENV,
+    production,
+    /** Absolute path. */
+    dataDir,
+    logLevel: values.LOG_LEVEL,
+    logFormat: values.LOG_FORMAT,
+    stuckAfterMs: values.STUCK_AFTER,
+    /** Sentences for the log at the start: every exception from the safe defaults, every variable that looks misspelt. */
+    warnings,
+    /** 32 bytes; undefined outside production, where `ensureSecretsKey` makes one. */
+    secretsKey: values.SECRETS_KEY,
+    /** Opens what it sealed, and seals nothing. */
+    previousSecretsKey: values.SECRETS_KEY_PREVIOUS,
+    http: {
+      port: values.PORT,
+      host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+      publicUrl: values.PUBLIC_URL,
+      trustedProxies: values.TRUSTED_PROXIES ?? [],
+    },
+    /** Where operators' tools ask. */
+    ops: { port: values.OPS_PORT, host: values.OPS_HOST },
+    database: values.DATABASE_URL ? ({ kind: 'url', url: values.DATABASE_URL } as const) : ({ kind: 'embedded' } as const),
+    temporal: {
+      namespace: values.TEMPORAL_NAMESPACE,
+      /** The binary for an embedded server, if the operator names one. */
+      cliPath: values.TEMPORAL_CLI,
+      ...(values.TEMPORAL_ADDRESS
+        ? ({ kind: 'address', address: values.TEMPORAL_ADDRESS, tls: temporalTls(values), apiKey: values.TEMPORAL_API_KEY } as const)
+        : ({ kind: 'embedded' } as const)),
+    },
+    bsc: bscOf(values),
+    tron: tronOf(values),
+    wallet: walletOf(values, dataDir),
+    payments: {
+      minPaymentCents: values.MIN_PAYMENT_USD,
+      /** Hundredths of a percent. */
+      toleranceBasisPoints: values.PAYMENT_TOLERANCE_PERCENT,
+      /** Base units by asset; read it with {@link thresholdUnits}. */
+      ...{ minDepositUnits: values.MIN_DEPOSIT ?? {}, dustFloorUnits: values.DUST_FLOOR },
+    },
+    settlement: { minUnits: values.SETTLE_MIN, /** Hundredths of a percent. */ maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT },
+    prices: {
+      /** Chainlink without `feeds` means the feeds of the main net. */
+      source: values.PRICE_SOURCE.kind === 'chainlink' ? { ...values.PRICE_SOURCE, feeds: values.PRICE_FEEDS } : values.PRICE_SOURCE,
+      maxAgeMs: values.PRICE_MAX_AGE,
+    },
+    webhooks: {
+      maxAttempts: values.WEBHOOK_MAX_ATTEMPTS,
+      retentionMs: values.WEBHOOK_RETENTION,
+      target: {
+        ...{ allowedCidrs: values.WEBHOOK_ALLOWED_CIDRS ?? [], deniedCidrs: values.WEBHOOK_DENIED_CIDRS ?? [] },
+        ...{ allowedPorts: values.WEBHOOK_ALLOWED_PORTS ?? [], allowHttp: values.WEBHOOK_ALLOW_HTTP },
+        /** PEM text of additional authorities. */
+        caPem: values.WEBHOOK_CA_FILE?.pem,
+      },
+    },
+    sessions: { idleMs: values.SESSION_IDLE, maxMs: values.SESSION_MAX },
+    limits: limitsOf(values),
+  };
+}
+
+function limitsOf(values: Values) {
+  return {
+    requestsPerSecond: values.RATE_LIMIT_PER_SECOND,
+    requestsBurst: values.RATE_LIMIT_BURST,
+    badCredentialsPerMinute: values.RATE_LIMIT_BAD_CREDENTIALS,
+    testsPerSecond: values.RATE_LIMIT_TESTS_PER_SECOND,
+  };
+}
+
+/** How the connection to Temporal is secured; undefined: not at all. */
+function temporalTls(values: Values) {
+  const { TEMPORAL_TLS_CLIENT_CERT_PATH: cert, TEMPORAL_TLS_CLIENT_KEY_PATH: key, TEMPORAL_API_KEY: apiKey } = values;
+  const [caPem, serverName] = [values.TEMPORAL_TLS_SERVER_CA_CERT_PATH?.pem, values.TEMPORAL_TLS_SERVER_NAME];
+  const isOn = values.TEMPORAL_TLS ?? [caPem, serverName, cert, key, apiKey].some((given) => given !== undefined);
+  return isOn ? { caPem, serverName, client: cert && key ? { certPem: cert.pem, keyPem: key.pem } : undefined } : undefined;
+}
+
+function bscOf(values: Values) {
+  return {
+    /** False without RPC URLS: nothing is watched. */
+    enabled: values.BSC_RPC_URLS !== undefined,
+    rpcUrls: values.BSC_RPC_URLS?.rpc ?? [],
+    /** ws or wss addresses that announce new blocks, and nothing else. */
+    headUrls: values.BSC_RPC_URLS?.heads ?? [],
+    /** To one endpoint, from this process. */
+    rpcRequestsPerSecond: values.BSC_RPC_REQUESTS_PER_SECOND,
+    chainId: values.BSC_CHAIN_ID,
+    usdtContract: values.BSC_USDT_CONTRACT,
+    confirmations: values.BSC_CONFIRMATIONS,
+    maxGasPriceWei: values.BSC_MAX_GAS_PRICE_GWEI,
+  };
+}
+
+function tronOf(values: Values) {
+  return {
+    enabled: values.TRON_API_URLS !== undefined,
+    apiUrls: values.TRON_API_URLS ?? [],
+    apiKey: values.TRON_API_KEY,
+    usdtContract: values.TRON_USDT_CONTRACT,
+    confirmations: values.TRON_CONFIRMATIONS,
+    energy: values.TRON_ENERGY,
+  };
+}
+
+function walletOf(values: Values, dataDir: string) {
+  return {
+    /** Account xpubs from the environment; what is undefined comes from the wallet file's public part. */
+    xpubs: {
+      live: { bsc: values.WALLET_XPUB_BSC, tron: values.WALLET_XPUB_TRON },
+      test: { bsc: values.WALLET_XPUB_TEST_BSC, tron: values.WALLET_XPUB_TEST_TRON },
+    },
+    seedFile: resolve(values.WALLET_SEED_FILE ?? join(dataDir, 'wallet.json')),
+    passphraseFile: resolve(values.WALLET_PASSPHRASE_FILE ?? join(dataDir, 'wallet.passphrase')),
+  };
+}
+
+/** The threshold of an asset in base units, or undefined where the operator set none. */
+export function thresholdUnits(table: Readonly<Record<string, bigint>>, network: string, currency: string): bigint | undefined {
+  return table[assetKey(network, currency)];
+}
+
+/** Every variable with its effective value for `config check`; a secret shows only whether it is set. */
+export function describeConfig(
+  env: Environment,
+): { name: VariableName; value: string | null; source: 'environment' | 'file' | 'default' | 'unset' }[] {
+  return Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => {
+    const file = variable.secret && !env[name] && env[`${name}_FILE`];
+    if (file) return { name: name as VariableName, value: '(set, not shown)', source: 'file' };
+    const given = env[name] || undefined;
+    const value = given ?? variable.default ?? null;
+    return {
+      name: name as VariableName,
+      value: variable.secret && value !== null ? '(set, not shown)' : value,
+      source: given ? 'environment' : variable.default === undefined ? 'unset' : 'default',
+    };
+  });
+}
+
+function deepFreeze<T>(value: T): T {
+  // Typed arrays cannot be frozen; the secrets key is the only one.
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
+}

@@ -1,0 +1,49 @@
+// What is refused when NODE_ENV is production.
+
+import { isPrivateAddress } from '../domain/ip-address.ts';
+import { hostOf } from './urls.ts';
+import type { ConfigRole, Environment, Variable } from './variable.ts';
+import type { Values } from './variables/index.ts';
+import { VARIABLES } from './variables/index.ts';
+
+/** Every reason why a process of this role must not start in production, a sentence each, without a secret. */
+export function problemsInProduction(values: Values, env: Environment, role: ConfigRole): string[] {
+  return [...missing(env, role), ...endpointsInTheClear(values), ...placeholders(env)];
+}
+
+/** Whether only this machine or its own networks are between us and this host. A name could lead anywhere, but for this machine's own. */
+export function isNear(host: string): boolean {
+  return host === 'localhost' || isPrivateAddress(host);
+}
+
+function missing(env: Environment, role: ConfigRole): string[] {
+  return Object.entries<Variable<unknown>>(VARIABLES)
+    .filter(([name, variable]) => variable.production?.includes(role) && !env[name])
+    .map(([name, variable]) => `${name} must be set in production, for example ${variable.example}.`);
+}
+
+/** Whoever sits between us and an endpoint that is asked in the clear writes its receipts: any amount, at any address. */
+function endpointsInTheClear(values: Values): string[] {
+  const lists = {
+    BSC_RPC_URLS: [...(values.BSC_RPC_URLS?.rpc ?? []), ...(values.BSC_RPC_URLS?.heads ?? [])],
+    TRON_API_URLS: values.TRON_API_URLS ?? [],
+  };
+  return Object.entries(lists).flatMap(([name, urls]) => {
+    const hosts = urls.filter((url) => /^(http|ws):/.test(url)).map(hostOf);
+    const open = [...new Set(hosts)].filter((host) => !isNear(host) && !values.RPC_HTTP_HOSTS?.includes(host));
+    if (open.length === 0) return [];
+    return [
+      `${name} must not ask ${open.join(', ')} without TLS in production, because anybody on the way could make deposits up: use https (wss), or name the host in RPC_HTTP_HOSTS.`,
+    ];
+  });
+}
+
+/** Not in the middle of a word: an exchange may have a name that goes on with "me". */
+const PLACEHOLDER = /(?<![a-z])CHANGE_?ME(?![a-z])|(^|[@/.])example\.(com|org|net)([:/?,]|$)/i;
+
+/** What a shipped example says in place of a value. */
+function placeholders(env: Environment): string[] {
+  return Object.keys(VARIABLES)
+    .filter((name) => PLACEHOLDER.test(env[name] ?? ''))
+    .map((name) => `${name} still has the placeholder of an example (CHANGE_ME, example.com): set your own.`);
+}

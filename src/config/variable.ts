@@ -1,0 +1,41 @@
+import type { Parser } from './parser.ts';
+
+/** The part that a process plays; `tool` is a command of the operator that needs the database, `none` one that needs nothing. */
+export type ConfigRole = 'all' | 'api' | 'worker' | 'signer' | 'tool' | 'none';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export const GROUPS = {
+  service: 'Service',
+  stores: 'Database and Temporal',
+  bsc: 'BNB Chain',
+  tron: 'Tron',
+  keys: 'Keys and wallet',
+  money: 'Payments and payouts',
+  prices: 'Prices',
+  webhooks: 'Webhooks',
+  limits: 'Rate limits',
+  sessions: 'Sessions of people',
+} as const;
+
+/** All that is known about one variable: the parser, the documentation and who needs it. */
+export type Variable<T> = {
+  readonly group: keyof typeof GROUPS;
+  readonly parser: Parser<T>;
+  readonly default?: string;
+  /** Its value is never printed, not even in part. */
+  readonly secret?: true;
+  /** Roles that refuse to start without it when NODE_ENV is production. */
+  readonly production?: readonly ConfigRole[];
+  readonly about: string;
+  readonly example: string;
+};
+
+type WithDefault<T> = Variable<T> & { readonly default: string };
+
+/** Keeps the type of the parsed value: never undefined where there is a default. */
+export function variable<T>(entry: WithDefault<T>): WithDefault<T>;
+export function variable<T>(entry: Variable<T>): Variable<T>;
+export function variable<T>(entry: Variable<T>): Variable<T> {
+  return entry;
+}

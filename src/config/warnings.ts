@@ -1,0 +1,73 @@
+import { parseCidr } from '../domain/ip-address.ts';
+import { secretOfFile } from './files.ts';
+import { isNear } from './production.ts';
+import { hostOf } from './urls.ts';
+import type { Environment } from './variable.ts';
+import type { Values } from './variables/index.ts';
+import { VARIABLES } from './variables/index.ts';
+
+const PREFIXES = /^(OPS|RPC|SECRETS|DATABASE|BSC|TRON|WALLET|WEBHOOK|SETTLE|PRICE|RATE_LIMIT|SESSION|TEMPORAL|MIN)_/;
+/** One network of one machine or rack: 256 addresses, or the smallest block that a network of IPv6 is given. */
+const WIDEST_PROXIES = { 4: 24, 6: 64 } as const;
+
+/** Sentences for the log at the start: every exception from the safe defaults, every variable that looks misspelt. */
+export function warningsOf(values: Values, env: Environment): string[] {
+  const warnings: string[] = [];
+  if (values.WEBHOOK_ALLOWED_CIDRS)
+    warnings.push(`WEBHOOK_ALLOWED_CIDRS opens ${values.WEBHOOK_ALLOWED_CIDRS.join(', ')} to webhooks of every merchant.`);
+  if (values.WEBHOOK_ALLOWED_PORTS)
+    warnings.push(`WEBHOOK_ALLOWED_PORTS opens port ${values.WEBHOOK_ALLOWED_PORTS.join(', ')} of every public host to webhooks.`);
+  if (values.WEBHOOK_ALLOW_HTTP) warnings.push('WEBHOOK_ALLOW_HTTP lets webhooks travel unencrypted.');
+  if (values.WEBHOOK_CA_FILE) warnings.push(`WEBHOOK_CA_FILE trusts the authorities in ${values.WEBHOOK_CA_FILE.path} for webhooks.`);
+  warnings.push(...(values.TRUSTED_PROXIES ?? []).flatMap(wideProxies));
+  if (values.NODE_ENV === 'production' && values.PUBLIC_URL?.startsWith('http:'))
+    warnings.push('PUBLIC_URL is http: sessions and checkouts travel unencrypted.');
+  if (values.NODE_ENV === 'production' && values.PRICE_SOURCE.kind === 'fixed')
+    warnings.push('PRICE_SOURCE is fixed: deposits are valued at these prices, whatever the market says.');
+  if (values.PRICE_SOURCE.kind === 'chainlink' && !values.BSC_RPC_URLS) {
+    warnings.push('PRICE_SOURCE is chainlink, which reads BNB Chain, but BSC_RPC_URLS is unset: BNB and TRX have no price.');
+  }
+  warnings.push(...storesInTheClear(values));
+  for (const name of Object.keys(env)) {
+    if (env[name] && PREFIXES.test(name) && !(name in VARIABLES) && !secretOfFile(name))
+      warnings.push(`${name} is not a variable of this gateway and is ignored: check its spelling.`);
+  }
+  return warnings;
+}
+
+/** A name without a dot is one of a container beside us, or of our own domain. */
+function isBesideUs(host: string): boolean {
+  return isNear(host) || !/[.:]/.test(host);
+}
+
+/** Rows and decisions travel there, and passwords to it. */
+function storesInTheClear(values: Values): string[] {
+  const warnings: string[] = [];
+  const { DATABASE_URL: database, TEMPORAL_ADDRESS: address } = values;
+  if (database && !isBesideUs(hostOf(database)) && new URL(database).searchParams.get('sslmode') !== 'verify-full')
+    warnings.push(
+      'DATABASE_URL leads to another network without sslmode=verify-full: whoever is on the way can read and change everything.',
+    );
+  const isPlain = [
+    'TEMPORAL_TLS',
+    'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+    'TEMPORAL_TLS_SERVER_NAME',
+    'TEMPORAL_TLS_CLIENT_CERT_PATH',
+    'TEMPORAL_API_KEY',
+  ] as const;
+  if (address && !isBesideUs(hostOf(`http://${address}`)) && isPlain.every((name) => !values[name]))
+    warnings.push('TEMPORAL_ADDRESS leads to another network without TLS (TEMPORAL_TLS): whoever is on the way can start and stop actors.');
+  return warnings;
+}
+
+/** Whoever has an address in such a block is believed, whatever address he says to ask for. */
+function wideProxies(text: string): string[] {
+  const cidr = parseCidr(text);
+  if (!cidr || cidr.prefix >= WIDEST_PROXIES[cidr.family]) return [];
+  if (cidr.prefix === 0)
+    return [`TRUSTED_PROXIES contains ${text}: any client can then claim any address, and IP allowlists protect nothing.`];
+  const most = `/${WIDEST_PROXIES[cidr.family]}`;
+  return [
+    `TRUSTED_PROXIES contains ${text}, which is wider than ${most}: every client with an address in it can claim any other. Name the proxies alone.`,
+  ];
+}

@@ -1,0 +1,24 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { Merchant } from '../merchants/merchant.ts';
+
+const schema = defineEntity({
+  name: 'User',
+  tableName: 'users',
+  properties: {
+    id: p.uuid().primary(),
+    merchantId: () => p.manyToOne(Merchant).mapToPk().fieldName('merchant_id'),
+    email: p.string().length(320),
+    passwordHash: p.string().length(200),
+    totpSealed: p.blob().nullable(),
+    totpLastStep: p.integer().nullable(),
+    createdAt: p.datetime().columnType('timestamptz'),
+    updatedAt: p.datetime().columnType('timestamptz'),
+    lastLoginAt: p.datetime().columnType('timestamptz').nullable(),
+  },
+  uniques: [{ name: 'users_email_unique', properties: ['email'] }],
+  indexes: [{ name: 'users_merchant_id_index', properties: ['merchantId'] }],
+});
+
+/** A person who signs in for a merchant. The email is stored in lower case; of the password only its argon2id hash. */
+export class User extends schema.class {}
+schema.setClass(User);

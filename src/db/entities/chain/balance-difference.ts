@@ -1,0 +1,33 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Currency, Network } from '../../../domain/assets.ts';
+import { UnitsType } from '../../units-type.ts';
+
+const schema = defineEntity({
+  name: 'BalanceDifference',
+  tableName: 'balance_differences',
+  properties: {
+    network: p.string().length(8).$type<Network>().primary(),
+    addressKey: p.string().length(40).primary(),
+    currency: p.string().length(8).$type<Currency>().primary(),
+    address: p.string().length(64),
+    chainUnits: p.type(UnitsType).$type<bigint>(),
+    differenceUnits: p.type(UnitsType).$type<bigint>(),
+    knownUnits: p.type(UnitsType).$type<bigint>(),
+    beforeUnits: p.type(UnitsType).$type<bigint>(),
+    replacedUnits: p.type(UnitsType).$type<bigint>(),
+    sinceNumber: p.bigint('number'),
+    foundNumber: p.bigint('number'),
+    searched: p.boolean(),
+    reason: p.string().length(300),
+    notedAt: p.datetime().columnType('timestamptz'),
+  },
+});
+
+/**
+ * A balance that does not agree with the ledger. `differenceUnits` = chain less what is bound to blocks of it at `foundNumber`; `knownUnits`
+ * of it were there at `sinceNumber` already, so what has to be searched lies between the two. `beforeUnits` lay on the address before it
+ * was one of ours, which is no deposit. `replacedUnits` stand in the ledger although their block was replaced: chain less ledger is
+ * `differenceUnits` less these.
+ */
+export class BalanceDifference extends schema.class {}
+schema.setClass(BalanceDifference);

@@ -1,0 +1,25 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Network } from '../../../domain/assets.ts';
+
+const schema = defineEntity({
+  name: 'BalanceRound',
+  tableName: 'balance_rounds',
+  properties: {
+    network: p.string().length(8).$type<Network>().primary(),
+    startedNumber: p.bigint('number'),
+    startedAt: p.datetime().columnType('timestamptz'),
+    position: p.string().length(40).nullable(),
+    agreedNumber: p.bigint('number'),
+    checked: p.bigint('number'),
+    finishedAt: p.datetime().columnType('timestamptz').nullable(),
+    movedAt: p.datetime().columnType('timestamptz').nullable(),
+    fault: p.string().length(300).nullable(),
+  },
+});
+
+/**
+ * How far the comparison of balances with the ledger is. `finishedAt` is the end of the last whole round, also while the next one runs;
+ * `movedAt` the last step that succeeded, `fault` why one fails now.
+ */
+export class BalanceRound extends schema.class {}
+schema.setClass(BalanceRound);

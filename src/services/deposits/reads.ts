@@ -1,0 +1,84 @@
+import { ChainCursor, Customer, Deposit, PaymentLink } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { plainRows } from '../../db/plain-rows.ts';
+import { ASSETS, type Currency, type Network } from '../../domain/assets.ts';
+import type { DepositState } from '../../domain/deposit.ts';
+import { isUuid } from '../../domain/ids.ts';
+import type { Deps } from '../deps.ts';
+import { type CreatedBetween, createdBetween, inOrder, listPage, type PageOf } from '../lists/page.ts';
+import type { Condition, PageRequest } from '../lists/query.ts';
+import { DEPOSIT_FIELDS, type DepositRow, type DepositView, presentDeposit } from '../present.ts';
+import { notFound } from '../refusal.ts';
+import type { Scope } from '../scope.ts';
+
+export type DepositFilters = CreatedBetween & {
+  readonly status?: DepositState | undefined;
+  readonly network?: Network | undefined;
+  readonly currency?: Currency | undefined;
+  readonly customerId?: string | undefined;
+  readonly transactionHash?: string | undefined;
+};
+
+/** One page of the deposits of this merchant and mode. Throws a {@link Refusal} for a foreign cursor. */
+export async function listDeposits(
+  deps: Deps,
+  input: Scope & DepositFilters & { readonly page: PageRequest },
+): Promise<PageOf<DepositView>> {
+  const em = deps.orm.em.fork();
+  const page = await listPage(em, { table: 'deposits', scope: input, filters: depositConditions(input), page: input.page });
+  const rows = await plainRows(em, Deposit, { id: { $in: [...page.rows] } }, DEPOSIT_FIELDS);
+  return { ...page, rows: await presentDeposits(em, inOrder(page.rows, rows)) };
+}
+
+/** The deposit's view. Throws a NOT_FOUND {@link Refusal}. */
+export async function getDeposit(deps: Deps, input: Scope & { readonly id: string }): Promise<DepositView> {
+  const em = deps.orm.em.fork();
+  const { id, merchantId, mode } = input;
+  const row = isUuid(id) ? await em.findOne(Deposit, { id, merchantId, mode }) : null;
+  const [view] = row ? await presentDeposits(em, [row]) : [];
+  if (!view) throw notFound('deposit');
+  return view;
+}
+
+/** Views of deposits with their customers' names and the confirmations of this moment, in a few queries for any number of them. */
+export async function presentDeposits(em: Em, rows: readonly DepositRow[]): Promise<DepositView[]> {
+  if (rows.length === 0) return [];
+  const customerIds = [...new Set(rows.map((row) => row.customerId))];
+  const customers = byId(await plainRows(em, Customer, { id: { $in: customerIds } }, ['id', 'externalId', 'email']));
+  const heads = await headNumbers(em);
+  const linkIds = [...new Set(rows.flatMap((row) => row.paymentLinkId ?? []))];
+  const links = byId(linkIds.length > 0 ? await plainRows(em, PaymentLink, { id: { $in: linkIds } }, ['id', 'token']) : []);
+  return rows.map((row) => {
+    const customer = customers.get(row.customerId);
+    const names = { externalId: customer?.externalId ?? null, email: customer?.email ?? null };
+    const paymentToken = links.get(row.paymentLinkId ?? '')?.token ?? null;
+    return presentDeposit(row, { ...names, headNumber: heads.get(row.network) ?? null, paymentToken });
+  });
+}
+
+/** The head of each network as last seen; a network that was never seen is missing. */
+export async function headNumbers(em: Em): Promise<Map<Network, number | null>> {
+  const cursors = await plainRows(em, ChainCursor, {}, ['network', 'headNumber']);
+  return new Map(cursors.map(({ network, headNumber }) => [network, headNumber ?? null]));
+}
+
+const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> => new Map(rows.map((row) => [row.id, row]));
+
+function depositConditions(filters: DepositFilters): Condition[] {
+  const conditions = createdBetween(filters);
+  const columns = [
+    ['status', filters.status],
+    ['network', filters.network ?? networkOf(filters.currency)],
+    ['currency', filters.currency],
+    ['customer_id', filters.customerId],
+    ['transaction_hash', filters.transactionHash],
+  ] as const;
+  for (const [column, value] of columns) if (value !== undefined) conditions.push({ sql: `${column} = ?`, values: [value] });
+  return conditions;
+}
+
+/** Of a coin that one network alone has: the index of coins begins with the network. */
+function networkOf(currency: Currency | undefined): Network | undefined {
+  const networks = ASSETS.filter((asset) => asset.currency === currency).map(({ network }) => network);
+  return networks.length === 1 ? networks[0] : undefined;
+}

@@ -1,0 +1,145 @@
+import { LockMode } from '@mikro-orm/core';
+import { chainOf } from '../../chains/index.ts';
+import { ChainCursor, Customer, type Deposit, DepositAddress, PaymentLink } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import type { Currency, Network } from '../../domain/assets.ts';
+import { type DepositState, straightWay } from '../../domain/deposit.ts';
+import { recordAction } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import { roomForTests } from '../merchants/open-tests.ts';
+import { refuseOverQuota, takeFromQuotas } from '../merchants/quotas.ts';
+import { Refusal } from '../refusal.ts';
+import { beforehand, type Tx, transact } from '../transact.ts';
+import { depositStart, workflowIdOf } from './actor-message.ts';
+import { currentPrice } from './price.ts';
+import { recordDeposit } from './record.ts';
+import { applyTransition } from './transition.ts';
+
+export const SIMULATED_OUTCOMES = ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const;
+export type SimulatedOutcome = (typeof SIMULATED_OUTCOMES)[number];
+
+export type Simulation = {
+  readonly merchantId: string;
+  readonly customerId: string;
+  readonly network: Network;
+  readonly currency: Currency;
+  readonly amountUnits: bigint;
+  /** The same hash, customer and currency give the same deposit; absent: a random one. */
+  readonly transactionHash?: string | undefined;
+  readonly fromAddress?: string | undefined;
+  /** The link that is paid, of this very customer; matched as live money is where absent. */
+  readonly paymentToken?: string | undefined;
+  readonly outcome: SimulatedOutcome;
+  /** `final` announces only the state in which the deposit comes to rest, `full` every state on the way. */
+  readonly events: 'final' | 'full';
+};
+
+/** A coin whose price is not known yet cannot be simulated to the end; the caller answers 503. */
+export class NoPriceYet extends Error {
+  override readonly name = 'NoPriceYet';
+}
+
+/**
+ * Makes a test deposit that rests in the wanted state, through the same tables, postings, events and actor as live money; only the chain
+ * is replaced. Promises that a repeated hash returns the first deposit unchanged with `created: false`. Undefined: no such test customer.
+ */
+export async function simulateDeposit(deps: Deps, input: Simulation): Promise<{ deposit: Deposit; created: boolean } | undefined> {
+  const price = await beforehand(deps, () => currentPrice(deps, input.currency));
+  const needsPrice = input.outcome === 'completed' || input.outcome === 'settled';
+  if (!price && needsPrice) throw new NoPriceYet(`there is no price for ${input.currency} yet`);
+  return await transact(deps, async (tx) => {
+    // The customer's row is the lock under which two equal simulations become one.
+    const customer = await tx.em.findOne(
+      Customer,
+      { id: input.customerId, merchantId: input.merchantId, mode: 'test' },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    if (!customer) return undefined;
+    const address = await tx.em.findOneOrFail(DepositAddress, { customerId: customer.id, network: input.network });
+    const cursor = await tx.em.findOne(ChainCursor, input.network);
+    const blockNumber = cursor?.headNumber ?? 1;
+    const recorded = await recordSimulated(tx, deps, input, { address, blockNumber, price });
+    if (recorded.outcome !== 'created') return { deposit: recorded.deposit, created: false };
+    const scope = { merchantId: input.merchantId, mode: 'test' as const };
+    await roomForTests(tx.em, scope);
+    await refuseOverQuota(tx.em, deps, scope, ['events_per_day']);
+    const deliveries = [...recorded.deliveries, ...(await walk(tx, deps, recorded.deposit, input))];
+    await tx.enqueue(workflowIdOf(recorded.deposit), depositStart(recorded.deposit, deliveries));
+    const { id: subject, status } = recorded.deposit;
+    const after = { customer_id: customer.id, status };
+    await recordAction(tx.em, deps, { action: 'deposit.simulate', merchantId: input.merchantId, mode: 'test', subject, after });
+    await takeFromQuotas(tx.em, deps, scope, { events_per_day: announcements(input) });
+    return { deposit: recorded.deposit, created: true };
+  });
+}
+
+type Place = { address: DepositAddress; blockNumber: number; price: Awaited<ReturnType<typeof currentPrice>> };
+
+async function recordSimulated(tx: Tx, deps: Deps, input: Simulation, { address, blockNumber, price }: Place) {
+  const transactionHash = input.transactionHash ?? randomHash(deps, input.network);
+  const known = await tx.em.execute<{ block_hash: string | null; block_number: string; amount_units: string }[]>(
+    `select block_hash, block_number, amount_units from deposits where mode = 'test' and network = ? and transaction_hash = ? and address_key = ? and currency = ?`,
+    [input.network, transactionHash, address.addressKey, input.currency],
+  );
+  const before = known[0];
+  const named = before ? undefined : input.paymentToken;
+  const paymentLinkId = named === undefined ? undefined : await namedLink(tx.em, input, named);
+  return await recordDeposit(tx, deps, {
+    ...{ paymentLinkId, mode: 'test', simulated: true, merchantId: input.merchantId, customerId: input.customerId },
+    ...{ network: input.network, currency: input.currency, address: address.address, addressKey: address.addressKey },
+    fromAddress: input.fromAddress ?? null,
+    transactionHash,
+    // A repeated hash repeats the first one's facts, whatever else the second request says.
+    amountUnits: before ? BigInt(before.amount_units) : input.amountUnits,
+    blockNumber,
+    // A simulated chain has no blocks, so no block time either.
+    minedAt: deps.now(),
+    blockHash: before ? before.block_hash : randomHash(deps, input.network),
+    headNumber: null,
+    price,
+    silent: input.events === 'final' && input.outcome !== 'detected',
+  });
+}
+
+/** The link that a simulation names. Throws a {@link Refusal} for one that this deposit could not pay, with the reason. */
+async function namedLink(em: Em, input: Simulation, token: string): Promise<string> {
+  const { merchantId, customerId, network, currency } = input;
+  const link = await em.findOne(PaymentLink, { token, merchantId, customerId, mode: 'test' });
+  const refuse = (why: string): never => {
+    throw new Refusal('INVALID', `payment_token ${why}.`, 'payment_token');
+  };
+  if (!link) return refuse('is not the token of a payment link of this customer');
+  if (currency !== link.currency) return refuse(`is of a link that is paid in ${link.currency}`);
+  if (link.network != null && link.network !== network) return refuse(`is of a link that is paid on ${link.network}`);
+  if (link.status === 'completed') return refuse('is of a link that is completed already');
+  return link.id;
+}
+
+/** Passes every state up to the wanted one, each in the audit trail, and announces what was asked for. */
+async function walk(tx: Tx, deps: Deps, deposit: Deposit, input: Simulation): Promise<string[]> {
+  const target: DepositState = input.outcome === 'reorged' ? 'failed' : input.outcome;
+  const way = straightWay(target).slice(1);
+  const deliveries: string[] = [];
+  for (const to of way) {
+    const announced = input.events === 'full' || to === target || (target === 'settled' && to === 'completed');
+    const failure =
+      input.outcome === 'reorged'
+        ? { failureCode: 'REORGED' as const, reason: 'simulated: its block was replaced' }
+        : { failureCode: 'REJECTED_BY_OPERATOR' as const, reason: 'simulated failure' };
+    deliveries.push(
+      ...(await applyTransition(tx, deps, deposit, { to, headNumber: null, silent: !announced, ...(to === 'failed' ? failure : {}) })),
+    );
+  }
+  return deliveries;
+}
+
+/** How many events a simulation makes. */
+function announcements({ outcome, events }: Simulation): number {
+  if (events === 'full') return straightWay(outcome === 'reorged' ? 'failed' : outcome).length;
+  return outcome === 'settled' ? 2 : 1;
+}
+
+function randomHash(deps: Deps, network: Network): string {
+  const hex = (deps.newId() + deps.newId()).replaceAll('-', '');
+  return chainOf(network).hashHasPrefix ? `0x${hex}` : hex;
+}

@@ -1,0 +1,42 @@
+import { CURRENCIES, type Currency } from '../../domain/assets.ts';
+import { RATE_DECIMALS } from '../../domain/money.ts';
+import type { Deps } from '../deps.ts';
+import type { Scope } from '../scope.ts';
+
+/** USD of one coin by currency, with 8 decimals. A currency whose price nobody knows is absent. */
+export type Rates = ReadonlyMap<Currency, bigint>;
+
+/** A balance does not wait for a slow price feed: an older rate is nearly as good, an answer that is late is not. */
+const PRICE_WAIT_MS = 300;
+const ONE_USD: bigint = 10n ** BigInt(RATE_DECIMALS);
+
+/**
+ * The rates at which balances are valued: the present price; without one USDT is a dollar, and a coin that the merchant has is worth what
+ * it was in his newest deposit that has a rate. Never throws for a price source that is away.
+ */
+export async function valuationRates(deps: Deps, scope: Scope, owned: ReadonlySet<Currency>): Promise<Rates> {
+  // By hand: AbortSignal.timeout costs several times as much, and this is asked all day.
+  const wait = new AbortController();
+  const timer = setTimeout(() => wait.abort(new Error('no price in time')), PRICE_WAIT_MS);
+  const { signal } = wait;
+  const found = await Promise.all(
+    CURRENCIES.map(async (currency) => {
+      const price = await deps.prices.price(currency, signal).catch(() => undefined);
+      if (price) return [currency, price.usd8] as const;
+      if (currency === 'USDT') return [currency, ONE_USD] as const;
+      const frozen = owned.has(currency) ? await lastFrozenRate(deps, scope, currency) : undefined;
+      return frozen === undefined ? undefined : ([currency, frozen] as const);
+    }),
+  ).finally(() => clearTimeout(timer));
+  return new Map(found.filter((rate) => rate !== undefined));
+}
+
+async function lastFrozenRate(deps: Deps, { merchantId, mode }: Scope, currency: Currency): Promise<bigint | undefined> {
+  // "<> 'USDT'" is what the partial index says: without the very words it would not be used.
+  const [row] = await deps.orm.em.fork().execute<{ rate: string }[]>(
+    `select rate_units::text as rate from deposits
+     where merchant_id = ? and mode = ? and currency = ? and currency <> 'USDT' and rate_units is not null order by created_at desc limit 1`,
+    [merchantId, mode, currency],
+  );
+  return row ? BigInt(row.rate) : undefined;
+}

@@ -1,0 +1,117 @@
+import type { Em } from '../../db/orm.ts';
+import { Refusal } from '../refusal.ts';
+import type { Scope } from '../scope.ts';
+import { all, COUNTED_ROWS, type Condition, type Found, type ListQuery, scopeCondition, shown, valuesOf, type Wanted } from './query.ts';
+import { findSearched } from './search.ts';
+
+/** The filters that every list of dated rows has. */
+export type CreatedBetween = { readonly createdFrom?: Date | undefined; readonly createdTo?: Date | undefined };
+
+export type PageOf<T> = {
+  readonly rows: readonly T[];
+  readonly hasMore: boolean;
+  /** Null when a cursor was given: a place in a list that grows has no number. */
+  readonly page: number | null;
+  readonly limit: number;
+  readonly total: number;
+  /** True where there may be more than `total`: it was not worth counting them. */
+  readonly totalIsAtLeast: boolean;
+};
+
+/** Whose rows the database counts for each merchant and mode, in `row_counts`. */
+const COUNTED_TABLES: readonly ListQuery['table'][] = ['customers', 'deposits'];
+
+/**
+ * The ids of one page, newest first, ties by id. Walking with a cursor sees each row once, whatever arrives meanwhile; page numbers
+ * count from the newest row, so they shift with it. A list that is searched or filtered is counted up to {@link COUNTED_ROWS}. Throws a
+ * {@link Refusal} for a cursor that is not in the scope.
+ */
+export async function listPage(em: Em, query: ListQuery): Promise<PageOf<string>> {
+  const { page } = query;
+  const cursorId = page.startingAfter ?? page.endingBefore;
+  const backwards = page.endingBefore !== undefined;
+  const wanted: Wanted = {
+    ...{ backwards, limit: page.limit, offset: page.page === undefined ? 0 : (page.page - 1) * page.limit },
+    cursor: cursorId === undefined ? [] : [await cursorCondition(em, query, cursorId, backwards)],
+  };
+  const { ids, total, atLeast, more } = query.search
+    ? await findSearched(em, query, query.search, wanted)
+    : await findFiltered(em, query, wanted);
+  const rows = ids.slice(0, page.limit);
+  return {
+    rows: backwards ? rows.reverse() : rows,
+    hasMore: more ?? ids.length > page.limit,
+    page: cursorId === undefined ? (page.page ?? 1) : null,
+    ...{ limit: page.limit, total, totalIsAtLeast: atLeast },
+  };
+}
+
+/** Puts loaded rows into the order of the page's ids. A row that vanished in between is left out. */
+export function inOrder<T extends { readonly id: string }>(ids: readonly string[], rows: readonly T[]): T[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** Between two whole seconds, both included: the wire shows whole seconds, so a shown time finds its own row. */
+export function createdBetween({ createdFrom, createdTo }: CreatedBetween): Condition[] {
+  const conditions: Condition[] = [];
+  if (createdFrom) conditions.push({ sql: 'created_at >= ?', values: [wholeSecond(createdFrom)] });
+  if (createdTo) conditions.push({ sql: 'created_at < ?', values: [new Date(wholeSecond(createdTo).getTime() + 1_000)] });
+  return conditions;
+}
+
+async function findFiltered(em: Em, query: ListQuery, wanted: Wanted): Promise<Found> {
+  const conditions = [scopeCondition(query), ...query.filters, ...wanted.cursor];
+  const { sql, values } = shown(wanted);
+  const found = await em.execute<{ id: string }[]>(`select id from ${query.table} where ${all(conditions)} ${sql}`, [
+    ...valuesOf(conditions),
+    ...values,
+  ]);
+  return { ids: found.map(({ id }) => id), ...(await count(em, query)) };
+}
+
+/** A whole list of these tables costs nothing to count; what a filter lets through is kept nowhere, and counted one by one up to a limit. */
+async function count(em: Em, query: ListQuery): Promise<{ total: number; atLeast: boolean }> {
+  const { table, scope, filters } = query;
+  if (filters.length === 0 && COUNTED_TABLES.includes(table) && !('sql' in scope))
+    return { total: await keptCount(em, table, scope), atLeast: false };
+  const conditions = [scopeCondition(query), ...filters];
+  // Without a filter the total stays exact, also of the tables that nobody counts.
+  const most = filters.length === 0 ? '' : `limit ${COUNTED_ROWS + 1}`;
+  const [row] = await em.execute<{ total: number }[]>(
+    `select count(*)::int as total from (select 1 from ${table} where ${all(conditions)} ${most}) as counted`,
+    valuesOf(conditions),
+  );
+  const total = row?.total ?? 0;
+  const atLeast = filters.length > 0 && total > COUNTED_ROWS;
+  return { total: atLeast ? COUNTED_ROWS : total, atLeast };
+}
+
+/** How many rows a merchant has in a mode, of a table that the database counts: exact at any size, without reading them. */
+export async function keptCount(em: Em, table: ListQuery['table'], { merchantId, mode }: Scope): Promise<number> {
+  const own = [table, merchantId, mode];
+  const [row] = await em.execute<{ total: number }[]>(
+    `select coalesce(sum(rows), 0)::int as total from (
+       select rows from row_counts where list = ? and merchant_id = ? and mode = ?
+       union all select rows from row_count_changes where list = ? and merchant_id = ? and mode = ?
+     ) as parts`,
+    [...own, ...own],
+  );
+  return row?.total ?? 0;
+}
+
+async function cursorCondition(em: Em, query: ListQuery, id: string, backwards: boolean): Promise<Condition> {
+  const { sql, values } = scopeCondition(query);
+  const [known] = await em.execute<{ id: string }[]>(`select id from ${query.table} where id = ? and (${sql})`, [id, ...values]);
+  const name = backwards ? 'ending_before' : 'starting_after';
+  if (!known) throw new Refusal('INVALID', `${name} is not the id of a row of this list.`, name);
+  // The row's own time is read inside the database: its microseconds would be lost on the way through a Date.
+  return {
+    sql: `(created_at, id) ${backwards ? '>' : '<'} (select c.created_at, c.id from ${query.table} c where c.id = ?)`,
+    values: [id],
+  };
+}
+
+function wholeSecond(date: Date): Date {
+  return new Date(Math.floor(date.getTime() / 1_000) * 1_000);
+}

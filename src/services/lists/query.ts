@@ -1,0 +1,87 @@
+import type { Scope } from '../scope.ts';
+
+/** A SQL condition with its parameters in order. */
+export type Condition = { readonly sql: string; readonly values: readonly unknown[] };
+
+/** Which part of a list: by page number from 1, or next to a row whose id is known. At most one of the three is given. */
+export type PageRequest = {
+  readonly limit: number;
+  readonly page?: number | undefined;
+  readonly startingAfter?: string | undefined;
+  readonly endingBefore?: string | undefined;
+};
+
+export type ListQuery = {
+  readonly table: 'customers' | 'deposits' | 'webhook_endpoints' | 'webhook_deliveries' | 'payment_links';
+  /** Which rows exist for the caller at all: those of a merchant and mode, or narrower ones. A cursor outside of it is refused. */
+  readonly scope: Scope | Condition;
+  readonly filters: readonly Condition[];
+  readonly search?: Search | undefined;
+  readonly page: PageRequest;
+};
+
+/** Text that is looked for in the rows of a list. */
+export type Search = {
+  /** Whether a row holds the text; in words that no index serves. */
+  readonly test: Condition;
+  /** By each part of the text that an index can find; none for a text without such a part. */
+  readonly ways: readonly SearchWay[];
+};
+
+/** How rows are found by one part of a text. */
+export type SearchWay = {
+  /** The rows of the list's table that hold the part, by an index. */
+  readonly indexed: Condition;
+  /** By table, the rows that an index reads for it. */
+  readonly asked: readonly { readonly table: ListQuery['table']; readonly read: Condition }[];
+};
+
+/** A filtered list is counted so far; above it nobody reads page after page, and counting costs more than the page. */
+export const COUNTED_ROWS = 10_000;
+
+/** Which rows of the filtered list the page shows; one row more than its limit is looked for. */
+export type Wanted = {
+  readonly backwards: boolean;
+  readonly limit: number;
+  readonly offset: number;
+  readonly cursor: readonly Condition[];
+};
+
+/** `more`: whether rows may follow, where the number of ids does not tell. */
+export type Found = {
+  readonly ids: readonly string[];
+  readonly total: number;
+  readonly atLeast: boolean;
+  readonly more?: boolean;
+};
+
+/** The end of a statement that finds a page's rows and one more. */
+export function shown(wanted: Wanted): Condition {
+  return { sql: `${inOrderOf(wanted)} limit ? offset ?`, values: [wanted.limit + 1, wanted.offset] };
+}
+
+/** Newest first, or oldest first for the way back. */
+export function inOrderOf({ backwards }: Wanted): string {
+  const direction = backwards ? 'asc' : 'desc';
+  return `order by created_at ${direction}, id ${direction}`;
+}
+
+/** The rows that exist for the caller. */
+export function scopeCondition({ scope }: ListQuery): Condition {
+  return 'sql' in scope ? scope : { sql: 'merchant_id = ? and mode = ?', values: [scope.merchantId, scope.mode] };
+}
+
+/** A WHERE clause, or nothing for no condition. */
+export function where(conditions: readonly Condition[]): string {
+  return conditions.length === 0 ? '' : `where ${all(conditions)}`;
+}
+
+/** All of the conditions as one expression; at least one is given. */
+export function all(conditions: readonly Condition[]): string {
+  return conditions.map((condition) => `(${condition.sql})`).join(' and ');
+}
+
+/** The values of the conditions, in their order. */
+export function valuesOf(conditions: readonly Condition[]): unknown[] {
+  return conditions.flatMap((condition) => condition.values);
+}

@@ -1,0 +1,160 @@
+import { OperatorError } from '../../base/errors.ts';
+import type { Em } from '../../db/orm.ts';
+import type { Mode } from '../../domain/assets.ts';
+import { isUuid } from '../../domain/ids.ts';
+import { recordAction } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../refusal.ts';
+import { openedIfKnown } from '../secrets/sealed.ts';
+
+/** Events whose bodies changed, and stored answers to requests; a second erasure of the same customer changes none. */
+export type Erased = { readonly customerId: string; readonly events: number; readonly answers: number };
+
+type Person = { readonly id: string; readonly merchant_id: string; readonly mode: Mode };
+
+const SUBJECTS_AT_A_TIME = 500;
+const ANSWERS_AT_A_TIME = 500;
+/** No transaction of a request or a step lasts so long. */
+const EARLIER_ENDS_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 100;
+
+/**
+ * Takes a customer's email, name, metadata and external id out of every row: the customer, the order of each payment link, the bodies of events,
+ * what receivers answered to them, and kept answers to requests. Webhooks that are still to be sent go out without them. Addresses, deposits and
+ * the ledger stay. What a row says instead is the same each time, so that it can be repeated, also after a crash. Throws a {@link Refusal} for
+ * an unknown customer, and an OperatorError where somebody else's transaction does not end within a minute.
+ */
+export async function eraseCustomer(deps: Deps, input: { readonly customerId: string; readonly reason: string }): Promise<Erased> {
+  const person = await eraseRows(deps, input);
+  await waitForEarlier(deps.orm.em.fork());
+  const events = await eraseEvents(deps, person);
+  return { customerId: person.id, events, answers: await eraseAnswers(deps, person) };
+}
+
+/** First, so that whatever is written from now on says no more. */
+async function eraseRows(deps: Deps, { customerId, reason }: { customerId: string; reason: string }): Promise<Person> {
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const [person] = isUuid(customerId)
+      ? await em.execute<Person[]>('select id, merchant_id, mode from customers where id = ? for update', [customerId])
+      : [];
+    if (!person) throw new Refusal('NOT_FOUND', `There is no customer ${customerId}. Find the id with GET /customers?search=….`);
+    const now = deps.now();
+    await em.execute(`update customers set email = null, name = null, metadata = '{}', external_id = ?, updated_at = ? where id = ?`, [
+      ...[`erased-${person.id}`, now, person.id],
+    ]);
+    await em.execute(
+      `update payment_links set description = null, external_id = null, metadata = '{}', updated_at = ? where customer_id = ?`,
+      [...[now, person.id]],
+    );
+    const { merchant_id: merchantId, mode, id: subject } = person;
+    await recordAction(em, deps, { action: 'customer.erase', merchantId, mode, subject, reason });
+    return person;
+  });
+}
+
+/**
+ * Whoever read the names before they were gone may still write them down: into an event, or a kept answer. Every transaction that is older
+ * than this moment is waited for. Whose it is does not matter; what the service does not see is not the service's.
+ */
+async function waitForEarlier(em: Em): Promise<void> {
+  const [{ at } = { at: '' }] = await em.execute<{ at: string }[]>('select clock_timestamp()::text as at');
+  for (let waitedMs = 0; waitedMs < EARLIER_ENDS_WITHIN_MS; waitedMs += LOOK_EVERY_MS) {
+    const open = await em.execute<unknown[]>(
+      `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+         and xact_start <= ?::timestamptz limit 1`,
+      [at],
+    );
+    if (open.length === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+  throw new OperatorError(
+    'The customer is erased, but a transaction from before is still open and may write the names once more',
+    'Run the same command again when it has ended; it changes what is left',
+  );
+}
+
+async function eraseEvents(deps: Deps, person: Person): Promise<number> {
+  const em = deps.orm.em.fork();
+  let changed = await eraseEventsOf(em, person, [person.id]);
+  for (const table of ['deposits', 'payment_links'] as const) {
+    for (let after = ''; ; ) {
+      const rows = await em.execute<{ id: string }[]>(
+        `select id from ${table} where customer_id = ? and id > ?::uuid order by id limit ${SUBJECTS_AT_A_TIME}`,
+        [person.id, after || '00000000-0000-0000-0000-000000000000'],
+      );
+      const ids = rows.map(({ id }) => id);
+      if (ids.length > 0) changed += await eraseEventsOf(em, person, ids);
+      if (ids.length < SUBJECTS_AT_A_TIME) break;
+      after = ids.at(-1) ?? '';
+    }
+  }
+  return changed;
+}
+
+async function eraseEventsOf(em: Em, person: Person, subjects: readonly string[]): Promise<number> {
+  const list = subjects.map(() => '?').join(', ');
+  // A receiver may have repeated what it was sent.
+  await em.execute(
+    `update webhook_attempts a set response_body = null from webhook_deliveries d join events e on e.id = d.event_id
+     where a.delivery_id = d.id and e.subject_id in (${list}) and a.response_body is not null`,
+    [...subjects],
+  );
+  const [row] = await em.execute<{ changed: number }[]>(
+    `with changed as (
+       update events e set body = convert_to(erased_event(e.body, e.type, ?::uuid)::text, 'UTF8')
+       where e.subject_id in (${list}) and convert_from(e.body, 'UTF8')::jsonb <> erased_event(e.body, e.type, ?::uuid) returning 1
+     ) select count(*)::int as changed from changed`,
+    [person.id, ...subjects, person.id],
+  );
+  return row?.changed ?? 0;
+}
+
+/** Kept answers are sealed, so that each of the merchant's last day is opened, and sealed anew where it tells of the customer. */
+async function eraseAnswers(deps: Deps, person: Person): Promise<number> {
+  const em = deps.orm.em.fork();
+  let changed = 0;
+  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
+    const rows = await em.execute<{ id: string; body_sealed: Buffer }[]>(
+      `select id, body_sealed from idempotency_answers where merchant_id = ? and mode = ? and id > ?::uuid order by id limit ${ANSWERS_AT_A_TIME}`,
+      [person.merchant_id, person.mode, after],
+    );
+    for (const { id, body_sealed: sealed } of rows) {
+      // What no key opens tells nobody anything, and goes with its day.
+      const body = openedIfKnown(deps.secretBox, sealed, id);
+      const without = body === undefined ? undefined : withoutNames(body, person.id);
+      if (without === undefined || without === body) continue;
+      await em.execute('update idempotency_answers set body_sealed = ? where id = ?', [deps.secretBox.seal(without, id), id]);
+      changed += 1;
+    }
+    if (rows.length < ANSWERS_AT_A_TIME) return changed;
+    after = rows.at(-1)?.id ?? after;
+  }
+}
+
+/** The same answer without the names of this customer, wherever in it they are; the very same text where it tells nothing of him. */
+function withoutNames(text: string, customerId: string): string {
+  if (!text.includes(customerId)) return text;
+  return JSON.stringify(JSON.parse(text, (_key, value: unknown) => (isOf(value, customerId) ? erased(value, customerId) : value)));
+}
+
+type Shown = Readonly<Record<string, unknown>>;
+
+function isOf(value: unknown, customerId: string): value is Shown {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    (('id' in value && value.id === customerId) || ('customer_id' in value && value.customer_id === customerId))
+  );
+}
+
+function erased(shown: Shown, customerId: string): Shown {
+  const isOrder = 'token' in shown;
+  const instead: Shown = {
+    email: null,
+    name: null,
+    metadata: {},
+    description: null,
+    external_id: isOrder ? null : `erased-${customerId}`,
+  };
+  return Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, name in instead ? instead[name] : value]));
+}

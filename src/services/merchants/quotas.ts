@@ -1,0 +1,163 @@
+import type { Em } from '../../db/orm.ts';
+import type { Mode } from '../../domain/assets.ts';
+import { isUuid } from '../../domain/ids.ts';
+import { recordAction } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import { keptCount } from '../lists/page.ts';
+import { Refusal } from '../refusal.ts';
+import type { Scope } from '../scope.ts';
+import { noMerchant, requireKnownMerchant } from './known.ts';
+
+/** What an operator may limit for a merchant in a mode. Nothing is limited where he sets nothing. */
+export const QUOTAS = ['customers', 'endpoints', 'events_per_day', 'open_links'] as const;
+export type Quota = (typeof QUOTAS)[number];
+/** The most that each may be; open links are counted one by one to their limit. */
+export const MAX_QUOTA: Readonly<Record<Quota, number>> = {
+  ...{ customers: 1_000_000_000, endpoints: 50, events_per_day: 1_000_000_000, open_links: 100_000 },
+};
+
+export type QuotaView = { readonly merchantId: string; readonly mode: Mode; readonly quota: Quota; readonly most: number };
+
+/** More than the merchant may have in this mode. The sentence says how much that is. */
+export class QuotaReached extends Refusal {
+  readonly quota: Quota;
+  readonly mode: Mode;
+
+  constructor(quota: Quota, mode: Mode, most: number) {
+    super(quota === 'events_per_day' ? 'DAILY_QUOTA_REACHED' : 'QUOTA_REACHED', SENTENCES[quota](most, mode));
+    this.quota = quota;
+    this.mode = mode;
+  }
+}
+
+const SENTENCES: Readonly<Record<Quota, (most: number, mode: Mode) => string>> = {
+  customers: (most, mode) =>
+    `This merchant may have ${most} customers in ${mode} mode, and has them. Ask whoever runs this service for more.`,
+  endpoints: (most, mode) => `This merchant may have ${most} webhook endpoints in ${mode} mode, and has them. Delete one first.`,
+  events_per_day: (most, mode) =>
+    `This merchant may ask for ${most} events a day in ${mode} mode, and did. The next day begins at midnight, UTC. Deposits go on.`,
+  open_links: (most, mode) =>
+    `This merchant may have ${most} open payment links in ${mode} mode, and has them. Cancel one, or wait until one ends.`,
+};
+
+type Row = { quota: Quota; most: string; used: string; today: boolean };
+
+/** Throws {@link QuotaReached} where nothing of these kinds may be made any more: a look before the work, which locks nothing. */
+export async function refuseOverQuota(em: Em, deps: Deps, scope: Scope, kinds: readonly Quota[]): Promise<void> {
+  for (const row of await readQuotas(em, deps, scope, kinds, false)) {
+    const most = mostOf(row);
+    if ((await usedOf(em, scope, row, most)) >= most) throw new QuotaReached(row.quota, scope.mode, most);
+  }
+}
+
+/**
+ * Takes what the caller's transaction has made from the quotas of its merchant, as its last step; throws {@link QuotaReached} where that is
+ * more than there was. The rows are the lock, and held for moments: of two calls at a limit one passes, and who has no quota waits for
+ * nobody. Only what calls ask for is counted or refused; money that arrives is neither.
+ */
+export async function takeFromQuotas(em: Em, deps: Deps, scope: Scope, made: Partial<Readonly<Record<Quota, number>>>): Promise<void> {
+  const names = QUOTAS.filter((quota) => (made[quota] ?? 0) > 0);
+  for (const row of await readQuotas(em, deps, scope, names, true)) await takeFrom(em, deps, scope, row, made[row.quota] ?? 0);
+}
+
+/**
+ * Locked in one order, so that two calls cannot lock crosswise. What was used tomorrow was used by a clock that ran ahead: it counts for
+ * today, or a clock that is put right would open the quota anew.
+ */
+async function readQuotas(em: Em, deps: Deps, scope: Scope, names: readonly Quota[], locked: boolean): Promise<Row[]> {
+  if (names.length === 0) return [];
+  return await em.execute<Row[]>(
+    `select quota, most::text as most, used::text as used,
+       isfinite(used_on) and used_on in (today, today + 1) as today
+     from quotas, (select (?::timestamptz at time zone 'UTC')::date) as clock (today)
+     where merchant_id = ? and mode = ? and quota in (${names.map(() => '?').join(', ')}) order by quota ${locked ? 'for update of quotas' : ''}`,
+    [deps.now(), scope.merchantId, scope.mode, ...names],
+  );
+}
+
+async function takeFrom(em: Em, deps: Deps, scope: Scope, row: Row, made: number): Promise<void> {
+  const most = mostOf(row);
+  const isDaily = row.quota === 'events_per_day';
+  // What was made is among the rows already, and not among the day's events.
+  const used = (await usedOf(em, scope, row, most + 1)) + (isDaily ? made : 0);
+  if (used > most) throw new QuotaReached(row.quota, scope.mode, most);
+  if (!isDaily) return;
+  await em.execute(
+    `update quotas set used = ?, used_on = (?::timestamptz at time zone 'UTC')::date where merchant_id = ? and mode = ? and quota = ?`,
+    [used, deps.now(), scope.merchantId, scope.mode, row.quota],
+  );
+}
+
+function mostOf(row: Row): number {
+  return Number.parseInt(row.most, 10);
+}
+
+/** How much of it there is, counted to `limit` where rows have to be counted. */
+async function usedOf(em: Em, scope: Scope, row: Row, limit: number): Promise<number> {
+  if (row.quota === 'events_per_day') return row.today ? Number.parseInt(row.used, 10) : 0;
+  if (row.quota === 'customers') return await keptCount(em, 'customers', scope);
+  const [from, where] = row.quota === 'open_links' ? OPEN_LINKS : ENDPOINTS;
+  const [counted] = await em.execute<{ rows: number }[]>(
+    `select count(*)::int as rows from (select 1 from ${from} where merchant_id = ? and mode = ? and ${where} limit ?) as counted`,
+    [scope.merchantId, scope.mode, limit],
+  );
+  return counted?.rows ?? 0;
+}
+
+const OPEN_LINKS = ['payment_links', `status in ('pending', 'processing', 'partially_paid')`] as const;
+const ENDPOINTS = ['webhook_endpoints', 'deleted_at is null and payment_link_id is null'] as const;
+
+/**
+ * Sets or takes away (null) quotas of a merchant in one mode, and leaves the others. A quota below what is there takes nothing away; it
+ * only refuses more. Throws a {@link Refusal} for an unknown merchant or a number that is out of range.
+ */
+export async function setQuotas(
+  deps: Deps,
+  input: Scope & { readonly quotas: Partial<Readonly<Record<Quota, number | null>>> },
+): Promise<QuotaView[]> {
+  const { merchantId, mode, quotas } = input;
+  await deps.orm.em.fork().transactional(async (em) => {
+    const [known] = isUuid(merchantId) ? await em.execute('select id from merchants where id = ? for no key update', [merchantId]) : [];
+    if (!known) throw noMerchant(merchantId);
+    const before: Record<string, number | null> = {};
+    const after: Record<string, number | null> = {};
+    for (const quota of QUOTAS) {
+      const most = quotas[quota];
+      if (most === undefined) continue;
+      if (most !== null && !(Number.isSafeInteger(most) && most >= 0 && most <= MAX_QUOTA[quota]))
+        throw new Refusal('INVALID', `The quota of ${quota} must be a whole number from 0 to ${MAX_QUOTA[quota]}.`, quota);
+      const key = [merchantId, mode, quota];
+      before[quota] = await mostNow(em, key);
+      after[quota] = most;
+      if (most === null) await em.execute('delete from quotas where merchant_id = ? and mode = ? and quota = ?', key);
+      else
+        await em.execute(
+          `insert into quotas (merchant_id, mode, quota, most, used, used_on) values (?, ?, ?, ?, 0, '-infinity')
+           on conflict (merchant_id, mode, quota) do update set most = excluded.most`,
+          [...key, most],
+        );
+    }
+    await recordAction(em, deps, { action: 'quota.set', merchantId, mode, subject: merchantId, before, after });
+  });
+  return await listQuotas(deps, { merchantId });
+}
+
+async function mostNow(em: Em, key: readonly string[]): Promise<number | null> {
+  const [row] = await em.execute<{ most: string }[]>(
+    'select most::text as most from quotas where merchant_id = ? and mode = ? and quota = ?',
+    [...key],
+  );
+  return row ? Number.parseInt(row.most, 10) : null;
+}
+
+/** The quotas of one merchant, or of all. Throws a {@link Refusal} for an unknown merchant. */
+export async function listQuotas(deps: Deps, filter: { readonly merchantId?: string | undefined } = {}): Promise<QuotaView[]> {
+  const em = deps.orm.em.fork();
+  await requireKnownMerchant(em, filter.merchantId);
+  const rows = await em.execute<{ merchant_id: string; mode: Mode; quota: Quota; most: string }[]>(
+    `select merchant_id, mode, quota, most::text as most from quotas where ?::text is null or merchant_id::text = ?
+     order by merchant_id, mode, quota limit 10000`,
+    [filter.merchantId ?? null, filter.merchantId ?? null],
+  );
+  return rows.map((row) => ({ merchantId: row.merchant_id, mode: row.mode, quota: row.quota, most: Number.parseInt(row.most, 10) }));
+}

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import type { RequiredEntityData } from '@mikro-orm/core';
+import { Customer, PaymentLink } from '../../db/entities/index.ts';
+import type { Network } from '../../domain/assets.ts';
+import { isUuid, paymentWorkflowId } from '../../domain/ids.ts';
+import { formatUnits } from '../../domain/money.ts';
+import { LINK_CURRENCY, LINK_LIMITS, linkAmounts } from '../../domain/payment-link.ts';
+import { recordAction } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import { findOrCreateByEmail, NEW_CUSTOMER } from '../merchants/customers.ts';
+import { roomForTests } from '../merchants/open-tests.ts';
+import { refuseOverQuota, takeFromQuotas } from '../merchants/quotas.ts';
+import { AmountTooSmall, notFound, Refusal } from '../refusal.ts';
+import type { Scope } from '../scope.ts';
+import { type Tx, transact } from '../transact.ts';
+import { checkUrl, type EndpointDeps, insertEndpoint } from '../webhooks/endpoints.ts';
+import { generateSecret } from '../webhooks/http/signature.ts';
+import { paymentStart } from './actor-message.ts';
+import { payableNetworks, refuseUnwatched } from './networks.ts';
+import { type PaymentLinkView, paymentViews } from './present.ts';
+
+/** A link as it is asked for. `customerId` wins where both are given; one of the two must be. */
+export type NewPaymentLink = Scope & {
+  readonly customerId?: string | undefined;
+  readonly email?: string | undefined;
+  readonly amountCents: bigint;
+  readonly description?: string | null | undefined;
+  readonly externalId?: string | null | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly successUrl?: string | null | undefined;
+  readonly cancelUrl?: string | null | undefined;
+  /** Gets `payment.completed` of this link; under the rule for webhook endpoints. */
+  readonly webhookUrl?: string | null | undefined;
+  /** Seconds; an hour where absent. */
+  readonly expiresInS?: number | null | undefined;
+  readonly currency?: string | null | undefined;
+  /** The only network that may pay; every one where absent. */
+  readonly network?: Network | null | undefined;
+  /** Where the payer's pages are, without a slash at the end. */
+  readonly publicUrl: string;
+};
+
+const TOKEN_BYTES = 24;
+/** What every token looks like: 192 random bits in base64url. */
+export const TOKEN_PATTERN = /^pl_[A-Za-z0-9_-]{32}$/;
+
+/**
+ * Makes a payment link, and its customer where the email is new, in one transaction, without Temporal or a node. Answers with the secret
+ * that signs what goes to `webhookUrl`, which is stored sealed and never shown again; without such a URL it has nothing to sign and is kept
+ * nowhere. Throws a {@link Refusal}: AMOUNT_TOO_SMALL, INVALID, or NOT_FOUND for a customer of somebody else.
+ */
+export async function createPaymentLink(
+  deps: EndpointDeps,
+  input: NewPaymentLink,
+): Promise<{ link: PaymentLinkView; webhookSecret: string }> {
+  refuseAmount(deps, input.amountCents);
+  const expiresInS = input.expiresInS ?? LINK_LIMITS.defaultExpiresInSeconds;
+  refuseTerms(input, expiresInS);
+  refuseUnwatched(deps.settings, input.mode, input.network ?? null);
+  // Before the transaction: a slow name server must not hold a connection.
+  const webhookUrl = input.webhookUrl == null ? null : await checkUrl(deps, input.webhookUrl, 'webhook_url');
+  return await transact(deps, async (tx) => {
+    await roomForTests(tx.em, input);
+    await refuseOverQuota(tx.em, deps, input, ['open_links']);
+    const customer = await customerOf(tx, deps, input);
+    const row = tx.em.create(PaymentLink, newRow(deps, { ...input, webhookUrl, expiresInS }, customer.id));
+    const { id, merchantId, mode } = row;
+    await tx.em.flush();
+    const secret =
+      webhookUrl === null
+        ? generateSecret(randomBytes)
+        : insertEndpoint(tx.em, deps, { id, paymentLinkId: id, merchantId, mode, url: webhookUrl, events: [], description: null }).secret;
+    await tx.em.flush();
+    await tx.enqueue(paymentWorkflowId(id), paymentStart(row));
+    const after = { amount_usd: formatUnits(input.amountCents, 2), customer_id: customer.id, own_webhook: webhookUrl !== null };
+    await recordAction(tx.em, deps, { action: 'link.create', merchantId, mode, subject: id, after });
+    const [link] = await paymentViews(tx.em, [row]);
+    if (!link) throw new Error('the new payment link has no view');
+    await takeFromQuotas(tx.em, deps, input, { open_links: 1, ...(customer.isNew ? NEW_CUSTOMER : {}) });
+    return { link, webhookSecret: secret };
+  });
+}
+
+function refuseAmount(deps: Deps, amountCents: bigint): void {
+  const { minimumCents } = deps.settings.payments;
+  if (amountCents < minimumCents || amountCents <= 0n) {
+    throw new AmountTooSmall(minimumCents, `The smallest amount of a payment link is ${formatUnits(minimumCents, 2)} USD.`, 'amount_usd');
+  }
+  if (amountCents > BigInt(LINK_LIMITS.maxUsd) * 100n)
+    throw new Refusal('INVALID', `amount_usd must be at most ${LINK_LIMITS.maxUsd}.`, 'amount_usd');
+}
+
+function refuseTerms(input: NewPaymentLink, expiresInS: number): void {
+  const { minExpiresInSeconds: least, maxExpiresInSeconds: most } = LINK_LIMITS;
+  if (!Number.isInteger(expiresInS) || expiresInS < least || expiresInS > most)
+    throw new Refusal('INVALID', `expires_in must be a whole number of seconds from ${least} to ${most}.`, 'expires_in');
+  if (input.currency != null && input.currency !== LINK_CURRENCY)
+    throw new Refusal('INVALID', `currency must be ${LINK_CURRENCY}: payment links are paid in it alone.`, 'currency');
+  if (!isReturnUrl(input.successUrl)) throw new Refusal('INVALID', 'success_url must be an absolute http or https URL.', 'success_url');
+  if (!isReturnUrl(input.cancelUrl)) throw new Refusal('INVALID', 'cancel_url must be an absolute http or https URL.', 'cancel_url');
+}
+
+/** Only an address on the web is ever put into a page as a link: `javascript:` and the like would run there. */
+function isReturnUrl(text: string | null | undefined): boolean {
+  return text == null || (/^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text));
+}
+
+async function customerOf(tx: Tx, deps: Deps, input: NewPaymentLink): Promise<{ id: string; isNew: boolean }> {
+  const { merchantId, mode, customerId, email } = input;
+  if (customerId !== undefined) {
+    const found = isUuid(customerId) ? await tx.em.findOne(Customer, { id: customerId, merchantId, mode }, { fields: ['id'] }) : null;
+    if (!found) throw notFound('customer');
+    return { id: found.id, isNew: false };
+  }
+  if (email === undefined) throw new Refusal('INVALID', 'email or customer_id must be given.', 'email');
+  return await findOrCreateByEmail(tx, deps, { merchantId, mode, email });
+}
+
+type Terms = NewPaymentLink & { readonly webhookUrl: string | null; readonly expiresInS: number };
+
+function newRow(deps: Deps, input: Terms, customerId: string): RequiredEntityData<PaymentLink> {
+  const now = deps.now();
+  const token = `pl_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
+  const { amountUnits, leastUnits } = linkAmounts(input.amountCents, deps.settings.payments.toleranceBasisPoints);
+  return {
+    ...{ id: deps.newId(), merchantId: input.merchantId, customerId, mode: input.mode, token, url: `${input.publicUrl}/pay/${token}` },
+    ...{ status: 'pending' as const, amountStatus: 'none' as const, stateSince: now, sequence: 1, late: false },
+    ...{ amountCents: input.amountCents, amountUnits, leastUnits, currency: LINK_CURRENCY, network: input.network ?? null },
+    offeredNetworks: payableNetworks(deps.settings, input.mode, input.network ?? null),
+    ...{ paidUnits: 0n, assignedUnits: 0n, openCount: 0 },
+    ...{ description: input.description ?? null, externalId: input.externalId ?? null, metadata: { ...input.metadata } },
+    ...{ successUrl: input.successUrl ?? null, cancelUrl: input.cancelUrl ?? null, webhookUrl: input.webhookUrl },
+    expiresAt: new Date(now.getTime() + input.expiresInS * 1_000),
+    ...{ createdAt: now, updatedAt: now },
+  };
+}

@@ -1,0 +1,162 @@
+import { Customer, Deposit, type PaymentLink } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { plainRows } from '../../db/plain-rows.ts';
+import type { Network } from '../../domain/assets.ts';
+import type { DepositState } from '../../domain/deposit.ts';
+import { isoSeconds } from '../../domain/events.ts';
+import { centsToJsonNumber } from '../../domain/money.ts';
+import { type AmountStatus, type LinkCurrency, type LinkStatus, linkCents } from '../../domain/payment-link.ts';
+import { headNumbers } from '../deposits/reads.ts';
+import { DEPOSIT_FIELDS, type DepositRow, presentDeposit } from '../present.ts';
+
+/** One deposit that pays a link, as merchant and payer see it. `amount` is a decimal string in coins. */
+export type PaymentTransactionView = {
+  transaction_hash: string;
+  network: Network;
+  amount: string;
+  confirmations: number;
+  status: DepositState;
+};
+
+/** A payment link as its merchant sees it, in answers of the API and in `payment.completed` alike. */
+export type PaymentLinkView = {
+  id: string;
+  token: string;
+  url: string;
+  status: LinkStatus;
+  amount_status: AmountStatus;
+  amount_usd: number;
+  currency: LinkCurrency;
+  paid_amount_usd: number;
+  remaining_amount_usd: number;
+  overpaid_amount_usd: number;
+  description: string | null;
+  external_id: string | null;
+  metadata: Record<string, unknown>;
+  success_url: string | null;
+  cancel_url: string | null;
+  customer_id: string;
+  email: string | null;
+  webhook_url: string | null;
+  paid_network: Network | null;
+  paid_currency: LinkCurrency | null;
+  transaction_hash: string | null;
+  transactions: PaymentTransactionView[];
+  expires_at: string;
+  created_at: string;
+  completed_at: string | null;
+  is_live: boolean;
+};
+
+/** One way to pay what is left. `amount` is a decimal string in coins of that network. */
+export type PaymentMethodView = {
+  network: Network;
+  currency: LinkCurrency;
+  contract_address: string;
+  decimals: number;
+  address: string;
+  amount: string;
+  payment_uri: string;
+  required_confirmations: number;
+};
+
+/** What everybody who holds the token may see: no email, no id, no metadata, nothing of webhooks. */
+export type PublicPaymentView = {
+  token: string;
+  status: LinkStatus;
+  amount_status: AmountStatus;
+  amount_usd: number;
+  currency: LinkCurrency;
+  description: string | null;
+  merchant: { name: string };
+  is_live: boolean;
+  expires_at: string;
+  server_time: string;
+  methods: PaymentMethodView[];
+  transactions: PaymentTransactionView[];
+  paid_network: Network | null;
+  transaction_hash: string | null;
+  success_url: string | null;
+  cancel_url: string | null;
+};
+
+/** What a view holds beside the row: the email of the customer, and the assigned deposits, oldest first. */
+export type PaymentContext = { readonly email: string | null; readonly transactions: readonly PaymentTransactionView[] };
+
+/** What {@link presentPayment} reads of a link. */
+export const LINK_FIELDS = [
+  ...(['id', 'mode', 'token', 'url', 'status', 'amountStatus', 'amountCents', 'currency', 'paidUnits', 'description'] as const),
+  ...(['externalId', 'metadata', 'successUrl', 'cancelUrl', 'customerId', 'webhookUrl', 'paidNetwork', 'paidCurrency'] as const),
+  ...(['transactionHash', 'expiresAt', 'createdAt', 'completedAt'] as const),
+] as const;
+export type LinkRow = Pick<PaymentLink, (typeof LINK_FIELDS)[number]>;
+
+/** The link with its money in USD, 1 USDT for 1 USD. Nothing is missing from a completed link, also when it was short by the tolerance. */
+export function presentPayment(row: LinkRow, more: PaymentContext): PaymentLinkView {
+  const paidCents = linkCents(row.paidUnits);
+  const missing = row.status === 'completed' ? 0n : row.amountCents - paidCents;
+  return {
+    ...{ id: row.id, token: row.token, url: row.url, status: row.status, amount_status: row.amountStatus },
+    ...{ amount_usd: centsToJsonNumber(row.amountCents), currency: row.currency, paid_amount_usd: centsToJsonNumber(paidCents) },
+    remaining_amount_usd: centsToJsonNumber(missing > 0n ? missing : 0n),
+    overpaid_amount_usd: centsToJsonNumber(paidCents > row.amountCents ? paidCents - row.amountCents : 0n),
+    ...{ description: row.description ?? null, external_id: row.externalId ?? null, metadata: row.metadata },
+    ...{ success_url: row.successUrl ?? null, cancel_url: row.cancelUrl ?? null },
+    ...{ customer_id: row.customerId, email: more.email, webhook_url: row.webhookUrl ?? null },
+    ...{ paid_network: row.paidNetwork ?? null, paid_currency: row.paidCurrency ?? null, transaction_hash: row.transactionHash ?? null },
+    transactions: [...more.transactions],
+    ...{ expires_at: isoSeconds(row.expiresAt), created_at: isoSeconds(row.createdAt) },
+    completed_at: row.completedAt ? isoSeconds(row.completedAt) : null,
+    is_live: row.mode === 'live',
+  };
+}
+
+/** The views of some links in their order, in a few queries for any number of them. */
+export async function paymentViews(em: Em, rows: readonly LinkRow[]): Promise<PaymentLinkView[]> {
+  if (rows.length === 0) return [];
+  const customerIds = [...new Set(rows.map((row) => row.customerId))];
+  const customers = await plainRows(em, Customer, { id: { $in: customerIds } }, ['id', 'email']);
+  const emails = new Map(customers.map((customer) => [customer.id, customer.email ?? null]));
+  const transactions = await transactionsOf(
+    em,
+    rows.map((row) => row.id),
+  );
+  return rows.map((row) =>
+    presentPayment(row, { email: emails.get(row.customerId) ?? null, transactions: transactions.get(row.id) ?? [] }),
+  );
+}
+
+/** Somebody may pay a link in thousands of small parts; only the first ones are shown, all of them count. */
+const MAX_TRANSACTIONS_SHOWN = 100;
+
+/** The deposits assigned to links, oldest first, at most {@link MAX_TRANSACTIONS_SHOWN} of each. */
+export async function transactionsOf(em: Em, linkIds: readonly string[]): Promise<Map<string, PaymentTransactionView[]>> {
+  const byLink = new Map<string, PaymentTransactionView[]>();
+  const found = await em.execute<{ id: string; link_id: string }[]>(
+    `select d.id, l.id as link_id from payment_links l cross join lateral (
+       select id, created_at from deposits where payment_link_id = l.id order by created_at, id limit ${MAX_TRANSACTIONS_SHOWN}
+     ) d where l.id in (${linkIds.map(() => '?').join(', ')}) order by d.created_at, d.id`,
+    [...linkIds],
+  );
+  if (found.length === 0) return byLink;
+  const rows = await plainRows(em, Deposit, { id: { $in: found.map((row) => row.id) } }, DEPOSIT_FIELDS);
+  const deposits = new Map(rows.map((row) => [row.id, row]));
+  const heads = await headNumbers(em);
+  for (const row of found) {
+    const deposit = deposits.get(row.id);
+    if (!deposit) continue;
+    const list = byLink.get(row.link_id) ?? [];
+    list.push(presentTransaction(deposit, heads.get(deposit.network) ?? null));
+    byLink.set(row.link_id, list);
+  }
+  return byLink;
+}
+
+function presentTransaction(deposit: DepositRow, headNumber: number | null): PaymentTransactionView {
+  const { transaction_hash, network, amount, confirmations, status } = presentDeposit(deposit, {
+    externalId: null,
+    email: null,
+    headNumber,
+  });
+  return { transaction_hash, network, amount, confirmations, status };
+}

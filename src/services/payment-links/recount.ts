@@ -1,0 +1,93 @@
+import { PaymentLink } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { amountStatusOf, LINK_CURRENCY, LINK_TRANSITIONS, type LinkStatus, statusOf } from '../../domain/payment-link.ts';
+import type { Deps } from '../deps.ts';
+import type { Tx } from '../transact.ts';
+import { recordEvent } from '../webhooks/events.ts';
+import { wakePayment } from './actor-message.ts';
+import { lastPayment } from './money.ts';
+import { paymentViews } from './present.ts';
+
+/** A step that the table does not know: a defect, or two writers at once. Nothing was changed. */
+export class IllegalLinkTransition extends Error {
+  override readonly name = 'IllegalLinkTransition';
+}
+
+/** The link as it is under its customer's lock, whatever this transaction read before. */
+export async function lockLink(em: Em, linkId: string): Promise<PaymentLink> {
+  await em.execute('select c.id from customers c join payment_links l on l.customer_id = c.id where l.id = ? for no key update of c', [
+    linkId,
+  ]);
+  return await em.findOneOrFail(PaymentLink, linkId, { refresh: true });
+}
+
+/**
+ * Brings a link in line with its deposits, inside the transaction that changed one of them (and flushed it; the database has brought the
+ * link's sums along): status, and with the first sum that is enough `completed` with its event and deliveries. Only an open link changes
+ * its status, so it is completed once. Wakes the link's actor when the status changed. Returns the link.
+ */
+export async function recountLink(tx: Tx, deps: Deps, linkId: string): Promise<PaymentLink> {
+  const link = await lockLink(tx.em, linkId);
+  await settle(tx, deps, [link]);
+  return link;
+}
+
+/**
+ * {@link recountLink} for any number of links, in a number of statements that does not depend on how many: as long as none is completed by
+ * it, which is done one by one. The caller holds the locks of their customers.
+ */
+export async function recountLinks(tx: Tx, deps: Deps, linkIds: ReadonlySet<string>): Promise<void> {
+  if (linkIds.size === 0) return;
+  await settle(tx, deps, await tx.em.find(PaymentLink, { id: { $in: [...linkIds] } }, { refresh: true }));
+}
+
+async function settle(tx: Tx, deps: Deps, links: readonly PaymentLink[]): Promise<void> {
+  const moved: PaymentLink[] = [];
+  for (const link of links) {
+    const next = statusOf(link.status, link);
+    if (next === link.status) refreshAmountStatus(link);
+    else {
+      moveLink(deps, link, next);
+      moved.push(link);
+    }
+  }
+  const completed = moved.filter((link) => link.status === 'completed');
+  for (const link of completed) {
+    const last = await lastPayment(tx.em, link.id);
+    link.paidNetwork = last?.network ?? null;
+    link.paidCurrency = last ? LINK_CURRENCY : null;
+    link.transactionHash = last?.transactionHash ?? null;
+  }
+  await tx.em.flush();
+  for (const link of completed) await announceCompleted(tx.em, deps, link);
+  for (const link of moved) await wakePayment(tx, link);
+}
+
+/** Gives a locked link another status. Throws {@link IllegalLinkTransition}; the database would refuse it too. */
+export function moveLink(deps: Deps, link: PaymentLink, to: LinkStatus): void {
+  if (!LINK_TRANSITIONS[link.status].includes(to)) {
+    throw new IllegalLinkTransition(`payment link ${link.id} cannot go from ${link.status} to ${to}`);
+  }
+  link.status = to;
+  link.sequence += 1;
+  link.stateSince = deps.now();
+  link.updatedAt = link.stateSince;
+  if (to === 'completed') link.completedAt = link.stateSince;
+  refreshAmountStatus(link);
+}
+
+/** Sets how the money compares with the amount. */
+export function refreshAmountStatus(link: PaymentLink): void {
+  link.amountStatus = amountStatusOf(link);
+}
+
+async function announceCompleted(em: Em, deps: Deps, link: PaymentLink): Promise<void> {
+  const [view] = await paymentViews(em, [link]);
+  await recordEvent(em, deps, {
+    ...{ merchantId: link.merchantId, mode: link.mode, type: 'payment.completed', subjectId: link.id },
+    sequence: 1,
+    data: { ...view },
+    occurredAt: link.completedAt ?? link.stateSince,
+    alsoEndpointId: link.webhookUrl == null ? undefined : link.id,
+  });
+}

@@ -1,0 +1,135 @@
+import { LockMode } from '@mikro-orm/core';
+import { BalanceDifference } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { formatUnits } from '../../domain/money.ts';
+import { fitted } from '../../domain/text.ts';
+import type { Deps } from '../deps.ts';
+import type { ChainReport } from '../watcher/report.ts';
+import { assetKey, type Expected, expectedUnits, NOTHING_EXPECTED } from './expected-balances.ts';
+
+/** A balance as it was found at the end of a block, beside what the ledger says. */
+export type Compared = {
+  readonly network: Network;
+  readonly addressKey: string;
+  readonly address: string;
+  readonly currency: Currency;
+  readonly chainUnits: bigint;
+  readonly expected: Expected;
+  readonly blockNumber: number;
+  /** The newest block at which this balance is known to have agreed, where no difference is kept. */
+  readonly agreedNumber: number;
+};
+
+const LESS = 'less lies on the address than the ledger says';
+
+/**
+ * Keeps the outcome of one comparison: nothing where chain and ledger agree and no block is missing, else a difference. What no block brought
+ * has to be searched; what was searched already is not searched again. Returns whether something is new.
+ */
+export async function keepComparison(em: Em, deps: Deps, compared: Compared): Promise<boolean> {
+  const { network, addressKey, currency, blockNumber } = compared;
+  const { boundUnits, replacedUnits } = compared.expected;
+  const differenceUnits = compared.chainUnits - boundUnits;
+  const kept = await em.findOne(BalanceDifference, { network, addressKey, currency });
+  if (differenceUnits === 0n && replacedUnits === 0n) {
+    if (kept) await forget(em, deps, kept);
+    return false;
+  }
+  const sameDifference = (kept?.differenceUnits ?? 0n) === differenceUnits;
+  if (kept && sameDifference && kept.replacedUnits === replacedUnits) return false;
+  // What an earlier search could not explain is known; one that did not come to a search yet still has its whole window before it.
+  const known = kept?.searched ? { units: kept.differenceUnits, at: kept.foundNumber } : undefined;
+  const nothingToSearch = sameDifference && (kept?.searched ?? true);
+  await em.upsert(BalanceDifference, {
+    ...{ network, addressKey, currency, address: compared.address, chainUnits: compared.chainUnits, differenceUnits, replacedUnits },
+    knownUnits: known?.units ?? kept?.knownUnits ?? 0n,
+    beforeUnits: kept?.beforeUnits ?? 0n,
+    sinceNumber: known?.at ?? kept?.sinceNumber ?? compared.agreedNumber,
+    ...{ foundNumber: blockNumber, searched: nothingToSearch, notedAt: deps.now() },
+    reason: nothingToSearch ? (kept?.reason ?? LESS) : 'not searched yet',
+  });
+  if (replacedUnits > (kept?.replacedUnits ?? 0n)) {
+    const amount = `${formatUnits(replacedUnits, assetOf(network, currency).decimals)} ${currency}`;
+    deps.log.error(
+      { network, address: compared.address, amount },
+      'the ledger holds money whose block was replaced; look at it with "deposit stuck"',
+    );
+  }
+  return true;
+}
+
+async function forget(em: Em, deps: Deps, kept: BalanceDifference): Promise<void> {
+  await em.nativeDelete(BalanceDifference, { network: kept.network, addressKey: kept.addressKey, currency: kept.currency });
+  await showUnrecognised(em, deps, kept, 0n);
+}
+
+/**
+ * Compares a difference with the ledger as it is now, after a search or a claim recorded something: it is forgotten where nothing is left,
+ * else it is what the operator has to look at. `reason` says why nothing explained it. Returns what is left, in base units.
+ */
+export async function settleDifference(
+  deps: Deps,
+  searched: BalanceDifference,
+  outcome: { readonly reason: string; readonly beforeUnits?: bigint | undefined; readonly report?: ChainReport | undefined },
+): Promise<bigint> {
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const { network, addressKey, currency } = searched;
+    // A round may have compared it again meanwhile: then that is the fact, and it has a search of its own before it.
+    const kept = await em.findOne(BalanceDifference, { network, addressKey, currency }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (!kept) return 0n;
+    const { foundNumber } = kept;
+    const found = await expectedUnits(deps, em, { network, addressKeys: [addressKey], blockNumber: foundNumber });
+    const { boundUnits, replacedUnits } = found.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED;
+    const left = kept.chainUnits - boundUnits;
+    if (left === 0n && replacedUnits === 0n) {
+      await forget(em, deps, kept);
+      return left;
+    }
+    const beforeUnits = outcome.beforeUnits ?? kept.beforeUnits;
+    const unexplained = left - beforeUnits;
+    let reason = left < 0n || (left === 0n && replacedUnits > 0n) ? LESS : outcome.reason;
+    if (unexplained === 0n && left !== 0n) reason = 'it lay on the address before the address was one of ours';
+    const isSearched = kept.searched || foundNumber === searched.foundNumber;
+    await em.nativeUpdate(
+      BalanceDifference,
+      { network, addressKey, currency },
+      { differenceUnits: left, replacedUnits, beforeUnits, searched: isSearched, reason: fitted(reason, 290), notedAt: deps.now() },
+    );
+    await showUnrecognised(em, deps, kept, unexplained);
+    if (unexplained !== 0n) tell(deps, kept, { unexplained, reason, report: outcome.report });
+    return left;
+  });
+}
+
+type Told = { readonly unexplained: bigint; readonly reason: string; readonly report: ChainReport | undefined };
+
+function tell(deps: Deps, kept: BalanceDifference, { unexplained, reason, report }: Told): void {
+  const { network, currency, address } = kept;
+  const amount = `${formatUnits(unexplained < 0n ? -unexplained : unexplained, assetOf(network, currency).decimals)} ${currency}`;
+  const blocks = `${kept.sinceNumber + 1} to ${kept.foundNumber}`;
+  deps.log.error(
+    { network, address, currency, amount, blocks, reason },
+    unexplained < 0n
+      ? 'an address holds less than the ledger says; compare it with an explorer'
+      : 'money arrived that no transaction explains; find it with an explorer and run "deposit claim --tx HASH"',
+  );
+  report?.difference?.({ network, currency, units: unexplained });
+}
+
+/** The row that `deposit list --unrecognised` shows for money without a transaction: one for each address and asset, without a hash. */
+async function showUnrecognised(em: Em, deps: Deps, kept: BalanceDifference, units: bigint): Promise<void> {
+  const { network, addressKey, currency } = kept;
+  const contract = currency === NATIVE_CURRENCY[network] ? '' : deps.settings.contracts[network];
+  await em.execute(
+    `delete from unrecognised_transfers where network = ? and transaction_hash = '' and address_key = ? and contract_address = ?`,
+    [...[network, addressKey, contract]],
+  );
+  if (units <= 0n) return;
+  const reason = `arrived between block ${kept.sinceNumber + 1} and ${kept.foundNumber}, in no transaction that could be found`;
+  await em.execute(
+    `insert into unrecognised_transfers (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, created_at)
+     values (?, ?, '', ?, ?, ?, ?, ?, ?, ?)`,
+    [deps.newId(), network, kept.address, addressKey, contract, units.toString(), kept.foundNumber, reason, deps.now()],
+  );
+}

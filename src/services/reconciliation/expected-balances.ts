@@ -1,0 +1,72 @@
+import type { Balance } from '../../chains/reader.ts';
+import type { Em } from '../../db/orm.ts';
+import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import type { Deps } from '../deps.ts';
+import { homesSql } from '../ledger/accounts.ts';
+
+/** The reason of a transfer that was shown after its money had been credited to another transaction of the address: it adds nothing. */
+export const COVERED = 'its money is credited already, with another deposit of this address';
+
+/** What is said to lie on an address: bound to blocks that are in the chain, and standing in the ledger without such a block. */
+export type Expected = { readonly boundUnits: bigint; readonly replacedUnits: bigint };
+
+export const NOTHING_EXPECTED: Expected = { boundUnits: 0n, replacedUnits: 0n };
+
+/** The two assets of a network that balances are compared in. */
+export function comparedAssets(network: Network): readonly Currency[] {
+  return [NATIVE_CURRENCY[network], 'USDT'];
+}
+
+/** The part of a balance that is this currency. */
+export function unitsOf(balance: Balance, network: Network, currency: Currency): bigint {
+  return currency === NATIVE_CURRENCY[network] ? balance.nativeUnits : balance.tokenUnits;
+}
+
+/** Key of a map of amounts by address and currency. */
+export const assetKey = (addressKey: string, currency: Currency): string => `${addressKey}:${currency}`;
+
+/**
+ * What must lie on addresses at the end of a block, by {@link assetKey}: what the ledger holds there as pending, available or held, and what
+ * was set aside for the operator in our own assets. A credited deposit whose block was replaced still stands in the ledger and is counted
+ * apart. An address without any of it is absent.
+ */
+export async function expectedUnits(
+  deps: Deps,
+  em: Em,
+  at: { readonly network: Network; readonly addressKeys: readonly string[]; readonly blockNumber: number },
+): Promise<ReadonlyMap<string, Expected>> {
+  const { network, blockNumber } = at;
+  // One text: the driver would spread a list over several placeholders.
+  const addressKeys = at.addressKeys.join(',');
+  const rows = await em.execute<{ address_key: string; currency: Currency; bound: string; replaced: string }[]>(
+    `select address_key, currency, coalesce(sum(units) filter (where bound), 0)::text as bound,
+       coalesce(sum(units) filter (where not bound), 0)::text as replaced
+     from (
+       select d.address_key, d.currency, d.amount_units as units, d.block_hash is not null as bound
+       from deposits d join ${homesSql()}
+         on home.status = d.status and home.failure_code = coalesce(d.failure_code, '') and home.on_chain = (d.block_hash is not null)
+       where d.network = ? and d.address_key = any(string_to_array(?, ',')) and d.mode = 'live' and not d.simulated and d.block_number <= ?
+         and home.account in ('pending', 'available', 'held')
+       union all
+       select address_key, case when contract_address = '' then ? else 'USDT' end, amount_units, true from unrecognised_transfers
+       where network = ? and address_key = any(string_to_array(?, ',')) and block_number <= ? and transaction_hash <> '' and amount_units is not null
+         and (contract_address = '' or lower(contract_address) = ?) and reason <> ?
+     ) as parts group by address_key, currency`,
+    [
+      ...[network, addressKeys, blockNumber, NATIVE_CURRENCY[network]],
+      ...[network, addressKeys, blockNumber, deps.settings.contracts[network].toLowerCase(), COVERED],
+    ],
+  );
+  return new Map(
+    rows.map((row) => [assetKey(row.address_key, row.currency), { boundUnits: BigInt(row.bound), replacedUnits: BigInt(row.replaced) }]),
+  );
+}
+
+/** The place of a balance: all that is needed to ask what should lie there. */
+export type Place = { readonly network: Network; readonly addressKey: string; readonly currency: Currency };
+
+/** What blocks that are in the chain have brought to a place by the end of a block. */
+export async function boundUnits(deps: Deps, em: Em, { network, addressKey, currency }: Place, blockNumber: number): Promise<bigint> {
+  const found = await expectedUnits(deps, em, { network, addressKeys: [addressKey], blockNumber });
+  return (found.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED).boundUnits;
+}

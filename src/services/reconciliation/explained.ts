@@ -1,0 +1,72 @@
+import type { BalanceDifference } from '../../db/entities/index.ts';
+import { assetOf, type Currency, NETWORKS, type Network } from '../../domain/assets.ts';
+import { formatUnits } from '../../domain/money.ts';
+import type { Deps } from '../deps.ts';
+import { assetKey } from './expected-balances.ts';
+
+/** A credited deposit whose transaction was shown to carry another amount than the one that was attributed to it. */
+export type Misattributed = {
+  readonly depositId: string;
+  readonly network: Network;
+  readonly address: string;
+  readonly addressKey: string;
+  readonly transactionHash: string;
+  readonly currency: Currency;
+  readonly creditedUnits: bigint;
+  readonly provenUnits: bigint;
+};
+
+const MAX_LISTED = 1_000;
+
+/**
+ * Deposits that were credited with an attributed amount and were shown to carry another one, at most 1,000. It is no difference of the
+ * address by itself: what one has too much of, another was not credited with.
+ */
+export async function listMisattributed(deps: Deps, network?: Network): Promise<Misattributed[]> {
+  const rows = await deps.orm.em.fork().execute<Record<string, string>[]>(
+    `select id, network, address, address_key, transaction_hash, currency, amount_units::text as amount_units, proven_units::text as proven_units
+     from deposits where network = any(string_to_array(?, ',')) and proven_units is not null and proven_units <> amount_units
+       and status in ('completed', 'settled') and not simulated order by completed_at, id limit ${MAX_LISTED}`,
+    [network ?? NETWORKS.join(',')],
+  );
+  return rows.map((row) => ({
+    ...{
+      depositId: row['id'] ?? '',
+      network: row['network'] as Network,
+      address: row['address'] ?? '',
+      addressKey: row['address_key'] ?? '',
+    },
+    ...{ transactionHash: row['transaction_hash'] ?? '', currency: row['currency'] as Currency },
+    ...{ creditedUnits: BigInt(row['amount_units'] ?? '0'), provenUnits: BigInt(row['proven_units'] ?? '0') },
+  }));
+}
+
+/** The sentence about such a deposit. */
+export function misattributionText({ depositId, network, currency, creditedUnits, provenUnits }: Misattributed): string {
+  const { decimals } = assetOf(network, currency);
+  const [credited, proven] = [formatUnits(creditedUnits, decimals), formatUnits(provenUnits, decimals)];
+  return `deposit ${depositId}: ${credited} ${currency} were credited by attribution, its transaction carried ${proven}`;
+}
+
+/** The alarms that explain differences, by {@link assetKey}: each is a sentence that names its deposit. */
+export async function explanationsOf(
+  deps: Deps,
+  differences: readonly BalanceDifference[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, string[]>();
+  const add = (key: string, sentence: string): void => void found.set(key, [...(found.get(key) ?? []), sentence]);
+  if (differences.length === 0) return found;
+  const keys = [...new Set(differences.map((row) => row.addressKey))].join(',');
+  const replaced = await deps.orm.em
+    .fork()
+    .execute<{ id: string; address_key: string; currency: Currency; status: string; block_number: string }[]>(
+      `select id, address_key, currency, status, block_number::text as block_number from deposits
+       where block_hash is null and network = any(string_to_array(?, ',')) and address_key = any(string_to_array(?, ',')) and mode = 'live' and not simulated
+         and status in ('detected', 'confirming', 'completed', 'settled') order by block_number, id`,
+      [NETWORKS.join(','), keys],
+    );
+  for (const row of replaced)
+    add(assetKey(row.address_key, row.currency), `deposit ${row.id} (${row.status}): its block ${row.block_number} was replaced`);
+  for (const row of await listMisattributed(deps)) add(assetKey(row.addressKey, row.currency), misattributionText(row));
+  return found;
+}

@@ -1,0 +1,185 @@
+import { raw } from '@mikro-orm/core';
+import { BalanceDifference, BalanceRound, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
+import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { fitted } from '../../domain/text.ts';
+import type { Deps } from '../deps.ts';
+import { readCursor } from '../watcher/cursor.ts';
+import type { FollowedChain, RoundPace } from '../watcher/watched-chain.ts';
+import { proveByAgreement, unprovenAt } from './balance-proof.ts';
+import { type Compared, keepComparison } from './differences.ts';
+import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected-balances.ts';
+import { explanationsOf } from './explained.ts';
+import { searchDifferences } from './search.ts';
+
+export const DEFAULT_PACE: RoundPace = { everyMs: 60 * 60_000, batchAddresses: 200 };
+
+/** What one step did, and how long to wait before the next one. */
+export type RoundStep = {
+  readonly did: 'nothing' | 'compared' | 'finished';
+  readonly checked: number;
+  readonly waitMs: number;
+};
+
+/** The verified height may be this far behind the final one: nodes keep the state of about a hundred blocks. */
+export const FRESH_BLOCKS = 64;
+const LOOK_AGAIN_MS = 5_000;
+const MAX_LISTED = 1_000;
+const MAX_FAULT = 290;
+/** What lay on an address before it was one of ours is known, and no fault of the ledger. */
+const UNEXPLAINED = { $not: { differenceUnits: raw('before_units + replaced_units') } };
+
+/**
+ * One step of the reconciliation: compares one batch of balances at a height that was read twice with what the ledger says lies there, and
+ * after the last batch searches what differs. Progress is a row, so that a restart goes on. Throws the reader's errors, and that a search
+ * failed; the step is then done again, and the round ends without that search when the next one is due. Every credit it leads to is an ordinary deposit with the transaction's own identity, so a repeat cannot double it.
+ */
+export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: RoundPace, signal: AbortSignal): Promise<RoundStep> {
+  const { reader } = chain;
+  const { network, balances } = reader;
+  const cursor = await readCursor(deps, network);
+  if (!balances || !cursor || cursor.finalizedNumber - cursor.verifiedNumber > FRESH_BLOCKS)
+    return { did: 'nothing', checked: 0, waitMs: LOOK_AGAIN_MS };
+  const round = await openRound(deps, cursor, pace);
+  if (typeof round === 'number') return { did: 'nothing', checked: 0, waitMs: round };
+  const position = round.position ?? '';
+  const addresses = await deps.orm.em
+    .fork()
+    .find(DepositAddress, { network, addressKey: { $gt: position } }, { orderBy: { addressKey: 'asc' }, limit: pace.batchAddresses });
+  const blockNumber = cursor.verifiedNumber;
+  const found = await balances(
+    addresses.map((row) => `0x${row.addressKey}`),
+    blockNumber,
+    signal,
+  );
+  if (!found) throw new Error(`no endpoint of ${network} tells balances at block ${blockNumber}, a moment after it became final`);
+  const last = addresses.length < pace.batchAddresses;
+  await deps.orm.em.fork().transactional(async (em) => {
+    const addressKeys = addresses.map((row) => row.addressKey);
+    const unproven = await unprovenAt(em, { network, addressKeys, blockNumber });
+    const expected = await expectedUnits(deps, em, { network, addressKeys, blockNumber });
+    const agreeing = new Set<string>();
+    const kept = new Set(
+      (await em.find(BalanceDifference, { network, addressKey: { $in: addressKeys } })).map((row) =>
+        assetKey(row.addressKey, row.currency),
+      ),
+    );
+    for (const [index, { addressKey, address }] of addresses.entries()) {
+      const balance = found[index];
+      if (!balance) throw new Error('a balance is missing');
+      for (const currency of comparedAssets(network)) {
+        const compared: Compared = {
+          ...{ network, addressKey, address, currency, blockNumber, agreedNumber: round.agreedNumber },
+          chainUnits: unitsOf(balance, network, currency),
+          expected: expected.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED,
+        };
+        const { boundUnits, replacedUnits } = compared.expected;
+        if (currency === NATIVE_CURRENCY[network] && compared.chainUnits === boundUnits) agreeing.add(addressKey);
+        if (compared.chainUnits !== boundUnits || replacedUnits !== 0n || kept.has(assetKey(addressKey, currency)))
+          await keepComparison(em, deps, compared);
+      }
+    }
+    await proveByAgreement(
+      em,
+      deps,
+      unproven.filter((one) => agreeing.has(one.addressKey)),
+    );
+    // Only from where this step began: two that take the same steps, or one of a round that is over, must never skip an address.
+    await em.nativeUpdate(
+      BalanceRound,
+      { network, startedAt: round.startedAt, position },
+      { position: addressKeys.at(-1) ?? position, checked: round.checked + addresses.length, movedAt: deps.now(), fault: null },
+    );
+  });
+  if (!last) return { did: 'compared', checked: addresses.length, waitMs: 0 };
+  const { failed, of, reason } = await searchDifferences(deps, chain, signal);
+  const fault = failed === 0 ? null : `${failed} of ${of} differences could not be searched: ${reason}`;
+  // Tried again with the same step until the next round is due: a search that never succeeds must not end the comparison of all others.
+  if (fault !== null && deps.now().getTime() - round.startedAt.getTime() < pace.everyMs) throw new Error(fault);
+  await closeRound(deps, chain, round, fault);
+  return { did: 'finished', checked: addresses.length, waitMs: 0 };
+}
+
+/**
+ * A whole round at once, whatever the clock says. One that is under way is ended first: what it passed, it passed a while ago. `progress`
+ * hears how many addresses are done, of how many. Throws as {@link reconcileStep} does.
+ */
+export async function reconcileNow(
+  deps: Deps,
+  chain: FollowedChain,
+  options: { readonly signal: AbortSignal; readonly progress: (checked: number, total: number) => void },
+): Promise<void> {
+  const { signal, progress } = options;
+  const { network } = chain.reader;
+  const cursor = await readCursor(deps, network);
+  if (!cursor) throw new Error(`${network} was never followed: a running worker begins with it`);
+  const em = deps.orm.em.fork();
+  const position = (await em.findOne(BalanceRound, network))?.position;
+  let rounds = position == null ? 1 : 2;
+  const left = position == null ? 0 : await em.count(DepositAddress, { network, addressKey: { $gt: position } });
+  const total = left + (await em.count(DepositAddress, { network }));
+  let checked = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const step = await reconcileStep(deps, chain, { ...DEFAULT_PACE, everyMs: 0 }, signal);
+    if (step.did === 'nothing')
+      throw new Error(`${network} is being caught up with: balances can be compared when the watcher has reached the head`);
+    checked += step.checked;
+    progress(checked, Math.max(total, checked));
+    if (step.did === 'finished') rounds -= 1;
+    if (rounds === 0) return;
+  }
+}
+
+export type Listed = {
+  readonly kept: BalanceDifference;
+  /** What explains it as far as the gateway knows: an alarm about a deposit of this address, which says what to do. */
+  readonly explained: readonly string[];
+};
+
+/**
+ * The balances that do not agree with the ledger, oldest first, at most 1,000, and how many there are. Only what lay on an address before it
+ * was one of ours is left out: that is in no ledger.
+ */
+export async function listDifferences(
+  deps: Deps,
+  network?: Network,
+): Promise<{ readonly listed: readonly Listed[]; readonly total: number }> {
+  const where = { ...(network ? { network } : {}), ...UNEXPLAINED };
+  const options = { orderBy: { notedAt: 'asc', addressKey: 'asc' }, limit: MAX_LISTED } as const;
+  const [rows, total] = await deps.orm.em.fork().findAndCount(BalanceDifference, where, options);
+  const explained = await explanationsOf(deps, rows);
+  return { listed: rows.map((kept) => ({ kept, explained: explained.get(assetKey(kept.addressKey, kept.currency)) ?? [] })), total };
+}
+
+/** How many balances were searched and still do not agree with the ledger: an operator has to look at them. */
+export async function countDifferences(deps: Deps, network?: Network): Promise<number> {
+  return await deps.orm.em.fork().count(BalanceDifference, { ...(network ? { network } : {}), searched: true, ...UNEXPLAINED });
+}
+
+/** The running round, a new one where the last began long enough ago, or the time until then in milliseconds. */
+async function openRound(deps: Deps, cursor: ChainCursor, { everyMs }: RoundPace): Promise<BalanceRound | number> {
+  const { network } = cursor;
+  const em = deps.orm.em.fork();
+  const round = await em.findOne(BalanceRound, network);
+  if (round && round.position != null) return round;
+  const now = deps.now();
+  const dueInMs = round ? round.startedAt.getTime() + everyMs - now.getTime() : 0;
+  if (dueInMs > 0) return Math.min(dueInMs, LOOK_AGAIN_MS);
+  const agreedNumber = round?.startedNumber ?? cursor.firstBlock - 1;
+  const begun = { network, startedNumber: cursor.verifiedNumber, startedAt: now, position: '', agreedNumber, checked: 0 };
+  return await em.upsert(BalanceRound, { ...begun, finishedAt: round?.finishedAt ?? null, movedAt: now, fault: null });
+}
+
+async function closeRound(deps: Deps, { reader, report }: FollowedChain, round: BalanceRound, fault: string | null): Promise<void> {
+  const { network } = reader;
+  const em = deps.orm.em.fork();
+  const now = deps.now();
+  const end = { position: null, finishedAt: now, movedAt: now, fault: fault === null ? null : fitted(fault, MAX_FAULT) };
+  await em.nativeUpdate(BalanceRound, { network, startedAt: round.startedAt }, end);
+  report?.differences?.({ network, count: await em.count(BalanceDifference, { network, ...UNEXPLAINED }) });
+}
+
+/** Keeps why the round does not go on, for operators. */
+export async function noteRoundFault(deps: Deps, network: Network, fault: string): Promise<void> {
+  await deps.orm.em.fork().nativeUpdate(BalanceRound, { network }, { fault: fitted(fault, MAX_FAULT) });
+}

@@ -1,0 +1,143 @@
+import { addressKeyOf } from '../../chains/address-key.ts';
+import type { Balance } from '../../chains/reader.ts';
+import type { ChainCursor } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import type { Deps } from '../deps.ts';
+import { transact } from '../transact.ts';
+import { holdCursorAt, recordAgain } from '../watcher/rescan.ts';
+import type { FollowedChain } from '../watcher/watched-chain.ts';
+import { assetKey, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected-balances.ts';
+
+const MAX_WAITING = 1_000;
+/** A look goes on after this time: whoever pays by contracts, and however slow a node is with old balances, new blocks come first. */
+const LOOK_SHARE_MS = 500;
+/** And one block is given up for this time when traces of it take longer. */
+const TRACE_SHARE_MS = 3_000;
+const FIRST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5 * 60_000;
+
+type Waiting = {
+  readonly id: string;
+  readonly transaction_hash: string;
+  readonly address_key: string;
+  readonly block_hash: string;
+  readonly block_number: string;
+  readonly amount_units: string;
+};
+type Unproven = { readonly number: number; readonly hash: string; readonly rows: readonly Waiting[] };
+
+/**
+ * Looks for a proof of amounts of the native coin that the trace of one reading alone has shown, in blocks that were read twice: what the
+ * balance rose by in that block, which most nodes tell for about a minute, else another trace of the block. Asks only for blocks that hold
+ * such a deposit, and less and less often while neither can be had; the deposits wait meanwhile and nothing else does. Never throws for an
+ * endpoint.
+ */
+export async function proveWaiting(deps: Deps, chain: FollowedChain, cursor: ChainCursor, signal: AbortSignal): Promise<void> {
+  chain.proofs ??= new Map();
+  const tries = chain.proofs;
+  const nowMs = deps.now().getTime();
+  const waiting = await waitingBlocks(deps, cursor);
+  for (const number of tries.keys()) if (!waiting.some((block) => block.number === number)) tries.delete(number);
+  for (const block of waiting) {
+    if (deps.now().getTime() - nowMs > LOOK_SHARE_MS) return;
+    const before = tries.get(block.number);
+    if (before && nowMs < before.atMs) continue;
+    const count = (before?.tries ?? 0) + 1;
+    tries.set(block.number, { tries: count, atMs: nowMs + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count - 1, 10)) });
+    try {
+      const { proven, denied } = await proveByBalance(deps, chain, block, signal);
+      if (!proven) await proveByTrace(deps, chain, { block, denied }, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      deps.log.debug({ err: error, network: cursor.network, block: block.number }, 'the amounts of a block could not be proven yet');
+    }
+  }
+}
+
+async function waitingBlocks(deps: Deps, { network, verifiedNumber }: ChainCursor): Promise<Unproven[]> {
+  const rows = await deps.orm.em.fork().execute<Waiting[]>(
+    `select id, transaction_hash, address_key, block_hash, block_number::text as block_number, amount_units::text as amount_units from deposits
+     where network = ? and mode = 'live' and currency <> 'USDT' and verified_at is null and block_hash is not null
+       and status in ('detected', 'confirming') and block_number <= ? order by block_number limit ${MAX_WAITING}`,
+    [network, verifiedNumber],
+  );
+  const blocks = Map.groupBy(rows, (row) => `${row.block_number}:${row.block_hash}`);
+  return [...blocks.values()].flatMap((ofOne) => {
+    const [first] = ofOne;
+    return first ? [{ number: Number.parseInt(first.block_number, 10), hash: first.block_hash, rows: ofOne }] : [];
+  });
+}
+
+/** `proven`: all deposits of the block that wait. `denied`: those on addresses that received less in it than is recorded. */
+type ByBalance = { readonly proven: boolean; readonly denied: ReadonlySet<string> };
+
+/** Proves deposits by what the balances rose by in their block. */
+async function proveByBalance(deps: Deps, { reader }: FollowedChain, block: Unproven, signal: AbortSignal): Promise<ByBalance> {
+  const { network } = reader;
+  const currency = NATIVE_CURRENCY[network];
+  const keys = [...new Set(block.rows.map((row) => row.address_key))];
+  const addresses = keys.map((key) => `0x${key}`);
+  const after = await reader.balances?.(addresses, block.number, signal);
+  const before = after && (await reader.balances?.(addresses, block.number - 1, signal));
+  if (!after || !before) return { proven: false, denied: new Set() };
+  const rises = new Map(keys.map((key, index) => [key, riseOf(before[index], after[index], network, currency)]));
+  return await transact(deps, async ({ em }) => {
+    await holdCursorAt(em, reader, block);
+    const [until, of] = [
+      await expectedUnits(deps, em, { network, addressKeys: keys, blockNumber: block.number - 1 }),
+      await expectedUnits(deps, em, { network, addressKeys: keys, blockNumber: block.number }),
+    ];
+    const recorded = (key: string): bigint =>
+      (of.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits -
+      (until.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits;
+    const proven = block.rows.filter((row) => rises.get(row.address_key) === recorded(row.address_key));
+    // What is put right at this very moment was not part of the sum.
+    await markProven(em, deps, block, proven);
+    const less = block.rows.filter((row) => (rises.get(row.address_key) ?? 0n) < recorded(row.address_key));
+    return { proven: proven.length === block.rows.length, denied: new Set(less.map((row) => row.id)) };
+  });
+}
+
+function riseOf(before: Balance | undefined, after: Balance | undefined, network: Network, currency: Currency): bigint | undefined {
+  return before && after && unitsOf(after, network, currency) - unitsOf(before, network, currency);
+}
+
+/**
+ * Reads the block once more, which puts its amounts right as far as one trace does, and has every endpoint trace the transactions: where two of
+ * them show the same, that is the proof, unless a balance contradicts it. However often one endpoint says the same, it stays one.
+ */
+async function proveByTrace(
+  deps: Deps,
+  { reader, watched }: FollowedChain,
+  { block, denied }: { readonly block: Unproven; readonly denied: ReadonlySet<string> },
+  signal: AbortSignal,
+): Promise<void> {
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(TRACE_SHARE_MS)]);
+  const again = await reader.scan(block.number, watched.index, limited);
+  if (again?.hash === block.hash && !again.untraced) await recordAgain(deps, reader, again);
+  if (reader.endpoints < 2) return;
+  const waiting = Map.groupBy(
+    block.rows.filter((row) => !denied.has(row.id)),
+    (row) => row.transaction_hash,
+  );
+  for (const [txHash, rows] of waiting) {
+    const traced = await reader.traceTransaction?.(block, txHash, watched.index, limited);
+    if (!traced?.agreed || new Set(traced.hosts).size < 2) continue;
+    const shown = new Map(
+      traced.transfers.filter(({ kind }) => kind === 'native').map(({ to, amountUnits }) => [addressKeyOf(to), amountUnits]),
+    );
+    const proven = rows.flatMap(({ id, address_key: key }) => (shown.has(key) ? [{ id, amount_units: `${shown.get(key)}` }] : []));
+    await markProven(deps.orm.em.fork(), deps, block, proven);
+  }
+}
+
+/** Those of them that have this amount and are bound to this block: a read that puts one right at this very moment is waited for here. */
+async function markProven(em: Em, deps: Deps, block: Unproven, proven: readonly Pick<Waiting, 'id' | 'amount_units'>[]): Promise<void> {
+  if (proven.length === 0) return;
+  await em.execute(
+    `update deposits d set verified_at = ? from jsonb_to_recordset(?::jsonb) as p (id uuid, amount_units numeric)
+     where d.id = p.id and d.amount_units = p.amount_units and d.block_hash = ? and d.verified_at is null`,
+    [deps.now(), JSON.stringify(proven), block.hash],
+  );
+}

@@ -1,0 +1,103 @@
+import type { EarlierSecret } from '../../db/entities/webhooks/webhook-endpoint.ts';
+import type { Em } from '../../db/orm.ts';
+import type { Deps } from '../deps.ts';
+import { openedIfKnown } from './sealed.ts';
+
+/** Where sealed values are, each bound to the id of its row. */
+const TABLES = [
+  { table: 'webhook_endpoints', column: 'secret_sealed', earlier: true },
+  { table: 'users', column: 'totp_sealed', earlier: false },
+  { table: 'idempotency_answers', column: 'body_sealed', earlier: false },
+] as const;
+type Table = (typeof TABLES)[number];
+
+const PAGE = 200;
+/** Of one turn; the rest waits for the next. */
+const MAX_PAGES = 500;
+/** Below every id. */
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
+/** What a turn did: rows that it sealed anew, and rows that no known key opens, which stay as they are. */
+export type Resealed = { readonly resealed: number; readonly unopened: number };
+
+/**
+ * Seals everything that is not under the present key anew, a page at a time: each page is one transaction that locks its rows, so a turn that
+ * is cut off, repeated, or run twice at once does no harm. Does nothing where no earlier key is known. Logs when nothing is left.
+ */
+export async function resealSecrets(deps: Deps): Promise<Resealed> {
+  const done = { resealed: 0, unopened: 0 };
+  if (!deps.secretBox.knowsPrevious) return done;
+  for (const table of TABLES) {
+    let after: string | undefined = NO_ID;
+    for (let pages = 0; after !== undefined && pages < MAX_PAGES; pages += 1) {
+      const page = await resealPage(deps, table, after);
+      done.resealed += page.resealed;
+      done.unopened += page.unopened;
+      after = page.last;
+    }
+  }
+  const left = await countLeft(deps);
+  if (left === 0) deps.log.info(done, 'nothing is left under SECRETS_KEY_PREVIOUS: remove it when every process runs with the new key');
+  else deps.log.warn({ ...done, left }, 'secrets are left that are not sealed under SECRETS_KEY; the next turn goes on');
+  return done;
+}
+
+/** How many rows hold something that is not sealed under the present key. Reads the tables as a whole. */
+export async function countLeft(deps: Pick<Deps, 'orm' | 'secretBox'>): Promise<number> {
+  let left = 0;
+  for (const table of TABLES) {
+    const count = `select count(*)::int as n from ${table.table} where ${leftIn(table)}`;
+    const [row] = await deps.orm.em.fork().execute<{ n: number }[]>(count, markParams(table, deps.secretBox.mark));
+    left += row?.n ?? 0;
+  }
+  return left;
+}
+
+type Row = { readonly id: string; readonly sealed: Buffer; readonly earlier: EarlierSecret[] };
+
+async function resealPage(deps: Deps, table: Table, after: string): Promise<Resealed & { readonly last: string | undefined }> {
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const rows = await em.execute<Row[]>(
+      `select id, ${table.column} as sealed, ${table.earlier ? 'earlier_secrets' : `'[]'::jsonb`} as earlier from ${table.table}
+       where id > ? and ${leftIn(table)} order by id limit ${PAGE} for no key update skip locked`,
+      [after, ...markParams(table, deps.secretBox.mark)],
+    );
+    let resealed = 0;
+    for (const row of rows) if (await resealRow(deps, em, table, row)) resealed += 1;
+    return { resealed, unopened: rows.length - resealed, last: rows.length < PAGE ? undefined : rows.at(-1)?.id };
+  });
+}
+
+/**
+ * Whether all that the row holds is under the present key now. One value that does not open keeps no other from being sealed anew, and a
+ * replaced secret whose time is over is not worth keeping.
+ */
+async function resealRow({ secretBox, log, now }: Deps, em: Em, table: Table, row: Row): Promise<boolean> {
+  let unopened = false;
+  const anew = (sealed: Buffer): Buffer => {
+    if (sealed.subarray(0, secretBox.mark.length).equals(secretBox.mark)) return sealed;
+    const text = openedIfKnown(secretBox, sealed, row.id);
+    if (text !== undefined) return secretBox.seal(text, row.id);
+    unopened = true;
+    return sealed;
+  };
+  const running = row.earlier.filter(({ until }) => new Date(until) > now());
+  const earlier = running.map((one) => ({ ...one, sealed: anew(Buffer.from(one.sealed, 'base64')).toString('base64') }));
+  const also = table.earlier ? ', earlier_secrets = ?::jsonb' : '';
+  const params = [anew(row.sealed), ...(table.earlier ? [JSON.stringify(earlier)] : []), row.id];
+  await em.execute(`update ${table.table} set ${table.column} = ?${also} where id = ?`, params);
+  if (unopened) log.warn({ table: table.table, id: row.id }, 'a stored secret opens with neither key and stays as it is');
+  return !unopened;
+}
+
+function leftIn({ column, earlier }: Table): string {
+  const marked = `substring(${column} from 1 for ?) <> ?`;
+  if (!earlier) return marked;
+  return `(${marked} or exists (select 1 from jsonb_array_elements(earlier_secrets) e
+    where substring(decode(e ->> 'sealed', 'base64') from 1 for ?) <> ?))`;
+}
+
+function markParams({ earlier }: Table, mark: Buffer): unknown[] {
+  const one = [mark.length, mark];
+  return earlier ? [...one, ...one] : one;
+}

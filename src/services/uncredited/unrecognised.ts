@@ -1,0 +1,125 @@
+import { addressKeyOf } from '../../chains/address-key.ts';
+import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chains/reader.ts';
+import type { Em } from '../../db/orm.ts';
+import type { Network } from '../../domain/assets.ts';
+import { fitted } from '../../domain/text.ts';
+import type { Deps } from '../deps.ts';
+
+const NATIVE = '';
+const MAX_REASON = 290;
+/** Transfers of one stranger's token that are kept of one day: they cost their sender nearly nothing, and nobody reads more. */
+const KEPT_OF_A_TOKEN = 1_000;
+
+type Aside = {
+  readonly network: Network;
+  readonly blockNumber: number;
+  readonly transfers: readonly UnrecognisedTransfer[];
+  /** The block is read once more: what is left out of it was counted when it was read first. */
+  readonly again?: boolean;
+};
+
+/**
+ * Keeps what reached our addresses and cannot be credited, in one statement. One row for each transaction, address and contract. Of a token
+ * that is none of ours only some are kept a day; how many were left out is counted (about: a block that is replaced counts twice), and said
+ * once a day.
+ */
+export async function recordUnrecognised(em: Em, deps: Deps, { network, blockNumber, transfers, again = false }: Aside): Promise<void> {
+  if (transfers.length === 0) return;
+  const own = deps.settings.contracts[network].toLowerCase();
+  const rows = transfers.map((transfer, place) => ({
+    ...{ place, id: deps.newId(), transaction_hash: transfer.txHash, address: transfer.to, address_key: addressKeyOf(transfer.to) },
+    ...{ contract_address: transfer.contract ?? NATIVE, amount_units: transfer.amountUnits?.toString() ?? null },
+    ...{
+      reason: fitted(transfer.reason, MAX_REASON),
+      foreign_token: transfer.contract !== null && transfer.contract.toLowerCase() !== own,
+    },
+  }));
+  const now = deps.now();
+  const begun = await em.execute<{ contract_address: string }[]>(RECORD, [
+    ...[JSON.stringify(rows), network, network, dayOf(now), KEPT_OF_A_TOKEN],
+    ...[network, blockNumber, now, network, dayOf(now), again],
+  ]);
+  for (const { contract_address: contract } of begun)
+    deps.log.warn({ network, contract }, 'a token floods our addresses: no more of it is kept today, only counted');
+}
+
+/** The day of a moment in UTC, as in 2026-11-22. */
+export function dayOf(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}
+
+const RECORD = `
+with incoming as (
+  select * from jsonb_to_recordset(?::jsonb) as r (place int, id uuid, transaction_hash text, address text, address_key text, contract_address text,
+    amount_units numeric, reason text, foreign_token boolean)
+), fresh as (
+  select i.*, row_number() over (partition by i.contract_address order by i.place) as nth from incoming i where not exists (
+    select from unrecognised_transfers u where u.network = ? and u.transaction_hash = i.transaction_hash and u.address_key = i.address_key
+      and u.contract_address = i.contract_address)
+), sorted as (
+  select f.*, not f.foreign_token or f.nth + coalesce(d.kept, 0) <= limits.most as keeps
+  from fresh f left join unrecognised_days d on d.network = ? and d.contract_address = f.contract_address and d.day = ?
+    cross join (select ?::int as most) limits
+), kept as (
+  insert into unrecognised_transfers
+    (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, foreign_token, created_at)
+  select id, ?, transaction_hash, address, address_key, contract_address, amount_units, ?::bigint, reason, foreign_token, ?::timestamptz
+  from sorted where keeps on conflict (network, transaction_hash, address_key, contract_address) do nothing
+), counts as (
+  select contract_address, count(*) filter (where keeps) as kept, count(*) filter (where not keeps) as left_out
+  from sorted where foreign_token group by contract_address
+), counted as (
+  insert into unrecognised_days as d (network, contract_address, day, kept, left_out)
+  select ?, c.contract_address, ?, c.kept, case when again.so then 0 else c.left_out end from counts c cross join (select ?::boolean as so) again
+  order by c.contract_address
+  on conflict (network, contract_address, day) do update set kept = d.kept + excluded.kept, left_out = d.left_out + excluded.left_out
+  returning contract_address, left_out
+)
+select contract_address from counted join counts using (contract_address) where counted.left_out > 0 and counted.left_out = counts.left_out`;
+
+/** Forgets what lay in blocks above this one: they were replaced, and the reads of the new ones keep what is there. Returns how many. */
+export async function forgetAbove(em: Em, network: Network, blockNumber: number): Promise<number> {
+  const gone = await em.execute<{ id: string }[]>(
+    `delete from unrecognised_transfers where network = ? and block_number > ? and transaction_hash <> '' returning id`,
+    [network, blockNumber],
+  );
+  return gone.length;
+}
+
+type Kept = { id: string; transaction_hash: string; address_key: string; contract_address: string };
+
+/**
+ * Forgets what an earlier read showed at the height of a final block and the block does not hold. BNB that a contract passed on is not
+ * denied by a read without a trace, nor anything by one that shows more than is kept.
+ */
+export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: ScannedBlock): Promise<void> {
+  if (block.unrecognisedDropped > 0) return;
+  const kept = await em.execute<Kept[]>(
+    `select id, transaction_hash, address_key, contract_address from unrecognised_transfers
+     where network = ? and block_number = ? and transaction_hash <> ''`,
+    [network, block.number],
+  );
+  if (kept.length === 0) return;
+  const held = new Set([
+    ...block.unrecognised.map(({ txHash, to, contract }) => placeOf(txHash, addressKeyOf(to), contract ?? NATIVE)),
+    ...[...block.transfers, ...(block.own ?? [])].map((transfer) =>
+      placeOf(transfer.txHash, addressKeyOf(transfer.to), contractOf(deps, network, transfer) ?? NATIVE),
+    ),
+  ]);
+  const absent = kept
+    .filter((row) => !held.has(placeOf(row.transaction_hash, row.address_key, row.contract_address)))
+    .filter((row) => row.contract_address !== NATIVE || !block.untraced?.succeeded.has(row.transaction_hash));
+  if (absent.length === 0) return;
+  await em.execute(`delete from unrecognised_transfers where id = any(string_to_array(?, ',')::uuid[])`, [
+    absent.map((row) => row.id).join(','),
+  ]);
+  const transactions = [...new Set(absent.map((row) => row.transaction_hash))];
+  deps.log.warn({ network, block: block.number, transactions }, 'the final block does not hold what was set aside');
+}
+
+const placeOf = (txHash: string, addressKey: string, contract: string): string => `${txHash}:${addressKey}:${contract.toLowerCase()}`;
+
+/** The contract under which a transfer of ours is set aside; null for the chain's own coin. */
+export function contractOf(deps: Deps, network: Network, transfer: Pick<Transfer, 'kind'>): string | null {
+  return transfer.kind === 'native' ? null : deps.settings.contracts[network];
+}

@@ -1,0 +1,163 @@
+import { LockMode } from '@mikro-orm/core';
+import type { ChainReader, ScannedBlock } from '../../chains/reader.ts';
+import { ChainBlock, ChainCursor, type Deposit } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { NATIVE_CURRENCY } from '../../domain/assets.ts';
+import { recordAction } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import { allowanceOf } from '../reconciliation/allowance.ts';
+import { type Tx, transact } from '../transact.ts';
+import { readCursor } from './cursor.ts';
+import { readInOrder } from './read-in-order.ts';
+import { pricesFor, recordTransfers } from './record-transfers.ts';
+import { deniedByTwo, markVerified } from './verify.ts';
+import { loadWatched } from './watched-addresses.ts';
+import type { FollowedChain } from './watched-chain.ts';
+
+export type RescanResult = { readonly blocks: number; readonly found: number };
+export type RescanProgress = { readonly blocks: number; readonly total: number; readonly found: number; readonly block: number };
+
+/** The range cannot be read again now. `nextBlock` is where to go on: every block below it is done. The message says why. */
+export class RescanStopped extends Error {
+  override readonly name = 'RescanStopped';
+  readonly nextBlock: number;
+
+  constructor(reason: string, nextBlock: number, options?: { cause?: unknown }) {
+    super(reason, options);
+    this.nextBlock = nextBlock;
+  }
+}
+
+const READS_OF_A_BLOCK = 5;
+const PAUSE_MS = 1_000;
+
+/**
+ * Reads blocks again, in order, and records the deposits that were missed; the identity of a deposit makes a repeat harmless. Only blocks
+ * that the watcher has scanned, and each in one transaction that holds the cursor still, so that a replaced block is never recorded.
+ * Blocks that were read twice get their deposits marked as verified; one that was verified is withdrawn only where a second endpoint does not
+ * show it either. Throws {@link RescanStopped}; what was recorded until then stays.
+ */
+export async function rescan(
+  deps: Deps,
+  { reader, watched }: FollowedChain,
+  range: { readonly from: number; readonly to: number; readonly signal: AbortSignal; readonly progress: (at: RescanProgress) => void },
+): Promise<RescanResult> {
+  const { from, to, signal } = range;
+  await refuseUnread(deps, reader, from, to);
+  await loadWatched(deps, watched);
+  const total = to - from + 1;
+  let found = 0;
+  let before: ScannedBlock | undefined;
+  for await (const [number, read] of readInOrder(from, to, (wanted) => reader.scan(wanted, watched.index, signal))) {
+    const block = await patiently(read, () => reader.scan(number, watched.index, signal), number, signal);
+    if (before && block.parentHash !== before.hash)
+      throw new RescanStopped(`block ${number} does not follow the one before: the chain is being replaced just now`, number - 1);
+    found += await recordAgain(deps, reader, block, { denied: await deniedByTwo(deps, { reader, watched }, block, signal) });
+    before = block;
+    range.progress({ blocks: number - from + 1, total, found, block: number });
+  }
+  return { blocks: total, found };
+}
+
+async function refuseUnread(deps: Deps, reader: ChainReader, from: number, to: number): Promise<void> {
+  const cursor = await readCursor(deps, reader.network);
+  if (!cursor) throw new RescanStopped(`${reader.network} was never followed: a running worker begins with it`, from);
+  if (to > cursor.scannedNumber)
+    throw new RescanStopped(
+      `block ${to} was not read for the first time yet: ${reader.network} was followed up to ${cursor.scannedNumber}`,
+      from,
+    );
+}
+
+/**
+ * Records what a block that the watcher has scanned holds for us, in one transaction that holds the cursor still; returns how many deposits
+ * are new. `claimed`: a transaction whose money becomes a deposit however little it is. `denied`: deposits that were verified and that two
+ * endpoints do not show; no other one of those is withdrawn. Throws {@link RescanStopped} when the block was replaced meanwhile.
+ */
+export async function recordAgain(
+  deps: Deps,
+  reader: ChainReader,
+  block: ScannedBlock,
+  {
+    claimed,
+    denied,
+    reason,
+  }: { readonly claimed?: string; readonly denied?: ReadonlySet<string>; readonly reason?: string | undefined } = {},
+): Promise<number> {
+  const prices = await pricesFor(deps, block.transfers);
+  return await transact(deps, async (tx: Tx) => {
+    const cursor = await holdCursorAt(tx.em, reader, block);
+    const { network } = reader;
+    const { headNumber } = cursor;
+    const isWhole = (deposit: Deposit): boolean => !block.untraced || deposit.currency !== NATIVE_CURRENCY[network];
+    const { record, shown } = await allowanceOf(tx, deps, { network, block, headNumber, isWhole });
+    const { created, unproven } = await recordTransfers(tx, deps, { network, block: record, prices, headNumber, again: true, claimed });
+    // As the second read does: it does not come back to a block, and the height that counts as verified follows by itself.
+    if (block.number <= cursor.rereadNumber)
+      await markVerified(tx.em, deps, { network, block: shown, unproven, denied: denied ?? new Set() });
+    const action = claimed === undefined ? 'rescan' : 'deposit.claim';
+    const after = { network, block: block.number, new_deposits: created };
+    if (created > 0) await recordAction(tx.em, deps, { action, subject: claimed ?? `${network}:${block.number}`, after, reason });
+    return created;
+  });
+}
+
+/**
+ * The cursor under a shared lock: a watcher that rolls back or moves on waits for the end of this transaction, and this one sees what it did
+ * before. Throws {@link RescanStopped} when the block is not the one that was read.
+ */
+export async function holdCursorAt(em: Em, reader: ChainReader, block: Pick<ScannedBlock, 'number' | 'hash'>): Promise<ChainCursor> {
+  const cursor = await holdCursor(em, reader, block.number);
+  await refuseReplaced(em, cursor, block);
+  return cursor;
+}
+
+async function holdCursor(em: Em, reader: ChainReader, number: number): Promise<ChainCursor> {
+  const cursor = await em.findOneOrFail(ChainCursor, reader.network, { lockMode: LockMode.PESSIMISTIC_READ });
+  if (number > cursor.scannedNumber) throw new RescanStopped(`block ${number} was replaced meanwhile and is not read again yet`, number);
+  return cursor;
+}
+
+async function refuseReplaced(em: Em, cursor: ChainCursor, block: Pick<ScannedBlock, 'number' | 'hash'>): Promise<void> {
+  const known = await em.findOne(ChainBlock, { network: cursor.network, number: block.number });
+  if (known && known.hash !== block.hash)
+    throw new RescanStopped(
+      `block ${block.number} is another one at the endpoints than the one the watcher read: it is being replaced`,
+      block.number,
+    );
+}
+
+/** One block, with some patience for endpoints that fail or lag. */
+async function patiently(
+  first: Promise<ScannedBlock | undefined>,
+  again: () => Promise<ScannedBlock | undefined>,
+  number: number,
+  signal: AbortSignal,
+): Promise<ScannedBlock> {
+  let cause: unknown;
+  for (let tries = 1, reading = first; tries <= READS_OF_A_BLOCK; tries += 1, reading = again()) {
+    try {
+      const block = await reading;
+      if (block) return block;
+      cause = undefined;
+    } catch (error) {
+      cause = error;
+    }
+    if (signal.aborted) throw new RescanStopped('it was interrupted', number, { cause: signal.reason });
+    if (tries < READS_OF_A_BLOCK) await pause(signal);
+  }
+  const why = cause instanceof Error ? cause.message : 'no endpoint has it';
+  throw new RescanStopped(`block ${number} could not be read: ${why}`, number, { cause });
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, PAUSE_MS);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,117 @@
+import { addressKeyOf } from '../../chains/address-key.ts';
+import type { ScannedBlock } from '../../chains/reader.ts';
+import type { Em } from '../../db/orm.ts';
+import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { withdrawHeld } from '../deposits/held.ts';
+import type { Deps } from '../deps.ts';
+import { forgetAbsent } from '../uncredited/unrecognised.ts';
+import type { FollowedChain } from './watched-chain.ts';
+
+const KEPT =
+  'a repeated read does not show a deposit that was read twice; it is kept, because no second endpoint says so: compare it with an explorer, and where it is not there, reject it with "deposit fail"';
+
+type BoundDeposit = {
+  readonly id: string;
+  readonly transaction_hash: string;
+  readonly address_key: string;
+  readonly currency: string;
+  readonly block_hash: string;
+  readonly amount_units: string;
+  readonly verified_at: Date | string | null;
+};
+
+export type SecondRead = {
+  readonly network: Network;
+  readonly block: ScannedBlock;
+  /** Deposits whose amount a trace alone has shown: they wait for the traces of two endpoints, or for a balance. */
+  readonly unproven: ReadonlySet<string>;
+  /** Where the block is repeated after its second read: which of those that were verified by it two endpoints do not show. */
+  readonly denied?: ReadonlySet<string> | undefined;
+};
+
+/**
+ * Marks the deposits of a final block that its second read holds, and unbinds those that it does not hold, each in one statement. A read
+ * without a trace proves only the amount that it shows itself, and a repeated one withdraws nothing verified on the word of one endpoint.
+ * Returns how many were unbound. What was set aside and is not in it is forgotten.
+ */
+export async function markVerified(em: Em, deps: Deps, { network, block, unproven, denied }: SecondRead): Promise<number> {
+  const bound = await boundIn(em, network, block.number);
+  const { shownOf, isHeld } = readingOf(network, block);
+  const isProven = (row: BoundDeposit): boolean =>
+    !unproven.has(row.id) && (!maySimplyNotShow(block, network, row) || (shownOf(row) ?? 0n) >= BigInt(row.amount_units));
+  const isKept = (row: BoundDeposit): boolean => denied !== undefined && row.verified_at !== null && !denied.has(row.id);
+  const [there, absent] = [bound.filter((row) => isHeld(row) && isProven(row)), bound.filter((row) => !isHeld(row))];
+  const gone = absent.filter((row) => !isKept(row));
+  for (const row of absent.filter(isKept)) deps.log.error({ depositId: row.id, block: block.number }, KEPT);
+  const now = deps.now();
+  if (there.length > 0) {
+    await em.execute(
+      `update deposits set verified_at = ? where id = any(string_to_array(?, ',')::uuid[]) and block_hash = ? and verified_at is null`,
+      [now, idsOf(there), block.hash],
+    );
+  }
+  if (gone.length > 0) await unbind(em, deps, block, gone);
+  await forgetAbsent(em, deps, network, block);
+  return gone.length;
+}
+
+async function boundIn(em: Em, network: Network, blockNumber: number): Promise<BoundDeposit[]> {
+  return await em.execute<BoundDeposit[]>(
+    `select id, transaction_hash, address_key, currency, block_hash, amount_units::text as amount_units, verified_at from deposits where network = ? and mode = 'live' and block_number = ? and block_hash is not null`,
+    [network, blockNumber],
+  );
+}
+
+/** What one reading of a block says of deposits that are bound to it. */
+function readingOf(network: Network, block: ScannedBlock) {
+  const shown = new Map(
+    block.transfers.map((transfer) => [`${transfer.txHash}:${addressKeyOf(transfer.to)}:${transfer.currency}`, transfer.amountUnits]),
+  );
+  const shownOf = (row: BoundDeposit): bigint | undefined => shown.get(`${row.transaction_hash}:${row.address_key}:${row.currency}`);
+  return { shownOf, isHeld: (row: BoundDeposit): boolean => shownOf(row) !== undefined || maySimplyNotShow(block, network, row) };
+}
+
+/**
+ * The verified deposits of a block that neither this repeated reading nor any endpoint shows, where at least two answer. Asks them only where
+ * the reading lacks one. Throws the reader's errors.
+ */
+export async function deniedByTwo(
+  deps: Deps,
+  { reader, watched }: Pick<FollowedChain, 'reader' | 'watched'>,
+  block: ScannedBlock,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const { network } = reader;
+  const bound = await boundIn(deps.orm.em.fork(), network, block.number);
+  const lacking = bound.filter((row) => row.verified_at !== null && !readingOf(network, block).isHeld(row));
+  if (lacking.length === 0) return new Set();
+  const readings = (await reader.readings?.(block, watched.index, signal)) ?? [];
+  const hosts = new Set(readings.map(({ host }) => host));
+  const denied = lacking.filter((row) => hosts.size > 1 && readings.every((one) => !readingOf(network, one.block).isHeld(row)));
+  return new Set(denied.map((row) => row.id));
+}
+
+async function unbind(em: Em, deps: Deps, block: ScannedBlock, gone: readonly BoundDeposit[]): Promise<void> {
+  await em.execute(
+    `update deposits set block_hash = null, verified_at = null, updated_at = ? where id = any(string_to_array(?, ',')::uuid[])`,
+    [deps.now(), idsOf(gone)],
+  );
+  await withdrawHeld(
+    em,
+    deps,
+    gone.map((row) => row.id),
+  );
+  for (const row of gone)
+    deps.log.error({ depositId: row.id, block: block.number }, 'the final block does not hold a deposit that its first read showed');
+}
+
+const idsOf = (rows: readonly BoundDeposit[]): string => rows.map((row) => row.id).join(',');
+
+/**
+ * A read without a trace cannot deny what a trace, or the reconciliation, found in the very same block: the hash says that the block is
+ * the same, its receipts that the transaction succeeded, and what was passed on inside it is then the same too.
+ */
+function maySimplyNotShow(block: ScannedBlock, network: Network, row: BoundDeposit): boolean {
+  if (!block.untraced || row.currency !== NATIVE_CURRENCY[network] || row.block_hash !== block.hash) return false;
+  return block.untraced.succeeded.has(row.transaction_hash);
+}

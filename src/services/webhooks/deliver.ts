@@ -1,0 +1,188 @@
+import { backoffAfterMs, classify, describeOutcome, type Outcome, WEBHOOK_LIMITS } from '../../domain/webhook.ts';
+import type { Deps } from '../deps.ts';
+import { closeDelivery, endAttempt, endInterrupted, hostOf } from './attempt-record.ts';
+import { buildHeaders } from './http/signature.ts';
+import type { WebhookTransport } from './http/transport.ts';
+import { beginAttempt, type Lease } from './lease.ts';
+import { type DueDelivery, loadDelivery, secretsOf } from './load.ts';
+import type { DeliveryReport } from './report.ts';
+import type { DeliverySlots, Slot } from './slots.ts';
+
+export type DeliverDeps = Deps & {
+  readonly transport: WebhookTransport;
+  readonly slots: DeliverySlots;
+  readonly deliveryReport?: DeliveryReport;
+};
+
+export type DeliverResult =
+  /** The delivery is at its end. */
+  | { readonly kind: 'done'; readonly status: 'succeeded' | 'failed'; readonly message: string }
+  /** An attempt was used and failed; the next one is due after the pause. */
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly message: string }
+  /** Nothing was sent and no attempt was used. */
+  | { readonly kind: 'later'; readonly delayMs: number; readonly message: string };
+
+/** An attempt may still be under way in another process for this long after its row was written. */
+const ATTEMPT_ENDS_AFTER_MS = WEBHOOK_LIMITS.attemptMs + 2_000;
+/** How long the result of a POST that happened is tried to be written. */
+const RECORD_TRIES = 8;
+const RECORD_PAUSE_MS = 400;
+
+/**
+ * Sends the next attempt of a delivery when it is due. The attempt rows decide everything: numbers, pauses, the end. Whatever fails
+ * before the attempt's row is written throws or answers `later`, and uses up nothing; a crash afterwards counts as an attempt.
+ */
+export async function deliverWebhook(deps: DeliverDeps, input: { deliveryId: string }): Promise<DeliverResult> {
+  const due = await loadDue(deps, input.deliveryId);
+  if ('kind' in due) return due;
+  const { merchantId, mode, endpoint } = due.delivery;
+  const slot = await deps.slots.take({ endpointId: endpoint.slotOwner, merchantId, mode });
+  if ('waitMs' in slot) return waitsForSlot(slot.waitMs);
+  try {
+    // Meanwhile the endpoint may have been changed, disabled or deleted.
+    const now = slot.waited ? await loadDue(deps, input.deliveryId) : due;
+    return 'kind' in now ? now : await attempt(deps, now.delivery, { number: now.number, slot });
+  } finally {
+    slot.free();
+  }
+}
+
+function waitsForSlot(delayMs: number): DeliverResult {
+  const message = `every connection that this endpoint may have is in use; asks again in ${Math.ceil(delayMs / 1_000)} s`;
+  return { kind: 'later', delayMs, message };
+}
+
+/** Every slot of the endpoint is used by other processes: nothing was written or sent. */
+class NoSlot extends Error {
+  readonly heldMs: number;
+
+  constructor(heldMs: number) {
+    super('no free slot');
+    this.heldMs = heldMs;
+  }
+}
+
+/** The delivery with the number of the attempt that is due now, or what to do instead. */
+async function loadDue(deps: DeliverDeps, deliveryId: string): Promise<{ delivery: DueDelivery; number: number } | DeliverResult> {
+  const delivery = await loadDelivery(deps.orm.em.fork(), deliveryId);
+  if (!delivery) return { kind: 'done', status: 'failed', message: 'there is no such delivery' };
+  if (delivery.status !== 'pending') return { kind: 'done', status: delivery.status, message: `already ${delivery.status}` };
+  if (delivery.endpoint.deleted || !delivery.endpoint.enabled) {
+    await giveUp(deps, delivery);
+    return { kind: 'done', status: 'failed', message: `the endpoint was ${delivery.endpoint.deleted ? 'deleted' : 'disabled'}` };
+  }
+  const turn = await turnOf(deps, delivery);
+  return typeof turn === 'number' ? { delivery, number: turn } : turn;
+}
+
+/** The number of the attempt that is due now, or what to do instead. */
+async function turnOf(deps: DeliverDeps, delivery: DueDelivery): Promise<number | DeliverResult> {
+  const { last } = delivery;
+  const now = deps.now().getTime();
+  if (!last) return waitsForResend(delivery, now) ?? 1;
+  const em = deps.orm.em.fork();
+  let endedAt = last.finishedAt?.getTime();
+  if (endedAt === undefined) {
+    const end = last.startedAt.getTime() + ATTEMPT_ENDS_AFTER_MS;
+    if (now < end) return { kind: 'later', delayMs: Math.max(1, end - now), message: `attempt ${last.number} may still be under way` };
+    endedAt = last.startedAt.getTime() + WEBHOOK_LIMITS.attemptMs;
+    if (!(await endInterrupted(em, delivery, last.number, new Date(endedAt))))
+      return { kind: 'later', delayMs: 1, message: `attempt ${last.number} has ended at this moment` };
+  }
+  if (last.number >= deps.settings.webhookMaxAttempts) {
+    await giveUp(deps, delivery);
+    return { kind: 'done', status: 'failed', message: `all ${last.number} attempts are used up` };
+  }
+  const dueAt = endedAt + backoffAfterMs(last.number);
+  if (now < dueAt)
+    return { kind: 'later', delayMs: Math.max(1, dueAt - now), message: `attempt ${last.number + 1} is due in ${dueAt - now} ms` };
+  return last.number + 1;
+}
+
+async function giveUp(deps: DeliverDeps, delivery: DueDelivery): Promise<void> {
+  await closeDelivery(deps.orm.em.fork(), deps, delivery);
+  reportEnd(deps, delivery, 'failed');
+}
+
+function reportEnd(deps: DeliverDeps, delivery: DueDelivery, result: 'succeeded' | 'failed'): void {
+  const lateMs = delivery.round === 1 ? deps.now().getTime() - delivery.createdAt.getTime() : undefined;
+  deps.deliveryReport?.ended({ mode: delivery.mode, result, lateMs });
+}
+
+/** Many resends at once have their first attempts spread over some minutes, whoever starts their actors and when. */
+function waitsForResend(delivery: DueDelivery, now: number): DeliverResult | undefined {
+  const leftMs = delivery.round > 1 && delivery.nextAttemptAt ? delivery.nextAttemptAt.getTime() - now : 0;
+  return leftMs > 0 ? { kind: 'later', delayMs: leftMs, message: `this resend is due in ${leftMs} ms` } : undefined;
+}
+
+async function attempt(deps: DeliverDeps, delivery: DueDelivery, turn: { number: number; slot: Slot }): Promise<DeliverResult> {
+  const { number, slot } = turn;
+  let sent: { outcome: Outcome; lease: Lease };
+  try {
+    sent = await post(deps, delivery, turn);
+  } catch (error) {
+    if (error instanceof NoSlot) return waitsForSlot(slot.usedElsewhere(error.heldMs));
+    throw error;
+  }
+  const { outcome } = sent;
+  const verdict = classify(outcome);
+  const more = verdict === 'retry' && number < deps.settings.webhookMaxAttempts;
+  const delayMs = backoffAfterMs(number);
+  await recordEnd(deps, delivery, { number, ...sent, more, delayMs });
+  if (!more) reportEnd(deps, delivery, verdict === 'succeeded' ? 'succeeded' : 'failed');
+  const message = describeOutcome(outcome, hostOf(delivery.endpoint.url));
+  if (verdict === 'succeeded') return { kind: 'done', status: 'succeeded', message };
+  if (more) return { kind: 'retry', delayMs, message: `attempt ${number}: ${message}` };
+  return { kind: 'done', status: 'failed', message: `attempt ${number}: ${message}` };
+}
+
+/** One POST under a slot of the whole installation. Throws {@link NoSlot} when there is none. */
+async function post(
+  deps: DeliverDeps,
+  delivery: DueDelivery,
+  { number, slot }: { number: number; slot: Slot },
+): Promise<{ outcome: Outcome; lease: Lease }> {
+  const secrets = secretsOf(deps.secretBox, delivery.endpoint, deps.now());
+  let lease: Lease | undefined;
+  const outcome = await deps.transport.post({
+    url: delivery.endpoint.url,
+    body: delivery.body,
+    headers: () =>
+      buildHeaders({
+        eventId: delivery.eventId,
+        event: delivery.eventType,
+        attempt: number,
+        sentAt: deps.now(),
+        body: delivery.body,
+        secrets,
+      }),
+    onLookup: async () => {
+      const taken = await beginAttempt(deps.orm.em.fork(), deps, delivery, { number, preferred: slot.number });
+      if ('heldMs' in taken) throw new NoSlot(taken.heldMs);
+      lease = taken;
+      if (number === 1 && delivery.round === 1)
+        deps.deliveryReport?.begun({ mode: delivery.mode, lateMs: deps.now().getTime() - delivery.createdAt.getTime() });
+    },
+  });
+  if (!lease) throw new Error('the transport sent an attempt without its row');
+  return { outcome, lease };
+}
+
+/** The POST has happened: its result is worth some patience with the database, because without it the receiver gets the event once more. */
+async function recordEnd(
+  deps: Deps,
+  delivery: DueDelivery,
+  end: { number: number; outcome: Outcome; lease: Lease; more: boolean; delayMs: number },
+): Promise<void> {
+  const { number, outcome, lease } = end;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const nextAttemptAt = end.more ? new Date(deps.now().getTime() + end.delayMs) : null;
+      await endAttempt(deps.orm.em.fork(), deps, delivery, { number, outcome, lease, verdict: classify(outcome), nextAttemptAt });
+      return;
+    } catch (error) {
+      if (tries >= RECORD_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RECORD_PAUSE_MS));
+    }
+  }
+}

@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+import { LockMode } from '@mikro-orm/core';
+import { WebhookEndpoint } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { EVENT_TYPES } from '../../domain/events.ts';
+import { isUuid } from '../../domain/ids.ts';
+import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
+import { endpointFacts } from '../audit/endpoint-facts.ts';
+import { recordAction } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import { inOrder, listPage, type PageOf } from '../lists/page.ts';
+import type { PageRequest } from '../lists/query.ts';
+import { refuseOverQuota } from '../merchants/quotas.ts';
+import { type EndpointView, presentEndpoint } from '../present.ts';
+import { notFound, Refusal } from '../refusal.ts';
+import type { Scope } from '../scope.ts';
+import { beforehand } from '../transact.ts';
+import { createLookup, type Lookup } from './http/lookup.ts';
+import { generateSecret } from './http/signature.ts';
+import { checkTargetForSave, TargetRefused } from './http/target.ts';
+
+/** Endpoints of one merchant in one mode, deleted ones not counted. */
+const MAX_ENDPOINTS = 50;
+/** How long a secret signs beside newer ones after its rotation, and how many of them at most: the newest. */
+const OVERLAP_MS = 24 * 3_600_000;
+const MAX_EARLIER_SECRETS = 4;
+const SECRET_HINT_LENGTH = 4;
+
+/** `lookup` is the machine's own name resolution where it is absent. */
+export type EndpointDeps = Deps & { readonly lookup?: Lookup | undefined };
+
+export type NewEndpoint = Scope & {
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly description: string | null;
+};
+
+export type EndpointChange = Scope & {
+  readonly id: string;
+  readonly url?: string | undefined;
+  readonly events?: readonly string[] | undefined;
+  readonly description?: string | null | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly rotateSecret?: boolean | undefined;
+};
+
+/** The secret is there only in the answer that made it. */
+export type EndpointWithSecret = EndpointView & { readonly secret?: string };
+
+/**
+ * Registers a URL. Answers with the signing secret, which is stored sealed and never shown again. Throws a {@link Refusal} for a URL
+ * that the target rule forbids, an unknown event name, or the 51st endpoint.
+ */
+export async function createEndpoint(deps: EndpointDeps, input: NewEndpoint): Promise<Required<EndpointWithSecret>> {
+  const events = checkEvents(input.events);
+  // Before the transaction: a slow name server must not hold a connection.
+  const url = await checkUrl(deps, input.url);
+  return await deps.orm.em.fork().transactional(async (em) => {
+    await refuseTooMany(em, deps, input);
+    const { row, secret } = insertEndpoint(em, deps, { ...input, id: deps.newId(), url, events });
+    const { merchantId, mode } = input;
+    await recordAction(em, deps, { action: 'endpoint.create', merchantId, mode, subject: row.id, after: endpointFacts(row) });
+    return { ...presentEndpoint(row), secret };
+  });
+}
+
+/** What an endpoint's row is made of; `paymentLinkId` for the one that stands for the own URL of a payment link. */
+export type EndpointRow = NewEndpoint & { readonly id: string; readonly paymentLinkId?: string };
+
+/** Adds an endpoint with a new secret, sealed with the row's id, to the caller's transaction. The secret is known only here. */
+export function insertEndpoint(em: Em, deps: Deps, input: EndpointRow): { row: WebhookEndpoint; secret: string } {
+  const { now, secret } = { now: deps.now(), secret: generateSecret(randomBytes) };
+  const row = em.create(WebhookEndpoint, {
+    ...{ id: input.id, merchantId: input.merchantId, mode: input.mode, url: input.url, description: input.description },
+    ...{ events: [...input.events], enabled: true, paymentLinkId: input.paymentLinkId ?? null },
+    ...{ secretSealed: deps.secretBox.seal(secret, input.id), secretHint: secret.slice(-SECRET_HINT_LENGTH) },
+    ...{ consecutiveFailures: 0, goneCount: 0, earlierSecrets: [], lastDeliveryAt: null, lastStatusCode: null },
+    ...{ failingSince: null, goneSince: null, disabledReason: null, createdAt: now, updatedAt: now, deletedAt: null },
+  });
+  return { row, secret };
+}
+
+/** One page of the endpoints, newest first. Throws a {@link Refusal} for a foreign cursor. */
+export async function listEndpoints(deps: Deps, input: Scope & { readonly page: PageRequest }): Promise<PageOf<EndpointView>> {
+  const em = deps.orm.em.fork();
+  const sql = 'merchant_id = ? and mode = ? and deleted_at is null and payment_link_id is null';
+  const scope = { sql, values: [input.merchantId, input.mode] };
+  const page = await listPage(em, { table: 'webhook_endpoints', scope, filters: [], page: input.page });
+  const rows = await em.find(WebhookEndpoint, { id: { $in: [...page.rows] } });
+  return { ...page, rows: inOrder(page.rows, rows).map(presentEndpoint) };
+}
+
+/** The endpoint's view. Throws a NOT_FOUND {@link Refusal}, for a deleted one too. */
+export async function getEndpoint(deps: Deps, input: Scope & { readonly id: string }): Promise<EndpointView> {
+  return presentEndpoint(await findEndpoint(deps.orm.em.fork(), input));
+}
+
+/**
+ * Changes what is given. Enabling clears the reason and the counters that disabled it. A rotation answers with the new secret, which
+ * signs at once; the old one goes on beside it until its own 24 h are over, also when others follow. Throws a {@link Refusal} with
+ * nothing changed.
+ */
+export async function updateEndpoint(deps: EndpointDeps, input: EndpointChange): Promise<EndpointWithSecret> {
+  // Wrong fields are told before an unknown id, and a slow name server must not hold a connection.
+  const events = input.events && checkEvents(input.events);
+  const url = input.url === undefined ? undefined : await checkUrl(deps, input.url);
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const row = await findEndpoint(em, input, LockMode.PESSIMISTIC_WRITE);
+    const before = endpointFacts(row);
+    if (url !== undefined) row.url = url;
+    if (events !== undefined) row.events = events;
+    if (input.description !== undefined) row.description = input.description;
+    if (input.enabled !== undefined) setEnabled(row, input.enabled);
+    const secret = input.rotateSecret ? rotateSecret(deps, row) : undefined;
+    row.updatedAt = deps.now();
+    const { merchantId, mode, id: subject } = input;
+    await recordAction(em, deps, { action: 'endpoint.change', merchantId, mode, subject, before, after: endpointFacts(row) });
+    return { ...presentEndpoint(row), ...(secret === undefined ? {} : { secret }) };
+  });
+}
+
+/** Takes an endpoint out of use for good; its deliveries stay readable through their events. Throws a NOT_FOUND {@link Refusal}. */
+export async function deleteEndpoint(deps: Deps, input: Scope & { readonly id: string }): Promise<{ id: string; deleted: true }> {
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const row = await findEndpoint(em, input, LockMode.PESSIMISTIC_WRITE);
+    const before = endpointFacts(row);
+    row.deletedAt = deps.now();
+    row.updatedAt = row.deletedAt;
+    row.enabled = false;
+    const { merchantId, mode } = input;
+    await recordAction(em, deps, { action: 'endpoint.delete', merchantId, mode, subject: row.id, before });
+    return { id: row.id, deleted: true };
+  });
+}
+
+/** The endpoint of this merchant and mode that is not deleted. Throws a NOT_FOUND {@link Refusal}. */
+export async function findEndpoint(em: Em, input: Scope & { readonly id: string }, lockMode?: LockMode): Promise<WebhookEndpoint> {
+  const row = await findTarget(em, input, lockMode);
+  if (row.paymentLinkId != null) throw notFound('webhook endpoint');
+  return row;
+}
+
+/** As {@link findEndpoint}, but also the one that stands for the own URL of a payment link, by the link's id: for reading what was sent. */
+export async function findTarget(em: Em, input: Scope & { readonly id: string }, lockMode?: LockMode): Promise<WebhookEndpoint> {
+  const { id, merchantId, mode } = input;
+  const row = isUuid(id)
+    ? await em.findOne(WebhookEndpoint, { id, merchantId, mode, deletedAt: null }, lockMode === undefined ? {} : { lockMode })
+    : null;
+  if (!row) throw notFound('webhook endpoint');
+  return row;
+}
+
+function setEnabled(row: WebhookEndpoint, enabled: boolean): void {
+  row.enabled = enabled;
+  if (!enabled) return;
+  row.disabledReason = null;
+  row.consecutiveFailures = 0;
+  row.failingSince = null;
+  row.goneSince = null;
+  row.goneCount = 0;
+}
+
+function rotateSecret(deps: Deps, row: WebhookEndpoint): string {
+  const secret = generateSecret(randomBytes);
+  const now = deps.now();
+  const replaced = { sealed: Buffer.from(row.secretSealed).toString('base64'), until: new Date(now.getTime() + OVERLAP_MS).toISOString() };
+  const running = row.earlierSecrets.filter(({ until }) => new Date(until) > now);
+  row.earlierSecrets = [replaced, ...running].slice(0, MAX_EARLIER_SECRETS);
+  row.secretSealed = deps.secretBox.seal(secret, row.id);
+  row.secretHint = secret.slice(-SECRET_HINT_LENGTH);
+  return secret;
+}
+
+async function refuseTooMany(em: Em, deps: Deps, scope: Scope): Promise<void> {
+  // The merchant's row is the lock under which endpoints are counted; this kind does not stand in the way of foreign keys to it.
+  await em.execute('select id from merchants where id = ? for no key update', [scope.merchantId]);
+  const count = await em.count(WebhookEndpoint, { merchantId: scope.merchantId, mode: scope.mode, deletedAt: null, paymentLinkId: null });
+  if (count >= MAX_ENDPOINTS)
+    throw new Refusal('INVALID', `There are ${MAX_ENDPOINTS} webhook endpoints already, which is the most. Delete one first.`);
+  // Under the same lock, which is all that it takes.
+  await refuseOverQuota(em, deps, scope, ['endpoints']);
+}
+
+function checkEvents(events: readonly string[]): string[] {
+  const known: readonly string[] = [...EVENT_TYPES, '*'];
+  const unique = [...new Set(events)];
+  if (unique.length > 0 && unique.every((name) => known.includes(name))) return unique;
+  throw new Refusal('INVALID', `events must name at least one of ${EVENT_TYPES.join(', ')}, or be "*" for all.`, 'events');
+}
+
+/**
+ * The normalised form of a URL that the target rule permits, for `field` of a request. Looks its name up, so never inside a transaction.
+ * Throws an INVALID {@link Refusal}.
+ */
+export async function checkUrl(deps: EndpointDeps, text: string, field = 'url'): Promise<string> {
+  const policy = deps.settings.webhookTarget;
+  const lookup = deps.lookup ?? createLookup({ useSystem: policy.allowedCidrs.length > 0 });
+  try {
+    const { caPem, ...rule } = policy;
+    const whole = { ...rule, ...(caPem === undefined ? {} : { caPem }) };
+    const { url } = await beforehand(deps, () => checkTargetForSave({ lookup }, text, whole));
+    // Percent-encoding makes some URLs longer than what was typed.
+    if (url.href.length > WEBHOOK_LIMITS.urlCharacters) throw new Refusal('INVALID', 'The URL is too long.', field);
+    return url.href;
+  } catch (error) {
+    if (error instanceof TargetRefused) throw new Refusal('INVALID', error.message, field);
+    throw error;
+  }
+}

@@ -1,0 +1,244 @@
+import { Event, WebhookDelivery } from '../../db/entities/index.ts';
+import type { Em } from '../../db/orm.ts';
+import { plainRows } from '../../db/plain-rows.ts';
+import type { ActorOwner } from '../../domain/actor-message.ts';
+import { isoSeconds, TEST_EVENT } from '../../domain/events.ts';
+import { eventWorkflowId, idsOfMoment, isUuid, resendWorkflowId } from '../../domain/ids.ts';
+import { recordAction } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import { inOrder, listPage, type PageOf } from '../lists/page.ts';
+import type { PageRequest } from '../lists/query.ts';
+import { roomForTests } from '../merchants/open-tests.ts';
+import { refuseOverQuota, takeFromQuotas } from '../merchants/quotas.ts';
+import { type AttemptRow, DELIVERY_FIELDS, type DeliveryRow, type DeliveryView, presentDelivery } from '../present.ts';
+import { notFound, Refusal } from '../refusal.ts';
+import type { Scope } from '../scope.ts';
+import { transact } from '../transact.ts';
+import { findEndpoint, findTarget } from './endpoints.ts';
+import { recordEvent } from './events.ts';
+
+/** A delivery that is resent for ever must not make its own view endless: only the latest attempts are shown. */
+const MAX_ATTEMPTS_SHOWN = 20;
+const DAY_MS = 24 * 60 * 60_000;
+/** The most that one call resends. */
+export const RESEND_BATCH = 1_000;
+/** The pause between two first attempts of resends by one call: an endpoint that has just come back is not flooded. */
+export const RESEND_EVERY_MS = 100;
+const RESEND_EVERY = `interval '${RESEND_EVERY_MS} milliseconds'`;
+
+export type EventView = { id: string; event: string; data: Record<string, unknown>; timestamp: string; deliveries: DeliveryView[] };
+
+export type DeliveryFilters = { readonly status?: WebhookDelivery['status'] | undefined; readonly event?: string | undefined };
+
+/** One page of what was sent to an endpoint, or to the own URL of a payment link by its id, with attempts. Throws a {@link Refusal} for an unknown endpoint or a foreign cursor. */
+export async function listDeliveries(
+  deps: Deps,
+  input: Scope & DeliveryFilters & { readonly id: string; readonly page: PageRequest },
+): Promise<PageOf<DeliveryView>> {
+  const em = deps.orm.em.fork();
+  const endpoint = await findTarget(em, input);
+  const filters = [
+    ...(input.status === undefined ? [] : [{ sql: 'status = ?', values: [input.status] }]),
+    ...(input.event === undefined ? [] : [{ sql: 'event_type = ?', values: [input.event] }]),
+  ];
+  const scope = { sql: 'endpoint_id = ?', values: [endpoint.id] };
+  const page = await listPage(em, { table: 'webhook_deliveries', scope, filters, page: input.page });
+  const rows = await plainRows(em, WebhookDelivery, { id: { $in: [...page.rows] } }, DELIVERY_FIELDS);
+  return { ...page, rows: await presentDeliveries(em, inOrder(page.rows, rows)) };
+}
+
+/** An event exactly as it is delivered, with its deliveries. Throws a NOT_FOUND {@link Refusal}. */
+export async function getEvent(deps: Deps, input: Scope & { readonly id: string }): Promise<EventView> {
+  const em = deps.orm.em.fork();
+  const { id, merchantId, mode } = input;
+  const row = isUuid(id) ? await em.findOne(Event, { id, merchantId, mode }) : null;
+  if (!row) throw notFound('event');
+  const { data } = JSON.parse(Buffer.from(row.body).toString('utf8')) as { data: Record<string, unknown> };
+  const [$gte, $lte] = idsOfMoment(row.id);
+  const where = { eventId: row.id, id: { $gte, $lte } };
+  const deliveries = await em.find(WebhookDelivery, where, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  return { id: row.id, event: row.type, data, timestamp: isoSeconds(row.occurredAt), deliveries: await presentDeliveries(em, deliveries) };
+}
+
+/**
+ * Sends a finished delivery once more: same event, same bytes, a new round of attempts. Throws a {@link Refusal} when it is unknown,
+ * still on its way, or its endpoint is disabled or deleted.
+ */
+export async function resendDelivery(deps: Deps, input: Scope & { readonly id: string }): Promise<DeliveryView> {
+  return await transact(deps, async (tx) => {
+    const delivery = await lockDelivery(tx.em, deps, input);
+    await roomForTests(tx.em, input);
+    const now = deps.now();
+    delivery.status = 'pending';
+    delivery.round += 1;
+    delivery.nextAttemptAt = now;
+    delivery.finishedAt = null;
+    await tx.em.flush();
+    const { merchantId, mode } = input;
+    await recordAction(tx.em, deps, { action: 'webhook.resend', merchantId, mode, subject: delivery.id, after: { round: delivery.round } });
+    await tx.enqueue(resendWorkflowId(delivery.id, delivery.round), {
+      workflowType: 'notify',
+      args: [{ deliveries: [delivery.id] }],
+      attributes: { MerchantId: input.merchantId },
+      summary: `resend of ${delivery.eventType}, round ${delivery.round}`,
+      owner: { merchantId: input.merchantId, mode: input.mode },
+    });
+    const [view] = await presentDeliveries(tx.em, [delivery]);
+    if (!view) throw notFound('webhook delivery');
+    return view;
+  });
+}
+
+/**
+ * Sends everything that failed at an endpoint since a time once more: at most {@link RESEND_BATCH} deliveries by one call, the oldest first,
+ * one each {@link RESEND_EVERY_MS} and never faster, also across calls. What is on its way is left alone, so a repeated call resends
+ * nothing twice. Throws a {@link Refusal} for an unknown or disabled endpoint.
+ */
+export async function resendFailed(
+  deps: Deps,
+  input: Scope & { readonly id: string; readonly since: Date },
+): Promise<{ resent: number; hasMore: boolean }> {
+  return await deps.orm.em.fork().transactional(async (em) => {
+    const endpoint = await findEndpoint(em, input);
+    // One call at a time for each endpoint; foreign keys to the row do not wait for this kind of lock.
+    await em.execute('select id from webhook_endpoints where id = ? for no key update', [endpoint.id]);
+    if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
+    const { merchantId, mode, since } = input;
+    const most = Math.min(RESEND_BATCH, await roomForTests(em, input));
+    const rows = await em.execute<{ id: string }[]>(
+      `select id from webhook_deliveries where endpoint_id = ? and status = 'failed' and finished_at >= ?
+       order by created_at, id limit ${most + 1} for update`,
+      [endpoint.id, since],
+    );
+    const batch = rows.slice(0, most).map(({ id }) => id);
+    if (batch.length > 0) await startSpread(em, { endpointId: endpoint.id, owner: { merchantId, mode }, batch, now: deps.now() });
+    const after = { since: isoSeconds(since), resent: batch.length };
+    await recordAction(em, deps, { action: 'endpoint.resend-failed', merchantId, mode, subject: endpoint.id, after });
+    return { resent: batch.length, hasMore: rows.length > batch.length };
+  });
+}
+
+/**
+ * Reopens the deliveries and puts the start of each one's actor into the outbox for its own time, after those of an earlier call. The
+ * delivery carries the same time, which holds wherever its actor comes from.
+ */
+async function startSpread(em: Em, input: { endpointId: string; owner: ActorOwner; batch: readonly string[]; now: Date }): Promise<void> {
+  const { endpointId, owner, batch, now } = input;
+  const message = { workflowType: 'notify', attributes: { MerchantId: owner.merchantId }, owner };
+  await em.execute(
+    `with tail as (
+       select greatest(?::timestamptz, max(d.next_attempt_at) + ${RESEND_EVERY}) as at from webhook_deliveries d
+       where d.endpoint_id = ? and d.status = 'pending' and d.round > 1
+         and not exists (select 1 from webhook_attempts a where a.delivery_id = d.id and a.round = d.round)
+     ), batch as (
+       select id, row_number() over (order by created_at, id) - 1 as place from webhook_deliveries where id in (${batch.map(() => '?').join(', ')})
+     ), reopened as (
+       update webhook_deliveries d set status = 'pending', round = d.round + 1, finished_at = null, next_attempt_at = t.at + b.place * ${RESEND_EVERY}
+       from batch b, tail t where b.id = d.id returning d.id, d.round, d.event_type, d.next_attempt_at
+     )
+     insert into outbox (kind, workflow_id, mode, message, tries, created_at, next_try_at)
+     select 'start', 'resend:' || id || ':' || round, ?,
+       ?::jsonb || jsonb_build_object('args', jsonb_build_array(jsonb_build_object('deliveries', jsonb_build_array(id))),
+                                      'summary', 'resend of ' || event_type || ', round ' || round), 0, ?, next_attempt_at
+     from reopened order by next_attempt_at`,
+    [now, endpointId, ...batch, owner.mode, JSON.stringify(message), now],
+  );
+}
+
+/** Sends a `webhook.test` event to one endpoint, subscribed or not. Throws a {@link Refusal} for an unknown or disabled endpoint. */
+export async function sendTestEvent(deps: Deps, input: Scope & { readonly id: string }): Promise<EventView> {
+  const eventId = await transact(deps, async (tx) => {
+    const endpoint = await findEndpoint(tx.em, input);
+    if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
+    await roomForTests(tx.em, input);
+    await refuseOverQuota(tx.em, deps, input, ['events_per_day']);
+    const recorded = await recordEvent(tx.em, deps, {
+      ...{ merchantId: input.merchantId, mode: input.mode, type: TEST_EVENT, subjectId: endpoint.id },
+      ...{ sequence: randomSequence(deps), occurredAt: deps.now(), onlyEndpointId: endpoint.id },
+      data: { endpoint_id: endpoint.id, message: 'This is a test.', is_live: input.mode === 'live' },
+    });
+    await tx.enqueue(eventWorkflowId(recorded.eventId), {
+      workflowType: 'notify',
+      args: [{ deliveries: recorded.deliveryIds }],
+      attributes: { MerchantId: input.merchantId },
+      summary: `${TEST_EVENT} for endpoint ${endpoint.id}`,
+      // Nobody's money waits for it, in live mode neither.
+      owner: { merchantId: input.merchantId, mode: 'test' },
+    });
+    const { merchantId, mode } = input;
+    await recordAction(tx.em, deps, {
+      action: 'endpoint.test',
+      merchantId,
+      mode,
+      subject: endpoint.id,
+      after: { event_id: recorded.eventId },
+    });
+    await takeFromQuotas(tx.em, deps, input, { events_per_day: 1 });
+    return recorded.eventId;
+  });
+  return await getEvent(deps, { ...input, id: eventId });
+}
+
+/** Tests of an endpoint follow no order; the number keeps two of one moment apart. */
+function randomSequence(deps: Deps): number {
+  return Number.parseInt(deps.newId().slice(0, 7), 16);
+}
+
+/** One answer for every id that the caller cannot have: what it says of removal must not tell a foreign id from one that nobody has. */
+function noDelivery(deps: Deps): Refusal {
+  const days = Math.floor(deps.settings.webhookRetentionMs / DAY_MS);
+  return new Refusal('NOT_FOUND', `There is no such webhook delivery. Deliveries are removed after ${days} days; their events are kept.`);
+}
+
+async function lockDelivery(em: Em, deps: Deps, input: Scope & { readonly id: string }): Promise<WebhookDelivery> {
+  const [found] = isUuid(input.id)
+    ? await em.execute<{ id: string; enabled: boolean; deleted: boolean }[]>(
+        `select d.id, e.enabled, e.deleted_at is not null as deleted from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
+         where d.id = ? and e.merchant_id = ? and e.mode = ? for update of d`,
+        [input.id, input.merchantId, input.mode],
+      )
+    : [];
+  if (!found) throw noDelivery(deps);
+  if (found.deleted) throw new Refusal('INVALID', 'The webhook endpoint of this delivery was deleted.');
+  if (!found.enabled) throw new Refusal('INVALID', 'The webhook endpoint of this delivery is disabled. Enable it first.');
+  const delivery = await em.findOneOrFail(WebhookDelivery, found.id);
+  if (delivery.status === 'pending')
+    throw new Refusal('INVALID', 'This delivery is still on its way. Wait until it has succeeded or failed.');
+  return delivery;
+}
+
+async function presentDeliveries(em: Em, rows: readonly DeliveryRow[]): Promise<DeliveryView[]> {
+  const attempts = await latestAttempts(em, rows);
+  return rows.map((row) => presentDelivery(row, attempts.get(row.id) ?? []));
+}
+
+type RawAttempt = {
+  delivery_id: string;
+  round: number;
+  number: number;
+  started_at: string;
+  status_code: number | null;
+  error: string | null;
+  duration_ms: number | null;
+};
+
+async function latestAttempts(em: Em, rows: readonly DeliveryRow[]): Promise<Map<string, AttemptRow[]>> {
+  const byDelivery = new Map<string, AttemptRow[]>();
+  if (rows.length === 0) return byDelivery;
+  const found = await em.execute<RawAttempt[]>(
+    `select a.* from webhook_deliveries d cross join lateral (
+       select delivery_id, round, number, started_at, status_code, error, duration_ms from webhook_attempts
+       where delivery_id = d.id order by round desc, number desc limit ${MAX_ATTEMPTS_SHOWN}
+     ) a where d.id in (${rows.map(() => '?').join(', ')}) order by a.delivery_id, a.round, a.number`,
+    rows.map((row) => row.id),
+  );
+  for (const row of found) {
+    const list = byDelivery.get(row.delivery_id) ?? [];
+    list.push({
+      ...{ round: row.round, number: row.number, startedAt: new Date(row.started_at) },
+      ...{ statusCode: row.status_code, error: row.error, durationMs: row.duration_ms },
+    });
+    byDelivery.set(row.delivery_id, list);
+  }
+  return byDelivery;
+}

@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { ROUTES } from '../../../src/api/routes/index.ts';
+import { KEY_SCOPES, type KeyScope, ROUTE_SCOPES } from '../../../src/domain/key-scope.ts';
+import { allowNetwork } from '../../../src/services/access/allowlist.ts';
+import { createKeyUse } from '../../../src/services/access/key-use.ts';
+import { createKey, listKeys, rotateKey } from '../../../src/services/merchants/keys.ts';
+import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
+
+const KEYED = ROUTES.filter(({ auth, only }) => auth === 'merchant' && only !== 'session');
+
+describe('the scopes of a key', function () {
+  this.timeout(60_000);
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi({ trustedProxies: ['127.0.0.1'] });
+  });
+  after(() => api.stop());
+
+  const make = async (...scopes: KeyScope[]) => (await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test', scopes })).key;
+  const ask = async (route: (typeof KEYED)[number], key: string) => {
+    const path = route.path.replace(/:[a-z_]+/g, UNKNOWN_ID);
+    const body = route.method === 'get' || route.method === 'delete' ? undefined : {};
+    return await call(`${api.url}${path}`, { method: route.method.toUpperCase(), key, body });
+  };
+
+  it('open the routes that ask for them and no other, and the sentence names what is missing', async () => {
+    expect(new Set(KEYED.map(({ scope }) => scope))).to.deep.equal(new Set(ROUTE_SCOPES));
+    for (const scope of KEY_SCOPES) {
+      const key = await make(scope);
+      for (const route of KEYED) {
+        const name = `${scope} at ${route.method} ${route.path}`;
+        const { status, body } = await ask(route, key);
+        if (scope === 'all' || scope === route.scope) expect(status, name).to.not.equal(403);
+        else expect([status, body['code']], name).to.deep.equal([403, 'SCOPE_REQUIRED']);
+        if (status === 403) expect(body['error'], name).to.contain(`"${route.scope}"`);
+      }
+    }
+  });
+
+  it('let a key that only makes links redirect no webhook, and one that reads change nothing', async () => {
+    for (const route of KEYED.filter(({ method }) => method !== 'get')) {
+      expect((await ask(route, await make('read'))).body['code'], route.path).to.equal('SCOPE_REQUIRED');
+      if (!route.path.startsWith('/webhook')) continue;
+      expect((await ask(route, await make('read', 'payments'))).body['code'], route.path).to.equal('SCOPE_REQUIRED');
+    }
+  });
+
+  it('go over to the key that replaces it, and so does its end', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const old = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test', scopes: ['read'], expiresAt });
+    const next = await rotateKey(api.deps, { keyId: old.id, graceMs: 60_000 });
+    const view = (await listKeys(api.deps, { merchantId: api.merchant.id })).find(({ id }) => id === next.id);
+    expect([view?.scopes, view?.expiresAt?.getTime()]).to.deep.equal([['read'], expiresAt.getTime()]);
+  });
+
+  it('are everything where none is named, and the database takes no other', async () => {
+    const made = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
+    const view = (await listKeys(api.deps, { merchantId: api.merchant.id })).find(({ id }) => id === made.id);
+    expect([view?.scopes, view?.expiresAt]).to.deep.equal([['all'], null]);
+    for (const scopes of ["'{}'", "'{root}'"]) {
+      const refusal = await api.deps.orm.em
+        .fork()
+        .execute(`update api_keys set scopes = ${scopes} where id = ?`, [made.id])
+        .then(
+          () => 'done',
+          (error: Error) => error.message,
+        );
+      expect(refusal, scopes).to.contain('api_keys_scopes_check');
+    }
+  });
+});
+
+describe('the use of a key', function () {
+  this.timeout(60_000);
+  let api: TestApi;
+  let clockMs = Date.parse('2026-11-20T09:00:00Z');
+  before(async () => {
+    api = await startTestApi({ trustedProxies: ['127.0.0.1'], deps: { now: () => new Date(clockMs) } });
+  });
+  after(() => api.stop());
+
+  const viewOf = async (id: string) => (await listKeys(api.deps, { merchantId: api.merchant.id })).find((view) => view.id === id);
+  const use = (key: string, from: string) => call(`${api.url}/customers/exists?email=a`, { key, headers: { 'X-Forwarded-For': from } });
+
+  it('is noted with its network, at most once a minute, also where the address is refused', async () => {
+    const { id, key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'live' });
+    expect((await viewOf(id))?.lastUsedAt).to.equal(null);
+    const first = clockMs;
+    await use(key, '2001:db8:1:2::7');
+    await eventually('the first use', async () => (await viewOf(id))?.lastUsedFrom === '2001:db8:1:2::/64');
+    clockMs += 59_999;
+    await use(key, '203.0.113.9');
+    // A later note of another key is written after every earlier one.
+    const other = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'live' });
+    await use(other.key, '203.0.113.10');
+    await eventually('the use of the other', async () => (await viewOf(other.id))?.lastUsedAt !== null);
+    expect((await viewOf(id))?.lastUsedAt?.getTime()).to.equal(first);
+    clockMs += 1;
+    await allowNetwork(api.deps, { merchantId: api.merchant.id, network: '198.51.100.0/24' });
+    expect((await use(key, '203.0.113.9')).body['code']).to.equal('IP_NOT_ALLOWED');
+    await eventually('the refused use', async () => (await viewOf(id))?.lastUsedFrom === '203.0.113.9');
+    expect((await viewOf(id))?.lastUsedAt?.getTime()).to.equal(clockMs);
+  });
+
+  it('is written once by several processes, and holds up no request while the database does not take it', async () => {
+    const { id, key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
+    const [one, two] = [createKeyUse(api.deps), createKeyUse(api.deps)];
+    one(id, '203.0.113.1');
+    await eventually('a use', async () => (await viewOf(id))?.lastUsedFrom === '203.0.113.1');
+    two(id, '203.0.113.2');
+    const marker = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
+    two(marker.id, '203.0.113.3');
+    await eventually('the note after it', async () => (await viewOf(marker.id))?.lastUsedAt !== null);
+    expect((await viewOf(id))?.lastUsedFrom).to.equal('203.0.113.1');
+    clockMs += 60_000;
+    await api.deps.orm.em.fork().transactional(async (em) => {
+      await em.execute('select id from api_keys where id = ? for update', [id]);
+      for (let index = 0; index < 5; index += 1)
+        await eventually('an answer while the row is held', async () => (await use(key, '203.0.113.4')).status === 200);
+    });
+  });
+});

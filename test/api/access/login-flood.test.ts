@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { startTestApi, type TestApi } from '../../support/gateway.ts';
+import { newUser, postLogin, signIn } from '../../support/sign-in.ts';
+
+const ACCOUNTS = 320;
+/** Tries that a /48 of IPv6 or a /24 of IPv4 has in five minutes. */
+const OF_NETWORK = 100;
+
+describe('a flood of logins out of one network', function () {
+  this.timeout(120_000);
+  let api: TestApi;
+  const clockMs = Date.now();
+  before(async () => {
+    api = await startTestApi({ trustedProxies: ['127.0.0.1'], deps: { now: () => new Date(clockMs) } });
+  });
+  after(() => api.stop());
+
+  /** One guess for each of many accounts, each from another address. */
+  const flood = (from: (index: number) => string, name: string) =>
+    Promise.all(
+      Array.from({ length: ACCOUNTS }, async (_, index) => {
+        const stranger = { email: `${name}${index}@example.com`, password: 'not the password' };
+        return (await postLogin(api, stranger, { from: from(index) })).status;
+      }),
+    );
+  const count = (statuses: readonly number[], status: number) => statuses.filter((one) => one === status).length;
+
+  it('is mostly not carried out, and the owner gets in meanwhile from where the account knows him', async () => {
+    const owner = await newUser(api);
+    await signIn(api, owner, { from: '198.51.100.7' });
+    const attack = flood((index) => `2001:db8:77:${index.toString(16)}::1`, 'a');
+    const logins: number[] = [];
+    for (let index = 0; index < 6; index += 1) logins.push((await postLogin(api, owner, { from: '198.51.100.7' })).status);
+    const statuses = await attack;
+    expect(logins).to.deep.equal(Array(6).fill(200));
+    expect(count(statuses, 401)).to.be.within(1, OF_NETWORK);
+    expect(count(statuses, 401) + count(statuses, 429)).to.equal(ACCOUNTS);
+  });
+
+  it('ends for good where the network has had its tries one after the other, and closes no other network', async () => {
+    const statuses: number[] = [];
+    for (let index = 0; index < OF_NETWORK + 20; index += 1) {
+      const stranger = { email: `b${index}@example.com`, password: 'not the password' };
+      statuses.push((await postLogin(api, stranger, { from: `192.0.2.${index}` })).status);
+    }
+    expect(statuses).to.deep.equal([...Array(OF_NETWORK).fill(401), ...Array(20).fill(429)]);
+    const user = await newUser(api);
+    expect((await postLogin(api, user, { from: '192.0.2.250' })).status, 'a stranger from that network').to.equal(429);
+    expect((await postLogin(api, user, { from: '192.0.3.1' })).status, 'next to it').to.equal(200);
+  });
+
+  it('never closes the door to an owner who lives in that very network', async () => {
+    const owner = await newUser(api);
+    await signIn(api, owner, { from: '203.0.113.200' });
+    const statuses = await flood((index) => `203.0.113.${index % 199}`, 'c');
+    expect(count(statuses, 429)).to.be.at.least(ACCOUNTS - OF_NETWORK);
+    expect((await postLogin(api, owner, { from: '203.0.113.200' })).status).to.equal(200);
+  });
+});

@@ -1,0 +1,231 @@
+import { expect } from 'chai';
+import { addSession, createSessionFinder, purgeSessions } from '../../../src/services/access/sessions.ts';
+import { createUser, resetPassword } from '../../../src/services/access/users.ts';
+import { call, startTestApi, type TestApi, testDeps } from '../../support/gateway.ts';
+import { cookieOf, newUser, postLogin, signIn, type TestUser } from '../../support/sign-in.ts';
+
+const MINUTE_MS = 60_000;
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+
+describe('sessions of people', () => {
+  let api: TestApi;
+  let user: TestUser;
+  let clockMs = Date.now();
+  before(async () => {
+    api = await startTestApi({ deps: { now: () => new Date(clockMs) } });
+    user = await newUser(api);
+  });
+  after(() => api.stop());
+
+  const get = (cookie: string, path = '/customers', headers: Record<string, string> = {}) =>
+    call(`${api.url}${path}`, { headers: { Cookie: cookie, ...headers } });
+  const tables = async (): Promise<string[]> => {
+    const rows = await api.deps.orm.em
+      .fork()
+      .execute<{ name: string }[]>("select tablename as name from pg_tables where schemaname = 'public'");
+    return rows.map((row) => row.name);
+  };
+
+  describe('login', () => {
+    it('answers with the user and a cookie that has every attribute, and is not cached', async () => {
+      const answer = await postLogin(api, user);
+      expect([answer.status, answer.body]).to.deep.equal([200, { user_id: user.id, merchant_id: user.merchantId }]);
+      const cookies = answer.headers.getSetCookie();
+      expect(cookies).to.have.length(1);
+      expect(cookies[0]).to.match(/^ch_session=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+      expect(answer.headers.get('cache-control')).to.equal('no-store');
+      expect((await get(cookieOf(answer))).status).to.equal(200);
+    });
+
+    it('takes a form, and any spelling of the email', async () => {
+      const body = new URLSearchParams({ email: ` ${user.email.toUpperCase()} `, password: user.password }).toString();
+      const answer = await call(`${api.origin}/login`, { method: 'POST', body, headers: FORM });
+      expect([answer.status, answer.body['user_id']]).to.deep.equal([200, user.id]);
+    });
+
+    it('refuses every wrong thing with one and the same answer', async () => {
+      const answers = [
+        await postLogin(api, user, { password: `${user.password}!` }),
+        await postLogin(api, user, { email: 'nobody@example.com' }),
+        await postLogin(api, user, { email: 'no email', password: 'x' }),
+      ];
+      for (const answer of answers) {
+        expect([answer.status, answer.body['code'], answer.headers.getSetCookie()]).to.deep.equal([401, 'UNAUTHORIZED', []]);
+        expect(answer.text).to.equal(answers[0]?.text);
+        expect(answer.headers.get('cache-control')).to.equal('no-store');
+      }
+    });
+
+    it('answers 400, 413 and 415 for what is no login, by the table of the API', async () => {
+      const post = (body: string, type: string) => call(`${api.origin}/login`, { method: 'POST', body, headers: { 'Content-Type': type } });
+      const json = 'application/json';
+      for (const body of ['{', '[]', '{}', '{"email":"a@b"}', '{"email":1,"password":"x"}', '{"email":"a@b","password":""}'])
+        expect((await post(body, json)).status, body).to.equal(400);
+      expect((await post('email=a%00b&password=x', FORM['Content-Type'])).status).to.equal(400);
+      expect((await post(JSON.stringify({ email: 'a@b', password: 'x'.repeat(1_025) }), json)).status).to.equal(400);
+      expect((await post('x'.repeat(2_000_000), json)).status).to.equal(413);
+      expect((await post('a', 'text/plain')).status).to.equal(415);
+      const wrong = await call(`${api.origin}/login`, { method: 'DELETE' });
+      expect([wrong.status, wrong.headers.get('allow')]).to.deep.equal([405, 'GET, HEAD, OPTIONS, POST']);
+    });
+
+    it('gives a new token each time and ends the session that came along, whoever it belonged to', async () => {
+      const first = await signIn(api, user);
+      const other = await signIn(api, user);
+      const next = await signIn(api, await newUser(api), { headers: { Cookie: first } });
+      expect(next).to.not.equal(first);
+      expect((await get(first)).status).to.equal(401);
+      expect((await get(next)).status).to.equal(200);
+      expect((await get(other)).status, 'another browser').to.equal(200);
+    });
+
+    it('leaves the session that came along alone when it fails', async () => {
+      const cookie = await signIn(api, user);
+      await postLogin(api, user, { password: 'wrong password', headers: { Cookie: cookie } });
+      expect((await get(cookie)).status).to.equal(200);
+    });
+  });
+
+  describe('the life of a session', () => {
+    it('ends when it is not used for 30 minutes, and goes on while it is', async () => {
+      const cookie = await signIn(api, user);
+      for (let round = 0; round < 3; round += 1) {
+        clockMs += 29 * MINUTE_MS;
+        expect((await get(cookie)).status, `round ${round}`).to.equal(200);
+      }
+      clockMs += 30 * MINUTE_MS;
+      expect((await get(cookie)).status).to.equal(401);
+      clockMs -= MINUTE_MS;
+    });
+
+    it('ends 12 hours after the login, however much it is used', async () => {
+      const cookie = await signIn(api, user);
+      for (let minutes = 25; minutes < 12 * 60; minutes += 25) {
+        clockMs += 25 * MINUTE_MS;
+        expect((await get(cookie)).status, `${minutes} minutes`).to.equal(200);
+      }
+      clockMs += 20 * MINUTE_MS;
+      expect((await get(cookie)).status).to.equal(401);
+    });
+
+    it('is written at most once a minute', async () => {
+      const cookie = await signIn(api, user);
+      const stamp = async () => {
+        const rows = await api.deps.orm.em.fork().execute<{ at: string }[]>('select max(last_seen_at)::text as at from sessions');
+        return rows[0]?.at;
+      };
+      const began = await stamp();
+      clockMs += MINUTE_MS - 1;
+      await get(cookie);
+      expect(await stamp()).to.equal(began);
+      clockMs += 1;
+      await Promise.all([get(cookie), get(cookie), get(cookie)]);
+      expect(await stamp()).to.not.equal(began);
+    });
+
+    it('follows the operator: other times hold for sessions that exist', async () => {
+      const cookie = await signIn(api, user);
+      const token = cookie.slice('ch_session='.length);
+      clockMs += 2_000;
+      const withTimes = (sessions: { idleMs: number; maxMs: number }) =>
+        createSessionFinder({ ...api.deps, settings: { ...api.deps.settings, sessions } })(token);
+      expect(await withTimes({ idleMs: 1_000, maxMs: 60_000 })).to.equal(undefined);
+      expect(await withTimes({ idleMs: 60_000, maxMs: 1_000 })).to.equal(undefined);
+      expect(await withTimes({ idleMs: 60_000, maxMs: 60_000 })).to.include({ userId: user.id });
+    });
+
+    it('ends at logout, which takes the cookie away and works without a session too', async () => {
+      const cookie = await signIn(api, user);
+      const out = await call(`${api.origin}/logout`, { method: 'POST', headers: { Cookie: cookie } });
+      expect([out.status, out.body]).to.deep.equal([200, { signed_out: true }]);
+      expect(out.headers.getSetCookie()).to.deep.equal(['ch_session=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0']);
+      expect((await get(cookie)).status).to.equal(401);
+      for (const headers of [{ Cookie: cookie }, {}, { Cookie: 'ch_session=nonsense' }] as Record<string, string>[])
+        expect((await call(`${api.origin}/logout`, { method: 'POST', headers })).status).to.equal(200);
+    });
+
+    it('ends with the password, also for a login that is on its way', async function () {
+      this.timeout(20_000);
+      let password = user.password;
+      const someone = { ...(await newUser(api)) };
+      const sitting = await signIn(api, someone);
+      password = someone.password;
+      for (let round = 0; round < 5; round += 1) {
+        const next = `another password ${round}`;
+        const [login] = await Promise.all([
+          postLogin(api, { ...someone, password }),
+          resetPassword(api.deps, { ...someone, password: next }),
+        ]);
+        expect(login.status).to.be.oneOf([200, 401]);
+        if (login.status === 200) expect((await get(cookieOf(login))).status, 'a session of the old password').to.equal(401);
+        password = next;
+      }
+      expect((await get(sitting)).status).to.equal(401);
+      expect((await postLogin(api, someone)).status).to.equal(401);
+      expect((await postLogin(api, { ...someone, password })).status).to.equal(200);
+    });
+
+    it('keeps the latest fifty of a user', async () => {
+      const busy = await newUser(api);
+      const first = await signIn(api, busy);
+      const tokens: string[] = [];
+      for (let count = 0; count < 50; count += 1) {
+        clockMs += 1;
+        tokens.push(await api.deps.orm.em.fork().transactional((em) => addSession(em, api.deps, busy.id)));
+      }
+      expect((await get(first)).status).to.equal(401);
+      for (const token of [tokens[0], tokens[49]]) expect((await get(`ch_session=${token}`)).status).to.equal(200);
+    });
+
+    it('leaves no row behind once it has ended, and no budget of attempts', async () => {
+      const cookie = await signIn(api, user);
+      clockMs += 29 * MINUTE_MS;
+      await get(cookie);
+      clockMs += 2 * MINUTE_MS;
+      await purgeSessions(api.deps);
+      expect((await get(cookie)).status, 'a session that is used').to.equal(200);
+      clockMs += 61 * MINUTE_MS;
+      await purgeSessions(api.deps);
+      for (const table of ['sessions', 'login_budgets'])
+        expect(await api.deps.orm.em.fork().execute(`select 1 from ${table}`), table).to.have.length(0);
+    });
+  });
+
+  it('keeps its token out of the database and of the log', async () => {
+    const cookie = await signIn(api, user);
+    await get(cookie);
+    await get(cookie, '/nothing');
+    const token = cookie.slice('ch_session='.length);
+    expect(JSON.stringify(api.lines)).to.not.contain(token);
+    expect(JSON.stringify(api.lines)).to.not.contain(user.password);
+    for (const table of await tables()) {
+      const found = await api.deps.orm.em
+        .fork()
+        .execute(`select 1 from "${table}" as t where strpos(row_to_json(t)::text, ?) > 0`, [token]);
+      expect(found, table).to.have.length(0);
+    }
+  });
+
+  it('costs no look into the database when the cookie cannot be a token', async () => {
+    const away = await testDeps('postgres://nobody:none@127.0.0.1:1/none', []);
+    const find = createSessionFinder(away);
+    for (const token of ['x', 'a'.repeat(42), 'a'.repeat(44), `${'a'.repeat(42)}=`, "' or 1=1 --", 'a'.repeat(10_000)])
+      expect(await find(token), token.slice(0, 50)).to.equal(undefined);
+    const outcome = await find('a'.repeat(43)).then(
+      () => 'found',
+      () => 'asked',
+    );
+    expect(outcome, 'a token of the right shape').to.equal('asked');
+    await away.orm.close(true);
+  });
+
+  it('belongs to one email over the whole installation', async () => {
+    const other = await api.newMerchant();
+    const again = { merchantId: other.id, email: user.email.toUpperCase(), password: 'one more password' };
+    const outcome = await createUser(api.deps, again).then(
+      () => 'made',
+      (error: Error) => error.message,
+    );
+    expect(outcome).to.match(/^There is a user .* already\./);
+  });
+});

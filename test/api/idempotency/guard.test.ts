@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { z } from 'zod';
+import { eventually } from '../../../dev/support/eventually.ts';
+import { ApiError } from '../../../src/api/errors.ts';
+import { created, route } from '../../../src/api/route.ts';
+import { ROUTES } from '../../../src/api/routes/index.ts';
+import type { Deps } from '../../../src/services/deps.ts';
+import { createCustomer } from '../../../src/services/merchants/customers.ts';
+import { beforehand, transact } from '../../../src/services/transact.ts';
+import { startTestApi, type TestApi } from '../../support/gateway.ts';
+import { kind, post, rows } from '../../support/once.ts';
+
+/** What the next handler does; it gets the deps of its request. */
+type Deed = (deps: Deps, merchantId: string) => Promise<unknown>;
+
+describe('a use case under an Idempotency-Key', function () {
+  this.timeout(30_000);
+  let api: TestApi;
+  let deed: Deed = async () => undefined;
+  const started: string[] = [];
+  let slowLookupMs = 0;
+
+  const deedRoute = (path: string, extraMs: number) =>
+    route({
+      ...{ method: 'post', path, auth: 'merchant', scope: 'read', tag: 'Test', statuses: [201], summary: 'Test', extraMs },
+      response: z.strictObject({ done: z.string() }),
+      handler: async (deps, { caller }) => created({ done: String((await deed(deps, caller.merchantId)) ?? 'yes') }),
+    });
+  const lookup = async () => {
+    await new Promise((resolve) => setTimeout(resolve, slowLookupMs));
+    return ['127.0.0.1'];
+  };
+
+  before(async () => {
+    const actors = {
+      start: async (workflowId: string) => void started.push(workflowId),
+      wake: async () => undefined,
+      running: async () => new Set<string>(),
+      hangs: async () => false,
+    };
+    api = await startTestApi({
+      routes: [...ROUTES, deedRoute('/deed', 3_000), deedRoute('/late', 0)],
+      poolSize: 3,
+      actors,
+      deps: { lookup } as Partial<Deps>,
+    });
+    await post(api, '/webhook-endpoints', randomUUID(), { url: 'http://127.0.0.1:9/', events: '*' });
+  });
+  after(() => api.stop());
+  beforeEach(() => {
+    started.length = 0;
+    slowLookupMs = 0;
+  });
+
+  const run = async (once: string, next: Deed) => {
+    deed = next;
+    return await post(api, '/deed', once);
+  };
+  const customer = (deps: Deps, merchantId: string, externalId: string) =>
+    createCustomer(deps, { merchantId, mode: 'test', externalId, email: null, name: null, metadata: {} });
+  const customers = async (externalId: string) => (await rows(api, 'select 1 from customers where external_id = ?', [externalId])).length;
+  const answers = async (once: string) => (await rows(api, 'select 1 from idempotency_answers where key = ?', [once])).length;
+  const trace = async (once: string) => [await customers(once), await answers(once), started.length];
+
+  it('has no other way to the database than the transaction of its answer', async () => {
+    const ways: Deed[] = [
+      (deps) => deps.orm.em.getConnection().execute('select 1'),
+      (deps) => deps.orm.em.transactional(async () => undefined),
+      (deps) => deps.orm.em.fork().begin(),
+      async (deps) => deps.orm.em.getDriver(),
+      async (deps) => deps.orm.config,
+    ];
+    for (const way of ways) {
+      const once = randomUUID();
+      const answer = await run(once, async (deps, merchantId) => {
+        await customer(deps, merchantId, once);
+        return await way(deps, merchantId);
+      });
+      expect(kind(answer)).to.equal('500 INTERNAL');
+      expect(await trace(once)).to.deep.equal([0, 0, 0]);
+    }
+  });
+
+  it('reads what it wrote, and works in several transactions that are one', async () => {
+    const once = randomUUID();
+    const answer = await run(once, async (deps, merchantId) => {
+      const made = await customer(deps, merchantId, once);
+      await transact(deps, async ({ em }) => void (await em.execute('update customers set name = ? where id = ?', ['x', made.id])));
+      const [row] = await deps.orm.em.fork().execute('select name from customers where id = ?', [made.id]);
+      expect(await customers(once)).to.equal(0);
+      return row?.name;
+    });
+    expect([answer.body['done'], kind(answer)]).to.deep.equal(['x', '201']);
+    await eventually('the start', () => started.length === 1);
+    expect(await trace(once)).to.deep.equal([1, 1, 1]);
+  });
+
+  it('cannot go on behind its answer', async () => {
+    const result = Promise.withResolvers<unknown>();
+    const answer = await run(randomUUID(), async (deps) => {
+      setTimeout(
+        () =>
+          result.resolve(
+            Promise.resolve()
+              .then(() => deps.orm.em.fork())
+              .catch((error: Error) => error.message),
+          ),
+        200,
+      );
+    });
+    expect(kind(answer)).to.equal('201');
+    expect(await result.promise).to.match(/until the use case ends/);
+  });
+
+  it('leaves nothing but its answer when it refuses with 409, and nothing at all when it fails', async () => {
+    for (const [thrown, expected] of [
+      [new ApiError('CUSTOMER_EXISTS', 'No.'), ['409 CUSTOMER_EXISTS', [0, 1, 0]]],
+      [new ApiError('VALIDATION_ERROR', 'No.'), ['400 VALIDATION_ERROR', [0, 0, 0]]],
+      [new ApiError('NOT_FOUND', 'No.'), ['404 NOT_FOUND', [0, 0, 0]]],
+      [new Error('a defect'), ['500 INTERNAL', [0, 0, 0]]],
+      [Object.assign(new Error('deadlock detected'), { code: '40P01' }), ['503 UNAVAILABLE', [0, 0, 0]]],
+    ] as const) {
+      const once = randomUUID();
+      const answer = await run(once, async (deps, merchantId) => {
+        await customer(deps, merchantId, once);
+        throw thrown;
+      });
+      expect([kind(answer), await trace(once)]).to.deep.equal(expected);
+    }
+  });
+
+  it('may take part of its work back and go on', async () => {
+    const [once, lost] = [randomUUID(), randomUUID()];
+    const answer = await run(once, async (deps, merchantId) => {
+      await transact(deps, async ({ em }) => {
+        await em.execute('update customers set name = ? where merchant_id = ?', [lost, merchantId]);
+        await em.execute('this is no SQL');
+      }).catch(() => undefined);
+      await customer(deps, merchantId, once);
+    });
+    expect([kind(answer), await customers(once)]).to.deep.equal(['201', 1]);
+    expect(await rows(api, 'select 1 from customers where name = ?', [lost])).to.deep.equal([]);
+  });
+
+  it('holds no connection while it waits for the world outside, and meets the result or the failure where it asked', async () => {
+    const once = randomUUID();
+    const open = async () =>
+      (await rows(api, "select 1 from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'")).length;
+    let calls = 0;
+    const answer = await run(once, async (deps, merchantId) => {
+      await customer(deps, merchantId, once);
+      const seen = await beforehand(deps, async () => {
+        calls += 1;
+        return await open();
+      });
+      const failure = await beforehand(deps, () => Promise.reject(new Error('refused'))).catch((error: Error) => error.message);
+      return `${seen} ${failure}`;
+    });
+    expect([answer.body['done'], calls, await trace(once)]).to.deep.equal(['0 refused', 1, [1, 1, 1]]);
+    const swallowed = await run(randomUUID(), async (deps) => await beforehand(deps, async () => 'outside').catch(() => 'swallowed'));
+    expect(swallowed.body['done']).to.equal('outside');
+  });
+
+  it('leaves connections to others while names are looked up', async () => {
+    slowLookupMs = 1_500;
+    const slow = Array.from({ length: 12 }, (_, index) =>
+      post(api, '/webhook-endpoints', `slow-${index % 6}`, { url: 'http://shop.example/', events: '*' }),
+    );
+    const times: number[] = [];
+    for (let turn = 0; turn < 10; turn += 1) {
+      const startedAt = performance.now();
+      expect(kind(await post(api, '/customers', randomUUID(), { external_id: randomUUID() }))).to.equal('201');
+      times.push(performance.now() - startedAt);
+    }
+    expect(Math.max(...times)).to.be.lessThan(1_400);
+    const kinds = (await Promise.all(slow)).map(kind);
+    expect(kinds.filter((text) => text === '201')).to.have.length(6);
+    expect(await rows(api, "select 1 from webhook_endpoints where url = 'http://shop.example/'")).to.have.length(6);
+  });
+
+  it('ends with its own 503: the repetition hears that it is in flight, and after it carries out what it did not', async () => {
+    const once = randomUUID();
+    const enough = Promise.withResolvers<void>();
+    deed = async (deps, merchantId) => {
+      await customer(deps, merchantId, once);
+      await enough.promise;
+    };
+    const late = await post(api, '/late', once);
+    const meanwhile = await post(api, '/late', once);
+    enough.resolve();
+    expect([kind(late), kind(meanwhile)]).to.deep.equal(['503 UNAVAILABLE', '409 IDEMPOTENCY_CONFLICT']);
+    const answer = await eventually('the answer', async () => {
+      const next = await post(api, '/late', once);
+      return next.status === 201 && next;
+    });
+    expect([kind(answer), kind(await post(api, '/late', once)), await customers(once)]).to.deep.equal(['201', '201 again', 1]);
+  });
+
+  it('is a 503 when its connection is cut, at any step, and one effect when it is tried again', async () => {
+    const cut = async () =>
+      void (await rows(
+        api,
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'",
+      ));
+    for (const step of ['before', 'after'] as const) {
+      const once = randomUUID();
+      const answer = await run(once, async (deps, merchantId) => {
+        if (step === 'after') await customer(deps, merchantId, once);
+        else await deps.orm.em.fork().execute('select 1');
+        await cut();
+        if (step === 'before') await customer(deps, merchantId, once);
+      });
+      expect([kind(answer), await trace(once)]).to.deep.equal(['503 UNAVAILABLE', [0, 0, 0]]);
+      const work: Deed = (deps, merchantId) => customer(deps, merchantId, once).then(({ id }) => id);
+      const [retried, again] = [await run(once, work), await run(once, work)];
+      expect([kind(retried), kind(again), again.text]).to.deep.equal(['201', '201 again', retried.text]);
+      expect(await customers(once)).to.equal(1);
+      started.length = 0;
+    }
+  });
+
+  it('is a 503 when PostgreSQL ends a deadlock with it, with nothing stored', async () => {
+    const ids = [randomUUID(), randomUUID()];
+    for (const id of ids) await run(randomUUID(), (deps, merchantId) => customer(deps, merchantId, id));
+    const both = Promise.withResolvers<void>();
+    let arrived = 0;
+    let holding = 0;
+    const update = (externalId: string | undefined) => ['update customers set name = name where external_id = ?', [externalId]] as const;
+    const work: Deed = async (deps) => {
+      const order = arrived === 0 ? ids : [...ids].reverse();
+      arrived += 1;
+      await transact(deps, async ({ em }) => {
+        // Long before the wait for a lock is given up.
+        await em.execute("set local deadlock_timeout = '50ms'");
+        await em.execute(...update(order[0]));
+        // Only when each holds its row: one that began late would else find the other gone.
+        holding += 1;
+        if (holding === 2) both.resolve();
+        await both.promise;
+        await em.execute(...update(order[1]));
+      });
+    };
+    const keys = [randomUUID(), randomUUID()];
+    const pair = (await Promise.all(keys.map((once) => run(once, work)))).map(kind).sort();
+    expect(pair).to.deep.equal(['201', '503 UNAVAILABLE']);
+    expect((await answers(String(keys[0]))) + (await answers(String(keys[1])))).to.equal(1);
+  });
+});

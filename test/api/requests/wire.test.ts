@@ -1,0 +1,257 @@
+import { expect } from 'chai';
+import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { exchange, parseAnswers, type RawAnswer, type RawOptions, talk } from '../../support/http/raw-http.ts';
+
+const MIB = 1024 * 1024;
+const last = 'Connection: close\r\n';
+
+describe('bytes on the wire', function () {
+  this.timeout(60_000);
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(async () => {
+    expect(api.lines.filter(({ level, text }) => level === 'error' || (level === 'warn' && text !== 'request'))).to.deep.equal([]);
+    await api.stop();
+  });
+
+  const key = () => `Host: x\r\nx-api-key: ${api.keys.test}\r\n`;
+  const json = 'Content-Type: application/json\r\n';
+  const body = '{"external_id":"smuggled"}';
+  const get = (target: string, more = '', version = 'HTTP/1.1') => `GET ${target} ${version}\r\n${key()}${more}\r\n`;
+  const post = (headers: string, rest: string) => `POST /api/v1/customers HTTP/1.1\r\n${key()}${json}${headers}\r\n${rest}`;
+  const second = () => post(`Content-Length: ${body.length}\r\n`, body);
+  const send = (bytes: string, options: RawOptions = {}) => exchange(api.origin, bytes, options);
+  const made = async () => (await call(`${api.url}/customers?external_id=smuggled`, { key: api.keys.test })).body['data'].length;
+
+  const expectError = (answer: RawAnswer | undefined, status: number, name: string) => {
+    expect(answer?.status, name).to.equal(status);
+    expect(answer?.body['error'], name)
+      .to.be.a('string')
+      .and.not.match(/HPE_|parse|node/i);
+    expect(answer?.body['code'], name).to.match(/^[A-Z_]+$/);
+    expect(answer?.headers['content-type'], name).to.contain('application/json');
+    expect(answer?.headers['x-request-id'], name).to.match(/^[A-Za-z0-9._-]{1,64}$/);
+  };
+  /** One answer, the connection closed, and nothing of what followed was done. */
+  const expectCutOff = async (table: Readonly<Record<string, string>>, status: number) => {
+    for (const [name, bytes] of Object.entries(table)) {
+      const { received, closed } = await talk(api.origin, bytes);
+      const answers = parseAnswers(received);
+      expect(
+        answers.map((answer) => answer.status),
+        name,
+      ).to.deep.equal([status]);
+      expectError(answers[0], status, name);
+      expect(answers[0]?.headers['connection'], name).to.equal('close');
+      expect(closed, `${name}: closed`).to.equal(true);
+    }
+    expect(await made()).to.equal(0);
+  };
+
+  it('that frame a body in two ways, or in none that all agree on, are refused and end the connection', async () => {
+    const chunks = (headers: string) => post(headers, `0\r\n\r\n${second()}`);
+    const lengths = (value: string) => post(`Content-Length:${value}\r\n`, `{}${second()}`);
+    await expectCutOff(
+      {
+        'length and chunks': chunks('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n'),
+        'chunks and length': chunks('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n'),
+        'length 0 and chunks': chunks('Content-Length: 0\r\nTransfer-Encoding: chunked\r\n'),
+        'a space before the colon': chunks('Transfer-Encoding : chunked\r\n'),
+        'another coding': chunks('Transfer-Encoding: xchunked\r\n'),
+        'a list of codings': chunks('Transfer-Encoding: chunked, identity\r\n'),
+        'chunks of gzip': chunks('Transfer-Encoding: gzip, chunked\r\n'),
+        'twice chunked': chunks('Transfer-Encoding: chunked, chunked\r\n'),
+        identity: post('Transfer-Encoding: identity\r\n', `{}${second()}`),
+        'two codings': chunks('Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n'),
+        'two codings, the other way': chunks('Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n'),
+        'a folded line': chunks('Transfer-Encoding:\r\n chunked\r\n'),
+        'a vertical tab': chunks('Transfer-Encoding: \x0bchunked\r\n'),
+        quotes: chunks('Transfer-Encoding: "chunked"\r\n'),
+        'a parameter': chunks('Transfer-Encoding: chunked;q=1\r\n'),
+        'two lengths': post(`Content-Length: 0\r\nContent-Length: ${second().length}\r\n`, second()),
+        'two equal lengths': post('Content-Length: 2\r\nContent-Length: 2\r\n', `{}${second()}`),
+        ...Object.fromEntries(
+          [' 2, 2', ' +2', ' -1', ' 0x2', ' 2 2', ' ', ' 1e1', ' 2;', ' 99999999999999999999999', ' ２'].map((value) => [
+            `length ${value}`,
+            lengths(value),
+          ]),
+        ),
+      },
+      400,
+    );
+  });
+
+  it('of chunks that are malformed, too large or end in bare line feeds are refused and end the connection', async () => {
+    const chunked = (rest: string) => post('Transfer-Encoding: chunked\r\n', rest + second());
+    await expectCutOff(
+      {
+        'a negative size': chunked('-2\r\n{}\r\n0\r\n\r\n'),
+        'a prefixed size': chunked('0x2\r\n{}\r\n0\r\n\r\n'),
+        'a size beyond 64 bits': chunked('10000000000000002\r\n{}\r\n0\r\n\r\n'),
+        'no line end after a chunk': chunked('2\r\n{}0\r\n\r\n'),
+        'line feeds': chunked('2\n{}\n0\n\n'),
+        'a line feed in an extension': chunked('2;\n{}\r\n0\r\n\r\n'),
+        'a very long extension': chunked(`2;${'a'.repeat(40_000)}\r\n{}\r\n0\r\n\r\n`),
+        'no size': chunked('\r\n{}\r\n0\r\n\r\n'),
+        'letters for a size': chunked('zz\r\n{}\r\n0\r\n\r\n'),
+      },
+      400,
+    );
+  });
+
+  it('of plain chunks are read, with their extensions and trailers ignored, and what follows is the next request', async () => {
+    for (const [index, head] of ['Transfer-Encoding: chunked', 'Transfer-Encoding:\tchunked', 'transfer-encoding: CHUNKED'].entries()) {
+      const chunks = ['5;a=b', '{"ext', 'f', `ernal_id":"c${index}"}`, '0', 'x-api-key: other', '', ''].join('\r\n');
+      const answers = await send(post(`${head}\r\n`, chunks) + get('/api/v1/deposits', last));
+      expect(
+        answers.map(({ status }) => status),
+        head,
+      ).to.deep.equal([201, 200]);
+      expect(answers[0]?.body['external_id']).to.equal(`c${index}`);
+    }
+  });
+
+  it('after a refused body are never taken for a request', async () => {
+    const long = `Content-Length: ${MIB + 1}\r\n`;
+    await expectCutOff(
+      {
+        'a whole body that is too large': post(long, `${'x'.repeat(MIB + 1)}${second()}`),
+        'a body that has not come yet': post(long, second()),
+        'a length beyond 32 bits': post('Content-Length: 4294967298\r\n', `{}${second()}`),
+        'a length beyond exact numbers': post('Content-Length: 9007199254740993\r\n', `{}${second()}`),
+        'chunks that are too large': post('Transfer-Encoding: chunked\r\n', `100001\r\n${'x'.repeat(MIB + 1)}\r\n0\r\n\r\n${second()}`),
+        'an expectation that is not met': post(`Expect: 100-continue\r\n${long}`, second()),
+      },
+      413,
+    );
+    await expectCutOff(
+      { 'no key': `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${json}Content-Length: 2000000\r\n\r\n${second()}` },
+      401,
+    );
+    await expectCutOff({ 'an unknown route': `POST /api/v1/none HTTP/1.1\r\n${key()}Content-Length: 2000000\r\n\r\n${second()}` }, 404);
+    await expectCutOff({ 'no type': `POST /api/v1/customers HTTP/1.1\r\n${key()}Content-Length: 2000\r\n\r\n${second()}` }, 415);
+  });
+
+  it('of a body on a GET are a body, not a request', async () => {
+    const answers = await send(get('/api/v1/deposits', `Content-Length: ${second().length}\r\n${last}`) + second());
+    expect(answers.map(({ status }) => status)).to.deep.equal([200]);
+    expect(await made()).to.equal(0);
+  });
+
+  it('of several requests at once are answered in order, and a good one before the garbage behind it', async () => {
+    const answers = await send(`${get('/api/v1/deposits')}${get('/api/v1/none')}${get('/api/v1/customers')}\x00garbage\r\n\r\n`);
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 404, 200, 400]);
+    expectError(answers[3], 400, 'garbage');
+  });
+
+  it('that are no HTTP/1.1, or a version that is not ours, are refused in the form of every error', async () => {
+    await expectCutOff(
+      {
+        garbage: '\x00\x01\x02\r\n\r\n',
+        'a TLS greeting': `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${'\x00'.repeat(100)}`,
+        'HTTP/2 preface': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+        'bare line feeds': `GET /api/v1/customers HTTP/1.1\n${key().replaceAll('\r', '')}\n`,
+        'one bare line feed': get('/api/v1/customers', 'X-A: b\nX-B: c\r\n'),
+        'a bare carriage return': get('/api/v1/customers', 'X-A: b\rX-B: c\r\n'),
+        'no colon': get('/api/v1/customers', 'foo\r\n'),
+        'an empty name': get('/api/v1/customers', ': foo\r\n'),
+        'a NUL': get('/api/v1/customers', 'X-A: a\x00b\r\n'),
+        'a space before the first header': `GET /api/v1/customers HTTP/1.1\r\n X: y\r\n${key()}\r\n`,
+        'a method that is none': get('/x').replace('GET', 'FOO'),
+        'a method in lower case': get('/x').replace('GET', 'get'),
+        tabs: get('/x').replace(/ /g, '\t'),
+        'a space in the target': get('/api/v1/customers x'),
+        'HTTP/1.2': get('/api/v1/customers', '', 'HTTP/1.2'),
+        'no host': `GET /api/v1/customers HTTP/1.1\r\nx-api-key: ${api.keys.test}\r\n\r\n`,
+        'two hosts': get('/api/v1/customers', 'Host: y\r\n'),
+        'a fragment': get('/api/v1/customers#x'),
+        'a backslash': get('\\api\\v1\\customers'),
+        'a relative target': get('api/v1/customers'),
+        'raw UTF-8': get('/api/v1/customers/\xc3\xa9'),
+      },
+      400,
+    );
+    await expectCutOff({ 'HTTP/0.9': 'GET /api/v1/customers\r\n\r\n', 'HTTP/2.0': get('/api/v1/customers', '', 'HTTP/2.0') }, 505);
+    await expectCutOff({ host: 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n', path: get('/x').replace('GET', 'CONNECT') }, 405);
+    await expectCutOff({ 'an expectation': post('Expect: tea\r\nContent-Length: 2\r\n', '{}') }, 417);
+    const many = (count: number) => Array.from({ length: count }, (_, index) => `x-h${index}: 1\r\n`).join('');
+    await expectCutOff(
+      {
+        'a long header': get('/x', `X-A: ${'x'.repeat(17_000)}\r\n`),
+        'a long target': get(`/api/v1/customers?x=${'x'.repeat(17_000)}`),
+        'many headers': get('/x', many(150)),
+        'many small ones that are long together': get('/x', `${'x: 1\r\n'.repeat(3_000)}`),
+      },
+      431,
+    );
+    expect((await send(get('/api/v1/deposits', `X-A: ${'x'.repeat(15_000)}\r\n${last}`)))[0]?.status).to.equal(200);
+    expect((await send(get('/api/v1/deposits', many(90) + last)))[0]?.status).to.equal(200);
+  });
+
+  it('of targets in other spellings reach a route only as that route is written', async () => {
+    const targets: Readonly<Record<string, number>> = {
+      '/api/v1/deposits': 200,
+      '/api/v1/deposits?': 200,
+      'http://x/api/v1/deposits': 200,
+      'http://other.example/api/v1/deposits': 200,
+      '//api/v1/deposits': 404,
+      '//other.example/api/v1/deposits': 404,
+      '/api//v1/deposits': 404,
+      '/api/v1/x/..;/deposits': 404,
+      '/api/v1/x/../deposits': 404,
+      '/api/v1/x/%2e%2e/deposits': 404,
+      '/api/v1/./deposits': 404,
+      '/api/v1%2fdeposits': 404,
+      '/api/v1/deposits%2f': 404,
+      '/api/v1/deposits%00': 404,
+      '/api/v1/deposits/%00': 404,
+      '/api/v1/deposits/a%2fb': 404,
+      '/api/v1/deposits/%2e%2e%2fcustomers': 404,
+      '/api/v1/deposits/%ff': 404,
+      '/api/v1/deposits/%': 404,
+      '/api/v1/%ZZ': 404,
+      '/api/v1/%64eposits': 404,
+      '/API/V1/DEPOSITS': 404,
+      '/api/v1/deposits;x=1': 404,
+      '*': 404,
+    };
+    for (const [target, status] of Object.entries(targets)) {
+      const [answer] = await send(get(target, 'Connection: close\r\n'));
+      expect(answer?.status, `${target} ${answer?.text}`).to.equal(status);
+      if (status !== 200) expectError(answer, status, target);
+    }
+  });
+
+  it('of other methods, upgrades and old versions get a plain answer', async () => {
+    const method = async (name: string, target = '/api/v1/deposits') =>
+      (await send(get(target, 'Connection: close\r\n').replace('GET', name)))[0];
+    for (const name of ['TRACE', 'PROPFIND', 'PATCH', 'DELETE', 'PURGE', 'LINK', 'M-SEARCH', 'QUERY'])
+      expectError(await method(name), 405, name);
+    expectError(await method('OPTIONS', '*'), 404, 'OPTIONS *');
+    const [websocket] = await send(get('/api/v1/deposits', 'Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n'));
+    expect(websocket?.status).to.equal(200);
+    const [cleartext] = await send(
+      get('/api/v1/deposits', 'Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n'),
+    );
+    expect(cleartext?.status).to.equal(200);
+    const { received, closed } = await talk(api.origin, `GET /api/v1/deposits HTTP/1.0\r\nx-api-key: ${api.keys.test}\r\n\r\n`);
+    expect([parseAnswers(received)[0]?.status, closed]).to.deep.equal([200, true]);
+    expectError(
+      (await send(post(`Transfer-Encoding: chunked\r\n${last}`, '2\r\n{}\r\n0\r\n\r\n').replace('HTTP/1.1', 'HTTP/1.0')))[0],
+      400,
+      'chunks in HTTP/1.0',
+    );
+  });
+
+  it('that wait for "100 Continue" get it when the body is wanted', async () => {
+    const head = post(`Expect: 100-continue\r\nContent-Length: 23\r\nConnection: close\r\n`, '');
+    const answers = await send(head, { drip: { chunks: ['{"external_id":"expect"}'.slice(0, 23)], everyMs: 100 } });
+    expect(answers.map(({ status }) => status)).to.deep.equal([100, 400]);
+    const good = await send(head.replace('23', '24'), { drip: { chunks: ['{"external_id":"expect"}'], everyMs: 100 } });
+    expect(good.map(({ status }) => status)).to.deep.equal([100, 201]);
+    const [refused] = await send(`POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${json}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`);
+    expect(refused?.status, 'without a key').to.equal(401);
+  });
+});

@@ -1,0 +1,293 @@
+import { expect } from 'chai';
+import { addressKey } from '../../../src/chains/addresses.ts';
+import { type Answer, call, startTestApi, type TestApi } from '../../support/gateway.ts';
+
+describe('customers over HTTP', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.stop());
+
+  const create = (body: unknown, key = api.keys.test) => call(`${api.url}/customers`, { key, body });
+  const list = (query: string, key = api.keys.test) => call(`${api.url}/customers?${query}`, { key });
+  const rows = async (sql: string) => await api.deps.orm.em.fork().execute<Record<string, unknown>[]>(sql);
+
+  describe('POST /customers', () => {
+    it('answers 201 with one permanent address for each network and every field', async () => {
+      const { status, body } = await create({
+        external_id: ' u-1 ',
+        email: 'Jane@Example.com',
+        name: 'Jane',
+        metadata: { plan: 'gold', n: [1, null] },
+        extra: 1,
+      });
+      expect(status).to.equal(201);
+      expect(body).to.include({
+        external_id: 'u-1',
+        email: 'Jane@Example.com',
+        name: 'Jane',
+        is_live: false,
+        deposit_count: 0,
+        total_deposited_usd: 0,
+      });
+      expect(body['metadata']).to.deep.equal({ plan: 'gold', n: [1, null] });
+      expect(body['created_at'])
+        .to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+        .and.equal(body['updated_at']);
+      const [bsc, tron, ...others] = body['addresses'];
+      expect(others).to.deep.equal([]);
+      expect([bsc.network, bsc.native_currency, tron.network, tron.native_currency]).to.deep.equal(['bsc', 'BNB', 'tron', 'TRX']);
+      expect(addressKey('bsc', bsc.address) && addressKey('tron', tron.address)).to.be.a('string');
+      expect(bsc.currencies).to.deep.equal([
+        { currency: 'BNB', contract_address: null, decimals: 18 },
+        { currency: 'USDT', contract_address: api.deps.settings.contracts.bsc, decimals: 18 },
+      ]);
+      expect((await call(`${api.url}/customers/${body['id']}`, { key: api.keys.test })).body).to.deep.equal(body);
+    });
+
+    it('writes the event with the same customer, once', async () => {
+      const { body } = await create({ external_id: 'event-1' });
+      const events = await rows(`select convert_from(body, 'utf8') as body from events where subject_id = '${body['id']}'`);
+      expect(events).to.have.length(1);
+      const event = JSON.parse(String(events[0]?.['body']));
+      expect(event).to.deep.equal({ event: 'customer.created', data: body, timestamp: body['created_at'] });
+    });
+
+    it('queues the actor only where an endpoint subscribes', async () => {
+      const starts = async () => (await rows(`select message from outbox where message->>'workflowType' = 'notify'`)).length;
+      await create({ external_id: 'nobody-listens' });
+      expect(await starts()).to.equal(0);
+      const key = api.keys.live;
+      await call(`${api.url}/webhook-endpoints`, { key, body: { url: 'http://127.0.0.1:9/', events: ['customer.created'] } });
+      await create({ external_id: 'somebody-listens' }, key);
+      expect(await starts()).to.equal(1);
+    });
+
+    it('answers 409 with the field that is taken, external_id first', async () => {
+      await create({ external_id: 'dup', email: 'dup@example.com' });
+      const conflict = async (body: unknown) => {
+        const answer = await create(body);
+        return [answer.status, answer.body['code'], answer.body['field']];
+      };
+      expect(await conflict({ external_id: 'dup' })).to.deep.equal([409, 'CUSTOMER_EXISTS', 'external_id']);
+      expect(await conflict({ email: ' dup@example.com ' })).to.deep.equal([409, 'CUSTOMER_EXISTS', 'email']);
+      expect(await conflict({ external_id: 'dup', email: 'dup@example.com' })).to.deep.equal([409, 'CUSTOMER_EXISTS', 'external_id']);
+      expect(await conflict({ external_id: 'other', email: 'dup@example.com' })).to.deep.equal([409, 'CUSTOMER_EXISTS', 'email']);
+      expect((await create({ email: 'DUP@example.com' })).status).to.equal(201);
+    });
+
+    it('lets the same names exist once in each mode and for each merchant', async () => {
+      const other = await api.newMerchant();
+      const body = { external_id: 'shared', email: 'shared@example.com' };
+      const answers = [];
+      for (const key of [api.keys.test, api.keys.live, other.keys.test, other.keys.live]) answers.push(await create(body, key));
+      expect(answers.map(({ status }) => status)).to.deep.equal([201, 201, 201, 201]);
+      const addresses = answers.flatMap((answer) => answer.body['addresses'].map((one: { address: string }) => one.address));
+      expect(new Set(addresses).size).to.equal(8);
+    });
+
+    it('makes exactly one of 100 parallel creates of one external_id', async () => {
+      const answers = await Promise.all(Array.from({ length: 100 }, () => create({ external_id: 'parallel' })));
+      const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+      expect([count(201), count(409)]).to.deep.equal([1, 99]);
+      const [made] = await rows(
+        `select count(distinct c.id)::int as customers, count(a.id)::int as addresses from customers c join deposit_addresses a on a.customer_id = c.id where external_id = 'parallel'`,
+      );
+      expect(made).to.deep.equal({ customers: 1, addresses: 2 });
+    });
+
+    it('makes exactly one of many parallel creates that share only one of two names', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, n) => create({ external_id: `cross-${n}`, email: 'cross@example.com' })),
+      );
+      expect(
+        answers
+          .map(({ status }) => status)
+          .sort()
+          .slice(0, 2),
+      ).to.deep.equal([201, 409]);
+      for (const answer of answers.filter(({ status }) => status === 409)) expect(answer.body['field']).to.equal('email');
+    });
+
+    const bad: Record<string, [unknown, string]> = {
+      'no name at all': [{ name: 'x' }, ''],
+      'both names null': [{ external_id: null, email: null }, ''],
+      'an empty external_id': [{ external_id: '  ' }, 'external_id'],
+      'a number as external_id': [{ external_id: 7 }, 'external_id'],
+      'an object as external_id': [{ external_id: { $ne: null } }, 'external_id'],
+      'an external_id of 256 characters': [{ external_id: 'x'.repeat(256) }, 'external_id'],
+      'an email without @': [{ email: 'jane' }, 'email'],
+      'an email with a space': [{ email: 'ja ne@example.com' }, 'email'],
+      'an email of 321 characters': [{ email: `${'x'.repeat(309)}@example.com` }, 'email'],
+      'a list as email': [{ email: ['a@b.co'] }, 'email'],
+      'a name of 256 characters': [{ external_id: 'n', name: 'x'.repeat(256) }, 'name'],
+      'a text as metadata': [{ external_id: 'n', metadata: 'x' }, 'metadata'],
+      'a list as metadata': [{ external_id: 'n', metadata: [] }, 'metadata'],
+      'metadata of 51 keys': [
+        { external_id: 'n', metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, 1])) },
+        'metadata',
+      ],
+      'metadata over 16 KiB': [{ external_id: 'n', metadata: { a: 'é'.repeat(8_200) } }, 'metadata'],
+    };
+    for (const [name, [body, path]] of Object.entries(bad)) {
+      it(`answers 400 for ${name}, naming the field`, async () => {
+        const answer = await create(body);
+        expect([answer.status, answer.body['code'], answer.body['details']?.[0].path], answer.text).to.deep.equal([
+          400,
+          'VALIDATION_ERROR',
+          path,
+        ]);
+      });
+    }
+
+    it('keeps hostile text exactly as it came', async () => {
+      const external_id = `'; drop table customers; -- ? $1 \\ %_ "\u202e\u{1f4b0}\ttab`;
+      const { status, body } = await create({ external_id, metadata: { "k?'": '?\\' } });
+      expect([status, body['external_id'], body['metadata']]).to.deep.equal([201, external_id, { "k?'": '?\\' }]);
+      expect((await list(`external_id=${encodeURIComponent(external_id)}`)).body['data']).to.have.length(1);
+      expect((await list(`search=${encodeURIComponent('%_')}`)).body['data']).to.have.length(1);
+    });
+  });
+
+  describe('GET /customers', () => {
+    let key: string;
+    const made: string[] = [];
+    before(async () => {
+      const merchant = await api.newMerchant();
+      key = merchant.keys.live;
+      for (let n = 0; n < 7; n += 1)
+        made.unshift((await create({ external_id: `l-${n}`, email: `l${n}@example.com`, name: `Nr_${n}` }, key)).body['id']);
+    });
+    const ids = (answer: Answer) => answer.body['data'].map((row: { id: string }) => row.id);
+
+    it('gives pages, newest first, with the numbers of the whole', async () => {
+      const first = await list('limit=3', key);
+      expect(ids(first)).to.deep.equal(made.slice(0, 3));
+      expect(first.body['has_more']).to.equal(true);
+      expect(first.body['pagination']).to.deep.equal({ page: 1, limit: 3, total: 7, total_pages: 3 });
+      const last = await list('limit=3&page=3', key);
+      expect([ids(last), last.body['has_more']]).to.deep.equal([made.slice(6), false]);
+      expect((await list('page=9', key)).body).to.deep.include({ data: [], has_more: false });
+      expect((await list('', key)).body['pagination']).to.deep.equal({ page: 1, limit: 25, total: 7, total_pages: 1 });
+    });
+
+    it('walks with cursors in both directions', async () => {
+      const after = await list(`limit=3&starting_after=${made[1]}`, key);
+      expect([ids(after), after.body['has_more'], after.body['pagination'].page]).to.deep.equal([made.slice(2, 5), true, null]);
+      const before = await list(`limit=2&ending_before=${made[4]}`, key);
+      expect([ids(before), before.body['has_more']]).to.deep.equal([made.slice(2, 4), true]);
+      expect((await list(`limit=5&ending_before=${made[1]}`, key)).body).to.deep.include({ has_more: false });
+    });
+
+    it('shows each row once while others arrive', async () => {
+      const merchant = await api.newMerchant();
+      const own = new Set<string>();
+      for (let n = 0; n < 12; n += 1) own.add((await create({ external_id: `w-${n}` }, merchant.keys.test)).body['id']);
+      const seen: string[] = [];
+      let query = 'limit=3';
+      for (let n = 0; n < 10; n += 1) {
+        const page = await list(query, merchant.keys.test);
+        seen.push(...ids(page));
+        await create({ external_id: `late-${n}` }, merchant.keys.test);
+        if (!page.body['has_more']) break;
+        query = `limit=3&starting_after=${seen.at(-1)}`;
+      }
+      expect(seen).to.have.length(12);
+      expect(new Set(seen)).to.deep.equal(own);
+    });
+
+    it('keeps the order of rows of the same moment by id', async () => {
+      const now = new Date();
+      const frozen = await startTestApi({ deps: { now: () => now } });
+      try {
+        for (let n = 0; n < 9; n += 1) await call(`${frozen.url}/customers`, { key: frozen.keys.test, body: { external_id: `${n}` } });
+        const seen: string[] = [];
+        for (let query = 'limit=2', more = true; more; query = `limit=2&starting_after=${seen.at(-1)}`) {
+          const page = await call(`${frozen.url}/customers?${query}`, { key: frozen.keys.test });
+          seen.push(...ids(page));
+          more = page.body['has_more'];
+        }
+        expect(seen)
+          .to.deep.equal([...new Set(seen)].sort().reverse())
+          .and.have.length(9);
+      } finally {
+        await frozen.stop();
+      }
+    });
+
+    it('filters by each field', async () => {
+      const one = (await call(`${api.url}/customers/${made[0]}`, { key })).body;
+      const [bsc, tron] = one['addresses'].map((row: { address: string }) => row.address);
+      const found = async (query: string) => ids(await list(query, key));
+      for (const query of [
+        'external_id=l-6',
+        'email=l6@example.com',
+        `address=${bsc}`,
+        `address=${bsc.toLowerCase()}`,
+        `address=${tron}`,
+        'search=L-6',
+        'search=nr_6',
+      ]) {
+        expect(await found(query), query).to.deep.equal([made[0]]);
+      }
+      expect(await found(`created_from=${one['created_at']}&created_to=${one['created_at']}`)).to.include(made[0]);
+      expect(await found('created_to=2001-01-01T00:00:00Z')).to.deep.equal([]);
+      expect(await found('created_from=9999-12-31T23:59:59Z')).to.deep.equal([]);
+      expect(await found('search=%25')).to.deep.equal([]);
+      expect(await found('unknown=1&email=l6@example.com')).to.deep.equal([made[0]]);
+    });
+
+    const bad = [
+      ...[
+        'limit=0',
+        'limit=101',
+        'limit=-1',
+        'limit=1.5',
+        'limit=1e1',
+        'limit=',
+        'limit=abc',
+        'limit=10&limit=20',
+        'limit=99999999999999999999',
+      ],
+      ...['page=0', 'page=-1', 'page=x', 'page=1000001', 'page=1&starting_after=00000000-0000-4000-8000-000000000000'],
+      ...[
+        'starting_after=x',
+        'starting_after=',
+        'ending_before=00000000-0000-4000-8000-000000000000',
+        'starting_after=00000000-0000-4000-8000-000000000000',
+      ],
+      ...['email=', 'external_id=%20', 'search=', 'address=0x1', `address=${'1'.repeat(34)}`, 'search=%00', `search=${'x'.repeat(321)}`],
+      ...[
+        'created_from=yesterday',
+        'created_from=2026-13-01T00:00:00Z',
+        'created_from=0000-01-01T00:00:00Z',
+        'created_to=2026-01-01',
+        'created_to=1e999',
+      ],
+    ];
+    for (const query of bad) {
+      it(`answers 400 for ?${query.slice(0, 60)}`, async () => {
+        const answer = await list(query, key);
+        expect([answer.status, answer.body['code']], answer.text).to.deep.equal([400, 'VALIDATION_ERROR']);
+      });
+    }
+
+    it("answers 400 for a cursor of another merchant's or mode's row", async () => {
+      const foreign = (await create({ external_id: 'foreign' }, api.keys.live)).body['id'];
+      const otherMode = (await create({ external_id: 'other-mode' }, api.keys.test)).body['id'];
+      for (const id of [foreign, otherMode]) expect((await list(`starting_after=${id}`, key)).status).to.equal(400);
+    });
+  });
+
+  it('never shows a customer to another merchant or in the other mode', async () => {
+    const other = await api.newMerchant();
+    const { body } = await create({ external_id: 'mine', email: 'mine@example.com' });
+    for (const key of [api.keys.live, other.keys.test, other.keys.live]) {
+      expect((await call(`${api.url}/customers/${body['id']}`, { key })).status).to.equal(404);
+      for (const query of ['external_id=mine', 'email=mine@example.com', 'search=mine', `address=${body['addresses'][0].address}`]) {
+        expect((await list(query, key)).body['data']).to.deep.equal([]);
+      }
+    }
+  });
+});

@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
+
+const HASH = `0x${'ab'.repeat(32)}`;
+
+describe('deposits over HTTP', () => {
+  let api: TestApi;
+  let key: string;
+  let customer: string;
+  before(async () => {
+    api = await startTestApi();
+    key = api.keys.test;
+    customer = (await call(`${api.url}/customers`, { key, body: { external_id: 'payer', email: 'payer@example.com' } })).body['id'];
+  });
+  after(() => api.stop());
+
+  const simulate = (body: object, by = key) =>
+    call(`${api.url}/test/simulate-deposit`, { key: by, body: { customer_id: customer, ...body } });
+  const list = (query: string, by = key) => call(`${api.url}/deposits?${query}`, { key: by });
+
+  it('simulates 10 USDT on bsc, completed, when only the customer is named', async () => {
+    const { status, body } = await simulate({});
+    expect(status).to.equal(201);
+    expect(body).to.include({ customer_id: customer, external_id: 'payer', email: 'payer@example.com', network: 'bsc', currency: 'USDT' });
+    expect(body).to.include({ amount: '10', amount_raw: '10000000000000000000', amount_usd: 10, status: 'completed', is_live: false });
+    expect(body).to.include({ confirmations: 15, required_confirmations: 15, payment_token: null, settlement: null, failure_code: null });
+    expect((await call(`${api.url}/deposits/${body['id']}`, { key })).body).to.deep.equal(body);
+  });
+
+  it('takes every alias and spelling of an amount, exactly', async () => {
+    const amounts: [object, string, string][] = [
+      [{ amount: '12.5' }, '12.5', '12500000000000000000'],
+      [{ amount: 12.5 }, '12.5', '12500000000000000000'],
+      [{ amount_usd: '7' }, '7', '7000000000000000000'],
+      [{ amount: 3, amount_usd: '3' }, '3', '3000000000000000000'],
+      [{ token: 'USDT', network: 'tron', amount: '0.000001' }, '0.000001', '1'],
+      [{ amount: '0.000000000000000001' }, '0.000000000000000001', '1'],
+      [{ amount: '123456789.123456789012345678' }, '123456789.123456789012345678', '123456789123456789012345678'],
+    ];
+    for (const [body, amount, raw] of amounts) {
+      const answer = await simulate(body);
+      expect([answer.status, answer.body['amount'], answer.body['amount_raw']], answer.text).to.deep.equal([201, amount, raw]);
+    }
+  });
+
+  it('answers 200 with the same deposit for a hash that was used, and sends nothing', async () => {
+    const body = { transaction_hash: HASH, amount: '5' };
+    const first = await simulate(body);
+    const events = async () => await api.deps.orm.em.fork().execute('select id from events where subject_id = ?', [first.body['id']]);
+    const before = await events();
+    const again = await simulate({ ...body, transaction_hash: HASH.toUpperCase().replace('0X', '0x'), amount: '6', outcome: 'failed' });
+    expect([first.status, again.status]).to.deep.equal([201, 200]);
+    expect(again.body).to.deep.equal(first.body);
+    expect(await events()).to.deep.equal(before);
+    const raced = await Promise.all(Array.from({ length: 10 }, () => simulate({ transaction_hash: `0x${'cd'.repeat(32)}` })));
+    expect(raced.map(({ status }) => status).sort()).to.deep.equal([...Array.from({ length: 9 }, () => 200), 201]);
+    expect(new Set(raced.map((answer) => answer.body['id'])).size).to.equal(1);
+  });
+
+  for (const [outcome, status, failure] of [
+    ['detected', 'detected', null],
+    ['confirming', 'confirming', null],
+    ['completed', 'completed', null],
+    ['settled', 'settled', null],
+    ['failed', 'failed', 'REJECTED_BY_OPERATOR'],
+    ['reorged', 'failed', 'REORGED'],
+  ] as const) {
+    it(`rests in ${status} for the outcome ${outcome}`, async () => {
+      const answer = await simulate({ outcome });
+      expect(answer.body).to.include({ status, failure_code: failure });
+    });
+  }
+
+  const bad: Record<string, [object, string]> = {
+    'a number as customer_id': [{ customer_id: 1 }, 'customer_id'],
+    'no customer_id': [{ customer_id: undefined }, 'customer_id'],
+    'an unknown network': [{ network: 'eth' }, 'network'],
+    'an unknown currency': [{ currency: 'DOGE' }, 'currency'],
+    'a currency of the other network': [{ currency: 'TRX' }, 'currency'],
+    'token against currency': [{ currency: 'USDT', token: 'BNB' }, 'token'],
+    'amount zero': [{ amount: '0.00' }, 'amount'],
+    'a negative amount': [{ amount: -1 }, 'amount'],
+    'an amount with an exponent': [{ amount: 1e-7 }, 'amount'],
+    'a huge number as amount': [{ amount: 1e30 }, 'amount'],
+    'an endless amount': [{ amount: '9'.repeat(101) }, 'amount'],
+    'an amount over a trillion': [{ amount: '1000000000001' }, 'amount'],
+    'an amount with 19 decimals': [{ amount: `0.${'0'.repeat(18)}1` }, 'amount'],
+    'a comma': [{ amount: '1,5' }, 'amount'],
+    'hex as amount': [{ amount: '0x10' }, 'amount'],
+    'NaN as text': [{ amount: 'NaN' }, 'amount'],
+    'true as amount': [{ amount: true }, 'amount'],
+    'amount_usd for BNB': [{ currency: 'BNB', amount_usd: 1 }, 'amount_usd'],
+    'two amounts that differ': [{ amount: 1, amount_usd: 2 }, 'amount_usd'],
+    'a hash that is none': [{ transaction_hash: 'abc' }, 'transaction_hash'],
+    'a tron hash on bsc': [{ transaction_hash: 'ab'.repeat(32) }, 'transaction_hash'],
+    'a bsc hash on tron': [{ network: 'tron', transaction_hash: HASH }, 'transaction_hash'],
+    'a wrong from_address': [{ from_address: '0x1' }, 'from_address'],
+    'an unknown outcome': [{ outcome: 'done' }, 'outcome'],
+    'unknown events': [{ events: 'all' }, 'events'],
+  };
+  for (const [name, [body, path]] of Object.entries(bad)) {
+    it(`answers 400 for ${name}, naming the field, and makes nothing`, async () => {
+      const total = async () => (await list('')).body['pagination'].total;
+      const before = await total();
+      const answer = await simulate(body);
+      expect([answer.status, answer.body['code'], answer.body['details']?.[0].path], answer.text).to.deep.equal([
+        400,
+        'VALIDATION_ERROR',
+        path,
+      ]);
+      expect(await total()).to.equal(before);
+    });
+  }
+
+  it('answers 404 for a customer that is unknown, malformed, live, or of another merchant', async () => {
+    const live = (await call(`${api.url}/customers`, { key: api.keys.live, body: { external_id: 'live' } })).body['id'];
+    const other = await api.newMerchant();
+    for (const customer_id of [UNKNOWN_ID, 'x', live]) expect((await simulate({ customer_id })).status).to.equal(404);
+    expect((await simulate({}, other.keys.test)).status).to.equal(404);
+  });
+
+  it('answers 503 while a coin has no price, instead of inventing one', async () => {
+    const answer = await simulate({ currency: 'BNB', amount: 1 });
+    expect([answer.status, answer.body['code']]).to.deep.equal([503, 'UNAVAILABLE']);
+  });
+
+  it('filters by each field and adds up for the customer', async () => {
+    const { keys } = await api.newMerchant();
+    const payer = (await call(`${api.url}/customers`, { key: keys.test, body: { external_id: 'f' } })).body['id'];
+    const other = (await call(`${api.url}/customers`, { key: keys.test, body: { external_id: 'g' } })).body['id'];
+    const make = async (body: object) => (await simulate({ customer_id: payer, ...body }, keys.test)).body;
+    const completed = await make({ amount: '1.005', transaction_hash: HASH });
+    const settled = await make({ amount: '2', network: 'tron', outcome: 'settled' });
+    const failed = await make({ amount: '4', outcome: 'failed' });
+    const elsewhere = await make({ customer_id: other, amount: '8', outcome: 'detected' });
+    const ids = async (query: string) => (await list(query, keys.test)).body['data'].map((row: { id: string }) => row.id);
+    expect(await ids('')).to.deep.equal([elsewhere['id'], failed['id'], settled['id'], completed['id']]);
+    expect(await ids('status=failed')).to.deep.equal([failed['id']]);
+    expect(await ids('network=tron&currency=USDT')).to.deep.equal([settled['id']]);
+    expect(await ids('currency=BNB')).to.deep.equal([]);
+    expect(await ids(`customer_id=${other}`)).to.deep.equal([elsewhere['id']]);
+    expect(await ids(`customer_id=${UNKNOWN_ID}`)).to.deep.equal([]);
+    expect(await ids(`transaction_hash=${HASH}`)).to.deep.equal([completed['id']]);
+    expect(await ids('created_to=2001-01-01T00:00:00Z')).to.deep.equal([]);
+    expect(await ids(`limit=1&starting_after=${failed['id']}`)).to.deep.equal([settled['id']]);
+    const read = (await call(`${api.url}/customers/${payer}`, { key: keys.test })).body;
+    expect([read['deposit_count'], read['total_deposited_usd']]).to.deep.equal([3, 3.01]);
+    const page = await call(`${api.url}/customers`, { key: keys.test });
+    expect(page.body['data'].map((row: { total_deposited_usd: number }) => row.total_deposited_usd)).to.deep.equal([0, 3.01]);
+  });
+
+  for (const query of [
+    'status=done',
+    'network=eth',
+    'currency=EUR',
+    'customer_id=1',
+    'transaction_hash=x',
+    'status=',
+    'created_from=1',
+    'page=0',
+  ]) {
+    it(`answers 400 for ?${query}`, async () => {
+      expect((await list(query)).status).to.equal(400);
+    });
+  }
+
+  it('never shows a deposit to another merchant or in the other mode', async () => {
+    const other = await api.newMerchant();
+    const { body } = await simulate({});
+    for (const by of [api.keys.live, other.keys.test, other.keys.live]) {
+      expect((await call(`${api.url}/deposits/${body['id']}`, { key: by })).status).to.equal(404);
+      expect((await list(`customer_id=${customer}`, by)).body['data']).to.deep.equal([]);
+      expect((await list(`starting_after=${body['id']}`, by)).status).to.equal(400);
+    }
+  });
+});

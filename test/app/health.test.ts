@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import { eventually } from '../../dev/support/eventually.ts';
+import { SECRETS_KEY } from '../../dev/support/live-gateway.ts';
+import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
+import { testXpubs } from '../../dev/support/test-wallet.ts';
+import { createApp } from '../../src/api/app.ts';
+import { createServer } from '../../src/api/server.ts';
+import { composeGateway, type Gateway, observedBy } from '../../src/app/compose.ts';
+import { readiness } from '../../src/app/health.ts';
+import { migrate } from '../../src/app/migrate.ts';
+import { healthRoutes } from '../../src/app/ops.ts';
+import { sharedAnswer } from '../../src/base/async/shared-answer.ts';
+import { createLogger } from '../../src/base/log.ts';
+import { loadConfig } from '../../src/config/index.ts';
+import { type Orm, openOrm } from '../../src/db/orm.ts';
+import { createMerchant } from '../../src/services/merchants/merchants.ts';
+import { call } from '../support/gateway.ts';
+
+const CALLERS = 60;
+const POOL = 4;
+
+/** Whoever asks for health and metrics, however often, costs those who move money nothing. */
+describe('health and metrics', function () {
+  this.timeout(60_000);
+  let database: FreshDatabase;
+  let gateway: Gateway;
+  let server: ReturnType<typeof createServer>;
+  let origin: string;
+  let key: string;
+  let beside: Orm;
+
+  before(async () => {
+    database = await freshDatabase();
+    const env = { LOG_LEVEL: 'silent', BSC_RPC_URLS: 'http://127.0.0.1:9', PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' };
+    const config = loadConfig(env, { role: 'api' });
+    const ground = { databaseUrl: database.url, temporal: undefined, xpubs: testXpubs(), secretsKey: SECRETS_KEY };
+    const log = createLogger({ level: 'silent' });
+    gateway = await composeGateway({ config, ground, log, name: 'test', poolSize: POOL, observed: true });
+    await migrate(gateway.deps.orm);
+    const observed = observedBy(gateway);
+    const health = healthRoutes(observed, () => readiness(observed, new Date(0)));
+    server = createServer(createApp({ deps: gateway.deps, checkResponses: true, before: [health] }));
+    origin = `http://127.0.0.1:${(await server.listen({ port: 0, host: '127.0.0.1' })).port}`;
+    key = (await createMerchant(gateway.deps, { name: 'Shop', subscriptionActive: true })).keys.test;
+    beside = await openOrm({ url: database.url, poolSize: 2, applicationName: 'beside' });
+  });
+  after(async () => {
+    await server?.close(1_000);
+    await beside?.close(true);
+    await gateway?.close();
+    await database?.drop();
+  });
+
+  const waiting = async () => {
+    const [row] = await beside.em
+      .fork()
+      .execute<{ n: number }[]>(
+        `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+    return row?.n ?? 0;
+  };
+
+  it('take no connection of the API while the database is slow for them, however many ask', async () => {
+    const em = beside.em.fork();
+    await em.begin();
+    await em.execute('lock table chain_cursors in access exclusive mode');
+    const asked = Array.from({ length: CALLERS }, (_, index) => call(`${origin}/${index % 2 === 0 ? 'health/ready' : 'metrics'}`));
+    try {
+      await eventually('questions that wait', async () => (await waiting()) > 0);
+      const body = { external_id: 'asked-meanwhile', email: null };
+      // A request has two seconds for everything, the wait for a connection included.
+      for (let times = 0; times < 2 * POOL; times += 1)
+        expect((await call(`${origin}/api/v1/customers`, { key, body: { ...body, external_id: `meanwhile-${times}` } })).status).to.equal(
+          201,
+        );
+      expect(await waiting()).to.be.at.most(3);
+    } finally {
+      await em.rollback();
+    }
+    const answers = await Promise.all(asked);
+    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200, 503]));
+  });
+
+  it('tell of a chain that stands also while another alarm cannot be read', async () => {
+    const stop = { number: 7, tries: 3, since: new Date(Date.now() - 60_000), reason: 'planted', action: 'see to it' };
+    await beside.em.fork().execute(
+      `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number,
+         finalized_number, moved_at, finalized_moved_at, polled_at, stops, version, created_at)
+       values ('bsc', 1, 7, '0x', 0, 0, 9, 0, now(), now(), now() + interval '1 hour', ?::jsonb, 1, now())`,
+      [JSON.stringify({ 'first read': stop })],
+    );
+    const em = beside.em.fork();
+    await em.begin();
+    await em.execute('lock table payment_links in access exclusive mode');
+    try {
+      const told = async () => (await call(`${origin}/health/ready`)).body;
+      await eventually('the reason', async () => String((await told())['reasons']).includes('the first read of bsc stands at 7'));
+      expect(String((await told())['notes'])).to.include('payment_links could not be read');
+    } finally {
+      await em.rollback();
+      await beside.em.fork().execute('delete from chain_cursors');
+    }
+  });
+
+  it('say what is true now, once those of before are a second old', async () => {
+    const reasons = async () => (await call(`${origin}/health/ready`)).body['reasons'];
+    await eventually('the reason of a chain that nobody reads', async () => String(await reasons()).includes('bsc was never read'));
+    await beside.em.fork().execute('alter table chain_cursors rename to elsewhere');
+    try {
+      await eventually('the reason of the database', async () => String(await reasons()).includes('PostgreSQL does not answer'), 5_000);
+    } finally {
+      await beside.em.fork().execute('alter table elsewhere rename to chain_cursors');
+    }
+    await eventually('the first reason', async () => String(await reasons()).includes('bsc was never read'), 5_000);
+  });
+});
+
+describe('a shared answer', () => {
+  /** Answers with how often it was made; each call takes until `finish`. */
+  function counting() {
+    const clock = { ms: 0 };
+    let made = 0;
+    let open: { resolve: (n: number) => void; reject: (error: Error) => void } | undefined;
+    const ask = sharedAnswer(
+      () =>
+        new Promise<number>((resolve, reject) => {
+          made += 1;
+          open = { resolve, reject };
+        }),
+      () => clock.ms,
+    );
+    return { clock, ask, finish: () => open?.resolve(made), fail: () => open?.reject(new Error(`failed ${made}`)) };
+  }
+
+  it('is made once for all who ask meanwhile, and for a second after its beginning', async () => {
+    const { clock, ask, finish } = counting();
+    const asked = Array.from({ length: 50 }, () => ask());
+    clock.ms = 400;
+    finish();
+    expect(new Set(await Promise.all(asked))).to.deep.equal(new Set([1]));
+    clock.ms = 999;
+    expect(await ask()).to.equal(1);
+    clock.ms = 1_000;
+    const next = ask();
+    finish();
+    expect(await next).to.equal(2);
+  });
+
+  it('that took longer than a second is given to nobody who asks afterwards', async () => {
+    const { clock, ask, finish } = counting();
+    const first = ask();
+    clock.ms = 3_000;
+    finish();
+    await first;
+    const next = ask();
+    finish();
+    expect(await next).to.equal(2);
+  });
+
+  it('that failed is told to those who wait, and made anew for the next', async () => {
+    const { ask, finish, fail } = counting();
+    const both = [ask(), ask()];
+    fail();
+    for (const one of both) expect(await one.catch((error: Error) => error.message)).to.equal('failed 1');
+    const next = ask();
+    finish();
+    expect(await next).to.equal(2);
+  });
+});

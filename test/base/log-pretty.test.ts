@@ -1,0 +1,111 @@
+import { inspect } from 'node:util';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { componentLogger, createLogger } from '../../src/base/log.ts';
+import { prettyLine } from '../../src/base/log-pretty.ts';
+import { onTerminal } from '../support/pseudo-terminal.ts';
+
+/** Everything that a terminal acts on, one of each kind: ANSI, 8-bit CSI, OSC, bell, carriage return, bidi, separators, tags. */
+const ESCAPES = '\u001b[31mred\u009b2J\u001b]0;title\u0007\r\n\u202eesrever\u2028\u2066\u{e0041}\u007f';
+const ACTIVE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+function capture(format: 'json' | 'pretty') {
+  const written: string[] = [];
+  const log = createLogger({ level: 'trace', format, destination: { write: (line: string) => written.push(line) } });
+  return { log, written };
+}
+
+describe('log for a person', () => {
+  it('is one line with time, level, component, what, and the ids', () => {
+    const { log, written } = capture('pretty');
+    componentLogger(log, 'api').warn({ requestId: 'r-1', status: 429, amount: 12n, note: 'two words', list: [1], none: null }, 'request');
+    expect(written).to.have.length(1);
+    expect(written[0]).to.match(
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z WARN {2}api request requestId=r-1 status=429 amount=12 note="two words" list=\[1\] none=null\n$/,
+    );
+  });
+
+  it('hides the same as JSON does', () => {
+    for (const format of ['json', 'pretty'] as const) {
+      const { log, written } = capture(format);
+      log.info({ password: 'hunter2', deep: { api_key: 'hunter2' } }, 'sent with sk_live_hunter2');
+      log.child({ secret: 'hunter2' }).error({ err: new Error('postgres://me:hunter2@db failed') });
+      expect(written.join(''), format).to.contain('[hidden]').and.not.contain('hunter2');
+    }
+  });
+
+  it('shows an error with its causes in the line and its frames below, and no line of a message as one of its own', () => {
+    const { log, written } = capture('pretty');
+    const forged = new Error('outer\n2026-01-01T00:00:00Z INFO paid', { cause: new RangeError('inner') });
+    log.error({ err: forged }, 'failed');
+    const [line, ...frames] = (written[0] ?? '').trimEnd().split('\n');
+    expect(line).to.contain('failed err="Error: outer\\n2026-01-01T00:00:00Z INFO paid ← RangeError: inner"');
+    expect(frames.length).to.be.above(1);
+    for (const frame of frames) expect(frame).to.match(/^ {4}at /);
+  });
+
+  it('lets no text of a value end a line, colour it, or pass for another member, in either form', () => {
+    for (const format of ['json', 'pretty'] as const) {
+      const { log, written } = capture(format);
+      log.child({ component: ESCAPES, [ESCAPES]: ESCAPES }).info({ name: ESCAPES, list: [ESCAPES], fake: 'x status=200' }, ESCAPES);
+      log.error(new Error(ESCAPES));
+      for (const text of written) for (const line of text.slice(0, -1).split('\n')) expect(line).to.not.match(ACTIVE);
+      expect(written[0]?.split('\n'), format).to.have.length(2);
+    }
+    const { log, written } = capture('pretty');
+    log.info({ fake: 'x status=200' }, 'm');
+    expect(written[0]).to.contain(' m fake="x status=200"\n');
+  });
+
+  it('is one line whatever is logged, and JSON parses to the same as ever', () => {
+    fc.assert(
+      fc.property(
+        fc.object({ maxDepth: 3, key: fc.string({ unit: 'binary' }), values: [fc.string({ unit: 'binary' }), fc.integer()] }),
+        fc.string({ unit: 'binary' }),
+        (members, message) => {
+          const pretty = capture('pretty');
+          pretty.log.info(members, message);
+          expect(pretty.written.join('').slice(0, -1), inspect(members)).to.not.match(ACTIVE);
+          const json = capture('json');
+          json.log.info({ text: message }, 'm');
+          expect(JSON.parse(json.written[0] ?? '')).to.include({ text: message });
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has the colour of its level, which only we put there', () => {
+    const line = JSON.stringify({ time: 't', level: 'error', msg: ESCAPES, name: ESCAPES });
+    const shown = prettyLine(line, { colour: true });
+    expect(shown).to.contain('\u001b[31mERROR\u001b[39m');
+    expect(named(shown).slice(0, -1)).to.not.match(ACTIVE);
+    expect(prettyLine(line, { colour: false })).to.not.contain('\u001b');
+  });
+});
+
+/** Our own colours as words, so that patterns can speak of them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
+const named = (shown: string): string => shown.replace(/\u001b\[(\d+)m/g, '<$1>');
+
+describe('log of a command', function () {
+  this.timeout(60_000);
+  // Warns of http for webhooks, and then ends because there is no wallet.
+  const args = ['start', '--role', 'signer'];
+  const env = { DATA_DIR: '/proc/nowhere', WEBHOOK_ALLOW_HTTP: 'true' };
+
+  it('is for a person on a terminal, coloured unless NO_COLOR is set, and JSON elsewhere or where LOG_FORMAT says so', async () => {
+    const [shown, plain, json, piped, asked] = await Promise.all([
+      onTerminal(args, { env }),
+      onTerminal(args, { env: { ...env, NO_COLOR: '1' } }),
+      onTerminal(args, { env: { ...env, LOG_FORMAT: 'json' } }),
+      onTerminal(args, { env, after: ' 2>&1 | cat' }),
+      onTerminal(args, { env: { ...env, LOG_FORMAT: 'pretty' }, after: ' 2>&1 | cat' }),
+    ]);
+    expect(named(shown)).to.match(/^<90>[\dT:.-]+Z<39> <33>WARN <39> <35>config<39> WEBHOOK_ALLOW_HTTP/m);
+    for (const text of [plain, asked]) expect(named(text)).to.match(/^[\dT:.-]+Z WARN {2}config WEBHOOK_ALLOW_HTTP/m);
+    for (const text of [json, piped])
+      expect(named(text)).to.match(/^\{"level":"warn","time":"[^"]+","component":"config","msg":"WEBHOOK_ALLOW_HTTP.*\}$/m);
+    for (const text of [plain, json, piped, asked]) expect(text).to.not.contain('\u001b');
+  });
+});

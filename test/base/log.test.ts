@@ -1,0 +1,165 @@
+import { inspect } from 'node:util';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { componentLogger, createLogger, hideInText } from '../../src/base/log.ts';
+import { leastMs } from '../support/http/hostile-texts.ts';
+
+function capture(): { lines: () => Record<string, unknown>[]; text: () => string; log: ReturnType<typeof createLogger> } {
+  const written: string[] = [];
+  const log = createLogger({ level: 'debug', destination: { write: (line: string) => written.push(line) } });
+  return { log, text: () => written.join(''), lines: () => written.map((line) => JSON.parse(line)) };
+}
+
+const SECRET = 'hunter2hunter2';
+const SECRET_NAMES = [
+  ...[
+    'authorization',
+    'Authorization',
+    'x-api-key',
+    'apiKey',
+    'api_key',
+    'TRON_API_KEY',
+    'cookie',
+    'set-cookie',
+    'secret',
+    'webhook_secret',
+  ],
+  ...[
+    'webhookSecret',
+    'password',
+    'PASSWORD',
+    'passphrase',
+    'key',
+    'privateKey',
+    'SECRETS_KEY',
+    'mnemonic',
+    'phrase',
+    'seed',
+    'session',
+    'token',
+  ],
+];
+
+describe('log', () => {
+  it('hides members with the name of a secret, in any spelling and at any depth', () => {
+    for (const name of SECRET_NAMES) {
+      const { log, text } = capture();
+      log.info({ [name]: SECRET }, 'flat');
+      log.info({ request: { headers: [{ [name]: SECRET }] } }, 'deep');
+      log.info({ [name]: { inner: SECRET } }, 'object');
+      log
+        .child({ [name]: SECRET, bound: { [name]: SECRET } })
+        .child({ [name]: SECRET })
+        .info('child');
+      log.error({ err: Object.assign(new Error('failed'), { [name]: SECRET, config: { [name]: SECRET } }) }, 'error');
+      log.error(Object.assign(new Error('failed'), { cause: Object.assign(new Error('inner'), { [name]: SECRET }) }));
+      log.info('format %o', { [name]: SECRET });
+      expect(text(), name).not.to.contain(SECRET);
+      expect(text().match(/\[hidden\]/g)?.length, name).to.be.greaterThan(6);
+    }
+  });
+
+  it('hides tokens, extended private keys and user information inside texts, wherever they stand', () => {
+    const texts = [
+      `sk_live_${SECRET}`,
+      `sk_test_${SECRET}`,
+      `whsec_${SECRET}+/=`,
+      `https://pay.example.com/set-password#${SECRET}`,
+      `postgres://gateway:${SECRET}@db:5432/x`,
+      `xprv9s21ZrQH143K3${SECRET.repeat(8).replaceAll('0', '1')}`,
+    ];
+    for (const secret of texts) {
+      const { log, text } = capture();
+      log.info(`a message with ${secret} in it`);
+      log.info({ note: `a note with ${secret}`, list: [secret] }, 'm');
+      log.info('formatted %s', secret);
+      log.error(new Error(`connect ${secret} failed`));
+      log.error({ err: new Error(`connect ${secret} failed`) });
+      log.error({ err: new Error('outer', { cause: new Error(secret) }) }, 'm');
+      log.child({ url: secret }).info('m');
+      expect(text(), secret).not.to.contain(SECRET);
+      expect(text()).to.contain('[hidden]');
+    }
+  });
+
+  it('leaves what operators need', () => {
+    const { log, lines } = capture();
+    componentLogger(log, 'watcher').info(
+      { network: 'bsc', amount: 12n, transaction_hash: '0xab', payment_token: 'USDT', at: new Date(0) },
+      'deposit %s',
+      'found',
+    );
+    const [line] = lines();
+    expect(line).to.include({
+      level: 'info',
+      component: 'watcher',
+      network: 'bsc',
+      amount: '12',
+      transaction_hash: '0xab',
+      payment_token: 'USDT',
+    });
+    expect(line).to.include({ msg: 'deposit found', at: '1970-01-01T00:00:00.000Z' });
+    expect(line?.['time']).to.match(/^\d{4}-\d\d-\d\dT/);
+  });
+
+  it('keeps type, message, stack and cause of an error', () => {
+    const { log, lines } = capture();
+    log.error({ err: new TypeError('outer', { cause: new RangeError('inner') }) }, 'failed');
+    const err = lines()[0]?.['err'] as { type: string; message: string; stack: string; cause: { message: string } };
+    expect([err.type, err.message, err.cause.message]).to.deep.equal(['TypeError', 'outer', 'inner']);
+    expect(err.stack).to.contain('log.test.ts');
+  });
+
+  it('survives circular, huge and odd values', () => {
+    const { log, lines } = capture();
+    const circular: Record<string, unknown> = { name: 'a' };
+    circular['self'] = circular;
+    log.info({ circular, bytes: new Uint8Array(10_000), list: Array(100_000).fill('x'), nothing: null, symbol: Symbol('s') }, 'odd');
+    expect(JSON.stringify(lines()[0]).length).to.be.lessThan(10_000);
+  });
+
+  it('writes one JSON line for each call, whatever the values', () => {
+    fc.assert(
+      fc.property(fc.object({ maxDepth: 4 }), fc.string(), (members, message) => {
+        const { log, lines } = capture();
+        log.info(members, message);
+        expect(lines(), inspect(members)).to.have.length(1);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('cuts what is long before it looks for secrets, and shows nothing of one that the cut goes through', async () => {
+    const shapes = ['a', 'a:', '://', 'a://', 'sk_live_', 'xprv', 'whsec_ ', 'set-password#', '@', 'a.', 'a+', 'http://x'];
+    for (const run of shapes)
+      for (const length of [20_000, 1_000_000]) {
+        const text = run.repeat(length / run.length);
+        expect(await leastMs(100, () => hideInText(text)), `${run} × ${length}`).to.be.below(100);
+        expect(hideInText(text).length, run).to.be.below(2_100);
+      }
+    const xprv = `xprv${'9sHunter2'.repeat(12)}`;
+    for (let before = 1_600; before < 2_100; before += 1) {
+      for (const secret of [`postgres://gateway:${'Hunter2'.repeat(20)}@db`, `sk_live_${'Hunter2'.repeat(7)}`, xprv])
+        expect(hideInText(`${'-'.repeat(before)} ${secret} and more`.padEnd(5_000, ' x')), `${secret} behind ${before}`).not.to.contain(
+          'unter2',
+        );
+    }
+    expect(hideInText(`${'-'.repeat(5_000)}`)).to.match(/^-{1800}… \[3200 more characters\]$/);
+  });
+
+  it('keeps where an error was thrown, however long its message is, and cuts names of members', () => {
+    const { log, lines } = capture();
+    log.error({ err: new Error('x'.repeat(100_000)), ['n'.repeat(100_000)]: 1 }, 'failed');
+    const err = lines()[0]?.['err'] as { message: string; stack: string };
+    expect(err.message.length).to.be.below(2_100);
+    expect(err.stack)
+      .to.match(/^ +at /)
+      .and.to.contain('log.test.ts');
+    expect(JSON.stringify(lines()[0]).length).to.be.below(10_000);
+  });
+
+  it('does not change plain text', () => {
+    const plain = 'deposit 0xabc of 12.5 USDT at https://example.com/a@b is completed';
+    expect(hideInText(plain)).to.equal(plain);
+  });
+});

@@ -1,0 +1,298 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { testXpubs } from '../../dev/support/test-wallet.ts';
+import { renderConfigDocs, renderEnvExample } from '../../src/config/docs.ts';
+import type { ConfigRole } from '../../src/config/index.ts';
+import { ConfigError, describeConfig, loadConfig, thresholdUnits } from '../../src/config/index.ts';
+import type { Variable } from '../../src/config/variable.ts';
+import { VARIABLES } from '../../src/config/variables/index.ts';
+import { problemsOf, SECRETS_KEY, USDT_BSC, XPRV } from '../support/repository/config-samples.ts';
+
+const xpub = testXpubs();
+const folder = mkdtempSync(join(tmpdir(), 'gateway-config-'));
+const pem = join(folder, 'ca.pem');
+
+const entries = Object.entries<Variable<unknown>>(VARIABLES);
+
+describe('configuration', () => {
+  before(() => writeFileSync(pem, '-----BEGIN CERTIFICATE-----\n'));
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('keeps every secret out of problems, also when it is pasted into the wrong variable', () => {
+    for (const [name] of entries) {
+      for (const text of ['postgres://gateway:hunter2@db/x\u0000', 'http://u:hunter2@h:99999', `${XPRV} hunter2`]) {
+        expect(problemsOf({ [name]: text }).join(), name).not.to.match(/hunter2|xprv9/);
+      }
+    }
+  });
+
+  it('never throws anything but a ConfigError, whatever the value', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...entries.map(([name]) => name)), fc.string({ unit: 'binary' }), (name, text) => {
+        for (const problem of problemsOf({ [name]: text })) expect(problem).to.contain(name);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('reports all problems at once, ending with what to do', () => {
+    try {
+      loadConfig({ PORT: '70000', BSC_CONFIRMATIONS: '1e5', LOG_LEVEL: 'loud' });
+      expect.fail('accepted');
+    } catch (error) {
+      expect(error).to.be.instanceOf(ConfigError);
+      expect((error as ConfigError).problems.map((problem) => problem.split(' ')[0])).to.have.members([
+        'PORT',
+        'BSC_CONFIRMATIONS',
+        'LOG_LEVEL',
+      ]);
+      expect((error as ConfigError).message).to.match(/3 problems:\n(.+\n){3}Set these variables and start again/);
+    }
+  });
+
+  it('takes an empty variable as unset', () => {
+    const empty = Object.fromEntries(entries.map(([name]) => [name, '']));
+    expect(loadConfig(empty)).to.deep.equal(loadConfig({}));
+  });
+
+  it('has the documented defaults', () => {
+    const config = loadConfig({});
+    expect(config.database.kind).to.equal('embedded');
+    expect(config.temporal.kind).to.equal('embedded');
+    expect([config.bsc.chainId, config.bsc.confirmations, config.tron.confirmations, config.http.port]).to.deep.equal([56, 15, 19, 8080]);
+    expect([config.bsc.enabled, config.tron.enabled]).to.deep.equal([false, false]);
+    expect(thresholdUnits(config.settlement.minUnits, 'bsc', 'USDT')).to.equal(10n ** 18n);
+    expect(thresholdUnits(config.settlement.minUnits, 'tron', 'USDT')).to.equal(20_000_000n);
+    expect(thresholdUnits(config.payments.minDepositUnits, 'bsc', 'USDT')).to.equal(undefined);
+    expect(config.limits).to.deep.equal({ requestsPerSecond: 100, requestsBurst: 200, badCredentialsPerMinute: 20, testsPerSecond: 5 });
+  });
+
+  it('is frozen to the last level', () => {
+    const frozen = (value: unknown): boolean =>
+      typeof value !== 'object' ||
+      value === null ||
+      ArrayBuffer.isView(value) ||
+      (Object.isFrozen(value) && Object.values(value).every(frozen));
+    expect(frozen(loadConfig({ SECRETS_KEY, BSC_RPC_URLS: 'http://a,http://b', PRICE_SOURCE: 'fixed:BNB=1' }))).to.equal(true);
+  });
+
+  it('embeds nothing and makes up no key in production, by role', () => {
+    const missing = (role: ConfigRole): string[] =>
+      problemsOf({ NODE_ENV: 'production' }, role).map((problem) => problem.split(' ')[0] ?? '');
+    expect(missing('api')).to.deep.equal([
+      'PUBLIC_URL',
+      'DATABASE_URL',
+      'TEMPORAL_ADDRESS',
+      'SECRETS_KEY',
+      'WALLET_XPUB_BSC',
+      'WALLET_XPUB_TRON',
+    ]);
+    expect(missing('worker')).to.deep.equal(['PUBLIC_URL', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'SECRETS_KEY']);
+    expect(missing('signer')).to.deep.equal(['DATABASE_URL', 'TEMPORAL_ADDRESS', 'WALLET_SEED_FILE', 'WALLET_PASSPHRASE_FILE']);
+    expect(missing('tool')).to.deep.equal(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+    expect(missing('none')).to.deep.equal([]);
+    expect(missing('all')).to.include.members([...missing('api'), ...missing('signer')]);
+  });
+
+  it('refuses one account key for two accounts', () => {
+    expect(problemsOf({ WALLET_XPUB_BSC: xpub.live.bsc, WALLET_XPUB_TEST_BSC: xpub.live.bsc })[0]).to.match(
+      /^WALLET_XPUB_TEST_BSC is the same key as WALLET_XPUB_BSC/,
+    );
+  });
+
+  it('refuses a burst below the rate', () => {
+    expect(problemsOf({ RATE_LIMIT_BURST: '99' })).to.deep.equal([
+      'RATE_LIMIT_BURST must not be below RATE_LIMIT_PER_SECOND: raise the one or lower the other.',
+    ]);
+  });
+
+  it('wants an address to read from beside those that only announce blocks', () => {
+    expect(problemsOf({ BSC_RPC_URLS: 'wss://h/hunter2,ws://b' })).to.deep.equal([
+      'BSC_RPC_URLS must name at least one http or https URL: a ws or wss address only tells when to ask, so add the https address of a node.',
+    ]);
+    expect(problemsOf({ BSC_RPC_URLS: 'wss://h/hunter2,https://h' })).to.deep.equal([]);
+    expect(problemsOf({ TRON_API_URLS: 'wss://h' })[0]).to.match(/^TRON_API_URLS must be a comma-separated list of http, https URLs/);
+  });
+
+  it('refuses price feeds beside fixed prices', () => {
+    expect(problemsOf({ PRICE_SOURCE: 'fixed:BNB=1', PRICE_FEEDS: `BNB=${USDT_BSC}` })[0]).to.match(/^PRICE_FEEDS only goes with/);
+  });
+
+  it('warns of each opened exception and of variables that are misspelt, and of nothing else', () => {
+    const quiet = { PRICE_SOURCE: 'fixed:BNB=600' };
+    expect(loadConfig({ ...quiet, HOME: '/root', PATH: '/bin' }).warnings).to.deep.equal([]);
+    const loud = {
+      WEBHOOK_ALLOWED_CIDRS: '127.0.0.1',
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_CA_FILE: pem,
+      TRUSTED_PROXIES: '0.0.0.0/0',
+      BSC_CONFIRMATION: '99',
+    };
+    const { warnings } = loadConfig({ ...quiet, ...loud });
+    for (const name of Object.keys(loud))
+      expect(
+        warnings.filter((warning) => warning.startsWith(name)),
+        name,
+      ).to.have.length(1);
+    expect(warnings.join()).not.to.contain('99');
+  });
+
+  it('warns of proxies that are more than a network of machines, and of no smaller block', () => {
+    const warned = (cidr: string) =>
+      loadConfig({ PRICE_SOURCE: 'fixed:BNB=600', TRUSTED_PROXIES: cidr }).warnings.filter((warning) => /wider than/.test(warning)).length;
+    for (const cidr of ['172.16.0.0/12', '10.0.0.0/8', '10.1.2.0/23', 'fd00::/8', '2001:db8::/63']) expect(warned(cidr), cidr).to.equal(1);
+    for (const cidr of ['172.30.251.1', '10.1.2.0/24', '10.1.2.128/25', 'fd00::/64', 'fd00:30:251::1'])
+      expect(warned(cidr), cidr).to.equal(0);
+  });
+
+  const inProduction = (env: Record<string, string | undefined>) =>
+    problemsOf({ NODE_ENV: 'production', ...env }, 'none').filter((problem) => !/must be set in production/.test(problem));
+
+  it('asks no endpoint in the clear in production, unless it is near or named', () => {
+    const far = [
+      'http://rpc.provider.test/hunter2',
+      'https://a,http://93.184.216.34',
+      'https://a,ws://rpc.provider.test',
+      'http://bsc-node:8545',
+    ];
+    for (const urls of far) {
+      const [problem, ...others] = inProduction({ BSC_RPC_URLS: urls });
+      expect(problem, urls).to.match(/^BSC_RPC_URLS must not ask .* without TLS in production.*RPC_HTTP_HOSTS\.$/);
+      expect([others, problem?.includes('hunter2')]).to.deep.equal([[], false]);
+      expect(problemsOf({ BSC_RPC_URLS: urls }), 'outside production').to.deep.equal([]);
+    }
+    expect(inProduction({ TRON_API_URLS: 'http://tron.provider.test' })[0]).to.match(/^TRON_API_URLS must not ask tron\.provider\.test/);
+    for (const urls of [
+      'http://127.0.0.1:8545',
+      'http://localhost',
+      'http://10.1.2.3,http://172.30.1.1,http://192.168.0.9',
+      'http://[::1]',
+      'http://[fd00::5]',
+    ])
+      expect(inProduction({ BSC_RPC_URLS: urls }), urls).to.deep.equal([]);
+    expect(inProduction({ BSC_RPC_URLS: 'http://bsc-node:8545,wss://b', RPC_HTTP_HOSTS: 'other,BSC-node' })).to.deep.equal([]);
+    expect(
+      inProduction({ BSC_RPC_URLS: 'http://100.64.0.1,http://169.254.169.254,http://192.0.2.1' }),
+      'neither is private',
+    ).to.have.length(1);
+  });
+
+  it('warns of stores on other networks that are reached in the clear', () => {
+    const warned = (env: Record<string, string | undefined>) =>
+      loadConfig({ PRICE_SOURCE: 'fixed:BNB=600', ...env }).warnings.map((warning) => warning.split(' ')[0]);
+    for (const url of [
+      'postgres://u:hunter2@db.shop.test/g',
+      'postgres://u@93.184.216.34/g?sslmode=require',
+      'postgres://u@[2001:db8::1]/g',
+    ])
+      expect(warned({ DATABASE_URL: url }), url).to.deep.equal(['DATABASE_URL']);
+    for (const url of [
+      'postgres://u@db.shop.test/g?sslmode=verify-full',
+      'postgres://u@postgres/g',
+      'postgres://u@10.0.0.5/g',
+      'postgres://u@[::1]/g',
+    ])
+      expect(warned({ DATABASE_URL: url }), url).to.deep.equal([]);
+    expect(warned({ TEMPORAL_ADDRESS: 'temporal.shop.test:7233' })).to.deep.equal(['TEMPORAL_ADDRESS']);
+    for (const env of [{ TEMPORAL_TLS: 'true' }, { TEMPORAL_API_KEY: 'hunter2' }])
+      expect(warned({ TEMPORAL_ADDRESS: 'temporal.shop.test:7233', ...env })).to.deep.equal([]);
+    expect(warned({ TEMPORAL_ADDRESS: 'temporal:7233' })).to.deep.equal([]);
+  });
+
+  it('sends no key to Temporal in the clear, and proves itself with both halves or none', () => {
+    expect(problemsOf({ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'hunter2' })[0]).to.match(/^TEMPORAL_TLS is false beside/);
+    expect(problemsOf({ TEMPORAL_TLS_CLIENT_CERT_PATH: pem })[0]).to.match(/^TEMPORAL_TLS_CLIENT_CERT_PATH and .* go together/);
+    const { temporal } = loadConfig({ TEMPORAL_ADDRESS: 'temporal:7233', TEMPORAL_API_KEY: 'k' });
+    expect(temporal.kind === 'address' && temporal.tls).to.not.equal(undefined);
+  });
+
+  it('takes every secret from a file instead, and refuses it both ways', () => {
+    const file = join(folder, 'secret');
+    const urlFile = join(folder, 'url');
+    writeFileSync(file, `${SECRETS_KEY}\n`);
+    writeFileSync(urlFile, 'postgres://u:hunter2@db/g');
+    const config = loadConfig({ SECRETS_KEY_FILE: file, DATABASE_URL_FILE: urlFile });
+    expect(Buffer.from(config.secretsKey ?? []).toString('base64')).to.equal(SECRETS_KEY);
+    expect(config.database).to.deep.equal({ kind: 'url', url: 'postgres://u:hunter2@db/g' });
+    expect(config.warnings.filter((warning) => /_FILE/.test(warning))).to.deep.equal([]);
+    for (const [name, variable] of entries.filter(([, { secret }]) => secret)) {
+      const both = problemsOf({ [name]: variable.example, [`${name}_FILE`]: file }).find((problem) => problem.includes('both set'));
+      expect(both, name).to.equal(`${name} and ${name}_FILE are both set: keep one of them.`);
+      expect(problemsOf({ [`${name}_FILE`]: join(folder, 'absent') })[0], name).to.match(new RegExp(`^${name}_FILE must name a file`));
+      expect(problemsOf({ [`${name}_FILE`]: folder })[0], name).to.match(new RegExp(`^${name}_FILE must name a file`));
+    }
+    expect(problemsOf({ NODE_ENV: 'production', DATABASE_URL_FILE: urlFile, TEMPORAL_ADDRESS: 'temporal:7233' }, 'tool')).to.deep.equal([]);
+    const described = describeConfig({ SECRETS_KEY_FILE: file });
+    expect(described.find(({ name }) => name === 'SECRETS_KEY')).to.deep.equal({
+      name: 'SECRETS_KEY',
+      value: '(set, not shown)',
+      source: 'file',
+    });
+    writeFileSync(file, 'hunter2\n');
+    expect(problemsOf({ SECRETS_KEY_FILE: file }).join())
+      .to.match(/^SECRETS_KEY must be/)
+      .and.not.match(/hunter2/);
+  });
+
+  it('refuses a file for what is no secret, instead of running without what it holds', () => {
+    for (const [name] of entries.filter(([, { secret }]) => !secret)) {
+      const told = problemsOf({ [`${name}_FILE`]: '/run/secrets/value' });
+      expect(told, name).to.deep.equal([`${name}_FILE gives nothing: only secrets come by file. Set ${name} itself.`]);
+    }
+    expect(problemsOf({ PUBLIC_URL_FILE: '' })).to.deep.equal([]);
+  });
+
+  it('refuses what is left of an example in production', () => {
+    for (const env of [
+      { DATABASE_URL: 'postgres://gateway:CHANGE_ME_2@postgres:5432/gateway' },
+      { PUBLIC_URL: 'https://pay.example.com' },
+      { PUBLIC_URL: 'https://example.org/pay' },
+      { BSC_RPC_URLS: 'https://bsc-1.example.com/KEY,https://b.provider.test' },
+      { TRON_API_KEY: 'change_me' },
+    ]) {
+      const [name = ''] = Object.keys(env);
+      const [problem = '', ...others] = inProduction(env);
+      expect([problem.startsWith(`${name} still has the placeholder`), others], JSON.stringify(env)).to.deep.equal([true, []]);
+      expect(problem).to.not.contain('_2@');
+      expect(problemsOf(env), 'outside production').to.deep.equal([]);
+    }
+    expect(inProduction({ PUBLIC_URL: 'https://pay.myexample.com' })).to.deep.equal([]);
+    expect(inProduction({ PUBLIC_URL: 'https://example.com.shop.test' })).to.deep.equal([]);
+    expect(inProduction({ PUBLIC_URL: 'https://pay.exchangemesh.test' }), 'a name that holds the letters').to.deep.equal([]);
+  });
+
+  it('describes itself without any secret', () => {
+    const secrets = {
+      DATABASE_URL: 'postgres://u:hunter2@h/db',
+      TRON_API_KEY: 'hunter2',
+      SECRETS_KEY,
+      BSC_RPC_URLS: 'https://rpc/hunter2',
+    };
+    const described = describeConfig(secrets);
+    expect(JSON.stringify(described))
+      .not.to.match(/hunter2/)
+      .and.not.to.contain(SECRETS_KEY);
+    expect(described.find(({ name }) => name === 'DATABASE_URL')).to.deep.equal({
+      name: 'DATABASE_URL',
+      value: '(set, not shown)',
+      source: 'environment',
+    });
+    expect(described.find(({ name }) => name === 'PORT')).to.deep.equal({ name: 'PORT', value: '8080', source: 'default' });
+  });
+
+  it('has examples and defaults that its own parsers accept', () => {
+    for (const [name, variable] of entries) {
+      if (/…|RANDOM_BYTES|\.pem$/.test(variable.example)) continue;
+      expect(problemsOf({ [name]: variable.example }, 'none'), name).to.deep.equal([]);
+    }
+  });
+
+  it('has current generated documents: run "npm run docs" when this fails', () => {
+    const at = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+    expect(at('docs/configuration.md')).to.equal(renderConfigDocs());
+    expect(at('.env.example')).to.equal(renderEnvExample());
+  });
+});

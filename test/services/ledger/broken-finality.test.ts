@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { AddressSet } from '../../../src/chains/address-set.ts';
+import { checkBooks } from '../../../src/services/ledger/audit.ts';
+import { FinalityContradiction } from '../../../src/services/watcher/anchor.ts';
+import { lookAtChain } from '../../../src/services/watcher/poll.ts';
+import { startWorld, type World } from './support.ts';
+
+const { signal } = new AbortController();
+
+/** A chain that replaces even what it had named as final is followed by itself where its only endpoint says so: nothing stands for ever. */
+describe('a replaced block that was final, with one endpoint', function () {
+  this.timeout(120_000);
+  let world: World;
+  beforeEach(async () => {
+    world = await startWorld();
+    // Followed from the first block on, when nothing was final yet.
+    await world.look();
+  });
+  afterEach(() => world?.stop());
+
+  const cursor = async () => (await world.rows('select * from chain_cursors'))[0] ?? {};
+  async function expectFollowed(): Promise<void> {
+    const { chain } = world;
+    const row = await cursor();
+    expect(row).to.include({ scanned_number: String(chain.blocks.length - 1), scanned_hash: chain.blocks.at(-1)?.hash });
+    expect(row['verified_number']).to.equal(String(chain.final));
+    expect((await checkBooks(world.deps)).differences).to.deep.equal([]);
+  }
+  /** Everything that was read is final, and the watcher stands on the very block that was named last. */
+  async function standOnAnchor(): Promise<void> {
+    const { chain } = world;
+    chain.mine();
+    chain.final = chain.blocks.length - 1;
+    await world.look();
+    expect(await cursor()).to.include({ anchored_number: String(chain.final), scanned_number: String(chain.final) });
+  }
+
+  it('is left at the next look where the watcher stands on it and the chain has grown and become final beyond it', async () => {
+    const { chain } = world;
+    const address = await world.newAddress();
+    chain.mine([world.transfer({ to: address, units: 77n })]);
+    await standOnAnchor();
+    for (let blocks = 0; blocks < 2; blocks++) chain.mine();
+    chain.replace(4);
+    chain.final = chain.blocks.length - 1;
+    await world.look();
+    await expectFollowed();
+    const [deposit] = await world.rows('select block_hash from deposits');
+    expect(deposit, 'nothing is bound to a block that is not there').to.deep.equal({ block_hash: null });
+  });
+
+  it('is left as soon as the chain names a final block above it, and until then nothing is withdrawn', async () => {
+    const { chain } = world;
+    await standOnAnchor();
+    const before = await cursor();
+    chain.mine();
+    const final = chain.final;
+    chain.replace(2);
+    chain.final = final - 1;
+    const refused = await world.look().catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(FinalityContradiction);
+    expect(await cursor()).to.include({ scanned_hash: before['scanned_hash'], verified_number: before['verified_number'] });
+    chain.final = chain.blocks.length - 1;
+    await world.look();
+    await expectFollowed();
+  });
+
+  it('is no reason to leave it where a second endpoint still has it: that is said, with what to do', async () => {
+    const { chain, deps } = world;
+    await standOnAnchor();
+    const before = await cursor();
+    const mine = chain.blocks[chain.final];
+    chain.mine();
+    chain.replace(2);
+    chain.final = chain.blocks.length - 1;
+    const reader = chain.reader();
+    const views: typeof reader.views = async (number, stop) => {
+      const [one] = await reader.views(number, stop);
+      if (!one || !mine) throw new Error('nothing to see');
+      return [one, { ...one, host: 'other', head: mine, finalized: mine, block: mine }];
+    };
+    const two = {
+      reader: { ...reader, endpoints: 2, views },
+      watched: { network: 'bsc' as const, index: new AddressSet(), loadedXid: '0' },
+    };
+    const refused = await lookAtChain(deps, two, signal).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(FinalityContradiction);
+    expect((refused as FinalityContradiction).action).to.match(/take the endpoint that is on the wrong branch out/);
+    const after = await cursor();
+    expect(after).to.include({ scanned_hash: before['scanned_hash'], verified_number: before['verified_number'] });
+    expect((after['stops'] as Record<string, unknown>)['roll-back']).to.not.equal(undefined);
+  });
+
+  it('never stops the chain, however often and deep it replaces blocks and whatever of it was read', async () => {
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.constant('mine' as const) },
+      { weight: 2, arbitrary: fc.constant('final' as const) },
+      { weight: 2, arbitrary: fc.constant('look' as const) },
+      { weight: 3, arbitrary: fc.integer({ min: 1, max: 4 }) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+        const { chain } = world;
+        for (const one of [...steps, 'mine', 'final', 'look'] as const) {
+          if (one === 'mine') chain.mine();
+          else if (one === 'final') chain.final = chain.blocks.length - 1;
+          else if (one === 'look') await world.look();
+          else chain.replace(one);
+        }
+        await expectFollowed();
+      }),
+      { numRuns: 25, endOnFailure: true },
+    );
+  });
+});

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
+import { listDeposits } from '../../../src/services/deposits/reads.ts';
+import { simulateDeposit } from '../../../src/services/deposits/simulate.ts';
+import type { Deps } from '../../../src/services/deps.ts';
+import { foldCounts } from '../../../src/services/ledger/totals.ts';
+import { createCustomer, listCustomers } from '../../../src/services/merchants/customers.ts';
+import { createMerchant } from '../../../src/services/merchants/merchants.ts';
+import { testDeps } from '../../support/gateway.ts';
+
+const PARALLEL = 8;
+
+describe('the totals of lists', function () {
+  this.timeout(30_000);
+  let database: FreshDatabase;
+  let deps: Deps;
+  before(async () => {
+    database = await freshDatabase();
+    deps = await testDeps(database.url, [], { poolSize: 16 });
+    await deps.orm.migrator.up();
+  });
+  after(async () => {
+    await deps?.orm.close(true);
+    await database?.drop();
+  });
+
+  const newScope = async (mode: 'live' | 'test') => {
+    const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
+    return { merchantId, mode };
+  };
+  type Scope = Awaited<ReturnType<typeof newScope>>;
+  const create = (scope: Scope, externalId: string = randomUUID()) =>
+    createCustomer(deps, { ...scope, externalId, email: null, name: null, metadata: {} });
+  const simulate = ({ merchantId }: Scope, customerId: string) =>
+    simulateDeposit(deps, {
+      ...{ merchantId, customerId, network: 'bsc', currency: 'USDT', amountUnits: 1n, outcome: 'detected', events: 'final' },
+    });
+  const customers = async (scope: Scope) => (await listCustomers(deps, { ...scope, page: { limit: 1 } })).total;
+  const deposits = async (scope: Scope) => (await listDeposits(deps, { ...scope, page: { limit: 1 } })).total;
+
+  it('are exact while rows are added and counts are folded at the same time', async () => {
+    const scope = await newScope('test');
+    const first = await create(scope);
+    let running = true;
+    const folding = (async () => {
+      let moved = 0;
+      while (running) moved += await foldCounts(deps);
+      return moved;
+    })();
+    const work = Array.from({ length: PARALLEL }, async () => {
+      for (let round = 0; round < 5; round += 1) {
+        await Promise.all([create(scope), simulate(scope, first.id)]);
+        expect(await customers(scope), 'what this one added is counted at once').to.be.at.least(round + 2);
+      }
+    });
+    await Promise.all(work);
+    running = false;
+    expect(await folding, 'folded meanwhile').to.be.greaterThan(0);
+    expect([await customers(scope), await deposits(scope)]).to.deep.equal([PARALLEL * 5 + 1, PARALLEL * 5]);
+    await foldCounts(deps);
+    expect([await customers(scope), await deposits(scope)]).to.deep.equal([PARALLEL * 5 + 1, PARALLEL * 5]);
+    expect(await deps.orm.em.fork().execute('select * from row_count_changes')).to.deep.equal([]);
+  });
+
+  it('are those of one merchant and mode, and count nothing that was refused', async () => {
+    const live = await newScope('live');
+    const test = { ...live, mode: 'test' as const };
+    await create(live, 'one');
+    await create(live, 'one').catch(() => undefined);
+    await create(test, 'one');
+    await create(test, 'two');
+    expect([await customers(live), await customers(test), await customers(await newScope('live'))]).to.deep.equal([1, 2, 0]);
+    const filtered = await listCustomers(deps, { ...test, externalId: 'two', page: { limit: 1 } });
+    expect(filtered.total).to.equal(1);
+  });
+});

@@ -1,0 +1,154 @@
+// A gateway over a chain that is written by the test: everything but the reader of the chain is real.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { LockMode } from '@mikro-orm/core';
+import { freshDatabase } from '../../../dev/support/parts.ts';
+import { AddressSet } from '../../../src/chains/address-set.ts';
+import { firstBlockSince } from '../../../src/chains/first-block.ts';
+import type { BlockRef, ChainReader, NamedBlock, ScannedBlock, Transfer } from '../../../src/chains/reader.ts';
+import { Deposit } from '../../../src/db/entities/index.ts';
+import { assetOf, type Currency } from '../../../src/domain/assets.ts';
+import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
+import { DecisionRefused } from '../../../src/services/deposits/decisions.ts';
+import { decideToFail, releaseDeposit } from '../../../src/services/deposits/operator.ts';
+import { type SimulatedOutcome, simulateDeposit } from '../../../src/services/deposits/simulate.ts';
+import { applyTransition, IllegalTransition } from '../../../src/services/deposits/transition.ts';
+import type { Deps } from '../../../src/services/deps.ts';
+import { createCustomer } from '../../../src/services/merchants/customers.ts';
+import { createMerchant } from '../../../src/services/merchants/merchants.ts';
+import { transact } from '../../../src/services/transact.ts';
+import { openCursor } from '../../../src/services/watcher/cursor.ts';
+import { lookAtChain } from '../../../src/services/watcher/poll.ts';
+import { testDeps, testSettings } from '../../support/gateway.ts';
+
+const { signal } = new AbortController();
+const newHash = (): string => `0x${randomBytes(32).toString('hex')}`;
+const STRANGER = `0x${'5e'.repeat(20)}`;
+/** The merchant's limit for a month; one deposit of {@link BIG} fits in it. */
+const MONTHLY_LIMIT_CENTS = 10_000n;
+export const BIG = 60n * 10n ** 18n;
+/** Less than this is not credited. */
+const MINIMUM = 10n;
+
+export type Payment = { readonly to: string; readonly currency?: Currency; readonly units: bigint };
+
+/** A chain in memory. `final` is the height that its endpoints call final. */
+export class ScriptedChain {
+  readonly blocks: ScannedBlock[] = [];
+  final = 0;
+
+  mine(transfers: readonly Transfer[] = []): void {
+    const number = this.blocks.length;
+    const parentHash = this.blocks.at(-1)?.hash ?? newHash();
+    const ref = { number, hash: newHash(), parentHash, timestampMs: Date.now() };
+    this.blocks.push({ ...ref, transfers, unrecognised: [], unrecognisedDropped: 0 });
+  }
+
+  /** Takes the newest blocks away, puts empty ones in their place, and returns what they held. */
+  replace(depth: number): Transfer[] {
+    const gone = this.blocks.splice(-Math.min(depth, this.blocks.length - 3));
+    for (const _ of gone) this.mine();
+    return gone.flatMap((block) => block.transfers);
+  }
+
+  reader(): ChainReader {
+    const at = (number: number): ScannedBlock | undefined => this.blocks[number];
+    const host = 'scripted';
+    const head = (): NamedBlock => ({ ...(this.blocks[this.blocks.length - 1] as BlockRef), host });
+    const finalized = (): NamedBlock => ({ ...(at(Math.min(this.final, head().number)) as BlockRef), host });
+    return {
+      network: 'bsc',
+      head: async () => head(),
+      endpoints: 1,
+      finalized: async () => finalized(),
+      header: async (number) => at(number),
+      views: async (number) => [{ host, head: head(), finalized: finalized(), block: at(number) ?? 'above its head' }],
+      scan: async (number) => at(number),
+      locate: async () => undefined,
+      checkIdentity: async () => undefined,
+    };
+  }
+}
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+/** A merchant with live customers and one in test mode, over a fresh database and a chain of three blocks that is followed by hand. */
+export async function startWorld() {
+  const database = await freshDatabase();
+  const prices: Deps['prices'] = {
+    price: async (currency) => ({
+      usd8: currency === 'USDT' ? 100_000_000n : 60_000_000_000n,
+      source: 'test',
+      at: new Date(),
+      stale: false,
+    }),
+  };
+  const settings = testSettings({ requiredConfirmations: { bsc: 2, tron: 2 }, minDepositUnits: new Map([['USDT.bsc', MINIMUM]]) });
+  const deps: Deps = await testDeps(database.url, [], { deps: { prices, settings }, poolSize: 10 });
+  await deps.orm.migrator.up();
+  const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true, monthlyLimitCents: MONTHLY_LIMIT_CENTS });
+  const customer = async (mode: 'live' | 'test') =>
+    await createCustomer(deps, { merchantId, mode, externalId: randomUUID(), email: null, name: null, metadata: {} });
+  const newAddress = async (): Promise<string> =>
+    (await customer('live')).addresses.find(({ network }) => network === 'bsc')?.address.toLowerCase() ?? '';
+  const tester = await customer('test');
+  const chain = new ScriptedChain();
+  for (let i = 0; i < 3; i++) chain.mine();
+  const reader = chain.reader();
+  const watched = { network: 'bsc' as const, index: new AddressSet(), loadedXid: '0' };
+  const rows = async (sql: string, params: unknown[] = []) => await deps.orm.em.fork().execute<Record<string, unknown>[]>(sql, params);
+  const depositIds = async (): Promise<string[]> =>
+    (await rows('select id from deposits order by created_at, id')).map(({ id }) => String(id));
+
+  return {
+    ...{ deps, chain, rows, depositIds, newAddress, merchantId, databaseUrl: database.url },
+    transfer: ({ to, currency = 'USDT', units }: Payment): Transfer => {
+      const { kind } = assetOf('bsc', currency);
+      return { txHash: newHash(), to, from: STRANGER, currency, kind, amountUnits: units };
+    },
+    async look(): Promise<void> {
+      await openCursor(deps, reader, firstBlockSince, signal);
+      while ((await lookAtChain(deps, { reader, watched }, signal)).behind);
+    },
+    /** Every deposit goes as far as the chain permits. */
+    async advance(): Promise<void> {
+      for (const { id } of await rows(`select id from deposits where status in ('detected', 'confirming') order by created_at, id`)) {
+        const depositId = String(id);
+        for (let state = ''; ; ) {
+          const step = await advanceDeposit(deps, { depositId, alarmed: true });
+          if (step.kind === 'wait' || step.state === state) break;
+          state = step.state;
+        }
+      }
+    },
+    fail: (depositId: string) => decided(decideToFail(deps, { depositId, by: 'Ann', reason: 'test' })),
+    release: (depositId: string) => decided(releaseDeposit(deps, { depositId, by: 'Ann', reason: 'test' })),
+    /** What a payout will do to a deposit, in the one way in which a deposit can change its state. */
+    settle: (depositId: string) =>
+      decided(
+        transact(deps, async (tx) => {
+          const deposit = await tx.em.findOneOrFail(Deposit, depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
+          await applyTransition(tx, deps, deposit, { to: 'settled', headNumber: null });
+        }),
+      ),
+    simulate: async (outcome: SimulatedOutcome, units = 7n): Promise<void> => {
+      await simulateDeposit(deps, {
+        ...{ merchantId, customerId: tester.id, network: 'bsc', currency: 'USDT', amountUnits: units, outcome, events: 'final' },
+      });
+    },
+    async stop(): Promise<void> {
+      await deps.orm.close(true);
+      await database.drop();
+    },
+  };
+}
+
+/** A decision that the state does not permit changes nothing: that is its test's business, not this one's. */
+async function decided(decision: Promise<unknown>): Promise<boolean> {
+  try {
+    await decision;
+    return true;
+  } catch (error) {
+    if (error instanceof DecisionRefused || error instanceof IllegalTransition) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import type { Fault } from '../../../dev/support/fault-proxy.ts';
+import { lookAtChain } from '../../../src/services/watcher/poll.ts';
+import { rescan } from '../../../src/services/watcher/rescan.ts';
+import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
+import { lying } from './lies.ts';
+
+const { signal } = new AbortController();
+
+describe('what comes between the reads of a block and its proof', function () {
+  this.timeout(90_000);
+  let live: Following;
+
+  before(async () => {
+    live = await startFollowing();
+    await live.finish();
+  });
+  after(() => live?.stop());
+  afterEach(() => {
+    live.proxy.fault = undefined;
+  });
+
+  const rowOf = async (address: string) => (await live.deposits(address))[0] ?? {};
+  const cursor = async () => (await live.rows('select * from chain_cursors'))[0] ?? {};
+
+  it('verifies what a rescan finds in a block that was read twice and is not proven final yet', async () => {
+    const address = await live.newAddress();
+    await live.chain.usdt.call('transfer', [address, 40n]);
+    const number = await live.chain.mine();
+    const stop = number + 20;
+    await live.chain.mine(200);
+    const hidden = lying(address, { logs: () => [] });
+    const ends: Fault = (call) =>
+      call.method === 'eth_getBlockByNumber' && call.params[1] === true && BigInt(String(call.params[0])) > stop
+        ? { json: { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: 'not here' } } }
+        : undefined;
+    live.proxy.fault = async (call, forward) => (await ends(call, forward)) ?? (await hidden(call, forward));
+    expect(await live.follow().catch(String)).to.contain('not here');
+    expect(await cursor()).to.include({ reread_number: String(stop) });
+    expect(Number((await cursor())['verified_number'])).to.be.below(number);
+    live.proxy.fault = undefined;
+    await rescan(live.deps, live.followed, { from: number, to: number, signal, progress: () => undefined });
+    expect(await rowOf(address)).to.include({ amount_units: '40' });
+    await live.finish();
+    expect((await rowOf(address))['verified_at']).to.not.equal(null);
+  });
+
+  it('forgets heights that one answer named far above the chain', async () => {
+    await live.finish();
+    live.proxy.fault = async (call, forward) => {
+      const answer = await forward();
+      const [tag] = call.params;
+      if (call.method !== 'eth_getBlockByNumber' || (tag !== 'latest' && tag !== 'finalized')) return { json: answer };
+      return { json: { ...answer, result: { ...(answer.result as object), number: '0x3b9aca00' } } };
+    };
+    await lookAtChain(live.deps, live.followed, signal);
+    live.proxy.fault = undefined;
+    await live.finish();
+    expect(await live.reconcile()).to.include({ did: 'finished' });
+    expect(Number((await cursor())['finalized_number'])).to.be.below(1_000_000);
+    expect(live.followed.named?.number ?? 0).to.be.below(1_000_000);
+  });
+
+  /** A coin payment of 10 that waits for a proof; nothing is traced and the watcher looks at it only when a test says so. */
+  async function unproven(): Promise<string> {
+    const address = await live.newAddress();
+    await live.chain.send({ to: address, valueUnits: 10n });
+    await live.finish();
+    await live.rows('update deposits set verified_at = null where address_key = ? returning id', [address.slice(2)]);
+    delete live.followed.proofs;
+    return address;
+  }
+
+  for (const by of ['block', 'address'] as const)
+    it(`does not take an amount that is changed meanwhile for the one that the balance of the ${by} proves`, async () => {
+      const address = await unproven();
+      const held = live.deps.orm.em.fork();
+      await held.begin();
+      await held.execute('update deposits set amount_units = 90 where address_key = ?', [address.slice(2)]);
+      const proving = by === 'block' ? live.follow() : live.reconcile();
+      while (
+        (await live.rows(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'update deposits%'`)).length === 0
+      )
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      live.proxy.fault = without(...NO_TRACES);
+      await held.commit();
+      await proving;
+      expect(await rowOf(address)).to.include({ amount_units: '90', verified_at: null });
+      await live.rows('update deposits set amount_units = 10, verified_at = now() where address_key = ? returning id', [address.slice(2)]);
+    });
+
+  it('lets no look wait for many proofs from a slow node', async () => {
+    for (let count = 0; count < 12; count++) await unproven();
+    await live.rows(`update deposits set verified_at = null where currency = 'BNB' returning id`);
+    const { reader } = live.followed;
+    const slow = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      return undefined;
+    };
+    const followed = { ...live.followed, reader: { ...reader, balances: slow, scan: async () => undefined } };
+    const before = Date.now();
+    await lookAtChain(live.deps, followed, signal);
+    // Twelve of them, one after the other, would take as many seconds.
+    expect(Date.now() - before).to.be.below(8_000);
+    expect(followed.proofs?.size).to.be.above(0);
+  });
+});

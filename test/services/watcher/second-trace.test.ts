@@ -1,0 +1,207 @@
+import { expect } from 'chai';
+import { type Contract, USDT_UNIT } from '../../../dev/support/chain.ts';
+import { testContracts } from '../../../dev/support/chain-contracts.ts';
+import { eventually } from '../../../dev/support/eventually.ts';
+import type { Fault } from '../../../dev/support/fault-proxy.ts';
+import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
+import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
+import { lying } from './lies.ts';
+
+/** BNB that a contract passed on leaves no log: what one trace of one node says of it has to be said a second time, or by the balance. */
+describe('money that a single trace showed', function () {
+  this.timeout(60_000);
+  let live: Following;
+  let payer: Contract;
+  let ahead = 0;
+
+  before(async () => {
+    live = await startFollowing({ now: () => new Date(Date.now() + ahead), others: 1 });
+    payer = await live.chain.deploy(testContracts().Payer);
+    await live.chain.send({ to: payer.address, valueUnits: 10n * USDT_UNIT });
+    await live.finish();
+  });
+  after(() => live?.stop());
+  const second = () => live.others[0] ?? live.proxy;
+  beforeEach(() => {
+    live.proxy.fault = undefined;
+    second().fault = without(...NO_TRACES);
+    live.restart();
+  });
+
+  const rowOf = async (address: string) => (await live.deposits(address))[0] ?? {};
+  const NO_BALANCES = ['eth_getBalance', 'eth_call'];
+  const both = (one: Fault, other: Fault): Fault => {
+    return async (call, forward) => (await other(call, forward)) ?? (await one(call, forward));
+  };
+  const later = (ms: number): void => {
+    ahead += ms;
+  };
+  /** The watcher asks again and again, less and less often. */
+  const proven = (address: string) =>
+    eventually('a proof', async () => {
+      later(400_000);
+      await live.follow();
+      return (await rowOf(address))['verified_at'] !== null;
+    });
+  const reasonOf = async (address: string): Promise<string> => {
+    const result = await advanceDeposit(live.deps, { depositId: String((await rowOf(address))['id']), alarmed: false });
+    return result.kind === 'wait' ? result.reason : result.kind;
+  };
+
+  /** A payment of 40 inside a contract that the first read shows by a trace; afterwards the endpoint is as `fault` makes it. */
+  async function traced(fault: Fault | undefined, first?: Fault): Promise<string> {
+    const address = await live.newAddress();
+    live.proxy.fault = first && both(first, () => undefined);
+    await payer.call('payCoin', [address, 40n]);
+    await live.chain.mine();
+    await live.follow();
+    live.proxy.fault = fault;
+    await live.finish();
+    return address;
+  }
+
+  it('is not proven by the second trace of the same endpoint, and is by that of another one', async () => {
+    second().fault = without(...NO_TRACES, ...NO_BALANCES);
+    const address = await traced(without(...NO_BALANCES));
+    for (let tries = 0; tries < 3; tries++) {
+      later(400_000);
+      await live.follow();
+    }
+    expect((await rowOf(address))['verified_at'], 'it only says the same again').to.equal(null);
+    second().fault = without(...NO_BALANCES);
+    await proven(address);
+    expect(await rowOf(address)).to.include({ amount_units: '40' });
+  });
+
+  it('is not proven by two endpoints that trace it differently', async () => {
+    second().fault = without(...NO_BALANCES);
+    const address = await live.newAddress();
+    const lie = both(lying(address, { traced: () => 90n }), without(...NO_BALANCES));
+    live.proxy.fault = lie;
+    await payer.call('payCoin', [address, 40n]);
+    await live.chain.mine();
+    await live.finish();
+    expect(await rowOf(address)).to.include({ amount_units: '90', verified_at: null });
+    live.proxy.fault = without(...NO_BALANCES);
+    await proven(address);
+    expect(await rowOf(address)).to.include({ amount_units: '40' });
+  });
+
+  it('is proven by what the balance rose by, where the second read has no trace', async () => {
+    const address = await traced(without(...NO_TRACES));
+    expect((await rowOf(address))['verified_at']).to.not.equal(null);
+    expect(await rowOf(address)).to.include({ amount_units: '40' });
+  });
+
+  it('waits where neither can be had, says what for, holds nobody else up, and goes on with the first proof', async () => {
+    const address = await live.newAddress();
+    const plain = await live.newAddress();
+    await payer.call('payCoin', [address, 40n]);
+    await live.chain.send({ to: plain, valueUnits: 7n });
+    const number = await live.chain.mine();
+    await live.follow();
+    live.proxy.fault = without(...NO_TRACES, ...NO_BALANCES);
+    second().fault = without(...NO_TRACES, ...NO_BALANCES);
+    await live.chain.mine(20);
+    await live.follow();
+    const [cursor] = await live.rows('select verified_number from chain_cursors');
+    expect(Number(cursor?.['verified_number'])).to.be.above(number);
+    expect((await rowOf(plain))['verified_at']).to.not.equal(null);
+    expect((await rowOf(address))['verified_at']).to.equal(null);
+    await reasonOf(address);
+    expect(await reasonOf(address)).to.match(
+      /^a trace alone showed what came in block \d+: it waits for the traces of two endpoints or a balance/,
+    );
+    live.proxy.fault = without(...NO_TRACES);
+    await proven(address);
+  });
+
+  it('is not proven by a balance that rose by another amount', async () => {
+    const address = await live.newAddress();
+    live.proxy.fault = lying(address, { traced: () => 90n });
+    await payer.call('payCoin', [address, 40n]);
+    await live.chain.mine();
+    await live.follow();
+    expect(await rowOf(address)).to.include({ amount_units: '90' });
+    live.proxy.fault = without(...NO_TRACES);
+    await live.finish();
+    expect((await rowOf(address))['verified_at']).to.equal(null);
+    live.proxy.fault = lying(address, { traced: () => 90n });
+    later(60_000);
+    await live.follow();
+    expect((await rowOf(address))['verified_at'], 'the same trace said the same again').to.equal(null);
+    live.proxy.fault = undefined;
+    for (let tries = 0; tries < 2; tries++) {
+      later(60_000);
+      await live.follow();
+    }
+    expect((await rowOf(address))['verified_at']).to.not.equal(null);
+    expect(await rowOf(address)).to.include({ amount_units: '40' });
+  });
+
+  it('is proven by two endpoints also where the first read had no trace', async () => {
+    const address = await live.newAddress();
+    live.proxy.fault = without(...NO_TRACES);
+    live.restart();
+    await payer.call('payCoin', [address, 40n]);
+    await live.chain.mine();
+    await live.follow();
+    expect(await live.deposits(address)).to.deep.equal([]);
+    live.restart();
+    live.proxy.fault = without(...NO_BALANCES);
+    second().fault = without(...NO_TRACES, ...NO_BALANCES);
+    await live.finish();
+    expect(await rowOf(address)).to.include({ amount_units: '40', verified_at: null });
+    second().fault = without(...NO_BALANCES);
+    await proven(address);
+  });
+
+  describe('whose block was replaced', () => {
+    /** A payment of 40 inside a contract; its block is replaced by an empty one. */
+    async function orphaned(): Promise<{ address: string; raw: string; blockNumber: number }> {
+      const address = await live.newAddress();
+      const hash = await payer.call('payCoin', [address, 40n]);
+      const blockNumber = await live.chain.mine();
+      await live.follow();
+      const raw = String(await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]));
+      await live.chain.reorg(1);
+      await live.follow();
+      expect(await rowOf(address)).to.include({ block_hash: null, block_number: String(blockNumber) });
+      return { address, raw, blockNumber };
+    }
+    const untraced = (...more: string[]): void => {
+      live.proxy.fault = without(...NO_TRACES, ...more);
+      second().fault = without(...NO_TRACES, ...more);
+      live.restart();
+    };
+
+    it('waits while its transaction succeeded in another block that nobody traced, and goes on with a proof', async () => {
+      const { address, raw } = await orphaned();
+      untraced(...NO_BALANCES);
+      await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
+      await live.finish();
+      for (let steps = 0; steps < 3; steps++) await reasonOf(address);
+      expect(await rowOf(address)).to.include({ status: 'confirming', amount_units: '40', verified_at: null });
+      await live.chain.mine(20);
+      await live.follow();
+      await reasonOf(address);
+      expect(await reasonOf(address)).to.match(/^a trace alone showed what came in block \d+/);
+      untraced();
+      await proven(address);
+      expect(await rowOf(address)).to.include({ amount_units: '40', generation: 1 });
+    });
+
+    it('fails as REORGED where its transaction failed there', async () => {
+      const { address, raw, blockNumber } = await orphaned();
+      // The contract has nothing left to pass on.
+      await live.chain.anvil.rpc('anvil_setBalance', [payer.address, '0x0']);
+      untraced(...NO_BALANCES);
+      await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
+      await live.finish();
+      await live.chain.anvil.rpc('anvil_setBalance', [payer.address, '0x8ac7230489e80000']);
+      expect(await rowOf(address)).to.include({ block_hash: null, block_number: String(blockNumber) });
+      await reasonOf(address);
+      expect(await rowOf(address)).to.include({ status: 'failed', failure_code: 'REORGED' });
+    });
+  });
+});

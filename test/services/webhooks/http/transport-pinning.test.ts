@@ -1,0 +1,186 @@
+import { createServer } from 'node:net';
+import { expect } from 'chai';
+import { startCanary, startReceiver } from '../../../../dev/support/receiver.ts';
+import { createTestAuthority } from '../../../../dev/support/tls.ts';
+import { classify } from '../../../../src/domain/webhook.ts';
+import type { Lookup } from '../../../../src/services/webhooks/http/lookup.ts';
+import type { TargetPolicy } from '../../../../src/services/webhooks/http/target.ts';
+import { createWebhookTransport } from '../../../../src/services/webhooks/http/transport.ts';
+import { errorOf, LOCAL_POLICY, post } from '../../../support/http/attempts.ts';
+
+describe('the name of a target', () => {
+  it('is looked up once and the socket goes there, whatever the name says later', async () => {
+    const receiver = await startReceiver({ host: 'shop.example' });
+    const canary = await startCanary();
+    const answers = [['127.0.0.1'], ['127.0.0.2'], ['127.0.0.3']];
+    let lookups = 0;
+    const rebinding: Lookup = async () => answers[lookups++] ?? [];
+    // Only the first answer is allowed, so a second lookup by anybody would end elsewhere or be refused.
+    const policy: TargetPolicy = { allowedCidrs: ['127.0.0.1/32'], allowHttp: true };
+    expect(await post(receiver.url, { lookup: rebinding, policy })).to.include({ kind: 'response', status: 200 });
+    expect(lookups).to.equal(1);
+    expect(receiver.requests[0]?.headers.host).to.equal(`shop.example:${receiver.port}`);
+    // The next attempt looks again and refuses.
+    expect(errorOf(await post(receiver.url, { lookup: rebinding, policy }))).to.match(
+      /^TARGET_REFUSED: target refused: The host name resolves/,
+    );
+    expect(receiver.connections()).to.equal(1);
+    await receiver.stop();
+    await canary.stop();
+  });
+
+  it('that turns from public to private between save and delivery reaches nothing', async () => {
+    const canary = await startCanary();
+    const closed: TargetPolicy = { allowedCidrs: [], allowHttp: true };
+    for (const answers of [['127.0.0.1'], ['93.184.215.14', '127.0.0.1'], ['::ffff:127.0.0.1']]) {
+      const outcome = await post(`http://shop.example:${canary.port}/`, { lookup: async () => answers, policy: closed });
+      expect(errorOf(outcome)).to.match(/^TARGET_REFUSED/);
+      expect(classify(outcome)).to.equal('retry');
+    }
+    expect(canary.connections()).to.equal(0);
+    await canary.stop();
+  });
+
+  it('has its time inside of the deadline', async () => {
+    const stalled: Lookup = () => new Promise(() => {});
+    const outcome = await post('https://shop.example/', { lookup: stalled, timeoutMs: 300 });
+    expect(errorOf(outcome)).to.equal('TIMEOUT: no answer within 0.3 s');
+    expect(outcome.durationMs).to.be.at.least(280);
+    const receiver = await startReceiver({ host: 'shop.example', behaviour: { kind: 'hang' } });
+    const slow: Lookup = () => new Promise((resolve) => setTimeout(() => resolve(['127.0.0.1']), 1_500));
+    const both = await post(receiver.url, { lookup: slow, timeoutMs: 2_000 });
+    expect(both.durationMs, 'less than one after the other').to.be.within(1_980, 3_400);
+    await receiver.stop();
+  });
+
+  it('with several addresses is tried at the next one when a connection fails', async () => {
+    const receiver = await startReceiver({ host: 'shop.example' });
+    const outcome = await post(receiver.url, { lookup: async () => ['127.0.0.9', '127.0.0.8', '127.0.0.1'] });
+    expect(outcome).to.include({ kind: 'response', status: 200 });
+    expect(receiver.requests).to.have.length(1);
+    const refused = await post(receiver.url, { lookup: async () => ['127.0.0.9', '127.0.0.8'] });
+    expect(errorOf(refused)).to.equal('CONNECT: no connection to the receiver');
+    await receiver.stop();
+  });
+
+  it('is not posted to twice when the first address answers badly', async () => {
+    const receiver = await startReceiver({ host: 'shop.example', behaviour: { kind: 'reset' } });
+    const outcome = await post(receiver.url, { lookup: async () => ['127.0.0.1', '::1'] });
+    expect(errorOf(outcome)).to.match(/^RESET/);
+    expect(receiver.connections()).to.equal(1);
+    await receiver.stop();
+  });
+});
+
+describe('the hook before the lookup', () => {
+  it('runs before anything else, and its failure sends nothing', async () => {
+    const receiver = await startReceiver({ host: 'shop.example' });
+    const steps: string[] = [];
+    const lookup: Lookup = async () => {
+      steps.push('lookup');
+      return ['127.0.0.1'];
+    };
+    const onLookup = async () => {
+      steps.push('hook');
+    };
+    const headers = () => {
+      steps.push('headers');
+      return { 'X-Webhook-Attempt': '3' };
+    };
+    await post(receiver.url, { lookup, onLookup, headers });
+    expect(steps).to.deep.equal(['hook', 'headers', 'lookup']);
+    expect(receiver.requests[0]?.headers['x-webhook-attempt']).to.equal('3');
+    const failing = () => Promise.reject(new Error('database away'));
+    const error = await post(receiver.url, { lookup, onLookup: failing }).catch((reason) => reason);
+    expect(error?.message).to.equal('database away');
+    expect(steps).to.have.length(3);
+    expect(receiver.connections()).to.equal(1);
+    await receiver.stop();
+  });
+
+  it('runs for a target that is refused too, so that refusals use up attempts', async () => {
+    let rows = 0;
+    const onLookup = async () => {
+      rows += 1;
+    };
+    expect(errorOf(await post('http://10.0.0.1/', { onLookup }))).to.match(/^TARGET_REFUSED/);
+    expect(rows).to.equal(1);
+  });
+});
+
+describe('TLS', () => {
+  const authority = createTestAuthority();
+  const policy: TargetPolicy = { ...LOCAL_POLICY, allowHttp: false, caPem: authority.caPem };
+  const withCertificate = async (
+    hosts: string[],
+    host: string,
+    options: { expired?: boolean; foreign?: boolean; policy?: TargetPolicy } = {},
+  ) => {
+    const issuer = options.foreign ? createTestAuthority() : authority;
+    const receiver = await startReceiver({ host, tls: issuer.issue(hosts, { expired: options.expired ?? false }) });
+    try {
+      const outcome = await post(receiver.url, { policy: options.policy ?? policy });
+      return { outcome, requests: receiver.requests.length, serverName: receiver.requests[0]?.serverName };
+    } finally {
+      await receiver.stop();
+    }
+  };
+
+  it('is verified against the name that was vetted, and against the address of a literal', async () => {
+    expect((await withCertificate(['shop.example'], 'shop.example')).outcome).to.include({ kind: 'response', status: 200 });
+    expect((await withCertificate(['*.shop.example'], 'a.shop.example')).outcome).to.include({ kind: 'response', status: 200 });
+    expect((await withCertificate(['127.0.0.1'], '127.0.0.1')).outcome).to.include({ kind: 'response', status: 200 });
+  });
+
+  it('names the host in the handshake, but never an address', async () => {
+    expect((await withCertificate(['shop.example'], 'shop.example')).serverName).to.equal('shop.example');
+    expect((await withCertificate(['127.0.0.1'], '127.0.0.1')).serverName).to.equal(false);
+  });
+
+  it('that is not right gets no request', async () => {
+    const otherName = await withCertificate(['other.example', '127.0.0.1'], 'shop.example');
+    expect(errorOf(otherName.outcome)).to.equal('TLS: certificate is for another host name');
+    const literal = await withCertificate(['shop.example'], '127.0.0.1');
+    expect(errorOf(literal.outcome)).to.equal('TLS: certificate is for another host name');
+    const expired = await withCertificate(['shop.example'], 'shop.example', { expired: true });
+    expect(errorOf(expired.outcome)).to.equal('TLS: certificate has expired');
+    const foreign = await withCertificate(['shop.example'], 'shop.example', { foreign: true });
+    expect(errorOf(foreign.outcome)).to.match(/^TLS: certificate not trusted/);
+    const unknown = await withCertificate(['shop.example'], 'shop.example', { policy: LOCAL_POLICY });
+    expect(errorOf(unknown.outcome)).to.match(/^TLS: certificate not trusted/);
+    for (const { requests } of [otherName, literal, expired, foreign, unknown]) expect(requests).to.equal(0);
+  });
+
+  it('cannot be switched off by the environment', async () => {
+    const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    try {
+      const { outcome, requests } = await withCertificate(['shop.example'], 'shop.example', { foreign: true });
+      expect(errorOf(outcome)).to.match(/^TLS/);
+      expect(requests).to.equal(0);
+    } finally {
+      if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+      else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before;
+    }
+  });
+
+  it('fails plainly where there is none, or where the handshake never ends', async () => {
+    const plain = await startReceiver();
+    expect(errorOf(await post(plain.url.replace('http:', 'https:'), { policy }))).to.match(/^TLS: TLS handshake failed/);
+    await plain.stop();
+    const server = createServer((socket) => socket.on('error', () => {}).resume());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const outcome = await post(`https://127.0.0.1:${port}/`, { policy, timeoutMs: 300 });
+    expect(errorOf(outcome)).to.equal('TIMEOUT: no answer within 0.3 s');
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('of an operator’s authority must be a certificate', () => {
+    for (const caPem of ['', 'nonsense', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----']) {
+      const create = () => createWebhookTransport({ lookup: async () => [], policy: { ...LOCAL_POLICY, caPem }, now: () => 0 });
+      expect(create).to.throw(/^WEBHOOK_CA_FILE holds no PEM certificate/);
+    }
+  });
+});

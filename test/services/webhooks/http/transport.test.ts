@@ -1,0 +1,236 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import {
+  type Behaviour,
+  closedPort,
+  type Receiver,
+  type ReceiverOptions,
+  startCanary,
+  startReceiver,
+} from '../../../../dev/support/receiver.ts';
+import { classify } from '../../../../src/domain/webhook.ts';
+import type { Lookup } from '../../../../src/services/webhooks/http/lookup.ts';
+import { buildHeaders, generateSecret } from '../../../../src/services/webhooks/http/signature.ts';
+import { errorOf, post } from '../../../support/http/attempts.ts';
+
+const run = promisify(execFile);
+const body = Buffer.from('{"event":"deposit.completed","data":{"amount":"12.5","note":"ünïcode ✓"},"timestamp":"2026-11-20T09:30:00Z"}');
+const secret = generateSecret((size) => Buffer.alloc(size, 7));
+
+describe('sending an attempt', () => {
+  const receivers: Receiver[] = [];
+  const start = async (options: ReceiverOptions = {}) => {
+    const receiver = await startReceiver(options);
+    receivers.push(receiver);
+    return receiver;
+  };
+  const startWith = (behaviour: Behaviour) => start({ behaviour });
+
+  afterEach('leaves no socket behind', async () => {
+    // The transport destroys its sockets; the receivers see it a moment later.
+    for (let tries = 0; receivers.some((receiver) => receiver.openSockets() > 0) && tries < 100; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const open = receivers.map((receiver) => receiver.openSockets());
+    for (const receiver of receivers.splice(0)) await receiver.stop();
+    expect(
+      open.every((count) => count === 0),
+      `sockets open at the receivers: ${open}`,
+    ).to.equal(true);
+  });
+
+  it('delivers the exact bytes with headers that verify', async () => {
+    const receiver = await start({ secret, path: '/hook?shop=1' });
+    const head = {
+      eventId: '0190a5c8-1111-4222-8333-444455556666',
+      event: 'deposit.completed',
+      attempt: 2,
+      sentAt: new Date(),
+      body,
+      secrets: [secret],
+    };
+    const outcome = await post(receiver.url, { body, headers: buildHeaders(head) });
+    expect(outcome).to.include({ kind: 'response', status: 200, bodyText: '' });
+    const [request] = receiver.requests;
+    expect(request).to.include({ method: 'POST', path: '/hook?shop=1', verified: true });
+    expect(request?.body.equals(body)).to.equal(true);
+    expect(request?.headers).to.include({
+      host: `127.0.0.1:${receiver.port}`,
+      connection: 'close',
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      'user-agent': 'Service-Webhook/1.0',
+      'x-webhook-id': head.eventId,
+      'x-webhook-event': 'deposit.completed',
+      'x-webhook-attempt': '2',
+    });
+    expect(request?.headers).not.to.have.any.keys('transfer-encoding', 'cookie', 'authorization');
+  });
+
+  it('reports statuses and keeps the start of the body', async () => {
+    for (const status of [200, 204, 299, 400, 404, 410, 429, 500, 503, 599]) {
+      const receiver = await startWith({ kind: 'answer', status, body: status === 204 ? '' : 'why' });
+      const outcome = await post(receiver.url);
+      expect(outcome).to.include({ kind: 'response', status, bodyText: status === 204 ? '' : 'why' });
+    }
+  });
+
+  it('stores at most 4 KiB of text that PostgreSQL takes', async () => {
+    for (const text of ['é'.repeat(5_000), `a${'é'.repeat(5_000)}`, '\u0000'.repeat(5_000), '€'.repeat(3_000), 'x'.repeat(4_096)]) {
+      const receiver = await startWith({ kind: 'answer', status: 500, body: text });
+      const outcome = await post(receiver.url);
+      const stored = outcome.kind === 'response' ? outcome.bodyText : '';
+      expect(Buffer.byteLength(stored)).to.be.within(4_090, 4_096);
+      expect(stored).not.to.include('\u0000');
+      if (!text.startsWith('\u0000')) expect(text.startsWith(stored)).to.equal(true);
+    }
+    const binary = await startWith({ kind: 'answer', status: 500, body: Buffer.alloc(5_000, 0xff) });
+    const outcome = await post(binary.url);
+    expect(Buffer.byteLength(outcome.kind === 'response' ? outcome.bodyText : '')).to.be.within(4_090, 4_096);
+  });
+
+  it('gives up a silent receiver after exactly 10 s', async () => {
+    const receiver = await startWith({ kind: 'hang' });
+    const outcome = await post(receiver.url, { timeoutMs: 10_000 });
+    expect(errorOf(outcome)).to.equal('TIMEOUT: no answer within 10 s');
+    expect(outcome.durationMs).to.be.within(9_950, 10_500);
+  });
+
+  for (const [name, behaviour] of [
+    ['headers that drip', { kind: 'drip-headers', everyMs: 50 }],
+    ['a flood of slow 1xx answers', { kind: 'informational', count: 10, everyMs: 200 }],
+    ['a status line without an end', { kind: 'drip-headers', everyMs: 10_000 }],
+    ['an answer that comes too late', { kind: 'answer', status: 200, delayMs: 900 }],
+  ] as const) {
+    it(`counts ${name} as no answer`, async () => {
+      const receiver = await startWith(behaviour);
+      const outcome = await post(receiver.url, { timeoutMs: 500 });
+      expect(errorOf(outcome)).to.equal('TIMEOUT: no answer within 0.5 s');
+      expect(outcome.durationMs).to.be.at.least(480);
+    });
+  }
+
+  it('takes a 2xx with an endless body as success, and soon', async () => {
+    const receiver = await startWith({ kind: 'endless-body', status: 200 });
+    const startedMs = performance.now();
+    const outcome = await post(receiver.url, { timeoutMs: 60_000 });
+    expect(classify(outcome)).to.equal('succeeded');
+    expect(outcome.kind === 'response' && outcome.bodyText).to.equal('x'.repeat(4_096));
+    expect(performance.now() - startedMs).to.be.below(15_000);
+  });
+
+  it('takes a 2xx with a dripping body as success at the deadline, timed to the status line', async () => {
+    const receiver = await startWith({ kind: 'drip-body', status: 202, everyMs: 20 });
+    const startedMs = performance.now();
+    const outcome = await post(receiver.url, { timeoutMs: 3_000 });
+    expect(outcome).to.include({ kind: 'response', status: 202 });
+    expect(outcome.kind === 'response' && outcome.bodyText).to.match(/^\.{5,150}$/);
+    expect(performance.now() - startedMs).to.be.at.least(2_980);
+    expect(outcome.durationMs).to.be.below(2_500);
+  });
+
+  it('takes a 2xx whose body is cut off as success', async () => {
+    const receiver = await startWith({ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf' });
+    expect(await post(receiver.url)).to.include({ kind: 'response', status: 200, bodyText: 'half' });
+    const chunked = await startWith({ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnot a chunk' });
+    expect(await post(chunked.url)).to.include({ kind: 'response', status: 200 });
+  });
+
+  it('follows no redirect', async () => {
+    const canary = await startCanary();
+    for (const status of [300, 301, 302, 303, 307, 308]) {
+      const receiver = await startWith({ kind: 'redirect', status, to: `http://127.0.0.1:${canary.port}/` });
+      const outcome = await post(receiver.url);
+      expect(outcome).to.include({ kind: 'response', status });
+      expect(classify(outcome)).to.equal('final');
+    }
+    expect(canary.connections()).to.equal(0);
+    await canary.stop();
+  });
+
+  it('uses no proxy of the environment', async () => {
+    const canary = await startCanary();
+    const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'];
+    const before = names.map((name) => process.env[name]);
+    for (const name of names) process.env[name] = name === 'NODE_USE_ENV_PROXY' ? '1' : `http://127.0.0.1:${canary.port}`;
+    try {
+      const receiver = await start();
+      expect(await post(receiver.url)).to.include({ kind: 'response', status: 200 });
+      expect(receiver.requests).to.have.length(1);
+      expect(canary.connections()).to.equal(0);
+    } finally {
+      for (const [index, name] of names.entries()) {
+        if (before[index] === undefined) delete process.env[name];
+        else process.env[name] = before[index];
+      }
+      await canary.stop();
+    }
+  });
+
+  it('names what went wrong, in short words', async () => {
+    const cases: readonly (readonly [Behaviour, string])[] = [
+      [{ kind: 'reset' }, 'RESET: connection closed before an answer'],
+      [{ kind: 'raw', bytes: '' }, 'RESET: connection closed before an answer'],
+      [{ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nX-Cut: ' }, 'RESET: connection closed before an answer'],
+      [{ kind: 'raw', bytes: 'SSH-2.0-OpenSSH_9.9\r\n' }, 'PROTOCOL: the answer is not valid HTTP'],
+      [
+        { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab' },
+        'PROTOCOL: the answer is not valid HTTP',
+      ],
+      [{ kind: 'huge-headers', bytes: 20_000 }, 'PROTOCOL: the answer has more than 16 KiB of headers'],
+      [{ kind: 'informational', count: 1_000 }, 'PROTOCOL: too many 1xx answers'],
+    ];
+    for (const [behaviour, message] of cases) {
+      const receiver = await startWith(behaviour);
+      expect(errorOf(await post(receiver.url)), JSON.stringify(behaviour)).to.equal(message);
+    }
+    expect(errorOf(await post(`http://127.0.0.1:${await closedPort()}/`))).to.equal('CONNECT: no connection to the receiver');
+    const missing: Lookup = async () => Promise.reject(Object.assign(new Error('queryA ENOTFOUND ns.internal'), { code: 'ENOTFOUND' }));
+    expect(errorOf(await post('https://shop.example/', { lookup: missing }))).to.equal('DNS: host name does not resolve');
+    const broken: Lookup = async () => Promise.reject(Object.assign(new Error('queryA 10.0.0.2'), { code: 'ESERVFAIL' }));
+    expect(errorOf(await post('https://shop.example/', { lookup: broken }))).to.equal('DNS: host name lookup failed (ESERVFAIL)');
+  });
+
+  it('passes a few 1xx answers over and takes 101 for what it is', async () => {
+    const hints = await startWith({ kind: 'informational', count: 3 });
+    expect(await post(hints.url)).to.include({ kind: 'response', status: 200 });
+    const upgrade = await startWith({
+      kind: 'raw',
+      bytes: 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+      keepOpen: true,
+    });
+    const outcome = await post(upgrade.url);
+    expect(outcome).to.include({ kind: 'response', status: 101 });
+    expect(classify(outcome)).to.equal('final');
+  });
+});
+
+describe('a process that sent attempts', () => {
+  it('ends by itself: nothing is left open or ticking', async () => {
+    const behaviours: Behaviour[] = [
+      200,
+      { kind: 'hang' },
+      { kind: 'endless-body', status: 200 },
+      { kind: 'reset' },
+      { kind: 'drip-headers', everyMs: 20 },
+    ];
+    const receivers = await Promise.all(behaviours.map((behaviour) => startReceiver({ behaviour, host: 'shop.example' })));
+    const urls = [...receivers.map((receiver) => receiver.url), 'http://stalled.example/', `https://127.0.0.1:${receivers[1]?.port}/`];
+    const script = `
+      import { createWebhookTransport } from '${new URL('../../../../src/services/webhooks/http/transport.ts', import.meta.url)}';
+      const lookup = async (host) => (host.startsWith('stalled') ? new Promise(() => {}) : ['127.0.0.1']);
+      const policy = { allowedCidrs: ['127.0.0.0/8'], allowHttp: true };
+      const transport = createWebhookTransport({ lookup, policy, now: () => performance.now() });
+      const post = (url, index) => transport.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: index === 0 ? 10_000 : 400 });
+      const outcomes = await Promise.all(${JSON.stringify(urls)}.map(post));
+      console.log(outcomes.map((outcome) => outcome.status ?? outcome.code).join(' '), Date.now());`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { timeout: 15_000 });
+    const endedMs = Date.now();
+    const [, results, atMs] = /^(.*) (\d+)\n$/.exec(stdout) ?? [];
+    expect(results).to.equal('200 TIMEOUT 200 RESET TIMEOUT TIMEOUT TLS');
+    // The first one's deadline would hold the process for ten seconds.
+    expect(endedMs - Number(atMs)).to.be.below(7_000);
+    for (const receiver of receivers) await receiver.stop();
+  });
+});

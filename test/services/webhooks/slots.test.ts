@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import type { Mode } from '../../../src/domain/assets.ts';
+import { SLOTS_PER_ENDPOINT } from '../../../src/services/webhooks/lease.ts';
+import {
+  createDeliverySlots,
+  SLOTS_PER_MERCHANT,
+  type Slot,
+  TEST_SLOTS,
+  TEST_SLOTS_PER_MERCHANT,
+} from '../../../src/services/webhooks/slots.ts';
+
+describe('the slots of deliveries', () => {
+  let nowMs = 0;
+  const owner = (endpointId: string, merchantId = 'merchant', mode: Mode = 'live') => ({ endpointId, merchantId, mode });
+  const make = (more: object = {}) => createDeliverySlots({ nowMs: () => nowMs, waitHereMs: 50, ...more });
+  const slotOf = (taken: Slot | { waitMs: number }): Slot => {
+    if ('waitMs' in taken) throw new Error(`sent away for ${taken.waitMs} ms`);
+    return taken;
+  };
+
+  beforeEach(() => {
+    nowMs = 1_000;
+  });
+
+  it('are at most ten for an endpoint, whatever comes at once', async () => {
+    const slots = make();
+    const results = await Promise.all(Array.from({ length: 200 }, () => slots.take(owner('a'))));
+    expect(results.filter((result) => 'free' in result)).to.have.length(SLOTS_PER_ENDPOINT);
+  });
+
+  it('are handed over in the order of waiting while the receiver answers', async () => {
+    const slots = make({ perEndpoint: 1, waitHereMs: 1_000 });
+    const first = slotOf(await slots.take(owner('a')));
+    const order: number[] = [];
+    const waiting = [1, 2, 3].map(async (number) => {
+      const slot = slotOf(await slots.take(owner('a')));
+      order.push(number);
+      expect(slot.waited).to.equal(true);
+      slot.free();
+    });
+    first.free();
+    await Promise.all(waiting);
+    expect(order).to.deep.equal([1, 2, 3]);
+    expect(slotOf(await slots.take(owner('a'))).waited).to.equal(false);
+  });
+
+  it('of one endpoint do not touch another', async () => {
+    const slots = make();
+    await Promise.all(Array.from({ length: SLOTS_PER_ENDPOINT }, () => slots.take(owner('a'))));
+    expect(await slots.take(owner('b'))).to.have.property('free');
+  });
+
+  it('are limited for all endpoints of a merchant together, so that others keep theirs', async () => {
+    const slots = make();
+    const endpoints = Array.from({ length: 30 }, (_, index) => `e${index}`);
+    const results = await Promise.all(endpoints.flatMap((name) => Array.from({ length: 10 }, () => slots.take(owner(name)))));
+    expect(results.filter((result) => 'free' in result)).to.have.length(SLOTS_PER_MERCHANT);
+    expect(await slots.take(owner('x', 'another merchant'))).to.have.property('free');
+  });
+
+  it('of test mode take none of the live ones, neither of the same merchant nor of all of them together', async () => {
+    const slots = make();
+    const fill = async (merchantId: string) => {
+      const names = Array.from({ length: 30 }, (_, index) => `${merchantId}-${index}`);
+      const taken = await Promise.all(names.flatMap((name) => [1, 2, 3].map(() => slots.take(owner(name, merchantId, 'test')))));
+      return taken.filter((result) => 'free' in result).length;
+    };
+    expect(await fill('merchant')).to.equal(TEST_SLOTS_PER_MERCHANT);
+    for (let index = 0; index < 10; index += 1) await fill(`m${index}`);
+    expect(await slots.take(owner('other', 'yet another', 'test')), `${TEST_SLOTS} are held`).to.have.property('waitMs');
+    const live = Array.from({ length: SLOTS_PER_MERCHANT }, (_, index) => slots.take(owner(`live-${index}`, 'merchant', 'live')));
+    expect((await Promise.all(live)).filter((result) => 'free' in result)).to.have.length(SLOTS_PER_MERCHANT);
+  });
+
+  it('of a receiver that hangs send the rest away at once, spread over two minutes at most', async () => {
+    const slots = make();
+    await Promise.all(Array.from({ length: SLOTS_PER_ENDPOINT }, () => slots.take(owner('a'))));
+    nowMs += 5_000;
+    const waits: number[] = [];
+    for (let index = 0; index < 500; index += 1) {
+      const away = await slots.take(owner('a'));
+      waits.push('waitMs' in away ? away.waitMs : -1);
+    }
+    expect(Math.min(...waits)).to.be.at.least(1_000);
+    expect(Math.max(...waits)).to.be.within(90_000, 120_000);
+    expect(waits.slice(0, 100)).to.deep.equal([...waits.slice(0, 100)].sort((a, b) => a - b));
+  });
+
+  it('that are free are given to whoever comes, however many were sent away before', async () => {
+    const slots = make();
+    const held = await Promise.all(Array.from({ length: SLOTS_PER_ENDPOINT }, () => slots.take(owner('a'))));
+    nowMs += 12_000;
+    for (let index = 0; index < 100; index += 1) await slots.take(owner('a'));
+    for (const slot of held) slotOf(slot).free();
+    expect(await slots.take(owner('a'))).to.have.property('free');
+  });
+
+  it('count once, however often they are given back', async () => {
+    const slots = make({ perEndpoint: 1 });
+    const slot = slotOf(await slots.take(owner('a')));
+    slot.free();
+    slot.free();
+    await slots.take(owner('a'));
+    expect(await slots.take(owner('a'))).to.have.property('waitMs');
+  });
+
+  it('in use at a time have different numbers, from the first one of this process on', async () => {
+    const slots = make({ firstNumber: 7 });
+    const held = await Promise.all(Array.from({ length: SLOTS_PER_ENDPOINT }, () => slots.take(owner('a'))));
+    expect(held.map((taken) => slotOf(taken).number)).to.deep.equal([7, 8, 9, 0, 1, 2, 3, 4, 5, 6]);
+    slotOf(held[3] ?? { waitMs: 0 }).free();
+    expect(slotOf(await slots.take(owner('a'))).number).to.equal(0);
+  });
+
+  it('that other processes hold are not asked for again for a second', async () => {
+    const slots = make();
+    const [held, refused] = [slotOf(await slots.take(owner('a'))), slotOf(await slots.take(owner('a')))];
+    expect(refused.usedElsewhere(100)).to.be.within(1_000, 1_100);
+    refused.free();
+    expect(await slots.take(owner('a'))).to.have.property('waitMs');
+    held.free();
+    nowMs += 1_000;
+    expect(await slots.take(owner('a'))).to.have.property('free');
+  });
+
+  it('that other processes hold for long send everything away at the pace at which those come free', async () => {
+    const slots = make();
+    const refused = slotOf(await slots.take(owner('a')));
+    const first = refused.usedElsewhere(9_000);
+    refused.free();
+    const waits = [first];
+    for (let index = 0; index < 20; index += 1) {
+      const away = await slots.take(owner('a'));
+      waits.push('waitMs' in away ? away.waitMs : -1);
+    }
+    // Nine seconds by ten slots.
+    expect(waits.slice(1).map((wait, index) => wait - (waits[index] ?? 0))).to.deep.equal(Array(20).fill(900));
+  });
+
+  it('refused at once do not count as quick answers of the receiver', async () => {
+    const slots = make({ perEndpoint: 2 });
+    // What is known of an endpoint is kept while something is on its way to it.
+    slotOf(await slots.take(owner('a')));
+    const slow = slotOf(await slots.take(owner('a')));
+    nowMs += 60_000;
+    slow.free();
+    for (let index = 0; index < 30; index += 1) {
+      const refused = slotOf(await slots.take(owner('a')));
+      refused.usedElsewhere(0);
+      refused.free();
+      nowMs += 1_000;
+    }
+    slotOf(await slots.take(owner('a')));
+    const away = await slots.take(owner('a'));
+    // The average still is of the receiver that took a minute.
+    expect('waitMs' in away && away.waitMs).to.be.above(5_000);
+  });
+});

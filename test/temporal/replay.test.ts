@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { replayFiles } from '../../src/temporal/replay.ts';
+import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
+
+const HISTORIES = join(import.meta.dirname, '../histories');
+const SCENARIOS = [
+  'completed',
+  'failed-by-reorg',
+  'failed-by-operator',
+  'needs-operator-then-completed',
+  'simulated',
+  'webhook-exhausted',
+  'webhook-retried-to-success',
+];
+
+const PAYMENT_SCENARIOS = ['cancelled', 'completed-in-parts', 'completed-while-waiting-for-the-chain', 'expired', 'simulated'];
+
+describe('the stored histories', function () {
+  this.timeout(60_000);
+
+  it('all replay against this code', async () => {
+    const report = await replayFiles([HISTORIES]);
+    expect(report.failed).to.deep.equal([]);
+    expect(report.replayed).to.be.at.least(SCENARIOS.length + PAYMENT_SCENARIOS.length + 2);
+  });
+
+  it('cover every way a deposit can go', async () => {
+    const report = await replayFiles(SCENARIOS.map((name) => join(HISTORIES, 'deposit', `${name}.json`)));
+    expect(report).to.deep.equal({ replayed: SCENARIOS.length, failed: [] });
+  });
+
+  it('cover every way a payment link can go', async () => {
+    const report = await replayFiles(PAYMENT_SCENARIOS.map((name) => join(HISTORIES, 'payment-link', `${name}.json`)));
+    expect(report).to.deep.equal({ replayed: PAYMENT_SCENARIOS.length, failed: [] });
+  });
+
+  it('refuse a workflow that was altered without a patch', async () => {
+    const altered = await bundleWorkflows(join(import.meta.dirname, '../support/altered/deposit-altered.ts'));
+    const report = await replayFiles([join(HISTORIES, 'deposit')], altered);
+    expect(report.failed.length).to.be.at.least(SCENARIOS.length - 1);
+    expect(report.failed[0]?.error).to.match(/nondeterminism|Nondeterminism/i);
+  });
+
+  it('must be histories: anything else is refused with a sentence', async () => {
+    const error = await replayFiles([join(import.meta.dirname, '../../package.json')]).catch((caught: Error) => caught);
+    expect(error).to.be.instanceOf(Error);
+    expect(String(error)).to.match(/is not a workflow history|no history/);
+  });
+});
