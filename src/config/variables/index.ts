@@ -138,21 +138,22 @@ export const VARIABLES = {
     parser: parse.decimal(9, '0.000000001', '10000'),
     default: '5',
     example: '5',
-    about: 'Payouts wait while the gas price is above this.',
+    about: 'No effect before payouts exist: they will wait while the gas price is above this.',
   }),
   TRON_API_URLS: variable({
     group: 'tron',
     parser: urls.rpcUrls,
     secret: true,
     example: 'https://api.trongrid.io',
-    about: 'HTTP API endpoints of full nodes, comma-separated, at most ten. Unset: the chain is off, as above.',
+    about:
+      'HTTP API endpoints of full nodes, comma-separated, at most ten. Leave it unset: this version makes addresses on Tron and does not watch them, and doctor says so where it is set.',
   }),
   TRON_API_KEY: variable({
     group: 'tron',
     parser: parse.token,
     secret: true,
     example: 'KEY',
-    about: 'Sent as TRON-PRO-API-KEY to every Tron endpoint.',
+    about: 'No effect before Tron is watched: it will be sent as TRON-PRO-API-KEY to every Tron endpoint.',
   }),
   TRON_USDT_CONTRACT: variable({
     group: 'tron',
@@ -173,7 +174,8 @@ export const VARIABLES = {
     parser: parse.oneOf('burn', 'delegate'),
     default: 'burn',
     example: 'burn',
-    about: 'How a payout pays for energy: burn TRX of a top-up, or delegate energy that the gas wallet has staked.',
+    about:
+      'No effect before payouts exist: how one will pay for energy, by burning TRX of a top-up or with energy that the gas wallet has staked and delegates.',
   }),
   SECRETS_KEY: variable({
     group: 'keys',

@@ -36,14 +36,14 @@ export const MONEY_VARIABLES = {
     parser: parse.amountsByAsset,
     default: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
     example: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
-    about: 'What an address must hold of an asset before it is paid out.',
+    about: 'No effect before payouts exist: what an address will have to hold of an asset before it is paid out.',
   }),
   SETTLE_MAX_FEE_PERCENT: variable({
     group: 'money',
     parser: parse.decimal(2, '0.01', '100'),
     default: '5',
     example: '5',
-    about: 'A payout waits while its chain fees would exceed this share of its amount.',
+    about: 'No effect before payouts exist: one will wait while its chain fees would exceed this share of its amount.',
   }),
   PRICE_SOURCE: variable({
     group: 'prices',
