@@ -7,8 +7,10 @@ import { type DataDir, openDataDir, tryLock } from '../../src/base/data-dir.ts';
 import { type Log, stopAllChildren, stopLeftovers } from '../../src/base/processes.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
+import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
 import { type Anvil, type AnvilOptions, startAnvil } from '../anvil.ts';
 import { startTemporalServer } from '../temporal-server.ts';
+import { testRun } from './test-run.ts';
 
 /** A server of one test's own: it may be stopped, killed and frozen, and comes back over the same data on the same port. */
 export type Restartable<T> = { readonly now: T; stop(): Promise<void>; kill(): Promise<void>; start(): Promise<T> };
@@ -18,10 +20,13 @@ export type FreshDatabase = { readonly url: string; readonly name: string; drop(
 
 const PREFIX = 'gateway-test-';
 const silent: Log = () => undefined;
+const toStderr: Log = (line) => void process.stderr.write(`${line}\n`);
+testRun.atEnd.push(stopParts);
 
 let base: Promise<DataDir> | undefined;
 let sharedPostgres: Promise<Postgres> | undefined;
 let sharedTemporal: Promise<Temporal> | undefined;
+let temporalCli: Promise<string> | undefined;
 let administrator: Promise<MikroORM> | undefined;
 
 /** Removes what a test run that was killed left behind: its processes first, then its folder. */
@@ -59,9 +64,20 @@ export function postgres(): Promise<Postgres> {
   return sharedPostgres;
 }
 
+/** Before the first server of a process: its program may have to be fetched or built, and then says so on stderr. */
+function needTemporalCli(): Promise<string> {
+  temporalCli ??= testRun.unlimited(() => findTemporalCli({ log: toStderr, env: process.env }));
+  return temporalCli;
+}
+
+async function newTemporal(): Promise<Temporal> {
+  await needTemporalCli();
+  return startTemporal({ dataDir: await tempDir('temporal'), log: silent });
+}
+
 /** The one Temporal server that all tests of this process share, started at the first call. Use a task queue of your own. */
 export function temporal(): Promise<Temporal> {
-  sharedTemporal ??= tempDir('temporal').then((dataDir) => startTemporal({ dataDir, log: silent }));
+  sharedTemporal ??= newTemporal();
   return sharedTemporal;
 }
 
@@ -112,6 +128,7 @@ export async function ownPostgres(): Promise<Restartable<Postgres>> {
 
 /** A Temporal server that one test may kill. */
 export async function ownTemporal(): Promise<Restartable<Temporal>> {
+  await needTemporalCli();
   const dataDir = await tempDir('own-temporal');
   const uiPortOf = ({ uiUrl }: Temporal) => Number(new URL(uiUrl).port);
   const first = await startTemporal({ dataDir, log: silent });

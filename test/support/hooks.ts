@@ -1,23 +1,29 @@
-import { anvilBinary } from '../../dev/anvil.ts';
-import { stopParts } from '../../dev/support/parts.ts';
-import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
+import { testRun } from '../../dev/support/test-run.ts';
+import { stopAllChildren } from '../../src/base/processes.ts';
 
-/** Before the first test: every part must be there, because a test's own time limit is no place to build one. */
-export async function mochaGlobalSetup(): Promise<void> {
-  try {
-    anvilBinary();
-    await findTemporalCli({ log: (line) => process.stderr.write(`${line}\n`), env: process.env });
-  } catch (error) {
-    process.stderr.write(`The tests cannot run: ${(error as Error).message}\n`);
-    process.exit(1);
-  }
+// Loaded for every test file, so it imports nothing that takes time: a unit test pays for no server.
+
+/** Before the first test: whoever has to build a part first may take longer than the test that asked for it. */
+export function mochaGlobalSetup(this: Mocha.Runner): void {
+  testRun.unlimited = async (work) => {
+    const { currentRunnable } = this;
+    const limitMs = currentRunnable?.timeout();
+    const began = performance.now();
+    currentRunnable?.timeout(0);
+    try {
+      return await work();
+    } finally {
+      if (limitMs !== undefined) currentRunnable?.timeout(limitMs + Math.ceil(performance.now() - began));
+    }
+  };
 }
 
 const STILL_OPEN_MS = 20_000;
 
 /** After the last test: no process and no folder is left. What keeps the test process from its end is named. */
 export async function mochaGlobalTeardown(): Promise<void> {
-  await stopParts();
+  for (const end of testRun.atEnd) await end();
+  await stopAllChildren();
   setTimeout(() => console.error(`still open: ${process.getActiveResourcesInfo().join(', ')}`), STILL_OPEN_MS).unref();
 }
 
