@@ -8,6 +8,11 @@ import type { Em } from './orm.ts';
 export { sql };
 export type Statement<Row> = RawBuilder<Row>;
 
+/** A list of our own constants written into the text: a condition on them is what a partial index says of itself, also before any value is known. */
+export function literals(values: readonly string[]): Statement<unknown> {
+  return sql`(${sql.join(values.map((value) => sql.lit(value)))})`;
+}
+
 /**
  * The rows of a statement, their columns in camelCase, inside the transaction of `em` where it is in one. Entities that `em` holds are
  * neither written before nor changed by it. Throws what entities throw: a unique key that is taken, a lock that was not had in time.

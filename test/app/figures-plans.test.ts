@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
+import { firstRow, type Statement, sql } from '../../src/db/sql.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { AT_REST_SQL, OPEN_SQL } from '../../src/services/ledger/money-at-rest.ts';
-import { DUE_SQL, UNWELL_SQL } from '../../src/services/webhooks/waiting.ts';
+import { MONEY_AT_REST, OPEN_DEPOSITS } from '../../src/services/ledger/money-at-rest.ts';
+import { dueDeliveries, UNWELL_ENDPOINTS } from '../../src/services/webhooks/waiting.ts';
 import { testDeps } from '../support/gateway.ts';
 
 const MANY = 200_000;
@@ -26,7 +27,7 @@ describe('figures among the rows of years', function () {
     await deps.orm.migrator.up();
     await deps.orm.em.fork().transactional(async (em) => {
       await em.execute('set local session_replication_role = replica');
-      for (const sql of SEED) await em.execute(sql);
+      for (const seed of SEED) await em.execute(seed);
     });
     for (const table of ['deposits', 'webhook_endpoints', 'webhook_deliveries', 'balance_totals', 'balance_changes'])
       await deps.orm.em.fork().execute(`vacuum analyze ${table}`);
@@ -37,10 +38,9 @@ describe('figures among the rows of years', function () {
   });
 
   /** Every row that the statement took from a table, by table. */
-  async function rowsTaken(sql: string, params: readonly unknown[] = []): Promise<Record<string, number>> {
-    const [row] = await deps.orm.em
-      .fork()
-      .execute<{ 'QUERY PLAN': { Plan: Plan }[] }[]>(`explain (analyze, format json) ${sql}`, [...params]);
+  async function rowsTaken(statement: Statement<unknown>): Promise<Record<string, number>> {
+    const explain = sql<{ 'QUERY PLAN': { Plan: Plan }[] }>`explain (analyze, format json) ${statement}`;
+    const row = await firstRow(deps.orm.em.fork(), explain);
     const taken: Record<string, number> = {};
     const walk = (node: Plan): void => {
       const name = node['Relation Name'];
@@ -55,20 +55,20 @@ describe('figures among the rows of years', function () {
   }
 
   it('look at the deposits that wait', async () => {
-    expect(await rowsTaken(OPEN_SQL)).to.deep.equal({ deposits: WAITING });
+    expect(await rowsTaken(OPEN_DEPOSITS)).to.deep.equal({ deposits: WAITING });
   });
 
   it('look at the registered endpoints that are unwell, and not at those of payment links', async () => {
-    const taken = await rowsTaken(UNWELL_SQL);
+    const taken = await rowsTaken(UNWELL_ENDPOINTS);
     expect(taken['webhook_endpoints']).to.be.within(1, 100);
   });
 
   it('look at the sums of money, which are as many as merchants have accounts', async () => {
-    expect(await rowsTaken(AT_REST_SQL)).to.deep.equal({ balance_totals: 16, balance_changes: 0 });
+    expect(await rowsTaken(MONEY_AT_REST)).to.deep.equal({ balance_totals: 16, balance_changes: 0 });
   });
 
   it('look at the webhooks that are due, and at ten thousand of them at most', async () => {
-    const rows = Object.values(await rowsTaken(DUE_SQL, [new Date('2027-06-01T00:00:00Z')]));
+    const rows = Object.values(await rowsTaken(dueDeliveries(new Date('2027-06-01T00:00:00Z'))));
     const taken = rows.reduce((sum, count) => sum + count, 0);
     expect(taken).to.be.within(1, 10_000 + 100);
   });

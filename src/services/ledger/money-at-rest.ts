@@ -1,4 +1,6 @@
+import { literals, rows, sql } from '../../db/sql.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
+import { WAITING_STATES } from '../../domain/deposit.ts';
 import type { LedgerAccount } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
 
@@ -21,36 +23,32 @@ export type OpenDeposits = {
   readonly since: Date;
 };
 
-const STATES: Readonly<Partial<Record<LedgerAccount, MoneyAtRest['state']>>> = { available: 'completed', settled: 'settled', held: 'held' };
+const STATES = { available: 'completed', settled: 'settled', held: 'held' } as const satisfies Partial<Record<LedgerAccount, string>>;
+const ACCOUNTS = Object.keys(STATES);
 
 /**
- * The running totals, and the lines that are not in them yet: as many rows as merchants have accounts, however long the history. Without
- * parameters, so that a test can ask PostgreSQL how it is answered.
+ * The running totals, and the lines that are not in them yet: as many rows as merchants have accounts, however long the history.
  */
-export const AT_REST_SQL = `select network, currency, account, sum(amount_units)::text as units from (
-    select network, currency, account, amount_units from balance_totals where mode = 'live' and account in ('available', 'settled', 'held')
+export const MONEY_AT_REST = sql<{ network: Network; currency: Currency; account: keyof typeof STATES; units: string }>`
+  select network, currency, account, sum(amount_units)::text as units from (
+    select network, currency, account, amount_units from balance_totals where mode = 'live' and account = any(${ACCOUNTS})
     union all
-    select network, currency, account, amount_units from balance_changes where mode = 'live' and account in ('available', 'settled', 'held')
+    select network, currency, account, amount_units from balance_changes where mode = 'live' and account = any(${ACCOUNTS})
   ) parts group by 1, 2, 3`;
 
 /** Reads only what waits, by the partial index of it. */
-export const OPEN_SQL = `select network, currency, status, count(*)::int as count, sum(amount_units)::text as units, min(state_since)::text as since
-  from deposits where status in ('detected', 'confirming') and not simulated and mode = 'live' group by 1, 2, 3`;
+export const OPEN_DEPOSITS = sql<Omit<OpenDeposits, 'units' | 'since'> & { units: string; since: string }>`
+  select network, currency, status as state, count(*)::int as count, sum(amount_units)::text as units, min(state_since)::text as since
+  from deposits where status in ${literals(WAITING_STATES)} and not simulated and mode = 'live' group by 1, 2, 3`;
 
 /** Live money of all merchants that is credited, paid out or held, from one snapshot of the ledger. What is nowhere has no row. */
 export async function readMoneyAtRest(deps: Pick<Deps, 'orm'>): Promise<MoneyAtRest[]> {
-  const rows = await deps.orm.em
-    .fork()
-    .execute<{ network: Network; currency: Currency; account: LedgerAccount; units: string }[]>(AT_REST_SQL);
-  return rows.flatMap(({ network, currency, account, units }) => {
-    const state = STATES[account];
-    return state ? [{ network, currency, state, units: BigInt(units) }] : [];
-  });
+  const found = await rows(deps.orm.em.fork(), MONEY_AT_REST);
+  return found.map(({ account, units, ...asset }) => ({ ...asset, state: STATES[account], units: BigInt(units) }));
 }
 
 /** Live deposits of all merchants that wait for the chain. A state in which none waits has no row. */
 export async function readOpenDeposits(deps: Pick<Deps, 'orm'>): Promise<OpenDeposits[]> {
-  type Row = { network: Network; currency: Currency; status: OpenDeposits['state']; count: number; units: string; since: string };
-  const rows = await deps.orm.em.fork().execute<Row[]>(OPEN_SQL);
-  return rows.map(({ status, units, since, ...row }) => ({ ...row, state: status, units: BigInt(units), since: new Date(since) }));
+  const found = await rows(deps.orm.em.fork(), OPEN_DEPOSITS);
+  return found.map((row) => ({ ...row, units: BigInt(row.units), since: new Date(row.since) }));
 }

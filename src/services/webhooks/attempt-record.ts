@@ -1,4 +1,5 @@
 import type { Em } from '../../db/orm.ts';
+import { run, type Statement, sql } from '../../db/sql.ts';
 import { fitted } from '../../domain/text.ts';
 import { describeOutcome, type Outcome, type Verdict } from '../../domain/webhook.ts';
 import type { Deps } from '../deps.ts';
@@ -31,27 +32,26 @@ export async function endAttempt(em: Em, deps: Deps, delivery: DueDelivery, end:
   const body = outcome.kind === 'response' ? outcome.bodyText.replaceAll('\0', '').slice(0, 4096) : null;
   const open = end.nextAttemptAt !== null;
   const status = end.verdict === 'succeeded' ? 'succeeded' : open ? 'pending' : 'failed';
-  await em.execute(
-    `with a as (
-       update webhook_attempts set finished_at = ?, status_code = ?, error = ?, response_body = ?, duration_ms = ?
-       where delivery_id = ? and round = ? and number = ?
+  const { endpoint, id, round } = delivery;
+  await run(
+    em,
+    sql`with a as (
+       update webhook_attempts set finished_at = ${now}, status_code = ${statusCode}, error = ${error}, response_body = ${body},
+         duration_ms = ${Math.round(outcome.durationMs)}
+       where delivery_id = ${id} and round = ${round} and number = ${end.number}
      ), d as (
-       update webhook_deliveries set status = ?, next_attempt_at = ?, finished_at = ? where id = ? and round = ? and status = 'pending'
+       update webhook_deliveries set status = ${status}, next_attempt_at = ${end.nextAttemptAt}, finished_at = ${open ? null : now}
+       where id = ${id} and round = ${round} and status = 'pending'
      ), s as (
-       update webhook_slots set held_until = '-infinity' where owner_id = ? and slot = ? and held_until = ?::timestamptz
+       update webhook_slots set held_until = '-infinity'
+       where owner_id = ${endpoint.slotOwner} and slot = ${end.lease.slot} and held_until = ${end.lease.token}::timestamptz
      )
-     ${HEALTH_SQL}`,
-    [
-      ...[now, statusCode, error, body, Math.round(outcome.durationMs), delivery.id, delivery.round, end.number],
-      ...[status, end.nextAttemptAt, open ? null : now, delivery.id, delivery.round],
-      ...[delivery.endpoint.slotOwner, end.lease.slot, end.lease.token],
-      ...healthParams({
-        ...{ ok: end.verdict === 'succeeded', ended: !open, gone: statusCode === GONE, statusCode, now },
-        endpointId: delivery.endpoint.id,
-      }),
-    ],
+     ${health(endpoint.id, { ok: end.verdict === 'succeeded', ended: !open, statusCode, now })}`,
   );
 }
+
+const IS_GONE = sql`v.ended and v.gone and w.gone_count + 1 >= ${GONE_DELIVERIES} and coalesce(w.gone_since <= v.gone_before, false)`;
+const IS_FAILING = sql`v.ended and not v.ok and coalesce(w.failing_since <= v.failing_before, false)`;
 
 /**
  * Health of the endpoint. Failed attempts are counted and dated one by one; 410 is counted by delivery, because an attempt that is tried
@@ -59,41 +59,25 @@ export async function endAttempt(em: Em, deps: Deps, delivery: DueDelivery, end:
  * after five days without any success. So one hiccup after a quiet week costs nobody an event.
  * A success within the same second as the last one changes nothing that anybody sees, and must not queue for the row.
  */
-const HEALTH_SQL = `update webhook_endpoints w set
+function health(endpointId: string, end: { ok: boolean; ended: boolean; statusCode: number | null; now: Date }): Statement<unknown> {
+  const { ok, ended, statusCode, now } = end;
+  const before = (ms: number): Date => new Date(now.getTime() - ms);
+  return sql`update webhook_endpoints w set
        last_delivery_at = v.at, last_status_code = v.status_code,
        consecutive_failures = case when v.ok then 0 else w.consecutive_failures + 1 end,
        failing_since = case when v.ok then null else coalesce(w.failing_since, v.at) end,
        gone_count = case when not v.ended then w.gone_count when v.gone then w.gone_count + 1 else 0 end,
        gone_since = case when not v.ended then w.gone_since when v.gone then coalesce(w.gone_since, v.at) end,
-       enabled = w.enabled and not (${isGone()}) and not (${isFailing()}),
+       enabled = w.enabled and not (${IS_GONE}) and not (${IS_FAILING}),
        disabled_reason = case when not w.enabled then w.disabled_reason
-         when ${isGone()} then 'it answered 410 Gone for an hour or more'
-         when ${isFailing()} then 'every delivery failed for five days'
+         when ${IS_GONE} then 'it answered 410 Gone for an hour or more'
+         when ${IS_FAILING} then 'every delivery failed for five days'
          else w.disabled_reason end
-     from (select ?::timestamptz as at, ?::int as status_code, ?::boolean as ok, ?::boolean as ended, ?::boolean as gone,
-             ?::timestamptz as gone_before, ?::timestamptz as failing_before) v
-     where w.id = ? and (not v.ok or w.consecutive_failures > 0 or w.failing_since is not null or w.gone_count > 0
+     from (select ${now}::timestamptz as at, ${statusCode}::int as status_code, ${ok}::boolean as ok, ${ended}::boolean as ended,
+             ${statusCode === GONE}::boolean as gone, ${before(GONE_FOR_MS)}::timestamptz as gone_before,
+             ${before(FAILING_FOR_MS)}::timestamptz as failing_before) v
+     where w.id = ${endpointId} and (not v.ok or w.consecutive_failures > 0 or w.failing_since is not null or w.gone_count > 0
        or w.last_status_code is distinct from v.status_code or coalesce(date_trunc('second', w.last_delivery_at) < date_trunc('second', v.at), true))`;
-
-function isGone(): string {
-  return `v.ended and v.gone and w.gone_count + 1 >= ${GONE_DELIVERIES} and coalesce(w.gone_since <= v.gone_before, false)`;
-}
-
-function isFailing(): string {
-  return `v.ended and not v.ok and coalesce(w.failing_since <= v.failing_before, false)`;
-}
-
-function healthParams(health: {
-  ok: boolean;
-  ended: boolean;
-  gone: boolean;
-  statusCode: number | null;
-  now: Date;
-  endpointId: string;
-}): unknown[] {
-  const { ok, ended, gone, statusCode, now, endpointId } = health;
-  const before = (ms: number): Date => new Date(now.getTime() - ms);
-  return [now, statusCode, ok, ended, gone, before(GONE_FOR_MS), before(FAILING_FOR_MS), endpointId];
 }
 
 /**
@@ -101,19 +85,20 @@ function healthParams(health: {
  * meanwhile, by a process that had only stood still: what was known of the delivery no longer holds.
  */
 export async function endInterrupted(em: Em, delivery: DueDelivery, number: number, endedAt: Date): Promise<boolean> {
-  const ended = await em.execute<unknown[]>(
-    `update webhook_attempts set finished_at = ?, error = 'interrupted before its result was written; it may have arrived'
-     where delivery_id = ? and round = ? and number = ? and finished_at is null returning number`,
-    [endedAt, delivery.id, delivery.round, number],
+  const ended = await run(
+    em,
+    sql`update webhook_attempts set finished_at = ${endedAt}, error = 'interrupted before its result was written; it may have arrived'
+     where delivery_id = ${delivery.id} and round = ${delivery.round} and number = ${number} and finished_at is null`,
   );
-  return ended.length > 0;
+  return ended > 0;
 }
 
 /** Closes a delivery as failed without a further attempt: its attempts are used up, or its endpoint is gone. */
 export async function closeDelivery(em: Em, deps: Deps, delivery: DueDelivery): Promise<void> {
-  await em.execute(
-    `update webhook_deliveries set status = 'failed', next_attempt_at = null, finished_at = ? where id = ? and round = ? and status = 'pending'`,
-    [...[deps.now(), delivery.id, delivery.round]],
+  await run(
+    em,
+    sql`update webhook_deliveries set status = 'failed', next_attempt_at = null, finished_at = ${deps.now()}
+     where id = ${delivery.id} and round = ${delivery.round} and status = 'pending'`,
   );
 }
 

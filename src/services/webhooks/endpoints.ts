@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import { WebhookEndpoint } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { run, sql } from '../../db/sql.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
@@ -83,8 +84,10 @@ export function insertEndpoint(em: Em, deps: Deps, input: EndpointRow): { row: W
 /** One page of the endpoints, newest first. Throws a {@link Refusal} for a foreign cursor. */
 export async function listEndpoints(deps: Deps, input: Scope & { readonly page: PageRequest }): Promise<PageOf<EndpointView>> {
   const em = deps.orm.em.fork();
-  const sql = 'merchant_id = ? and mode = ? and deleted_at is null and payment_link_id is null';
-  const scope = { sql, values: [input.merchantId, input.mode] };
+  const scope = {
+    sql: 'merchant_id = ? and mode = ? and deleted_at is null and payment_link_id is null',
+    values: [input.merchantId, input.mode],
+  };
   const page = await listPage(em, { table: 'webhook_endpoints', scope, filters: [], page: input.page });
   const rows = await em.find(WebhookEndpoint, { id: { $in: [...page.rows] } });
   return { ...page, rows: inOrder(page.rows, rows).map(presentEndpoint) };
@@ -173,7 +176,7 @@ function rotateSecret(deps: Deps, row: WebhookEndpoint): string {
 
 async function refuseTooMany(em: Em, deps: Deps, scope: Scope): Promise<void> {
   // The merchant's row is the lock under which endpoints are counted; this kind does not stand in the way of foreign keys to it.
-  await em.execute('select id from merchants where id = ? for no key update', [scope.merchantId]);
+  await run(em, sql`select id from merchants where id = ${scope.merchantId} for no key update`);
   const count = await em.count(WebhookEndpoint, { merchantId: scope.merchantId, mode: scope.mode, deletedAt: null, paymentLinkId: null });
   if (count >= MAX_ENDPOINTS)
     throw new Refusal('INVALID', `There are ${MAX_ENDPOINTS} webhook endpoints already, which is the most. Delete one first.`);

@@ -1,4 +1,5 @@
 import type { Em } from '../../db/orm.ts';
+import { rows, type Statement, sql } from '../../db/sql.ts';
 import type { Mode } from '../../domain/assets.ts';
 import { type AnyEventType, isoSeconds, type WebhookBody } from '../../domain/events.ts';
 import type { Deps } from '../deps.ts';
@@ -40,13 +41,10 @@ export async function recordEvent(em: Em, deps: Deps, event: NewEvent): Promise<
  */
 export async function recordEvents(em: Em, deps: Deps, events: readonly NewEvent[]): Promise<RecordedEvent[]> {
   if (events.length === 0) return [];
-  const rows = events.map((event, place) => ({ place, ...rowOf(event) }));
-  const found = await em.execute<{ place: number; id: string; deliveries: string[] | null }[]>(RECORD_SQL, [
-    JSON.stringify(rows),
-    deps.now(),
-  ]);
+  const given = events.map((event, place) => ({ place, ...rowOf(event) }));
+  const found = await rows(em, recordAll(JSON.stringify(given), deps.now()));
   const byPlace = new Map(found.map(({ place, id, deliveries }) => [place, { eventId: id, deliveryIds: deliveries ?? [] }]));
-  return rows.map(({ place }) => byPlace.get(place) ?? NOTHING);
+  return given.map(({ place }) => byPlace.get(place) ?? NOTHING);
 }
 
 const NOTHING: RecordedEvent = { eventId: '', deliveryIds: [] };
@@ -62,11 +60,12 @@ function rowOf(event: NewEvent) {
 }
 
 // The endpoints are looked up by merchant and by id apart: one condition for both would read every endpoint there is.
-const RECORD_SQL = `
+function recordAll(events: string, now: Date): Statement<{ place: number; id: string; deliveries: string[] | null }> {
+  return sql`
   with given as materialized (
     select distinct on (id) id_of_event(occurred_at, type, subject_id, sequence) as id, g.*, now.at
-    from json_to_recordset(?::json) as g(place int, merchant_id uuid, mode text, type text, subject_id uuid, sequence int, body text,
-      occurred_at timestamptz, only_endpoint uuid, also_endpoint uuid), (select ?::timestamptz as at) now
+    from json_to_recordset(${events}::json) as g(place int, merchant_id uuid, mode text, type text, subject_id uuid, sequence int, body text,
+      occurred_at timestamptz, only_endpoint uuid, also_endpoint uuid), (select ${now}::timestamptz as at) now
     order by id, place
   ), event as (
     insert into events (id, merchant_id, mode, type, subject_id, sequence, body, occurred_at, created_at)
@@ -87,3 +86,4 @@ const RECORD_SQL = `
   )
   select g.place, event.id, d.deliveries from event join given g on g.id = event.id
     left join (select event_id, array_agg(id) as deliveries from delivery where status = 'pending' group by event_id) d on d.event_id = event.id`;
+}

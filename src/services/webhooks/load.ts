@@ -1,5 +1,6 @@
 import type { EarlierSecret } from '../../db/entities/webhooks/webhook-endpoint.ts';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, sql } from '../../db/sql.ts';
 import type { Mode } from '../../domain/assets.ts';
 import { idsOfMoment, isUuid } from '../../domain/ids.ts';
 import type { SealBox } from '../deps.ts';
@@ -31,79 +32,52 @@ export type DueDelivery = {
   readonly last: { readonly number: number; readonly startedAt: Date; readonly finishedAt: Date | null } | undefined;
 };
 
-type Row = {
-  id: string;
-  status: DueDelivery['status'];
-  round: number;
-  next_attempt_at: string | Date | null;
-  created_at: string | Date;
-  event_id: string;
-  merchant_id: string;
-  mode: Mode;
-  event_type: string;
-  body: Buffer;
-  endpoint_id: string;
-  slot_owner: string;
-  url: string;
-  enabled: boolean;
-  deleted: boolean;
-  secret_sealed: Buffer;
-  earlier_secrets: readonly EarlierSecret[];
-  number: number | null;
-  started_at: string | Date | null;
-  finished_at: string | Date | null;
-};
+/** As the database writes it; the times are texts. */
+type Row = Pick<DueDelivery, 'id' | 'status' | 'round' | 'merchantId' | 'mode' | 'eventId' | 'eventType' | 'body'> &
+  Omit<DueDelivery['endpoint'], 'id'> & {
+    endpointId: string;
+    nextAttemptAt: string | null;
+    createdAt: string;
+    number: number | null;
+    startedAt: string | null;
+    finishedAt: string | null;
+  };
 
-/**
- * Every payment link has an endpoint of its own, so a shop's links are held together by what they have in common: the URL less its query, in one mode.
- * A question mark written out here would be taken for a parameter.
- */
-const SLOT_OWNER = `case when w.payment_link_id is null then w.id else md5(w.merchant_id::text || w.mode || split_part(w.url, chr(63), 1))::uuid end`;
+/** Every payment link has an endpoint of its own, so a shop's links are held together by what they have in common: the URL less its query, in one mode. */
+const SLOT_OWNER = sql`case when w.payment_link_id is null then w.id else md5(w.merchant_id::text || w.mode || split_part(w.url, '?', 1))::uuid end`;
 
 /** Reads a delivery with its event, endpoint and newest attempt. Undefined for an unknown id. */
 export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDelivery | undefined> {
   if (!isUuid(deliveryId)) return undefined;
-  const rows = await em.execute<Row[]>(
-    `select d.id, d.status, d.round, d.next_attempt_at, d.created_at, d.event_id, d.event_type, e.body, e.merchant_id, e.mode, w.id as endpoint_id, ${SLOT_OWNER} as slot_owner, w.url, w.enabled, w.deleted_at is not null as deleted,
-       w.secret_sealed, w.earlier_secrets, a.number, a.started_at, a.finished_at
+  const [first, last] = idsOfMoment(deliveryId);
+  const row = await firstRow(
+    em,
+    sql<Row>`select d.id, d.status, d.round, d.next_attempt_at, d.created_at, d.event_id, d.event_type, e.body, e.merchant_id, e.mode,
+       w.id as endpoint_id, ${SLOT_OWNER} as slot_owner, w.url, w.enabled, w.deleted_at is not null as deleted, w.secret_sealed, w.earlier_secrets,
+       a.number, a.started_at, a.finished_at
      from webhook_deliveries d
-     join events e on e.id = d.event_id and e.id between ? and ?
+     join events e on e.id = d.event_id and e.id between ${first} and ${last}
      join webhook_endpoints w on w.id = d.endpoint_id
-     left join lateral (select number, started_at, finished_at from webhook_attempts where delivery_id = ? and round = d.round order by number desc limit 1) a on true
-     where d.id = ?`,
-    [...idsOfMoment(deliveryId), deliveryId, deliveryId],
+     left join lateral (
+       select number, started_at, finished_at from webhook_attempts where delivery_id = ${deliveryId} and round = d.round order by number desc limit 1
+     ) a on true
+     where d.id = ${deliveryId}`,
   );
-  const row = rows[0];
-  return row ? fromRow(row) : undefined;
+  return row && dueDelivery(row);
 }
 
-function fromRow(row: Row): DueDelivery {
+function dueDelivery({ endpointId, slotOwner, url, enabled, deleted, secretSealed, earlierSecrets, ...row }: Row): DueDelivery {
+  const { number, startedAt, finishedAt, ...delivery } = row;
   return {
-    ...{
-      id: row.id,
-      status: row.status,
-      round: row.round,
-      merchantId: row.merchant_id,
-      mode: row.mode,
-      eventId: row.event_id,
-      eventType: row.event_type,
-      body: row.body,
-    },
-    nextAttemptAt: dateOf(row.next_attempt_at),
-    createdAt: new Date(row.created_at),
-    endpoint: {
-      ...{ id: row.endpoint_id, slotOwner: row.slot_owner, url: row.url, enabled: row.enabled, deleted: row.deleted },
-      secretSealed: row.secret_sealed,
-      earlierSecrets: row.earlier_secrets,
-    },
-    last:
-      row.number === null || row.started_at === null
-        ? undefined
-        : { number: row.number, startedAt: new Date(row.started_at), finishedAt: dateOf(row.finished_at) },
+    ...delivery,
+    nextAttemptAt: dateOf(row.nextAttemptAt),
+    createdAt: new Date(row.createdAt),
+    endpoint: { id: endpointId, slotOwner, url, enabled, deleted, secretSealed, earlierSecrets },
+    last: number === null || startedAt === null ? undefined : { number, startedAt: new Date(startedAt), finishedAt: dateOf(finishedAt) },
   };
 }
 
-const dateOf = (value: string | Date | null): Date | null => (value === null ? null : new Date(value));
+const dateOf = (value: string | null): Date | null => (value === null ? null : new Date(value));
 
 /**
  * The secrets that sign this attempt: the current one first, then those that were replaced within the last 24 hours, the newest first. One

@@ -1,3 +1,4 @@
+import { run, sql } from '../../db/sql.ts';
 import type { Deps } from '../deps.ts';
 
 const BATCH = 5_000;
@@ -10,13 +11,14 @@ const MAX_BATCHES = 100;
 export async function purgeSlots(deps: Pick<Deps, 'orm'>): Promise<number> {
   let removed = 0;
   for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
-    const rows = await deps.orm.em.fork().execute<unknown[]>(
-      `delete from webhook_slots where (owner_id, slot) in (
+    const slots = await run(
+      deps.orm.em.fork(),
+      sql`delete from webhook_slots where (owner_id, slot) in (
          select owner_id, slot from webhook_slots where held_until < clock_timestamp() - interval '1 hour' limit ${BATCH} for update skip locked
-       ) returning slot`,
+       )`,
     );
-    removed += rows.length;
-    if (rows.length < BATCH) break;
+    removed += slots;
+    if (slots < BATCH) break;
   }
   return removed;
 }

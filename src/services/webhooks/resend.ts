@@ -1,6 +1,7 @@
 import { Event, WebhookDelivery } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { plainRows } from '../../db/plain-rows.ts';
+import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { ActorOwner } from '../../domain/actor-message.ts';
 import { isoSeconds, TEST_EVENT } from '../../domain/events.ts';
 import { eventWorkflowId, idsOfMoment, isUuid, resendWorkflowId } from '../../domain/ids.ts';
@@ -24,7 +25,7 @@ const DAY_MS = 24 * 60 * 60_000;
 export const RESEND_BATCH = 1_000;
 /** The pause between two first attempts of resends by one call: an endpoint that has just come back is not flooded. */
 export const RESEND_EVERY_MS = 100;
-const RESEND_EVERY = `interval '${RESEND_EVERY_MS} milliseconds'`;
+const RESEND_EVERY = sql`${`${RESEND_EVERY_MS} milliseconds`}::interval`;
 
 export type EventView = { id: string; event: string; data: Record<string, unknown>; timestamp: string; deliveries: DeliveryView[] };
 
@@ -43,8 +44,8 @@ export async function listDeliveries(
   ];
   const scope = { sql: 'endpoint_id = ?', values: [endpoint.id] };
   const page = await listPage(em, { table: 'webhook_deliveries', scope, filters, page: input.page });
-  const rows = await plainRows(em, WebhookDelivery, { id: { $in: [...page.rows] } }, DELIVERY_FIELDS);
-  return { ...page, rows: await presentDeliveries(em, inOrder(page.rows, rows)) };
+  const deliveries = await plainRows(em, WebhookDelivery, { id: { $in: [...page.rows] } }, DELIVERY_FIELDS);
+  return { ...page, rows: await presentDeliveries(em, inOrder(page.rows, deliveries)) };
 }
 
 /** An event exactly as it is delivered, with its deliveries. Throws a NOT_FOUND {@link Refusal}. */
@@ -101,20 +102,22 @@ export async function resendFailed(
   return await deps.orm.em.fork().transactional(async (em) => {
     const endpoint = await findEndpoint(em, input);
     // One call at a time for each endpoint; foreign keys to the row do not wait for this kind of lock.
-    await em.execute('select id from webhook_endpoints where id = ? for no key update', [endpoint.id]);
+    await run(em, sql`select id from webhook_endpoints where id = ${endpoint.id} for no key update`);
     if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
     const { merchantId, mode, since } = input;
     const most = Math.min(RESEND_BATCH, await roomForTests(em, input));
-    const rows = await em.execute<{ id: string }[]>(
-      `select id from webhook_deliveries where endpoint_id = ? and status = 'failed' and finished_at >= ?
+    const failed = await rows(
+      em,
+      sql<{
+        id: string;
+      }>`select id from webhook_deliveries where endpoint_id = ${endpoint.id} and status = 'failed' and finished_at >= ${since}
        order by created_at, id limit ${most + 1} for update`,
-      [endpoint.id, since],
     );
-    const batch = rows.slice(0, most).map(({ id }) => id);
+    const batch = failed.slice(0, most).map(({ id }) => id);
     if (batch.length > 0) await startSpread(em, { endpointId: endpoint.id, owner: { merchantId, mode }, batch, now: deps.now() });
     const after = { since: isoSeconds(since), resent: batch.length };
     await recordAction(em, deps, { action: 'endpoint.resend-failed', merchantId, mode, subject: endpoint.id, after });
-    return { resent: batch.length, hasMore: rows.length > batch.length };
+    return { resent: batch.length, hasMore: failed.length > batch.length };
   });
 }
 
@@ -125,23 +128,23 @@ export async function resendFailed(
 async function startSpread(em: Em, input: { endpointId: string; owner: ActorOwner; batch: readonly string[]; now: Date }): Promise<void> {
   const { endpointId, owner, batch, now } = input;
   const message = { workflowType: 'notify', attributes: { MerchantId: owner.merchantId }, owner };
-  await em.execute(
-    `with tail as (
-       select greatest(?::timestamptz, max(d.next_attempt_at) + ${RESEND_EVERY}) as at from webhook_deliveries d
-       where d.endpoint_id = ? and d.status = 'pending' and d.round > 1
+  await run(
+    em,
+    sql`with tail as (
+       select greatest(${now}::timestamptz, max(d.next_attempt_at) + ${RESEND_EVERY}) as at from webhook_deliveries d
+       where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.round > 1
          and not exists (select 1 from webhook_attempts a where a.delivery_id = d.id and a.round = d.round)
      ), batch as (
-       select id, row_number() over (order by created_at, id) - 1 as place from webhook_deliveries where id in (${batch.map(() => '?').join(', ')})
+       select id, row_number() over (order by created_at, id) - 1 as place from webhook_deliveries where id = any(${batch})
      ), reopened as (
        update webhook_deliveries d set status = 'pending', round = d.round + 1, finished_at = null, next_attempt_at = t.at + b.place * ${RESEND_EVERY}
        from batch b, tail t where b.id = d.id returning d.id, d.round, d.event_type, d.next_attempt_at
      )
      insert into outbox (kind, workflow_id, mode, message, tries, created_at, next_try_at)
-     select 'start', 'resend:' || id || ':' || round, ?,
-       ?::jsonb || jsonb_build_object('args', jsonb_build_array(jsonb_build_object('deliveries', jsonb_build_array(id))),
-                                      'summary', 'resend of ' || event_type || ', round ' || round), 0, ?, next_attempt_at
+     select 'start', 'resend:' || id || ':' || round, ${owner.mode},
+       ${JSON.stringify(message)}::jsonb || jsonb_build_object('args', jsonb_build_array(jsonb_build_object('deliveries', jsonb_build_array(id))),
+                                      'summary', 'resend of ' || event_type || ', round ' || round), 0, ${now}, next_attempt_at
      from reopened order by next_attempt_at`,
-    [now, endpointId, ...batch, owner.mode, JSON.stringify(message), now],
   );
 }
 
@@ -191,13 +194,11 @@ function noDelivery(deps: Deps): Refusal {
 }
 
 async function lockDelivery(em: Em, deps: Deps, input: Scope & { readonly id: string }): Promise<WebhookDelivery> {
-  const [found] = isUuid(input.id)
-    ? await em.execute<{ id: string; enabled: boolean; deleted: boolean }[]>(
-        `select d.id, e.enabled, e.deleted_at is not null as deleted from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
-         where d.id = ? and e.merchant_id = ? and e.mode = ? for update of d`,
-        [input.id, input.merchantId, input.mode],
-      )
-    : [];
+  const { id, merchantId, mode } = input;
+  const named = sql<{ id: string; enabled: boolean; deleted: boolean }>`
+    select d.id, e.enabled, e.deleted_at is not null as deleted from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
+    where d.id = ${id} and e.merchant_id = ${merchantId} and e.mode = ${mode} for update of d`;
+  const found = isUuid(id) ? await firstRow(em, named) : undefined;
   if (!found) throw noDelivery(deps);
   if (found.deleted) throw new Refusal('INVALID', 'The webhook endpoint of this delivery was deleted.');
   if (!found.enabled) throw new Refusal('INVALID', 'The webhook endpoint of this delivery is disabled. Enable it first.');
@@ -207,38 +208,28 @@ async function lockDelivery(em: Em, deps: Deps, input: Scope & { readonly id: st
   return delivery;
 }
 
-async function presentDeliveries(em: Em, rows: readonly DeliveryRow[]): Promise<DeliveryView[]> {
-  const attempts = await latestAttempts(em, rows);
-  return rows.map((row) => presentDelivery(row, attempts.get(row.id) ?? []));
+async function presentDeliveries(em: Em, deliveries: readonly DeliveryRow[]): Promise<DeliveryView[]> {
+  const attempts = await latestAttempts(
+    em,
+    deliveries.map(({ id }) => id),
+  );
+  return deliveries.map((row) => presentDelivery(row, attempts.get(row.id) ?? []));
 }
 
-type RawAttempt = {
-  delivery_id: string;
-  round: number;
-  number: number;
-  started_at: string;
-  status_code: number | null;
-  error: string | null;
-  duration_ms: number | null;
-};
-
-async function latestAttempts(em: Em, rows: readonly DeliveryRow[]): Promise<Map<string, AttemptRow[]>> {
+async function latestAttempts(em: Em, ids: readonly string[]): Promise<Map<string, AttemptRow[]>> {
   const byDelivery = new Map<string, AttemptRow[]>();
-  if (rows.length === 0) return byDelivery;
-  const found = await em.execute<RawAttempt[]>(
-    `select a.* from webhook_deliveries d cross join lateral (
+  if (ids.length === 0) return byDelivery;
+  const found = await rows(
+    em,
+    sql<Omit<AttemptRow, 'startedAt'> & { deliveryId: string; startedAt: string }>`select a.* from webhook_deliveries d cross join lateral (
        select delivery_id, round, number, started_at, status_code, error, duration_ms from webhook_attempts
        where delivery_id = d.id order by round desc, number desc limit ${MAX_ATTEMPTS_SHOWN}
-     ) a where d.id in (${rows.map(() => '?').join(', ')}) order by a.delivery_id, a.round, a.number`,
-    rows.map((row) => row.id),
+     ) a where d.id = any(${ids}) order by a.delivery_id, a.round, a.number`,
   );
-  for (const row of found) {
-    const list = byDelivery.get(row.delivery_id) ?? [];
-    list.push({
-      ...{ round: row.round, number: row.number, startedAt: new Date(row.started_at) },
-      ...{ statusCode: row.status_code, error: row.error, durationMs: row.duration_ms },
-    });
-    byDelivery.set(row.delivery_id, list);
+  for (const { deliveryId, startedAt, ...attempt } of found) {
+    const list = byDelivery.get(deliveryId) ?? [];
+    list.push({ ...attempt, startedAt: new Date(startedAt) });
+    byDelivery.set(deliveryId, list);
   }
   return byDelivery;
 }

@@ -1,3 +1,4 @@
+import { rows, run, sql } from '../../db/sql.ts';
 import { lowestId } from '../../domain/ids.ts';
 import type { Deps } from '../deps.ts';
 
@@ -13,9 +14,9 @@ export async function removeOldDeliveries(deps: Deps): Promise<number> {
   const before = lowestId(new Date(deps.now().getTime() - deps.settings.webhookRetentionMs));
   let removed = 0;
   for (let pieces = 0; pieces < MAX_PIECES; pieces += 1) {
-    const rows = await removePiece(deps, before);
-    removed += rows;
-    if (rows < PIECE) break;
+    const deliveries = await removePiece(deps, before);
+    removed += deliveries;
+    if (deliveries < PIECE) break;
   }
   return removed;
 }
@@ -23,15 +24,11 @@ export async function removeOldDeliveries(deps: Deps): Promise<number> {
 async function removePiece(deps: Deps, before: string): Promise<number> {
   // The rows are locked by a statement of its own, so that the attempts are removed before their delivery.
   return await deps.orm.em.fork().transactional(async (em) => {
-    const rows = await em.execute<{ id: string }[]>(
-      `select id from webhook_deliveries where id < ? and status <> 'pending' order by id limit ${PIECE} for update skip locked`,
-      [before],
-    );
-    if (rows.length === 0) return 0;
-    const ids = rows.map(({ id }) => id);
-    const list = ids.map(() => '?').join(', ');
-    await em.execute(`delete from webhook_attempts where delivery_id in (${list})`, ids);
-    await em.execute(`delete from webhook_deliveries where id in (${list})`, ids);
-    return ids.length;
+    const old = sql<{ id: string }>`select id from webhook_deliveries where id < ${before} and status <> 'pending'
+      order by id limit ${PIECE} for update skip locked`;
+    const ids = (await rows(em, old)).map(({ id }) => id);
+    if (ids.length === 0) return 0;
+    await run(em, sql`delete from webhook_attempts where delivery_id = any(${ids})`);
+    return await run(em, sql`delete from webhook_deliveries where id = any(${ids})`);
   });
 }

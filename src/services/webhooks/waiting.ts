@@ -1,3 +1,4 @@
+import { rows, type Statement, sql } from '../../db/sql.ts';
 import { MODES, type Mode } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 
@@ -9,14 +10,21 @@ export type UnwellEndpoints = { readonly mode: Mode; readonly failing: number; r
 
 const COUNTED = 10_000;
 
-/** Has a place for the present time. */
-export const DUE_SQL = `select case when test then 'test' else 'live' end as mode, count(*)::int as count, min(at)::text as oldest from (
+/** The statement of {@link readDueDeliveries}. */
+export function dueDeliveries(now: Date): Statement<{ mode: Mode; count: number; oldest: string }> {
+  return sql`select case when test then 'test' else 'live' end as mode, count(*)::int as count, min(at)::text as oldest from (
     select next_attempt_at as at, test_merchant_id is not null as test from webhook_deliveries
-    where status = 'pending' and next_attempt_at <= ? order by next_attempt_at limit ${COUNTED}
+    where status = 'pending' and next_attempt_at <= ${now} order by next_attempt_at limit ${COUNTED}
   ) d group by 1`;
+}
 
 /** What merchants switched off themselves, and the endpoints that single payment links bring along, are nobody's illness. */
-export const UNWELL_SQL = `select mode, count(*) filter (where enabled)::int as failing, count(*) filter (where not enabled)::int as disabled,
+export const UNWELL_ENDPOINTS = sql<{
+  mode: Mode;
+  failing: number;
+  disabled: number;
+  most: number;
+}>`select mode, count(*) filter (where enabled)::int as failing, count(*) filter (where not enabled)::int as disabled,
     coalesce(max(consecutive_failures) filter (where enabled), 0) as most from (
     select mode, enabled, consecutive_failures from webhook_endpoints where payment_link_id is null and deleted_at is null
       and (failing_since is not null or disabled_reason is not null) and (enabled or disabled_reason is not null) limit ${COUNTED}
@@ -25,18 +33,18 @@ export const UNWELL_SQL = `select mode, count(*) filter (where enabled)::int as 
 /** What is due now, for each mode: of at most 10,000 that have been due longest. */
 export async function readDueDeliveries(deps: Pick<Deps, 'orm' | 'now'>): Promise<DueDeliveries[]> {
   const now = deps.now();
-  const rows = await deps.orm.em.fork().execute<{ mode: Mode; count: number; oldest: string }[]>(DUE_SQL, [now]);
+  const due = await rows(deps.orm.em.fork(), dueDeliveries(now));
   return MODES.map((mode) => {
-    const row = rows.find((one) => one.mode === mode);
+    const row = due.find((one) => one.mode === mode);
     return { mode, count: row?.count ?? 0, oldestMs: row ? Math.max(0, now.getTime() - new Date(row.oldest).getTime()) : 0 };
   });
 }
 
 /** Registered endpoints that fail or were disabled by the gateway, for each mode: of at most 10,000. */
 export async function readUnwellEndpoints(deps: Pick<Deps, 'orm'>): Promise<UnwellEndpoints[]> {
-  const rows = await deps.orm.em.fork().execute<{ mode: Mode; failing: number; disabled: number; most: number }[]>(UNWELL_SQL);
+  const unwell = await rows(deps.orm.em.fork(), UNWELL_ENDPOINTS);
   return MODES.map((mode) => {
-    const row = rows.find((one) => one.mode === mode);
+    const row = unwell.find((one) => one.mode === mode);
     return { mode, failing: row?.failing ?? 0, disabled: row?.disabled ?? 0, mostFailures: row?.most ?? 0 };
   });
 }
