@@ -1,8 +1,8 @@
-/** Waits until `check` gives a value. Throws with `what` after the limit. */
+/** Waits until `check` gives a value. Throws with `what` after the limit, which is for what hangs: whoever means a time says it. */
 export async function eventually<T>(
   what: string,
   check: () => Promise<T | undefined | false> | T | undefined | false,
-  limitMs = 15_000,
+  limitMs = 45_000,
 ): Promise<T> {
   const until = Date.now() + limitMs;
   for (;;) {

@@ -96,7 +96,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     setSecret: (next) => {
       secret = next;
     },
-    waitFor: async (count, timeoutMs = 10_000) => {
+    waitFor: async (count, timeoutMs = 30_000) => {
       const untilMs = Date.now() + timeoutMs;
       while (requests.length < count) {
         if (Date.now() > untilMs) throw new Error(`${requests.length} of ${count} requests within ${timeoutMs} ms`);

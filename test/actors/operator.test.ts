@@ -294,6 +294,6 @@ describe('an operator', function () {
     } finally {
       await em.rollback();
     }
-    await live.eventOf('deposit.confirming', hash, 20_000);
+    await live.eventOf('deposit.confirming', hash);
   });
 });

@@ -107,11 +107,11 @@ describe('health and metrics', function () {
     await eventually('the reason of a chain that nobody reads', async () => String(await reasons()).includes('bsc was never read'));
     await beside.em.fork().execute('alter table chain_cursors rename to elsewhere');
     try {
-      await eventually('the reason of the database', async () => String(await reasons()).includes('PostgreSQL does not answer'), 5_000);
+      await eventually('the reason of the database', async () => String(await reasons()).includes('PostgreSQL does not answer'));
     } finally {
       await beside.em.fork().execute('alter table elsewhere rename to chain_cursors');
     }
-    await eventually('the first reason', async () => String(await reasons()).includes('bsc was never read'), 5_000);
+    await eventually('the first reason', async () => String(await reasons()).includes('bsc was never read'));
   });
 });
 
