@@ -5,7 +5,7 @@ import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
 import { startTestChain, type TestChain } from './chain.ts';
 import { eventually } from './eventually.ts';
 import { type LiveGateway, type LiveOptions, startLiveGateway } from './live-gateway.ts';
-import { freshDatabase, ownTemporal } from './parts.ts';
+import { migratedDatabase, ownTemporal } from './parts.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 export type Json = Record<string, unknown>;
@@ -47,7 +47,7 @@ export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<Li
   const [chain, temporal, databaseUrl] = await Promise.all([
     startTestChain(),
     (options.temporal ?? ownTemporal)(),
-    options.databaseUrl ?? freshDatabase().then((database) => database.url),
+    options.databaseUrl ?? migratedDatabase().then((database) => database.url),
   ]);
   const rpcUrls = options.rpcUrls?.(chain) ?? chain.url;
   const env = { BSC_RPC_URLS: rpcUrls, BSC_USDT_CONTRACT: chain.usdt.address, BSC_CONFIRMATIONS: '3', ...options.env };
@@ -91,7 +91,7 @@ function readings(gateway: LiveGateway, receiver: Receiver): Pick<LiveMoney, 'ev
     receiver.requests.map((request) => ({ ...JSON.parse(request.body.toString()), id: String(request.headers['x-webhook-id']) }));
   return {
     events,
-    eventOf: async (type, hash, limitMs = 20_000) => {
+    eventOf: async (type, hash, limitMs = 60_000) => {
       const find = () => events().find((item) => item.event === type && item.data['transaction_hash'] === hash);
       return (await eventually(`${type} of ${hash}`, find, limitMs)).data;
     },

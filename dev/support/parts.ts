@@ -3,8 +3,10 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/postgresql';
+import { migrate } from '../../src/app/migrate.ts';
 import { type DataDir, openDataDir, tryLock } from '../../src/base/data-dir.ts';
 import { type Log, stopAllChildren, stopLeftovers } from '../../src/base/processes.ts';
+import { openOrm } from '../../src/db/orm.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
@@ -15,7 +17,7 @@ import { testRun } from './test-run.ts';
 /** A server of one test's own: it may be stopped, killed and frozen, and comes back over the same data on the same port. */
 export type Restartable<T> = { readonly now: T; stop(): Promise<void>; kill(): Promise<void>; start(): Promise<T> };
 
-/** An empty database of one test's own on the shared server. */
+/** A database of one test's own on the shared server. */
 export type FreshDatabase = { readonly url: string; readonly name: string; drop(): Promise<void> };
 
 const PREFIX = 'gateway-test-';
@@ -27,20 +29,28 @@ let base: Promise<DataDir> | undefined;
 let sharedPostgres: Promise<Postgres> | undefined;
 let sharedTemporal: Promise<Temporal> | undefined;
 let temporalCli: Promise<string> | undefined;
+let template: Promise<string> | undefined;
 let administrator: Promise<MikroORM> | undefined;
 
 /** Removes what a test run that was killed left behind: its processes first, then its folder. */
 export async function clearKilledRuns(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
     const folder = join(tmpdir(), name);
-    if (!existsSync(join(folder, 'lock.pid'))) continue;
-    const lock = tryLock(join(folder, 'lock'));
-    if (!lock) continue;
-    for (const part of readdirSync(folder, { withFileTypes: true }))
-      if (part.isDirectory()) await stopLeftovers(join(folder, part.name), silent);
-    lock.release();
-    rmSync(folder, { recursive: true, force: true });
+    await clearKilledRun(folder).catch((error: unknown) => {
+      // Runs that begin beside each other clear the same folder, and one of them is last.
+      if (existsSync(folder)) throw error;
+    });
   }
+}
+
+async function clearKilledRun(folder: string): Promise<void> {
+  if (!existsSync(join(folder, 'lock.pid'))) return;
+  const lock = tryLock(join(folder, 'lock'));
+  if (!lock) return;
+  for (const part of readdirSync(folder, { withFileTypes: true }))
+    if (part.isDirectory()) await stopLeftovers(join(folder, part.name), silent);
+  lock.release();
+  rmSync(folder, { recursive: true, force: true });
 }
 
 async function makeBase(): Promise<DataDir> {
@@ -92,10 +102,24 @@ async function administrate(sql: string): Promise<void> {
 }
 
 /** A newly made empty database. */
-export async function freshDatabase(): Promise<FreshDatabase> {
+export function freshDatabase(): Promise<FreshDatabase> {
+  return createDatabase('template1');
+}
+
+/** A newly made database with the schema of today and no rows: a copy, which takes a tenth of the time of all migrations. */
+export async function migratedDatabase(): Promise<FreshDatabase> {
+  template ??= freshDatabase().then(async ({ url, name }) => {
+    const orm = await openOrm({ url, poolSize: 2, applicationName: 'test', statementTimeoutMs: 0 });
+    await migrate(orm).finally(() => orm.close(true));
+    return name;
+  });
+  return await createDatabase(await template);
+}
+
+async function createDatabase(from: string): Promise<FreshDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   const server = await postgres();
-  await administrate(`create database ${name}`);
+  await administrate(`create database ${name} template ${from}`);
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   return { url: url.href, name, drop: () => administrate(`drop database if exists ${name} with (force)`) };
@@ -157,5 +181,5 @@ export async function stopParts(): Promise<void> {
   const folder = await base?.catch(() => undefined);
   folder?.release();
   if (folder) rmSync(folder.path, { recursive: true, force: true });
-  base = sharedPostgres = sharedTemporal = administrator = undefined;
+  base = sharedPostgres = sharedTemporal = template = administrator = undefined;
 }

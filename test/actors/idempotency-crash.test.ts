@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { eventually } from '../../dev/support/eventually.ts';
-import { freshDatabase } from '../../dev/support/parts.ts';
+import { migratedDatabase } from '../../dev/support/parts.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { type Answer, call, testDeps } from '../support/gateway.ts';
@@ -26,7 +26,7 @@ type Shop = { readonly merchantId: string; readonly key: string; readonly custom
  */
 describe('requests with an Idempotency-Key whose process dies', function () {
   this.timeout(900_000);
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let deps: Deps;
   let shop: Shop;
   const children = new Set<Promise<GatewayChild>>();
@@ -40,9 +40,8 @@ describe('requests with an Idempotency-Key whose process dies', function () {
   };
 
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     deps = await testDeps(database.url, []);
-    await deps.orm.migrator.up();
   });
   after(async () => {
     for (const child of children) await child.then(({ child }) => child.kill()).catch(() => undefined);

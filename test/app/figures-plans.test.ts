@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase } from '../../dev/support/parts.ts';
 import { firstRow, type Statement, sql } from '../../src/db/sql.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { MONEY_AT_REST, OPEN_DEPOSITS } from '../../src/services/ledger/money-at-rest.ts';
@@ -22,9 +22,8 @@ describe('figures among the rows of years', function () {
   let database: FreshDatabase;
   let deps: Deps;
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     deps = await testDeps(database.url, [], { poolSize: 2, statementTimeoutMs: 0 });
-    await deps.orm.migrator.up();
     await deps.orm.em.fork().transactional(async (em) => {
       await em.execute('set local session_replication_role = replica');
       for (const seed of SEED) await em.execute(seed);

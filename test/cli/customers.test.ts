@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase, tempDir } from '../../dev/support/parts.ts';
 import { createSecretBox } from '../../src/base/secret-box.ts';
 import { eraseCustomer } from '../../src/services/merchants/erasure.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
@@ -30,7 +30,7 @@ describe('command line: a customer who wants to be forgotten', function () {
   };
 
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     api = await startTestApi({ databaseUrl: database.url, deps: { secretBox: createSecretBox(Buffer.from(SECRETS_KEY, 'base64')) } });
     env = { DATABASE_URL: database.url, DATA_DIR: await tempDir('customers'), SECRETS_KEY };
     // By a session, so that each step leaves an audit row as well.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import stringWidth from 'string-width';
-import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
+import { type FreshDatabase, freshDatabase, migratedDatabase, tempDir } from '../../dev/support/parts.ts';
 import { createSecretBox } from '../../src/base/secret-box.ts';
 import { makeProgram } from '../../src/cli/program.ts';
 import { createCustomer } from '../../src/services/merchants/customers.ts';
@@ -98,7 +98,7 @@ describe('command line: every command', function () {
   let ids: Ids;
 
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     const secretsKey = randomBytes(32);
     api = await startTestApi({ databaseUrl: database.url, deps: { secretBox: createSecretBox(secretsKey) } });
     const stores = { DATABASE_URL: database.url, DATA_DIR: await tempDir('every'), TEMPORAL_ADDRESS: '127.0.0.1:1' };

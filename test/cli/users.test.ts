@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { TOTP } from 'otpauth';
-import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase, tempDir } from '../../dev/support/parts.ts';
 import { createSecretBox } from '../../src/base/secret-box.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { cookieOf, postLogin } from '../support/sign-in.ts';
@@ -17,7 +17,7 @@ describe('command line: an operator lets people sign in', function () {
   let api: TestApi;
   let env: Env;
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     const secretBox = createSecretBox(Buffer.from(SECRETS_KEY, 'base64'));
     api = await startTestApi({ databaseUrl: database.url, deps: { secretBox } });
     env = { DATABASE_URL: database.url, DATA_DIR: await tempDir('users'), SECRETS_KEY };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '../../dev/support/eventually.ts';
-import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase } from '../../dev/support/parts.ts';
 import { startLoops } from '../../src/app/loops.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { isOverdue, listLoopRuns, noteFailedRun, noteGoodRun, registerLoops, takeTurn } from '../../src/services/loop-runs.ts';
@@ -15,9 +15,8 @@ describe('the background loops', function () {
   let deps: Deps;
   let now = new Date();
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     deps = { ...(await testDeps(database.url, [])), now: () => now };
-    await deps.orm.migrator.up();
   });
   after(async () => {
     await deps?.orm.close(true);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase, temporal } from '../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase, temporal } from '../../dev/support/parts.ts';
 import type { ActorMessage } from '../../src/domain/actor-message.ts';
 import { readAlarms } from '../../src/services/alarms/alarms.ts';
 import type { Deps } from '../../src/services/deps.ts';
@@ -20,10 +20,9 @@ describe('the outbox', function () {
   let deps: Deps;
   let now = new Date();
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     link = linkTemporal({ address: (await temporal()).address, namespace: 'default' });
     deps = { ...(await testDeps(database.url, [], { actors: link.actors, statementTimeoutMs: 15_000 })), now: () => now };
-    await deps.orm.migrator.up();
   });
   after(async () => {
     await deps?.orm.close(true);

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { freshDatabase } from '../../dev/support/parts.ts';
+import { migratedDatabase } from '../../dev/support/parts.ts';
 import { testXpubs } from '../../dev/support/test-wallet.ts';
 import { createApp } from '../../src/api/app.ts';
 import { createGuards } from '../../src/api/requests/rate-limits.ts';
@@ -72,7 +72,7 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 
 /** The whole HTTP API on a free port over a real PostgreSQL, without Temporal. Local receivers are allowed unless the settings say otherwise. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const database = options.databaseUrl === undefined ? await freshDatabase() : undefined;
+  const database = options.databaseUrl === undefined ? await migratedDatabase() : undefined;
   const lines: LoggedLine[] = [];
   const deps = await testDeps(options.databaseUrl ?? database?.url ?? '', lines, { statementTimeoutMs: 1_500, ...options });
   await migrate(deps.orm);

@@ -96,7 +96,7 @@ export async function startShops(databaseUrl: string): Promise<Shops> {
     temporalAddress: temporal.now.address,
     merchant,
     deliveriesTo,
-    delivery: (endpointId, what, check, limitMs = 15_000) =>
+    delivery: (endpointId, what, check, limitMs = 45_000) =>
       eventually(
         what,
         async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { freshDatabase } from '../../../dev/support/parts.ts';
+import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { type Shops, startShops } from '../../support/shop.ts';
 
 const BACKLOG = 200;
@@ -11,7 +11,7 @@ describe('a merchant with a backlog', function () {
   let shops: Shops;
 
   before(async () => {
-    shops = await startShops((await freshDatabase()).url);
+    shops = await startShops((await migratedDatabase()).url);
   });
   after(() => shops?.stop());
 

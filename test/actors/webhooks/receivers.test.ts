@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { freshDatabase } from '../../../dev/support/parts.ts';
+import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { type Behaviour, type Canary, startCanary, startReceiver } from '../../../dev/support/receiver.ts';
 import { deleteEndpoint, updateEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { type DeliveryRow, type Registered, type Shops, startShops, type TestMerchantShop } from '../../support/shop.ts';
@@ -19,7 +19,7 @@ describe('deliveries to receivers', function () {
   let shops: Shops;
 
   before(async () => {
-    shops = await startShops((await freshDatabase()).url);
+    shops = await startShops((await migratedDatabase()).url);
   });
   after(async () => {
     await shops?.stop();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { freshDatabase, ownPostgres } from '../../../dev/support/parts.ts';
+import { migratedDatabase, ownPostgres } from '../../../dev/support/parts.ts';
 import type { ReceivedRequest, Script } from '../../../dev/support/receiver.ts';
 import { type DeliveryRow, type Registered, type Shops, startShops } from '../../support/shop.ts';
 
@@ -31,7 +31,7 @@ describe('the schedule of a webhook', function () {
   let shops: Shops;
 
   before(async () => {
-    shops = await startShops((await freshDatabase()).url);
+    shops = await startShops((await migratedDatabase()).url);
   });
   after(async () => {
     await shops?.stop();

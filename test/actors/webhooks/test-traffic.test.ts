@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { freshDatabase } from '../../../dev/support/parts.ts';
+import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { type Receiver, startReceiver } from '../../../dev/support/receiver.ts';
 import type { Mode } from '../../../src/domain/assets.ts';
 import { createCustomer } from '../../../src/services/merchants/customers.ts';
@@ -21,7 +21,7 @@ describe('test traffic', function () {
   const receivers: Receiver[] = [];
 
   before(async () => {
-    shops = await startShops((await freshDatabase()).url);
+    shops = await startShops((await migratedDatabase()).url);
   });
   after(async () => {
     await shops?.stop();

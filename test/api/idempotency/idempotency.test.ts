@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { freshDatabase } from '../../../dev/support/parts.ts';
+import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { answerOnce, IdempotencyConflict, purgeAnswers } from '../../../src/services/idempotency.ts';
 import { createKey, revokeKey } from '../../../src/services/merchants/keys.ts';
 import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
@@ -11,7 +11,7 @@ const DAY_MS = 24 * 3_600_000;
 
 describe('a POST with an Idempotency-Key', function () {
   this.timeout(30_000);
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let api: TestApi;
   /** Another process over the same database. */
   let other: TestApi;
@@ -19,7 +19,7 @@ describe('a POST with an Idempotency-Key', function () {
   const started: string[] = [];
 
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     const now = () => new Date(Date.now() + offsetMs);
     const actors = {
       start: async (workflowId: string) => void started.push(workflowId),

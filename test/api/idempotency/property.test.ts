@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { freshDatabase } from '../../../dev/support/parts.ts';
+import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
 import { kind, post, rows } from '../../support/once.ts';
 
@@ -17,11 +17,11 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 describe('requests with keys and bodies in any order, at once and one after the other', function () {
   this.timeout(60_000);
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let apis: readonly TestApi[] = [];
 
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     const first = await startTestApi({ databaseUrl: database.url });
     apis = [first, await startTestApi({ databaseUrl: database.url, deps: { secretBox: first.deps.secretBox } })];
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { allowNetwork } from '../../../src/services/access/allowlist.ts';
 import { addSession } from '../../../src/services/access/sessions.ts';
 import { createUser } from '../../../src/services/access/users.ts';
@@ -116,7 +116,7 @@ describe('of two faults in one request', function () {
   let strict: TestApi;
   const merchants = new Map<string, { keys: Readonly<Record<'live' | 'test', string>>; token: string }>();
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     api = await startTestApi({ databaseUrl: database.url });
     strict = await startTestApi({ databaseUrl: database.url, limits: { requestsPerSecond: 0.0001, requestsBurst: BURST } });
     for (const [elsewhere = false, lapsed = false] of [0, 1, 2, 3].map((bits) => [bits & 1, bits & 2].map(Boolean))) {

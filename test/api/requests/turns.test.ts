@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { turnsOfMerchants } from '../../../src/app/pools.ts';
 import { type Orm, openOrm } from '../../../src/db/orm.ts';
 import { call, startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
@@ -17,7 +17,7 @@ describe('the connections of one merchant', function () {
   let other: Orm;
   let alice: TestMerchant;
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     const limits = { poolSize: POOL_SIZE, turns: turnsOfMerchants(POOL_SIZE), statementTimeoutMs: 1_800 };
     api = await startTestApi({ databaseUrl: database.url, ...limits });
     other = await openOrm({ url: database.url, poolSize: 2, applicationName: 'other', statementTimeoutMs: 0 });

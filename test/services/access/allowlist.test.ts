@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { allowNetwork, disallowNetwork, isAllowedFrom, listAllowedNetworks } from '../../../src/services/access/allowlist.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
@@ -13,9 +13,8 @@ describe('the networks of live keys', () => {
   let deps: Deps;
   let merchantId: string;
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     deps = await testDeps(database.url, []);
-    await deps.orm.migrator.up();
     ({ merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true }));
   });
   after(async () => {

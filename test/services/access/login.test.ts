@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { createSecretBox } from '../../../src/base/secret-box.ts';
 import { createLogin, type LoginInput } from '../../../src/services/access/login.ts';
 import { PASSWORD_COST } from '../../../src/services/access/passwords.ts';
@@ -19,9 +19,8 @@ describe('users', function () {
   let merchantId: string;
   let count = 0;
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     deps = await testDeps(database.url, []);
-    await deps.orm.migrator.up();
     merchantId = (await createMerchant(deps, { name: 'Shop', subscriptionActive: true })).merchantId;
   });
   after(async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type FreshDatabase, freshDatabase, ownPostgres } from '../../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase, ownPostgres } from '../../../dev/support/parts.ts';
 import { type Limit, refill, waitMs } from '../../../src/domain/limits.ts';
 import { createRateLimiter, type RateLimiter } from '../../../src/services/access/rate-limit.ts';
 import type { Deps } from '../../../src/services/deps.ts';
@@ -44,9 +44,8 @@ describe('a limit that processes share', function () {
   let deps: Deps;
   let number = 0;
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     deps = await testDeps(database.url, [] as LoggedLine[]);
-    await deps.orm.migrator.up();
   });
   after(async () => {
     await deps.orm.close(true);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { listDeposits } from '../../../src/services/deposits/reads.ts';
 import { simulateDeposit } from '../../../src/services/deposits/simulate.ts';
 import type { Deps } from '../../../src/services/deps.ts';
@@ -16,9 +16,8 @@ describe('the totals of lists', function () {
   let database: FreshDatabase;
   let deps: Deps;
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     deps = await testDeps(database.url, [], { poolSize: 16 });
-    await deps.orm.migrator.up();
   });
   after(async () => {
     await deps?.orm.close(true);

@@ -1,7 +1,7 @@
 // A gateway over a chain that is written by the test: everything but the reader of the chain is real.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
-import { freshDatabase } from '../../../dev/support/parts.ts';
+import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { AddressSet } from '../../../src/chains/address-set.ts';
 import { firstBlockSince } from '../../../src/chains/first-block.ts';
 import type { BlockRef, ChainReader, NamedBlock, ScannedBlock, Transfer } from '../../../src/chains/reader.ts';
@@ -73,7 +73,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** A merchant with live customers and one in test mode, over a fresh database and a chain of three blocks that is followed by hand. */
 export async function startWorld() {
-  const database = await freshDatabase();
+  const database = await migratedDatabase();
   const prices: Deps['prices'] = {
     price: async (currency) => ({
       usd8: currency === 'USDT' ? 100_000_000n : 60_000_000_000n,
@@ -84,7 +84,6 @@ export async function startWorld() {
   };
   const settings = testSettings({ requiredConfirmations: { bsc: 2, tron: 2 }, minDepositUnits: new Map([['USDT.bsc', MINIMUM]]) });
   const deps: Deps = await testDeps(database.url, [], { deps: { prices, settings }, poolSize: 10 });
-  await deps.orm.migrator.up();
   const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true, monthlyLimitCents: MONTHLY_LIMIT_CENTS });
   const customer = async (mode: 'live' | 'test') =>
     await createCustomer(deps, { merchantId, mode, externalId: randomUUID(), email: null, name: null, metadata: {} });

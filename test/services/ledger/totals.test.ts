@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { Deposit } from '../../../src/db/entities/index.ts';
 import { ASSETS, type Asset } from '../../../src/domain/assets.ts';
 import { LEDGER_ACCOUNTS, type LedgerAccount, type Posting } from '../../../src/domain/ledger.ts';
@@ -22,9 +22,8 @@ describe('running totals of the ledger', function () {
   let database: FreshDatabase;
   let deps: Deps;
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     deps = await testDeps(database.url, [], { poolSize: 20 });
-    await deps.orm.migrator.up();
   });
   after(async () => {
     await deps?.orm.close(true);

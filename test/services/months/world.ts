@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { freshDatabase } from '../../../dev/support/parts.ts';
+import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { type SimulatedOutcome, simulateDeposit } from '../../../src/services/deposits/simulate.ts';
 import type { Deps, ServiceSettings } from '../../../src/services/deps.ts';
 import { createCustomer } from '../../../src/services/merchants/customers.ts';
@@ -11,13 +11,12 @@ export type Calendar = Awaited<ReturnType<typeof startCalendar>>;
 
 /** A merchant with one customer and one endpoint, on a real database, by a clock that the test sets. */
 export async function startCalendar(at: string, settings: Partial<ServiceSettings> = {}) {
-  const database = await freshDatabase();
+  const database = await migratedDatabase();
   let nowMs = Date.parse(at);
   // Making and dropping a year of partitions takes a busy machine longer than statements of tests have.
   const deps: Deps = await testDeps(database.url, [], {
     ...{ deps: { now: () => new Date(nowMs) }, settings, poolSize: 10, statementTimeoutMs: 15_000 },
   });
-  await deps.orm.migrator.up();
   const sql = <T = Record<string, unknown>>(text: string, values: unknown[] = []) => deps.orm.em.fork().execute<T[]>(text, values);
   // The migration makes the months of the database's own clock; a test begins with those of its own.
   await deps.orm.em.fork().transactional(async (em) => {

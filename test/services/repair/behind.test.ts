@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { countStuck, listStuck } from '../../../src/services/deposits/stuck.ts';
 import { type ActorPort, ActorRefused, type Deps } from '../../../src/services/deps.ts';
 import { turnOf, wholeRun } from '../../../src/services/repair/actors.ts';
@@ -26,9 +26,8 @@ describe('behind more than a thousand rows', function () {
     hangs: async () => false,
   };
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     deps = await testDeps(database.url, [], { actors });
-    await deps.orm.migrator.up();
     await deps.orm.em.fork().transactional(async (em) => {
       await em.execute('set local session_replication_role = replica');
       for (const sql of SEED) await em.execute(sql);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import { rows as rowsOf, sql as statement } from '../../../src/db/sql.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { takePageSql, takeSql } from '../../../src/services/outbox.ts';
@@ -16,9 +16,8 @@ describe('repair and alarms among many rows', function () {
   let database: FreshDatabase;
   let deps: Deps;
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     deps = await testDeps(database.url, [], { poolSize: 2 });
-    await deps.orm.migrator.up();
     await deps.orm.em.fork().transactional(async (em) => {
       await em.execute(`set local statement_timeout = '60s'`);
       await em.execute('set local session_replication_role = replica');

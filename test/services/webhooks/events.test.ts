@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
+import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { createEndpoint, updateEndpoint } from '../../../src/services/webhooks/endpoints.ts';
@@ -14,9 +14,8 @@ describe('events that are recorded together', function () {
   let database: FreshDatabase;
   let deps: Deps;
   before(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     deps = await testDeps(database.url, []);
-    await deps.orm.migrator.up();
   });
   after(async () => {
     await deps?.orm.close(true);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { freshDatabase } from '../../../dev/support/parts.ts';
+import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { resendFailed, sendTestEvent } from '../../../src/services/webhooks/resend.ts';
 import { type Shops, startShops } from '../../support/shop.ts';
 import { type Bench, startDeliveries } from './support.ts';
@@ -13,7 +13,7 @@ describe('everything that failed at an endpoint', function () {
   this.timeout(90_000 + COUNT * 600);
   let shops: Shops;
   before(async () => {
-    shops = await startShops((await freshDatabase()).url);
+    shops = await startShops((await migratedDatabase()).url);
   });
   after(() => shops?.stop());
 

@@ -1,4 +1,4 @@
-import { freshDatabase } from '../../../dev/support/parts.ts';
+import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { type Receiver, type Script, startReceiver } from '../../../dev/support/receiver.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
@@ -21,10 +21,9 @@ export type Target = {
 
 /** Deliveries without Temporal, on a real database and real sockets, by a clock that the test moves. */
 export async function startDeliveries() {
-  const database = await freshDatabase();
+  const database = await migratedDatabase();
   let nowMs = Date.parse('2026-11-20T09:30:00Z');
   const base = await testDeps(database.url, [], { deps: { now: () => new Date(nowMs) } });
-  await base.orm.migrator.up();
   const policy = { allowHttp: true, allowedCidrs: ['127.0.0.0/8'] };
   const transport = createWebhookTransport({ lookup: createLookup({ useSystem: true }), policy, now: () => performance.now() });
   const deps = { ...base, transport, slots: createDeliverySlots() };
