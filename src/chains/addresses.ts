@@ -1,6 +1,7 @@
 // Deposit addresses from extended public keys, and the two ways addresses are written. No private key ever comes here.
 import { decodeBase58, HDNodeVoidWallet, HDNodeWallet, toBeArray } from 'ethers';
 import type { Network } from '../domain/assets.ts';
+import { type AddressKey, keyOfHex } from './address-key.ts';
 import { hasChecksum } from './base58.ts';
 import { chainOf } from './index.ts';
 
@@ -37,7 +38,7 @@ export function checkAccountXpub(network: Network, xpub: string): void {
   externalChain(network, xpub);
 }
 
-const spelled = (network: Network, { address }: HDNodeVoidWallet): string => chainOf(network).addresses.format(address);
+const spelled = (network: Network, { address }: HDNodeVoidWallet): string => chainOf(network).addresses.format(keyOfHex(address, 2));
 
 function externalChain(network: Network, xpub: string): HDNodeVoidWallet {
   const text = xpub.trim();
@@ -69,15 +70,12 @@ export function normaliseAddress(network: Network, text: string): string | undef
   return key === undefined ? undefined : format(key);
 }
 
-/** The form every chain reader reports and every lookup uses: 0x + the 20 bytes in lower-case hex. Throws when it is no address. */
-export function addressKey(network: Network, address: string): string {
-  const key = chainOf(network).addresses.parse(address);
-  if (key === undefined) throw new Error(`not a ${network} address`);
-  return key;
+/** The key of an address that is known to be one, in any spelling of that network. Throws when it is none. */
+export function addressKeyOf(network: Network, address: string): AddressKey {
+  return chainOf(network).addresses.key(address);
 }
 
-/** The address merchants see for a key of {@link addressKey}. Throws when it is no key. */
-export function addressFromKey(network: Network, key: string): string {
-  if (!/^0x[0-9a-f]{40}$/.test(key)) throw new Error('not an address key');
-  return chainOf(network).addresses.format(key);
+/** The address of a key as the network's reader spells it. */
+export function spelledAddress(network: Network, key: AddressKey): string {
+  return chainOf(network).addresses.spell(key);
 }

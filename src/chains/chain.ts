@@ -1,11 +1,18 @@
 import type { Network } from '../domain/assets.ts';
+import type { AddressKey } from './address-key.ts';
 
-/** How a chain writes what is 20 bytes everywhere. A key is 0x and 40 lower-case hex digits, the form in which addresses are kept and compared. */
+/** How a chain writes what is 20 bytes everywhere. */
 export type ChainAddresses = {
+  /** What an address looks like, for an operator who wrote something else. */
+  readonly form: string;
   /** The key of a complete address in the chain's own spelling, its checksum included; undefined for every other text. */
-  parse(text: string): string | undefined;
-  /** The address as merchants see it, for a key or for the address that an EVM derives from the same public key. */
-  format(key: string): string;
+  parse(text: string): AddressKey | undefined;
+  /** The key of an address that is known to be one, as the chain's reader spells it. Throws on a text that is none. */
+  key(address: string): AddressKey;
+  /** The address as merchants see it. */
+  format(key: AddressKey): string;
+  /** The address as the chain's reader spells it: one spelling for each key. */
+  spell(key: AddressKey): string;
 };
 
 /** What a payer's wallet has to be told. `units` are base units, `amount` the same as a decimal string in coins. */

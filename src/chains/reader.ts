@@ -1,5 +1,6 @@
 // What the rest of the gateway knows about a chain. Types only: an adapter for another chain implements these and nothing else.
 import type { AssetKind, Currency, Network } from '../domain/assets.ts';
+import type { AddressKey } from './address-key.ts';
 
 /** A block by height and hash. `timestampMs` is the chain's own clock, in milliseconds since 1970. */
 export type BlockRef = { readonly number: number; readonly hash: string; readonly parentHash: string; readonly timestampMs: number };
@@ -29,7 +30,7 @@ export type HeightView = {
 
 /**
  * Money that one transaction brought to one watched address in one asset, already summed.
- * `to` and `from` are lower-case 0x + 40 hex on every chain; `from` is null where several senders differ.
+ * `to` and `from` are spelled as the chain's `addresses.spell` does; `from` is null where several senders differ.
  */
 export type Transfer = {
   readonly txHash: string;
@@ -51,10 +52,10 @@ export type UnrecognisedTransfer = {
   readonly reason: string;
 };
 
-/** A successful transaction whose input names a wanted address, so that it may have paid it. `to` is the address, `calldata` 0x hex. */
+/** A successful transaction whose input names a wanted address, so that it may have paid it. `calldata` is 0x hex in lower case. */
 export type NamedTransaction = {
   readonly txHash: string;
-  readonly to: string;
+  readonly addressKey: AddressKey;
   readonly calldata: string;
 };
 
@@ -81,7 +82,7 @@ export type ScannedBlock = BlockRef & {
 export type TracedTransaction = { readonly hosts: readonly string[]; readonly agreed: boolean; readonly transfers: readonly Transfer[] };
 
 /** What lies on an address at the end of a block, in base units. */
-export type Balance = { readonly address: string; readonly nativeUnits: bigint; readonly tokenUnits: bigint };
+export type Balance = { readonly addressKey: AddressKey; readonly nativeUnits: bigint; readonly tokenUnits: bigint };
 
 /** The addresses that belong to us. `text` holds 40 hex digits of any case from `offset` on (default: after a leading 0x). */
 export interface AddressLookup {
@@ -122,12 +123,12 @@ export interface ChainReader {
    * Reads a block completely, or not at all. One that is final is shown with what contracts passed on wherever an endpoint offers that, one
    * at the head only where the endpoint that gives the block does. `naming` (keys of addresses) also asks which transactions name one of them.
    */
-  scan(number: number, watched: AddressLookup, signal: AbortSignal, naming?: readonly string[]): Promise<ScannedBlock | undefined>;
+  scan(number: number, watched: AddressLookup, signal: AbortSignal, naming?: readonly AddressKey[]): Promise<ScannedBlock | undefined>;
   /**
-   * The balances at the end of a block, in the order of the addresses (0x + 40 hex, at most 500). `undefined` when no endpoint keeps the
+   * The balances at the end of a block, in the order of the addresses (at most 500). `undefined` when no endpoint keeps the
    * state of that block: most drop it after about a minute. Absent for a chain that cannot be asked for the past.
    */
-  readonly balances?: (addresses: readonly string[], number: number, signal: AbortSignal) => Promise<readonly Balance[] | undefined>;
+  readonly balances?: (addresses: readonly AddressKey[], number: number, signal: AbortSignal) => Promise<readonly Balance[] | undefined>;
   /**
    * Asks every endpoint to trace this one transaction of this very block. `undefined` where none that answers traces it. Absent for a chain
    * whose blocks show everything.

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { HDNodeWallet, Mnemonic, wordlists } from 'ethers';
 import { OperatorError } from '../base/errors.ts';
+import { keyOfHex } from '../chains/address-key.ts';
 import { byNetwork, chainOf } from '../chains/index.ts';
 import type { Mode, Network } from '../domain/assets.ts';
 
@@ -60,7 +61,7 @@ export function publicPartsOf(root: HDNodeWallet): PublicParts {
 /** The address at m/44'/COIN'/ACCOUNT'/0/index in the network's own spelling. */
 export function addressOf(root: HDNodeWallet, network: Network, account: keyof typeof ACCOUNT, index: number): string {
   const { address } = accountOf(root, network, account).derivePath(`0/${index}`);
-  return chainOf(network).addresses.format(address);
+  return chainOf(network).addresses.format(keyOfHex(address, 2));
 }
 
 function accountOf(root: HDNodeWallet, network: Network, account: keyof typeof ACCOUNT): HDNodeWallet {

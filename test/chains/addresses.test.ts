@@ -3,15 +3,17 @@ import { expect } from 'chai';
 import { HDNodeWallet, Mnemonic } from 'ethers';
 import fc from 'fast-check';
 import { TronWeb } from 'tronweb';
+import { keyOfHex } from '../../src/chains/address-key.ts';
 import {
-  addressFromKey,
-  addressKey,
+  addressKeyOf,
   checkAccountXpub,
   createAddressDeriver,
   deriveAddresses,
   isAddress,
   normaliseAddress,
+  spelledAddress,
 } from '../../src/chains/addresses.ts';
+import { chainOf } from '../../src/chains/index.ts';
 
 type Vectors = {
   phrase: string;
@@ -88,12 +90,24 @@ describe('the ways an address is written', () => {
   if (!entry) throw new Error('no vectors');
 
   it('has one key for one address, and the key leads back to what merchants see', () => {
-    expect(addressKey('bsc', entry.bsc)).to.equal(entry.bsc.toLowerCase());
-    expect(addressKey('tron', entry.tron)).to.equal(entry.tronKey);
-    expect(addressFromKey('bsc', entry.bsc.toLowerCase())).to.equal(entry.bsc);
-    expect(addressFromKey('tron', entry.tronKey)).to.equal(entry.tron);
-    expect(() => addressKey('tron', entry.bsc)).to.throw('not a tron address');
-    expect(() => addressKey('bsc', entry.tron)).to.throw('not a bsc address');
+    for (const [network, address, hex] of [
+      ['bsc', entry.bsc, entry.bsc.toLowerCase()],
+      ['tron', entry.tron, entry.tronKey],
+    ] as const) {
+      const { format, parse } = chainOf(network).addresses;
+      const key = addressKeyOf(network, address);
+      expect([`0x${key}`, parse(address), format(key)]).to.deep.equal([hex, key, address]);
+      expect(addressKeyOf(network, spelledAddress(network, key))).to.equal(key);
+    }
+    expect(spelledAddress('bsc', addressKeyOf('bsc', entry.bsc)), 'as the nodes write it').to.equal(entry.bsc.toLowerCase());
+    expect(() => addressKeyOf('tron', entry.bsc)).to.throw('not a tron address');
+    expect(() => addressKeyOf('bsc', entry.tron)).to.throw('not a bsc address');
+  });
+
+  it('makes no key of anything but 40 hex digits', () => {
+    for (const text of ['', 'ab'.repeat(19), 'ab'.repeat(21), `0x${'ab'.repeat(20)}`, 'xy'.repeat(20)])
+      expect(() => keyOfHex(text), text).to.throw('40 hex digits');
+    expect(keyOfHex(`0x${'AB'.repeat(20)}`, 2)).to.equal('ab'.repeat(20));
   });
 
   it('agrees with tronweb on any 20 bytes', () => {
@@ -101,8 +115,8 @@ describe('the ways an address is written', () => {
       fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (bytes) => {
         const hex = Buffer.from(bytes).toString('hex');
         const tron = TronWeb.address.fromHex(`41${hex}`);
-        expect(addressFromKey('tron', `0x${hex}`)).to.equal(tron);
-        expect(addressKey('tron', tron)).to.equal(`0x${hex}`);
+        expect(spelledAddress('tron', keyOfHex(hex))).to.equal(tron);
+        expect(addressKeyOf('tron', tron)).to.equal(hex);
       }),
     );
   });

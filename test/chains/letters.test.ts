@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
+import { keyOfHex } from '../../src/chains/address-key.ts';
 import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import type { ChainReader, ScannedBlock } from '../../src/chains/reader.ts';
@@ -40,7 +41,7 @@ describe('an endpoint that writes hex in capital letters', () => {
       rpc: createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID }),
       usdtContract: chain.usdt.address,
     });
-  const scan = async () => await reader.scan(number, watched, signal, [alice]);
+  const scan = async () => await reader.scan(number, watched, signal, [keyOfHex(alice, 2)]);
 
   before(async () => {
     chain = await startTestChain({ slotsInAnEpoch: 1 });
@@ -100,7 +101,7 @@ describe('an endpoint that writes hex in capital letters', () => {
       header: await reader.header(number, signal),
       views: await reader.views(number, signal),
       place: await reader.locate(plain?.transfers[0]?.txHash ?? '', signal),
-      balances: await reader.balances?.([alice, `0x${'cd'.repeat(20)}`], number, signal),
+      balances: await reader.balances?.([keyOfHex(alice, 2), keyOfHex('cd'.repeat(20))], number, signal),
     });
     const before = await ask();
     proxy.fault = shouts('0X');

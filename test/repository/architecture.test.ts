@@ -46,8 +46,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   'src/base/': { values: [] },
   'src/domain/': { values: [], packages: [] },
   'src/chains/': { values: ['src/domain/'] },
-  'src/signer/': { values: ['src/domain/', 'src/chains/index.ts'] },
-  'src/db/': { values: ['src/domain/', 'migrations/'] },
+  'src/signer/': { values: ['src/domain/', 'src/chains/address-key.ts', 'src/chains/index.ts'] },
+  'src/db/': { values: ['src/domain/', 'migrations/'], types: ['src/chains/address-key.ts'] },
   'src/services/': {
     values: ['src/db/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/address-key.ts', 'src/chains/index.ts', 'src/base/async/'],
     types: ['src/chains/reader.ts'],

@@ -3,6 +3,7 @@ import { getAddress } from 'ethers';
 import { z } from 'zod';
 import type { Random } from '../../dev/random.ts';
 import type { Route } from '../../src/api/route.ts';
+import { keyOfHex } from '../../src/chains/address-key.ts';
 import { chainOf } from '../../src/chains/index.ts';
 import { type Kind, ONCE_BODY, type Tenant } from './tenants.ts';
 
@@ -183,7 +184,7 @@ function nobodysLike(value: string): string {
   if (shapeOf(value) === 'uuid') return randomUUID();
   if (/^0x.{64}$/.test(value)) return `0x${randomBytes(32).toString('hex')}`;
   if (value.startsWith('0x')) return getAddress(`0x${randomBytes(20).toString('hex')}`);
-  if (value.startsWith('T')) return chainOf('tron').addresses.format(getAddress(`0x${randomBytes(20).toString('hex')}`));
+  if (value.startsWith('T')) return chainOf('tron').addresses.format(keyOfHex(randomBytes(20).toString('hex')));
   if (value.startsWith('pl_'))
     return `pl_${randomBytes(value.length)
       .toString('base64url')

@@ -1,5 +1,6 @@
 // What lies on many addresses at the end of one block: one call for hundreds of them where Multicall3 is deployed, else one call each.
 import { Interface } from 'ethers';
+import { type AddressKey, hexAddress } from '../address-key.ts';
 import type { Balance } from '../reader.ts';
 import { EndpointFailure, RpcRejected } from '../rpc/errors.ts';
 import type { RpcSession } from '../rpc/pool.ts';
@@ -28,7 +29,7 @@ export type MulticallCache = Map<number, boolean>;
 export const createMulticallCache = (): MulticallCache => new Map();
 
 type Question = {
-  readonly addresses: readonly string[];
+  readonly addresses: readonly AddressKey[];
   readonly number: number;
   readonly token: string;
   readonly multicall: MulticallCache;
@@ -65,7 +66,7 @@ async function askTogether(session: RpcSession, { addresses, number, token }: Qu
   const self = (method: string, args: readonly unknown[] = []) => [MULTICALL3, false, multicallAbi.encodeFunctionData(method, args)];
   const calls = [
     self('getBlockNumber'),
-    ...addresses.map((address) => self('getEthBalance', [address])),
+    ...addresses.map((address) => self('getEthBalance', [hexAddress(address)])),
     ...addresses.map((address) => [token, false, balanceOf(address)]),
   ];
   let answer: unknown;
@@ -82,8 +83,8 @@ async function askTogether(session: RpcSession, { addresses, number, token }: Qu
   const words = readAggregate(answer, calls.length);
   // A balancer may have sent the call to a node that stands elsewhere: only the answer itself can say.
   if (words[0] !== BigInt(number)) throw new EndpointFailure(`balances of block ${words[0]} in answer to ${number}`);
-  return addresses.map((address, index) => ({
-    address,
+  return addresses.map((addressKey, index) => ({
+    addressKey,
     nativeUnits: words[1 + index] ?? 0n,
     tokenUnits: words[1 + addresses.length + index] ?? 0n,
   }));
@@ -104,14 +105,14 @@ async function askEach(session: RpcSession, { addresses, number, token }: Questi
   const found: Balance[] = [];
   const tag = toQuantity(number);
   for (let first = 0; first < addresses.length; first += PARALLEL) {
-    const some = addresses.slice(first, first + PARALLEL).map(async (address): Promise<Balance> => {
+    const some = addresses.slice(first, first + PARALLEL).map(async (addressKey): Promise<Balance> => {
       const [native, held] = await Promise.all([
-        session.call('eth_getBalance', [address, tag]),
-        session.call('eth_call', [{ to: token, data: balanceOf(address) }, tag]),
+        session.call('eth_getBalance', [hexAddress(addressKey), tag]),
+        session.call('eth_call', [{ to: token, data: balanceOf(addressKey) }, tag]),
       ]);
       if (typeof native !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(native)) throw new EndpointFailure('no balance');
       // Nothing comes back from a block in which the token was not there yet.
-      return { address, nativeUnits: BigInt(native), tokenUnits: isEmpty(held) ? 0n : readWord(held) };
+      return { addressKey, nativeUnits: BigInt(native), tokenUnits: isEmpty(held) ? 0n : readWord(held) };
     });
     found.push(...(await Promise.all(some)));
   }
@@ -124,5 +125,5 @@ function readWord(data: unknown): bigint {
 }
 
 const isEmpty = (data: unknown): boolean => data === '0x' || data === '0X';
-const balanceOf = (address: string): string => BALANCE_OF + address.slice(-40).toLowerCase().padStart(64, '0');
+const balanceOf = (key: AddressKey): string => BALANCE_OF + key.padStart(64, '0');
 const toQuantity = (number: number): string => `0x${number.toString(16)}`;

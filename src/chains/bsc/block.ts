@@ -1,6 +1,7 @@
 // From a block and its receipts, as the node sent them, to the money in it. Pure and on the hot path: two blocks a second for ever,
 // thousands a second while catching up, so strings are compared in place and nothing is formatted.
 
+import type { AddressKey } from '../address-key.ts';
 import type { AddressLookup, BlockRef, NamedTransaction, ScannedBlock } from '../reader.ts';
 import { isRecord } from '../rpc/call.ts';
 import { EndpointFailure } from '../rpc/errors.ts';
@@ -73,7 +74,7 @@ export type DecodeRules = {
   /** What a trace of the same block showed; undefined where there is none. */
   readonly internals?: readonly InternalTransfer[] | undefined;
   /** Address keys; see `ChainReader.scan`. */
-  readonly naming?: readonly string[] | undefined;
+  readonly naming?: readonly AddressKey[] | undefined;
 };
 
 /**
@@ -137,13 +138,10 @@ function isNothing(quantity: string): boolean {
   return quantity === '0x0' || quantity === '0X0';
 }
 
-function noteNamed(named: NamedTransaction[], { hash, input }: RpcTransaction, naming: readonly string[]): void {
+function noteNamed(named: NamedTransaction[], { hash, input }: RpcTransaction, naming: readonly AddressKey[]): void {
   if (typeof input !== 'string' || input.length < 42) return;
   const calldata = input.toLowerCase();
-  for (const key of naming) {
-    const hex = key.slice(-40);
-    if (calldata.includes(hex)) named.push({ txHash: hash, to: `0x${hex}`, calldata });
-  }
+  for (const addressKey of naming) if (calldata.includes(addressKey)) named.push({ txHash: hash, addressKey, calldata });
 }
 
 function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt: RpcReceipt): void {

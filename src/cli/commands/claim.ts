@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { OperatorError, UsageError } from '../../base/errors.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
 import { assetOf, NATIVE_CURRENCY, NETWORKS, type Network } from '../../domain/assets.ts';
 import { DECISION_LIMITS } from '../../domain/decision.ts';
 import { parseUnits } from '../../domain/money.ts';
@@ -36,16 +37,25 @@ export function addClaimCommand(deposit: Command): void {
 }
 
 /** What the operator names; a UsageError where something is missing or no amount. */
-function decisionOf(options: Options): Pick<ClaimInput, 'word' | 'decider'> {
+async function decisionOf(options: Options): Promise<Pick<ClaimInput, 'word' | 'decider'>> {
   const { amount, address, by, reason } = options;
   if ((by === undefined) !== (reason === undefined)) throw new UsageError('--by and --reason belong together');
   const decider = by === undefined || reason === undefined ? undefined : { by, reason };
   if (amount === undefined && address !== undefined) throw new UsageError('--address needs --amount');
   if (amount === undefined) return { decider };
   if (!decider) throw new UsageError('--amount needs --by and --reason');
-  if (address !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(address)) throw new UsageError('--address must be 0x and 40 hex digits');
-  const addressKey = address?.slice(2).toLowerCase();
+  const addressKey = address === undefined ? undefined : await keyOf(options.network, address);
   return { decider, word: { carriedUnits: unitsOf(options.network, amount), addressKey, decider } };
+}
+
+async function keyOf(network: Network, address: string): Promise<AddressKey> {
+  const { chainOf } = await import('../../chains/index.ts');
+  const { key, form } = chainOf(network).addresses;
+  try {
+    return key(address);
+  } catch {
+    throw new UsageError(`--address must be ${form}`);
+  }
 }
 
 function unitsOf(network: Network, amount: string): bigint {
@@ -60,7 +70,7 @@ function unitsOf(network: Network, amount: string): bigint {
 }
 
 async function claim({ options }: { options: Options }) {
-  const decision = decisionOf(options);
+  const decision = await decisionOf(options);
   const [{ withGateway }, { chainOf }, { claimTransaction }, { RescanStopped }, { depositViews }] = await Promise.all([
     import('../ground.ts'),
     import('./chain.ts'),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { addressKeyOf } from '../../chains/address-key.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
+import { addressKeyOf } from '../../chains/addresses.ts';
 import type { Transfer } from '../../chains/reader.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
 
@@ -7,7 +8,7 @@ export type DepositKey = {
   readonly mode: Mode;
   readonly network: Network;
   readonly transactionHash: string;
-  readonly addressKey: string;
+  readonly addressKey: AddressKey;
   readonly currency: Currency;
 };
 
@@ -21,7 +22,7 @@ export function depositIdOf(key: DepositKey): string {
 
 /** The id of the deposit that a transfer on a chain is, or becomes. */
 export function idOfTransfer(network: Network, { txHash, to, currency }: Pick<Transfer, 'txHash' | 'to' | 'currency'>): string {
-  return depositIdOf({ mode: 'live', network, transactionHash: txHash, addressKey: addressKeyOf(to), currency });
+  return depositIdOf({ mode: 'live', network, transactionHash: txHash, addressKey: addressKeyOf(network, to), currency });
 }
 
 /** The UUID (version 8) of a thing that is known by words alone: the same words, the first of them its kind, always give the same id. */

@@ -1,4 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
+import type { AddressKey } from '../../chains/address-key.ts';
 import type { Price } from '../../chains/reader.ts';
 import { Deposit } from '../../db/entities/index.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
@@ -26,7 +27,7 @@ export type IncomingTransfer = {
   readonly network: Network;
   readonly currency: Currency;
   readonly address: string;
-  readonly addressKey: string;
+  readonly addressKey: AddressKey;
   readonly fromAddress: string | null;
   readonly transactionHash: string;
   readonly amountUnits: bigint;

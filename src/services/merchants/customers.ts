@@ -1,4 +1,4 @@
-import { addressKey, deriveAddresses, normaliseAddress } from '../../chains/addresses.ts';
+import { addressKeyOf, deriveAddresses, normaliseAddress } from '../../chains/addresses.ts';
 import { Customer, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { type Mode, NETWORKS, type Network } from '../../domain/assets.ts';
@@ -171,7 +171,7 @@ async function insertAddresses(
     const address = derived[network];
     em.create(DepositAddress, {
       ...{ id: deps.newId(), customerId: customer.id, merchantId, mode, createdAt },
-      ...{ network, address, addressKey: storedKey(network, address) },
+      ...{ network, address, addressKey: addressKeyOf(network, address) },
     });
     return { network, address, createdAt };
   });
@@ -206,7 +206,7 @@ function addressCondition(text: string): Condition {
   if (!network) throw new Refusal('INVALID', 'address must be a complete address of one of the networks.', 'address');
   return {
     sql: 'id in (select customer_id from deposit_addresses where network = ? and address_key = ?)',
-    values: [network, storedKey(network, text)],
+    values: [network, addressKeyOf(network, text)],
   };
 }
 
@@ -260,9 +260,4 @@ async function viewsOf(deps: Deps, ids: readonly string[]): Promise<CustomerView
       },
     ),
   );
-}
-
-/** The column holds the 40 hex digits alone, without 0x. */
-function storedKey(network: Network, address: string): string {
-  return addressKey(network, address).replace(/^0x/, '');
 }

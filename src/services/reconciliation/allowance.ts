@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
-import { addressKeyOf } from '../../chains/address-key.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
+import { addressKeyOf, spelledAddress } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { Deposit, DepositAddress, DepositAttribution } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
@@ -30,7 +31,7 @@ type Asked = {
  * Until the caller's transaction ends, nobody else adds to the deposits of these addresses by a claim, a search or a repeated read. Locks
  * their customers too: after the cursor and before any deposit.
  */
-export async function lockAddresses(em: Em, network: Network, addressKeys: readonly string[]): Promise<void> {
+export async function lockAddresses(em: Em, network: Network, addressKeys: readonly AddressKey[]): Promise<void> {
   if (addressKeys.length === 0) return;
   await em.execute(
     `select 1 from deposit_addresses where network = ? and address_key = any(string_to_array(?, ',')) order by address_key for no key update`,
@@ -50,7 +51,9 @@ export async function allowanceOf(tx: Tx, deps: Deps, asked: Asked): Promise<All
   const { em } = tx;
   const { network, block } = asked;
   const here = await attributedIn(em, network, block);
-  const keys = [...new Set([...here.map((row) => row.address_key), ...block.transfers.map((transfer) => addressKeyOf(transfer.to))])];
+  const keys = [
+    ...new Set([...here.map((row) => row.address_key), ...block.transfers.map((transfer) => addressKeyOf(network, transfer.to))]),
+  ];
   await lockAddresses(em, network, keys);
   const evidence = keys.length === 0 ? [] : await em.find(DepositAttribution, { network, addressKey: { $in: keys } });
   if (evidence.length === 0 && !asked.bounds) return { record: block, shown: block };
@@ -63,8 +66,8 @@ export async function allowanceOf(tx: Tx, deps: Deps, asked: Asked): Promise<All
   return { record: { ...block, transfers: await withinRoom(tx, deps, asked, { transfers: record, evidence, known, aside }) }, shown };
 }
 
-async function attributedIn(em: Em, network: Network, block: ScannedBlock): Promise<{ address_key: string }[]> {
-  return await em.execute<{ address_key: string }[]>(
+async function attributedIn(em: Em, network: Network, block: ScannedBlock): Promise<{ address_key: AddressKey }[]> {
+  return await em.execute<{ address_key: AddressKey }[]>(
     `select d.address_key from deposits d where d.network = ? and d.block_number = ? and d.block_hash = ?
        and exists (select 1 from deposit_attributions a where a.deposit_id = d.id)`,
     [network, block.number, block.hash],
@@ -113,8 +116,8 @@ export function isClosed({ status }: Deposit): boolean {
 }
 
 function asTransfer(deposit: Deposit): Transfer {
-  const { transactionHash: txHash, addressKey, currency, amountUnits } = deposit;
-  return { txHash, to: `0x${addressKey}`, from: null, currency, kind: 'native', amountUnits };
+  const { network, transactionHash: txHash, addressKey, currency, amountUnits } = deposit;
+  return { txHash, to: spelledAddress(network, addressKey), from: null, currency, kind: 'native', amountUnits };
 }
 
 type Recording = Facts & { readonly transfers: readonly Transfer[]; readonly aside: Aside };
@@ -123,7 +126,7 @@ type Recording = Facts & { readonly transfers: readonly Transfer[]; readonly asi
 type Aside = ReadonlyMap<string, bigint>;
 
 async function asideOf(em: Em, deps: Deps, { network, block }: Asked): Promise<Aside> {
-  const rows = await em.execute<{ transaction_hash: string; address_key: string; native: boolean; units: string }[]>(
+  const rows = await em.execute<{ transaction_hash: string; address_key: AddressKey; native: boolean; units: string }[]>(
     `select transaction_hash, address_key, contract_address = '' as native, amount_units::text as units from unrecognised_transfers
      where network = ? and block_number = ? and transaction_hash <> '' and amount_units is not null and reason <> ?
        and (contract_address = '' or lower(contract_address) = ?)`,
@@ -142,9 +145,9 @@ async function asideOf(em: Em, deps: Deps, { network, block }: Asked): Promise<A
 async function withinRoom(tx: Tx, deps: Deps, asked: Asked, { transfers, evidence, known, aside }: Recording): Promise<Transfer[]> {
   const { network, block } = asked;
   const allowed: Transfer[] = [];
-  for (const ofOne of Map.groupBy(transfers, (one) => assetKey(addressKeyOf(one.to), one.currency)).values()) {
+  for (const ofOne of Map.groupBy(transfers, (one) => assetKey(addressKeyOf(network, one.to), one.currency)).values()) {
     const [{ to, currency }] = ofOne as [Transfer, ...Transfer[]];
-    const place: Place = { network, addressKey: addressKeyOf(to), currency };
+    const place: Place = { network, addressKey: addressKeyOf(network, to), currency };
     const isBound = (row: Place & Bound): boolean => isAt(place, row) && row.foundNumber != null && row.foundNumber >= block.number;
     const bounds = [...evidence, ...(asked.bounds ?? [])].filter(isBound);
     const addedOf = (one: Transfer, id: string): bigint => addedBy(asked, one, known.get(id)) - (aside.get(id) ?? 0n);

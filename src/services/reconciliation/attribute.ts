@@ -1,4 +1,5 @@
-import { addressKeyOf } from '../../chains/address-key.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
+import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ChainReader, NamedTransaction, ScannedBlock, Transfer } from '../../chains/reader.ts';
 import type { BalanceDifference } from '../../db/entities/index.ts';
 import type { Deps } from '../deps.ts';
@@ -24,7 +25,7 @@ export async function expectedAt(deps: Deps, kept: BalanceDifference, blockNumbe
 
 /** By how much the balance rose in a block, whatever is known of it; undefined where no endpoint keeps balances that old. */
 export async function riseIn(reader: ChainReader, place: Place, blockNumber: number, signal: AbortSignal): Promise<bigint | undefined> {
-  const addresses = [`0x${place.addressKey}`];
+  const addresses = [place.addressKey];
   const was = (await reader.balances?.(addresses, Math.max(0, blockNumber - 1), signal))?.[0];
   const is = (await reader.balances?.(addresses, blockNumber, signal))?.[0];
   if (!was || !is) return undefined;
@@ -33,7 +34,7 @@ export async function riseIn(reader: ChainReader, place: Place, blockNumber: num
 
 /** True for a movement to the difference's address in its currency. */
 export function explains(kept: BalanceDifference, transfer: Transfer): boolean {
-  return transfer.currency === kept.currency && addressKeyOf(transfer.to) === kept.addressKey;
+  return transfer.currency === kept.currency && addressKeyOf(kept.network, transfer.to) === kept.addressKey;
 }
 
 /** Records what a block shows for us and was not recorded: deposits, and what our own wallets sent to this address. */
@@ -72,7 +73,7 @@ export function tellLate(deps: Deps, { reader, report }: FollowedChain, block: P
 export async function scanPast(
   reader: ChainReader,
   chain: FollowedChain,
-  at: { readonly number: number; readonly naming: readonly string[]; readonly signal: AbortSignal },
+  at: { readonly number: number; readonly naming: readonly AddressKey[]; readonly signal: AbortSignal },
 ): Promise<ScannedBlock> {
   const block = await reader.scan(at.number, chain.watched.index, at.signal, at.naming);
   if (!block) throw new Error(`no endpoint of ${reader.network} has block ${at.number} any more`);

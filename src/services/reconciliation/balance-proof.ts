@@ -1,16 +1,17 @@
+import type { AddressKey } from '../../chains/address-key.ts';
 import type { Em } from '../../db/orm.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 
 /** A native deposit that is bound to a block which was read twice, and that no read without traces could verify. */
-export type Unproven = { readonly id: string; readonly addressKey: string; readonly amountUnits: string };
+export type Unproven = { readonly id: string; readonly addressKey: AddressKey; readonly amountUnits: string };
 
 /** The unproven deposits of these addresses up to a block. Read before the ledger is summed up: what comes later is no part of that sum. */
 export async function unprovenAt(
   em: Em,
-  at: { readonly network: Network; readonly addressKeys: readonly string[]; readonly blockNumber: number },
+  at: { readonly network: Network; readonly addressKeys: readonly AddressKey[]; readonly blockNumber: number },
 ): Promise<Unproven[]> {
-  const rows = await em.execute<{ id: string; address_key: string; amount_units: string }[]>(
+  const rows = await em.execute<{ id: string; address_key: AddressKey; amount_units: string }[]>(
     `select id, address_key, amount_units::text as amount_units from deposits where network = ? and address_key = any(string_to_array(?, ',')) and currency = ? and mode = 'live'
        and not simulated and block_number <= ? and block_hash is not null and verified_at is null and status in ('detected', 'confirming')`,
     [at.network, at.addressKeys.join(','), NATIVE_CURRENCY[at.network], at.blockNumber],

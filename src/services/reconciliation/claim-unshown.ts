@@ -1,4 +1,5 @@
-import { addressKeyOf } from '../../chains/address-key.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
+import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { type BalanceDifference, Deposit, DepositAddress } from '../../db/entities/index.ts';
 import { assetOf, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
@@ -12,7 +13,7 @@ import { comparedAssets, type Place, unitsOf } from './expected-balances.ts';
 import { candidatesFor } from './search.ts';
 
 /** An operator's word: the whole of what the transaction brought to the address in the native coin, and which address where it names none. */
-export type Word = { readonly carriedUnits: bigint; readonly addressKey?: string | undefined; readonly decider: Decider };
+export type Word = { readonly carriedUnits: bigint; readonly addressKey?: AddressKey | undefined; readonly decider: Decider };
 
 export type Unshown = {
   readonly block: ScannedBlock;
@@ -48,7 +49,7 @@ export async function claimUnshown(deps: Deps, chain: FollowedChain, unshown: Un
 }
 
 /** Which of these keys are live addresses of ours. */
-export async function liveKeys(deps: Deps, network: Network, keys: readonly string[]): Promise<ReadonlySet<string>> {
+export async function liveKeys(deps: Deps, network: Network, keys: readonly AddressKey[]): Promise<ReadonlySet<AddressKey>> {
   const rows = await deps.orm.em.fork().find(DepositAddress, { network, mode: 'live', addressKey: { $in: [...keys] } });
   return new Set(rows.map((row) => row.addressKey));
 }
@@ -65,7 +66,7 @@ async function claimTraced(
   const inside = transfers.filter((transfer) => transfer.currency === NATIVE_CURRENCY[network]);
   if (inside.length === 0)
     return `transaction ${txHash} does not pay a live address of ours in ${NATIVE_CURRENCY[network]} or USDT, as its trace shows; look for another one`;
-  const meant = inside.filter(({ to }) => word?.addressKey === undefined || addressKeyOf(to) === word.addressKey);
+  const meant = inside.filter(({ to }) => word?.addressKey === undefined || addressKeyOf(network, to) === word.addressKey);
   const other = word && (meant.length !== 1 || meant[0]?.amountUnits !== word.carriedUnits);
   if (other) return `the trace of transaction ${txHash} shows ${textOf(network, inside)}; leave --amount out to record that`;
   const decider = word?.decider ?? unshown.decider;
@@ -84,11 +85,11 @@ function textOf(network: Place['network'], transfers: readonly Transfer[]): stri
 async function boundsOf(deps: Deps, { reader }: FollowedChain, transfers: readonly Transfer[], signal: AbortSignal) {
   const { network } = reader;
   const cursor = await readCursor(deps, network);
-  const addresses = [...new Set(transfers.map(({ to }) => to))];
+  const addresses = [...new Set(transfers.map(({ to }) => addressKeyOf(network, to)))];
   const found = cursor ? await reader.balances?.(addresses, cursor.verifiedNumber, signal) : undefined;
   return (found ?? []).flatMap((balance) =>
     comparedAssets(network).map((currency) => ({
-      ...{ network, addressKey: addressKeyOf(balance.address), currency },
+      ...{ network, addressKey: balance.addressKey, currency },
       ...{ foundNumber: cursor?.verifiedNumber ?? null, arrivedUnits: unitsOf(balance, network, currency) },
     })),
   );
@@ -114,7 +115,7 @@ async function proofOf(deps: Deps, chain: FollowedChain, unshown: Unshown, kept:
   if (word) return { basis: 'operator', carriedUnits: word.carriedUnits, roseUnits, decider: word.decider };
   if (roseUnits !== undefined) {
     const left = roseUnits - (await expectedAt(deps, kept, block.number)) + (await expectedAt(deps, kept, block.number - 1));
-    const here = (block.named ?? []).filter((named) => addressKeyOf(named.to) === kept.addressKey);
+    const here = (block.named ?? []).filter((named) => named.addressKey === kept.addressKey);
     const exact = here.filter((named) => namesAmount(named, left));
     const sole = here.length === 1 ? here[0] : exact.length === 1 ? exact[0] : undefined;
     if (sole?.txHash === txHash) return { basis: 'balance', roseUnits };

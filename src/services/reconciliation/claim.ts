@@ -1,4 +1,5 @@
-import { addressKeyOf } from '../../chains/address-key.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
+import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ChainReader, NamedTransaction, ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { BalanceDifference, Deposit } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
@@ -49,7 +50,7 @@ export async function claimTransaction(deps: Deps, chain: FollowedChain, input: 
   const refusal = block.untraced
     ? await claimUnshown(deps, chain, { block, txHash, open: claimable(open, inside, word), word, decider: input.decider, signal })
     : undefined;
-  await settleTouched(deps, chain, [...missing.map(({ to }) => addressKeyOf(to)), ...naming]);
+  await settleTouched(deps, chain, [...missing.map(({ to }) => addressKeyOf(reader.network, to)), ...naming]);
   const after = await recordedOf(deps, reader, txHash);
   const gained = after.filter((deposit) => !before.some((old) => old.id === deposit.id && old.amountUnits === deposit.amountUnits));
   if (gained.length > 0) return { deposits: gained };
@@ -63,7 +64,7 @@ export async function claimTransaction(deps: Deps, chain: FollowedChain, input: 
 
 /** The differences that this transaction may explain: of the addresses that it names, or of the one that the operator names. */
 function claimable(open: readonly BalanceDifference[], inside: readonly NamedTransaction[], word: Word | undefined): BalanceDifference[] {
-  return open.filter((kept) => word?.addressKey !== undefined || inside.some((named) => addressKeyOf(named.to) === kept.addressKey));
+  return open.filter((kept) => word?.addressKey !== undefined || inside.some((named) => named.addressKey === kept.addressKey));
 }
 
 async function unrecorded(
@@ -76,15 +77,20 @@ async function unrecorded(
   const live = await liveKeys(
     deps,
     network,
-    shown.map((transfer) => addressKeyOf(transfer.to)),
+    shown.map((transfer) => addressKeyOf(network, transfer.to)),
   );
-  return shown.filter((transfer) => live.has(addressKeyOf(transfer.to)) && !before.some((deposit) => isThis(deposit, transfer)));
+  return shown.filter((transfer) => live.has(addressKeyOf(network, transfer.to)) && !before.some((deposit) => isThis(deposit, transfer)));
 }
 
 /** Recorded with this amount: one that was recorded with another is put right by the read, as long as it is open. */
 function isThis(deposit: Deposit, { to, currency, amountUnits }: Transfer): boolean {
   const { addressKey, blockHash } = deposit;
-  return addressKey === addressKeyOf(to) && deposit.currency === currency && blockHash != null && deposit.amountUnits === amountUnits;
+  return (
+    addressKey === addressKeyOf(deposit.network, to) &&
+    deposit.currency === currency &&
+    blockHash != null &&
+    deposit.amountUnits === amountUnits
+  );
 }
 
 async function recordedOf(deps: Deps, { network }: ChainReader, transactionHash: string): Promise<Deposit[]> {
@@ -92,7 +98,7 @@ async function recordedOf(deps: Deps, { network }: ChainReader, transactionHash:
 }
 
 /** What was claimed may have been the whole of a difference, or a part of it. */
-async function settleTouched(deps: Deps, chain: FollowedChain, touched: readonly string[]): Promise<void> {
+async function settleTouched(deps: Deps, chain: FollowedChain, touched: readonly AddressKey[]): Promise<void> {
   const { network } = chain.reader;
   const open = await deps.orm.em.fork().find(BalanceDifference, { network, addressKey: { $in: [...new Set(touched)] }, searched: true });
   for (const kept of open) await settleDifference(deps, kept, { reason: kept.reason, report: chain.report });
@@ -112,7 +118,7 @@ async function finalBlockOf(deps: Deps, reader: ChainReader, txHash: string, sig
 }
 
 /** Live addresses that hold more of the native coin than the ledger knows, compared at this block or later; the newest differences first. */
-async function openRises(deps: Deps, { network }: ChainReader, number: number, addressKey?: string): Promise<BalanceDifference[]> {
+async function openRises(deps: Deps, { network }: ChainReader, number: number, addressKey?: AddressKey): Promise<BalanceDifference[]> {
   const at = addressKey === undefined ? {} : { addressKey };
   const where = { network, currency: NATIVE_CURRENCY[network], differenceUnits: { $gt: 0n }, foundNumber: { $gte: number }, ...at };
   const rows = await deps.orm.em.fork().find(BalanceDifference, where, { limit: MAX_OPEN, orderBy: { notedAt: 'desc' } });

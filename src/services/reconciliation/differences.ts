@@ -1,4 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
+import type { AddressKey } from '../../chains/address-key.ts';
 import { BalanceDifference } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
@@ -11,7 +12,7 @@ import { assetKey, type Expected, expectedUnits, NOTHING_EXPECTED } from './expe
 /** A balance as it was found at the end of a block, beside what the ledger says. */
 export type Compared = {
   readonly network: Network;
-  readonly addressKey: string;
+  readonly addressKey: AddressKey;
   readonly address: string;
   readonly currency: Currency;
   readonly chainUnits: bigint;

@@ -1,4 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
+import { addressKeyOf, spelledAddress } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { BalanceDifference, Deposit, DepositAttribution } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
@@ -51,7 +52,7 @@ export type Attributed = { readonly created: number } | { readonly refused: stri
  */
 export async function enlargeDeposit(deps: Deps, { reader }: FollowedChain, attribution: Attribution): Promise<Attributed> {
   const { place, block, txHash, proof } = attribution;
-  const to = `0x${place.addressKey}`;
+  const to = spelledAddress(place.network, place.addressKey);
   const transfer = (amountUnits: bigint): Transfer => ({
     // Which contract paid in the end is not known: the one that was called may have called others.
     ...{ txHash, to, from: null, currency: place.currency, amountUnits },
@@ -95,7 +96,7 @@ async function targetOf(em: Em, deps: Deps, attribution: Attribution): Promise<T
   const missing = (await roomOf(deps, em, place, [{ foundNumber: kept.foundNumber, arrivedUnits }, ...bounds])) ?? 0n;
   const counted = countedOf(known) + (await dustOf(em, deps, place, txHash));
   const shown = block.transfers.find(
-    (one) => one.txHash === txHash && one.to === `0x${place.addressKey}` && one.currency === place.currency,
+    (one) => one.txHash === txHash && addressKeyOf(place.network, one.to) === place.addressKey && one.currency === place.currency,
   );
   const beforeUnits = known?.blockHash === block.hash ? known.amountUnits : (shown?.amountUnits ?? 0n);
   const evidence = { beforeUnits, foundNumber: kept.foundNumber, arrivedUnits };
@@ -226,7 +227,7 @@ async function keepTraced({ em }: Tx, deps: Deps, { network, before, traced }: K
   const bound = { mode: 'live', network, transactionHash: txHash, blockHash: block.hash } as const;
   for (const deposit of await em.find(Deposit, bound, { refresh: true })) {
     const { id, addressKey, currency, amountUnits } = deposit;
-    const shown = traced.transfers.find((one) => one.to === `0x${addressKey}` && one.currency === currency);
+    const shown = traced.transfers.find((one) => addressKeyOf(network, one.to) === addressKey && one.currency === currency);
     if (shown?.amountUnits !== amountUnits) continue;
     deposit.provenUnits = amountUnits;
     deposit.verifiedAt ??= deps.now();

@@ -1,3 +1,4 @@
+import type { AddressKey } from '../../chains/address-key.ts';
 import type { Balance } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
@@ -23,7 +24,7 @@ export function unitsOf(balance: Balance, network: Network, currency: Currency):
 }
 
 /** Key of a map of amounts by address and currency. */
-export const assetKey = (addressKey: string, currency: Currency): string => `${addressKey}:${currency}`;
+export const assetKey = (addressKey: AddressKey, currency: Currency): string => `${addressKey}:${currency}`;
 
 /**
  * What must lie on addresses at the end of a block, by {@link assetKey}: what the ledger holds there as pending, available or held, and what
@@ -33,12 +34,12 @@ export const assetKey = (addressKey: string, currency: Currency): string => `${a
 export async function expectedUnits(
   deps: Deps,
   em: Em,
-  at: { readonly network: Network; readonly addressKeys: readonly string[]; readonly blockNumber: number },
+  at: { readonly network: Network; readonly addressKeys: readonly AddressKey[]; readonly blockNumber: number },
 ): Promise<ReadonlyMap<string, Expected>> {
   const { network, blockNumber } = at;
   // One text: the driver would spread a list over several placeholders.
   const addressKeys = at.addressKeys.join(',');
-  const rows = await em.execute<{ address_key: string; currency: Currency; bound: string; replaced: string }[]>(
+  const rows = await em.execute<{ address_key: AddressKey; currency: Currency; bound: string; replaced: string }[]>(
     `select address_key, currency, coalesce(sum(units) filter (where bound), 0)::text as bound,
        coalesce(sum(units) filter (where not bound), 0)::text as replaced
      from (
@@ -63,7 +64,7 @@ export async function expectedUnits(
 }
 
 /** The place of a balance: all that is needed to ask what should lie there. */
-export type Place = { readonly network: Network; readonly addressKey: string; readonly currency: Currency };
+export type Place = { readonly network: Network; readonly addressKey: AddressKey; readonly currency: Currency };
 
 /** What blocks that are in the chain have brought to a place by the end of a block. */
 export async function boundUnits(deps: Deps, em: Em, { network, addressKey, currency }: Place, blockNumber: number): Promise<bigint> {

@@ -1,3 +1,4 @@
+import type { AddressKey } from '../../chains/address-key.ts';
 import type { BalanceDifference } from '../../db/entities/index.ts';
 import { assetOf, type Currency, NETWORKS, type Network } from '../../domain/assets.ts';
 import { formatUnits } from '../../domain/money.ts';
@@ -9,7 +10,7 @@ export type Misattributed = {
   readonly depositId: string;
   readonly network: Network;
   readonly address: string;
-  readonly addressKey: string;
+  readonly addressKey: AddressKey;
   readonly transactionHash: string;
   readonly currency: Currency;
   readonly creditedUnits: bigint;
@@ -34,7 +35,7 @@ export async function listMisattributed(deps: Deps, network?: Network): Promise<
       depositId: row['id'] ?? '',
       network: row['network'] as Network,
       address: row['address'] ?? '',
-      addressKey: row['address_key'] ?? '',
+      addressKey: row['address_key'] as AddressKey,
     },
     ...{ transactionHash: row['transaction_hash'] ?? '', currency: row['currency'] as Currency },
     ...{ creditedUnits: BigInt(row['amount_units'] ?? '0'), provenUnits: BigInt(row['proven_units'] ?? '0') },
@@ -59,7 +60,7 @@ export async function explanationsOf(
   const keys = [...new Set(differences.map((row) => row.addressKey))].join(',');
   const replaced = await deps.orm.em
     .fork()
-    .execute<{ id: string; address_key: string; currency: Currency; status: string; block_number: string }[]>(
+    .execute<{ id: string; address_key: AddressKey; currency: Currency; status: string; block_number: string }[]>(
       `select id, address_key, currency, status, block_number::text as block_number from deposits
        where block_hash is null and network = any(string_to_array(?, ',')) and address_key = any(string_to_array(?, ',')) and mode = 'live' and not simulated
          and status in ('detected', 'confirming', 'completed', 'settled') order by block_number, id`,

@@ -1,4 +1,5 @@
 import { raw } from '@mikro-orm/core';
+import { BEFORE_ALL_KEYS } from '../../chains/address-key.ts';
 import { BalanceDifference, BalanceRound, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { fitted } from '../../domain/text.ts';
@@ -41,20 +42,16 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
     return { did: 'nothing', checked: 0, waitMs: LOOK_AGAIN_MS };
   const round = await openRound(deps, cursor, pace);
   if (typeof round === 'number') return { did: 'nothing', checked: 0, waitMs: round };
-  const position = round.position ?? '';
+  const position = round.position ?? BEFORE_ALL_KEYS;
   const addresses = await deps.orm.em
     .fork()
     .find(DepositAddress, { network, addressKey: { $gt: position } }, { orderBy: { addressKey: 'asc' }, limit: pace.batchAddresses });
   const blockNumber = cursor.verifiedNumber;
-  const found = await balances(
-    addresses.map((row) => `0x${row.addressKey}`),
-    blockNumber,
-    signal,
-  );
+  const addressKeys = addresses.map((row) => row.addressKey);
+  const found = await balances(addressKeys, blockNumber, signal);
   if (!found) throw new Error(`no endpoint of ${network} tells balances at block ${blockNumber}, a moment after it became final`);
   const last = addresses.length < pace.batchAddresses;
   await deps.orm.em.fork().transactional(async (em) => {
-    const addressKeys = addresses.map((row) => row.addressKey);
     const unproven = await unprovenAt(em, { network, addressKeys, blockNumber });
     const expected = await expectedUnits(deps, em, { network, addressKeys, blockNumber });
     const agreeing = new Set<string>();
@@ -166,7 +163,7 @@ async function openRound(deps: Deps, cursor: ChainCursor, { everyMs }: RoundPace
   const dueInMs = round ? round.startedAt.getTime() + everyMs - now.getTime() : 0;
   if (dueInMs > 0) return Math.min(dueInMs, LOOK_AGAIN_MS);
   const agreedNumber = round?.startedNumber ?? cursor.firstBlock - 1;
-  const begun = { network, startedNumber: cursor.verifiedNumber, startedAt: now, position: '', agreedNumber, checked: 0 };
+  const begun = { network, startedNumber: cursor.verifiedNumber, startedAt: now, position: BEFORE_ALL_KEYS, agreedNumber, checked: 0 };
   return await em.upsert(BalanceRound, { ...begun, finishedAt: round?.finishedAt ?? null, movedAt: now, fault: null });
 }
 

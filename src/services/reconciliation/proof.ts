@@ -1,4 +1,5 @@
-import { addressKeyOf } from '../../chains/address-key.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
+import { addressKeyOf } from '../../chains/addresses.ts';
 import type { Balance } from '../../chains/reader.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
@@ -20,7 +21,7 @@ const MAX_PAUSE_MS = 5 * 60_000;
 type Waiting = {
   readonly id: string;
   readonly transaction_hash: string;
-  readonly address_key: string;
+  readonly address_key: AddressKey;
   readonly block_hash: string;
   readonly block_number: string;
   readonly amount_units: string;
@@ -77,9 +78,8 @@ async function proveByBalance(deps: Deps, { reader }: FollowedChain, block: Unpr
   const { network } = reader;
   const currency = NATIVE_CURRENCY[network];
   const keys = [...new Set(block.rows.map((row) => row.address_key))];
-  const addresses = keys.map((key) => `0x${key}`);
-  const after = await reader.balances?.(addresses, block.number, signal);
-  const before = after && (await reader.balances?.(addresses, block.number - 1, signal));
+  const after = await reader.balances?.(keys, block.number, signal);
+  const before = after && (await reader.balances?.(keys, block.number - 1, signal));
   if (!after || !before) return { proven: false, denied: new Set() };
   const rises = new Map(keys.map((key, index) => [key, riseOf(before[index], after[index], network, currency)]));
   return await transact(deps, async ({ em }) => {
@@ -88,7 +88,7 @@ async function proveByBalance(deps: Deps, { reader }: FollowedChain, block: Unpr
       await expectedUnits(deps, em, { network, addressKeys: keys, blockNumber: block.number - 1 }),
       await expectedUnits(deps, em, { network, addressKeys: keys, blockNumber: block.number }),
     ];
-    const recorded = (key: string): bigint =>
+    const recorded = (key: AddressKey): bigint =>
       (of.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits -
       (until.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits;
     const proven = block.rows.filter((row) => rises.get(row.address_key) === recorded(row.address_key));
@@ -125,7 +125,9 @@ async function proveByTrace(
     const traced = await reader.traceTransaction?.(block, txHash, watched.index, limited);
     if (!traced?.agreed || new Set(traced.hosts).size < 2) continue;
     const shown = new Map(
-      traced.transfers.filter(({ kind }) => kind === 'native').map(({ to, amountUnits }) => [addressKeyOf(to), amountUnits]),
+      traced.transfers
+        .filter(({ kind }) => kind === 'native')
+        .map(({ to, amountUnits }) => [addressKeyOf(reader.network, to), amountUnits]),
     );
     const proven = rows.flatMap(({ id, address_key: key }) => (shown.has(key) ? [{ id, amount_units: `${shown.get(key)}` }] : []));
     await markProven(deps.orm.em.fork(), deps, block, proven);

@@ -1,4 +1,3 @@
-import { addressKeyOf } from '../../chains/address-key.ts';
 import type { NamedTransaction } from '../../chains/reader.ts';
 import { BalanceDifference } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY } from '../../domain/assets.ts';
@@ -92,7 +91,7 @@ async function searchByBalance(
   signal: AbortSignal,
 ): Promise<{ beforeUnits: bigint | undefined } | undefined> {
   const differenceAt = async (blockNumber: number): Promise<bigint | undefined> => {
-    const [balance] = (await chain.reader.balances?.([`0x${kept.addressKey}`], Math.max(0, blockNumber), signal)) ?? [];
+    const [balance] = (await chain.reader.balances?.([kept.addressKey], Math.max(0, blockNumber), signal)) ?? [];
     if (!balance) return undefined;
     return unitsOf(balance, kept.network, kept.currency) - (await expectedAt(deps, kept, blockNumber));
   };
@@ -198,7 +197,7 @@ async function attributeNamed(
   const candidate = only(
     seen.filter(
       ({ blockNumber, named }) =>
-        addressKeyOf(named.to) === kept.addressKey &&
+        named.addressKey === kept.addressKey &&
         blockNumber > kept.sinceNumber &&
         blockNumber <= kept.foundNumber &&
         namesAmount(named, left),

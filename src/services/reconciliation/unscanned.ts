@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BEFORE_ALL_KEYS } from '../../chains/address-key.ts';
 import { BalanceDifference, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
@@ -60,7 +61,7 @@ export async function compareUnread(
   const { signal, blocks } = options;
   const found: UnreadDifference[] = [];
   const total = await deps.orm.em.fork().count(DepositAddress, { network });
-  let position = '';
+  let position = BEFORE_ALL_KEYS;
   for (let checked = 0; ; ) {
     signal.throwIfAborted();
     const em = deps.orm.em.fork();
@@ -68,11 +69,7 @@ export async function compareUnread(
     const addresses = await em.find(DepositAddress, where, { orderBy: { addressKey: 'asc' }, limit: BATCH_ADDRESSES });
     const addressKeys = addresses.map((row) => row.addressKey);
     if (addresses.length === 0) return found;
-    const lying = await balances?.(
-      addressKeys.map((key) => `0x${key}`),
-      blocks.to,
-      signal,
-    );
+    const lying = await balances?.(addressKeys, blocks.to, signal);
     if (!lying) throw new Error(`no endpoint of ${network} tells balances at block ${blocks.to}`);
     const expected = await expectedUnits(deps, em, { network, addressKeys, blockNumber: blocks.to });
     const kept = await em.find(BalanceDifference, { network, addressKey: { $in: addressKeys } });

@@ -1,4 +1,4 @@
-import { addressKeyOf } from '../../chains/address-key.ts';
+import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf, type Network } from '../../domain/assets.ts';
@@ -36,7 +36,7 @@ export async function recordOnTestAddresses(em: Em, deps: Deps, aside: Aside): P
 async function setAside(em: Em, deps: Deps, { network, block, transfers }: Aside, reason: string): Promise<void> {
   if (transfers.length === 0) return;
   const rows = transfers.map((transfer) => ({
-    ...{ id: deps.newId(), transaction_hash: transfer.txHash, address: transfer.to, address_key: addressKeyOf(transfer.to) },
+    ...{ id: deps.newId(), transaction_hash: transfer.txHash, address: transfer.to, address_key: addressKeyOf(network, transfer.to) },
     ...{ contract_address: contractOf(deps, network, transfer) ?? '', amount_units: transfer.amountUnits.toString() },
     lowest: block.untraced !== undefined && transfer.kind === 'native',
   }));
@@ -73,7 +73,7 @@ export async function forgetDust(
 ): Promise<void> {
   if (transfers.length === 0) return;
   const rows = transfers.map((transfer) => ({
-    ...{ transaction_hash: transfer.txHash, address_key: addressKeyOf(transfer.to) },
+    ...{ transaction_hash: transfer.txHash, address_key: addressKeyOf(network, transfer.to) },
     contract_address: contractOf(deps, network, transfer) ?? '',
   }));
   await em.execute(

@@ -1,4 +1,5 @@
-import { addressKeyOf } from '../../chains/address-key.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
+import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';
@@ -27,7 +28,13 @@ export async function recordUnrecognised(em: Em, deps: Deps, { network, blockNum
   if (transfers.length === 0) return;
   const own = deps.settings.contracts[network].toLowerCase();
   const rows = transfers.map((transfer, place) => ({
-    ...{ place, id: deps.newId(), transaction_hash: transfer.txHash, address: transfer.to, address_key: addressKeyOf(transfer.to) },
+    ...{
+      place,
+      id: deps.newId(),
+      transaction_hash: transfer.txHash,
+      address: transfer.to,
+      address_key: addressKeyOf(network, transfer.to),
+    },
     ...{ contract_address: transfer.contract ?? NATIVE, amount_units: transfer.amountUnits?.toString() ?? null },
     ...{
       reason: fitted(transfer.reason, MAX_REASON),
@@ -86,7 +93,7 @@ export async function forgetAbove(em: Em, network: Network, blockNumber: number)
   return gone.length;
 }
 
-type Kept = { id: string; transaction_hash: string; address_key: string; contract_address: string };
+type Kept = { id: string; transaction_hash: string; address_key: AddressKey; contract_address: string };
 
 /**
  * Forgets what an earlier read showed at the height of a final block and the block does not hold. BNB that a contract passed on is not
@@ -101,9 +108,9 @@ export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: 
   );
   if (kept.length === 0) return;
   const held = new Set([
-    ...block.unrecognised.map(({ txHash, to, contract }) => placeOf(txHash, addressKeyOf(to), contract ?? NATIVE)),
+    ...block.unrecognised.map(({ txHash, to, contract }) => placeOf(txHash, addressKeyOf(network, to), contract ?? NATIVE)),
     ...[...block.transfers, ...(block.own ?? [])].map((transfer) =>
-      placeOf(transfer.txHash, addressKeyOf(transfer.to), contractOf(deps, network, transfer) ?? NATIVE),
+      placeOf(transfer.txHash, addressKeyOf(network, transfer.to), contractOf(deps, network, transfer) ?? NATIVE),
     ),
   ]);
   const absent = kept
@@ -117,7 +124,7 @@ export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: 
   deps.log.warn({ network, block: block.number, transactions }, 'the final block does not hold what was set aside');
 }
 
-const placeOf = (txHash: string, addressKey: string, contract: string): string => `${txHash}:${addressKey}:${contract.toLowerCase()}`;
+const placeOf = (txHash: string, addressKey: AddressKey, contract: string): string => `${txHash}:${addressKey}:${contract.toLowerCase()}`;
 
 /** The contract under which a transfer of ours is set aside; null for the chain's own coin. */
 export function contractOf(deps: Deps, network: Network, transfer: Pick<Transfer, 'kind'>): string | null {

@@ -1,3 +1,5 @@
+import type { AddressKey } from '../../chains/address-key.ts';
+import { spelledAddress } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
@@ -8,13 +10,13 @@ export type Adrift = Pick<Transfer, 'txHash' | 'to' | 'from' | 'amountUnits'> & 
 /** All of them; hardly ever any. */
 export async function adriftOn(em: Em, network: Network): Promise<readonly Adrift[]> {
   const currency = NATIVE_CURRENCY[network];
-  const rows = await em.execute<{ transaction_hash: string; address_key: string; from_address: string | null; amount_units: string }[]>(
+  const rows = await em.execute<{ transaction_hash: string; address_key: AddressKey; from_address: string | null; amount_units: string }[]>(
     `select transaction_hash, address_key, from_address, amount_units::text as amount_units from deposits
      where network = ? and mode = 'live' and currency = ? and block_hash is null and status in ('detected', 'confirming')`,
     [network, currency],
   );
   return rows.map((row) => ({
-    ...{ txHash: row.transaction_hash, to: `0x${row.address_key}`, from: row.from_address },
+    ...{ txHash: row.transaction_hash, to: spelledAddress(network, row.address_key), from: row.from_address },
     ...{ currency, amountUnits: BigInt(row.amount_units) },
   }));
 }

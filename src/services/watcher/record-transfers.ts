@@ -1,4 +1,5 @@
-import { addressKeyOf } from '../../chains/address-key.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
+import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { type Deposit, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
@@ -63,7 +64,7 @@ async function sortOut(em: Em, deps: Deps, { network, block, claimed, adrift }: 
   const dust: Transfer[] = [];
   const onTest: Transfer[] = [];
   for (const transfer of transfers) {
-    const owner = owners.get(addressKeyOf(transfer.to));
+    const owner = owners.get(addressKeyOf(network, transfer.to));
     if (!owner) continue;
     const before = known.get(idOfTransfer(network, transfer));
     // What was announced as a deposit stays one, however little of it is left.
@@ -74,9 +75,9 @@ async function sortOut(em: Em, deps: Deps, { network, block, claimed, adrift }: 
   return { paid, dust, onTest };
 }
 
-async function ownersOf(em: Em, network: Network, transfers: readonly Transfer[]): Promise<ReadonlyMap<string, DepositAddress>> {
+async function ownersOf(em: Em, network: Network, transfers: readonly Transfer[]): Promise<ReadonlyMap<AddressKey, DepositAddress>> {
   if (transfers.length === 0) return new Map();
-  const keys = [...new Set(transfers.map((transfer) => addressKeyOf(transfer.to)))];
+  const keys = [...new Set(transfers.map((transfer) => addressKeyOf(network, transfer.to)))];
   const rows = await em.find(DepositAddress, { network, addressKey: { $in: keys } });
   return new Map(rows.map((row) => [row.addressKey, row]));
 }

@@ -1,4 +1,5 @@
-import { addressKeyOf } from '../../chains/address-key.ts';
+import type { AddressKey } from '../../chains/address-key.ts';
+import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ScannedBlock } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
@@ -13,7 +14,7 @@ const KEPT =
 type BoundDeposit = {
   readonly id: string;
   readonly transaction_hash: string;
-  readonly address_key: string;
+  readonly address_key: AddressKey;
   readonly currency: string;
   readonly block_hash: string;
   readonly amount_units: string;
@@ -65,7 +66,10 @@ async function boundIn(em: Em, network: Network, blockNumber: number): Promise<B
 /** What one reading of a block says of deposits that are bound to it. */
 function readingOf(network: Network, block: ScannedBlock) {
   const shown = new Map(
-    block.transfers.map((transfer) => [`${transfer.txHash}:${addressKeyOf(transfer.to)}:${transfer.currency}`, transfer.amountUnits]),
+    block.transfers.map((transfer) => [
+      `${transfer.txHash}:${addressKeyOf(network, transfer.to)}:${transfer.currency}`,
+      transfer.amountUnits,
+    ]),
   );
   const shownOf = (row: BoundDeposit): bigint | undefined => shown.get(`${row.transaction_hash}:${row.address_key}:${row.currency}`);
   return { shownOf, isHeld: (row: BoundDeposit): boolean => shownOf(row) !== undefined || maySimplyNotShow(block, network, row) };

@@ -1,3 +1,4 @@
+import type { AddressKey } from '../../chains/address-key.ts';
 import type { AddressLookup } from '../../chains/reader.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
@@ -23,7 +24,7 @@ export async function loadWatched(deps: Deps, watched: WatchedAddresses): Promis
   let loaded = 0;
   let after = '';
   for (;;) {
-    const rows = await em.execute<{ address_key: string }[]>(
+    const rows = await em.execute<{ address_key: AddressKey }[]>(
       `select address_key from deposit_addresses where network = ? and created_xid >= ?::xid8 and address_key > ? order by address_key limit ${PAGE}`,
       [watched.network, watched.loadedXid, after],
     );

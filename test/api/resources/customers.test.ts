@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { addressKey } from '../../../src/chains/addresses.ts';
+import { addressKeyOf } from '../../../src/chains/addresses.ts';
 import { type Answer, call, startTestApi, type TestApi } from '../../support/gateway.ts';
 
 describe('customers over HTTP', () => {
@@ -38,7 +38,7 @@ describe('customers over HTTP', () => {
       const [bsc, tron, ...others] = body['addresses'];
       expect(others).to.deep.equal([]);
       expect([bsc.network, bsc.native_currency, tron.network, tron.native_currency]).to.deep.equal(['bsc', 'BNB', 'tron', 'TRX']);
-      expect(addressKey('bsc', bsc.address) && addressKey('tron', tron.address)).to.be.a('string');
+      expect(addressKeyOf('bsc', bsc.address) && addressKeyOf('tron', tron.address)).to.be.a('string');
       expect(bsc.currencies).to.deep.equal([
         { currency: 'BNB', contract_address: null, decimals: 18 },
         { currency: 'USDT', contract_address: api.deps.settings.contracts.bsc, decimals: 18 },

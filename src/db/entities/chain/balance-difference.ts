@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
 import { UnitsType } from '../../units-type.ts';
 
@@ -7,7 +8,7 @@ const schema = defineEntity({
   tableName: 'balance_differences',
   properties: {
     network: p.string().length(8).$type<Network>().primary(),
-    addressKey: p.string().length(40).primary(),
+    addressKey: p.string().length(40).$type<AddressKey>().primary(),
     currency: p.string().length(8).$type<Currency>().primary(),
     address: p.string().length(64),
     chainUnits: p.type(UnitsType).$type<bigint>(),

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Network } from '../../../domain/assets.ts';
 
 const schema = defineEntity({
@@ -8,7 +9,7 @@ const schema = defineEntity({
     network: p.string().length(8).$type<Network>().primary(),
     startedNumber: p.bigint('number'),
     startedAt: p.datetime().columnType('timestamptz'),
-    position: p.string().length(40).nullable(),
+    position: p.string().length(40).$type<AddressKey>().nullable(),
     agreedNumber: p.bigint('number'),
     checked: p.bigint('number'),
     finishedAt: p.datetime().columnType('timestamptz').nullable(),

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Network } from '../../../domain/assets.ts';
 import { UnitsType } from '../../units-type.ts';
 
@@ -10,7 +11,7 @@ const schema = defineEntity({
     network: p.string().length(8).$type<Network>(),
     transactionHash: p.string().length(66),
     address: p.string().length(64),
-    addressKey: p.string().length(40),
+    addressKey: p.string().length(40).$type<AddressKey>(),
     contractAddress: p.string().length(64),
     amountUnits: p.type(UnitsType).$type<bigint>().nullable(),
     blockNumber: p.bigint('number'),

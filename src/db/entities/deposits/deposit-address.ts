@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Mode, Network } from '../../../domain/assets.ts';
 import { Customer } from '../merchants/customer.ts';
 import { Merchant } from '../merchants/merchant.ts';
@@ -13,7 +14,7 @@ const schema = defineEntity({
     mode: p.string().length(4).$type<Mode>(),
     network: p.string().length(8).$type<Network>(),
     address: p.string().length(64),
-    addressKey: p.string().length(40),
+    addressKey: p.string().length(40).$type<AddressKey>(),
     createdAt: p.datetime().columnType('timestamptz'),
     createdXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
   },

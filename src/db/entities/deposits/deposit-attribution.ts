@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Currency, Network } from '../../../domain/assets.ts';
 import { UnitsType } from '../../units-type.ts';
 import { Deposit } from './deposit.ts';
@@ -10,7 +11,7 @@ const schema = defineEntity({
     depositId: () => p.manyToOne(Deposit).mapToPk().fieldName('deposit_id').primary(),
     number: p.integer().primary(),
     network: p.string().length(8).$type<Network>(),
-    addressKey: p.string().length(40),
+    addressKey: p.string().length(40).$type<AddressKey>(),
     currency: p.string().length(8).$type<Currency>(),
     basis: p.string().length(10).$type<'trace' | 'balance' | 'candidate' | 'operator'>(),
     beforeUnits: p.type(UnitsType).$type<bigint>(),

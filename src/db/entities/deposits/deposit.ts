@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Currency, Mode, Network } from '../../../domain/assets.ts';
 import type { DepositState, FailureCode } from '../../../domain/deposit.ts';
 import { UnitsType } from '../../units-type.ts';
@@ -18,7 +19,7 @@ const schema = defineEntity({
     currency: p.string().length(8).$type<Currency>(),
     contractAddress: p.string().length(64).nullable(),
     address: p.string().length(64),
-    addressKey: p.string().length(40),
+    addressKey: p.string().length(40).$type<AddressKey>(),
     fromAddress: p.string().length(64).nullable(),
     transactionHash: p.string().length(66),
     blockNumber: p.bigint('number'),
