@@ -6,9 +6,11 @@ import { findTemporalServer } from '../dev/temporal-server-install.ts';
 import { processTree, signalProcess } from '../src/base/process-table.ts';
 import { findTemporalCli } from '../src/embedded/temporal-cli.ts';
 import { findPromtool } from './support/repository/promtool.ts';
+import { changedSince, readRepository, testsReachedBy, unitTests } from './support/repository/reach.ts';
 
 // `npm test`: type check, lint, unused code, regular expressions, then the tests, in two processes beside each other: most of them wait for servers and clocks.
-// The last line of the output is "N passed, N failed". With arguments, only mocha runs, over those files.
+// The last line of the output is "N passed, N failed". With arguments, only mocha runs: over those files, over the unit tests (`--unit`), or
+// over what a change can reach (`--changed [COMMIT]`, without one HEAD). `--check`: types, lint, unused code and the architecture.
 
 const ROOT = join(import.meta.dirname, '..');
 const BIN = join(ROOT, 'node_modules/.bin');
@@ -21,12 +23,19 @@ const END_GRACE_MS = 15_000;
 const CHECK_LINES = 120;
 const TAIL_LIMIT = 200_000;
 
+/** A unit test that starts a program after all fails by this. */
+const NO_PROGRAMS = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-addons', '--allow-worker'];
+const ARCHITECTURE = 'test/repository/architecture.test.ts';
+
 const CHECKS = [
   { name: 'type check', command: 'tsc', args: ['--noEmit'] },
   { name: 'lint', command: 'biome', args: ['ci', '--colors=off', '.'] },
   { name: 'unused code', command: 'knip', args: [] },
   { name: 'linear patterns', command: process.execPath, args: ['test/patterns.ts'] },
 ] as const;
+
+/** Without the search for slow regular expressions, which takes longer than all else. */
+const QUICK_CHECKS = CHECKS.filter(({ name }) => name !== 'linear patterns');
 
 type Count = { passed: number; failed: number; names: string[] };
 type Ended = { code: number | null; signal: NodeJS.Signals | null; output: string };
@@ -85,8 +94,8 @@ function shorten(output: string): string {
   return left > 0 ? [...lines.slice(0, CHECK_LINES), `… and ${left} more lines`].join('\n') : lines.join('\n');
 }
 
-async function runChecks(count: Count): Promise<void> {
-  for (const { name, command, args } of CHECKS) {
+async function runChecks(checks: readonly (typeof CHECKS)[number][], count: Count): Promise<void> {
+  for (const { name, command, args } of checks) {
     const began = Date.now();
     const { code, output } = await runCommand(resolve(BIN, command), args, { limitMs: CHECK_LIMIT_MS });
     count[code === 0 ? 'passed' : 'failed']++;
@@ -106,7 +115,12 @@ function failedNames(output: string): string[] {
 }
 
 /** Runs mocha and prints what it says to `write`. Whatever goes wrong beside the tests counts as one that failed. */
-async function runMocha(args: readonly string[], count: Count, write: (text: string) => void): Promise<void> {
+async function runMocha(
+  args: readonly string[],
+  count: Count,
+  write: (text: string) => void = print,
+  node: readonly string[] = [],
+): Promise<void> {
   let seen = '';
   let hung: NodeJS.Timeout | undefined;
   let problem: string | undefined;
@@ -119,7 +133,10 @@ async function runMocha(args: readonly string[], count: Count, write: (text: str
       end();
     }, EXIT_GRACE_MS);
   };
-  const ended = await runCommand(process.execPath, ['node_modules/mocha/bin/mocha.js', ...args], { limitMs: RUN_LIMIT_MS, onText });
+  const ended = await runCommand(process.execPath, [...node, 'node_modules/mocha/bin/mocha.js', ...args], {
+    limitMs: RUN_LIMIT_MS,
+    onText,
+  });
   clearTimeout(hung);
   const output = stripVTControlCharacters(ended.output);
   const last = (pattern: RegExp) => Number([...output.matchAll(pattern)].at(-1)?.[1] ?? 0);
@@ -140,9 +157,12 @@ async function runMocha(args: readonly string[], count: Count, write: (text: str
   if (ended.signal) await (await import('../dev/support/parts.ts')).clearKilledRuns();
 }
 
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
 /** All tests. The output of the second lane is kept back until the first has ended, so that neither tears the other's apart. */
 async function runLanes(count: Count): Promise<void> {
-  const print = (text: string): void => void process.stdout.write(text);
   let kept: string[] | undefined = [];
   const [first, second] = LANES;
   const running = runMocha(second, count, (text) => (kept ? kept.push(text) : print(text)));
@@ -160,15 +180,25 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     setTimeout(() => process.exit(130), END_GRACE_MS).unref();
   });
 }
-if (files.length === 0) {
+if (files[0] === '--check') {
+  await Promise.all([runChecks(QUICK_CHECKS, count), runMocha([ARCHITECTURE, '--reporter', 'dot'], count)]);
+} else if (files[0] === '--unit') {
+  await runMocha(unitTests(readRepository()), count, print, NO_PROGRAMS);
+} else if (files[0] === '--changed') {
+  const reached = testsReachedBy(readRepository(), changedSince(files[1] ?? 'HEAD'));
+  console.log(`The change reaches ${reached.length} test files.`);
+  if (reached.length === 0) process.exit(0);
+  await runMocha(reached, count);
+} else if (files.length > 0) {
+  await runMocha(files, count);
+} else {
   installPrograms(console.log, process.env);
   // Here, where the progress is seen. A test that needs one of them fails with the reason if it cannot be had.
   for (const find of [findTemporalCli, findTemporalServer, findPromtool])
     await find({ log: console.log, env: process.env }).catch((error: Error) => console.log(error.message));
-  await runChecks(count);
+  await runChecks(CHECKS, count);
+  await runLanes(count);
 }
-if (files.length === 0) await runLanes(count);
-else await runMocha(files, count, (text) => void process.stdout.write(text));
 // Once more at the end: the list of the first lane stands thousands of lines above.
 if (count.names.length > 0) console.log(`Failed:\n${count.names.map((name) => `  ${name}`).join('\n')}\n`);
 console.log(`${count.passed} passed, ${count.failed} failed`);
