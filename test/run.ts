@@ -5,17 +5,18 @@ import { installPrograms } from '../dev/support/debian.ts';
 import { findTemporalServer } from '../dev/temporal-server-install.ts';
 import { processTree, signalProcess } from '../src/base/process-table.ts';
 import { findTemporalCli } from '../src/embedded/temporal-cli.ts';
+import { keepSeconds, type Lane, secondsOfLane, stages } from './support/lanes.ts';
 import { findPromtool } from './support/repository/promtool.ts';
 import { changedSince, readRepository, testsReachedBy, unitTests } from './support/repository/reach.ts';
 
-// `npm test`: type check, lint, unused code, regular expressions, then the tests, in two processes beside each other: most of them wait for servers and clocks.
+// `npm test`: type check, lint, unused code, regular expressions, then the tests, in several processes beside each other: most of them wait for servers and clocks.
 // The last line of the output is "N passed, N failed". With arguments, only mocha runs: over those files, over the unit tests (`--unit`), or
 // over what a change can reach (`--changed [COMMIT]`, without one HEAD). `--check`: types, lint, unused code and the architecture.
 
 const ROOT = join(import.meta.dirname, '..');
 const BIN = join(ROOT, 'node_modules/.bin');
-/** About as long as each other. Each has servers of its own. */
-const LANES = [['test/actors/**/*.test.ts'], ['test/**/*.test.ts', 'bench/**/*.test.ts', '--ignore', 'test/actors/**']] as const;
+/** Compiled once for all processes of a run and for the next one: the tests start the command line some hundred times. */
+const COMPILED = join(ROOT, 'node_modules/.cache/compiled');
 const RUN_LIMIT_MS = 75 * 60_000;
 const CHECK_LIMIT_MS = 10 * 60_000;
 const EXIT_GRACE_MS = Number(process.env['TEST_EXIT_GRACE_MS'] ?? 30_000);
@@ -44,7 +45,8 @@ function childEnv(): NodeJS.ProcessEnv {
   const { GATEWAY_NODE_RETRY: _, ...env } = process.env;
   const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
   // The Node that runs this file comes first, so that tools which ask for `node` get it too.
-  return { ...env, ...color, PATH: [dirname(process.execPath), BIN, env['PATH'] ?? ''].join(delimiter) };
+  const path = [dirname(process.execPath), BIN, env['PATH'] ?? ''].join(delimiter);
+  return { ...env, ...color, NODE_COMPILE_CACHE: COMPILED, PATH: path };
 }
 
 function endTree(pid: number | undefined): void {
@@ -161,15 +163,25 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-/** All tests. The output of the second lane is kept back until the first has ended, so that neither tears the other's apart. */
-async function runLanes(count: Count): Promise<void> {
-  let kept: string[] | undefined = [];
-  const [first, second] = LANES;
-  const running = runMocha(second, count, (text) => (kept ? kept.push(text) : print(text)));
-  await runMocha(first, count, print);
-  for (const text of kept) print(text);
-  kept = undefined;
-  await running;
+/** Lanes beside each other. The output of each is kept back until those before it have ended, so that none tears another's apart. */
+async function runLanes(stage: number, lanes: readonly Lane[], count: Count): Promise<void> {
+  let before: Promise<void> = Promise.resolve();
+  const ends = lanes.map((files, index) => {
+    const kept: string[] = [];
+    let isNext = false;
+    const name = `${stage + 1}-${index + 1}`;
+    const args = ['--reporter', 'test/support/seconds-reporter.ts', '--reporter-option', `file=${secondsOfLane(name)}`, ...files];
+    const write = (text: string): void => void (isNext ? print(text) : kept.push(text));
+    const running = runMocha(args, count, write);
+    before = before.then(async () => {
+      console.log(`\n  lane ${name}: ${files.length} files`);
+      print(kept.join(''));
+      isNext = true;
+      await running;
+    });
+    return running;
+  });
+  await Promise.all([before, ...ends]);
 }
 
 const files = process.argv.slice(2);
@@ -197,7 +209,8 @@ if (files[0] === '--check') {
   for (const find of [findTemporalCli, findTemporalServer, findPromtool])
     await find({ log: console.log, env: process.env }).catch((error: Error) => console.log(error.message));
   await runChecks(CHECKS, count);
-  await runLanes(count);
+  for (const [stage, lanes] of stages().entries()) await runLanes(stage, lanes, count);
+  keepSeconds();
 }
 // Once more at the end: the list of the first lane stands thousands of lines above.
 if (count.names.length > 0) console.log(`Failed:\n${count.names.map((name) => `  ${name}`).join('\n')}\n`);

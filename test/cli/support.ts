@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { processEnv } from '../support/process-env.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const RUN_LIMIT_MS = 120_000;
@@ -10,9 +11,9 @@ const PARALLEL = 3;
 export type Env = Readonly<Record<string, string>>;
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-/** Nothing of the test's own environment leaks in. */
+/** Nothing of the test's own environment leaks in that a command could see. */
 function environment(env: Env): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'test', ...env };
+  return { ...processEnv(), NODE_ENV: 'test', ...env };
 }
 
 /** Runs the real command line as a process of its own, as an operator would. */

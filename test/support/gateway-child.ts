@@ -5,6 +5,7 @@ import { SECRETS_KEY } from '../../dev/support/live-gateway.ts';
 import { tempDir } from '../../dev/support/parts.ts';
 import { testXpubs } from '../../dev/support/test-wallet.ts';
 import { type Child, startChild } from '../../src/base/processes.ts';
+import { processEnv } from './process-env.ts';
 
 const ENTRY = join(import.meta.dirname, '../../src/bin.mjs');
 const READY_WITHIN_MS = 40_000;
@@ -27,8 +28,7 @@ export async function startGatewayChild(env: NodeJS.ProcessEnv, role: 'all' | 'a
     },
     env: {
       ...{
-        PATH: process.env['PATH'],
-        HOME: process.env['HOME'],
+        ...processEnv(),
         NODE_ENV: 'development',
         DATA_DIR: join(folder, 'data'),
         PORT: '0',
