@@ -89,3 +89,12 @@ describe('the page for contributors', () => {
     }
   });
 });
+
+describe('the version of Node', () => {
+  it('that runs the code is one: in the package, in the bootstrap, in the Node that npm brings along, and for people', () => {
+    const { engines, optionalDependencies } = JSON.parse(read('package.json')) as Record<string, Readonly<Record<string, string>>>;
+    const needed = /NEEDED = \[(\d+), (\d+)\]/.exec(read('src/bin.mjs'))?.slice(1).join('.');
+    expect(engines?.['node']).to.equal(`>=${needed}`);
+    expect(new Set(Object.values(optionalDependencies ?? {}))).to.deep.equal(new Set([read('.nvmrc').trim()]));
+  });
+});
