@@ -20,6 +20,7 @@ const MOST_LANES = 6;
  * little but wait: beside others a second of theirs may last two.
  */
 const TIMED = [
+  'test/actors/frozen.test.ts',
   'test/actors/outage.test.ts',
   'test/actors/webhooks/receivers.test.ts',
   'test/actors/webhooks/schedule.test.ts',
@@ -29,6 +30,7 @@ const TIMED = [
   'test/api/requests/long-texts.test.ts',
   'test/api/requests/outage.test.ts',
   'test/api/requests/request-ends.test.ts',
+  'test/api/resources/lists.test.ts',
   'test/app/figures.test.ts',
   'test/base/fair-gate.test.ts',
   'test/base/log.test.ts',
@@ -39,6 +41,9 @@ const TIMED = [
   'test/chains/rpc-faults.test.ts',
   'test/chains/views.test.ts',
   'test/db/half-open.test.ts',
+  'test/embedded/temporal-cli.test.ts',
+  'test/sdk/client.test.ts',
+  'test/services/watcher/between-the-reads.test.ts',
   'test/services/watcher/head-calls.test.ts',
   'test/services/watcher/second-final.test.ts',
   'test/services/watcher/trouble-ends.test.ts',
