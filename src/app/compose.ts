@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { componentLogger, type Logger } from '../base/log.ts';
 import { createSecretBox } from '../base/secret-box.ts';
+import type { AccountXpubs } from '../chains/account-xpubs.ts';
 import { AddressSet } from '../chains/address-set.ts';
 import { createBscReader } from '../chains/bsc/reader.ts';
 import { firstBlockSince } from '../chains/first-block.ts';
@@ -12,13 +13,12 @@ import { createHeadHints } from '../chains/rpc/head-hints.ts';
 import { createRpcPool, type RpcPool } from '../chains/rpc/pool.ts';
 import { type Config, thresholdUnits } from '../config/index.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
-import { ASSETS, type Network } from '../domain/assets.ts';
+import { ASSETS, type Mode, type Network } from '../domain/assets.ts';
 import type { Deps, ServiceSettings } from '../services/deps.ts';
 import type { FollowedChain } from '../services/watcher/watched-chain.ts';
 import { createLookup } from '../services/webhooks/http/lookup.ts';
 import { createWebhookTransport } from '../services/webhooks/http/transport.ts';
 import { createDeliverySlots } from '../services/webhooks/slots.ts';
-import type { AccountXpubs } from '../signer/account-xpubs.ts';
 import { linkTemporal, type TemporalLink } from '../temporal/client.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -39,7 +39,7 @@ export type Ground = {
   readonly databaseUrl: string;
   /** Undefined for a command that runs without Temporal. */
   readonly temporal: TemporalPlace | undefined;
-  readonly xpubs: AccountXpubs;
+  readonly xpubs: Readonly<Record<Mode, AccountXpubs>>;
   readonly secretsKey: Uint8Array;
 };
 

@@ -2,8 +2,11 @@ import { join } from 'node:path';
 import { readRun } from '../base/data-dir.ts';
 import { OperatorError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import type { AccountXpubs } from '../chains/account-xpubs.ts';
+import { byNetwork } from '../chains/index.ts';
 import type { Config } from '../config/index.ts';
-import { type AccountXpubs, resolveAccountXpubs } from '../signer/account-xpubs.ts';
+import { byMode, MODES, type Mode, NETWORKS, type Network } from '../domain/assets.ts';
+import { resolveAccountXpubs } from '../signer/account-xpubs.ts';
 import { ensureDevelopmentWallet, ensureSecretsKey } from '../signer/development-keys.ts';
 import { fileExists } from '../signer/private-file.ts';
 import { readPublicParts } from '../signer/wallet-file.ts';
@@ -67,7 +70,7 @@ function nothingRuns(config: Config, variable: string): OperatorError {
 export async function locateKeys(
   config: Config,
   log: Logger,
-): Promise<Pick<Ground, 'xpubs' | 'secretsKey'> & { gas: { bsc?: string; tron?: string } }> {
+): Promise<Pick<Ground, 'xpubs' | 'secretsKey'> & { gas: Partial<Record<Network, string>> }> {
   const secretsKey = await locateSecretsKey(config, log);
   const xpubs = config.production ? await resolveAccountXpubs(config.wallet) : await developmentXpubs(config, log);
   const gas = (await fileExists(config.wallet.seedFile)) ? (await readPublicParts(config.wallet.seedFile)).gas : {};
@@ -82,9 +85,9 @@ export async function locateSecretsKey(config: Config, log: Logger): Promise<Uin
 }
 
 /** Outside production what is missing is made. Where some xpubs are given, the rest come from a wallet of its own, so that the two never mix. */
-async function developmentXpubs(config: Config, log: Logger): Promise<AccountXpubs> {
+async function developmentXpubs(config: Config, log: Logger): Promise<Readonly<Record<Mode, AccountXpubs>>> {
   const { seedFile, passphraseFile, xpubs } = config.wallet;
-  const given = [xpubs.live.bsc, xpubs.live.tron, xpubs.test.bsc, xpubs.test.tron];
+  const given = MODES.flatMap((mode) => NETWORKS.map((network) => xpubs[mode][network]));
   if (given.every((xpub) => xpub !== undefined)) return await resolveAccountXpubs(config.wallet);
   if (given.every((xpub) => xpub === undefined) || (await fileExists(seedFile))) {
     await ensureDevelopmentWallet({ dataDir: config.dataDir, log, seedFile, passphraseFile });
@@ -92,9 +95,5 @@ async function developmentXpubs(config: Config, log: Logger): Promise<AccountXpu
   }
   const rest = { seedFile: join(config.dataDir, 'wallet.rest.json'), passphraseFile: join(config.dataDir, 'wallet.rest.passphrase') };
   const { publicParts } = await ensureDevelopmentWallet({ dataDir: config.dataDir, log, ...rest });
-  const pick = (mode: 'live' | 'test') => ({
-    bsc: xpubs[mode].bsc ?? publicParts.xpub[mode].bsc,
-    tron: xpubs[mode].tron ?? publicParts.xpub[mode].tron,
-  });
-  return { live: pick('live'), test: pick('test') };
+  return byMode((mode) => byNetwork(({ network }) => xpubs[mode][network] ?? publicParts.xpub[mode][network]));
 }

@@ -1,15 +1,13 @@
 // Deposit addresses from extended public keys, and the two ways addresses are written. No private key ever comes here.
 import { decodeBase58, HDNodeVoidWallet, HDNodeWallet, toBeArray } from 'ethers';
 import type { Network } from '../domain/assets.ts';
+import type { AccountXpubs } from './account-xpubs.ts';
 import { type AddressKey, keyOfHex } from './address-key.ts';
 import { hasChecksum } from './base58.ts';
-import { chainOf } from './index.ts';
+import { byNetwork, chainOf } from './index.ts';
 
-/** The account-level extended public keys (m/44'/60'/a' and m/44'/195'/a', BIP-44; a = 0 live, 1 test). */
-export type AccountXpubs = { readonly xpubBsc: string; readonly xpubTron: string };
-
-/** `bsc` in EIP-55 form, `tron` in base58check. */
-export type DerivedAddresses = { readonly bsc: string; readonly tron: string };
+/** Each in its network's own spelling. */
+export type DerivedAddresses = Readonly<Record<Network, string>>;
 
 const ACCOUNT_DEPTH = 3;
 const HARDENED = 0x8000_0000;
@@ -19,12 +17,11 @@ const HARDENED = 0x8000_0000;
  * address. Throws a sentence for anything but an account-level xpub, and never repeats the key.
  */
 export function createAddressDeriver(xpubs: AccountXpubs): (index: number) => DerivedAddresses {
-  const bsc = externalChain('bsc', xpubs.xpubBsc);
-  const tron = externalChain('tron', xpubs.xpubTron);
+  const externals = byNetwork(({ network }) => externalChain(network, xpubs[network]));
   return (index) => {
     if (!Number.isInteger(index) || index < 0 || index >= HARDENED)
       throw new Error('an address index must be a whole number from 0 to 2147483647');
-    return { bsc: spelled('bsc', bsc.deriveChild(index)), tron: spelled('tron', tron.deriveChild(index)) };
+    return byNetwork(({ network, addresses }) => addresses.format(keyOfHex(externals[network].deriveChild(index).address, 2)));
   };
 }
 
@@ -37,8 +34,6 @@ export function deriveAddresses(xpubs: AccountXpubs, index: number): DerivedAddr
 export function checkAccountXpub(network: Network, xpub: string): void {
   externalChain(network, xpub);
 }
-
-const spelled = (network: Network, { address }: HDNodeVoidWallet): string => chainOf(network).addresses.format(keyOfHex(address, 2));
 
 function externalChain(network: Network, xpub: string): HDNodeVoidWallet {
   const text = xpub.trim();

@@ -6,7 +6,9 @@ import { migrate, requireCurrentSchema } from '../app/migrate.ts';
 import { type DataDir, openDataDir, readRun } from '../base/data-dir.ts';
 import { OperatorError } from '../base/errors.ts';
 import { createLogger, hideInText, type Logger } from '../base/log.ts';
+import { byNetwork } from '../chains/index.ts';
 import { type Config, type ConfigRole, loadConfig } from '../config/index.ts';
+import { byMode } from '../domain/assets.ts';
 import type { Deps } from '../services/deps.ts';
 import type { TemporalLink } from '../temporal/client.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
@@ -49,7 +51,7 @@ export async function withGateway<T>(needs: Needs, work: (gateway: CommandGatewa
   try {
     const temporal = needs.temporal ? await locateAttached(config, log, needs.temporal) : undefined;
     const secretsKey = needs.secrets ? await locateSecretsKey(config, log) : randomBytes(32);
-    const ground = { databaseUrl: database.url, temporal: temporal?.place, ...NO_KEYS, secretsKey };
+    const ground = { databaseUrl: database.url, temporal: temporal?.place, xpubs: NO_XPUBS, secretsKey };
     const gateway = await composeGateway({ config, ground, log, name: 'cli', poolSize: POOL_SIZE });
     try {
       await requireDatabase(gateway.deps);
@@ -77,7 +79,7 @@ const NO_BOX: Deps['secretBox'] = {
   mark: Buffer.alloc(0),
   knowsPrevious: false,
 };
-const NO_KEYS = { xpubs: { live: { bsc: '', tron: '' }, test: { bsc: '', tron: '' } } } as const;
+const NO_XPUBS = byMode(() => byNetwork(() => ''));
 
 function refuseKeys(): never {
   throw new Error('the command line holds no keys');

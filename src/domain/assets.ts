@@ -8,6 +8,11 @@ export type Currency = (typeof CURRENCIES)[number];
 export const MODES = ['live', 'test'] as const;
 export type Mode = (typeof MODES)[number];
 
+/** One value for each mode. */
+export function byMode<T>(of: (mode: Mode) => T): Record<Mode, T> {
+  return { live: of('live'), test: of('test') };
+}
+
 /** The asset classes that one address can receive: the chain's own coin or the configured USDT contract. */
 export type AssetKind = 'native' | 'token';
 

@@ -10,6 +10,7 @@ import { componentLogger, createLogger, type Logger } from '../base/log.ts';
 import { createShutdown, type Shutdown } from '../base/shutdown.ts';
 import { ChainMismatch } from '../chains/rpc/errors.ts';
 import { type Config, type ConfigRole, loadConfig } from '../config/index.ts';
+import type { Network } from '../domain/assets.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 import { runWorker } from '../temporal/worker.ts';
@@ -115,13 +116,12 @@ async function checkChains(gateway: Gateway): Promise<void> {
   }
 }
 
-type WorkerGround = { gas: { bsc?: string; tron?: string }; temporal: TemporalPlace };
+type WorkerGround = { gas: Partial<Record<Network, string>>; temporal: TemporalPlace };
 
 async function startWorkerRole(gateway: Gateway, ground: WorkerGround, log: Logger, shutdown: Shutdown): Promise<void> {
   const { link } = gateway;
   if (!link) throw new OperatorError('A worker needs Temporal', 'Set TEMPORAL_ADDRESS');
-  const gas = { ...(ground.gas.bsc ? { bsc: ground.gas.bsc } : {}), ...(ground.gas.tron ? { tron: ground.gas.tron } : {}) };
-  const activityDeps = activityDepsOf(gateway, gas, shutdown.signal);
+  const activityDeps = activityDepsOf(gateway, ground.gas, shutdown.signal);
   const workerLog = componentLogger(log, 'worker');
   await ensureSearchAttributes(link, ground.temporal.namespace).catch((error: unknown) => {
     workerLog.warn({ err: error }, 'the search attributes could not be checked; "doctor" says which are missing');

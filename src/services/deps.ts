@@ -1,3 +1,4 @@
+import type { AccountXpubs } from '../chains/account-xpubs.ts';
 import type { PriceSource } from '../chains/reader.ts';
 import type { Orm } from '../db/orm.ts';
 import type { Actor } from '../domain/actor.ts';
@@ -93,7 +94,7 @@ export type Deps = {
   readonly settings: ServiceSettings;
   readonly secretBox: SealBox;
   /** Account xpubs by mode: the only key material outside the signer. */
-  readonly xpubs: Readonly<Record<Mode, Readonly<Record<Network, string>>>>;
+  readonly xpubs: Readonly<Record<Mode, AccountXpubs>>;
   readonly prices: PriceSource;
   /** Undefined in a process without Temporal (a CLI command alone): the outbox keeps the messages for a worker. */
   readonly actors: ActorPort | undefined;

@@ -1,9 +1,9 @@
 import { OperatorError } from '../base/errors.ts';
-import type { Mode, Network } from '../domain/assets.ts';
+import { type AccountXpubs, xpubVariable } from '../chains/account-xpubs.ts';
+import { byNetwork } from '../chains/index.ts';
+import { byMode, type Mode, type Network } from '../domain/assets.ts';
 import { fileExists } from './private-file.ts';
 import { readPublicParts } from './wallet-file.ts';
-
-export type AccountXpubs = Readonly<Record<Mode, Readonly<Record<Network, string>>>>;
 
 /**
  * The account keys that addresses are made from: the environment's, else the public part of the wallet file.
@@ -13,10 +13,10 @@ export type AccountXpubs = Readonly<Record<Mode, Readonly<Record<Network, string
 export async function resolveAccountXpubs(wallet: {
   readonly xpubs: Readonly<Record<Mode, Readonly<Record<Network, string | undefined>>>>;
   readonly seedFile: string;
-}): Promise<AccountXpubs> {
+}): Promise<Readonly<Record<Mode, AccountXpubs>>> {
   const file = (await fileExists(wallet.seedFile)) ? await readPublicParts(wallet.seedFile) : undefined;
   const pick = (mode: Mode, network: Network): string => {
-    const variable = `WALLET_XPUB_${mode === 'test' ? 'TEST_' : ''}${network.toUpperCase()}`;
+    const variable = xpubVariable(mode, network);
     const [given, own] = [wallet.xpubs[mode][network], file?.xpub[mode][network]];
     if (given !== undefined && own !== undefined && given !== own) {
       throw new OperatorError(
@@ -33,8 +33,5 @@ export async function resolveAccountXpubs(wallet: {
     }
     return chosen;
   };
-  return {
-    live: { bsc: pick('live', 'bsc'), tron: pick('live', 'tron') },
-    test: { bsc: pick('test', 'bsc'), tron: pick('test', 'tron') },
-  };
+  return byMode((mode) => byNetwork(({ network }) => pick(mode, network)));
 }

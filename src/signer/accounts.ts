@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { HDNodeWallet, Mnemonic, wordlists } from 'ethers';
 import { OperatorError } from '../base/errors.ts';
+import type { AccountXpubs } from '../chains/account-xpubs.ts';
 import { keyOfHex } from '../chains/address-key.ts';
 import { byNetwork, chainOf } from '../chains/index.ts';
-import type { Mode, Network } from '../domain/assets.ts';
-
-type ByNetwork = Readonly<Record<Network, string>>;
+import { byMode, type Mode, type Network } from '../domain/assets.ts';
 
 /** What may leave the signer: the account keys that addresses are derived from, and the gas addresses to fund. */
 export type PublicParts = {
   /** Account xpubs: m/44'/COIN'/0' for live, m/44'/COIN'/1' for test. */
-  readonly xpub: Readonly<Record<Mode, ByNetwork>>;
+  readonly xpub: Readonly<Record<Mode, AccountXpubs>>;
   /** m/44'/COIN'/2'/0/0. */
-  readonly gas: ByNetwork;
+  readonly gas: Readonly<Record<Network, string>>;
 };
 
 const ACCOUNT = { live: 0, test: 1, gas: 2 } as const;
@@ -51,9 +50,8 @@ export function rootOf(phrase: string): HDNodeWallet {
 
 /** Everything public that the root determines. */
 export function publicPartsOf(root: HDNodeWallet): PublicParts {
-  const xpubs = (mode: Mode): ByNetwork => byNetwork(({ network }) => accountOf(root, network, mode).neuter().extendedKey);
   return {
-    xpub: { live: xpubs('live'), test: xpubs('test') },
+    xpub: byMode((mode) => byNetwork(({ network }) => accountOf(root, network, mode).neuter().extendedKey)),
     gas: byNetwork(({ network }) => addressOf(root, network, 'gas', 0)),
   };
 }

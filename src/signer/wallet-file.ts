@@ -3,7 +3,8 @@ import { link } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { OperatorError } from '../base/errors.ts';
-import type { Mode, Network } from '../domain/assets.ts';
+import { byNetwork } from '../chains/index.ts';
+import { type Mode, NETWORKS, type Network } from '../domain/assets.ts';
 import type { PublicParts } from './accounts.ts';
 import { addressOf, newPhrase, normalisePhrase, publicPartsOf, rootOf } from './accounts.ts';
 import { readPrivateFile, writePrivateFile } from './private-file.ts';
@@ -25,14 +26,14 @@ const MAX_SCRYPT_MEMORY_BYTES = 1024 ** 3;
 
 const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`));
 const xpub = z.string().startsWith('xpub').max(120);
-const byNetwork = <T extends z.ZodType>(value: T) => z.strictObject({ bsc: value, tron: value });
+const forEach = <T extends z.ZodType>(value: T) => z.strictObject(byNetwork(() => value));
 const walletFileSchema = z.strictObject({
   kind: z.literal('deposit-gateway-wallet'),
   version: z.literal(1),
   created_at: z.string().max(40),
   public: z.strictObject({
-    xpub: z.strictObject({ live: byNetwork(xpub), test: byNetwork(xpub) }),
-    gas: byNetwork(z.string().max(64)),
+    xpub: z.strictObject({ live: forEach(xpub), test: forEach(xpub) }),
+    gas: forEach(z.string().max(64)),
   }),
   // A file may ask for more work than we do, never for less, and never for more memory than a server has.
   kdf: z.strictObject({
@@ -144,7 +145,8 @@ async function seal(phrase: string, passphrase: string, publicParts: PublicParts
 function boundParts(file: Omit<WalletFile, 'cipher'>): Buffer {
   const { xpub: keys, gas } = file.public;
   const parts = [file.kind, file.version, file.created_at, file.kdf.name, file.kdf.N, file.kdf.r, file.kdf.p, file.kdf.salt];
-  return Buffer.from(JSON.stringify([...parts, keys.live.bsc, keys.live.tron, keys.test.bsc, keys.test.tron, gas.bsc, gas.tron]), 'utf8');
+  const all = [keys.live, keys.test, gas].flatMap((one) => NETWORKS.map((network) => one[network]));
+  return Buffer.from(JSON.stringify([...parts, ...all]), 'utf8');
 }
 
 function deriveKey(passphrase: string, kdf: WalletFile['kdf']): Promise<Buffer> {

@@ -180,7 +180,7 @@ describe('command line: deposits on a running gateway', function () {
   });
 
   it('finds with rescan what the watcher could not know, once', async () => {
-    const next = deriveAddresses({ xpubBsc: local.deps.xpubs.live.bsc, xpubTron: local.deps.xpubs.live.tron }, await nextIndex());
+    const next = deriveAddresses(local.deps.xpubs.live, await nextIndex());
     await chain.usdt.call('transfer', [next.bsc, 77n * USDT_UNIT]);
     const block = await chain.mine();
     await chain.mine(12);

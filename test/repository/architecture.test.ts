@@ -46,11 +46,11 @@ const TABLE: Readonly<Record<string, Row>> = {
   'src/base/': { values: [] },
   'src/domain/': { values: [], packages: [] },
   'src/chains/': { values: ['src/domain/'] },
-  'src/signer/': { values: ['src/domain/', 'src/chains/address-key.ts', 'src/chains/index.ts'] },
+  'src/signer/': { values: ['src/domain/', 'src/chains/account-xpubs.ts', 'src/chains/address-key.ts', 'src/chains/index.ts'] },
   'src/db/': { values: ['src/domain/', 'migrations/'], types: ['src/chains/address-key.ts'] },
   'src/services/': {
     values: ['src/db/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/address-key.ts', 'src/chains/index.ts', 'src/base/async/'],
-    types: ['src/chains/reader.ts'],
+    types: ['src/chains/reader.ts', 'src/chains/account-xpubs.ts'],
   },
   // Addresses are read and compared in one place; a request's address is text like any other.
   'src/api/': { values: ['src/services/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/index.ts', 'src/base/async/'] },

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { OperatorError } from '../../base/errors.ts';
+import { xpubVariable } from '../../chains/account-xpubs.ts';
+import { MODES, NETWORKS } from '../../domain/assets.ts';
 import type { PublicParts } from '../../signer/accounts.ts';
 import { answering, group, leaf, progress } from '../run.ts';
 import { readSecret } from '../stdin.ts';
@@ -100,11 +102,7 @@ function present(parts: PublicParts) {
 
 /** The account keys as lines for the environment of API and worker. */
 function shown({ xpub, gas }: PublicParts): { readonly text: string; readonly copy: readonly string[] } {
-  const copy = [
-    `WALLET_XPUB_BSC=${xpub.live.bsc}`,
-    `WALLET_XPUB_TRON=${xpub.live.tron}`,
-    `WALLET_XPUB_TEST_BSC=${xpub.test.bsc}`,
-    `WALLET_XPUB_TEST_TRON=${xpub.test.tron}`,
-  ];
-  return { text: facts({ 'gas address bsc': gas.bsc, 'gas address tron': gas.tron }), copy };
+  const copy = MODES.flatMap((mode) => NETWORKS.map((network) => `${xpubVariable(mode, network)}=${xpub[mode][network]}`));
+  const text = facts(Object.fromEntries(NETWORKS.map((network) => [`gas address ${network}`, gas[network]])));
+  return { text, copy };
 }

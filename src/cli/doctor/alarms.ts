@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { composeGateway } from '../../app/compose.ts';
 import type { Run } from '../../base/data-dir.ts';
 import type { Logger } from '../../base/log.ts';
+import { byNetwork } from '../../chains/index.ts';
 import type { Config } from '../../config/index.ts';
+import { byMode } from '../../domain/assets.ts';
 import { type Alarm, type AlarmKind, readAlarms } from '../../services/alarms/alarms.ts';
 import { listLoopRuns } from '../../services/loop-runs.ts';
 import { bad, type Check, good } from './check.ts';
 import { readSchema } from './stores.ts';
 
-const NO_KEYS = { live: { bsc: '', tron: '' }, test: { bsc: '', tron: '' } } as const;
+const NO_KEYS = byMode(() => byNetwork(() => ''));
 const WELL: Readonly<Record<AlarmKind, string>> = {
   chain: 'every part of every followed chain goes on',
   balances: 'the comparison with the chain goes on, and nothing differs',

@@ -8,6 +8,7 @@ import { createSecretBox, type SecretBox } from '../../base/secret-box.ts';
 import type { Config } from '../../config/index.ts';
 import { WebhookEndpoint } from '../../db/entities/index.ts';
 import { openOrm } from '../../db/orm.ts';
+import { MODES, NETWORKS } from '../../domain/assets.ts';
 import { countLeft } from '../../services/secrets/reseal.ts';
 import { resolveAccountXpubs } from '../../signer/account-xpubs.ts';
 import { fileExists, readPrivateFile } from '../../signer/private-file.ts';
@@ -34,7 +35,7 @@ async function nearest(folder: string): Promise<string> {
 /** The account keys of addresses, and, where this process may read the passphrase, that the wallet opens with it. */
 export async function checkWallet(config: Config): Promise<Check> {
   const { seedFile, passphraseFile, xpubs } = config.wallet;
-  const given = [xpubs.live.bsc, xpubs.live.tron, xpubs.test.bsc, xpubs.test.tron];
+  const given = MODES.flatMap((mode) => NETWORKS.map((network) => xpubs[mode][network]));
   const hasFile = await fileExists(seedFile);
   if (!hasFile && !config.production && given.some((xpub) => xpub === undefined))
     return good('wallet', `none yet: one for development will be made at the first start (${seedFile})`);

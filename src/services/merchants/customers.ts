@@ -164,8 +164,7 @@ async function insertAddresses(
   deps: Deps,
   customer: Scope & { id: string; walletIndex: number; createdAt: Date },
 ): Promise<AddressRow[]> {
-  const xpubs = deps.xpubs[customer.mode];
-  const derived = deriveAddresses({ xpubBsc: xpubs.bsc, xpubTron: xpubs.tron }, customer.walletIndex);
+  const derived = deriveAddresses(deps.xpubs[customer.mode], customer.walletIndex);
   const { merchantId, mode, createdAt } = customer;
   return NETWORKS.map((network) => {
     const address = derived[network];
