@@ -4,13 +4,11 @@ import { componentLogger, type Logger } from '../base/log.ts';
 import { createSecretBox } from '../base/secret-box.ts';
 import type { AccountXpubs } from '../chains/account-xpubs.ts';
 import { AddressSet } from '../chains/address-set.ts';
-import { createBscReader } from '../chains/bsc/reader.ts';
+import { addressKeyOf } from '../chains/addresses.ts';
+import type { ChainSettings, OpenChain } from '../chains/chain.ts';
 import { firstBlockSince } from '../chains/first-block.ts';
-import { byNetwork } from '../chains/index.ts';
+import { byNetwork, openChains, PRICE_CHAIN, watchedChains } from '../chains/index.ts';
 import { createPriceSource } from '../chains/prices/source.ts';
-import type { ChainReader } from '../chains/reader.ts';
-import { createHeadHints } from '../chains/rpc/head-hints.ts';
-import { createRpcPool, type RpcPool } from '../chains/rpc/pool.ts';
 import { type Config, thresholdUnits } from '../config/index.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
 import { ASSETS, type Mode, type Network } from '../domain/assets.ts';
@@ -43,6 +41,10 @@ export type Ground = {
   readonly secretsKey: Uint8Array;
 };
 
+type OpenChains = ReadonlyMap<Network, OpenChain>;
+/** Addresses of our own that pay the chains' fees, where a wallet file names them. */
+type GasWallets = Readonly<Partial<Record<Network, string>>>;
+
 /** The wired gateway of one process. `close` gives back pools and connections. */
 export type Gateway = {
   readonly config: Config;
@@ -57,7 +59,8 @@ export type Gateway = {
   /** Connections of the API's lists; undefined in a process without an API. */
   readonly listOrm: Orm | undefined;
   readonly link: TemporalLink | undefined;
-  readonly bscRpc: RpcPool | undefined;
+  /** Those that are watched. */
+  readonly chains: OpenChains;
   readonly metrics: Metrics;
   close(): Promise<void>;
 };
@@ -88,11 +91,11 @@ export async function composeGateway(input: {
   const pools = input.works ? await openPools(ground.databaseUrl, input.name) : undefined;
   const healthOrm = input.observed ? await openHealthPool(ground.databaseUrl, input.name) : undefined;
   const link = ground.temporal ? linkTemporal(ground.temporal) : undefined;
-  const bscRpc = config.bsc.enabled ? poolOf(config, log) : undefined;
+  const chains = await open(config, log);
   const metrics = createMetrics({ defaults: true });
-  beginAtZero(metrics, config.bsc.enabled ? ['bsc'] : []);
+  beginAtZero(metrics, [...chains.keys()]);
   const prices = createPriceSource(config.prices.source, {
-    rpc: bscRpc,
+    callContract: chains.get(PRICE_CHAIN.network)?.callContract,
     now: () => new Date(),
     maxAgeMs: config.prices.maxAgeMs,
     report: (message) => log.warn({ component: 'prices' }, message),
@@ -115,25 +118,16 @@ export async function composeGateway(input: {
     await listOrm?.close(true);
     await link?.close();
   };
-  return { config, log, deps, mainOrm: orm, pools, healthOrm, listOrm, link, bscRpc, metrics, close };
+  return { config, log, deps, mainOrm: orm, pools, healthOrm, listOrm, link, chains, metrics, close };
 }
 
-function poolOf(config: Config, log: Logger): RpcPool {
-  const chain = componentLogger(log, 'rpc');
-  return createRpcPool({
-    name: 'bsc',
-    urls: config.bsc.rpcUrls,
-    chainId: config.bsc.chainId,
-    requestsPerSecond: config.bsc.rpcRequestsPerSecond,
-    report: (message) => chain.warn({}, message),
+/** Opens what is configured; what happens to it goes to the log. */
+async function open({ chains }: Config, log: Logger): Promise<OpenChains> {
+  const rpc = componentLogger(log, 'rpc');
+  return await openChains(chains, {
+    onEndpoint: (message) => rpc.warn({}, message),
+    onRead: (message) => log.info({ component: 'chain' }, message),
   });
-}
-
-/** Connects to nothing before somebody listens. */
-function hintOf({ bsc }: Config, log: Logger): ChainReader['hint'] {
-  if (bsc.headUrls.length === 0) return undefined;
-  const chain = componentLogger(log, 'rpc');
-  return createHeadHints({ name: 'bsc', urls: bsc.headUrls, chainId: bsc.chainId, report: (message) => chain.warn({}, message) });
 }
 
 /** The deps of one part of a worker, with the connections that are its own. */
@@ -149,9 +143,11 @@ export function observedBy(gateway: Gateway): Gateway {
 
 /** The part of the configuration that the services read. */
 export function settingsOf(config: Config): ServiceSettings {
+  const chains: Readonly<Record<Network, ChainSettings>> = config.chains;
   return {
-    requiredConfirmations: { bsc: config.bsc.confirmations, tron: config.tron.confirmations },
-    contracts: { bsc: config.bsc.usdtContract, tron: config.tron.usdtContract },
+    requiredConfirmations: byNetwork(({ network }) => chains[network].confirmations),
+    contracts: byNetwork(({ network }) => chains[network].usdtContract),
+    chainIds: byNetwork(({ network }) => chains[network].chainId),
     minDepositUnits: thresholds(config.payments.minDepositUnits),
     dustFloorUnits: thresholds(config.payments.dustFloorUnits),
     stuckAfterMs: config.stuckAfterMs,
@@ -163,8 +159,7 @@ export function settingsOf(config: Config): ServiceSettings {
     payments: {
       minimumCents: config.payments.minPaymentCents,
       toleranceBasisPoints: config.payments.toleranceBasisPoints,
-      bscChainId: config.bsc.chainId,
-      watchedNetworks: config.bsc.enabled ? ['bsc'] : [],
+      watchedNetworks: watchedChains(config.chains).map(({ network }) => network),
     },
     sessions: config.sessions,
   };
@@ -180,11 +175,7 @@ function thresholds(table: Config['payments']['minDepositUnits']): ReadonlyMap<s
 }
 
 /** What the activities of a worker need beyond the services: the door to receivers and the chains. */
-export function activityDepsOf(
-  gateway: Gateway,
-  gasWallets: Readonly<Partial<Record<Network, string>>>,
-  stopping: AbortSignal,
-): ActivityDeps {
+export function activityDepsOf(gateway: Gateway, gasWallets: GasWallets, stopping: AbortSignal): ActivityDeps {
   const { deps } = gateway;
   const transport = createWebhookTransport({
     lookup: createLookup({ useSystem: deps.settings.webhookTarget.allowedCidrs.length > 0 }),
@@ -203,21 +194,14 @@ export function activityDepsOf(
   };
 }
 
-function chainsOf(
-  { config, bscRpc, metrics, log }: Gateway,
-  gasWallets: Readonly<Partial<Record<Network, string>>>,
-): Map<string, FollowedChain> {
-  const chains = new Map<string, FollowedChain>();
-  if (bscRpc) {
-    const index = new AddressSet();
-    if (gasWallets.bsc) index.add(gasWallets.bsc, 'gas');
-    const reader = createBscReader({
-      rpc: bscRpc,
-      usdtContract: config.bsc.usdtContract,
-      report: (message) => log.info({ component: 'chain' }, message),
-      hint: hintOf(config, log),
-    });
-    chains.set('bsc', { reader, watched: { network: 'bsc', index, loadedXid: '0' }, report: observeChain(metrics) });
-  }
-  return chains;
+function chainsOf({ chains, metrics }: Gateway, gasWallets: GasWallets): Map<string, FollowedChain> {
+  const report = observeChain(metrics);
+  return new Map(
+    Array.from(chains, ([network, { reader }]) => {
+      const index = new AddressSet();
+      const gas = gasWallets[network];
+      if (gas) index.add(addressKeyOf(network, gas), 'gas');
+      return [network, { reader, watched: { network, index, loadedXid: '0' }, report }];
+    }),
+  );
 }

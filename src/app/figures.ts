@@ -13,7 +13,7 @@ import type { Gateway } from './compose.ts';
 
 /** What the figures are read from; a process without one of these parts tells nothing of it. */
 export type Observed = Pick<Gateway, 'deps' | 'metrics'> &
-  Partial<Pick<Gateway, 'link' | 'bscRpc' | 'pools' | 'mainOrm' | 'healthOrm' | 'listOrm'>>;
+  Partial<Pick<Gateway, 'link' | 'chains' | 'pools' | 'mainOrm' | 'healthOrm' | 'listOrm'>>;
 
 /** Shorter than a scrape of Prometheus, which gives up after ten seconds. */
 const PART_WITHIN_MS = 4_000;
@@ -175,14 +175,16 @@ async function readTemporal({ deps, link, metrics }: Observed): Promise<boolean>
 }
 
 /** Only a worker asks its endpoints all the time; what another process heard at its start would be told for ever. */
-function tellEndpoints({ bscRpc, pools, metrics }: Observed): void {
-  if (!bscRpc || !pools) return;
-  const counts = { well: 0, failing: 0, not_asked: 0 };
-  for (const { problem, toldMsAgo } of bscRpc.status()) {
-    const isKnown = toldMsAgo !== null && toldMsAgo < ENDPOINT_TOLD_WITHIN_MS;
-    counts[isKnown ? (problem === null ? 'well' : 'failing') : 'not_asked'] += 1;
+function tellEndpoints({ chains, pools, metrics }: Observed): void {
+  if (!chains || !pools) return;
+  for (const [network, chain] of chains) {
+    const counts = { well: 0, failing: 0, not_asked: 0 };
+    for (const { problem, toldMsAgo } of chain.endpoints()) {
+      const isKnown = toldMsAgo !== null && toldMsAgo < ENDPOINT_TOLD_WITHIN_MS;
+      counts[isKnown ? (problem === null ? 'well' : 'failing') : 'not_asked'] += 1;
+    }
+    for (const [state, count] of Object.entries(counts)) metrics.rpcEndpoints.set({ network, state }, count);
   }
-  for (const [state, count] of Object.entries(counts)) metrics.rpcEndpoints.set({ network: 'bsc', state }, count);
 }
 
 async function tellPools({ mainOrm, listOrm, healthOrm, pools, metrics }: Observed): Promise<void> {

@@ -1,5 +1,8 @@
+import type { Finding } from '../base/finding.ts';
+import type { Variable } from '../config/variable.ts';
 import type { Network } from '../domain/assets.ts';
 import type { AddressKey } from './address-key.ts';
+import type { ChainReader, EndpointStatus } from './reader.ts';
 
 /** How a chain writes what is 20 bytes everywhere. */
 export type ChainAddresses = {
@@ -22,12 +25,51 @@ export type PaymentRequest = {
   readonly units: bigint;
   readonly amount: string;
   /** EIP-155; of chains that have none, ignored. */
-  readonly chainId: number;
+  readonly chainId: number | undefined;
+};
+
+/** What the settings of every chain say; a chain of its own kind has more. */
+export type ChainSettings = {
+  /** Whether endpoints are configured. */
+  readonly enabled: boolean;
+  /** Everything that is asked or listened to. */
+  readonly urls: readonly string[];
+  readonly usdtContract: string;
+  readonly confirmations: number;
+  /** EIP-155; of chains that have none, absent. */
+  readonly chainId?: number;
+};
+
+/** Where an opened chain says what happens; both texts name hosts only. */
+export type ChainIo = {
+  /** An endpoint stops or starts to be usable. */
+  readonly onEndpoint: (message: string) => void;
+  /** What the reader finds out about how blocks can be read. */
+  readonly onRead?: (message: string) => void;
+};
+
+/** Calls a contract at the head, beside the reading of blocks: whatever happens to it, no endpoint rests for it or is asked more slowly. */
+export type CallContract = (
+  call: { readonly to: string; readonly data: string },
+  options: { readonly timeoutMs: number },
+  signal: AbortSignal,
+) => Promise<string>;
+
+/** A chain that is watched, over its configured endpoints. It connects to nothing before it is asked. */
+export type OpenChain = {
+  readonly reader: ChainReader;
+  endpoints(): readonly EndpointStatus[];
+  /** What an operator is told of it, found out by asking every endpoint; within some seconds. `mustMove`: a head that stands still is a fault. */
+  describe(input: { readonly mustMove: boolean }): Promise<readonly Finding[]>;
+  /** Absent where nothing but blocks is read. */
+  readonly callContract?: CallContract;
 };
 
 /** What is true of a chain whatever is configured: the one place where its differences from the others are written down. */
-export type Chain = {
+export type Chain<Settings extends ChainSettings = ChainSettings> = {
   readonly network: Network;
+  /** In sentences. */
+  readonly name: string;
   /** As wallets call it, with the name of its token standard. */
   readonly label: string;
   /** The time between two blocks, in milliseconds: pauses between looks depend on it, and nothing else. */
@@ -36,9 +78,18 @@ export type Chain = {
   readonly coinType: number;
   /** The variable that makes the gateway watch it. */
   readonly watchedBy: string;
+  /** The variables that say which chain and token it must be, as a list within a sentence. */
+  readonly identifiedBy: string;
+  /** Its own variables, in the order of the documentation, and what they say together. `read` takes the values of any others along. */
+  readonly settings: {
+    readonly variables: Readonly<Record<string, Variable<unknown>>>;
+    read(values: Readonly<Record<string, unknown>>): Settings;
+  };
   readonly addresses: ChainAddresses;
   /** Whether transaction hashes begin with 0x. */
   readonly hashHasPrefix: boolean;
   /** What a wallet reads from a QR code. */
   paymentUri(request: PaymentRequest): string;
+  /** Opens it over endpoints that are configured. Absent where nothing reads the chain yet: its addresses are made and not watched. */
+  open?(settings: Settings, io: ChainIo): Promise<OpenChain>;
 };

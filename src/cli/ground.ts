@@ -5,7 +5,8 @@ import { locateDatabase, locateSecretsKey, locateTemporal } from '../app/ground.
 import { migrate, requireCurrentSchema } from '../app/migrate.ts';
 import { type DataDir, openDataDir, readRun } from '../base/data-dir.ts';
 import { OperatorError } from '../base/errors.ts';
-import { createLogger, hideInText, type Logger } from '../base/log.ts';
+import { createLogger, type Logger } from '../base/log.ts';
+import { reasonOf } from '../base/reason.ts';
 import { byNetwork } from '../chains/index.ts';
 import { type Config, type ConfigRole, loadConfig } from '../config/index.ts';
 import { byMode } from '../domain/assets.ts';
@@ -136,14 +137,6 @@ async function requireDatabase({ orm }: Deps): Promise<void> {
       cause: error,
     });
   }
-}
-
-/** The first line of an error, without secrets. An AggregateError (every address of a name failed) has no text of its own. */
-export function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const line = hideInText(text).split('\n', 1)[0]?.trim().slice(0, 300) ?? '';
-  return line === '' ? code || 'unknown error' : line;
 }
 
 async function locateAttached(config: Config, log: Logger, need: 'required' | 'attached') {

@@ -1,12 +1,25 @@
-import type { Variable } from './variable.ts';
-import { GROUPS } from './variable.ts';
+import { byNetwork } from '../chains/index.ts';
+import type { Group, Variable } from './variable.ts';
 import { VARIABLES } from './variables/index.ts';
+
+/** In the order of the documentation. */
+const TITLES: Readonly<Record<Group, string>> = {
+  service: 'Service',
+  stores: 'Database and Temporal',
+  ...byNetwork(({ name }) => name),
+  keys: 'Keys and wallet',
+  money: 'Payments and payouts',
+  prices: 'Prices',
+  webhooks: 'Webhooks',
+  limits: 'Rate limits',
+  sessions: 'Sessions of people',
+};
 
 const NOTE = 'Generated from the table in src/config/variables/index.ts by "npm run docs"; edit it there.';
 
 /** The text of docs/configuration.md. */
 export function renderConfigDocs(): string {
-  const sections = Object.entries(GROUPS).map(([group, title]) => {
+  const sections = Object.entries(TITLES).map(([group, title]) => {
     const rows = entries()
       .filter(([, variable]) => variable.group === group)
       .map(([name, variable]) => `| \`${name}\` | ${defaultOf(variable)} | ${describe(variable)} |`);
@@ -17,7 +30,7 @@ export function renderConfigDocs(): string {
 
 /** The text of .env.example: every variable, commented out, so that the file as it is changes nothing. */
 export function renderEnvExample(): string {
-  const sections = Object.entries(GROUPS).map(([group, title]) => {
+  const sections = Object.entries(TITLES).map(([group, title]) => {
     const lines = entries()
       .filter(([, variable]) => variable.group === group)
       .map(([name, variable]) => `# ${describe(variable)}\n# ${name}=${variable.example}\n`);

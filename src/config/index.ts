@@ -1,5 +1,8 @@
 import { join, resolve } from 'node:path';
 import { OperatorError } from '../base/errors.ts';
+import { xpubVariable } from '../chains/account-xpubs.ts';
+import { byNetwork, chainsSettings } from '../chains/index.ts';
+import { byMode, MODES, NETWORKS } from '../domain/assets.ts';
 import { withSecretFiles } from './files.ts';
 import { assetKey } from './parsers.ts';
 import { problemsInProduction } from './production.ts';
@@ -83,9 +86,9 @@ function wrongTemporal(values: Values): string[] {
   return problems;
 }
 
-/** Two accounts under one key would hand the same address to two customers; on Tron and BSC together it is a copied line. */
+/** Two accounts under one key would hand the same address to two customers; on two networks together it is a copied line. */
 function wrongXpubs(values: Values): string[] {
-  const names = ['WALLET_XPUB_BSC', 'WALLET_XPUB_TRON', 'WALLET_XPUB_TEST_BSC', 'WALLET_XPUB_TEST_TRON'] as const;
+  const names = MODES.flatMap((mode) => NETWORKS.map((network) => xpubVariable(mode, network)));
   return names.flatMap((name, index) => {
     const twin = names.slice(0, index).find((earlier) => values[name] !== undefined && values[earlier] === values[name]);
     return twin ? [`${name} is the same key as ${twin}: each network and mode has an account key of its own.`] : [];
@@ -126,8 +129,7 @@ function assemble(values: Values, warnings: readonly string[]) {
         ? ({ kind: 'address', address: values.TEMPORAL_ADDRESS, tls: temporalTls(values), apiKey: values.TEMPORAL_API_KEY } as const)
         : ({ kind: 'embedded' } as const)),
     },
-    bsc: bscOf(values),
-    tron: tronOf(values),
+    chains: chainsSettings(values),
     wallet: walletOf(values, dataDir),
     payments: {
       minPaymentCents: values.MIN_PAYMENT_USD,
@@ -174,40 +176,10 @@ function temporalTls(values: Values) {
   return isOn ? { caPem, serverName, client: cert && key ? { certPem: cert.pem, keyPem: key.pem } : undefined } : undefined;
 }
 
-function bscOf(values: Values) {
-  return {
-    /** False without RPC URLS: nothing is watched. */
-    enabled: values.BSC_RPC_URLS !== undefined,
-    rpcUrls: values.BSC_RPC_URLS?.rpc ?? [],
-    /** ws or wss addresses that announce new blocks, and nothing else. */
-    headUrls: values.BSC_RPC_URLS?.heads ?? [],
-    /** To one endpoint, from this process. */
-    rpcRequestsPerSecond: values.BSC_RPC_REQUESTS_PER_SECOND,
-    chainId: values.BSC_CHAIN_ID,
-    usdtContract: values.BSC_USDT_CONTRACT,
-    confirmations: values.BSC_CONFIRMATIONS,
-    maxGasPriceWei: values.BSC_MAX_GAS_PRICE_GWEI,
-  };
-}
-
-function tronOf(values: Values) {
-  return {
-    enabled: values.TRON_API_URLS !== undefined,
-    apiUrls: values.TRON_API_URLS ?? [],
-    apiKey: values.TRON_API_KEY,
-    usdtContract: values.TRON_USDT_CONTRACT,
-    confirmations: values.TRON_CONFIRMATIONS,
-    energy: values.TRON_ENERGY,
-  };
-}
-
 function walletOf(values: Values, dataDir: string) {
   return {
     /** Account xpubs from the environment; what is undefined comes from the wallet file's public part. */
-    xpubs: {
-      live: { bsc: values.WALLET_XPUB_BSC, tron: values.WALLET_XPUB_TRON },
-      test: { bsc: values.WALLET_XPUB_TEST_BSC, tron: values.WALLET_XPUB_TEST_TRON },
-    },
+    xpubs: byMode((mode) => byNetwork(({ network }) => values[xpubVariable(mode, network)])),
     seedFile: resolve(values.WALLET_SEED_FILE ?? join(dataDir, 'wallet.json')),
     passphraseFile: resolve(values.WALLET_PASSPHRASE_FILE ?? join(dataDir, 'wallet.passphrase')),
   };

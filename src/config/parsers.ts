@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type HDNodeVoidWallet, HDNodeWallet } from 'ethers';
-import { normaliseAddress } from '../chains/addresses.ts';
 import type { Currency } from '../domain/assets.ts';
 import { ASSETS, CURRENCIES } from '../domain/assets.ts';
 import { parseCidr, parseIp } from '../domain/ip-address.ts';
@@ -129,16 +128,6 @@ export const cidrs: Parser<readonly string[]> = parser((text) =>
   }),
 );
 
-/** An address of BNB Chain; mixed case must carry a right EIP-55 checksum. Returned in checksummed form. */
-export const bscAddress: Parser<string> = parser(
-  (text) => normaliseAddress('bsc', text) ?? complain('must be an address: 0x and 40 hex digits, in mixed case only with a right checksum'),
-);
-
-/** A base58check address of Tron. */
-export const tronAddress: Parser<string> = parser(
-  (text) => normaliseAddress('tron', text) ?? complain('must be a Tron address: T and 33 more base58 characters with a right checksum'),
-);
-
 /** An account's extended public key (depth 3). A private one is refused before anything could store it. */
 export const accountXpub: Parser<string> = parser((text) => {
   if (/^[xyzt]prv/i.test(text))
@@ -179,7 +168,8 @@ function unitsByAsset(text: string, { everyNetwork }: { everyNetwork: boolean })
   for (const [name, value] of pairs(text)) {
     const [currency = '', network, ...rest] = name.split('.');
     const fitting = ASSETS.filter((asset) => asset.currency === currency && (network === undefined || asset.network === network));
-    if (!everyNetwork && fitting.length > 1) complain(`must say the network of ${currency}: ${currency}.bsc or ${currency}.tron`);
+    if (!everyNetwork && fitting.length > 1)
+      complain(`must say the network of ${currency}: ${fitting.map((asset) => `${currency}.${asset.network}`).join(' or ')}`);
     if (fitting.length === 0 || rest.length > 0)
       complain('must be a list such as USDT.bsc=1,BNB=0.002 of the assets USDT.bsc, BNB, USDT.tron, TRX');
     for (const asset of fitting) {
@@ -216,15 +206,16 @@ export const priceSource: Parser<PriceSourceChoice> = parser((text) => {
   return { kind: 'fixed', rateUnits };
 });
 
-/** `BNB=0x…,TRX=0x…`: addresses of price feeds. */
-export const priceFeeds: Parser<Readonly<Partial<Record<Currency, string>>>> = parser((text) =>
-  byCurrency(
-    text,
-    (address, currency) =>
-      normaliseAddress('bsc', address) ??
-      complain(`must give ${currency} the address of a feed: 0x and 40 hex digits, with a right checksum`),
-  ),
-);
+/** `BNB=0x…,TRX=0x…`: addresses of price feeds, as `normalise` has them; undefined is no address. */
+export function priceFeeds(normalise: (address: string) => string | undefined): Parser<Readonly<Partial<Record<Currency, string>>>> {
+  return parser((text) =>
+    byCurrency(
+      text,
+      (address, currency) =>
+        normalise(address) ?? complain(`must give ${currency} the address of a feed: 0x and 40 hex digits, with a right checksum`),
+    ),
+  );
+}
 
 function byCurrency<T>(text: string, parse: (value: string, currency: Currency) => T): Partial<Record<Currency, T>> {
   const result: Partial<Record<Currency, T>> = {};

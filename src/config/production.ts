@@ -1,5 +1,6 @@
 // What is refused when NODE_ENV is production.
 
+import { CHAINS } from '../chains/index.ts';
 import { isPrivateAddress } from '../domain/ip-address.ts';
 import { hostOf } from './urls.ts';
 import type { ConfigRole, Environment, Variable } from './variable.ts';
@@ -24,11 +25,8 @@ function missing(env: Environment, role: ConfigRole): string[] {
 
 /** Whoever sits between us and an endpoint that is asked in the clear writes its receipts: any amount, at any address. */
 function endpointsInTheClear(values: Values): string[] {
-  const lists = {
-    BSC_RPC_URLS: [...(values.BSC_RPC_URLS?.rpc ?? []), ...(values.BSC_RPC_URLS?.heads ?? [])],
-    TRON_API_URLS: values.TRON_API_URLS ?? [],
-  };
-  return Object.entries(lists).flatMap(([name, urls]) => {
+  return CHAINS.flatMap(({ watchedBy: name, settings }) => {
+    const { urls } = settings.read(values);
     const hosts = urls.filter((url) => /^(http|ws):/.test(url)).map(hostOf);
     const open = [...new Set(hosts)].filter((host) => !isNear(host) && !values.RPC_HTTP_HOSTS?.includes(host));
     if (open.length === 0) return [];

@@ -1,3 +1,4 @@
+import type { Network } from '../domain/assets.ts';
 import type { Parser } from './parser.ts';
 
 /** The part that a process plays; `tool` is a command of the operator that needs the database, `none` one that needs nothing. */
@@ -5,22 +6,12 @@ export type ConfigRole = 'all' | 'api' | 'worker' | 'signer' | 'tool' | 'none';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export const GROUPS = {
-  service: 'Service',
-  stores: 'Database and Temporal',
-  bsc: 'BNB Chain',
-  tron: 'Tron',
-  keys: 'Keys and wallet',
-  money: 'Payments and payouts',
-  prices: 'Prices',
-  webhooks: 'Webhooks',
-  limits: 'Rate limits',
-  sessions: 'Sessions of people',
-} as const;
+/** The parts of the documentation; a chain's variables are a part of their own. */
+export type Group = 'service' | 'stores' | Network | 'keys' | 'money' | 'prices' | 'webhooks' | 'limits' | 'sessions';
 
 /** All that is known about one variable: the parser, the documentation and who needs it. */
 export type Variable<T> = {
-  readonly group: keyof typeof GROUPS;
+  readonly group: Group;
   readonly parser: Parser<T>;
   readonly default?: string;
   /** Its value is never printed, not even in part. */
@@ -39,3 +30,12 @@ export function variable<T>(entry: Variable<T>): Variable<T>;
 export function variable<T>(entry: Variable<T>): Variable<T> {
   return entry;
 }
+
+type ValueOf<V> = V extends { parser: Parser<infer T>; default: string }
+  ? T
+  : V extends { parser: Parser<infer T> }
+    ? T | undefined
+    : never;
+
+/** The parsed values of a table of variables. */
+export type ValuesOf<Table> = { readonly [Name in keyof Table]: ValueOf<Table[Name]> };

@@ -1,3 +1,5 @@
+import { PRICE_CHAIN } from '../chains/index.ts';
+import { NATIVE_CURRENCY, NETWORKS } from '../domain/assets.ts';
 import { parseCidr } from '../domain/ip-address.ts';
 import { secretOfFile } from './files.ts';
 import { isNear } from './production.ts';
@@ -6,7 +8,8 @@ import type { Environment } from './variable.ts';
 import type { Values } from './variables/index.ts';
 import { VARIABLES } from './variables/index.ts';
 
-const PREFIXES = /^(OPS|RPC|SECRETS|DATABASE|BSC|TRON|WALLET|WEBHOOK|SETTLE|PRICE|RATE_LIMIT|SESSION|TEMPORAL|MIN)_/;
+const GROUPS = ['OPS', 'RPC', 'SECRETS', 'DATABASE', 'WALLET', 'WEBHOOK', 'SETTLE', 'PRICE', 'RATE_LIMIT', 'SESSION', 'TEMPORAL', 'MIN'];
+const PREFIXES = new RegExp(`^(${[...GROUPS, ...NETWORKS.map((network) => network.toUpperCase())].join('|')})_`);
 /** One network of one machine or rack: 256 addresses, or the smallest block that a network of IPv6 is given. */
 const WIDEST_PROXIES = { 4: 24, 6: 64 } as const;
 
@@ -24,8 +27,11 @@ export function warningsOf(values: Values, env: Environment): string[] {
     warnings.push('PUBLIC_URL is http: sessions and checkouts travel unencrypted.');
   if (values.NODE_ENV === 'production' && values.PRICE_SOURCE.kind === 'fixed')
     warnings.push('PRICE_SOURCE is fixed: deposits are valued at these prices, whatever the market says.');
-  if (values.PRICE_SOURCE.kind === 'chainlink' && !values.BSC_RPC_URLS) {
-    warnings.push('PRICE_SOURCE is chainlink, which reads BNB Chain, but BSC_RPC_URLS is unset: BNB and TRX have no price.');
+  if (values.PRICE_SOURCE.kind === 'chainlink' && !PRICE_CHAIN.settings.read(values).enabled) {
+    const coins = NETWORKS.map((network) => NATIVE_CURRENCY[network]).join(' and ');
+    warnings.push(
+      `PRICE_SOURCE is chainlink, which reads ${PRICE_CHAIN.name}, but ${PRICE_CHAIN.watchedBy} is unset: ${coins} have no price.`,
+    );
   }
   warnings.push(...storesInTheClear(values));
   for (const name of Object.keys(env)) {

@@ -8,6 +8,7 @@ import { openDataDir, removeRun, writeRun } from '../base/data-dir.ts';
 import { OperatorError } from '../base/errors.ts';
 import { componentLogger, createLogger, type Logger } from '../base/log.ts';
 import { createShutdown, type Shutdown } from '../base/shutdown.ts';
+import { READABLE_CHAINS } from '../chains/index.ts';
 import { ChainMismatch } from '../chains/rpc/errors.ts';
 import { type Config, type ConfigRole, loadConfig } from '../config/index.ts';
 import type { Network } from '../domain/assets.ts';
@@ -96,23 +97,20 @@ async function prepareSchema(gateway: Gateway, own: boolean): Promise<void> {
 }
 
 /** A wrong chain or token refuses to run; an endpoint that is away is waited for later. */
-async function checkChains(gateway: Gateway): Promise<void> {
-  const { config, bscRpc, log } = gateway;
-  if (!bscRpc) {
-    log.warn(
-      { network: 'bsc' },
-      'BSC_RPC_URLS is not set: addresses on BNB Chain are made but not watched; nothing is lost when it is set later',
-    );
-    return;
-  }
-  const { createBscReader } = await import('../chains/bsc/reader.ts');
-  const reader = createBscReader({ rpc: bscRpc, usdtContract: config.bsc.usdtContract });
-  try {
-    await reader.checkIdentity(AbortSignal.timeout(IDENTITY_WITHIN_MS));
-  } catch (error) {
-    if (error instanceof ChainMismatch)
-      throw new OperatorError(error.message, 'Correct BSC_RPC_URLS, BSC_CHAIN_ID or BSC_USDT_CONTRACT and start again', { cause: error });
-    log.warn({ err: error, network: 'bsc' }, 'the chain could not be checked yet; the watcher waits for it');
+async function checkChains({ chains, log }: Gateway): Promise<void> {
+  for (const { network, name, watchedBy, identifiedBy } of READABLE_CHAINS) {
+    const chain = chains.get(network);
+    if (!chain) {
+      log.warn({ network }, `${watchedBy} is not set: addresses on ${name} are made but not watched; nothing is lost when it is set later`);
+      continue;
+    }
+    try {
+      await chain.reader.checkIdentity(AbortSignal.timeout(IDENTITY_WITHIN_MS));
+    } catch (error) {
+      if (error instanceof ChainMismatch)
+        throw new OperatorError(error.message, `Correct ${identifiedBy} and start again`, { cause: error });
+      log.warn({ err: error, network }, 'the chain could not be checked yet; the watcher waits for it');
+    }
   }
 }
 

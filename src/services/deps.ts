@@ -51,8 +51,6 @@ export type PaymentSettings = {
   readonly minimumCents: bigint;
   /** Hundredths of a percent that a link may be short of and still counts as paid. */
   readonly toleranceBasisPoints: bigint;
-  /** The EVM chain id that payers' wallets are told. */
-  readonly bscChainId: number;
   /** The networks that this installation follows: a link expires only when each of them was read past its time. */
   readonly watchedNetworks: readonly Network[];
 };
@@ -61,6 +59,8 @@ export type PaymentSettings = {
 export type ServiceSettings = {
   readonly requiredConfirmations: Readonly<Record<Network, number>>;
   readonly contracts: Readonly<Record<Network, string>>;
+  /** What payers' wallets are told; undefined where a chain has no such number. */
+  readonly chainIds: Readonly<Record<Network, number | undefined>>;
   /** Base units by `CURRENCY.network`; an asset that is absent has no minimum. */
   readonly minDepositUnits: ReadonlyMap<string, bigint>;
   /** The same for what is too little to become a deposit at all. */

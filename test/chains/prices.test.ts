@@ -3,6 +3,7 @@ import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '..
 import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
+import { callContractOver } from '../../src/chains/bsc/contract-call.ts';
 import { createPriceSource, MAINNET_FEEDS, type PriceDeps } from '../../src/chains/prices/source.ts';
 import type { Price, PriceSource } from '../../src/chains/reader.ts';
 import { createRpcPool } from '../../src/chains/rpc/pool.ts';
@@ -48,7 +49,7 @@ describe('prices from Chainlink feeds on the chain', () => {
     const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 300 });
     return createPriceSource(
       { kind: 'chainlink', feeds },
-      { rpc, now: () => new Date(nowMs), report: (message) => reports.push(message), ...deps },
+      { callContract: callContractOver(rpc), now: () => new Date(nowMs), report: (message) => reports.push(message), ...deps },
     );
   }
 
@@ -134,7 +135,7 @@ describe('prices from Chainlink feeds on the chain', () => {
   it('are unknown, not wrong, when nothing good was ever seen', async () => {
     await answer(0n);
     expect(await source().price('BNB', signal)).to.equal(undefined);
-    expect(await source({ rpc: undefined }).price('BNB', signal)).to.equal(undefined);
+    expect(await source({ callContract: undefined }).price('BNB', signal)).to.equal(undefined);
     expect(await source({}, { BNB: chain.usdt.address }).price('BNB', signal), 'a contract that is no feed').to.equal(undefined);
     expect(await source({}, { BNB: `0x${'7'.repeat(40)}` }).price('BNB', signal), 'no contract at all').to.equal(undefined);
     await feed.call('setDecimals', [18]);
@@ -249,7 +250,9 @@ describe('prices from Chainlink feeds on the chain', () => {
       (call) => ({ json: { id: call.id, error: { code: -32005, message: 'limit exceeded' } } }),
     ] satisfies Fault[]) {
       fault(trouble);
-      expect(await source({ rpc, report: (message) => said.push(message) }).price('BNB', signal)).to.equal(undefined);
+      expect(await source({ callContract: callContractOver(rpc), report: (message) => said.push(message) }).price('BNB', signal)).to.equal(
+        undefined,
+      );
       expect(place()).to.deep.equal(before);
       proxy.fault = undefined;
       expect(await rpc.run((session) => session.call('eth_blockNumber', []), signal)).to.match(/^0x/);

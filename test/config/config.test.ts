@@ -62,8 +62,10 @@ describe('configuration', () => {
     const config = loadConfig({});
     expect(config.database.kind).to.equal('embedded');
     expect(config.temporal.kind).to.equal('embedded');
-    expect([config.bsc.chainId, config.bsc.confirmations, config.tron.confirmations, config.http.port]).to.deep.equal([56, 15, 19, 8080]);
-    expect([config.bsc.enabled, config.tron.enabled]).to.deep.equal([false, false]);
+    expect([config.chains.bsc.chainId, config.chains.bsc.confirmations, config.chains.tron.confirmations, config.http.port]).to.deep.equal([
+      56, 15, 19, 8080,
+    ]);
+    expect([config.chains.bsc.enabled, config.chains.tron.enabled]).to.deep.equal([false, false]);
     expect(thresholdUnits(config.settlement.minUnits, 'bsc', 'USDT')).to.equal(10n ** 18n);
     expect(thresholdUnits(config.settlement.minUnits, 'tron', 'USDT')).to.equal(20_000_000n);
     expect(thresholdUnits(config.payments.minDepositUnits, 'bsc', 'USDT')).to.equal(undefined);

@@ -45,9 +45,12 @@ const TABLE: Readonly<Record<string, Row>> = {
   // Stands on nothing of ours: errors, logs, secrets, processes, and what waits in line.
   'src/base/': { values: [] },
   'src/domain/': { values: [], packages: [] },
-  'src/chains/': { values: ['src/domain/'] },
   'src/signer/': { values: ['src/domain/', 'src/chains/account-xpubs.ts', 'src/chains/address-key.ts', 'src/chains/index.ts'] },
   'src/db/': { values: ['src/domain/', 'migrations/'], types: ['src/chains/address-key.ts'] },
+  // A chain says what its variables are, in the language of all variables; the table of them is made from the chains.
+  'src/chains/': {
+    values: ['src/domain/', 'src/base/', 'src/config/parser.ts', 'src/config/parsers.ts', 'src/config/urls.ts', 'src/config/variable.ts'],
+  },
   'src/services/': {
     values: ['src/db/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/address-key.ts', 'src/chains/index.ts', 'src/base/async/'],
     types: ['src/chains/reader.ts', 'src/chains/account-xpubs.ts'],
@@ -56,7 +59,9 @@ const TABLE: Readonly<Record<string, Row>> = {
   'src/api/': { values: ['src/services/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/index.ts', 'src/base/async/'] },
   'src/web/': { values: ['src/services/', 'src/domain/', 'src/chains/index.ts'] },
   'src/sdk/': { values: [], types: ['src/domain/events.ts'], packages: ['node:'] },
-  'src/config/': { values: ['src/base/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/index.ts', 'src/db/tls.ts'] },
+  'src/config/': {
+    values: ['src/base/', 'src/domain/', 'src/chains/account-xpubs.ts', 'src/chains/addresses.ts', 'src/chains/index.ts', 'src/db/tls.ts'],
+  },
   'activities/': { values: ['src/services/', 'src/domain/'], types: ['src/chains/reader.ts'] },
   'workflows/': { values: ['src/domain/'], types: ['activities/'], packages: ['@temporalio/workflow'] },
   'migrations/': { values: [], packages: ['@mikro-orm/migrations'] },

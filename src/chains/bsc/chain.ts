@@ -1,29 +1,20 @@
-import { getAddress } from 'ethers';
-import { hexAddress, keyOfHex } from '../address-key.ts';
-import type { Chain, ChainAddresses } from '../chain.ts';
-
-const addresses: ChainAddresses = {
-  form: '0x and 40 hex digits',
-  parse: (text) => {
-    // ethers would also take ICAP and addresses without 0x, which nobody could compare with what a wallet shows.
-    if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined;
-    try {
-      return keyOfHex(getAddress(text), 2);
-    } catch {
-      return undefined;
-    }
-  },
-  key: (address) => {
-    if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw new Error('not a bsc address');
-    return keyOfHex(address, 2);
-  },
-  format: (key) => getAddress(hexAddress(key)),
-  spell: hexAddress,
-};
+import type { Chain } from '../chain.ts';
+import { BSC_ADDRESSES } from './addresses.ts';
+import { BSC_SETTINGS, type BscSettings } from './settings.ts';
 
 /** BNB Chain: 0.45 s blocks, addresses with the checksum of EIP-55, payments as EIP-681 writes the call of the token contract. */
-export const BSC: Chain = {
-  ...{ network: 'bsc', label: 'BNB Chain (BEP-20)', blockMs: 450, coinType: 60, watchedBy: 'BSC_RPC_URLS' },
-  ...{ addresses, hashHasPrefix: true },
+export const BSC: Chain<BscSettings> = {
+  network: 'bsc',
+  name: 'BNB Chain',
+  label: 'BNB Chain (BEP-20)',
+  blockMs: 450,
+  coinType: 60,
+  watchedBy: 'BSC_RPC_URLS',
+  identifiedBy: 'BSC_RPC_URLS, BSC_CHAIN_ID or BSC_USDT_CONTRACT',
+  settings: BSC_SETTINGS,
+  addresses: BSC_ADDRESSES,
+  hashHasPrefix: true,
   paymentUri: ({ address, contract, units, chainId }) => `ethereum:${contract}@${chainId}/transfer?address=${address}&uint256=${units}`,
+  // Most of what imports this list asks for a fact; who does not watch the chain does not load its reader.
+  open: async (settings, io) => (await import('./open.ts')).openBsc(settings, io),
 };

@@ -1,7 +1,13 @@
+import type { CallContract } from '../chain.ts';
 import { EndpointFailure } from '../rpc/errors.ts';
-import type { RpcSession } from '../rpc/pool.ts';
+import type { RpcPool, RpcSession } from '../rpc/pool.ts';
 
 export type ContractCall = { readonly to: string; readonly data: string };
+
+/** Calls contracts through a pool of endpoints; see {@link CallContract}. */
+export function callContractOver(rpc: RpcPool): CallContract {
+  return (call, options, signal) => rpc.aside((session) => ethCallOn(session, call, options), signal);
+}
 
 /** Calls a contract at the head and returns the 0x hex it returned ("0x" where there is no contract). Throws RpcRejected on a revert. */
 export async function ethCallOn(session: RpcSession, call: ContractCall, options?: { readonly timeoutMs?: number }): Promise<string> {

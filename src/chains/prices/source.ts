@@ -1,9 +1,8 @@
 // What one coin is worth in US dollars: fixed by the operator, or read from Chainlink's contracts on the chain we read anyway.
 import { CURRENCIES, type Currency } from '../../domain/assets.ts';
-import { type ContractCall, ethCallOn } from '../bsc/contract-call.ts';
+import type { CallContract } from '../chain.ts';
 import type { Price, PriceSource } from '../reader.ts';
 import { ChainMismatch, RpcRejected, RpcUnavailable } from '../rpc/errors.ts';
-import type { RpcPool } from '../rpc/pool.ts';
 
 /** What the operator chose. Fixed prices are US dollars with 8 decimals; a currency that is not named has no price. */
 export type PriceSpec =
@@ -11,8 +10,8 @@ export type PriceSpec =
   | { readonly kind: 'chainlink'; readonly feeds?: Readonly<Partial<Record<Currency, string>>> | undefined };
 
 export type PriceDeps = {
-  /** Needed for Chainlink: endpoints of BNB Chain. Without it no price is ever known. */
-  readonly rpc?: RpcPool | undefined;
+  /** Needed for Chainlink: the opened chain that its feeds are on. Without it no price is ever known. */
+  readonly callContract?: CallContract | undefined;
   readonly now: () => Date;
   readonly cacheMs?: number | undefined;
   /** From this age on an answer counts as stale; can only shorten the limits that fit the feeds' heartbeats. */
@@ -32,7 +31,7 @@ const AHEAD_LIMIT_MS = 600_000;
 const CACHE_MS = 30_000;
 const RETRY_BAD_MS = 5_000;
 const REFRESH_LIMIT_MS = 15_000;
-const CALL_LIMIT_MS = 3_000;
+const CALL_LIMITS = { timeoutMs: 3_000 } as const;
 const FEED_DECIMALS = 8n;
 /** A billion dollars for one coin is a broken feed, not a market. */
 const MAX_USD8 = 10n ** 17n;
@@ -138,26 +137,21 @@ class ChainlinkPrices implements PriceSource {
   }
 
   async #read(currency: Currency, state: FeedState, signal: AbortSignal): Promise<Price> {
-    const { rpc } = this.#deps;
-    if (!rpc) throw new BadAnswer('there is no RPC endpoint of bsc to read it from');
+    const { callContract } = this.#deps;
+    if (!callContract) throw new BadAnswer('there is no RPC endpoint of bsc to read it from');
     const to = this.#feeds[currency];
     if (!state.decimalsSeen) {
-      const decimals = await this.#ask(rpc, { to, data: DECIMALS_CALL }, signal);
+      const decimals = await callContract({ to, data: DECIMALS_CALL }, CALL_LIMITS, signal);
       if (wordAt(decimals, 0) !== FEED_DECIMALS) throw new BadAnswer(`the contract ${to} is not a feed with ${FEED_DECIMALS} decimals`);
       state.decimalsSeen = true;
     }
     // (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)
-    const round = await this.#ask(rpc, { to, data: LATEST_ROUND_CALL }, signal);
+    const round = await callContract({ to, data: LATEST_ROUND_CALL }, CALL_LIMITS, signal);
     const usd8 = BigInt.asIntN(256, wordAt(round, 1) ?? 0n);
     const updatedAt = wordAt(round, 3);
     if (usd8 <= 0n || usd8 >= MAX_USD8) throw new BadAnswer(`its answer is ${usd8 > 0n ? 'absurdly high' : 'not above zero'}`);
     if (updatedAt === undefined || updatedAt === 0n || updatedAt > 10n ** 11n) throw new BadAnswer('its answer has no time');
     return { usd8, source: `chainlink:${to}`, at: new Date(Number.parseInt(updatedAt.toString(), 10) * 1000), stale: false };
-  }
-
-  /** Aside from the reading of blocks: whatever happens to it, no endpoint rests for it or is asked more slowly. */
-  async #ask(rpc: RpcPool, call: ContractCall, signal: AbortSignal): Promise<string> {
-    return await rpc.aside((session) => ethCallOn(session, call, { timeoutMs: CALL_LIMIT_MS }), signal);
   }
 }
 

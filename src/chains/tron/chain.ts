@@ -1,40 +1,21 @@
-import { decodeBase58, encodeBase58 } from 'ethers';
-import { type AddressKey, keyOfHex } from '../address-key.ts';
-import { checksum, hasChecksum } from '../base58.ts';
-import type { Chain, ChainAddresses } from '../chain.ts';
-
-/** The byte before the 20 of an address: it makes each begin with T. */
-const PREFIX = 0x41;
-const PREFIXED_DIGITS = 50;
-
-function parse(text: string): AddressKey | undefined {
-  if (!/^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(text)) return undefined;
-  const hex = decodeBase58(text).toString(16);
-  if (hex.length !== PREFIXED_DIGITS) return undefined;
-  const bytes = Buffer.from(hex, 'hex');
-  return bytes[0] === PREFIX && hasChecksum(bytes) ? keyOfHex(hex.slice(2, 42)) : undefined;
-}
-
-function format(key: AddressKey): string {
-  const payload = Buffer.concat([Buffer.of(PREFIX), Buffer.from(key, 'hex')]);
-  return encodeBase58(Buffer.concat([payload, checksum(payload)]));
-}
-
-const addresses: ChainAddresses = {
-  ...{ form: 'T and 33 characters in base58', parse, format, spell: format },
-  key: (address) => {
-    const key = parse(address);
-    if (key === undefined) throw new Error('not a tron address');
-    return key;
-  },
-};
+import type { Chain } from '../chain.ts';
+import { TRON_ADDRESSES } from './addresses.ts';
+import { TRON_SETTINGS, type TronSettings } from './settings.ts';
 
 /**
  * Tron: 3 s blocks, addresses in base58check over the same 20 bytes that an EVM derives from the public key. It has no standard for payments;
  * wallets took the form with amount and token over from Bitcoin.
  */
-export const TRON: Chain = {
-  ...{ network: 'tron', label: 'Tron (TRC-20)', blockMs: 3_000, coinType: 195, watchedBy: 'TRON_API_URLS' },
-  ...{ addresses, hashHasPrefix: false },
+export const TRON: Chain<TronSettings> = {
+  network: 'tron',
+  name: 'Tron',
+  label: 'Tron (TRC-20)',
+  blockMs: 3_000,
+  coinType: 195,
+  watchedBy: 'TRON_API_URLS',
+  identifiedBy: 'TRON_API_URLS or TRON_USDT_CONTRACT',
+  settings: TRON_SETTINGS,
+  addresses: TRON_ADDRESSES,
+  hashHasPrefix: false,
   paymentUri: ({ address, contract, amount }) => `tron:${address}?amount=${amount}&token=${contract}`,
 };

@@ -1,5 +1,6 @@
 import { activityDepsOf } from '../../app/compose.ts';
 import { OperatorError } from '../../base/errors.ts';
+import { chainOf as factsOf } from '../../chains/index.ts';
 import type { ChainReader } from '../../chains/reader.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { FollowedChain } from '../../services/watcher/watched-chain.ts';
@@ -39,5 +40,6 @@ async function checkIdentity(reader: ChainReader): Promise<void> {
 }
 
 function offAction(network: Network): string {
-  return network === 'bsc' ? 'Set BSC_RPC_URLS and try again' : 'This version does not read it yet; nothing is lost until it does';
+  const { open, watchedBy } = factsOf(network);
+  return open ? `Set ${watchedBy} and try again` : 'This version does not read it yet; nothing is lost until it does';
 }

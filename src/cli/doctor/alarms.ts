@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { composeGateway } from '../../app/compose.ts';
 import type { Run } from '../../base/data-dir.ts';
+import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Logger } from '../../base/log.ts';
 import { byNetwork } from '../../chains/index.ts';
 import type { Config } from '../../config/index.ts';
 import { byMode } from '../../domain/assets.ts';
 import { type Alarm, type AlarmKind, readAlarms } from '../../services/alarms/alarms.ts';
 import { listLoopRuns } from '../../services/loop-runs.ts';
-import { bad, type Check, good } from './check.ts';
 import { readSchema } from './stores.ts';
 
 const NO_KEYS = byMode(() => byNetwork(() => ''));
@@ -25,7 +25,7 @@ const WELL: Readonly<Record<AlarmKind, string>> = {
  * Everything that does not go on by itself, one check for each kind, from rows alone. None where there is no database or its schema is
  * another one: the other checks say that.
  */
-export async function checkAlarms(config: Config, run: Run | undefined, log: Logger): Promise<Check[]> {
+export async function checkAlarms(config: Config, run: Run | undefined, log: Logger): Promise<Finding[]> {
   const databaseUrl = config.database.kind === 'url' ? config.database.url : run?.databaseUrl;
   if (databaseUrl === undefined) return [];
   const ground = { databaseUrl, temporal: undefined, xpubs: NO_KEYS, secretsKey: randomBytes(32) };
@@ -40,7 +40,7 @@ export async function checkAlarms(config: Config, run: Run | undefined, log: Log
   }
 }
 
-function checkOf({ kind, count, reason, action }: Alarm, workersRan: boolean): Check {
+function checkOf({ kind, count, reason, action }: Alarm, workersRan: boolean): Finding {
   if (count !== 0) return bad(kind, reason, action);
   return good(kind, kind === 'loops' && !workersRan ? 'no worker has run over this database yet' : WELL[kind]);
 }

@@ -1,5 +1,5 @@
+import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Em } from '../../db/orm.ts';
-import { bad, type Check, good } from './check.ts';
 
 type Row = {
   readonly network: string;
@@ -17,7 +17,7 @@ const SHOWN = 3;
  * How the comparison of balances on the chain with the ledger goes, one check for each network that was compared or that holds credited money
  * without a block; that money is a difference at once, whatever the last round has seen.
  */
-export async function checkBalances(em: Em): Promise<Check[]> {
+export async function checkBalances(em: Em): Promise<Finding[]> {
   const [table] = await em.execute<{ there: boolean }[]>(`select to_regclass('deposit_attributions') is not null as there`);
   if (!table?.there) return [];
   const rows = await em.execute<Row[]>(
@@ -34,7 +34,7 @@ export async function checkBalances(em: Em): Promise<Check[]> {
   return rows.flatMap(checkOf);
 }
 
-function checkOf({ network, fault, started_number: block, differences, replaced, misattributed }: Row): Check[] {
+function checkOf({ network, fault, started_number: block, differences, replaced, misattributed }: Row): Finding[] {
   const name = `balances_${network}`;
   const look = `Run "gateway reconcile --network ${network}"`;
   if (replaced)

@@ -1,10 +1,10 @@
 import { readRun } from '../../base/data-dir.ts';
+import { bad, type Finding, good } from '../../base/finding.ts';
 import { createLogger } from '../../base/log.ts';
+import { reasonOf } from '../../base/reason.ts';
 import { type Config, ConfigError, loadConfig } from '../../config/index.ts';
-import { reasonOf } from '../ground.ts';
 import { checkAlarms } from './alarms.ts';
 import { checkChains } from './chains.ts';
-import { bad, type Check, good } from './check.ts';
 import { checkDataDir, checkSecretsKey, checkWallet } from './files.ts';
 import { checkDatabase, checkTemporal } from './stores.ts';
 
@@ -15,7 +15,7 @@ const CHECK_WITHIN_MS = 30_000;
  * Looks at every part, changes nothing and starts nothing. A part that hangs or throws becomes a check that is not ok; what is off by
  * choice is said and is ok.
  */
-export async function examine(env: NodeJS.ProcessEnv): Promise<Check[]> {
+export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   let config: Config;
   try {
     config = loadConfig(env, { role: 'tool' });
@@ -37,14 +37,14 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Check[]> {
   return [checkConfig(config), ...parts.flat()];
 }
 
-function checkConfig(config: Config): Check {
+function checkConfig(config: Config): Finding {
   const count = config.warnings.length;
   return good('config', count === 0 ? `valid (${config.environment})` : `valid (${config.environment}); ${config.warnings.join(' ')}`);
 }
 
-async function guarded(name: string, check: () => Promise<Check[]>): Promise<Check[]> {
+async function guarded(name: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Check[]>((resolve) => {
+  const late = new Promise<Finding[]>((resolve) => {
     timer = setTimeout(() => resolve([bad(name, 'no answer in time', 'See whether it hangs, and try again')]), CHECK_WITHIN_MS);
   });
   try {

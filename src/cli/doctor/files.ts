@@ -3,6 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Run } from '../../base/data-dir.ts';
 import { OperatorError } from '../../base/errors.ts';
+import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Logger } from '../../base/log.ts';
 import { createSecretBox, type SecretBox } from '../../base/secret-box.ts';
 import type { Config } from '../../config/index.ts';
@@ -13,10 +14,9 @@ import { countLeft } from '../../services/secrets/reseal.ts';
 import { resolveAccountXpubs } from '../../signer/account-xpubs.ts';
 import { fileExists, readPrivateFile } from '../../signer/private-file.ts';
 import { openWallet, readPassphraseFile } from '../../signer/wallet-file.ts';
-import { bad, type Check, good } from './check.ts';
 
 /** Whether this process could keep something in its data folder. */
-export async function checkDataDir({ dataDir }: Config): Promise<Check> {
+export async function checkDataDir({ dataDir }: Config): Promise<Finding> {
   const found = await stat(dataDir).catch(() => undefined);
   if (found && !found.isDirectory()) return bad('data_dir', `${dataDir} is not a folder`, 'Set DATA_DIR to a folder of its own');
   const writable = await access(found ? dataDir : await nearest(dirname(dataDir)), constants.W_OK).then(
@@ -33,7 +33,7 @@ async function nearest(folder: string): Promise<string> {
 }
 
 /** The account keys of addresses, and, where this process may read the passphrase, that the wallet opens with it. */
-export async function checkWallet(config: Config): Promise<Check> {
+export async function checkWallet(config: Config): Promise<Finding> {
   const { seedFile, passphraseFile, xpubs } = config.wallet;
   const given = MODES.flatMap((mode) => NETWORKS.map((network) => xpubs[mode][network]));
   const hasFile = await fileExists(seedFile);
@@ -60,7 +60,7 @@ function problemOf(error: OperatorError): string {
 }
 
 /** That SECRETS_KEY is there and opens what is stored: with another one every webhook would fail to be signed. */
-export async function checkSecretsKey(config: Config, run: Run | undefined, log: Logger): Promise<Check> {
+export async function checkSecretsKey(config: Config, run: Run | undefined, log: Logger): Promise<Finding> {
   const key = config.secretsKey ?? (await developmentKey(config));
   if (!key && config.production)
     return bad('secrets_key', 'SECRETS_KEY is not set', 'Set it to 32 random bytes ("openssl rand -base64 32"), the same on every process');

@@ -1,14 +1,14 @@
 import { MIGRATIONS } from '../../../migrations/index.ts';
 import type { Run } from '../../base/data-dir.ts';
+import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Logger } from '../../base/log.ts';
+import { reasonOf } from '../../base/reason.ts';
 import type { Config } from '../../config/index.ts';
 import { type Em, openOrm } from '../../db/orm.ts';
 import { linkTemporal, type TemporalLink } from '../../temporal/client.ts';
 import { missingSearchAttributes } from '../../temporal/search-attributes.ts';
-import { reasonOf } from '../ground.ts';
 import { reachTemporal } from '../reach.ts';
 import { checkBalances } from './balances.ts';
-import { bad, type Check, good } from './check.ts';
 import { checkMonths } from './months.ts';
 import { checkTexts } from './texts.ts';
 
@@ -18,7 +18,7 @@ const SEARCH_ATTRIBUTES_WITHIN_MS = 5_000;
 const GRPC_NOT_FOUND = 5;
 
 /** PostgreSQL, the schema in it, and its clock against ours. Looks only: no table is made. */
-export async function checkDatabase(config: Config, run: Run | undefined, log: Logger): Promise<Check[]> {
+export async function checkDatabase(config: Config, run: Run | undefined, log: Logger): Promise<Finding[]> {
   const url = config.database.kind === 'url' ? config.database.url : run?.databaseUrl;
   if (url === undefined) return [good('database', 'embedded; "gateway start" starts it and brings its schema up to date')];
   const orm = await openOrm({ url, poolSize: 1, applicationName: 'gateway doctor' });
@@ -45,7 +45,7 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
   }
 }
 
-function checkVersion(version: string, number: string): Check {
+function checkVersion(version: string, number: string): Finding {
   const major = Math.floor(Number.parseInt(number, 10) / 10_000);
   if (major < MIN_MAJOR) return bad('database', `PostgreSQL ${version} is too old`, `Use PostgreSQL ${MIN_MAJOR} or newer, best 18`);
   return good('database', `PostgreSQL ${version} answers`);
@@ -60,7 +60,7 @@ export async function readSchema(em: Em): Promise<{ readonly missing: readonly s
   return { missing: known.filter((name) => !applied.has(name)), ahead: [...applied].filter((name) => !known.includes(name)) };
 }
 
-async function checkSchema(em: Em): Promise<Check> {
+async function checkSchema(em: Em): Promise<Finding> {
   const { missing, ahead } = await readSchema(em);
   if (missing.length > 0)
     return bad(
@@ -78,7 +78,7 @@ async function checkSchema(em: Em): Promise<Check> {
 }
 
 /** Signatures and expiries go by the clock; both sides of a wrong one refuse each other. */
-function checkClock(oursMs: number, theirs: string): Check {
+function checkClock(oursMs: number, theirs: string): Finding {
   const differenceMs = Math.round(Math.abs(Number.parseInt(theirs, 10) - oursMs));
   if (differenceMs > MAX_CLOCK_DIFFERENCE_MS)
     return bad('clock', `this machine and PostgreSQL differ by ${Math.round(differenceMs / 1_000)} s`, 'Let NTP set the clocks of both');
@@ -86,7 +86,7 @@ function checkClock(oursMs: number, theirs: string): Check {
 }
 
 /** Temporal, its namespace and the search attributes that starts name. */
-export async function checkTemporal(config: Config, run: Run | undefined): Promise<Check[]> {
+export async function checkTemporal(config: Config, run: Run | undefined): Promise<Finding[]> {
   const { namespace } = config.temporal;
   const address = config.temporal.kind === 'address' ? config.temporal.address : run?.temporalAddress;
   if (address === undefined) return [good('temporal', 'embedded; "gateway start" starts it')];
@@ -106,7 +106,7 @@ export async function checkTemporal(config: Config, run: Run | undefined): Promi
   }
 }
 
-async function checkAttributes(link: TemporalLink, namespace: string): Promise<Check> {
+async function checkAttributes(link: TemporalLink, namespace: string): Promise<Finding> {
   const missing = await link.client.withDeadline(Date.now() + SEARCH_ATTRIBUTES_WITHIN_MS, () => missingSearchAttributes(link, namespace));
   if (missing.length === 0) return good('search_attributes', 'all registered');
   return bad('search_attributes', `missing: ${missing.join(', ')}`, 'Start a worker ("gateway start --role worker"): it registers them');

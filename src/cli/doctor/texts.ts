@@ -1,5 +1,5 @@
+import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Em } from '../../db/orm.ts';
-import { bad, type Check, good } from './check.ts';
 
 /** What each setting has to be so that PostgreSQL's log holds no statement and no row. */
 const QUIET: Readonly<Record<string, readonly string[]>> = {
@@ -14,7 +14,7 @@ const QUIET: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Whether PostgreSQL's own log would show data of customers: as the role that asks is set, which is the service's. */
-export async function checkTexts(em: Em): Promise<Check> {
+export async function checkTexts(em: Em): Promise<Finding> {
   const names = Object.keys(QUIET);
   const rows = await em.execute<{ name: string; setting: string }[]>(
     `select name, setting from pg_settings where name in (${names.map(() => '?').join(', ')})`,

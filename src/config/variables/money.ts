@@ -1,3 +1,5 @@
+import { normaliseAddress } from '../../chains/addresses.ts';
+import { PRICE_CHAIN } from '../../chains/index.ts';
 import * as parse from '../parsers.ts';
 import { variable } from '../variable.ts';
 
@@ -50,13 +52,13 @@ export const MONEY_VARIABLES = {
     parser: parse.priceSource,
     default: 'chainlink',
     example: 'fixed:BNB=600,TRX=0.3,USDT=1',
-    about: 'chainlink reads price feeds on BNB Chain; fixed:… is for development.',
+    about: `chainlink reads price feeds on ${PRICE_CHAIN.name}; fixed:… is for development.`,
   }),
   PRICE_FEEDS: variable({
     group: 'prices',
-    parser: parse.priceFeeds,
+    parser: parse.priceFeeds((address) => normaliseAddress(PRICE_CHAIN.network, address)),
     example: 'BNB=0x0567F2323251f0Aab15c8dFb1967E4e8A7D42aeE',
-    about: 'Other addresses for single feeds (USD, aggregator interface). Unset: the feeds of BNB Chain mainnet.',
+    about: `Other addresses for single feeds (USD, aggregator interface). Unset: the feeds of ${PRICE_CHAIN.name} mainnet.`,
   }),
   PRICE_MAX_AGE: variable({
     group: 'prices',

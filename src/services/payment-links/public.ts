@@ -51,7 +51,7 @@ function methodOf(deps: Deps, link: PaymentLink, { network, address, openUnits }
   const units = fromLinkUnits(openUnits, decimals);
   const amount = formatUnits(units, decimals);
   const contract = deps.settings.contracts[network];
-  const request = { address, contract, units, amount, chainId: deps.settings.payments.bscChainId };
+  const request = { address, contract, units, amount, chainId: deps.settings.chainIds[network] };
   return {
     ...{ network, currency: link.currency, contract_address: contract, decimals, address, amount },
     payment_uri: chainOf(network).paymentUri(request),

@@ -10,7 +10,7 @@ describe('the expiry of a payment link', function () {
   let shop: Shop;
   before(async () => {
     shop = await startShop({
-      settings: { payments: { minimumCents: 500n, toleranceBasisPoints: 50n, bscChainId: 56, watchedNetworks: ['bsc'] } },
+      settings: { payments: { minimumCents: 500n, toleranceBasisPoints: 50n, watchedNetworks: ['bsc'] } },
     });
   });
   after(async () => {

@@ -1,0 +1,102 @@
+// What an operator is told of BNB Chain: whether it is the right one and answers, and what each endpoint offers.
+import { bad, type Finding, good } from '../../base/finding.ts';
+import { reasonOf } from '../../base/reason.ts';
+import type { ChainReader } from '../reader.ts';
+import { askAbilities, lacksOf } from '../rpc/endpoint-abilities.ts';
+import { ChainMismatch } from '../rpc/errors.ts';
+import { probeHeadHints } from '../rpc/head-hints.ts';
+import type { RpcPool } from '../rpc/pool.ts';
+import type { BscSettings } from './settings.ts';
+
+const WITHIN_MS = 12_000;
+const MAX_BLOCK_AGE_MS = 5 * 60_000;
+
+type Opened = { readonly settings: BscSettings; readonly rpc: RpcPool; readonly reader: ChainReader };
+
+/** The chain, and its endpoints where it is well. `mustMove` is false for a chain of one's own, which stands still when nothing happens. */
+export async function describeBsc(opened: Opened, { mustMove }: { readonly mustMove: boolean }): Promise<readonly Finding[]> {
+  const chain = await describeChain(opened, mustMove);
+  return chain.ok ? [chain, ...(await describeEndpoints(opened))] : [chain];
+}
+
+async function describeChain(opened: Opened, mustMove: boolean): Promise<Finding> {
+  const signal = AbortSignal.timeout(WITHIN_MS);
+  try {
+    await opened.reader.checkIdentity(signal);
+    return await describeHead(opened, mustMove, signal);
+  } catch (error) {
+    if (error instanceof ChainMismatch)
+      return bad('bsc', reasonOf(error), 'Correct BSC_RPC_URLS, BSC_CHAIN_ID or BSC_USDT_CONTRACT: the gateway refuses to run like this');
+    return bad(
+      'bsc',
+      signal.aborted ? 'no endpoint answered in time' : reasonOf(error),
+      'Check BSC_RPC_URLS; deposits wait until one answers',
+    );
+  }
+}
+
+async function describeHead({ settings, rpc, reader }: Opened, mustMove: boolean, signal: AbortSignal): Promise<Finding> {
+  const [head, finalized] = await Promise.all([reader.head(signal), reader.finalized(signal)]);
+  const away = rpc.status().filter((endpoint) => endpoint.problem !== null);
+  const detail = `chain ${settings.chainId}, USDT has 18 decimals, head ${head.number}, finalized ${finalized.number}`;
+  if (away.length > 0)
+    return bad(
+      'bsc',
+      `${detail}; not in use: ${away.map(({ host, problem }) => `${host} (${problem})`).join(', ')}`,
+      'Repair or remove these endpoints from BSC_RPC_URLS',
+    );
+  const ageMs = Date.now() - head.timestampMs;
+  if (mustMove && ageMs > MAX_BLOCK_AGE_MS)
+    return bad(
+      'bsc',
+      `${detail}; the newest block is ${Math.round(ageMs / 60_000)} min old`,
+      'Use endpoints that are in sync, or set the clock of this machine',
+    );
+  return good('bsc', detail);
+}
+
+/** What each endpoint offers: how BNB that contracts pass on is found, what it lacks, and how fast it was asked at last. */
+async function describeEndpoints({ settings, rpc }: Opened): Promise<Finding[]> {
+  const [ways, lacks] = ['internal_transfers', 'endpoints_bsc'];
+  const again = 'Run it again; until then the reconciliation finds them';
+  const signal = AbortSignal.timeout(WITHIN_MS);
+  const probing = probeHeadHints({ urls: settings.headUrls, chainId: settings.chainId }, signal);
+  let answers: Awaited<ReturnType<typeof askAbilities>>;
+  try {
+    answers = await askAbilities(rpc, signal);
+  } catch (error) {
+    return [bad(ways, `no endpoint says whether it shows them: ${reasonOf(error)}`, again)];
+  }
+  const known = answers.filter((answer) => answer.problem === undefined);
+  const wayOf = (method: string | null) => (method ? `by traces (${method})` : 'by reconciliation, every hour');
+  const described = answers.map((answer) => {
+    if (answer.problem !== undefined) return `${answer.host} does not say (${answer.problem})`;
+    const missing = lacksOf(answer.value);
+    return `${answer.host} ${missing.length > 0 ? `lacks ${missing.join(', ')}` : 'lacks nothing'}`;
+  });
+  const paces = rpc.status().map(({ host, requestsPerSecond }) => `${host} ${Math.round(requestsPerSecond)}/s`);
+  const heads = await probing;
+  const announced = heads.map(({ host, problem }) =>
+    problem === undefined ? `${host} announces blocks` : `${host} announces none (${problem})`,
+  );
+  const detail = [...described, ...announced, `asked at most ${paces.join(', ')}`].join('; ');
+  const isFinalityKnown = known.some((answer) => answer.value.finalized);
+  return [
+    known.length > 0
+      ? good(ways, known.map(({ host, value }) => `${wayOf(value.traces)} at ${host}`).join('; '))
+      : bad(ways, `no endpoint says whether it shows them: ${described.join('; ')}`, again),
+    judged(lacks, detail, [
+      [isFinalityKnown, 'Add an endpoint that tells which block is final to BSC_RPC_URLS'],
+      [
+        heads.every(({ problem }) => problem === undefined),
+        'Correct the ws or wss address in BSC_RPC_URLS, or take it out: blocks are found without it',
+      ],
+    ]),
+  ];
+}
+
+/** What is wrong first, and what to do about it. */
+function judged(name: string, detail: string, wanted: readonly (readonly [boolean, string])[]): Finding {
+  const [missing] = wanted.filter(([isMet]) => !isMet);
+  return missing ? bad(name, detail, missing[1]) : good(name, detail);
+}

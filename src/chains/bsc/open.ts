@@ -1,0 +1,26 @@
+import type { ChainIo, OpenChain } from '../chain.ts';
+import type { ChainReader } from '../reader.ts';
+import { createHeadHints } from '../rpc/head-hints.ts';
+import { createRpcPool } from '../rpc/pool.ts';
+import { callContractOver } from './contract-call.ts';
+import { describeBsc } from './describe.ts';
+import { createBscReader } from './reader.ts';
+import type { BscSettings } from './settings.ts';
+
+/** BNB Chain over its configured endpoints; see {@link OpenChain}. Throws a sentence for an unusable list of them. */
+export function openBsc(settings: BscSettings, io: ChainIo): OpenChain {
+  const { rpcUrls: urls, chainId, rpcRequestsPerSecond: requestsPerSecond, usdtContract } = settings;
+  const rpc = createRpcPool({ name: 'bsc', urls, chainId, requestsPerSecond, report: io.onEndpoint });
+  const reader = createBscReader({ rpc, usdtContract, report: io.onRead, hint: hintOf(settings, io) });
+  return {
+    reader,
+    endpoints: () => rpc.status(),
+    describe: (input) => describeBsc({ settings, rpc, reader }, input),
+    callContract: callContractOver(rpc),
+  };
+}
+
+/** Connects to nothing before somebody listens. */
+function hintOf({ headUrls: urls, chainId }: BscSettings, { onEndpoint }: ChainIo): ChainReader['hint'] {
+  return urls.length === 0 ? undefined : createHeadHints({ name: 'bsc', urls, chainId, report: onEndpoint });
+}

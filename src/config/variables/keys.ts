@@ -1,0 +1,67 @@
+import { type XpubVariable, xpubVariable } from '../../chains/account-xpubs.ts';
+import { CHAINS } from '../../chains/index.ts';
+import { MODES } from '../../domain/assets.ts';
+import * as parse from '../parsers.ts';
+import { type Variable, variable } from '../variable.ts';
+
+const XPUB_TEXTS = {
+  live: {
+    first: 'live deposit addresses (gateway wallet xpub prints it). Unset outside production: from the wallet file.',
+    other: 'live deposit addresses. Unset outside production: from the wallet file.',
+  },
+  test: {
+    first: 'test-mode addresses. Unset: from the public part of the wallet file, where that file is readable.',
+    other: 'test-mode addresses. Unset: as above.',
+  },
+} as const;
+
+/** Secrets, and the wallet. */
+export const KEY_VARIABLES = {
+  SECRETS_KEY: variable({
+    group: 'keys',
+    parser: parse.secretKey,
+    secret: true,
+    production: ['all', 'api', 'worker'],
+    example: 'BASE64_OF_32_RANDOM_BYTES',
+    about:
+      'Encrypts the secrets in the database (of webhooks, of codes at the login, in stored answers): 32 bytes in base64 or hex (openssl rand -base64 32). Losing it loses those secrets. Unset outside production: made under DATA_DIR.',
+  }),
+  SECRETS_KEY_PREVIOUS: variable({
+    group: 'keys',
+    parser: parse.secretKey,
+    secret: true,
+    example: 'BASE64_OF_32_RANDOM_BYTES',
+    about:
+      'Another key that opens what it sealed, while SECRETS_KEY is changed. Workers seal everything anew under SECRETS_KEY; "gateway doctor" says how much is left and when this one can be removed.',
+  }),
+  ...xpubVariables(),
+  WALLET_SEED_FILE: variable({
+    group: 'keys',
+    parser: parse.filePath,
+    production: ['all', 'signer'],
+    example: '/run/secrets/wallet.json',
+    about: 'The encrypted seed file (gateway wallet new makes it). Only the signer opens it. Unset: wallet.json in DATA_DIR.',
+  }),
+  WALLET_PASSPHRASE_FILE: variable({
+    group: 'keys',
+    parser: parse.filePath,
+    production: ['all', 'signer'],
+    example: '/run/secrets/wallet.passphrase',
+    about: "File with the seed file's passphrase, readable by the signer alone. Unset: wallet.passphrase in DATA_DIR.",
+  }),
+} as const;
+
+type XpubVariables = Readonly<Record<XpubVariable, Variable<string>>>;
+
+/** An account key for each mode and chain; what is said of the first of a mode holds for the others. */
+function xpubVariables(): XpubVariables {
+  const entries = MODES.flatMap((mode, account) =>
+    CHAINS.map(({ network, coinType }, index) => {
+      const about = `Account key m/44'/${coinType}'/${account}' of ${XPUB_TEXTS[mode][index === 0 ? 'first' : 'other']}`;
+      const required = mode === 'live' ? { production: ['all', 'api'] as const } : {};
+      const entry = variable({ group: 'keys', parser: parse.accountXpub, secret: true, ...required, example: 'xpub6…', about });
+      return [xpubVariable(mode, network), entry] as const;
+    }),
+  );
+  return Object.fromEntries(entries) as XpubVariables;
+}
