@@ -43,6 +43,9 @@ export function watchedChains(settings: ChainsSettings): readonly Chain[] {
 /** The chains that this version can read, whether they are configured or not. */
 export const READABLE_CHAINS: readonly Chain[] = CHAINS.filter(({ open }) => open !== undefined);
 
+/** The variables that make this version watch one, as a list within a sentence. */
+export const WATCH_VARIABLES = READABLE_CHAINS.map(({ watchedBy }) => watchedBy).join(' or ');
+
 /** Opens every chain that is watched. */
 export async function openChains(settings: ChainsSettings, io: ChainIo): Promise<ReadonlyMap<Network, OpenChain>> {
   const opened = new Map<Network, OpenChain>();

@@ -1,4 +1,5 @@
-import { byNetwork } from '../chains/index.ts';
+import { xpubVariable } from '../chains/account-xpubs.ts';
+import { byNetwork, CHAINS } from '../chains/index.ts';
 import type { Group, Variable } from './variable.ts';
 import { VARIABLES } from './variables/index.ts';
 
@@ -14,6 +15,8 @@ const TITLES: Readonly<Record<Group, string>> = {
   limits: 'Rate limits',
   sessions: 'Sessions of people',
 };
+
+const TEST_XPUBS = CHAINS.map(({ network }) => `\`${xpubVariable('test', network)}\``).join(' and ');
 
 const NOTE = 'Generated from the table in src/config/variables/index.ts by "npm run docs"; edit it there.';
 
@@ -49,7 +52,7 @@ Each variable that is marked as secret may be given by a file instead: \`NAME_FI
 
 - Durations are a whole number and a unit: \`30s\`, \`15m\`, \`24h\`, \`7d\`. Lists are separated by commas. Amounts are plain decimals (\`12.5\`).
 - Outside production a missing database or Temporal server is embedded under \`DATA_DIR\`, and a missing \`SECRETS_KEY\`, seed, passphrase or account key is made there (files that only their owner can read); the log says so. With \`NODE_ENV=production\` each of them must be set.
-- Test-mode addresses come from accounts of their own. Where \`WALLET_XPUB_TEST_BSC\` and \`WALLET_XPUB_TEST_TRON\` are unset, their keys are read from the public part of the wallet file, which needs no passphrase. An API process that cannot read that file needs both variables; \`gateway wallet xpub\` prints them.
+- Test-mode addresses come from accounts of their own. Where ${TEST_XPUBS} are unset, their keys are read from the public part of the wallet file, which needs no passphrase. An API process that cannot read that file needs both variables; \`gateway wallet xpub\` prints them.
 - A variable that looks like one of these but is none (a misspelling) is reported at the start and ignored.
 `;
 

@@ -1,11 +1,12 @@
 import type { Chain } from '../chain.ts';
+import { CHAIN_NAMES } from '../names.ts';
 import { BSC_ADDRESSES } from './addresses.ts';
 import { BSC_SETTINGS, type BscSettings } from './settings.ts';
 
 /** BNB Chain: 0.45 s blocks, addresses with the checksum of EIP-55, payments as EIP-681 writes the call of the token contract. */
 export const BSC: Chain<BscSettings> = {
   network: 'bsc',
-  name: 'BNB Chain',
+  name: CHAIN_NAMES.bsc,
   label: 'BNB Chain (BEP-20)',
   blockMs: 450,
   coinType: 60,

@@ -1,4 +1,5 @@
 import type { Chain } from '../chain.ts';
+import { CHAIN_NAMES } from '../names.ts';
 import { TRON_ADDRESSES } from './addresses.ts';
 import { TRON_SETTINGS, type TronSettings } from './settings.ts';
 
@@ -8,7 +9,7 @@ import { TRON_SETTINGS, type TronSettings } from './settings.ts';
  */
 export const TRON: Chain<TronSettings> = {
   network: 'tron',
-  name: 'Tron',
+  name: CHAIN_NAMES.tron,
   label: 'Tron (TRC-20)',
   blockMs: 3_000,
   coinType: 195,

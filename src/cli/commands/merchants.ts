@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../base/errors.ts';
+import { CHAIN_NAMES } from '../../chains/names.ts';
+import { NETWORKS, type Network } from '../../domain/assets.ts';
 import type { MerchantView } from '../../services/merchants/merchants.ts';
 import { dollarsOrNone, type NONE, oneOf, orNull, text, time } from '../arguments.ts';
 import { type Acting, acting } from '../operator.ts';
@@ -8,12 +10,14 @@ import { facts, listing } from '../table.ts';
 
 const MAX_ADDRESS = 100;
 
-type Settings = Acting & {
-  readonly name?: string;
-  readonly withdrawBsc?: string;
-  readonly withdrawTron?: string;
-  readonly monthlyLimitUsd?: bigint | typeof NONE;
-};
+/** As the command line reads `--withdraw-NETWORK`. */
+type Withdrawals = { readonly [N in Network as `withdraw${Capitalize<N>}`]?: string };
+
+type Settings = Acting &
+  Withdrawals & {
+    readonly name?: string;
+    readonly monthlyLimitUsd?: bigint | typeof NONE;
+  };
 
 /** `merchant` and `subscription`. */
 export function addMerchantCommands(program: Command): void {
@@ -37,10 +41,10 @@ export function addMerchantCommands(program: Command): void {
 }
 
 function withSettings(command: Command): Command {
-  return acting(command)
-    .option('--withdraw-bsc <address>', 'where payouts on BNB Chain go', text(MAX_ADDRESS))
-    .option('--withdraw-tron <address>', 'where payouts on Tron go', text(MAX_ADDRESS))
-    .option('--monthly-limit-usd <amount>', 'most that is credited in a month', dollarsOrNone);
+  acting(command);
+  for (const network of NETWORKS)
+    command.option(`--withdraw-${network} <address>`, `where payouts on ${CHAIN_NAMES[network]} go`, text(MAX_ADDRESS));
+  return command.option('--monthly-limit-usd <amount>', 'most that is credited in a month', dollarsOrNone);
 }
 
 async function create({ options }: { options: Settings & { readonly subscription: boolean } }) {
@@ -58,9 +62,10 @@ async function create({ options }: { options: Settings & { readonly subscription
 
 async function change({ args, options }: { args: readonly string[]; options: Settings }) {
   const settings = settingsOf(options);
-  const { name, withdrawBsc, withdrawTron, monthlyLimitUsd } = options;
-  if ([name, withdrawBsc, withdrawTron, monthlyLimitUsd].every((value) => value === undefined)) {
-    throw new UsageError('Nothing to set: give --name, --withdraw-bsc, --withdraw-tron or --monthly-limit-usd');
+  const given = [options.name, options.monthlyLimitUsd, ...NETWORKS.map((network) => withdrawalOf(options, network))];
+  if (given.every((value) => value === undefined)) {
+    const withdrawals = NETWORKS.map((network) => `--withdraw-${network}`).join(', ');
+    throw new UsageError(`Nothing to set: give --name, ${withdrawals} or --monthly-limit-usd`);
   }
   const [{ withGateway }, { updateMerchant }] = await Promise.all([
     import('../ground.ts'),
@@ -74,9 +79,10 @@ async function list() {
   const [{ withGateway }, { listMerchants }] = await Promise.all([import('../ground.ts'), import('../../services/merchants/merchants.ts')]);
   const merchants = (await withGateway({}, ({ deps }) => listMerchants(deps))).map(present);
   const rows = merchants.map((row) => [
-    ...[row.id, row.name, row.subscription, row.subscription_until, row.monthly_limit_usd, row.withdraw_bsc, row.withdraw_tron],
+    ...[row.id, row.name, row.subscription, row.subscription_until, row.monthly_limit_usd],
+    ...NETWORKS.map((network) => row[`withdraw_${network}`]),
   ]);
-  const header = ['ID', 'NAME', 'SUBSCRIPTION', 'UNTIL', 'MONTHLY USD', 'WITHDRAW BSC', 'WITHDRAW TRON'];
+  const header = ['ID', 'NAME', 'SUBSCRIPTION', 'UNTIL', 'MONTHLY USD', ...NETWORKS.map((network) => `WITHDRAW ${network.toUpperCase()}`)];
   const none = 'No merchant yet: make one with "merchant create --name NAME".';
   const next = 'Change one with "merchant set ID"; its keys are shown by "key list --merchant ID".';
   return { json: { merchants }, ...listing({ header, rows, none, next }) };
@@ -99,24 +105,33 @@ async function setState({ args, options }: { args: readonly string[]; options: A
   return { json, text: facts(json) };
 }
 
-function settingsOf({ name, withdrawBsc, withdrawTron, monthlyLimitUsd }: Settings) {
-  const withdraw = {
-    ...(withdrawBsc === undefined ? {} : { bsc: orNull(withdrawBsc) ?? null }),
-    ...(withdrawTron === undefined ? {} : { tron: orNull(withdrawTron) ?? null }),
-  };
+function withdrawalOf(options: Withdrawals, network: Network): string | undefined {
+  return options[`withdraw${network.charAt(0).toUpperCase()}${network.slice(1)}` as keyof Withdrawals];
+}
+
+function settingsOf(options: Settings) {
+  const { name, monthlyLimitUsd } = options;
+  const withdraw: Partial<Record<Network, string | null>> = {};
+  for (const network of NETWORKS) {
+    const address = withdrawalOf(options, network);
+    if (address !== undefined) withdraw[network] = orNull(address) ?? null;
+  }
   return { name, withdraw, monthlyLimitCents: orNull(monthlyLimitUsd) };
 }
 
 function present(view: MerchantView) {
   const cents = view.monthlyLimitCents;
+  const withdrawals = Object.fromEntries(NETWORKS.map((network) => [`withdraw_${network}`, view.withdraw[network]])) as Record<
+    `withdraw_${Network}`,
+    string | null
+  >;
   return {
     id: view.id,
     name: view.name,
     subscription: view.subscriptionActive ? 'active' : 'inactive',
     subscription_until: seconds(view.subscriptionUntil),
     monthly_limit_usd: cents === null ? null : `${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`,
-    withdraw_bsc: view.withdraw.bsc,
-    withdraw_tron: view.withdraw.tron,
+    ...withdrawals,
     created_at: seconds(view.createdAt),
   };
 }

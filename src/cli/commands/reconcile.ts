@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import { OperatorError } from '../../base/errors.ts';
-import { READABLE_CHAINS } from '../../chains/index.ts';
 import { assetOf, type Currency, NETWORKS, type Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { formatUnits } from '../../domain/money.ts';
@@ -38,7 +37,7 @@ async function reconcile({ options }: { options: Options }): Promise<Answer> {
     const { differences, total, misattributed } = await withGateway({}, async (gateway) => {
       const enabled: readonly Network[] = options.network ? [options.network] : gateway.deps.settings.payments.watchedNetworks;
       if (enabled.length === 0)
-        throw new OperatorError('No chain is on', `Set ${READABLE_CHAINS.map(({ watchedBy }) => watchedBy).join(' or ')} and try again`);
+        throw new OperatorError('No chain is on', `Set ${(await import('../../chains/index.ts')).WATCH_VARIABLES} and try again`);
       const unread: Difference[] = [];
       for (const network of enabled) unread.push(...(await compareChain(gateway, network, stop.signal)));
       const known = await listDifferences(gateway.deps, options.network);

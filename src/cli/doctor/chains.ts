@@ -1,7 +1,7 @@
 import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Logger } from '../../base/log.ts';
 import type { CallContract, Chain } from '../../chains/chain.ts';
-import { CHAINS, openChains, PRICE_CHAIN, READABLE_CHAINS } from '../../chains/index.ts';
+import { CHAINS, openChains, PRICE_CHAIN, WATCH_VARIABLES } from '../../chains/index.ts';
 import { createPriceSource } from '../../chains/prices/source.ts';
 import type { Config } from '../../config/index.ts';
 import { CURRENCIES } from '../../domain/assets.ts';
@@ -34,7 +34,7 @@ function noneWatched(): Finding {
   return bad(
     'payments',
     'no chain is watched: live payment links offer no way to pay, and live deposits are not seen until one is',
-    `Set ${READABLE_CHAINS.map(({ watchedBy }) => watchedBy).join(' or ')} and restart every role`,
+    `Set ${WATCH_VARIABLES} and restart every role`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Mode, Network } from '../../../domain/assets.ts';
+import { KNOWN_NETWORKS } from '../../known-networks.ts';
 import { Customer } from '../merchants/customer.ts';
 import { Merchant } from '../merchants/merchant.ts';
 
@@ -23,7 +24,7 @@ const schema = defineEntity({
     { name: 'deposit_addresses_customer_unique', properties: ['customerId', 'network'] },
   ],
   indexes: [{ name: 'deposit_addresses_created_xid_index', properties: ['network', 'createdXid'] }],
-  checks: [{ name: 'deposit_addresses_network_check', expression: "network in ('bsc', 'tron')" }],
+  checks: [{ name: 'deposit_addresses_network_check', expression: `network in (${KNOWN_NETWORKS})` }],
 });
 
 /** A permanent address of a customer on one network. */

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { Mode, Network } from '../../../domain/assets.ts';
 import type { AmountStatus, LinkCurrency, LinkStatus } from '../../../domain/payment-link.ts';
+import { KNOWN_NETWORKS } from '../../known-networks.ts';
 import { UnitsType } from '../../units-type.ts';
 import { Customer } from '../merchants/customer.ts';
 import { Merchant } from '../merchants/merchant.ts';
@@ -76,8 +77,8 @@ const schema = defineEntity({
   ],
   checks: [
     { name: 'payment_links_mode_check', expression: "mode in ('live', 'test')" },
-    { name: 'payment_links_offered_check', expression: "offered_networks <@ array['bsc', 'tron']" },
-    { name: 'payment_links_network_check', expression: "network in ('bsc', 'tron')" },
+    { name: 'payment_links_offered_check', expression: `offered_networks <@ array[${KNOWN_NETWORKS}]` },
+    { name: 'payment_links_network_check', expression: `network in (${KNOWN_NETWORKS})` },
     {
       name: 'payment_links_status_check',
       expression: "status in ('pending', 'processing', 'partially_paid', 'completed', 'expired', 'cancelled')",
