@@ -40,8 +40,8 @@ async function startScene(postgresUrl: string, requestsPerSecond: number) {
     { role: 'tool' },
   );
   const log = createLogger({ level: 'error' });
-  const ground = { databaseUrl: postgresUrl, temporal: undefined, xpubs: testXpubs(), secretsKey: SECRETS_KEY };
-  const setup = await composeGateway({ config, ground, log, name: 'bench setup', poolSize: 2 });
+  const environment = { databaseUrl: postgresUrl, temporal: undefined, xpubs: testXpubs(), secretsKey: SECRETS_KEY };
+  const setup = await composeGateway({ config, environment, log, name: 'bench setup', poolSize: 2 });
   await migrate(setup.deps.orm);
   const { merchantId } = await createMerchant(setup.deps, { name: 'Shop', subscriptionActive: true });
   const customer = await createCustomer(setup.deps, { merchantId, mode: 'live', externalId: 'c', email: null, name: null, metadata: {} });
@@ -51,7 +51,7 @@ async function startScene(postgresUrl: string, requestsPerSecond: number) {
   const [{ url }] = (await once(node, 'message')) as [Listening];
   const env = { BSC_RPC_URLS: url, BSC_USDT_CONTRACT: USDT, PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' };
   const limited = loadConfig({ ...env, BSC_RPC_REQUESTS_PER_SECOND: String(requestsPerSecond) }, { role: 'tool' });
-  const gateway = await composeGateway({ config: limited, ground, log, name: 'bench', poolSize: 5 });
+  const gateway = await composeGateway({ config: limited, environment, log, name: 'bench', poolSize: 5 });
   const chain = activityDepsOf(gateway, {}, new AbortController().signal).chains.get('bsc');
   if (!chain) throw new Error('bsc is off');
   fillIndex(chain.watched.index as AddressSet);

@@ -33,7 +33,7 @@ import {
 } from './pools.ts';
 
 /** What a process stands on: where the database and Temporal are, and the keys it may know. */
-export type Ground = {
+export type ProcessEnvironment = {
   readonly databaseUrl: string;
   /** Undefined for a command that runs without Temporal. */
   readonly temporal: TemporalPlace | undefined;
@@ -71,7 +71,7 @@ const HEAD_MOVES_WITHIN_MS = 5 * 60_000;
 /** Wires services, database, prices and Temporal from the configuration. Connects to nothing yet, so it fails only for a defect. */
 export async function composeGateway(input: {
   config: Config;
-  ground: Ground;
+  environment: ProcessEnvironment;
   log: Logger;
   name: string;
   poolSize: number;
@@ -82,15 +82,15 @@ export async function composeGateway(input: {
   /** True for one that serves the API: its lists get connections of their own, and no statement takes longer than a request may. */
   serves?: boolean;
 }): Promise<Gateway> {
-  const { config, ground, log } = input;
+  const { config, environment, log } = input;
   const orm = await openOrm({
-    ...{ url: ground.databaseUrl, poolSize: input.poolSize, applicationName: `gateway ${input.name}` },
+    ...{ url: environment.databaseUrl, poolSize: input.poolSize, applicationName: `gateway ${input.name}` },
     ...(input.serves ? { statementTimeoutMs: REQUEST_STATEMENT_MS, turns: turnsOfMerchants(input.poolSize) } : {}),
   });
-  const listOrm = input.serves ? await openListPool(ground.databaseUrl, input.name) : undefined;
-  const pools = input.works ? await openPools(ground.databaseUrl, input.name) : undefined;
-  const healthOrm = input.observed ? await openHealthPool(ground.databaseUrl, input.name) : undefined;
-  const link = ground.temporal ? linkTemporal(ground.temporal) : undefined;
+  const listOrm = input.serves ? await openListPool(environment.databaseUrl, input.name) : undefined;
+  const pools = input.works ? await openPools(environment.databaseUrl, input.name) : undefined;
+  const healthOrm = input.observed ? await openHealthPool(environment.databaseUrl, input.name) : undefined;
+  const link = environment.temporal ? linkTemporal(environment.temporal) : undefined;
   const chains = await open(config, log);
   const metrics = createMetrics({ defaults: true });
   beginAtZero(metrics, [...chains.keys()]);
@@ -106,8 +106,8 @@ export async function composeGateway(input: {
     now: () => new Date(),
     newId: () => randomUUID(),
     settings: settingsOf(config),
-    secretBox: createSecretBox(ground.secretsKey, config.previousSecretsKey),
-    xpubs: ground.xpubs,
+    secretBox: createSecretBox(environment.secretsKey, config.previousSecretsKey),
+    xpubs: environment.xpubs,
     prices,
     actors: link?.actors,
   };

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { InUse } from './errors.ts';
 import { identify, isSameProcess, type ProcessIdentity } from './process-table.ts';
 import { type Log, stopLeftovers } from './processes.ts';
 
@@ -73,7 +74,7 @@ async function takeLock(path: string): Promise<Lock> {
     const dying = holder === undefined || !identify(holder);
     if (!dying || waitedMs >= LOCK_WAIT_MS) {
       const who = holder === undefined ? 'another process' : `process ${holder}`;
-      throw new Error(`${path} is in use by ${who}: stop that gateway first, or set DATA_DIR to another folder`);
+      throw new InUse(`${path} is in use by ${who}: stop that gateway first, or set DATA_DIR to another folder`);
     }
     await sleep(LOCK_POLL_MS);
   }
@@ -81,7 +82,7 @@ async function takeLock(path: string): Promise<Lock> {
 
 /**
  * Makes the data folder, locks it for this process and stops what a killed one left running in it.
- * Throws a sentence when another gateway uses it.
+ * Throws {@link InUse} with a sentence when another gateway uses it.
  */
 export async function openDataDir(dataDir: string, log: Log): Promise<DataDir> {
   const path = resolve(dataDir);

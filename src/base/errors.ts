@@ -24,6 +24,9 @@ export class UsageError extends Error {
   }
 }
 
+/** Somebody else holds what is wanted: asked for again, it may be free. */
+export class InUse extends Error {}
+
 /** The exit code for anything thrown: the error's own, else 1. */
 export function exitCodeOf(error: unknown): number {
   return error instanceof OperatorError || error instanceof UsageError ? error.exitCode : 1;

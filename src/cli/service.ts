@@ -26,13 +26,13 @@ export function addServiceCommands(program: Command): void {
 }
 
 async function start({ options }: { options: { readonly role: 'all' | 'api' | 'worker' | 'signer'; readonly json?: true } }) {
-  const { startGateway } = await import('../roles/main.ts');
+  const { startGateway } = await import('../roles/start.ts');
   await startGateway({ env: process.env, role: options.role, json: options.json === true });
   return undefined;
 }
 
 async function migrateSchema() {
-  const [{ withGateway }, { migrate }] = await Promise.all([import('./ground.ts'), import('../app/migrate.ts')]);
+  const [{ withGateway }, { migrate }] = await Promise.all([import('./process.ts'), import('../app/migrate.ts')]);
   const applied = await withGateway({ currentSchema: false }, ({ deps }) => migrate(deps.orm, progress));
   const text = applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`;
   return { json: { applied }, text };
@@ -52,7 +52,7 @@ async function doctor() {
 }
 
 async function repair() {
-  const [{ withGateway }, { repairActors }] = await Promise.all([import('./ground.ts'), import('../services/repair/repair.ts')]);
+  const [{ withGateway }, { repairActors }] = await Promise.all([import('./process.ts'), import('../services/repair/repair.ts')]);
   const repaired = await withGateway({ temporal: 'required' }, ({ deps }) =>
     repairActors(deps, (done) => {
       if (done % PROGRESS_EVERY === 0) progress(`${done} actors started…`);
@@ -82,8 +82,8 @@ async function replay({ args, options }: { args: readonly string[]; options: { r
 /** Runs against the server without a database: a replay reads only histories. */
 async function onServer<T>(work: (place: TemporalPlace) => Promise<T>): Promise<T> {
   const [{ commandConfig, requireTemporal }, { locateTemporal }, { linkTemporal }] = await Promise.all([
-    import('./ground.ts'),
-    import('../app/ground.ts'),
+    import('./process.ts'),
+    import('../app/process.ts'),
     import('../temporal/client.ts'),
   ]);
   const { config, log } = commandConfig('tool');

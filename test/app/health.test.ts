@@ -33,9 +33,9 @@ describe('health and metrics', function () {
     database = await freshDatabase();
     const env = { LOG_LEVEL: 'silent', BSC_RPC_URLS: 'http://127.0.0.1:9', PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' };
     const config = loadConfig(env, { role: 'api' });
-    const ground = { databaseUrl: database.url, temporal: undefined, xpubs: testXpubs(), secretsKey: SECRETS_KEY };
+    const environment = { databaseUrl: database.url, temporal: undefined, xpubs: testXpubs(), secretsKey: SECRETS_KEY };
     const log = createLogger({ level: 'silent' });
-    gateway = await composeGateway({ config, ground, log, name: 'test', poolSize: POOL, observed: true });
+    gateway = await composeGateway({ config, environment, log, name: 'test', poolSize: POOL, observed: true });
     await migrate(gateway.deps.orm);
     const observed = observedBy(gateway);
     const health = healthRoutes(observed, () => readiness(observed, new Date(0)));

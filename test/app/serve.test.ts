@@ -34,8 +34,8 @@ describe('the doors of a process', function () {
 
   before(async () => {
     database = await freshDatabase();
-    const ground = { databaseUrl: database.url, temporal: undefined, xpubs, secretsKey: SECRETS_KEY };
-    gateway = await composeGateway({ config: configOf({}), ground, log, name: 'test', poolSize: 4, observed: true });
+    const environment = { databaseUrl: database.url, temporal: undefined, xpubs, secretsKey: SECRETS_KEY };
+    gateway = await composeGateway({ config: configOf({}), environment, log, name: 'test', poolSize: 4, observed: true });
     await migrate(gateway.deps.orm);
   });
   afterEach(async () => {

@@ -4,7 +4,7 @@ import { startTestChain, type TestChain, USDT_UNIT } from '../../dev/support/cha
 import { eventually } from '../../dev/support/eventually.ts';
 import { type FreshDatabase, freshDatabase, tempDir, temporal } from '../../dev/support/parts.ts';
 import { composeGateway, type Gateway } from '../../src/app/compose.ts';
-import { locateKeys } from '../../src/app/ground.ts';
+import { locateKeys } from '../../src/app/process.ts';
 import { readRun } from '../../src/base/data-dir.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { deriveAddresses } from '../../src/chains/addresses.ts';
@@ -241,10 +241,10 @@ async function compose(env: Env): Promise<Gateway> {
   const config = loadConfig(env);
   const log = createLogger({ level: 'silent' });
   const keys = await locateKeys(config, log);
-  const ground = {
+  const environment = {
     databaseUrl: env['DATABASE_URL'] ?? '',
     temporal: { address: env['TEMPORAL_ADDRESS'] ?? '', namespace: 'default' },
     ...keys,
   };
-  return await composeGateway({ config, ground, log, name: 'test', poolSize: 2 });
+  return await composeGateway({ config, environment, log, name: 'test', poolSize: 2 });
 }

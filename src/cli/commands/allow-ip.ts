@@ -45,8 +45,8 @@ async function list({ options }: { options: Options }) {
 }
 
 async function load() {
-  const [ground, allowlist] = await Promise.all([import('../ground.ts'), import('../../services/access/allowlist.ts')]);
-  return { ...ground, ...allowlist };
+  const [wiring, allowlist] = await Promise.all([import('../process.ts'), import('../../services/access/allowlist.ts')]);
+  return { ...wiring, ...allowlist };
 }
 
 function shown({ merchantId, networks }: Allowlist) {

@@ -18,7 +18,7 @@ export function addArchiveCommands(program: Command): void {
 }
 
 async function list() {
-  const [{ withGateway }, { listMonths }] = await Promise.all([import('../ground.ts'), import('../../services/months/archive.ts')]);
+  const [{ withGateway }, { listMonths }] = await Promise.all([import('../process.ts'), import('../../services/months/archive.ts')]);
   const months = await withGateway({}, ({ deps }) => listMonths(deps.orm.em.fork()));
   const shown = months.map(({ month, until, detachedAt, detachedBy, bytes }) => ({
     ...{ month, until, bytes: bytes.toString(), detached_at: detachedAt?.toISOString() ?? null, detached_by: detachedBy },
@@ -33,7 +33,7 @@ type Detach = { readonly by: string; readonly reason: string; readonly yes?: tru
 
 async function detach({ args, options }: { args: readonly string[]; options: Detach }) {
   const month = monthIn(args[0] ?? '');
-  const [{ withGateway }, archive] = await Promise.all([import('../ground.ts'), import('../../services/months/archive.ts')]);
+  const [{ withGateway }, archive] = await Promise.all([import('../process.ts'), import('../../services/months/archive.ts')]);
   const dump = dumpCommand(month, archive.archivedTables(month));
   const tables = await withGateway({ by: options.by }, async ({ deps }) => {
     const em = deps.orm.em.fork();

@@ -22,7 +22,7 @@ export function addAuditCommands(program: Command): void {
 type Filters = { readonly merchant?: string; readonly since?: Date; readonly limit: number };
 
 async function list({ options }: { options: Filters }) {
-  const [{ withGateway }, { listActions }] = await Promise.all([import('../ground.ts'), import('../../services/audit/list.ts')]);
+  const [{ withGateway }, { listActions }] = await Promise.all([import('../process.ts'), import('../../services/audit/list.ts')]);
   const { merchant: merchantId, since, limit } = options;
   const actions = await withGateway({}, ({ deps }) => listActions(deps, { merchantId, since, limit }));
   const next = `${cutOff(actions.length, { given: limit, most: MAX_LISTED })}Those of one merchant: "audit list --merchant ID".`;

@@ -14,7 +14,7 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 /** `reconcile --books`: needs the database alone. Promises to change nothing; a difference is a problem that ends with the next action. */
 export async function reconcileBooks(): Promise<Answer> {
   const [{ withGateway }, { checkBooks }, { openOrm }] = await Promise.all([
-    import('../ground.ts'),
+    import('../process.ts'),
     import('../../services/ledger/audit.ts'),
     import('../../db/orm.ts'),
   ]);

@@ -4,7 +4,7 @@ import { chainOf as factsOf } from '../../chains/index.ts';
 import type { ChainReader } from '../../chains/reader.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { FollowedChain } from '../../services/watcher/watched-chain.ts';
-import type { CommandGateway } from '../ground.ts';
+import type { CommandGateway } from '../process.ts';
 import { progress } from '../run.ts';
 
 const IDENTITY_WITHIN_MS = 10_000;

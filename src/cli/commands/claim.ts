@@ -72,7 +72,7 @@ function unitsOf(network: Network, amount: string): bigint {
 async function claim({ options }: { options: Options }) {
   const decision = await decisionOf(options);
   const [{ withGateway }, { chainOf }, { claimTransaction }, { RescanStopped }, { depositViews }] = await Promise.all([
-    import('../ground.ts'),
+    import('../process.ts'),
     import('./chain.ts'),
     import('../../services/reconciliation/claim.ts'),
     import('../../services/watcher/rescan.ts'),

@@ -15,7 +15,7 @@ export function addCustomerCommands(program: Command): void {
 }
 
 async function erase({ args, options }: { args: readonly string[]; options: Options }) {
-  const [{ withGateway }, { eraseCustomer }] = await Promise.all([import('../ground.ts'), import('../../services/merchants/erasure.ts')]);
+  const [{ withGateway }, { eraseCustomer }] = await Promise.all([import('../process.ts'), import('../../services/merchants/erasure.ts')]);
   const { events, answers, customerId } = await withGateway({ by: options.by, secrets: true }, ({ deps }) =>
     eraseCustomer(deps, { customerId: args[0] ?? '', reason: options.reason }),
   );

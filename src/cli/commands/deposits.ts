@@ -42,7 +42,7 @@ type Filters = {
 };
 
 async function list({ options }: { options: Filters }) {
-  const [{ withGateway }, reads] = await Promise.all([import('../ground.ts'), import('./deposit-reads.ts')]);
+  const [{ withGateway }, reads] = await Promise.all([import('../process.ts'), import('./deposit-reads.ts')]);
   const limit = { given: options.limit, most: MAX_LISTED };
   if (options.unrecognised) {
     const { found, leftOut } = await withGateway({}, ({ deps }) => reads.listUnrecognised(deps, options));
@@ -68,7 +68,7 @@ async function list({ options }: { options: Filters }) {
 }
 
 async function show({ args }: { args: readonly string[] }) {
-  const [{ withGateway }, { readDeposit }] = await Promise.all([import('../ground.ts'), import('./deposit-reads.ts')]);
+  const [{ withGateway }, { readDeposit }] = await Promise.all([import('../process.ts'), import('./deposit-reads.ts')]);
   const found = await withGateway({}, ({ deps, config }) => readDeposit(deps, config, args[0] ?? ''));
   const { transitions, ledger, events } = found;
   const parts = [
@@ -103,7 +103,7 @@ function deliveryLines(delivery: DeliveryLine): string {
 
 async function stuck() {
   const [{ withGateway }, { listStuck }, { listOverdueLinks }, { describeStandstill, readStandstills }] = await Promise.all([
-    import('../ground.ts'),
+    import('../process.ts'),
     import('../../services/deposits/stuck.ts'),
     import('../../services/payment-links/overdue.ts'),
     import('../../services/alarms/alarms.ts'),
@@ -134,7 +134,7 @@ function standing(head: string, { reason, action }: { readonly reason: string; r
 type Decision = { readonly by: string; readonly reason: string };
 
 async function fail({ args, options }: { args: readonly string[]; options: Decision }) {
-  const [{ withGateway }, { failByOperator }] = await Promise.all([import('../ground.ts'), import('./deposit-fail.ts')]);
+  const [{ withGateway }, { failByOperator }] = await Promise.all([import('../process.ts'), import('./deposit-fail.ts')]);
   const { by, reason } = options;
   return decided(
     await withGateway({ by, temporal: 'attached' }, (gateway) => failByOperator(gateway, { depositId: args[0] ?? '', by, reason })),
@@ -143,7 +143,7 @@ async function fail({ args, options }: { args: readonly string[]; options: Decis
 
 async function release({ args, options }: { args: readonly string[]; options: Decision }) {
   const [{ withGateway }, { requireDeposit }, { releaseDeposit }] = await Promise.all([
-    import('../ground.ts'),
+    import('../process.ts'),
     import('./deposit-reads.ts'),
     import('../../services/deposits/operator.ts'),
   ]);

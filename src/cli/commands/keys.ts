@@ -86,8 +86,8 @@ function scopesIn(given: string): readonly KeyScope[] {
 }
 
 async function load() {
-  const [ground, keys] = await Promise.all([import('../ground.ts'), import('../../services/merchants/keys.ts')]);
-  return { ...ground, ...keys };
+  const [wiring, keys] = await Promise.all([import('../process.ts'), import('../../services/merchants/keys.ts')]);
+  return { ...wiring, ...keys };
 }
 
 function shownOnce(made: { id: string; key: string }): string {

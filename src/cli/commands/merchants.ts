@@ -49,7 +49,7 @@ function withSettings(command: Command): Command {
 
 async function create({ options }: { options: Settings & { readonly subscription: boolean } }) {
   const [{ withGateway }, { createMerchant }] = await Promise.all([
-    import('../ground.ts'),
+    import('../process.ts'),
     import('../../services/merchants/merchants.ts'),
   ]);
   const made = await withGateway({ by: options.by }, ({ deps }) =>
@@ -68,7 +68,7 @@ async function change({ args, options }: { args: readonly string[]; options: Set
     throw new UsageError(`Nothing to set: give --name, ${withdrawals} or --monthly-limit-usd`);
   }
   const [{ withGateway }, { updateMerchant }] = await Promise.all([
-    import('../ground.ts'),
+    import('../process.ts'),
     import('../../services/merchants/merchants.ts'),
   ]);
   const view = await withGateway({ by: options.by }, ({ deps }) => updateMerchant(deps, { ...settings, merchantId: args[0] ?? '' }));
@@ -76,7 +76,10 @@ async function change({ args, options }: { args: readonly string[]; options: Set
 }
 
 async function list() {
-  const [{ withGateway }, { listMerchants }] = await Promise.all([import('../ground.ts'), import('../../services/merchants/merchants.ts')]);
+  const [{ withGateway }, { listMerchants }] = await Promise.all([
+    import('../process.ts'),
+    import('../../services/merchants/merchants.ts'),
+  ]);
   const merchants = (await withGateway({}, ({ deps }) => listMerchants(deps))).map(present);
   const rows = merchants.map((row) => [
     ...[row.id, row.name, row.subscription, row.subscription_until, row.monthly_limit_usd],
@@ -94,7 +97,7 @@ async function setState({ args, options }: { args: readonly string[]; options: A
   if (until && state === 'inactive') throw new UsageError('--until only goes with active');
   if (until && until.getTime() <= Date.now()) throw new UsageError('--until lies in the past; use "inactive" to close the API now');
   const [{ withGateway }, { setSubscription }] = await Promise.all([
-    import('../ground.ts'),
+    import('../process.ts'),
     import('../../services/merchants/merchants.ts'),
   ]);
   const view = await withGateway({ by: options.by }, ({ deps }) =>

@@ -56,8 +56,8 @@ async function list({ options }: { options: { readonly merchant?: string } }) {
 }
 
 async function load() {
-  const [ground, quotas] = await Promise.all([import('../ground.ts'), import('../../services/merchants/quotas.ts')]);
-  return { ...ground, ...quotas };
+  const [wiring, quotas] = await Promise.all([import('../process.ts'), import('../../services/merchants/quotas.ts')]);
+  return { ...wiring, ...quotas };
 }
 
 const NAMES: Readonly<Record<Quota, string>> = {

@@ -6,7 +6,7 @@ import { formatUnits } from '../../domain/money.ts';
 import type { Misattributed } from '../../services/reconciliation/explained.ts';
 import type { Listed } from '../../services/reconciliation/pass.ts';
 import { oneOf } from '../arguments.ts';
-import type { CommandGateway } from '../ground.ts';
+import type { CommandGateway } from '../process.ts';
 import { rateReporter } from '../rate.ts';
 import { type Answer, answering, leaf, progress } from '../run.ts';
 import { table } from '../table.ts';
@@ -26,7 +26,7 @@ type Options = { readonly network?: Network; readonly books?: true };
 async function reconcile({ options }: { options: Options }): Promise<Answer> {
   if (options.books) return await (await import('./books.ts')).reconcileBooks();
   const [{ withGateway }, { listDifferences }, { listMisattributed, misattributionText }] = await Promise.all([
-    import('../ground.ts'),
+    import('../process.ts'),
     import('../../services/reconciliation/pass.ts'),
     import('../../services/reconciliation/explained.ts'),
   ]);

@@ -25,7 +25,7 @@ async function run({ options }: { options: Range }) {
   const { network, from, to } = options;
   if (from > to) throw new UsageError('--from must not be above --to');
   if (to - from >= MAX_BLOCKS) throw new UsageError(`At most ${MAX_BLOCKS} blocks at a time; do it in several steps`);
-  const { withGateway } = await import('../ground.ts');
+  const { withGateway } = await import('../process.ts');
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
@@ -38,7 +38,7 @@ async function run({ options }: { options: Range }) {
   }
 }
 
-type Gateway = Parameters<Parameters<typeof import('../ground.ts').withGateway>[1]>[0];
+type Gateway = Parameters<Parameters<typeof import('../process.ts').withGateway>[1]>[0];
 
 async function readAgain(gateway: Gateway, { network, from, to }: Range, signal: AbortSignal) {
   const [{ chainOf }, { rescan, RescanStopped }] = await Promise.all([import('./chain.ts'), import('../../services/watcher/rescan.ts')]);

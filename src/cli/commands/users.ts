@@ -90,8 +90,8 @@ async function passwordPage({ http, production, dataDir }: Config): Promise<stri
 /** Needs the keys alone: it works where the database is away, and beside a copy of the log. */
 async function hash({ options }: { options: { readonly email: string } }) {
   const [{ commandConfig }, { locateSecretsKey }, { createSecretBox }, { accountHash }] = await Promise.all([
-    import('../ground.ts'),
-    import('../../app/ground.ts'),
+    import('../process.ts'),
+    import('../../app/process.ts'),
     import('../../base/secret-box.ts'),
     import('../../services/access/account-hash.ts'),
   ]);
@@ -125,8 +125,8 @@ async function list({ options }: { options: { readonly merchant?: string } }) {
 }
 
 async function load() {
-  const [ground, users] = await Promise.all([import('../ground.ts'), import('../../services/access/users.ts')]);
-  return { ...ground, ...users };
+  const [wiring, users] = await Promise.all([import('../process.ts'), import('../../services/access/users.ts')]);
+  return { ...wiring, ...users };
 }
 
 /**

@@ -32,7 +32,7 @@ export function addWebhookCommands(program: Command): void {
 type Filters = { readonly endpoint?: string; readonly status?: 'pending' | 'succeeded' | 'failed'; readonly limit: number };
 
 async function list({ options }: { options: Filters }) {
-  const [{ withGateway }, { listAllDeliveries }] = await Promise.all([import('../ground.ts'), import('./webhook-reads.ts')]);
+  const [{ withGateway }, { listAllDeliveries }] = await Promise.all([import('../process.ts'), import('./webhook-reads.ts')]);
   const deliveries = await withGateway({}, ({ deps }) => listAllDeliveries(deps, options));
   const rows = deliveries.map((row) => {
     const last = row.attempts.at(-1);
@@ -46,7 +46,7 @@ async function list({ options }: { options: Filters }) {
 
 async function resend({ args, options }: { args: readonly string[]; options: Acting }) {
   const [{ withGateway }, { scopeOfDelivery }, { resendDelivery }] = await Promise.all([
-    import('../ground.ts'),
+    import('../process.ts'),
     import('./webhook-reads.ts'),
     import('../../services/webhooks/resend.ts'),
   ]);

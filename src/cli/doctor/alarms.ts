@@ -28,8 +28,8 @@ const WELL: Readonly<Record<AlarmKind, string>> = {
 export async function checkAlarms(config: Config, run: Run | undefined, log: Logger): Promise<Finding[]> {
   const databaseUrl = config.database.kind === 'url' ? config.database.url : run?.databaseUrl;
   if (databaseUrl === undefined) return [];
-  const ground = { databaseUrl, temporal: undefined, xpubs: NO_KEYS, secretsKey: randomBytes(32) };
-  const gateway = await composeGateway({ config, ground, log, name: 'doctor', poolSize: 2 });
+  const environment = { databaseUrl, temporal: undefined, xpubs: NO_KEYS, secretsKey: randomBytes(32) };
+  const gateway = await composeGateway({ config, environment, log, name: 'doctor', poolSize: 2 });
   try {
     const { missing, ahead } = await readSchema(gateway.deps.orm.em.fork());
     if (missing.length + ahead.length > 0) return [];

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { composeGateway, type Gateway } from '../app/compose.ts';
-import { locateDatabase, locateSecretsKey, locateTemporal } from '../app/ground.ts';
 import { migrate, requireCurrentSchema } from '../app/migrate.ts';
+import { locateDatabase, locateSecretsKey, locateTemporal } from '../app/process.ts';
 import { type DataDir, openDataDir, readRun } from '../base/data-dir.ts';
-import { OperatorError } from '../base/errors.ts';
+import { InUse, OperatorError } from '../base/errors.ts';
 import { createLogger, type Logger } from '../base/log.ts';
 import { reasonOf } from '../base/reason.ts';
 import { byNetwork } from '../chains/index.ts';
@@ -52,8 +52,8 @@ export async function withGateway<T>(needs: Needs, work: (gateway: CommandGatewa
   try {
     const temporal = needs.temporal ? await locateAttached(config, log, needs.temporal) : undefined;
     const secretsKey = needs.secrets ? await locateSecretsKey(config, log) : randomBytes(32);
-    const ground = { databaseUrl: database.url, temporal: temporal?.place, xpubs: NO_XPUBS, secretsKey };
-    const gateway = await composeGateway({ config, ground, log, name: 'cli', poolSize: POOL_SIZE });
+    const environment = { databaseUrl: database.url, temporal: temporal?.place, xpubs: NO_XPUBS, secretsKey };
+    const gateway = await composeGateway({ config, environment, log, name: 'cli', poolSize: POOL_SIZE });
     try {
       await requireDatabase(gateway.deps);
       if (needs.currentSchema !== false) await (database.alone ? migrate : requireCurrentSchema)(gateway.deps.orm);
@@ -115,18 +115,16 @@ async function runOrFolder(config: Config, log: Logger): Promise<{ databaseUrl: 
     try {
       return await openDataDir(config.dataDir, (line) => log.info({ component: 'data' }, line));
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      if (!/is in use by/.test(message) || Date.now() > until)
-        throw new OperatorError(
-          `The data folder cannot be used: ${message}`,
-          'Wait until the other one is ready, or set DATA_DIR or DATABASE_URL',
-          {
-            cause: error,
-          },
-        );
+      if (!(error instanceof InUse) || Date.now() > until) throw folderRefused(error);
       await sleep(POLL_MS);
     }
   }
+}
+
+function folderRefused(error: unknown): OperatorError {
+  const message = error instanceof Error ? error.message : String(error);
+  const action = 'Wait until the other one is ready, or set DATA_DIR or DATABASE_URL';
+  return new OperatorError(`The data folder cannot be used: ${message}`, action, { cause: error });
 }
 
 async function requireDatabase({ orm }: Deps): Promise<void> {

@@ -11,7 +11,7 @@ import { ensureDevelopmentWallet, ensureSecretsKey } from '../signer/development
 import { fileExists } from '../signer/private-file.ts';
 import { readPublicParts } from '../signer/wallet-file.ts';
 import type { TemporalPlace } from '../temporal/place.ts';
-import type { Ground } from './compose.ts';
+import type { ProcessEnvironment } from './compose.ts';
 
 /** An embedded server that this process started and has to stop. */
 export type Embedded = { stop(): Promise<void> };
@@ -70,7 +70,7 @@ function nothingRuns(config: Config, variable: string): OperatorError {
 export async function locateKeys(
   config: Config,
   log: Logger,
-): Promise<Pick<Ground, 'xpubs' | 'secretsKey'> & { gas: Partial<Record<Network, string>> }> {
+): Promise<Pick<ProcessEnvironment, 'xpubs' | 'secretsKey'> & { gas: Partial<Record<Network, string>> }> {
   const secretsKey = await locateSecretsKey(config, log);
   const xpubs = config.production ? await resolveAccountXpubs(config.wallet) : await developmentXpubs(config, log);
   const gas = (await fileExists(config.wallet.seedFile)) ? (await readPublicParts(config.wallet.seedFile)).gas : {};

@@ -1,0 +1,93 @@
+import { openDataDir } from '../base/data-dir.ts';
+import { OperatorError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Shutdown } from '../base/shutdown.ts';
+import { READABLE_CHAINS } from '../chains/index.ts';
+import { ChainMismatch } from '../chains/rpc/errors.ts';
+import type { Config } from '../config/index.ts';
+import type { Network } from '../domain/assets.ts';
+import type { TemporalPlace } from '../temporal/place.ts';
+import { composeGateway, type Gateway } from './compose.ts';
+import { migrate, requireCurrentSchema } from './migrate.ts';
+import { locateDatabase, locateKeys, locateTemporal } from './process.ts';
+
+const IDENTITY_WITHIN_MS = 10_000;
+
+/** What a role that needs the stores wants of its process. */
+export type Wanted = {
+  readonly name: string;
+  /** Connections of the API and of a worker's start; those of a worker's parts, of lists, and of health and metrics come on top. */
+  readonly poolSize: number;
+  readonly works: boolean;
+  readonly serves: boolean;
+  /** Starts the servers that are not configured, under a data folder of its own. */
+  readonly embeds?: boolean;
+  /** Outside production brings the schema up to date itself; in production `migrate` is a step of its own. */
+  readonly migrates?: boolean;
+};
+
+/** A wired gateway whose stores are located and whose schema and chains are the right ones. */
+export type OpenedGateway = {
+  readonly gateway: Gateway;
+  readonly databaseUrl: string;
+  readonly temporal: TemporalPlace;
+  readonly temporalUi: string | null;
+  /** Addresses of our own that pay the chains' fees. */
+  readonly gas: Readonly<Partial<Record<Network, string>>>;
+};
+
+/**
+ * Opens everything that a role stands on, in order, and registers how each part is closed. Throws OperatorError where one is missing or is
+ * not what is configured; an endpoint that is away is waited for later.
+ */
+export async function openGateway(
+  { config, log, shutdown }: { readonly config: Config; readonly log: Logger; readonly shutdown: Shutdown },
+  { name, poolSize, works, serves, embeds = false, migrates = false }: Wanted,
+): Promise<OpenedGateway> {
+  if (embeds) {
+    const dataDir = await openDataDir(config.dataDir, (line) => log.info({ component: 'data' }, line));
+    shutdown.add('data folder', () => dataDir.release());
+  }
+  const { xpubs, secretsKey, gas } = await locateKeys(config, log);
+  const database = await locateDatabase(config, log, embeds);
+  if (database.embedded) shutdown.add('PostgreSQL', () => database.embedded?.stop());
+  const temporal = await locateTemporal(config, log, embeds);
+  if (temporal.embedded) shutdown.add('Temporal', () => temporal.embedded?.stop());
+  const environment = { databaseUrl: database.url, temporal: temporal.place, xpubs, secretsKey };
+  const gateway = await composeGateway({ config, environment, log, name, poolSize, works, serves, observed: true });
+  shutdown.add('connections', () => gateway.close());
+  await prepareSchema(gateway, migrates && !config.production);
+  await checkChains(gateway);
+  return { gateway, databaseUrl: database.url, temporal: temporal.place, temporalUi: temporal.uiUrl, gas };
+}
+
+async function prepareSchema(gateway: Gateway, migrates: boolean): Promise<void> {
+  try {
+    if (migrates) await migrate(gateway.deps.orm);
+    else await requireCurrentSchema(gateway.deps.orm);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`The database cannot be used: ${reason}`, 'Check DATABASE_URL and that PostgreSQL runs, then start again', {
+      cause: error,
+    });
+  }
+}
+
+/** A wrong chain or token refuses to run; an endpoint that is away is waited for later. */
+async function checkChains({ chains, log }: Gateway): Promise<void> {
+  for (const { network, name, watchedBy, identifiedBy } of READABLE_CHAINS) {
+    const chain = chains.get(network);
+    if (!chain) {
+      log.warn({ network }, `${watchedBy} is not set: addresses on ${name} are made but not watched; nothing is lost when it is set later`);
+      continue;
+    }
+    try {
+      await chain.reader.checkIdentity(AbortSignal.timeout(IDENTITY_WITHIN_MS));
+    } catch (error) {
+      if (error instanceof ChainMismatch)
+        throw new OperatorError(error.message, `Correct ${identifiedBy} and start again`, { cause: error });
+      log.warn({ err: error, network }, 'the chain could not be checked yet; the watcher waits for it');
+    }
+  }
+}
