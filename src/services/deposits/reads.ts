@@ -6,7 +6,7 @@ import type { DepositState } from '../../domain/deposit.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { Deps } from '../deps.ts';
 import { type CreatedBetween, createdBetween, inOrder, listPage, type PageOf } from '../lists/page.ts';
-import type { Condition, PageRequest } from '../lists/query.ts';
+import { type Condition, matching, type PageRequest } from '../lists/query.ts';
 import { DEPOSIT_FIELDS, type DepositRow, type DepositView, presentDeposit } from '../present.ts';
 import { notFound } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
@@ -65,16 +65,12 @@ export async function headNumbers(em: Em): Promise<Map<Network, number | null>> 
 const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> => new Map(rows.map((row) => [row.id, row]));
 
 function depositConditions(filters: DepositFilters): Condition[] {
-  const conditions = createdBetween(filters);
-  const columns = [
-    ['status', filters.status],
-    ['network', filters.network ?? networkOf(filters.currency)],
-    ['currency', filters.currency],
-    ['customer_id', filters.customerId],
-    ['transaction_hash', filters.transactionHash],
-  ] as const;
-  for (const [column, value] of columns) if (value !== undefined) conditions.push({ sql: `${column} = ?`, values: [value] });
-  return conditions;
+  const { status, currency, customerId, transactionHash } = filters;
+  const network = filters.network ?? networkOf(currency);
+  return [
+    ...createdBetween(filters),
+    ...matching({ status, network, currency, customer_id: customerId, transaction_hash: transactionHash }),
+  ];
 }
 
 /** Of a coin that one network alone has: the index of coins begins with the network. */

@@ -1,7 +1,8 @@
 import type { Em } from '../../db/orm.ts';
+import { firstRow, rows, sql } from '../../db/sql.ts';
 import { Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
-import { all, COUNTED_ROWS, type Condition, type Found, type ListQuery, scopeCondition, shown, valuesOf, type Wanted } from './query.ts';
+import { all, COUNTED_ROWS, type Condition, type Found, type ListQuery, scopeCondition, shown, type Wanted } from './query.ts';
 import { findSearched } from './search.ts';
 
 /** The filters that every list of dated rows has. */
@@ -37,9 +38,9 @@ export async function listPage(em: Em, query: ListQuery): Promise<PageOf<string>
   const { ids, total, atLeast, more } = query.search
     ? await findSearched(em, query, query.search, wanted)
     : await findFiltered(em, query, wanted);
-  const rows = ids.slice(0, page.limit);
+  const onPage = ids.slice(0, page.limit);
   return {
-    rows: backwards ? rows.reverse() : rows,
+    rows: backwards ? onPage.reverse() : onPage,
     hasMore: more ?? ids.length > page.limit,
     page: cursorId === undefined ? (page.page ?? 1) : null,
     ...{ limit: page.limit, total, totalIsAtLeast: atLeast },
@@ -55,32 +56,30 @@ export function inOrder<T extends { readonly id: string }>(ids: readonly string[
 /** Between two whole seconds, both included: the wire shows whole seconds, so a shown time finds its own row. */
 export function createdBetween({ createdFrom, createdTo }: CreatedBetween): Condition[] {
   const conditions: Condition[] = [];
-  if (createdFrom) conditions.push({ sql: 'created_at >= ?', values: [wholeSecond(createdFrom)] });
-  if (createdTo) conditions.push({ sql: 'created_at < ?', values: [new Date(wholeSecond(createdTo).getTime() + 1_000)] });
+  if (createdFrom) conditions.push(sql`created_at >= ${wholeSecond(createdFrom)}`);
+  if (createdTo) conditions.push(sql`created_at < ${new Date(wholeSecond(createdTo).getTime() + 1_000)}`);
   return conditions;
 }
 
 async function findFiltered(em: Em, query: ListQuery, wanted: Wanted): Promise<Found> {
   const conditions = [scopeCondition(query), ...query.filters, ...wanted.cursor];
-  const { sql, values } = shown(wanted);
-  const found = await em.execute<{ id: string }[]>(`select id from ${query.table} where ${all(conditions)} ${sql}`, [
-    ...valuesOf(conditions),
-    ...values,
-  ]);
+  const found = await rows(em, sql<{ id: string }>`select id from ${sql.table(query.table)} where ${all(conditions)} ${shown(wanted)}`);
   return { ids: found.map(({ id }) => id), ...(await count(em, query)) };
 }
 
 /** A whole list of these tables costs nothing to count; what a filter lets through is kept nowhere, and counted one by one up to a limit. */
 async function count(em: Em, query: ListQuery): Promise<{ total: number; atLeast: boolean }> {
   const { table, scope, filters } = query;
-  if (filters.length === 0 && COUNTED_TABLES.includes(table) && !('sql' in scope))
+  if (filters.length === 0 && COUNTED_TABLES.includes(table) && 'merchantId' in scope)
     return { total: await keptCount(em, table, scope), atLeast: false };
   const conditions = [scopeCondition(query), ...filters];
   // Without a filter the total stays exact, also of the tables that nobody counts.
-  const most = filters.length === 0 ? '' : `limit ${COUNTED_ROWS + 1}`;
-  const [row] = await em.execute<{ total: number }[]>(
-    `select count(*)::int as total from (select 1 from ${table} where ${all(conditions)} ${most}) as counted`,
-    valuesOf(conditions),
+  const most = filters.length === 0 ? sql`` : sql`limit ${COUNTED_ROWS + 1}`;
+  const row = await firstRow(
+    em,
+    sql<{
+      total: number;
+    }>`select count(*)::int as total from (select 1 from ${sql.table(table)} where ${all(conditions)} ${most}) as counted`,
   );
   const total = row?.total ?? 0;
   const atLeast = filters.length > 0 && total > COUNTED_ROWS;
@@ -89,27 +88,23 @@ async function count(em: Em, query: ListQuery): Promise<{ total: number; atLeast
 
 /** How many rows a merchant has in a mode, of a table that the database counts: exact at any size, without reading them. */
 export async function keptCount(em: Em, table: ListQuery['table'], { merchantId, mode }: Scope): Promise<number> {
-  const own = [table, merchantId, mode];
-  const [row] = await em.execute<{ total: number }[]>(
-    `select coalesce(sum(rows), 0)::int as total from (
-       select rows from row_counts where list = ? and merchant_id = ? and mode = ?
-       union all select rows from row_count_changes where list = ? and merchant_id = ? and mode = ?
+  const own = sql`list = ${table} and merchant_id = ${merchantId} and mode = ${mode}`;
+  const row = await firstRow(
+    em,
+    sql<{ total: number }>`select coalesce(sum(rows), 0)::int as total from (
+       select rows from row_counts where ${own} union all select rows from row_count_changes where ${own}
      ) as parts`,
-    [...own, ...own],
   );
   return row?.total ?? 0;
 }
 
 async function cursorCondition(em: Em, query: ListQuery, id: string, backwards: boolean): Promise<Condition> {
-  const { sql, values } = scopeCondition(query);
-  const [known] = await em.execute<{ id: string }[]>(`select id from ${query.table} where id = ? and (${sql})`, [id, ...values]);
+  const table = sql.table(query.table);
+  const known = await firstRow(em, sql`select id from ${table} where id = ${id} and (${scopeCondition(query)})`);
   const name = backwards ? 'ending_before' : 'starting_after';
   if (!known) throw new Refusal('INVALID', `${name} is not the id of a row of this list.`, name);
   // The row's own time is read inside the database: its microseconds would be lost on the way through a Date.
-  return {
-    sql: `(created_at, id) ${backwards ? '>' : '<'} (select c.created_at, c.id from ${query.table} c where c.id = ?)`,
-    values: [id],
-  };
+  return sql`(created_at, id) ${backwards ? sql`>` : sql`<`} (select c.created_at, c.id from ${table} c where c.id = ${id})`;
 }
 
 function wholeSecond(date: Date): Date {

@@ -1,7 +1,8 @@
+import { type Statement, sql } from '../../db/sql.ts';
 import type { Scope } from '../scope.ts';
 
-/** A SQL condition with its parameters in order. */
-export type Condition = { readonly sql: string; readonly values: readonly unknown[] };
+/** What can stand behind WHERE. */
+export type Condition = Statement<unknown>;
 
 /** Which part of a list: by page number from 1, or next to a row whose id is known. At most one of the three is given. */
 export type PageRequest = {
@@ -56,32 +57,34 @@ export type Found = {
 };
 
 /** The end of a statement that finds a page's rows and one more. */
-export function shown(wanted: Wanted): Condition {
-  return { sql: `${inOrderOf(wanted)} limit ? offset ?`, values: [wanted.limit + 1, wanted.offset] };
+export function shown(wanted: Wanted): Statement<unknown> {
+  return sql`${inOrderOf(wanted)} limit ${wanted.limit + 1} offset ${wanted.offset}`;
 }
 
 /** Newest first, or oldest first for the way back. */
-export function inOrderOf({ backwards }: Wanted): string {
-  const direction = backwards ? 'asc' : 'desc';
-  return `order by created_at ${direction}, id ${direction}`;
+export function inOrderOf({ backwards }: Wanted): Statement<unknown> {
+  return backwards ? sql`order by created_at, id` : sql`order by created_at desc, id desc`;
 }
 
 /** The rows that exist for the caller. */
 export function scopeCondition({ scope }: ListQuery): Condition {
-  return 'sql' in scope ? scope : { sql: 'merchant_id = ? and mode = ?', values: [scope.merchantId, scope.mode] };
+  return 'merchantId' in scope ? sql`merchant_id = ${scope.merchantId} and mode = ${scope.mode}` : scope;
+}
+
+/** The columns that have the values given; one that is undefined may have any. */
+export function matching(columns: Readonly<Record<string, unknown>>): Condition[] {
+  return Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : sql`${sql.ref(column)} = ${value}`));
 }
 
 /** A WHERE clause, or nothing for no condition. */
-export function where(conditions: readonly Condition[]): string {
-  return conditions.length === 0 ? '' : `where ${all(conditions)}`;
+export function where(conditions: readonly Condition[]): Statement<unknown> {
+  return conditions.length === 0 ? sql`` : sql`where ${all(conditions)}`;
 }
 
 /** All of the conditions as one expression; at least one is given. */
-export function all(conditions: readonly Condition[]): string {
-  return conditions.map((condition) => `(${condition.sql})`).join(' and ');
-}
-
-/** The values of the conditions, in their order. */
-export function valuesOf(conditions: readonly Condition[]): unknown[] {
-  return conditions.flatMap((condition) => condition.values);
+export function all(conditions: readonly Condition[]): Condition {
+  return sql.join(
+    conditions.map((condition) => sql`(${condition})`),
+    sql` and `,
+  );
 }

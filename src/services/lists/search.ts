@@ -1,4 +1,5 @@
 import type { Em } from '../../db/orm.ts';
+import { firstRow, type Statement, sql } from '../../db/sql.ts';
 import {
   all,
   COUNTED_ROWS,
@@ -9,7 +10,6 @@ import {
   type SearchWay,
   scopeCondition,
   shown,
-  valuesOf,
   type Wanted,
   where,
 } from './query.ts';
@@ -40,17 +40,15 @@ type Counted = { readonly ids: readonly string[]; readonly total: number };
 type Looked = Counted & { readonly seen: number };
 
 async function amongNewest(em: Em, query: ListQuery, search: Search, wanted: Wanted): Promise<Looked> {
-  const scope = scopeCondition(query);
   const tests = [...query.filters, search.test];
-  const { sql, values } = shown(wanted);
-  const [found] = await em.execute<Looked[]>(
-    `with newest as materialized (
-       select id, created_at, (${all(tests)}) as hit from ${query.table} where ${all([scope])}
+  const found = await firstRow(
+    em,
+    sql<Looked>`with newest as materialized (
+       select id, created_at, (${all(tests)}) as hit from ${sql.table(query.table)} where ${scopeCondition(query)}
        order by created_at desc, id desc limit ${COUNTED_ROWS + 1}
      ), hits as materialized (select id, created_at from newest where hit)
      select (select count(*)::int from newest) as seen, (select count(*)::int from hits) as total,
-       array(select id from hits ${where(wanted.cursor)} ${sql}) as ids`,
-    [...valuesOf(tests), ...scope.values, ...valuesOf(wanted.cursor), ...values],
+       array(select id from hits ${where(wanted.cursor)} ${shown(wanted)}) as ids`,
   );
   return found ?? { seen: 0, total: 0, ids: [] };
 }
@@ -64,7 +62,7 @@ async function rarestOf(em: Em, ways: readonly SearchWay[]): Promise<SearchWay |
   let fewest = INDEXED_ROWS;
   for (const way of ways) {
     let rows = 0;
-    for (const { table, read } of way.asked) rows += await estimate(em, `select from ${table} where ${read.sql}`, read.values);
+    for (const { table, read } of way.asked) rows += await estimate(em, sql`select from ${sql.table(table)} where ${read}`);
     if (rows < fewest) [rarest, fewest] = [way, rows];
   }
   return rarest;
@@ -72,18 +70,17 @@ async function rarestOf(em: Em, ways: readonly SearchWay[]): Promise<SearchWay |
 
 type Plan = readonly { readonly Plan: { readonly 'Plan Rows': number } }[];
 
-async function estimate(em: Em, sql: string, values: readonly unknown[]): Promise<number> {
-  const [row] = await em.execute<{ 'QUERY PLAN': Plan }[]>(`explain (format json) ${sql}`, [...values]);
+async function estimate(em: Em, statement: Statement<unknown>): Promise<number> {
+  const row = await firstRow(em, sql<{ 'QUERY PLAN': Plan }>`explain (format json) ${statement}`);
   return row?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? 0;
 }
 
 async function byIndex(em: Em, query: ListQuery, wanted: Wanted): Promise<Found> {
   const conditions = [scopeCondition(query), ...query.filters];
-  const { sql, values } = shown(wanted);
-  const [found] = await em.execute<Counted[]>(
-    `with hits as materialized (select id, created_at from ${query.table} where ${all(conditions)})
-     select (select count(*)::int from hits) as total, array(select id from hits ${where(wanted.cursor)} ${sql}) as ids`,
-    [...valuesOf(conditions), ...valuesOf(wanted.cursor), ...values],
+  const found = await firstRow(
+    em,
+    sql<Counted>`with hits as materialized (select id, created_at from ${sql.table(query.table)} where ${all(conditions)})
+     select (select count(*)::int from hits) as total, array(select id from hits ${where(wanted.cursor)} ${shown(wanted)}) as ids`,
   );
   const { ids, total } = found ?? { ids: [], total: 0 };
   return { ids, total: Math.min(total, COUNTED_ROWS), atLeast: total > COUNTED_ROWS };
@@ -93,13 +90,12 @@ async function byIndex(em: Em, query: ListQuery, wanted: Wanted): Promise<Found>
 async function walk(em: Em, query: ListQuery, search: Search, wanted: Wanted): Promise<Found> {
   const rows = [scopeCondition(query), ...wanted.cursor];
   const tests = [...query.filters, search.test];
-  const { sql, values } = shown(wanted);
-  const [found] = await em.execute<Looked[]>(
-    `with stretch as materialized (
-       select id, created_at, (${all(tests)}) as hit from ${query.table} where ${all(rows)} ${inOrderOf(wanted)} limit ${WALKED_ROWS}
+  const found = await firstRow(
+    em,
+    sql<Looked>`with stretch as materialized (
+       select id, created_at, (${all(tests)}) as hit from ${sql.table(query.table)} where ${all(rows)} ${inOrderOf(wanted)} limit ${WALKED_ROWS}
      ), hits as materialized (select id, created_at from stretch where hit)
-     select (select count(*)::int from stretch) as seen, (select count(*)::int from hits) as total, array(select id from hits ${sql}) as ids`,
-    [...valuesOf(tests), ...valuesOf(rows), ...values],
+     select (select count(*)::int from stretch) as seen, (select count(*)::int from hits) as total, array(select id from hits ${shown(wanted)}) as ids`,
   );
   const { ids, total, seen } = found ?? { ids: [], total: 0, seen: 0 };
   const isCut = seen === WALKED_ROWS;

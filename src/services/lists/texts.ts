@@ -1,3 +1,4 @@
+import { type Statement, sql } from '../../db/sql.ts';
 import type { Condition, Search, SearchWay } from './query.ts';
 
 /** A text without three letters or digits in a row is in no index. */
@@ -12,16 +13,23 @@ const PARTS_ASKED = 6;
 type Part = { readonly before: string; readonly letters: string; readonly after: string };
 
 /** The texts of a table that are searched, and the expression of its index over all of them, in small letters. */
-export type SearchedTexts = { readonly table: 'customers' | 'payment_links'; readonly columns: readonly string[]; readonly index: string };
+export type SearchedTexts = {
+  readonly table: 'customers' | 'payment_links';
+  readonly columns: readonly string[];
+  readonly index: Statement<unknown>;
+};
+
+/** The column in which the database keeps all texts of a customer, in small letters. */
+const SEARCH_TEXT = sql`search_text`;
 
 /** Of customers. */
-export const CUSTOMER_TEXTS: SearchedTexts = { table: 'customers', columns: ['external_id', 'email', 'name'], index: 'search_text' };
+export const CUSTOMER_TEXTS: SearchedTexts = { table: 'customers', columns: ['external_id', 'email', 'name'], index: SEARCH_TEXT };
 
 /** Of payment links; who pays them has texts of his own. */
 export const LINK_TEXTS: SearchedTexts = {
   table: 'payment_links',
   columns: ['description', 'external_id', 'token'],
-  index: `lower(coalesce(description, '') || chr(10) || coalesce(external_id, '') || chr(10) || token)`,
+  index: sql`lower(coalesce(description, '') || chr(10) || coalesce(external_id, '') || chr(10) || token)`,
 };
 
 /** Finds a text anywhere in one of the columns, in any case. */
@@ -50,13 +58,13 @@ function cut(before: string, letters: string, after: string): Part {
 /** The rows that hold a part, in the words of the index. */
 export function holdsPart({ index }: SearchedTexts, { before, letters, after }: Part): Condition {
   const sign = (text: string): string => text.replace(/[\\%_]/, '\\$&');
-  return { sql: `${index} like lower(?)`, values: [`%${sign(before)}${letters}${sign(after)}%`] };
+  return sql`${index} like lower(${`%${sign(before)}${letters}${sign(after)}%`})`;
 }
 
 /** The rows that the index reads for a part, as the planner can estimate them: to it any sign is the end of a word. */
 export function readForPart({ index }: SearchedTexts, { before, letters, after }: Part): Condition {
   const [begins, ends] = [before === '' ? '' : '(^|[^[:alnum:]])', after === '' ? '' : '($|[^[:alnum:]])'];
-  return { sql: `${index} ~ lower(?)`, values: [`${begins}${letters}${ends}`] };
+  return sql`${index} ~ lower(${`${begins}${letters}${ends}`})`;
 }
 
 function wayBy(texts: SearchedTexts, part: Part): SearchWay {
@@ -65,6 +73,9 @@ function wayBy(texts: SearchedTexts, part: Part): SearchWay {
 
 /** In one of the columns, not across the end of one. No pattern: a sign is a sign. */
 export function holdsIn({ columns, index }: SearchedTexts, text: string): Condition {
-  if (index === 'search_text' && !text.includes('\n')) return { sql: 'strpos(search_text, lower(?)) > 0', values: [text] };
-  return { sql: columns.map((column) => `strpos(lower(${column}), lower(?)) > 0`).join(' or '), values: columns.map(() => text) };
+  if (index === SEARCH_TEXT && !text.includes('\n')) return sql`strpos(search_text, lower(${text})) > 0`;
+  return sql.join(
+    columns.map((column) => sql`strpos(lower(${sql.ref(column)}), lower(${text})) > 0`),
+    sql` or `,
+  );
 }

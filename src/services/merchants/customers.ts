@@ -1,12 +1,13 @@
 import { addressKeyOf, deriveAddresses, normaliseAddress } from '../../chains/addresses.ts';
 import { Customer, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { sql } from '../../db/sql.ts';
 import { type Mode, NETWORKS, type Network } from '../../domain/assets.ts';
 import { eventWorkflowId, isUuid } from '../../domain/ids.ts';
 import { recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { type CreatedBetween, createdBetween, listPage, type PageOf } from '../lists/page.ts';
-import type { Condition, PageRequest } from '../lists/query.ts';
+import { type Condition, matching, type PageRequest } from '../lists/query.ts';
 import { CUSTOMER_TEXTS, searchIn } from '../lists/texts.ts';
 import { type AddressRow, type CustomerView, presentCustomer } from '../present.ts';
 import { notFound, Refusal } from '../refusal.ts';
@@ -193,20 +194,18 @@ async function announce(tx: Tx, deps: Deps, scope: Scope, view: CustomerView, oc
 }
 
 function customerConditions(filters: CustomerFilters): Condition[] {
-  const conditions = createdBetween(filters);
-  if (filters.externalId !== undefined) conditions.push({ sql: 'external_id = ?', values: [filters.externalId] });
-  if (filters.email !== undefined) conditions.push({ sql: 'email = ?', values: [filters.email] });
-  if (filters.address !== undefined) conditions.push(addressCondition(filters.address));
-  return conditions;
+  const { externalId, email, address } = filters;
+  return [
+    ...createdBetween(filters),
+    ...matching({ external_id: externalId, email }),
+    ...(address === undefined ? [] : [addressCondition(address)]),
+  ];
 }
 
 function addressCondition(text: string): Condition {
   const network = NETWORKS.find((candidate) => normaliseAddress(candidate, text) !== undefined);
   if (!network) throw new Refusal('INVALID', 'address must be a complete address of one of the networks.', 'address');
-  return {
-    sql: 'id in (select customer_id from deposit_addresses where network = ? and address_key = ?)',
-    values: [network, addressKeyOf(network, text)],
-  };
+  return sql`id in (select customer_id from deposit_addresses where network = ${network} and address_key = ${addressKeyOf(network, text)})`;
 }
 
 type DetailedRow = {

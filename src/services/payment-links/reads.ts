@@ -1,10 +1,11 @@
 import { PaymentLink } from '../../db/entities/index.ts';
 import { plainRows } from '../../db/plain-rows.ts';
+import { sql } from '../../db/sql.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { LinkStatus } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
 import { type CreatedBetween, createdBetween, inOrder, listPage, type PageOf } from '../lists/page.ts';
-import type { Condition, PageRequest, Search } from '../lists/query.ts';
+import { type Condition, matching, type PageRequest, type Search } from '../lists/query.ts';
 import { CUSTOMER_TEXTS, holdsIn, holdsPart, LINK_TEXTS, partsOf, readForPart } from '../lists/texts.ts';
 import { notFound } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
@@ -40,27 +41,22 @@ export async function getPaymentLink(deps: Deps, input: Scope & { readonly id: s
 }
 
 function conditionsOf(filters: PaymentLinkFilters): Condition[] {
-  const conditions = createdBetween(filters);
-  if (filters.status !== undefined) conditions.push({ sql: 'status = ?', values: [filters.status] });
-  if (filters.customerId !== undefined) conditions.push({ sql: 'customer_id = ?', values: [filters.customerId] });
-  return conditions;
+  return [...createdBetween(filters), ...matching({ status: filters.status, customer_id: filters.customerId })];
 }
 
 const PAYER_TEXTS = { ...CUSTOMER_TEXTS, columns: ['email'] };
 
 /** The texts of the link itself, or the email of whoever pays it. */
 function searchOf({ merchantId, mode }: Scope, text: string): Search {
-  const own = holdsIn(LINK_TEXTS, text);
-  const isPayer = 'exists (select from customers where customers.id = customer_id and strpos(lower(customers.email), lower(?)) > 0)';
-  const test = { sql: `${own.sql} or ${isPayer}`, values: [...own.values, text] };
+  const isPayer = sql`exists (select from customers where customers.id = customer_id and strpos(lower(customers.email), lower(${text})) > 0)`;
+  const test = sql`${holdsIn(LINK_TEXTS, text)} or ${isPayer}`;
+  const own = sql`merchant_id = ${merchantId} and mode = ${mode}`;
   const ways = partsOf(text).map((part) => {
-    const [links, payers] = [holdsPart(LINK_TEXTS, part), holdsPart(PAYER_TEXTS, part)];
     // Each by its own index; with "or" between them PostgreSQL would use none.
-    const sql = `id in (
-      select id from payment_links where ${links.sql} and merchant_id = ? and mode = ?
+    const indexed = sql`id in (
+      select id from payment_links where ${holdsPart(LINK_TEXTS, part)} and ${own}
       union select l.id from payment_links l where l.customer_id in (
-        select id from customers where ${payers.sql} and merchant_id = ? and mode = ?))`;
-    const indexed = { sql, values: [...links.values, merchantId, mode, ...payers.values, merchantId, mode] };
+        select id from customers where ${holdsPart(PAYER_TEXTS, part)} and ${own}))`;
     const asked = [LINK_TEXTS, PAYER_TEXTS].map((texts) => ({ table: texts.table, read: readForPart(texts, part) }));
     return { indexed, asked };
   });

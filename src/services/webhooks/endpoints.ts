@@ -84,10 +84,7 @@ export function insertEndpoint(em: Em, deps: Deps, input: EndpointRow): { row: W
 /** One page of the endpoints, newest first. Throws a {@link Refusal} for a foreign cursor. */
 export async function listEndpoints(deps: Deps, input: Scope & { readonly page: PageRequest }): Promise<PageOf<EndpointView>> {
   const em = deps.orm.em.fork();
-  const scope = {
-    sql: 'merchant_id = ? and mode = ? and deleted_at is null and payment_link_id is null',
-    values: [input.merchantId, input.mode],
-  };
+  const scope = sql`merchant_id = ${input.merchantId} and mode = ${input.mode} and deleted_at is null and payment_link_id is null`;
   const page = await listPage(em, { table: 'webhook_endpoints', scope, filters: [], page: input.page });
   const rows = await em.find(WebhookEndpoint, { id: { $in: [...page.rows] } });
   return { ...page, rows: inOrder(page.rows, rows).map(presentEndpoint) };

@@ -8,7 +8,7 @@ import { eventWorkflowId, idsOfMoment, isUuid, resendWorkflowId } from '../../do
 import { recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { inOrder, listPage, type PageOf } from '../lists/page.ts';
-import type { PageRequest } from '../lists/query.ts';
+import { matching, type PageRequest } from '../lists/query.ts';
 import { roomForTests } from '../merchants/open-tests.ts';
 import { refuseOverQuota, takeFromQuotas } from '../merchants/quotas.ts';
 import { type AttemptRow, DELIVERY_FIELDS, type DeliveryRow, type DeliveryView, presentDelivery } from '../present.ts';
@@ -38,11 +38,8 @@ export async function listDeliveries(
 ): Promise<PageOf<DeliveryView>> {
   const em = deps.orm.em.fork();
   const endpoint = await findTarget(em, input);
-  const filters = [
-    ...(input.status === undefined ? [] : [{ sql: 'status = ?', values: [input.status] }]),
-    ...(input.event === undefined ? [] : [{ sql: 'event_type = ?', values: [input.event] }]),
-  ];
-  const scope = { sql: 'endpoint_id = ?', values: [endpoint.id] };
+  const filters = matching({ status: input.status, event_type: input.event });
+  const scope = sql`endpoint_id = ${endpoint.id}`;
   const page = await listPage(em, { table: 'webhook_deliveries', scope, filters, page: input.page });
   const deliveries = await plainRows(em, WebhookDelivery, { id: { $in: [...page.rows] } }, DELIVERY_FIELDS);
   return { ...page, rows: await presentDeliveries(em, inOrder(page.rows, deliveries)) };

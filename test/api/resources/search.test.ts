@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { rows, sql } from '../../../src/db/sql.ts';
 import { COUNTED_ROWS } from '../../../src/services/lists/query.ts';
 import { INDEXED_ROWS, WALKED_ROWS } from '../../../src/services/lists/search.ts';
 import { CUSTOMER_TEXTS, holdsPart, LINK_TEXTS } from '../../../src/services/lists/texts.ts';
@@ -108,8 +109,8 @@ describe('search in a list that is longer than what is looked through', function
     await api.deps.orm.em.fork().transactional(async (em) => {
       await em.execute('set local enable_seqscan = off');
       for (const [table, texts] of Object.entries({ customers: CUSTOMER_TEXTS, payment_links: LINK_TEXTS })) {
-        const { sql, values } = holdsPart(texts, { before: '', letters: 'First', after: '' });
-        const plan = await em.execute<Record<string, string>[]>(`explain select id from ${table} where ${sql}`, [...values]);
+        const holds = holdsPart(texts, { before: '', letters: 'First', after: '' });
+        const plan = await rows(em, sql<Record<string, string>>`explain select id from ${sql.table(table)} where ${holds}`);
         expect(plan.map((line) => line['QUERY PLAN']).join('\n')).to.include(`${table}_search_index`);
       }
     });
