@@ -51,6 +51,9 @@ export function startsGeneration(from: DepositState): boolean {
 /** States in which the actor waits for the chain. */
 export const WAITING_STATES: readonly DepositState[] = ['detected', 'confirming'];
 
+/** States in which the merchant has the money. */
+export const CREDITED_STATES: readonly DepositState[] = ['completed', 'settled'];
+
 /** The states that lie between two others on the straight way, so that a catch-up passes each of them and sends each event. */
 export function straightWay(to: DepositState): readonly DepositState[] {
   const way: DepositState[] = ['detected', 'confirming', 'completed', 'settled'];

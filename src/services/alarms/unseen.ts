@@ -1,4 +1,5 @@
 import { ChainCursor } from '../../db/entities/index.ts';
+import { firstRow, sql } from '../../db/sql.ts';
 import type { Standstill } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
 
@@ -27,10 +28,10 @@ export async function neverRead(deps: Deps): Promise<Standstill[]> {
   const cursors = await deps.orm.em.fork().find(ChainCursor, {});
   for (const network of deps.settings.payments.watchedNetworks) {
     if (cursors.some((cursor) => cursor.network === network)) continue;
-    const [row] = await deps.orm.em.fork().execute<{ at: string | null }[]>(
-      `select least((select min(known_since) from loop_runs),
-         (select created_at from deposit_addresses where network = ? and mode = 'live' order by created_xid limit 1))::text as at`,
-      [network],
+    const row = await firstRow(
+      deps.orm.em.fork(),
+      sql<{ at: string | null }>`select least((select min(known_since) from loop_runs),
+         (select created_at from deposit_addresses where network = ${network} and mode = 'live' order by created_xid limit 1))::text as at`,
     );
     const sinceMs = row?.at ? deps.now().getTime() - new Date(row.at).getTime() : 0;
     if (sinceMs < READ_WITHIN_MS) continue;

@@ -1,5 +1,6 @@
 import { IsolationLevel } from '@mikro-orm/core';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, sql } from '../../db/sql.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
 import type { DepositState, FailureCode } from '../../domain/deposit.ts';
 import type { LedgerAccount } from '../../domain/ledger.ts';
@@ -106,8 +107,12 @@ async function differingLinks(em: Em, pageRows: number): Promise<LinkDifference[
 
 /** How many rows there are by the planner's estimate: to count them would be to read them. */
 async function sizeOf(em: Em): Promise<{ deposits: number; lines: number }> {
-  const [row] = await em.execute<{ deposits: number; lines: number }[]>(
-    `select sum(greatest(c.reltuples, 0)) filter (where t.name = 'deposits')::float8 as deposits,
+  const row = await firstRow(
+    em,
+    sql<{
+      deposits: number | null;
+      lines: number | null;
+    }>`select sum(greatest(c.reltuples, 0)) filter (where t.name = 'deposits')::float8 as deposits,
        sum(greatest(c.reltuples, 0)) filter (where t.name = 'ledger_entries')::float8 as lines
      from (values ('deposits'), ('ledger_entries')) as t (name)
      join pg_class c on c.oid = t.name::regclass or c.oid in (select inhrelid from pg_inherits where inhparent = t.name::regclass)`,
@@ -148,7 +153,7 @@ function addTo(sums: Map<string, LineSum>, sum: LineSum): void {
   sums.set(key, known ? { ...known, units: known.units + sum.units } : sum);
 }
 
-function keyOf({ merchantId, mode, network, currency, account }: LineSum): string {
+function keyOf({ merchantId, mode, network, currency, account }: LineSum | BooksRow): string {
   return [merchantId, mode, network, currency, account].join(' ');
 }
 
@@ -161,25 +166,17 @@ function compareTotals(lines: ReadonlyMap<string, LineSum>, totals: readonly Lin
     if (expected !== total.units) rows.push(withoutDeposit(total, expected, total.units));
   }
   for (const line of open.values()) if (line.units !== 0n) rows.push(withoutDeposit(line, line.units, 0n));
-  return rows.toSorted((a, b) => compareTexts(keyOfRow(a), keyOfRow(b)));
-}
-
-function keyOfRow(row: BooksRow): string {
-  return [row.merchant_id, row.mode, row.network, row.currency, row.account].join(' ');
+  return rows.toSorted((a, b) => compareTexts(keyOf(a), keyOf(b)));
 }
 
 function withoutDeposit({ merchantId, mode, network, currency, account }: LineSum, expected: bigint, found: bigint): BooksRow {
   return {
-    ...{ deposit_id: null, ledger_transaction_id: null, transaction_hash: null, state: null, failure_code: null, since: null },
-    ...{ merchant_id: merchantId, mode, network, currency, account, expected: expected.toString(), found: found.toString() },
+    ...{ depositId: null, ledgerTransactionId: null, transactionHash: null, state: null, failureCode: null, since: null },
+    ...{ merchantId, mode, network, currency, account, expected: expected.toString(), found: found.toString() },
   };
 }
 
 function present(check: BooksCheck, row: BooksRow): BooksDifference {
-  return {
-    ...{ check, depositId: row.deposit_id, transactionHash: row.transaction_hash, state: row.state, failureCode: row.failure_code },
-    ...{ ledgerTransactionId: row.ledger_transaction_id, merchantId: row.merchant_id, mode: row.mode, network: row.network },
-    ...{ currency: row.currency, account: row.account, expected: BigInt(row.expected), found: BigInt(row.found) },
-    since: row.since === null ? null : new Date(row.since),
-  };
+  const since = row.since === null ? null : new Date(row.since);
+  return { ...row, check, expected: BigInt(row.expected), found: BigInt(row.found), since };
 }

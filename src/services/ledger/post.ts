@@ -1,5 +1,6 @@
 import type { Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { run, type Statement, sql } from '../../db/sql.ts';
 import type { Posting } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
 
@@ -34,19 +35,19 @@ export async function postLedgerAll(em: Em, deps: Deps, postings: readonly Ledge
     ...{ merchant_id: deposit.merchantId, mode: deposit.mode, network: deposit.network, currency: deposit.currency },
     lines: lines.map((line, index) => ({ line: index + 1, account: line.account, units: line.amountUnits.toString() })),
   }));
-  await em.execute(POST_SQL, [JSON.stringify(values), deps.now()]);
+  await run(em, post(JSON.stringify(values), deps.now()));
 }
 
 const moves = (line: Posting): boolean => line.amountUnits !== 0n;
 const hasLines = ({ lines }: { lines: readonly Posting[] }): boolean => lines.length > 0;
 
-const POST_SQL = `
+const post = (postings: string, now: Date): Statement<unknown> => sql`
   with given as materialized (
-    select id_of_posting(deposit_created_at, deposit_id, number) as id, g.* from json_to_recordset(?::json) as g(deposit_id uuid,
+    select id_of_posting(deposit_created_at, deposit_id, number) as id, g.* from json_to_recordset(${postings}::json) as g(deposit_id uuid,
       deposit_created_at timestamptz, number int, kind text, sequence int, merchant_id uuid, mode text, network text, currency text, lines json)
   ), header as (
     insert into ledger_transactions (id, deposit_id, number, kind, sequence, created_at)
-    select id, deposit_id, number, kind, sequence, ? from given
+    select id, deposit_id, number, kind, sequence, ${now}::timestamptz from given
   )
   insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account, amount_units)
   select g.id, l.line, g.merchant_id, g.mode, g.network, g.currency, l.account, l.units

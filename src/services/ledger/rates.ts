@@ -1,3 +1,4 @@
+import { firstRow, sql } from '../../db/sql.ts';
 import { CURRENCIES, type Currency } from '../../domain/assets.ts';
 import { RATE_DECIMALS } from '../../domain/money.ts';
 import type { Deps } from '../deps.ts';
@@ -33,10 +34,11 @@ export async function valuationRates(deps: Deps, scope: Scope, owned: ReadonlySe
 
 async function lastFrozenRate(deps: Deps, { merchantId, mode }: Scope, currency: Currency): Promise<bigint | undefined> {
   // "<> 'USDT'" is what the partial index says: without the very words it would not be used.
-  const [row] = await deps.orm.em.fork().execute<{ rate: string }[]>(
-    `select rate_units::text as rate from deposits
-     where merchant_id = ? and mode = ? and currency = ? and currency <> 'USDT' and rate_units is not null order by created_at desc limit 1`,
-    [merchantId, mode, currency],
+  const row = await firstRow(
+    deps.orm.em.fork(),
+    sql<{ rate: string }>`select rate_units::text as rate from deposits
+     where merchant_id = ${merchantId} and mode = ${mode} and currency = ${currency} and currency <> 'USDT' and rate_units is not null
+     order by created_at desc limit 1`,
   );
   return row ? BigInt(row.rate) : undefined;
 }

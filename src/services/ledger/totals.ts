@@ -1,3 +1,4 @@
+import { firstRow, sql } from '../../db/sql.ts';
 import type { Deps } from '../deps.ts';
 
 const BATCH_LINES = 5_000;
@@ -30,8 +31,9 @@ async function inBatches(batch: () => Promise<number>): Promise<number> {
 
 async function foldLines(deps: Deps): Promise<number> {
   // Totals are written in the order of their key: two folds that meet wait for each other and cannot lock crosswise.
-  const [row] = await deps.orm.em.fork().execute<{ lines: number }[]>(
-    `with taken as (
+  const row = await firstRow(
+    deps.orm.em.fork(),
+    sql<{ lines: number }>`with taken as (
        delete from balance_changes where (transaction_id, line) in
          (select transaction_id, line from balance_changes limit ${BATCH_LINES} for update skip locked)
        returning merchant_id, mode, network, currency, account, amount_units, posted_at
@@ -48,8 +50,9 @@ async function foldLines(deps: Deps): Promise<number> {
 }
 
 async function foldChanges(deps: Deps): Promise<number> {
-  const [row] = await deps.orm.em.fork().execute<{ changes: number }[]>(
-    `with taken as (
+  const row = await firstRow(
+    deps.orm.em.fork(),
+    sql<{ changes: number }>`with taken as (
        delete from row_count_changes where id in (select id from row_count_changes limit ${BATCH_LINES} for update skip locked)
        returning list, merchant_id, mode, rows
      ), added as (
