@@ -28,7 +28,7 @@ export const LINK_LIMITS = {
 export const AMOUNT_STATUSES = ['none', 'underpaid', 'exact', 'overpaid', 'late'] as const;
 export type AmountStatus = (typeof AMOUNT_STATUSES)[number];
 
-const OPEN: readonly LinkStatus[] = ['pending', 'processing', 'partially_paid'];
+export const OPEN_STATUSES: readonly LinkStatus[] = ['pending', 'processing', 'partially_paid'];
 
 /** An open link may take any other status (a failed deposit leads back to `pending`); a closed one keeps its status for ever. */
 export const LINK_TRANSITIONS: Readonly<Record<LinkStatus, readonly LinkStatus[]>> = {
@@ -42,7 +42,7 @@ export const LINK_TRANSITIONS: Readonly<Record<LinkStatus, readonly LinkStatus[]
 
 /** True while the link can still be paid or cancelled. */
 export function isOpenLink(status: LinkStatus): boolean {
-  return OPEN.includes(status);
+  return OPEN_STATUSES.includes(status);
 }
 
 /**

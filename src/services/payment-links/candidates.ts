@@ -1,39 +1,35 @@
 import type { Em } from '../../db/orm.ts';
+import { literals, rows, type Statement, sql } from '../../db/sql.ts';
 import {
   BLOCK_CLOCK_SKEW_MS,
   type IncomingMoney,
   LATE_LOOKED_AT,
   type LinkCandidate,
-  type LinkStatus,
+  OPEN_STATUSES,
   toLinkUnits,
 } from '../../domain/payment-link.ts';
 
 /** Money that came to one customer. */
 export type Payment = { readonly customerId: string; readonly money: IncomingMoney };
 
-type Row = {
-  id: string;
-  customer_id: string;
-  status: LinkStatus;
-  amount_units: string;
-  least_units: string;
-  assigned_units: string;
-  network: string | null;
-  created_at: string | Date;
-  expires_at: string | Date;
+/** A candidate as the database writes it: amounts and times are texts. */
+type Row = { readonly customerId: string } & {
+  readonly [Key in keyof LinkCandidate]: LinkCandidate[Key] extends bigint | Date ? string : LinkCandidate[Key];
 };
 
-const COLUMNS = `l.id, l.customer_id, l.status, l.amount_units::text as amount_units, l.least_units::text as least_units,
+const COLUMNS = sql`l.id, l.customer_id, l.status, l.amount_units::text as amount_units, l.least_units::text as least_units,
   l.assigned_units::text as assigned_units, l.network, l.created_at, l.expires_at`;
-const OPEN = `l.status in ('pending', 'processing', 'partially_paid')`;
-const WANTING = 'l.assigned_units < l.amount_units';
-/** In time for the money, and of its network. */
-const PAYABLE = '(l.network is null or l.network = w.network) and l.created_at <= w.made_until and l.expires_at >= w.mined_at';
+const OPEN = sql`l.status in ${literals(OPEN_STATUSES)}`;
+const WANTING = sql`l.assigned_units < l.amount_units`;
+/** Of the money's network, and made before it. */
+const FITS = sql`(l.network is null or l.network = w.network) and l.created_at <= w.made_until`;
+/** And not over when it came. */
+const PAYABLE = sql`${FITS} and l.expires_at >= w.mined_at`;
 /** The key of the indexes on what is open: millionths of a coin, rounded up, which is one key for the networks of 6 and of 18 decimals. */
-const ASKED = 'div(l.amount_units - l.assigned_units + 999999999999, 1000000000000)';
-const ASKED_OF_MONEY = 'div(w.units + 999999999999, 1000000000000)';
+const ASKED = sql`div(l.amount_units - l.assigned_units + 999999999999, 1000000000000)`;
+const ASKED_OF_MONEY = sql`div(w.units + 999999999999, 1000000000000)`;
 /** What is open, as the money's own coin can express it, is the money to the unit. */
-const EXACT = `${ASKED} = ${ASKED_OF_MONEY} and l.amount_units - l.assigned_units > w.units - w.step and l.amount_units - l.assigned_units <= w.units`;
+const EXACT = sql`${ASKED} = ${ASKED_OF_MONEY} and l.amount_units - l.assigned_units > w.units - w.step and l.amount_units - l.assigned_units <= w.units`;
 
 /**
  * The open links, by customer and oldest first, among which `matchLink` finds for each of these payments, one after the other, the link that
@@ -43,58 +39,59 @@ const EXACT = `${ASKED} = ${ASKED_OF_MONEY} and l.amount_units - l.assigned_unit
 export async function openLinks(em: Em, payments: readonly Payment[]): Promise<ReadonlyMap<string, LinkCandidate[]>> {
   const found = new Map<string, LinkCandidate[]>();
   if (payments.length === 0) return found;
+  for (const row of await rows(em, openAmong(payments)))
+    found.set(row.customerId, [...(found.get(row.customerId) ?? []), candidateOf(row)]);
+  return found;
+}
+
+/** The statement of {@link openLinks}, for at least one payment. */
+export function openAmong(payments: readonly Payment[]): Statement<Row> {
   const room = Math.max(...countBy(payments).values());
-  const rows = await em.execute<Row[]>(
-    `select f.* from jsonb_to_recordset(?::jsonb) w (customer_id uuid, network text, mined_at timestamptz, made_until timestamptz, units numeric, step numeric)
+  const amounts = JSON.stringify(distinct(payments.map((one) => ({ ...placeOf(one), ...amountOf(one) }))));
+  const places = JSON.stringify(distinct(payments.map(placeOf)));
+  return sql`select f.* from jsonb_to_recordset(${amounts}::jsonb) w (customer_id uuid, network text, mined_at timestamptz, made_until timestamptz, units numeric, step numeric)
      cross join lateral (
        select ${COLUMNS} from payment_links l where l.customer_id = w.customer_id and ${OPEN} and ${WANTING} and ${EXACT} and ${PAYABLE}
        order by l.created_at, l.id limit ${room}
      ) f
      union
-     select f.* from jsonb_to_recordset(?::jsonb) w (customer_id uuid, network text, mined_at timestamptz, made_until timestamptz)
+     select f.* from jsonb_to_recordset(${places}::jsonb) w (customer_id uuid, network text, mined_at timestamptz, made_until timestamptz)
      cross join lateral (
        (select ${COLUMNS} from payment_links l where l.customer_id = w.customer_id and ${OPEN} and ${WANTING} and ${PAYABLE}
         order by l.created_at, l.id limit ${room})
        union all
        (select ${COLUMNS} from payment_links l where l.customer_id = w.customer_id and ${OPEN} and ${PAYABLE} order by l.created_at, l.id limit 1)
-     ) f order by created_at, id`,
-    [
-      JSON.stringify(distinct(payments.map((one) => ({ ...placeOf(one), ...amountOf(one) })))),
-      JSON.stringify(distinct(payments.map(placeOf))),
-    ],
-  );
-  for (const row of rows) found.set(row.customer_id, [...(found.get(row.customer_id) ?? []), candidateOf(row)]);
-  return found;
+     ) f order by created_at, id`;
 }
 
 /** The closed and overdue links among which `matchLink` finds the one that this money would have paid in time. One statement, by indexes. */
 export async function missedLinks(em: Em, payment: Payment): Promise<LinkCandidate[]> {
-  const missed = `l.customer_id = w.customer_id and l.status <> 'completed' and ${WANTING}`;
-  const fits = '(l.network is null or l.network = w.network) and l.created_at <= w.made_until';
-  const rows = await em.execute<Row[]>(
-    `select f.* from jsonb_to_recordset(?::jsonb) w (customer_id uuid, network text, mined_at timestamptz, made_until timestamptz, units numeric, step numeric)
+  return (await rows(em, missedBy(payment))).map(candidateOf);
+}
+
+/** The statement of {@link missedLinks}. */
+export function missedBy(payment: Payment): Statement<Row> {
+  const missed = sql`l.customer_id = w.customer_id and l.status <> 'completed' and ${WANTING}`;
+  const given = JSON.stringify([{ ...placeOf(payment), ...amountOf(payment) }]);
+  return sql`select f.* from jsonb_to_recordset(${given}::jsonb) w (customer_id uuid, network text, mined_at timestamptz, made_until timestamptz, units numeric, step numeric)
      cross join lateral (
-       (select ${COLUMNS} from payment_links l where ${missed} and ${EXACT} and ${fits} order by l.created_at desc, l.id desc limit 1)
+       (select ${COLUMNS} from payment_links l where ${missed} and ${EXACT} and ${FITS} order by l.created_at desc, l.id desc limit 1)
        union
-       (select ${COLUMNS} from payment_links l where ${missed} and l.least_units - l.assigned_units <= w.units and ${fits}
+       (select ${COLUMNS} from payment_links l where ${missed} and l.least_units - l.assigned_units <= w.units and ${FITS}
         order by l.least_units - l.assigned_units desc, l.created_at desc, l.id desc limit ${LATE_LOOKED_AT})
-     ) f order by created_at, id`,
-    [JSON.stringify([{ ...placeOf(payment), ...amountOf(payment) }])],
-  );
-  return rows.map(candidateOf);
+     ) f order by created_at, id`;
 }
 
 /** The one link that a simulation names, whatever its status. */
 export async function linkNamed(em: Em, id: string): Promise<LinkCandidate[]> {
-  const rows = await em.execute<Row[]>(`select ${COLUMNS} from payment_links l where l.id = ?`, [id]);
-  return rows.map(candidateOf);
+  return (await rows(em, sql<Row>`select ${COLUMNS} from payment_links l where l.id = ${id}`)).map(candidateOf);
 }
 
 function candidateOf(row: Row): LinkCandidate {
   return {
     ...{ id: row.id, status: row.status, network: row.network },
-    ...{ amountUnits: BigInt(row.amount_units), leastUnits: BigInt(row.least_units), assignedUnits: BigInt(row.assigned_units) },
-    ...{ createdAt: new Date(row.created_at), expiresAt: new Date(row.expires_at) },
+    ...{ amountUnits: BigInt(row.amountUnits), leastUnits: BigInt(row.leastUnits), assignedUnits: BigInt(row.assignedUnits) },
+    ...{ createdAt: new Date(row.createdAt), expiresAt: new Date(row.expiresAt) },
   };
 }
 

@@ -1,7 +1,9 @@
 import { PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, literals, rows, sql } from '../../db/sql.ts';
+import { WAITING_STATES } from '../../domain/deposit.ts';
 import { isoSeconds } from '../../domain/events.ts';
-import { describeProgress } from '../../domain/payment-link.ts';
+import { describeProgress, OPEN_STATUSES } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
 import { chainBehind } from './advance.ts';
 
@@ -17,26 +19,24 @@ export type OverdueLink = {
 /** Each asks for some facts of its own; more are as many signs of the same trouble. */
 const LISTED = 50;
 const COUNTED = 10_000;
-const OPEN_SQL = `status in ('pending', 'processing', 'partially_paid') and expires_at <= ?`;
 
 /** How many links should have ended longer than `STUCK_AFTER` ago, at most 10,000. */
 export async function countOverdueLinks(deps: Deps): Promise<number> {
-  const [row] = await deps.orm.em
-    .fork()
-    .execute<{ n: number }[]>(`select count(*)::int as n from (select 1 from payment_links where ${OPEN_SQL} limit ${COUNTED}) l`, [
-      before(deps),
-    ]);
+  const row = await firstRow(
+    deps.orm.em.fork(),
+    sql<{ n: number }>`select count(*)::int as n from (select 1 from payment_links where ${isOverdue(deps)} limit ${COUNTED}) l`,
+  );
   return row?.n ?? 0;
 }
 
 /** The same links, the oldest 50, each with what holds it and what to do. */
 export async function listOverdueLinks(deps: Deps): Promise<OverdueLink[]> {
   const em = deps.orm.em.fork();
-  const rows = await em.execute<{ id: string }[]>(
-    `select id from payment_links where ${OPEN_SQL} order by expires_at, id limit ${LISTED}`,
-    [before(deps)],
+  const overdue = await rows(
+    em,
+    sql<{ id: string }>`select id from payment_links where ${isOverdue(deps)} order by expires_at, id limit ${LISTED}`,
   );
-  const links = await em.find(PaymentLink, { id: { $in: rows.map(({ id }) => id) } }, { orderBy: { expiresAt: 'asc', id: 'asc' } });
+  const links = await em.find(PaymentLink, { id: { $in: overdue.map(({ id }) => id) } }, { orderBy: { expiresAt: 'asc', id: 'asc' } });
   const found: OverdueLink[] = [];
   for (const link of links) {
     const facts = { payment_link_id: link.id, state: link.status, since: isoSeconds(link.expiresAt) };
@@ -47,9 +47,9 @@ export async function listOverdueLinks(deps: Deps): Promise<OverdueLink[]> {
 
 async function whatHolds(em: Em, deps: Deps, link: PaymentLink): Promise<Pick<OverdueLink, 'reason' | 'action'>> {
   if (link.mode === 'live') {
-    const [open] = await em.execute<{ id: string }[]>(
-      `select id from deposits where payment_link_id = ? and status in ('detected', 'confirming') limit 1`,
-      [link.id],
+    const open = await firstRow(
+      em,
+      sql<{ id: string }>`select id from deposits where payment_link_id = ${link.id} and status = any(${WAITING_STATES}) limit 1`,
     );
     if (open)
       return {
@@ -67,6 +67,7 @@ async function whatHolds(em: Em, deps: Deps, link: PaymentLink): Promise<Pick<Ov
   return { reason: `${describeProgress(link)}; nothing holds it, and its actor does not end it`, action: 'run "repair"' };
 }
 
-function before(deps: Deps): Date {
-  return new Date(deps.now().getTime() - deps.settings.stuckAfterMs);
+function isOverdue(deps: Deps) {
+  const before = new Date(deps.now().getTime() - deps.settings.stuckAfterMs);
+  return sql`status in ${literals(OPEN_STATUSES)} and expires_at <= ${before}`;
 }

@@ -1,6 +1,7 @@
 import { Customer, Deposit, type PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { plainRows } from '../../db/plain-rows.ts';
+import { rows, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { DepositState } from '../../domain/deposit.ts';
 import { isoSeconds } from '../../domain/events.ts';
@@ -132,22 +133,22 @@ const MAX_TRANSACTIONS_SHOWN = 100;
 /** The deposits assigned to links, oldest first, at most {@link MAX_TRANSACTIONS_SHOWN} of each. */
 export async function transactionsOf(em: Em, linkIds: readonly string[]): Promise<Map<string, PaymentTransactionView[]>> {
   const byLink = new Map<string, PaymentTransactionView[]>();
-  const found = await em.execute<{ id: string; link_id: string }[]>(
-    `select d.id, l.id as link_id from payment_links l cross join lateral (
+  const found = await rows(
+    em,
+    sql<{ id: string; linkId: string }>`select d.id, l.id as link_id from payment_links l cross join lateral (
        select id, created_at from deposits where payment_link_id = l.id order by created_at, id limit ${MAX_TRANSACTIONS_SHOWN}
-     ) d where l.id in (${linkIds.map(() => '?').join(', ')}) order by d.created_at, d.id`,
-    [...linkIds],
+     ) d where l.id = any(${linkIds}) order by d.created_at, d.id`,
   );
   if (found.length === 0) return byLink;
-  const rows = await plainRows(em, Deposit, { id: { $in: found.map((row) => row.id) } }, DEPOSIT_FIELDS);
-  const deposits = new Map(rows.map((row) => [row.id, row]));
+  const paid = await plainRows(em, Deposit, { id: { $in: found.map((row) => row.id) } }, DEPOSIT_FIELDS);
+  const deposits = new Map(paid.map((row) => [row.id, row]));
   const heads = await headNumbers(em);
   for (const row of found) {
     const deposit = deposits.get(row.id);
     if (!deposit) continue;
-    const list = byLink.get(row.link_id) ?? [];
+    const list = byLink.get(row.linkId) ?? [];
     list.push(presentTransaction(deposit, heads.get(deposit.network) ?? null));
-    byLink.set(row.link_id, list);
+    byLink.set(row.linkId, list);
   }
   return byLink;
 }

@@ -1,5 +1,6 @@
 import { PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { run, sql } from '../../db/sql.ts';
 import { amountStatusOf, LINK_CURRENCY, LINK_TRANSITIONS, type LinkStatus, statusOf } from '../../domain/payment-link.ts';
 import type { Deps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
@@ -15,9 +16,10 @@ export class IllegalLinkTransition extends Error {
 
 /** The link as it is under its customer's lock, whatever this transaction read before. */
 export async function lockLink(em: Em, linkId: string): Promise<PaymentLink> {
-  await em.execute('select c.id from customers c join payment_links l on l.customer_id = c.id where l.id = ? for no key update of c', [
-    linkId,
-  ]);
+  await run(
+    em,
+    sql`select c.id from customers c join payment_links l on l.customer_id = c.id where l.id = ${linkId} for no key update of c`,
+  );
   return await em.findOneOrFail(PaymentLink, linkId, { refresh: true });
 }
 

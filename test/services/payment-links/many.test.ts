@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../../src/db/orm.ts';
-import { missedLinks, openLinks } from '../../../src/services/payment-links/candidates.ts';
+import { rows, sql } from '../../../src/db/sql.ts';
+import { missedBy, openAmong } from '../../../src/services/payment-links/candidates.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 /** Beyond what one customer has in a life: nothing may be looked at one by one. */
@@ -63,20 +64,12 @@ describe('a customer with very many links and payments', function () {
 
   it('asks the links by their indexes alone', async () => {
     await copies((await shop.link({ customerId, expiresInS: 600_000 })).id, LINKS);
-    const plans: string[] = [];
-    const explained = shop.deps.orm.em.fork();
-    const execute = explained.execute.bind(explained);
-    Object.assign(explained, {
-      execute: async (sql: string, params: unknown[]) => {
-        const rows = await execute<{ 'QUERY PLAN': string }[]>(`explain ${sql}`, params);
-        plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
-        return [];
-      },
-    });
     const payment = { customerId, money: { amountUnits: 10n ** 18n, decimals: 18, network: 'bsc', minedAt: shop.clock.now } };
-    await openLinks(explained, [payment]);
-    await missedLinks(explained, payment);
-    expect(plans).to.have.length(2);
+    const plans: string[] = [];
+    for (const statement of [openAmong([payment]), missedBy(payment)]) {
+      const lines = await rows(shop.deps.orm.em.fork(), sql<{ 'QUERY PLAN': string }>`explain ${statement}`);
+      plans.push(lines.map((line) => line['QUERY PLAN']).join('\n'));
+    }
     for (const plan of plans) expect(plan).to.not.match(/Seq Scan on payment_links/);
     for (const index of ['asked', 'wanting', 'open', 'missed', 'short'])
       expect(plans.join('\n'), index).to.include(`payment_links_${index}_index`);
