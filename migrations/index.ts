@@ -32,6 +32,7 @@ import { Migration20261122000043_decisions } from './Migration20261122000043_dec
 import { Migration20261122000045_unwell_endpoints } from './Migration20261122000045_unwell_endpoints.ts';
 import { Migration20261122000046_search_text } from './Migration20261122000046_search_text.ts';
 import { Migration20261122000047_filters } from './Migration20261122000047_filters.ts';
+import { Migration20261123000050_withdraw_addresses } from './Migration20261123000050_withdraw_addresses.ts';
 
 /** Every migration in order. A released one is never edited: a change is a new class at the end. */
 export const MIGRATIONS = [
@@ -69,4 +70,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261122000045_unwell_endpoints', class: Migration20261122000045_unwell_endpoints },
   { name: 'Migration20261122000046_search_text', class: Migration20261122000046_search_text },
   { name: 'Migration20261122000047_filters', class: Migration20261122000047_filters },
+  { name: 'Migration20261123000050_withdraw_addresses', class: Migration20261123000050_withdraw_addresses },
 ];

@@ -30,6 +30,7 @@ import { Customer } from './merchants/customer.ts';
 import { Merchant } from './merchants/merchant.ts';
 import { OperatorAction } from './merchants/operator-action.ts';
 import { Quota } from './merchants/quota.ts';
+import { WithdrawAddress } from './merchants/withdraw-address.ts';
 import { IdempotencyAnswer } from './process/idempotency-answer.ts';
 import { LoopRun } from './process/loop-run.ts';
 import { OutboxMessage } from './process/outbox-message.ts';
@@ -82,6 +83,7 @@ export {
   WebhookDelivery,
   WebhookEndpoint,
   WebhookSlot,
+  WithdrawAddress,
 };
 
 /** Every entity, in one list for the ORM's set-up. */
@@ -127,4 +129,5 @@ export const ENTITIES = [
   WebhookDelivery,
   WebhookEndpoint,
   WebhookSlot,
+  WithdrawAddress,
 ];

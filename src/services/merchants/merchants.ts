@@ -1,6 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { normaliseAddress } from '../../chains/addresses.ts';
-import { Merchant } from '../../db/entities/index.ts';
+import { byNetwork } from '../../chains/index.ts';
+import { Merchant, WithdrawAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { NETWORKS, type Network } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
@@ -40,19 +41,20 @@ export async function createMerchant(
   deps: Deps,
   input: MerchantSettings & { readonly name: string; readonly subscriptionActive: boolean },
 ): Promise<NewMerchant> {
-  const settings = checkSettings(input);
+  const { withdraw, ...settings } = checkSettings(input);
   const now = deps.now();
   const id = deps.newId();
   return await deps.orm.em.fork().transactional(async (em) => {
     const merchant = em.create(Merchant, {
-      ...{ id, name: settings.name ?? '', withdrawBsc: settings.withdrawBsc ?? null, withdrawTron: settings.withdrawTron ?? null },
+      ...{ id, name: settings.name ?? '' },
       ...{ monthlyLimitCents: settings.monthlyLimitCents ?? null, subscriptionActive: input.subscriptionActive, subscriptionUntil: null },
       ...{ createdAt: now, updatedAt: now },
     });
     await em.flush();
+    await setWithdraw(em, id, withdraw);
     const live = addKey(em, deps, { merchantId: id, mode: 'live', label: null });
     const test = addKey(em, deps, { merchantId: id, mode: 'test', label: null });
-    const after = { ...factsOf(merchant), live_key: live.id, test_key: test.id };
+    const after = { ...factsOf(merchant, await withdrawOf(em, id)), live_key: live.id, test_key: test.id };
     await recordAction(em, deps, { action: 'merchant.create', merchantId: id, subject: id, after });
     return { merchantId: id, keys: { live: live.key, test: test.key } };
   });
@@ -60,9 +62,10 @@ export async function createMerchant(
 
 /** Changes what is given and leaves the rest. Throws a {@link Refusal} for an unknown merchant or a wrong value, with nothing changed. */
 export async function updateMerchant(deps: Deps, input: MerchantSettings & { readonly merchantId: string }): Promise<MerchantView> {
-  const settings = checkSettings(input);
-  return await change(deps, { action: 'merchant.set', merchantId: input.merchantId }, (merchant) => {
+  const { withdraw, ...settings } = checkSettings(input);
+  return await change(deps, { action: 'merchant.set', merchantId: input.merchantId }, async (merchant, em) => {
     Object.assign(merchant, settings);
+    await setWithdraw(em, merchant.id, withdraw);
   });
 }
 
@@ -71,7 +74,7 @@ export async function setSubscription(
   deps: Deps,
   input: { readonly merchantId: string; readonly active: boolean; readonly until?: Date | null | undefined },
 ): Promise<MerchantView> {
-  return await change(deps, { action: 'subscription.set', merchantId: input.merchantId }, (merchant) => {
+  return await change(deps, { action: 'subscription.set', merchantId: input.merchantId }, async (merchant) => {
     merchant.subscriptionActive = input.active;
     merchant.subscriptionUntil = input.until ?? null;
   });
@@ -79,20 +82,27 @@ export async function setSubscription(
 
 /** Every merchant, oldest first, at most 1,000. */
 export async function listMerchants(deps: Deps): Promise<MerchantView[]> {
-  const rows = await deps.orm.em.fork().find(Merchant, {}, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: MAX_MERCHANTS_LISTED });
-  return rows.map(viewOf);
+  const em = deps.orm.em.fork();
+  const rows = await em.find(Merchant, {}, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: MAX_MERCHANTS_LISTED });
+  const addresses = Map.groupBy(await em.find(WithdrawAddress, { merchantId: { $in: rows.map(({ id }) => id) } }), (row) => row.merchantId);
+  return rows.map((row) => viewOf(row, byNetworkOf(addresses.get(row.id) ?? [])));
 }
 
 type Named = { readonly action: ActionName; readonly merchantId: string };
 
-async function change(deps: Deps, { action, merchantId }: Named, apply: (merchant: Merchant) => void): Promise<MerchantView> {
+async function change(
+  deps: Deps,
+  { action, merchantId }: Named,
+  apply: (merchant: Merchant, em: Em) => Promise<void>,
+): Promise<MerchantView> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const merchant = await lockMerchant(em, merchantId);
-    const before = factsOf(merchant);
-    apply(merchant);
+    const before = factsOf(merchant, await withdrawOf(em, merchantId));
+    await apply(merchant, em);
+    const withdraw = await withdrawOf(em, merchantId);
     merchant.updatedAt = deps.now();
-    await recordAction(em, deps, { action, merchantId, subject: merchantId, before, after: factsOf(merchant) });
-    return viewOf(merchant);
+    await recordAction(em, deps, { action, merchantId, subject: merchantId, before, after: factsOf(merchant, withdraw) });
+    return viewOf(merchant, withdraw);
   });
 }
 
@@ -112,9 +122,30 @@ function checkSettings(input: MerchantSettings) {
   if (limit !== undefined && limit !== null && limit < 0n) {
     throw new Refusal('INVALID', 'The monthly limit must not be negative.', 'monthly_limit_usd');
   }
-  const [withdrawBsc, withdrawTron] = NETWORKS.map((network) => checkWithdraw(network, input.withdraw?.[network]));
-  const given = { name, monthlyLimitCents: limit, withdrawBsc, withdrawTron };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<typeof given>;
+  const withdraw = NETWORKS.map((network) => ({ network, address: checkWithdraw(network, input.withdraw?.[network]) }));
+  return { ...(name === undefined ? {} : { name }), ...(limit === undefined ? {} : { monthlyLimitCents: limit }), withdraw };
+}
+
+type Withdraw = MerchantView['withdraw'];
+
+async function withdrawOf(em: Em, merchantId: string): Promise<Withdraw> {
+  return byNetworkOf(await em.find(WithdrawAddress, { merchantId }, { refresh: true }));
+}
+
+function byNetworkOf(rows: readonly WithdrawAddress[]): Withdraw {
+  return byNetwork(({ network }) => rows.find((row) => row.network === network)?.address ?? null);
+}
+
+/** Undefined leaves an address as it is, null takes it away. */
+async function setWithdraw(
+  em: Em,
+  merchantId: string,
+  given: readonly { readonly network: Network; readonly address: string | null | undefined }[],
+): Promise<void> {
+  for (const { network, address } of given) {
+    if (address === null) await em.nativeDelete(WithdrawAddress, { merchantId, network });
+    else if (address !== undefined) await em.upsert(WithdrawAddress, { merchantId, network, address });
+  }
 }
 
 /** A mistyped withdraw address would send a merchant's money to nobody: the checksum decides. */
@@ -125,20 +156,21 @@ function checkWithdraw(network: Network, address: string | null | undefined): st
   throw new Refusal('INVALID', `The withdraw address is not a ${network} address: copy it again from the wallet.`, `withdraw_${network}`);
 }
 
-function factsOf(row: Merchant): Facts {
+function factsOf(row: Merchant, withdraw: Withdraw): Facts {
   return {
-    ...{ name: row.name, withdraw_bsc: row.withdrawBsc ?? null, withdraw_tron: row.withdrawTron ?? null },
+    name: row.name,
+    ...Object.fromEntries(NETWORKS.map((network) => [`withdraw_${network}`, withdraw[network]])),
     monthly_limit_usd: row.monthlyLimitCents == null ? null : formatUnits(row.monthlyLimitCents, 2),
     subscription: row.subscriptionActive ? 'active' : 'inactive',
     subscription_until: row.subscriptionUntil ? isoSeconds(row.subscriptionUntil) : null,
   };
 }
 
-function viewOf(row: Merchant): MerchantView {
+function viewOf(row: Merchant, withdraw: Withdraw): MerchantView {
   return {
     id: row.id,
     name: row.name,
-    withdraw: { bsc: row.withdrawBsc ?? null, tron: row.withdrawTron ?? null },
+    withdraw,
     monthlyLimitCents: row.monthlyLimitCents ?? null,
     subscriptionActive: row.subscriptionActive,
     subscriptionUntil: row.subscriptionUntil ?? null,

@@ -7,8 +7,6 @@ const schema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     name: p.string().length(200),
-    withdrawBsc: p.string().length(64).nullable(),
-    withdrawTron: p.string().length(64).nullable(),
     monthlyLimitCents: p.type(UnitsType).$type<bigint>().nullable(),
     subscriptionActive: p.boolean(),
     subscriptionUntil: p.datetime().columnType('timestamptz').nullable(),

@@ -1,0 +1,17 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Network } from '../../../domain/assets.ts';
+import { Merchant } from './merchant.ts';
+
+const schema = defineEntity({
+  name: 'WithdrawAddress',
+  tableName: 'withdraw_addresses',
+  properties: {
+    merchantId: () => p.manyToOne(Merchant).mapToPk().fieldName('merchant_id').primary(),
+    network: p.string().length(8).$type<Network>().primary(),
+    address: p.string().length(64),
+  },
+});
+
+/** Where the payouts of a merchant on one network go, as merchants see addresses. */
+export class WithdrawAddress extends schema.class {}
+schema.setClass(WithdrawAddress);
