@@ -8,7 +8,7 @@ import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import { firstBlockSince } from '../../src/chains/first-block.ts';
 import type { ChainReader, ScannedBlock } from '../../src/chains/reader.ts';
 import { ChainMismatch, RpcUnavailable } from '../../src/chains/rpc/errors.ts';
-import { createRpcPool } from '../../src/chains/rpc/pool.ts';
+import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
 
 const { signal } = new AbortController();
 const alice = `0x${'a1'.repeat(20)}`;

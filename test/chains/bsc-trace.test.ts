@@ -6,7 +6,7 @@ import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import { createTracer } from '../../src/chains/bsc/tracer.ts';
 import type { ChainReader, ScannedBlock } from '../../src/chains/reader.ts';
-import { createRpcPool } from '../../src/chains/rpc/pool.ts';
+import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
 
 const { signal } = new AbortController();
 const alice = `0x${'a1'.repeat(20)}`;

@@ -6,7 +6,7 @@ import { type Fault, type FaultProxy, startFaultProxy } from '../../dev/support/
 import { callContractOver } from '../../src/chains/bsc/contract-call.ts';
 import { createPriceSource, MAINNET_FEEDS, type PriceDeps } from '../../src/chains/prices/source.ts';
 import type { Price, PriceSource } from '../../src/chains/reader.ts';
-import { createRpcPool } from '../../src/chains/rpc/pool.ts';
+import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
 
 const { signal } = new AbortController();
 const START = Date.UTC(2026, 10, 20);

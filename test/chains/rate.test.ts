@@ -3,7 +3,7 @@ import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support
 import { type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
-import { createRpcPool } from '../../src/chains/rpc/pool.ts';
+import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
 import { createRate } from '../../src/chains/rpc/rate.ts';
 
 /** Sends as fast as the bucket lets it for some seconds of a made-up clock; `limit` is what the endpoint accepts in each second. */

@@ -7,8 +7,8 @@ import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import type { ChainReader } from '../../src/chains/reader.ts';
 import { RpcUnavailable } from '../../src/chains/rpc/errors.ts';
-import { createRpcPool } from '../../src/chains/rpc/pool.ts';
-import type { RpcPoolOptions } from '../../src/chains/rpc/types.ts';
+import type { RpcPoolOptions } from '../../src/chains/rpc/json-rpc.ts';
+import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
 import { type Following, NO_TRACES, startFollowing, without } from '../services/watcher/following.ts';
 
 const { signal } = new AbortController();

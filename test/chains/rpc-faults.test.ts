@@ -8,7 +8,7 @@ import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import type { ChainReader, ScannedBlock } from '../../src/chains/reader.ts';
 import { ChainMismatch, RpcUnavailable } from '../../src/chains/rpc/errors.ts';
-import { createRpcPool, type RpcPool, type RpcPoolOptions } from '../../src/chains/rpc/pool.ts';
+import { createRpcPool, type RpcPool, type RpcPoolOptions } from '../../src/chains/rpc/json-rpc.ts';
 
 const { signal } = new AbortController();
 const alice = `0x${'a1'.repeat(20)}`;

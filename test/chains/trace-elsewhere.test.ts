@@ -6,7 +6,7 @@ import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import { createTracer } from '../../src/chains/bsc/tracer.ts';
 import type { ChainReader } from '../../src/chains/reader.ts';
-import { createRpcPool, type RpcPool, type RpcPoolOptions } from '../../src/chains/rpc/pool.ts';
+import { createRpcPool, type RpcPool, type RpcPoolOptions } from '../../src/chains/rpc/json-rpc.ts';
 import { type Following, NO_TRACES, startFollowing, without } from '../services/watcher/following.ts';
 
 const { signal } = new AbortController();

@@ -6,7 +6,7 @@ import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../.
 import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import { createTracer } from '../../src/chains/bsc/tracer.ts';
-import { createRpcPool } from '../../src/chains/rpc/pool.ts';
+import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
 import { readMissedTraces } from '../../src/services/watcher/missed-traces.ts';
 import { type Following, NO_TRACES, startFollowing, without } from '../services/watcher/following.ts';
 

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
 import { type Answer, type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { RpcUnavailable } from '../../src/chains/rpc/errors.ts';
-import { createRpcPool, type RpcPool } from '../../src/chains/rpc/pool.ts';
-import type { RpcPoolOptions } from '../../src/chains/rpc/types.ts';
+import type { RpcPoolOptions } from '../../src/chains/rpc/json-rpc.ts';
+import { createRpcPool, type RpcPool } from '../../src/chains/rpc/json-rpc.ts';
 
 const { signal } = new AbortController();
 const PER_SECOND = 200;

@@ -4,7 +4,7 @@ import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../.
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import type { ChainReader } from '../../src/chains/reader.ts';
 import { RpcUnavailable } from '../../src/chains/rpc/errors.ts';
-import { createRpcPool } from '../../src/chains/rpc/pool.ts';
+import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
 
 const { signal } = new AbortController();
 const hex = (number: number): string => `0x${number.toString(16)}`;

@@ -3,7 +3,7 @@ import { Interface } from 'ethers';
 import { type AddressKey, hexAddress } from '../address-key.ts';
 import type { Balance } from '../reader.ts';
 import { EndpointFailure, RpcRejected } from '../rpc/errors.ts';
-import type { RpcSession } from '../rpc/pool.ts';
+import type { RpcSession } from '../rpc/json-rpc.ts';
 
 /** The same address on every chain that has it (github.com/mds1/multicall). */
 export const MULTICALL3 = '0xcA11bde05977b3631167028862bE2a173976CA11';

@@ -1,6 +1,6 @@
 import type { CallContract } from '../chain.ts';
 import { EndpointFailure } from '../rpc/errors.ts';
-import type { RpcPool, RpcSession } from '../rpc/pool.ts';
+import type { RpcPool, RpcSession } from '../rpc/json-rpc.ts';
 
 export type ContractCall = { readonly to: string; readonly data: string };
 

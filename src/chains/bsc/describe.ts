@@ -5,7 +5,7 @@ import type { ChainReader } from '../reader.ts';
 import { askAbilities, lacksOf } from '../rpc/endpoint-abilities.ts';
 import { ChainMismatch } from '../rpc/errors.ts';
 import { probeHeadHints } from '../rpc/head-hints.ts';
-import type { RpcPool } from '../rpc/pool.ts';
+import type { RpcPool } from '../rpc/json-rpc.ts';
 import type { BscSettings } from './settings.ts';
 
 const WITHIN_MS = 12_000;

@@ -1,7 +1,7 @@
 import type { ChainIo, OpenChain } from '../chain.ts';
 import type { ChainReader } from '../reader.ts';
 import { createHeadHints } from '../rpc/head-hints.ts';
-import { createRpcPool } from '../rpc/pool.ts';
+import { createRpcPool } from '../rpc/json-rpc.ts';
 import { callContractOver } from './contract-call.ts';
 import { describeBsc } from './describe.ts';
 import { createBscReader } from './reader.ts';

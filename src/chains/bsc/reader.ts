@@ -4,7 +4,7 @@ import type { BlockRef, ChainReader, HeightView, NamedBlock, ScannedBlock, Trace
 import { isRecord } from '../rpc/call.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from '../rpc/errors.ts';
 import { readHash, readQuantity } from '../rpc/hex.ts';
-import type { RpcPool, RpcSession } from '../rpc/pool.ts';
+import type { RpcPool, RpcSession } from '../rpc/json-rpc.ts';
 import { createSecondFinal } from '../rpc/second-final.ts';
 import { balancesOn, createMulticallCache } from './balances.ts';
 import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef } from './block.ts';

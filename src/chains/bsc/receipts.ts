@@ -1,6 +1,6 @@
 // The receipts of a block: in one call where the endpoint offers that, else transaction by transaction.
 import { EndpointFailure } from '../rpc/errors.ts';
-import type { RpcSession } from '../rpc/pool.ts';
+import type { RpcSession } from '../rpc/json-rpc.ts';
 
 /** Gives the receipts of a block as the endpoint sent them, in the order of the transactions; what they are worth, the decoder checks. */
 export interface ReceiptReader {

@@ -2,7 +2,7 @@
 
 import type { AddressLookup } from '../reader.ts';
 import { EndpointFailure, RpcRejected } from '../rpc/errors.ts';
-import type { RpcSession } from '../rpc/pool.ts';
+import type { RpcSession } from '../rpc/json-rpc.ts';
 import { type InternalTransfer, readCallTracer, readTraceBlock, type TracedBlock } from './trace.ts';
 
 /** A single transaction costs a node far less than its block, but an archive node may have to find the state of that time first. */

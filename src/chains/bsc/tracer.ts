@@ -4,8 +4,8 @@ import type { AddressLookup } from '../reader.ts';
 import { isRecord } from '../rpc/call.ts';
 import { EndpointFailure, RpcRejected } from '../rpc/errors.ts';
 import { readHash } from '../rpc/hex.ts';
+import type { RpcPool, RpcSession } from '../rpc/json-rpc.ts';
 import { pause, within } from '../rpc/pause.ts';
-import type { RpcPool, RpcSession } from '../rpc/pool.ts';
 import { type InternalTransfer, readCallTracer, readTraceBlock, type TracedBlock } from './trace.ts';
 
 export type TracerOptions = {

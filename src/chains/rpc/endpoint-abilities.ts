@@ -3,7 +3,8 @@
 import { traceMethodOf } from '../bsc/tracer.ts';
 import { isRecord } from './call.ts';
 import { EndpointFailure, RpcRejected } from './errors.ts';
-import type { EachAnswer, RpcPool, RpcSession } from './types.ts';
+import type { RpcPool, RpcSession } from './json-rpc.ts';
+import type { EachAnswer } from './types.ts';
 
 export type Abilities = {
   readonly finalized: boolean;

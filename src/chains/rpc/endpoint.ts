@@ -1,25 +1,21 @@
 // One endpoint of a pool: its calls, its pace, what it did wrong last, and whether it serves the right chain.
 import { backOffMs } from './back-off.ts';
-import { type CallOptions, callBatch, callEndpoint, type Endpoint, parseEndpoint, type RpcRequest } from './call.ts';
+import type { CallOptions } from './call.ts';
+import { type Endpoint, parseEndpoint } from './endpoint-url.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected } from './errors.ts';
 import type { HttpPost } from './http-post.ts';
 import { pause } from './pause.ts';
 import { createRate, type Rate } from './rate.ts';
-import type { RpcPoolOptions, RpcSession } from './types.ts';
+import type { Line, PoolOptions, Session } from './types.ts';
 
 /** An endpoint of another chain is looked at again after this time: a wrong proxy gets repaired. */
 const WRONG_CHAIN_MS = 60_000;
 const MAX_FAILURES = 16;
-const MAX_BATCH = 50;
-const BATCHES_AT_ONCE = 4;
-const SINGLES_AT_ONCE = 8;
-/** One that refused batches is tried again after this time. */
-const BATCH_AGAIN_MS = 10 * 60_000;
 
 /** What happens to a failure: it makes the endpoint rest, or it is the caller's own affair. */
 type Counting = 'counts' | 'aside';
 
-export class PoolEndpoint {
+export class PoolEndpoint<S extends Session> {
   readonly index: number;
   readonly rate: Rate;
   failures = 0;
@@ -35,18 +31,19 @@ export class PoolEndpoint {
   /** Called with each head that a session saw. */
   onHead: (number: number) => void = () => undefined;
   readonly #endpoint: Endpoint;
-  readonly #options: RpcPoolOptions;
+  readonly #options: PoolOptions<S>;
   readonly #now: () => number;
   readonly #post: HttpPost;
-  #noBatchUntil = Number.NEGATIVE_INFINITY;
+  readonly #speak: (line: Line) => S;
 
   /** Throws a sentence for an unusable URL. */
-  constructor(options: RpcPoolOptions, url: string, index: number, post: HttpPost) {
+  constructor(options: PoolOptions<S>, url: string, index: number, post: HttpPost) {
     this.#endpoint = parseEndpoint(url);
     this.#options = options;
     this.#post = post;
     this.#now = options.now ?? (() => performance.now());
     this.index = index;
+    this.#speak = options.protocol.speaker();
     const { requestsPerSecond = 200, burst = Math.min(50, requestsPerSecond) } = options;
     this.rate = createRate({ perSecond: requestsPerSecond, burst, now: this.#now });
   }
@@ -60,7 +57,7 @@ export class PoolEndpoint {
   }
 
   /** Runs the work; a failure of the endpoint makes it rest. */
-  async attempt<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T> {
+  async attempt<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.ensureChain(signal, 'counts');
     try {
       const value = await work(this.#session(signal, 'counts'));
@@ -73,7 +70,7 @@ export class PoolEndpoint {
   }
 
   /** Runs the work; whatever goes wrong in it changes neither the endpoint's rest nor its pace nor its place. */
-  async attemptAside<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T> {
+  async attemptAside<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.ensureChain(signal, 'aside');
     return await work(this.#session(signal, 'aside'));
   }
@@ -82,17 +79,13 @@ export class PoolEndpoint {
   async ensureChain(signal: AbortSignal, counting: Counting): Promise<void> {
     if (this.chain === 'right') return;
     try {
-      const answer = await this.#call({ method: 'eth_chainId', params: [] }, signal, counting);
-      if (typeof answer !== 'string' || !/^0x[0-9a-f]+$/i.test(answer)) throw new EndpointFailure('no chain id');
-      const found = BigInt(answer);
-      const { name, chainId } = this.#options;
-      if (found !== BigInt(chainId)) {
-        this.#setProblem(`chain id ${found} instead of ${chainId}`);
+      const { name, protocol } = this.#options;
+      const served = await protocol.serves(this.#session(signal, counting));
+      if (served !== undefined) {
+        this.#setProblem(served);
         this.chain = 'wrong';
         this.notBefore = this.#now() + WRONG_CHAIN_MS;
-        throw new ChainMismatch(
-          `${name}: ${this.host} serves chain id ${found} instead of ${chainId}: correct the RPC URL or the chain id`,
-        );
+        throw new ChainMismatch(`${name}: ${this.host} serves ${served}: correct the RPC URL or the ${protocol.identity}`);
       }
       this.chain = 'right';
     } catch (error) {
@@ -101,37 +94,16 @@ export class PoolEndpoint {
     }
   }
 
-  #session(signal: AbortSignal, counting: Counting): RpcSession {
-    return {
+  #session(signal: AbortSignal, counting: Counting): S {
+    return this.#speak({
       host: this.host,
       endpoint: this.index,
-      call: (method, params, limits) => this.#call({ method, params }, signal, counting, limits?.timeoutMs),
-      batch: (method, params) => this.#many(method, params, signal, counting),
-      takesBatches: () => this.#now() >= this.#noBatchUntil,
       sawHead: (number) => this.onHead(number),
-    };
-  }
-
-  async #call(request: RpcRequest, signal: AbortSignal, counting: Counting, timeoutMs?: number): Promise<unknown> {
-    return await this.#inTurn(1, signal, counting, () => callEndpoint(this.#endpoint, request, this.#limits(timeoutMs), signal));
-  }
-
-  async #many(method: string, params: readonly (readonly unknown[])[], signal: AbortSignal, counting: Counting): Promise<unknown[]> {
-    const requests = params.map((each) => ({ method, params: each }));
-    if (requests.length > 1 && this.#now() >= this.#noBatchUntil) {
-      try {
-        // Endpoints count each question of a batch: one never asks for more than a second of them.
-        const size = Math.max(1, Math.min(MAX_BATCH, Math.floor(this.rate.perSecond())));
-        const batches = Array.from({ length: Math.ceil(requests.length / size) }, (_, at) => requests.slice(at * size, (at + 1) * size));
-        const ask = (batch: readonly RpcRequest[]) =>
-          this.#inTurn(batch.length, signal, counting, () => callBatch(this.#endpoint, batch, this.#limits(), signal));
-        return (await eachOf(batches, BATCHES_AT_ONCE, ask)).flat();
-      } catch (error) {
-        if (!(error instanceof EndpointFailure && error.notOffered)) throw error;
-        this.#noBatchUntil = this.#now() + BATCH_AGAIN_MS;
-      }
-    }
-    return await eachOf(requests, SINGLES_AT_ONCE, (request) => this.#call(request, signal, counting));
+      perSecond: () => this.rate.perSecond(),
+      now: this.#now,
+      ask: (question, { turns = 1, timeoutMs } = {}) =>
+        this.#inTurn(turns, signal, counting, () => question({ endpoint: this.#endpoint, limits: this.#limits(timeoutMs), signal })),
+    });
   }
 
   async #inTurn<T>(turns: number, signal: AbortSignal, counting: Counting, ask: () => Promise<T>): Promise<T> {
@@ -176,23 +148,4 @@ export class PoolEndpoint {
     const { name, report } = this.#options;
     report?.(problem === null ? `${name}: ${this.host} answers again` : `${name}: ${this.host}: ${problem}`);
   }
-}
-
-/** The results in order, with so many under way at a time; the first failure ends it, and no further one is begun. */
-async function eachOf<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  let next = 0;
-  let failed = false;
-  const worker = async (): Promise<void> => {
-    for (let at = next++; at < items.length && !failed; at = next++) {
-      try {
-        results[at] = await work(items[at] as T);
-      } catch (error) {
-        failed = true;
-        throw error;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
-  return results;
 }

@@ -1,7 +1,7 @@
 // Announcements of new blocks, for as long as somebody listens: which socket to use, when to try again, and what to say of it.
 
 import type { ChainReader, HeadListener } from '../reader.ts';
-import { type Endpoint, parseSocket } from './call.ts';
+import { type Endpoint, parseSocket } from './endpoint-url.ts';
 import { EndpointFailure } from './errors.ts';
 import { type HeadSocketLimits, listenForHeads } from './head-socket.ts';
 import { pause } from './pause.ts';

@@ -1,7 +1,8 @@
 // One WebSocket on which an endpoint announces new blocks. What it says tells when to ask, and is never taken for a fact.
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, WebSocket } from 'undici';
-import { type Endpoint, isRecord, redact } from './call.ts';
+import { isRecord } from './call.ts';
+import { type Endpoint, redact } from './endpoint-url.ts';
 import { EndpointFailure } from './errors.ts';
 import { readQuantity } from './hex.ts';
 

@@ -1,13 +1,11 @@
-// A pool of JSON-RPC endpoints of one chain: which one to ask, when to leave one alone, and what to say when none answers.
+// A pool of endpoints of one chain, whatever protocol they speak: which one to ask, when to leave one alone, and what to say when none answers.
 
 import type { EndpointStatus } from '../reader.ts';
 import { PoolEndpoint } from './endpoint.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
 import { createHttpPost } from './http-post.ts';
 import { pause } from './pause.ts';
-import type { EachAnswer, RpcPool, RpcPoolOptions, RpcSession, RunOptions } from './types.ts';
-
-export type { RpcPool, RpcPoolOptions, RpcSession } from './types.ts';
+import type { EachAnswer, Pool, PoolOptions, RunOptions, Session } from './types.ts';
 
 /** A caller that asks again at once is slowed down by the pool itself, so that no retry loop can turn into a storm. */
 const WAIT_FOR_ENDPOINT_MS = 1_000;
@@ -17,23 +15,21 @@ const LONG_WAIT_MS = 250;
 const SPARE_WAIT_MS = 1_000;
 
 /** Makes a pool; no connection is made before the first call. Throws a sentence for an unusable list of URLs. */
-export function createRpcPool(options: RpcPoolOptions): RpcPool {
-  return new Pool(options);
+export function createPool<S extends Session>(options: PoolOptions<S>): Pool<S> {
+  return new EndpointPool(options);
 }
 
-class Pool implements RpcPool {
+class EndpointPool<S extends Session> implements Pool<S> {
   readonly name: string;
-  readonly chainId: number;
-  readonly #endpoints: readonly PoolEndpoint[];
-  readonly #options: RpcPoolOptions;
+  readonly #endpoints: readonly PoolEndpoint<S>[];
+  readonly #options: PoolOptions<S>;
   readonly #now: () => number;
   #nextProbe = 0;
 
-  constructor(options: RpcPoolOptions) {
+  constructor(options: PoolOptions<S>) {
     if (options.urls.length < 1 || options.urls.length > 16)
       throw new Error(`${options.name} needs 1 to 16 RPC endpoints, not ${options.urls.length}`);
     this.name = options.name;
-    this.chainId = options.chainId;
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
     const post = createHttpPost();
@@ -41,11 +37,7 @@ class Pool implements RpcPool {
     for (const endpoint of this.#endpoints) endpoint.onHead = (number) => this.#sawHead(endpoint, number);
   }
 
-  async run<T>(
-    work: (session: RpcSession) => Promise<T | undefined>,
-    signal: AbortSignal,
-    options: RunOptions = {},
-  ): Promise<T | undefined> {
+  async run<T>(work: (session: S) => Promise<T | undefined>, signal: AbortSignal, options: RunOptions = {}): Promise<T | undefined> {
     signal.throwIfAborted();
     this.#probeIfDue(signal);
     await this.#waitForOne(signal);
@@ -72,7 +64,7 @@ class Pool implements RpcPool {
     if (answers.every((answer) => answer.status === 'rejected')) throw this.#unavailable();
   }
 
-  async all<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T[]> {
+  async all<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T[]> {
     await this.#waitForOne(signal);
     const ready = this.#endpoints.filter((endpoint) => endpoint.isReady());
     const answers = await Promise.allSettled(ready.map((endpoint) => endpoint.attempt(work, signal)));
@@ -86,7 +78,7 @@ class Pool implements RpcPool {
     return values;
   }
 
-  async each<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<EachAnswer<T>[]> {
+  async each<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<EachAnswer<T>[]> {
     const asked = this.#endpoints.map(async (endpoint): Promise<EachAnswer<T>> => {
       const { host } = endpoint;
       try {
@@ -100,7 +92,7 @@ class Pool implements RpcPool {
     return await Promise.all(asked);
   }
 
-  async elsewhere<T>(besides: number, work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined> {
+  async elsewhere<T>(besides: number, work: (session: S) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined> {
     const spare = this.#candidates().filter((endpoint) => endpoint.index !== besides && endpoint.rate.waitMs() <= SPARE_WAIT_MS);
     for (const endpoint of spare) {
       try {
@@ -114,7 +106,7 @@ class Pool implements RpcPool {
     return undefined;
   }
 
-  async aside<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T> {
+  async aside<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T> {
     const problems: string[] = [];
     for (const endpoint of this.#candidates()) {
       try {
@@ -147,30 +139,30 @@ class Pool implements RpcPool {
     const [inUse] = this.#candidates();
     for (const endpoint of this.#endpoints) {
       if (endpoint === inUse || !endpoint.isReady()) continue;
-      const probe = async (session: RpcSession) => {
-        const answer = await session.call('eth_blockNumber', []);
-        if (typeof answer === 'string' && /^0x[0-9a-f]{1,12}$/i.test(answer)) session.sawHead(Number.parseInt(answer, 16));
+      const probe = async (session: S) => {
+        const height = await this.#options.protocol.height(session);
+        if (height !== undefined) session.sawHead(height);
       };
       endpoint.attempt(probe, signal).catch(() => undefined); // What went wrong is on the endpoint already.
     }
   }
 
   /** Usable endpoints, the best first: up to date, then fit for the work, then without a queue before it, then without failures, then as configured. */
-  #candidates({ last }: RunOptions = {}): PoolEndpoint[] {
+  #candidates({ last }: RunOptions = {}): PoolEndpoint<S>[] {
     const ready = this.#endpoints.filter((endpoint) => endpoint.isReady());
-    const rank = (endpoint: PoolEndpoint): number =>
+    const rank = (endpoint: PoolEndpoint<S>): number =>
       (this.#lags(endpoint) ? 4 : 0) + (last?.(endpoint.index) ? 2 : 0) + (endpoint.rate.waitMs() > LONG_WAIT_MS ? 1 : 0);
     const ranks = new Map(ready.map((endpoint) => [endpoint, rank(endpoint)]));
     return ready.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0) || a.failures - b.failures || a.index - b.index);
   }
 
-  #sawHead(endpoint: PoolEndpoint, number: number): void {
+  #sawHead(endpoint: PoolEndpoint<S>, number: number): void {
     endpoint.head = number;
     const others = this.#endpoints.filter((other) => other.problem === null && other.head !== null);
     endpoint.behind = Math.max(0, ...others.map((other) => (other.head ?? 0) - number));
   }
 
-  #lags(endpoint: PoolEndpoint): boolean {
+  #lags(endpoint: PoolEndpoint<S>): boolean {
     return endpoint.behind > (this.#options.lagBlocks ?? 20);
   }
 
@@ -183,7 +175,9 @@ class Pool implements RpcPool {
   #unavailable(): Error {
     if (this.#endpoints.every((endpoint) => endpoint.chain === 'wrong')) {
       const found = this.#endpoints.map((endpoint) => `${endpoint.host}: ${endpoint.problem}`).join('; ');
-      return new ChainMismatch(`every RPC endpoint of ${this.name} serves another chain (${found}): correct the RPC URLs or the chain id`);
+      return new ChainMismatch(
+        `every RPC endpoint of ${this.name} serves another chain (${found}): correct the RPC URLs or the ${this.#options.protocol.identity}`,
+      );
     }
     const hostsOf = Map.groupBy(this.#endpoints, (endpoint) => endpoint.problem ?? 'not asked');
     const count = this.#endpoints.length;

@@ -1,8 +1,8 @@
 // What a second endpoint names as final, so that the word of a single one does not decide alone.
 
 import type { FinalBlock, NamedBlock } from '../reader.ts';
+import type { RpcPool, RpcSession } from './json-rpc.ts';
 import { within } from './pause.ts';
-import type { RpcPool, RpcSession } from './pool.ts';
 
 export type SecondFinalOptions = {
   readonly rpc: RpcPool;

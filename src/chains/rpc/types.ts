@@ -1,30 +1,51 @@
-// What a pool of endpoints is to its users. Types only.
+// What a pool of endpoints is to its users, and to the protocol that it is given. Types only.
 import type { EndpointStatus } from '../reader.ts';
+import type { CallOptions } from './call.ts';
+import type { Endpoint } from './endpoint-url.ts';
 
-/** One endpoint during one piece of work: all calls of a session go to the same node. */
-export type RpcSession = {
+/** One endpoint during one piece of work: everything that is asked in a session goes to the same node. */
+export type Session = {
   readonly host: string;
   /** The endpoint's place in the configured list: the same in every session with it. */
   readonly endpoint: number;
-  /** `timeoutMs` replaces the pool's own limit for this one call. */
-  call(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<unknown>;
-  /**
-   * The same method once for each list of parameters, the results in that order: in batches where the endpoint takes them, else one by one,
-   * within its rate. Fails as a whole with the first failure.
-   */
-  batch(method: string, params: readonly (readonly unknown[])[]): Promise<unknown[]>;
-  /** False once a batch was refused, for some minutes. */
-  takesBatches(): boolean;
   /** Notes the newest height this node showed, so that the pool can tell who lags behind. */
   sawHead(number: number): void;
 };
 
-export type RpcPoolOptions = {
+/** A session as the protocol gets it: the way to the endpoint at the endpoint's own pace. */
+export type Line = Session & {
+  /**
+   * Takes so many turns of the endpoint's rate, waits for them, and asks. `timeoutMs` replaces the pool's own limit. Whether the question was
+   * answered, and whether the endpoint asks for fewer, counts for its pace.
+   */
+  ask<T>(question: (wire: Wire) => Promise<T>, how?: { readonly turns?: number; readonly timeoutMs?: number | undefined }): Promise<T>;
+  /** Turns a second at present. */
+  perSecond(): number;
+  /** The pool's clock, in milliseconds. */
+  now(): number;
+};
+
+/** All that one question needs. */
+export type Wire = { readonly endpoint: Endpoint; readonly limits: CallOptions; readonly signal: AbortSignal };
+
+/** How the endpoints of a pool are asked, and how one proves which chain it serves. Reads of `S` throw EndpointFailure and RpcRejected. */
+export type Protocol<S extends Session> = {
+  /** Called once for each endpoint: what is learned of it lives in the function that turns its lines into sessions. */
+  speaker(): (line: Line) => S;
+  /** What proves the chain, as the operator's settings name it: "chain id". */
+  readonly identity: string;
+  /** What the endpoint serves instead of the configured chain, in words; undefined where it serves that. Throws EndpointFailure where it does not say. */
+  serves(session: S): Promise<string | undefined>;
+  /** The height of its newest block; undefined where the answer is none. */
+  height(session: S): Promise<number | undefined>;
+};
+
+/** What is configured of a pool, whatever its protocol is. */
+export type PoolSettings = {
   /** For messages: "bsc". */
   readonly name: string;
   /** In order of preference; at least one, at most 16. */
   readonly urls: readonly string[];
-  readonly chainId: number;
   readonly timeoutMs?: number | undefined;
   readonly maxResponseBytes?: number | undefined;
   /** An endpoint that is this many blocks behind the best one is used only when no better one answers. */
@@ -42,6 +63,8 @@ export type RpcPoolOptions = {
   readonly report?: ((message: string) => void) | undefined;
 };
 
+export type PoolOptions<S extends Session> = PoolSettings & { readonly protocol: Protocol<S> };
+
 export type RunOptions = {
   /** True for endpoints (by their place in the list) that are to be asked only when no better one answers. */
   readonly last?: ((endpoint: number) => boolean) | undefined;
@@ -53,32 +76,31 @@ export type EachAnswer<T> = { readonly host: string } & (
   | { readonly value?: undefined; readonly problem: string }
 );
 
-export interface RpcPool {
+export interface Pool<S extends Session> {
   readonly name: string;
-  readonly chainId: number;
   /**
    * Runs `work` on the best endpoint, and on the next ones when it fails or returns undefined ("this node does not have it").
    * Returns undefined when no endpoint had it; throws RpcUnavailable when all failed, ChainMismatch when all serve another chain,
    * and passes on every other error of `work`. `work` throws EndpointFailure to reject an answer as incomplete.
    */
-  run<T>(work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal, options?: RunOptions): Promise<T | undefined>;
+  run<T>(work: (session: S) => Promise<T | undefined>, signal: AbortSignal, options?: RunOptions): Promise<T | undefined>;
   /** Throws ChainMismatch if any endpoint that answers serves another chain, RpcUnavailable if none answers. */
   checkChain(signal: AbortSignal): Promise<void>;
   /** Asks every endpoint at the same time (each may fail on its own) and returns the answers of those that gave one. */
-  all<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T[]>;
+  all<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T[]>;
   /**
    * Asks for an extra that not every endpoint offers: each endpoint but `besides` that does not rest and has budget to spare is asked once
    * at most, in turn, until `work` returns something. What goes wrong counts against none of them, because they may still serve whole
    * blocks. Returns undefined when nobody gave it; throws the signal's reason alone.
    */
-  elsewhere<T>(besides: number, work: (session: RpcSession) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined>;
+  elsewhere<T>(besides: number, work: (session: S) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined>;
   /**
    * Asks the best endpoint that does not rest, then the next, for something that is not part of reading blocks (a price). What goes wrong
    * counts against none of them, neither their rest nor their rate, and nobody is waited for. Throws RpcUnavailable when none gave it, and
    * passes on every other error of `work`.
    */
-  aside<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<T>;
+  aside<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Asks every endpoint, also one that rests, and returns what each said; counts against none of them. For diagnosis. */
-  each<T>(work: (session: RpcSession) => Promise<T>, signal: AbortSignal): Promise<EachAnswer<T>[]>;
+  each<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<EachAnswer<T>[]>;
   status(): EndpointStatus[];
 }

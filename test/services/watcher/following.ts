@@ -6,7 +6,7 @@ import { AddressSet } from '../../../src/chains/address-set.ts';
 import { createBscReader } from '../../../src/chains/bsc/reader.ts';
 import { firstBlockSince } from '../../../src/chains/first-block.ts';
 import type { ChainReader } from '../../../src/chains/reader.ts';
-import { createRpcPool } from '../../../src/chains/rpc/pool.ts';
+import { createRpcPool } from '../../../src/chains/rpc/json-rpc.ts';
 import type { Mode } from '../../../src/domain/assets.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createCustomer } from '../../../src/services/merchants/customers.ts';

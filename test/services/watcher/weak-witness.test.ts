@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { TEST_CHAIN_ID } from '../../../dev/support/chain.ts';
 import type { Fault } from '../../../dev/support/fault-proxy.ts';
 import { createBscReader } from '../../../src/chains/bsc/reader.ts';
-import { createRpcPool } from '../../../src/chains/rpc/pool.ts';
+import { createRpcPool } from '../../../src/chains/rpc/json-rpc.ts';
 import { standstills } from '../../../src/services/alarms/standstill.ts';
 import { lookAtChain } from '../../../src/services/watcher/poll.ts';
 import { type Following, startFollowing } from './following.ts';
