@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
 import type { BlockRef, ChainReader, FinalBlock } from '../src/chains/reader.ts';
 import type { Deps } from '../src/services/deps.ts';
-import { DEFAULT_PACE, noteRoundFault } from '../src/services/reconciliation/pass.ts';
+import { noteRoundFault } from '../src/services/reconciliation/pass.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/watcher/cursor.ts';
 import { createHeadClock, type HeadClock } from '../src/services/watcher/heads/clock.ts';
-import { type FinalPace, finalMayHaveMoved, learnFinal } from '../src/services/watcher/heads/pace.ts';
+import { finalMayHaveMoved, type KnownFinal, learnFinal } from '../src/services/watcher/heads/pace.ts';
 import { readMissedTraces } from '../src/services/watcher/missed-traces.ts';
 import { lookAtChain } from '../src/services/watcher/poll.ts';
 import { createProgress } from '../src/services/watcher/progress.ts';
@@ -22,8 +22,6 @@ export type ChainDeps = Deps & {
 const FOLLOW_FOR_MS = 55 * 60_000;
 const HEARTBEAT_MS = 3_000;
 const CURSOR_MOVED_PAUSE_MS = 150;
-/** Finality can move while the head stands, and readiness wants a sign of life: a whole look at least this often. */
-const WHOLE_LOOK_MS = 1_000;
 const FAULT_PAUSE_MS = 1_000;
 /** The reconciliation takes at most a fifth of the time, so that it never keeps new blocks waiting for an endpoint. */
 const ROUND_REST = 4;
@@ -89,7 +87,7 @@ async function followBy(
   const clock = () => performance.now();
   const startedMs = clock();
   const progress = createProgress(clock);
-  let final: { readonly block: FinalBlock; readonly pace: FinalPace } | undefined;
+  let final: { readonly block: FinalBlock; readonly pace: KnownFinal } | undefined;
   let seen: { readonly hash: string; readonly atMs: number } | undefined;
   while (clock() - startedMs < FOLLOW_FOR_MS) {
     signal.throwIfAborted();
@@ -98,8 +96,8 @@ async function followBy(
       const head = await reader.head(signal);
       headClock.answered({ atMs, number: head.number });
       // The same head as a moment ago has nothing new: one light call, and no work for the database.
-      if (!seen || seen.hash !== head.hash || clock() - seen.atMs >= WHOLE_LOOK_MS) {
-        const askFinal = !final || finalMayHaveMoved(final.pace, { nowMs: atMs, headNumber: head.number });
+      if (!seen || seen.hash !== head.hash || clock() - seen.atMs >= reader.pace.wholeLookMs) {
+        const askFinal = !final || finalMayHaveMoved(reader.pace.final, final.pace, { nowMs: atMs, headNumber: head.number });
         const [block] = await Promise.all([
           final && !askFinal ? final.block : reader.finalized(signal),
           openCursor(deps, reader, deps.firstBlockSince, signal),
@@ -128,7 +126,7 @@ async function keepReconciled(deps: ChainDeps, chain: FollowedChain, signal: Abo
     const startedMs = performance.now();
     let restMs: number;
     try {
-      const step = await reconcileNoting(deps, chain, chain.pace ?? DEFAULT_PACE, signal);
+      const step = await reconcileNoting(deps, chain, chain.pace ?? chain.reader.pace.reconcile, signal);
       restMs = Math.max(step.waitMs, ROUND_MIN_PAUSE_MS, ROUND_REST * (performance.now() - startedMs));
     } catch (error) {
       if (signal.aborted) return;

@@ -99,12 +99,47 @@ export interface HeadListener {
   lost(): void;
 }
 
+/** When the head is worth asking for: gaps between two questions, and the longest time a block is believed to take. */
+export type HeadPace = { readonly closestMs: number; readonly widestMs: number; readonly longestBlockMs: number };
+
+/** After which time what is final is asked for again: while a final block is due, and while none is. */
+export type FinalPace = { readonly outstandingMs: number; readonly quietMs: number };
+
+/** How the comparison of balances is paced. */
+export type RoundPace = {
+  /** From the start of one round to the start of the next. */
+  readonly everyMs: number;
+  /** Addresses compared at a time, at most 500. */
+  readonly batchAddresses: number;
+};
+
+/** What a chain's speed, and what its endpoints let anybody ask, make of the work of a watcher. */
+export type ReaderPace = {
+  readonly head: HeadPace;
+  readonly final: FinalPace;
+  /** Finality can move while the head stands, and readiness wants a sign of life: a whole look at least this often. */
+  readonly wholeLookMs: number;
+  /** A read this far below the final block was made when no endpoint in use could still be importing the block. */
+  readonly finalForLongBlocks: number;
+  readonly reconcile: RoundPace;
+  /** Up to so many blocks below the final one, endpoints still tell the balances of a height. */
+  readonly balanceBlocks: number;
+  /** Blocks read one by one, at most, in search of a payment where no endpoint keeps old balances: some hours of the chain. */
+  readonly searchBlocks: number;
+};
+
 /**
  * Reads one chain. Every method stops when `signal` aborts (throwing its reason), and throws `RpcUnavailable` when no endpoint
  * gives a complete answer. `undefined` always means "the chain does not have it (yet)", never "could not find out".
  */
 export interface ChainReader {
   readonly network: Network;
+  readonly pace: ReaderPace;
+  /**
+   * What the read after finality has to be. `read`: every block once more, whole. `ids`: the hash of a final block proves the blocks below it,
+   * so only what no hash proves is read twice.
+   */
+  readonly secondRead: 'read' | 'ids';
   /** The newest block. It may be lower than an earlier answer when another endpoint has to answer. */
   head(signal: AbortSignal): Promise<NamedBlock>;
   /** The newest block that can not be replaced any more, by two endpoints where two tell it. May be lower than an earlier answer, like `head`. */

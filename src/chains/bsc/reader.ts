@@ -10,6 +10,7 @@ import { balancesOn, createMulticallCache } from './balances.ts';
 import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef } from './block.ts';
 import { ethCallOn } from './contract-call.ts';
 import { createMissedTraces } from './missed-traces.ts';
+import { BSC_PACE } from './pace.ts';
 import { createReceiptReader, type ReceiptReader } from './receipts.ts';
 import type { InternalTransfer, TracedBlock } from './trace.ts';
 import { traceTransactionOn } from './trace-transaction.ts';
@@ -59,6 +60,8 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
 
   return {
     network: 'bsc',
+    pace: BSC_PACE,
+    secondRead: 'read',
     endpoints: rpc.status().length,
     hint: options.hint,
     head: async (signal) => (await tagged(rpc, 'latest', signal)).block,

@@ -58,7 +58,7 @@ async function reconcile({ options }: { options: Options }): Promise<Answer> {
 
 /** Compares one chain as far as it was read, and what became final beyond that: only the latter is returned, the former is kept in rows. */
 async function compareChain(gateway: CommandGateway, network: Network, signal: AbortSignal): Promise<Difference[]> {
-  const [{ chainOf }, { FRESH_BLOCKS, reconcileNow }, { compareUnread, unreadBlocks }] = await Promise.all([
+  const [{ chainOf }, { reconcileNow }, { compareUnread, unreadBlocks }] = await Promise.all([
     import('./chain.ts'),
     import('../../services/reconciliation/pass.ts'),
     import('../../services/reconciliation/unscanned.ts'),
@@ -67,7 +67,7 @@ async function compareChain(gateway: CommandGateway, network: Network, signal: A
   const chain = await chainOf(gateway, network, signal);
   const blocks = await unreadBlocks(deps, chain, { signal }).catch(refused);
   // Long behind, nobody tells the balances of then any more; those of now say it all.
-  if (!blocks || blocks.to - blocks.from < FRESH_BLOCKS)
+  if (!blocks || blocks.to - blocks.from < chain.reader.pace.balanceBlocks)
     await reconcileNow(deps, chain, { signal, progress: rateReporter(network, 'addresses') }).catch(refused);
   if (!blocks) return [];
   const say = rateReporter(`${network} after the last block that was read`, 'addresses');

@@ -1,18 +1,17 @@
 import { raw } from '@mikro-orm/core';
 import { BEFORE_ALL_KEYS } from '../../chains/address-key.ts';
+import type { RoundPace } from '../../chains/reader.ts';
 import { BalanceDifference, BalanceRound, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { fitted } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import { readCursor } from '../watcher/cursor.ts';
-import type { FollowedChain, RoundPace } from '../watcher/watched-chain.ts';
+import type { FollowedChain } from '../watcher/watched-chain.ts';
 import { proveByAgreement, unprovenAt } from './balance-proof.ts';
 import { type Compared, keepComparison } from './differences.ts';
 import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected-balances.ts';
 import { explanationsOf } from './explained.ts';
 import { searchDifferences } from './search.ts';
-
-export const DEFAULT_PACE: RoundPace = { everyMs: 60 * 60_000, batchAddresses: 200 };
 
 /** What one step did, and how long to wait before the next one. */
 export type RoundStep = {
@@ -21,8 +20,6 @@ export type RoundStep = {
   readonly waitMs: number;
 };
 
-/** The verified height may be this far behind the final one: nodes keep the state of about a hundred blocks. */
-export const FRESH_BLOCKS = 64;
 const LOOK_AGAIN_MS = 5_000;
 const MAX_LISTED = 1_000;
 const MAX_FAULT = 290;
@@ -38,7 +35,7 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
   const { reader } = chain;
   const { network, balances } = reader;
   const cursor = await readCursor(deps, network);
-  if (!balances || !cursor || cursor.finalizedNumber - cursor.verifiedNumber > FRESH_BLOCKS)
+  if (!balances || !cursor || cursor.finalizedNumber - cursor.verifiedNumber > reader.pace.balanceBlocks)
     return { did: 'nothing', checked: 0, waitMs: LOOK_AGAIN_MS };
   const round = await openRound(deps, cursor, pace);
   if (typeof round === 'number') return { did: 'nothing', checked: 0, waitMs: round };
@@ -117,7 +114,7 @@ export async function reconcileNow(
   let checked = 0;
   for (;;) {
     signal.throwIfAborted();
-    const step = await reconcileStep(deps, chain, { ...DEFAULT_PACE, everyMs: 0 }, signal);
+    const step = await reconcileStep(deps, chain, { ...chain.reader.pace.reconcile, everyMs: 0 }, signal);
     if (step.did === 'nothing')
       throw new Error(`${network} is being caught up with: balances can be compared when the watcher has reached the head`);
     checked += step.checked;

@@ -13,8 +13,6 @@ import { unitsOf } from './expected-balances.ts';
 const MAX_SEARCHED = 200;
 /** Blocks at which one balance may have changed without an explanation. */
 const MAX_STEPS = 20;
-/** Blocks read one by one where no endpoint keeps old balances: some hours of the chain. */
-const MAX_BLOCKS_READ = 20_000;
 /** Searches that run beside each other; the endpoints' budget is what they share. */
 const AT_A_TIME = 4;
 const TRIES = 2;
@@ -140,7 +138,7 @@ export type Seen = { readonly blockNumber: number; readonly named: NamedTransact
 
 /** Reads every block of the windows once for all differences together. Without old balances only an amount named in calldata is a proof. */
 async function searchByBlocks(deps: Deps, chain: FollowedChain, open: readonly BalanceDifference[], signal: AbortSignal): Promise<void> {
-  const inReach = open.filter(isInReach);
+  const inReach = open.filter((kept) => isInReach(chain, kept));
   const seen = inReach.length > 0 ? await readWindow(deps, chain, inReach, signal) : [];
   for (const kept of open) {
     let reason = NOTHING_FOUND;
@@ -160,11 +158,11 @@ export async function candidatesFor(
   kept: BalanceDifference,
   signal: AbortSignal,
 ): Promise<Seen[] | undefined> {
-  return isInReach(kept) ? await readWindow(deps, chain, [kept], signal) : undefined;
+  return isInReach(chain, kept) ? await readWindow(deps, chain, [kept], signal) : undefined;
 }
 
-function isInReach(kept: BalanceDifference): boolean {
-  return kept.foundNumber - kept.sinceNumber <= MAX_BLOCKS_READ;
+function isInReach({ reader }: FollowedChain, kept: BalanceDifference): boolean {
+  return kept.foundNumber - kept.sinceNumber <= reader.pace.searchBlocks;
 }
 
 async function readWindow(deps: Deps, chain: FollowedChain, open: readonly BalanceDifference[], signal: AbortSignal): Promise<Seen[]> {

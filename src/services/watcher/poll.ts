@@ -41,8 +41,6 @@ const BACKLOG_LOOK_MS = 2_000;
 /** Blocks without money that are committed together in a backlog, at the latest when the look ends: a transaction for each would cost more than reading it. */
 const QUIET_TOGETHER = 48;
 const NOTHING = { count: 0, foundLate: 0 } as const;
-/** A read this far below the finalized head was made when no endpoint in use could still be importing the block. */
-const FINAL_FOR_LONG_BLOCKS = 128;
 /** A quiet chain is noted as read at least this often, so that readiness can tell quiet from away. */
 const POLL_NOTE_MS = 3_000;
 
@@ -63,7 +61,8 @@ export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: Abor
   const mayVerify = !(contradiction.status === 'rejected' && contradiction.reason instanceof FinalityContradiction);
   let state: ChainState = { headNumber, finalizedNumber: Math.min(final.number, headNumber), anchored: await anchorOf(deps, chain, final) };
   // Far behind, what is scanned already is read a second time first: from then on one complete read of a block that is long final counts twice.
-  const first = mayVerify && isBacklog(await cursorOf(deps, reader), state) ? await readAgain(deps, chain, state, evidence) : NOTHING;
+  const first =
+    mayVerify && isBacklog(reader, await cursorOf(deps, reader), state) ? await readAgain(deps, chain, state, evidence) : NOTHING;
   // One part that fails does not keep the others from going on.
   const [scanning] = await Promise.allSettled([scanNew(deps, chain, state, evidence)]);
   state = { ...state, anchored: await anchorOf(deps, chain, final) };
@@ -118,8 +117,8 @@ function passed({ stops, scannedNumber, rereadNumber }: ChainCursor): ChainPart[
 }
 
 /** Whether the next block to scan has been final for so long that its first read may count as its second; see docs/adr/0005. */
-function isBacklog(cursor: ChainCursor, state: ChainState): boolean {
-  return cursor.scannedNumber + 1 + FINAL_FOR_LONG_BLOCKS <= state.finalizedNumber;
+function isBacklog({ pace }: ChainReader, cursor: ChainCursor, state: ChainState): boolean {
+  return cursor.scannedNumber + 1 + pace.finalForLongBlocks <= state.finalizedNumber;
 }
 
 /** Looks for sleepers only when the chain moved since none were left: on a chain that stands still this costs nothing. */
@@ -148,8 +147,8 @@ async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: Ch
   const { signal } = evidence;
   let cursor = await cursorOf(deps, reader);
   // The blocks below must be verified already: the verified height stands for all of them.
-  const backlog = isBacklog(cursor, state) && cursor.rereadNumber === cursor.scannedNumber;
-  const isFinal = (number: number): boolean => backlog && number + FINAL_FOR_LONG_BLOCKS <= state.finalizedNumber;
+  const backlog = isBacklog(reader, cursor, state) && cursor.rereadNumber === cursor.scannedNumber;
+  const isFinal = (number: number): boolean => backlog && number + reader.pace.finalForLongBlocks <= state.finalizedNumber;
   const first = cursor.scannedNumber + 1;
   const last = Math.min(state.headNumber, cursor.scannedNumber + (backlog ? BACKLOG_BLOCKS : BATCH_BLOCKS));
   const until = deps.now().getTime() + BACKLOG_LOOK_MS;

@@ -1,3 +1,4 @@
+import type { RoundPace } from '../../chains/reader.ts';
 import { BalanceRound, type ChainCursor } from '../../db/entities/index.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { ChainPart, ChainStop } from '../../domain/chain-stop.ts';
@@ -5,7 +6,7 @@ import { fitted } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import { type RoundStep, reconcileStep } from '../reconciliation/pass.ts';
 import { CursorMoved, readCursor } from './cursor.ts';
-import type { FollowedChain, RoundPace } from './watched-chain.ts';
+import type { FollowedChain } from './watched-chain.ts';
 
 const MAX_REASON = 900;
 /** A stop that lasts is said again this many tries later: with a look a second, every ten minutes. */

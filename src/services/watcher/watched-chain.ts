@@ -1,14 +1,6 @@
-import type { ChainReader, FinalBlock } from '../../chains/reader.ts';
+import type { ChainReader, FinalBlock, RoundPace } from '../../chains/reader.ts';
 import type { ChainReport } from './report.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
-
-/** How the comparison of balances is paced. */
-export type RoundPace = {
-  /** From the start of one round to the start of the next. */
-  readonly everyMs: number;
-  /** Addresses compared at a time, at most 500. */
-  readonly batchAddresses: number;
-};
 
 /** What a watcher remembers of blocks that hold an unproven amount: how often it tried, and when it tries again (milliseconds since 1970). */
 export type ProofTries = Map<number, { readonly tries: number; readonly atMs: number }>;
@@ -18,7 +10,7 @@ export type FollowedChain = {
   readonly reader: ChainReader;
   readonly watched: WatchedAddresses;
   readonly report?: ChainReport | undefined;
-  /** How the reconciliation is paced; hourly where absent. */
+  /** How the reconciliation is paced; as the reader says where absent. */
   readonly pace?: RoundPace | undefined;
   wakeFor?: string;
   /** A final block above what is scanned: the next place where the kept chain can prove itself. */

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { AddressSet } from '../../../src/chains/address-set.ts';
+import { BSC_PACE } from '../../../src/chains/bsc/pace.ts';
 import { firstBlockSince } from '../../../src/chains/first-block.ts';
 import type { BlockRef, ChainReader, NamedBlock, ScannedBlock, Transfer } from '../../../src/chains/reader.ts';
 import { Deposit } from '../../../src/db/entities/index.ts';
@@ -57,6 +58,8 @@ export class ScriptedChain {
     const finalized = (): NamedBlock => ({ ...(at(Math.min(this.final, head().number)) as BlockRef), host });
     return {
       network: 'bsc',
+      pace: BSC_PACE,
+      secondRead: 'read',
       head: async () => head(),
       endpoints: 1,
       finalized: async () => finalized(),

@@ -1,5 +1,6 @@
 // A watcher and a chain on a clock of their own: blocks come when a test says, and somebody announces them, or something else.
-import { answered, type Known, NOTHING_KNOWN, nextQuestion } from '../../../src/services/watcher/heads/clock.ts';
+import { BSC_PACE } from '../../../src/chains/bsc/pace.ts';
+import { answered, type Known, nextQuestion, nothingKnown } from '../../../src/services/watcher/heads/clock.ts';
 import { hear } from '../../../src/services/watcher/heads/hints.ts';
 
 export type Announcement = { readonly atMs: number; readonly number: number };
@@ -14,7 +15,7 @@ export type Watched = {
 export function watch(blocks: readonly number[], announcements: readonly Announcement[], answerMs = 5): Watched {
   const coming = announcements.toSorted((a, b) => a.atMs - b.atMs);
   const [foundMs, askedMs]: [number[], number[]] = [[], []];
-  let known: Known = NOTHING_KNOWN;
+  let known: Known = nothingKnown(BSC_PACE.head);
   let nowMs = 0;
   let height = 0;
   let next = 0;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { BSC_PACE } from '../../../src/chains/bsc/pace.ts';
 import { createHeadClock } from '../../../src/services/watcher/heads/clock.ts';
 import { type Announcement, watch } from './announcing.ts';
 
@@ -119,6 +120,7 @@ describe('when the head is asked for where blocks are announced', function () {
     let announce = (_number: number): void => undefined;
     const stop = new AbortController();
     const reader = {
+      pace: BSC_PACE,
       hint: (listener: { announced(number: number): void }) => {
         announce = (number) => listener.announced(number);
       },

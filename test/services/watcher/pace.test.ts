@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type FinalPace, finalMayHaveMoved, learn, learnFinal, NEW_PACE, waitMs } from '../../../src/services/watcher/heads/pace.ts';
+import { BSC_PACE } from '../../../src/chains/bsc/pace.ts';
+import { finalMayHaveMoved, type KnownFinal, learn, learnFinal, newPace, waitMs } from '../../../src/services/watcher/heads/pace.ts';
 
 /** Asks as a watcher does, with a clock of our own; returns when each block was found, and how often was asked. */
 function asking(blocks: readonly number[], answerMs = 5): { foundMs: number[]; questions: number } {
-  let pace = NEW_PACE;
+  let pace = newPace(BSC_PACE.head);
   let nowMs = 0;
   let questions = 0;
   const foundMs: number[] = [];
@@ -62,7 +63,7 @@ describe('when the head is asked for', () => {
     const answers = fc.array(fc.record({ afterMs: fc.integer({ min: 0, max: 100_000 }), number: fc.integer({ min: 0, max: 50 }) }));
     fc.assert(
       fc.property(answers, (list) => {
-        let pace = NEW_PACE;
+        let pace = newPace(BSC_PACE.head);
         let nowMs = 0;
         for (const { afterMs, number } of list) {
           nowMs += afterMs;
@@ -74,18 +75,18 @@ describe('when the head is asked for', () => {
   });
 
   it('asks what is final every second block of a chain that moves, and soon on one that stands', () => {
-    let known: FinalPace | undefined;
+    let known: KnownFinal | undefined;
     let asked = 0;
     for (let head = 100; head < 200; head++) {
       const nowMs = head * 450;
-      if (!finalMayHaveMoved(known, { nowMs, headNumber: head })) continue;
+      if (!finalMayHaveMoved(BSC_PACE.final, known, { nowMs, headNumber: head })) continue;
       asked += 1;
       known = learnFinal(known, { atMs: nowMs, number: head - 2, headNumber: head });
     }
     expect(asked).to.equal(50);
     const last = { atMs: 200 * 450, number: 196, headNumber: 199 };
     known = learnFinal(known, last);
-    expect(finalMayHaveMoved(known, { nowMs: last.atMs + 500, headNumber: 199 })).to.equal(false);
-    expect(finalMayHaveMoved(known, { nowMs: last.atMs + 1_000, headNumber: 199 })).to.equal(true);
+    expect(finalMayHaveMoved(BSC_PACE.final, known, { nowMs: last.atMs + 500, headNumber: 199 })).to.equal(false);
+    expect(finalMayHaveMoved(BSC_PACE.final, known, { nowMs: last.atMs + 1_000, headNumber: 199 })).to.equal(true);
   });
 });

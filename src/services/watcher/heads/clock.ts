@@ -1,6 +1,6 @@
-import type { ChainReader } from '../../../chains/reader.ts';
+import type { ChainReader, HeadPace } from '../../../chains/reader.ts';
 import { forget, type Hints, hear, isAwaited, judge, listenUntilMs, NO_HINTS } from './hints.ts';
-import { intervalMs, learn, MIN_GAP_MS, NEW_PACE, type Pace, waitMs } from './pace.ts';
+import { intervalMs, learn, newPace, type Pace, waitMs } from './pace.ts';
 
 /** Tells one watcher when to ask for the head: when the next block is announced, or when it can be there. */
 export interface HeadClock {
@@ -25,7 +25,9 @@ export type Known = {
 type Cause = 'pace' | 'announcement' | 'silence';
 
 /** Nothing is known yet. */
-export const NOTHING_KNOWN: Known = { pace: NEW_PACE, hints: NO_HINTS, cause: 'pace', inVain: false };
+export function nothingKnown(limits: HeadPace): Known {
+  return { pace: newPace(limits), hints: NO_HINTS, cause: 'pace', inVain: false };
+}
 
 /** Announcements are not waited for longer than this after the moment in which a block was expected. */
 const MAX_LISTEN_MS = 1_000;
@@ -33,9 +35,9 @@ const MAX_LISTEN_MS = 1_000;
 const COMPARED_EVERY = 8;
 
 /** Starts to listen for announcements, where the reader offers them, until `close` or until `signal` aborts. */
-export function createHeadClock(reader: Pick<ChainReader, 'hint'>, now: () => number, signal: AbortSignal): HeadClock {
+export function createHeadClock(reader: Pick<ChainReader, 'hint' | 'pace'>, now: () => number, signal: AbortSignal): HeadClock {
   const closed = new AbortController();
-  let known = NOTHING_KNOWN;
+  let known = nothingKnown(reader.pace.head);
   let wake = (): void => undefined;
   const change = (hints: Hints): void => {
     known = { ...known, hints };
@@ -83,7 +85,7 @@ export function answered({ pace, hints, cause }: Known, answer: { readonly atMs:
  */
 export function nextQuestion({ pace, hints, inVain }: Known, sinceMs: number): { readonly atMs: number; readonly cause: Cause } {
   if (isAwaited(hints)) return { atMs: sinceMs, cause: 'announcement' };
-  const paceMs = sinceMs + Math.max(inVain ? MIN_GAP_MS : 0, waitMs(pace, sinceMs));
+  const paceMs = sinceMs + Math.max(inVain ? pace.limits.closestMs : 0, waitMs(pace, sinceMs));
   const interval = intervalMs(pace);
   const comparing = pace.missedMs !== undefined || (pace.number ?? 0) % COMPARED_EVERY === 0;
   const untilMs = interval === undefined || comparing ? undefined : listenUntilMs(hints, interval);

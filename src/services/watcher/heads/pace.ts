@@ -1,5 +1,9 @@
+import type { FinalPace, HeadPace } from '../../../chains/reader.ts';
+
 /** When the next head can exist, learned from when the last ones were seen. Times are milliseconds of any steady clock. Pure values. */
 export type Pace = {
+  /** What the chain allows. */
+  readonly limits: HeadPace;
   /** How long each of the last blocks took, newest last. */
   readonly intervals: readonly number[];
   readonly number: number | undefined;
@@ -12,16 +16,13 @@ export type Pace = {
 const REMEMBERED = 16;
 /** With fewer there is no telling whether blocks come at intervals at all. */
 const ENOUGH = 6;
-/** Nothing is asked for sooner after an answer that had nothing new. */
-export const MIN_GAP_MS = 75;
-const MAX_GAP_MS = 1_000;
 /** A block that is late may be long in coming: the longer it is awaited, the wider the gaps, by this share of the time. */
 const GAP_OF_OVERDUE = 1 / 8;
-/** No prediction reaches further, so that a watcher stays awake on a chain that was slow. */
-const MAX_INTERVAL_MS = 5_000;
 
-/** Nothing is known yet: the head is asked for at the closest gap. */
-export const NEW_PACE: Pace = { intervals: [], number: undefined, cameMs: 0, missedMs: undefined };
+/** Nothing is known yet: the head is asked for at the closest gap. No prediction reaches beyond the longest block, so that a watcher stays awake. */
+export function newPace(limits: HeadPace): Pace {
+  return { limits, intervals: [], number: undefined, cameMs: 0, missedMs: undefined };
+}
 
 /** What a question that was asked at `atMs`, and answered with this height, tells. */
 export function learn(pace: Pace, { atMs, number }: { readonly atMs: number; readonly number: number }): Pace {
@@ -32,7 +33,7 @@ export function learn(pace: Pace, { atMs, number }: { readonly atMs: number; rea
   const cameMs = Math.max(pace.cameMs, came);
   // Several at once took their share each: so a chain that became faster than the questions is found out.
   const intervals = [...pace.intervals, (cameMs - pace.cameMs) / (number - pace.number)].slice(-REMEMBERED);
-  return { intervals, number, cameMs, missedMs: undefined };
+  return { ...pace, intervals, number, cameMs, missedMs: undefined };
 }
 
 /**
@@ -42,10 +43,10 @@ export function learn(pace: Pace, { atMs, number }: { readonly atMs: number; rea
 export function waitMs(pace: Pace, nowMs: number): number {
   if (pace.intervals.length < ENOUGH) return gapMs(pace);
   const { afterMs, everyMs } = plan(pace);
-  const overdueMs = nowMs - (pace.cameMs + Math.min(MAX_INTERVAL_MS, afterMs));
+  const overdueMs = nowMs - (pace.cameMs + Math.min(pace.limits.longestBlockMs, afterMs));
   if (overdueMs < 0) return -overdueMs;
   if (pace.missedMs === undefined) return 0;
-  return Math.min(MAX_GAP_MS, Math.max(everyMs, overdueMs * GAP_OF_OVERDUE));
+  return Math.min(pace.limits.widestMs, Math.max(everyMs, overdueMs * GAP_OF_OVERDUE));
 }
 
 /** How long a block takes, in milliseconds; undefined before enough of them were seen. */
@@ -54,37 +55,38 @@ export function intervalMs(pace: Pace): number | undefined {
 }
 
 /** What is final moves in steps of a block, at this distance from the head. */
-export type FinalPace = { readonly askedMs: number; readonly number: number; readonly distances: readonly number[] };
-
-const ASK_OUTSTANDING_MS = 1_000;
-const ASK_QUIET_MS = 3_000;
+export type KnownFinal = { readonly askedMs: number; readonly number: number; readonly distances: readonly number[] };
 
 /** What an answer about the final block tells, beside the head that was known then. */
 export function learnFinal(
-  known: FinalPace | undefined,
+  known: KnownFinal | undefined,
   { atMs, number, headNumber }: { readonly atMs: number; readonly number: number; readonly headNumber: number },
-): FinalPace {
+): KnownFinal {
   const distances = [...(known?.distances ?? []), Math.max(0, headNumber - number)].slice(-REMEMBERED);
   return { askedMs: atMs, number, distances };
 }
 
 /** Whether to ask what is final: every second block, and sooner where the head stands and something is outstanding. */
-export function finalMayHaveMoved(known: FinalPace | undefined, { nowMs, headNumber }: { nowMs: number; headNumber: number }): boolean {
+export function finalMayHaveMoved(
+  { outstandingMs, quietMs }: FinalPace,
+  known: KnownFinal | undefined,
+  { nowMs, headNumber }: { readonly nowMs: number; readonly headNumber: number },
+): boolean {
   if (!known) return true;
   const ahead = headNumber - known.number - Math.min(...known.distances);
   const forMs = nowMs - known.askedMs;
-  return ahead > 1 || (ahead > 0 && forMs >= ASK_OUTSTANDING_MS) || forMs >= ASK_QUIET_MS;
+  return ahead > 1 || (ahead > 0 && forMs >= outstandingMs) || forMs >= quietMs;
 }
 
 /** After which time since the last block to begin to ask, and at which gap: at the middle where they come at an interval. */
 function plan(pace: Pace): { readonly afterMs: number; readonly everyMs: number } {
   const [early, middle, late] = [intervalAt(pace, 0.1), intervalAt(pace, 0.5), intervalAt(pace, 0.9)];
-  const regular = late - early <= Math.max(2 * MIN_GAP_MS, 0.35 * middle);
-  return regular ? { afterMs: middle, everyMs: gapMs(pace) } : { afterMs: early, everyMs: MIN_GAP_MS };
+  const regular = late - early <= Math.max(2 * pace.limits.closestMs, 0.35 * middle);
+  return regular ? { afterMs: middle, everyMs: gapMs(pace) } : { afterMs: early, everyMs: pace.limits.closestMs };
 }
 
 function gapMs(pace: Pace): number {
-  return Math.min(MAX_GAP_MS, Math.max(MIN_GAP_MS, intervalAt(pace, 0.5) / 6));
+  return Math.min(pace.limits.widestMs, Math.max(pace.limits.closestMs, intervalAt(pace, 0.5) / 6));
 }
 
 /** The interval that this share of the last ones did not exceed. */

@@ -1,0 +1,12 @@
+import type { ReaderPace } from '../reader.ts';
+
+/** A block takes 0.45 s and is final two later; requests cost little, and nodes keep the state of about a hundred blocks. */
+export const BSC_PACE: ReaderPace = {
+  head: { closestMs: 75, widestMs: 1_000, longestBlockMs: 5_000 },
+  final: { outstandingMs: 1_000, quietMs: 3_000 },
+  wholeLookMs: 1_000,
+  finalForLongBlocks: 128,
+  reconcile: { everyMs: 60 * 60_000, batchAddresses: 200 },
+  balanceBlocks: 64,
+  searchBlocks: 20_000,
+};
