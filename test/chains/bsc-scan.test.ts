@@ -209,30 +209,6 @@ describe('scanning real blocks of BNB Chain', () => {
     expect(bloomOf(receipt.logs)).to.equal(receipt.logsBloom);
   });
 
-  it('links blocks by parent hash, and answers undefined for a block that is not there yet', async () => {
-    const number = await chain.mine(3);
-    const [older, newer] = [await reader.scan(number - 1, watched, signal), await reader.header(number, signal)];
-    expect(newer?.parentHash).to.equal(older?.hash);
-    expect(await reader.scan(number + 1, watched, signal)).to.equal(undefined);
-    expect(await reader.header(number + 1, signal)).to.equal(undefined);
-    expect((await reader.head(signal)).number).to.equal(number);
-    expect((await reader.finalized(signal)).number).to.equal(number - 2);
-  });
-
-  it('shows a reorg as other hashes at the same heights, and the transfer gone', async () => {
-    const txHash = await chain.usdt.call('transfer', [alice, 77n]);
-    const number = await chain.mine();
-    const before = await reader.scan(number, watched, signal);
-    expect(before?.transfers.length).to.equal(1);
-    expect(await reader.locate(txHash, signal)).to.deep.equal({ blockNumber: number, blockHash: before?.hash });
-    await chain.reorg(1);
-    const after = await reader.scan(number, watched, signal);
-    expect(after?.transfers).to.deep.equal([]);
-    expect(after?.hash).not.to.equal(before?.hash);
-    expect(after?.parentHash).to.equal(before?.parentHash);
-    expect(await reader.locate(txHash, signal)).to.equal(undefined);
-  });
-
   it('proves chain and token at the start, and says what is wrong', async () => {
     await reader.checkIdentity(signal);
     const token6 = await chain.deploy(testContracts().Token, [6]);
@@ -249,16 +225,6 @@ describe('scanning real blocks of BNB Chain', () => {
     expect(await refusal(stranger)).to.match(/no token contract at 0x5e5e/);
     expect(await refusal(payer.address)).to.match(/refuses decimals\(\)/);
     expect(await refusal(chain.usdt.address, 97)).to.match(/serves chain id 56 instead of 97/);
-  });
-
-  it('stops at once when it is told to', async () => {
-    const abort = new AbortController();
-    abort.abort(new Error('shutting down'));
-    const error = await reader.head(abort.signal).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    expect(error).to.have.property('message', 'shutting down');
   });
 
   it('finds the first block at or after a time, wherever it lies', async () => {

@@ -5,21 +5,11 @@ import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import type { ChainReader } from '../../src/chains/reader.ts';
 import { RpcUnavailable } from '../../src/chains/rpc/errors.ts';
 import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
+import { behind } from './bsc-stage.ts';
 
 const { signal } = new AbortController();
 const hex = (number: number): string => `0x${number.toString(16)}`;
 const refused = (call: RpcCall) => ({ json: { jsonrpc: '2.0', id: call.id, error: { code: -32602, message: 'unknown tag' } } });
-
-/** A node that has nothing above this height. */
-const behind =
-  (head: number, ask: (method: string, params: unknown[]) => Promise<unknown>): Fault =>
-  async (call) => {
-    if (call.method !== 'eth_getBlockByNumber') return undefined;
-    const tag = String(call.params[0]);
-    const number = tag === 'latest' ? head : tag === 'finalized' ? head - 2 : Number.parseInt(tag, 16);
-    const result = number > head ? null : await ask('eth_getBlockByNumber', [hex(number), call.params[1]]);
-    return { json: { jsonrpc: '2.0', id: call.id, result } };
-  };
 
 describe('one height as every endpoint sees it', () => {
   let chain: TestChain;

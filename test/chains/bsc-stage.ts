@@ -1,0 +1,74 @@
+import { startTestChain, TEST_CHAIN_ID } from '../../dev/support/chain.ts';
+import { type Fault, type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
+import { changed } from '../../dev/support/faults.ts';
+import { hexAddress, keyOfHex } from '../../src/chains/address-key.ts';
+import { createBscReader } from '../../src/chains/bsc/reader.ts';
+import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
+import type { ChainStage, EndpointFault, StageEndpoint } from './conformance.ts';
+
+type Ask = (method: string, params: unknown[]) => Promise<unknown>;
+const hex = (number: number): string => `0x${number.toString(16)}`;
+
+/** A node that has nothing above this height. */
+export const behind =
+  (head: number, ask: Ask): Fault =>
+  async (call) => {
+    if (call.method === 'eth_getTransactionReceipt') return { json: { jsonrpc: '2.0', id: call.id, result: null } };
+    if (call.method !== 'eth_getBlockByNumber') return undefined;
+    const tag = String(call.params[0]);
+    const number = tag === 'latest' ? head : tag === 'finalized' ? head - 2 : Number.parseInt(tag, 16);
+    const result = number > head ? null : await ask('eth_getBlockByNumber', [hex(number), call.params[1]]);
+    return { json: { jsonrpc: '2.0', id: call.id, result } };
+  };
+
+const FAULTS: Readonly<Record<EndpointFault, Fault>> = {
+  'is away': () => 'reset',
+  hangs: () => 'hang',
+  'leaves out what the block brought': changed('eth_getBlockReceipts', (receipts: object[]) =>
+    receipts.map((receipt) => ({ ...receipt, logs: [] })),
+  ),
+  'serves another chain': changed('eth_chainId', () => '0x61'),
+};
+
+/** BNB Chain on anvil behind two proxies, each of which fails on its own. */
+export async function bscStage(): Promise<ChainStage> {
+  const chain = await startTestChain({ slotsInAnEpoch: 1 });
+  const proxies = await Promise.all([1, 2].map(() => startFaultProxy(chain.url)));
+  const urls = new Map<StageEndpoint, string>();
+  const endpoints = proxies.map((proxy) => {
+    const endpoint = endpointOf(proxy, chain.anvil.rpc);
+    urls.set(endpoint, proxy.url);
+    return endpoint;
+  });
+  return {
+    ...{ network: 'bsc', payer: keyOfHex(chain.accounts[0] ?? '', 2), endpoints, finalDistance: 2, unknownHash: `0x${'77'.repeat(32)}` },
+    readerOf: (some) => {
+      const rpc = createRpcPool({
+        ...{ name: 'bsc', urls: some.map((one) => urls.get(one) ?? ''), chainId: TEST_CHAIN_ID, timeoutMs: 3_000 },
+      });
+      return createBscReader({ rpc, usdtContract: chain.usdt.address });
+    },
+    mine: chain.mine,
+    pay: async ({ to, currency, units }) =>
+      currency === 'USDT'
+        ? await chain.usdt.call('transfer', [hexAddress(to), units])
+        : await chain.send({ to: hexAddress(to), valueUnits: units }),
+    replace: chain.reorg,
+    stop: async () => {
+      await Promise.all(proxies.map((proxy) => proxy.stop()));
+      await chain.stop();
+    },
+  };
+}
+
+function endpointOf(proxy: FaultProxy, ask: Ask): StageEndpoint {
+  const set = (fault: Fault | undefined): void => {
+    proxy.fault = fault;
+  };
+  return {
+    host: new URL(proxy.url).host,
+    fail: (fault) => set(FAULTS[fault]),
+    lagAt: (height) => set(behind(height, ask)),
+    heal: () => set(undefined),
+  };
+}
