@@ -1,4 +1,5 @@
 // How fast an outage is caught up with: against the endpoint's budget, against what the parser alone can do, and in constant memory.
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
@@ -6,6 +7,7 @@ import { runInNewContext } from 'node:vm';
 import { SECRETS_KEY } from '../../dev/support/live-gateway.ts';
 import { freshDatabase, stopParts, tempDir } from '../../dev/support/parts.ts';
 import { testXpubs } from '../../dev/support/test-wallet.ts';
+import { createCustomer } from '../../dev/support/use-cases.ts';
 import { activityDepsOf, composeGateway } from '../../src/app/compose.ts';
 import { migrate } from '../../src/app/migrate.ts';
 import { createLogger } from '../../src/base/log.ts';
@@ -14,7 +16,6 @@ import { bscToken } from '../../src/chains/bsc/block.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { createCustomer } from '../../src/services/merchants/customers.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { openCursor } from '../../src/services/watcher/cursor.ts';
 import { lookAtChain } from '../../src/services/watcher/poll.ts';

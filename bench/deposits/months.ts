@@ -1,8 +1,10 @@
 // What grows with the years must not slow the work of every day: the first completion of a month, a page of "repair", "gateway migrate".
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testXpubs } from '../../dev/support/test-wallet.ts';
+import { createCustomer, createEndpoint } from '../../dev/support/use-cases.ts';
 import { migrate } from '../../src/app/migrate.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 import { type Month, monthAfter, monthOf } from '../../src/domain/months.ts';
@@ -10,11 +12,9 @@ import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
 import { foldMonths } from '../../src/services/deposits/monthly-limit.ts';
 import type { ActorPort, Deps } from '../../src/services/deps.ts';
-import { createCustomer } from '../../src/services/merchants/customers.ts';
 import { updateMerchant } from '../../src/services/merchants/merchants.ts';
 import { makeMonthsAhead } from '../../src/services/months/make.ts';
 import { repairDeposits } from '../../src/services/repair/repair.ts';
-import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
 import { depsOf } from '../bench-deps.ts';
 import { openChain, paying, writeBlock } from '../chain/written-block.ts';
 import { percentile } from '../percentile.ts';

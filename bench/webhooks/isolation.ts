@@ -3,9 +3,8 @@ import { type LiveGateway, startLiveGateway } from '../../dev/support/live-gatew
 import { freshDatabase, ownTemporal, stopParts } from '../../dev/support/parts.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../dev/support/receiver.ts';
 import { createTestAuthority } from '../../dev/support/tls.ts';
+import { createEndpoint, sendTestEvent } from '../../dev/support/use-cases.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
-import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
-import { sendTestEvent } from '../../src/services/webhooks/resend.ts';
 import { cpuShare } from '../cpu.ts';
 import { percentile } from '../percentile.ts';
 import type { Row } from '../row.ts';

@@ -2,11 +2,9 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveGateway, startLiveGateway } from '../../dev/support/live-gateway.ts';
 import { freshDatabase, ownTemporal, stopParts } from '../../dev/support/parts.ts';
 import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
+import { createCustomer, createEndpoint, sendTestEvent } from '../../dev/support/use-cases.ts';
 import type { Mode } from '../../src/domain/assets.ts';
-import { createCustomer } from '../../src/services/merchants/customers.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
-import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
-import { sendTestEvent } from '../../src/services/webhooks/resend.ts';
 import { percentile } from '../percentile.ts';
 import type { Row } from '../row.ts';
 

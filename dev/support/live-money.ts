@@ -1,12 +1,11 @@
-import { createCustomer } from '../../src/services/merchants/customers.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import type { CustomerView } from '../../src/services/present.ts';
-import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
 import { startTestChain, type TestChain } from './chain.ts';
 import { eventually } from './eventually.ts';
 import { type LiveGateway, type LiveOptions, startLiveGateway } from './live-gateway.ts';
 import { migratedDatabase, ownTemporal } from './parts.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
+import { createCustomer, createEndpoint } from './use-cases.ts';
 
 export type Json = Record<string, unknown>;
 /** A gateway that watches a real EVM node, with one merchant, one customer and one receiver of all live events. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { Deps } from '../services/deps.ts';
-import { answerOnce, IdempotencyConflict, type KeptAnswer } from '../services/idempotency.ts';
+import { answerOnce, IdempotencyConflict, type KeptAnswer, type KeyedWork } from '../services/idempotency.ts';
 import { ApiError, toApiError } from './errors.ts';
 import { readRawBody } from './requests/body.ts';
 import type { Caller, Route } from './route.ts';
@@ -40,13 +40,13 @@ export async function readOnce(route: Route, ctx: Context): Promise<Once | undef
 }
 
 /**
- * The answer of `produce`, carried out once for the key: a repeated request gets the stored one, marked as `replayed`. Throws 409
+ * The answer of `work`, carried out once for the key: a repeated request gets the stored one, marked as `replayed`. Throws 409
  * for a key that was used with another request, or whose request is not over yet.
  */
-export async function replyOnce(
+export async function replyOnce<P>(
   deps: Deps,
   request: { readonly route: Route; readonly caller: Caller; readonly params: unknown; readonly once: Once },
-  produce: (deps: Deps) => Promise<KeptAnswer>,
+  work: Omit<KeyedWork<P>, 'keptRefusal'>,
 ): Promise<KeptAnswer & { readonly replayed: boolean }> {
   const { caller, route, once } = request;
   const scope = {
@@ -56,7 +56,7 @@ export async function replyOnce(
     path: pathOf(route, request.params),
   };
   try {
-    return await answerOnce(deps, { ...scope, ...once }, produce, keptRefusal);
+    return await answerOnce(deps, { ...scope, ...once }, { ...work, keptRefusal });
   } catch (error) {
     if (error instanceof IdempotencyConflict) throw conflict(error);
     throw error;

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { Mode } from '../domain/assets.ts';
 import type { KeyScope, RouteScope } from '../domain/key-scope.ts';
-import type { Deps } from '../services/deps.ts';
+import type { Deps, TxDeps } from '../services/deps.ts';
+import type { Tx } from '../services/transact.ts';
 import type { ErrorCode } from './errors.ts';
 
 /** What a route answers that makes something permanent and tells of it. */
@@ -41,7 +42,24 @@ type RouteInput<A, P, Q, B> = {
 
 type Schema = z.ZodType | undefined;
 
-export type RouteDeclaration<A extends 'merchant' | 'none', P extends Schema, Q extends Schema, B extends Schema, R extends z.ZodType> = {
+/** What a route does: it reads, with connections of its own, or it changes something, all of it in the one transaction of its request. */
+type Work<Input, Answer, Prepared> =
+  | { readonly read: (deps: Deps, input: Input) => Promise<Reply<Answer>>; readonly prepare?: never; readonly apply?: never }
+  | {
+      /** Asks the world outside what the change needs to know, while no connection is held: a name, a price. */
+      readonly prepare?: (deps: Deps, input: Input) => Promise<Prepared>;
+      readonly apply: (tx: Tx, deps: TxDeps, input: Input & { readonly prepared: Prepared }) => Promise<Reply<Answer>>;
+      readonly read?: never;
+    };
+
+export type RouteDeclaration<
+  A extends 'merchant' | 'none',
+  P extends Schema,
+  Q extends Schema,
+  B extends Schema,
+  R extends z.ZodType,
+  Prepared,
+> = Work<RouteInput<A, P, Q, B>, z.input<R>, Prepared> & {
   readonly method: Method;
   /** Below the base path; parameters as `:name`. */
   readonly path: string;
@@ -65,11 +83,10 @@ export type RouteDeclaration<A extends 'merchant' | 'none', P extends Schema, Q 
   readonly errors?: readonly ErrorCode[];
   /** Allowed beside the wait for the database: a name lookup, say. */
   readonly extraMs?: number;
-  readonly handler: (deps: Deps, input: RouteInput<A, P, Q, B>) => Promise<Reply<z.input<R>>>;
 };
 
 /** A route whose types were checked where it was declared. */
-export type Route = RouteDeclaration<'merchant' | 'none', Schema, Schema, Schema, z.ZodType>;
+export type Route = RouteDeclaration<'merchant' | 'none', Schema, Schema, Schema, z.ZodType, unknown>;
 
 /** One declaration gives validation at the door, the check of the answer, and the description in OpenAPI. */
 export function route<
@@ -78,6 +95,7 @@ export function route<
   P extends Schema = undefined,
   Q extends Schema = undefined,
   B extends Schema = undefined,
->(declaration: RouteDeclaration<A, P, Q, B, R>): Route {
+  Prepared = undefined,
+>(declaration: RouteDeclaration<A, P, Q, B, R, Prepared>): Route {
   return declaration as unknown as Route;
 }

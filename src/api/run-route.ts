@@ -1,6 +1,8 @@
 import type { Context } from 'koa';
 import type { KeyUse } from '../services/access/key-use.ts';
-import type { Deps } from '../services/deps.ts';
+import { type Deps, txDeps } from '../services/deps.ts';
+import type { KeptAnswer } from '../services/idempotency.ts';
+import { type Tx, transact } from '../services/transact.ts';
 import { siteOf } from './access/client-address.ts';
 import { authenticate, type Finders } from './access/credentials.ts';
 import type { OriginRule } from './access/csrf.ts';
@@ -52,17 +54,27 @@ async function carryOut(options: RunOptions, route: Route, { ctx, caller, budget
   const once = await readOnce(route, ctx);
   const params = readParams(route, ctx);
   const publicUrl = options.publicUrl ?? `http://localhost:${ctx.req.socket.localPort}`;
-  const produce = async (deps: Deps) => {
-    const reply = await route.handler(deps, { caller, params, query, body, publicUrl } as never);
+  const input = { caller, params, query, body, publicUrl } as never;
+  const toAnswer = (reply: Reply<unknown>): KeptAnswer => {
     if (options.checkResponses) checkReply(route, reply);
-    return { status: reply.status, body: JSON.stringify(reply.body), replayed: false };
+    return { status: reply.status, body: JSON.stringify(reply.body) };
   };
   const limitMs = Math.max(0, budgetMs + (route.extraMs ?? 0));
   const deps = caller?.kind === 'session' ? actingFor(caller, options, ctx) : options.deps;
-  const work = () => {
-    if (once && caller) return replyOnce(deps, { route, caller, params, once }, produce);
-    if (caller && isList(route)) return options.lists.run(caller.merchantId, limitMs, produce);
-    return produce(deps);
+  const work = async (): Promise<KeptAnswer & { readonly replayed?: boolean }> => {
+    const { read, apply } = route;
+    if (read) {
+      const reading = async (from: Deps) => toAnswer(await read(from, input));
+      return caller && isList(route) ? await options.lists.run(caller.merchantId, limitMs, reading) : await reading(deps);
+    }
+    const { prepare } = route;
+    const change = {
+      prepare: prepare && (() => prepare(deps, input)),
+      apply: async (tx: Tx, prepared: unknown) => toAnswer(await apply(tx, txDeps(deps), Object.assign({}, input, { prepared }))),
+    };
+    if (once && caller) return await replyOnce(deps, { route, caller, params, once }, change);
+    const prepared = await change.prepare?.();
+    return await transact(deps, (tx) => change.apply(tx, prepared));
   };
   const answer = await withinBudget({ limitMs, answer: ctx.res, party: caller?.merchantId }, work);
   if (answer.replayed) ctx.set(REPLAYED_HEADER, 'true');

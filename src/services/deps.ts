@@ -2,7 +2,7 @@ import type { AccountXpubs } from '../chains/account-xpubs.ts';
 import type { PriceSource } from '../chains/reader.ts';
 import type { Orm } from '../db/orm.ts';
 import type { Actor } from '../domain/actor.ts';
-import type { ActorMessage, OutboxRow } from '../domain/actor-message.ts';
+import type { ActorMessage } from '../domain/actor-message.ts';
 import type { Mode, Network } from '../domain/assets.ts';
 
 /** What the services need of a logger; pino's fits. */
@@ -100,14 +100,15 @@ export type Deps = {
   readonly actors: ActorPort | undefined;
   /** The person on whose behalf the use case runs: what it changes is written down under this name. */
   readonly actor?: Actor | undefined;
-  /** There while the use case runs inside a transaction that is not its own; `orm` then reaches nothing but that one. */
-  readonly outer?: OuterTransaction | undefined;
 };
 
-/** What a use case finds in its deps when the transaction that it runs in is not its own. */
-export type OuterTransaction = {
-  /** Takes starts that a use case enqueued; they are performed once the outer transaction is committed, or never. */
-  afterCommit(rows: readonly OutboxRow[]): void;
-  /** The result of work that must not be done while the transaction is open. */
-  beforehand<T>(work: () => Promise<T>): Promise<T>;
-};
+/**
+ * What a use case may reach inside a transaction that somebody else opened: no second way to the database, and nothing of the world
+ * outside that the transaction would have to wait for.
+ */
+export type TxDeps = Omit<Deps, 'orm' | 'prices' | 'actors'>;
+
+/** The deps without what {@link TxDeps} does not have, so that also a careless cast finds nothing there. */
+export function txDeps({ orm: _orm, prices: _prices, actors: _actors, ...rest }: Deps): TxDeps {
+  return rest;
+}

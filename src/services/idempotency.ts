@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { IdempotencyAnswer } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
 import type { Deps } from './deps.ts';
-import { type Around, transactAround } from './outer-transaction.ts';
 import type { Scope } from './scope.ts';
+import { savepoint, type Tx, transact } from './transact.ts';
 
 /** How long a stored answer is given again. */
 export const ANSWER_KEPT_MS = 24 * 3_600_000;
@@ -32,24 +32,42 @@ export class IdempotencyConflict extends Error {
   }
 }
 
+/** How a request is carried out. */
+export type KeyedWork<P> = {
+  /** Asks the world outside, while no connection is held, for what the effect needs; undefined where that is nothing. */
+  readonly prepare: (() => Promise<P>) | undefined;
+  /** The effect, all of it in this transaction. */
+  apply(tx: Tx, prepared: P | undefined): Promise<KeptAnswer>;
+  /** What is stored as the answer when the effect was refused so; undefined for what leaves no trace. */
+  keptRefusal(error: unknown): KeptAnswer | undefined;
+};
+
 /**
  * Carries a request out once and keeps its answer for 24 h, in the very transaction of the effect: after a crash at any moment there are
- * both or neither. `produce` gets deps that reach nothing but this transaction. When it throws, the effect is taken back; what
- * `keptRefusal` makes an answer of is stored all the same, everything else leaves no trace. Throws {@link IdempotencyConflict} for a key
- * that was used with another request, or that another process or request works on right now: it never waits for that one.
+ * both or neither. When `apply` throws, the effect is taken back; what `keptRefusal` makes an answer of is stored all the same, everything
+ * else leaves no trace, and so does what `prepare` throws. Throws {@link IdempotencyConflict} for a key that was used with another
+ * request, or that another process or request works on right now: it never waits for that one.
  */
-export async function answerOnce(
+export async function answerOnce<P>(
   deps: Deps,
   request: KeyedRequest,
-  produce: (joined: Deps) => Promise<KeptAnswer>,
-  keptRefusal: (error: unknown) => KeptAnswer | undefined,
+  { prepare, apply, keptRefusal }: KeyedWork<P>,
 ): Promise<KeptAnswer & { readonly replayed: boolean }> {
-  return await transactAround(deps, async (around) => {
-    await claim(around.em, request);
-    const known = await findAnswer(around.em, deps, request);
+  if (prepare) {
+    // What was answered already, or is being worked on, asks nobody outside. The lock of this look is gone with its statement.
+    const known = await claimAndFind(deps.orm.em.fork(), deps, request);
     if (known) return { ...known, replayed: true };
-    const answer = await produceOrRefuse(around, produce, keptRefusal);
-    await keepAnswer(around.em, deps, request, answer);
+  }
+  const prepared = await prepare?.();
+  return await transact(deps, async (tx) => {
+    const known = await claimAndFind(tx.em, deps, request);
+    if (known) return { ...known, replayed: true };
+    const answer = await savepoint(tx, (inner) => apply(inner, prepared)).catch((error: unknown) => {
+      const refusal = keptRefusal(error);
+      if (!refusal) throw error;
+      return refusal;
+    });
+    await keepAnswer(tx.em, deps, request, answer);
     return { ...answer, replayed: false };
   });
 }
@@ -70,24 +88,15 @@ export async function purgeAnswers(deps: Deps): Promise<number> {
   return purged;
 }
 
-async function produceOrRefuse(
-  around: Around,
-  produce: (joined: Deps) => Promise<KeptAnswer>,
-  keptRefusal: (error: unknown) => KeptAnswer | undefined,
-): Promise<KeptAnswer> {
-  try {
-    return await around.run(produce);
-  } catch (error) {
-    const refusal = keptRefusal(error);
-    if (!refusal) throw error;
-    return refusal;
-  }
+/**
+ * Takes the lock of the key until the end of the transaction, then looks for the answer. These are two statements: the row of whoever had
+ * the lock before is visible only to a snapshot that is taken after the lock.
+ */
+async function claimAndFind(em: Em, deps: Deps, request: KeyedRequest): Promise<KeptAnswer | undefined> {
+  await claim(em, request);
+  return await findAnswer(em, deps, request);
 }
 
-/**
- * The lock of the key until the end of the transaction, however that ends. It must be a statement before the look at the row: the row of
- * whoever had the lock before is visible only to a snapshot that is taken after the lock.
- */
 async function claim(em: Em, request: KeyedRequest): Promise<void> {
   const scope = [request.merchantId, request.mode, request.method, request.path, request.key];
   const lock = createHash('sha256').update(JSON.stringify(scope)).digest().readBigInt64BE();

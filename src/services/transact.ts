@@ -14,33 +14,53 @@ export type Tx = {
   enqueue(workflowId: string, message: ActorMessage): Promise<void>;
 };
 
+type Asked = Omit<OutboxRow, 'id'>[];
+
 /**
  * Runs `work` in one SQL transaction of its own fork. Starts that it enqueued are performed after the commit without being awaited:
- * the caller's answer never depends on Temporal. Throws what `work` throws, with nothing changed. Within a transaction around the use
- * case (`deps.outer`) this is a savepoint of it, and the starts wait for its commit.
+ * the caller's answer never depends on Temporal. Throws what `work` throws, with nothing changed.
  */
 export async function transact<T>(deps: Deps, work: (tx: Tx) => Promise<T>): Promise<T> {
   let rows: readonly OutboxRow[] = [];
   const result = await deps.orm.em.fork().transactional(async (em) => {
-    const messages: Omit<OutboxRow, 'id'>[] = [];
-    const done = await work({
-      em,
-      enqueue: async (workflowId, message) => {
-        messages.push({ workflowId, message });
-      },
-    });
-    rows = await insertOutbox(em, deps, messages);
+    const asked: Asked = [];
+    const done = await withTx(em, asked, work);
+    rows = await insertOutbox(em, deps, asked);
     return done;
   });
-  if (deps.outer) deps.outer.afterCommit(rows);
-  else void beyondLimit(() => performOutboxRows(deps, rows));
+  void beyondLimit(() => performOutboxRows(deps, rows));
   return result;
 }
 
 /**
- * Slow work of the world outside that a use case needs before its transaction: a name lookup, a price. Within a transaction around the
- * use case it is done while that one is not open, so that no connection waits for it. Throws what `work` throws.
+ * Runs `work` behind a savepoint of the transaction. Throws what `work` throws; everything that it did is taken back then, the enqueued
+ * starts too, and the transaction may go on.
  */
-export function beforehand<T>(deps: Deps, work: () => Promise<T>): Promise<T> {
-  return deps.outer ? deps.outer.beforehand(work) : work();
+export async function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const asked: Asked = [];
+  const result = await tx.em.transactional((em) => withTx(em, asked, work));
+  for (const { workflowId, message } of asked) await tx.enqueue(workflowId, message);
+  return result;
+}
+
+/** What goes on behind the end of its work would write beside the transaction, or ask for a start that nobody performs. */
+async function withTx<T>(em: Em, asked: Asked, work: (tx: Tx) => Promise<T>): Promise<T> {
+  let over = false;
+  const whileOpen = <V>(value: V): V => {
+    if (over) throw new Error('a transaction is used until the work that got it ends, and no longer');
+    return value;
+  };
+  const tx: Tx = {
+    get em() {
+      return whileOpen(em);
+    },
+    enqueue: async (workflowId, message) => {
+      whileOpen(asked).push({ workflowId, message });
+    },
+  };
+  try {
+    return await work(tx);
+  } finally {
+    over = true;
+  }
 }

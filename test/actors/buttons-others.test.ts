@@ -3,12 +3,10 @@ import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
+import { createCustomer, createEndpoint, createPaymentLink } from '../../dev/support/use-cases.ts';
 import { decideToFail } from '../../src/services/deposits/operator.ts';
-import { createCustomer } from '../../src/services/merchants/customers.ts';
-import { createPaymentLink } from '../../src/services/payment-links/create.ts';
 import { getPaymentLink } from '../../src/services/payment-links/reads.ts';
 import { repairActors } from '../../src/services/repair/repair.ts';
-import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
 import { ANYTHING, json, webUi } from '../support/web-ui.ts';
 
 type Ui = ReturnType<typeof webUi>;

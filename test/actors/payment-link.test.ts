@@ -5,15 +5,11 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { tempDir } from '../../dev/support/parts.ts';
 import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
+import { cancelPaymentLink, createCustomer, createEndpoint, createPaymentLink, simulateDeposit } from '../../dev/support/use-cases.ts';
 import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
-import { simulateDeposit } from '../../src/services/deposits/simulate.ts';
-import { createCustomer } from '../../src/services/merchants/customers.ts';
-import { cancelPaymentLink } from '../../src/services/payment-links/cancel.ts';
-import { createPaymentLink } from '../../src/services/payment-links/create.ts';
 import type { PaymentLinkView } from '../../src/services/payment-links/present.ts';
 import { getPaymentLink } from '../../src/services/payment-links/reads.ts';
 import { repairActors } from '../../src/services/repair/repair.ts';
-import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
 import { startGatewayChild } from '../support/gateway-child.ts';
 
 /** Payment links on a real chain, a real Temporal server and real receivers. */

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
+import { createEndpoint } from '../../dev/support/use-cases.ts';
 import { PARTS, type Part, POOL_SIZES } from '../../src/app/pools.ts';
-import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
 
 /** A part of a worker that uses up all its connections. */
 describe('the parts of a worker', function () {

@@ -4,13 +4,10 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { tempDir } from '../../dev/support/parts.ts';
 import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
+import { createCustomer, createEndpoint, resendDelivery, simulateDeposit } from '../../dev/support/use-cases.ts';
 import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
-import { simulateDeposit } from '../../src/services/deposits/simulate.ts';
-import { createCustomer } from '../../src/services/merchants/customers.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { repairActors } from '../../src/services/repair/repair.ts';
-import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
-import { resendDelivery } from '../../src/services/webhooks/resend.ts';
 import { type ExpectedDeposit, expectWhole, isQuiet } from '../support/whole.ts';
 
 const WATCHER_WITHIN_MS = 45_000;

@@ -3,7 +3,7 @@ import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { startReceiver } from '../../dev/support/receiver.ts';
-import { createPaymentLink } from '../../src/services/payment-links/create.ts';
+import { createPaymentLink } from '../../dev/support/use-cases.ts';
 import { webUi } from '../support/web-ui.ts';
 
 /** More than the server lets a history grow to before it says that it is long: 4,096 events. */

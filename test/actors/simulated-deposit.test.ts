@@ -3,10 +3,8 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveGateway, randomHash, startLiveGateway } from '../../dev/support/live-gateway.ts';
 import { freshDatabase, ownTemporal } from '../../dev/support/parts.ts';
 import { startReceiver } from '../../dev/support/receiver.ts';
-import { simulateDeposit } from '../../src/services/deposits/simulate.ts';
-import { createCustomer } from '../../src/services/merchants/customers.ts';
+import { createCustomer, createEndpoint, deleteEndpoint, simulateDeposit } from '../../dev/support/use-cases.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
-import { createEndpoint, deleteEndpoint } from '../../src/services/webhooks/endpoints.ts';
 
 describe('a simulated deposit', function () {
   this.timeout(60_000);

@@ -1,14 +1,12 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { ownPostgres } from '../../dev/support/parts.ts';
+import { createEndpoint, sendTestEvent, simulateDeposit, updateEndpoint } from '../../dev/support/use-cases.ts';
 import { refreshMetrics } from '../../src/app/figures.ts';
 import { createMetrics, type Metrics } from '../../src/app/metrics.ts';
 import { openOrm } from '../../src/db/orm.ts';
-import { simulateDeposit } from '../../src/services/deposits/simulate.ts';
 import { registerLoops } from '../../src/services/loop-runs.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
-import { createEndpoint, updateEndpoint } from '../../src/services/webhooks/endpoints.ts';
-import { sendTestEvent } from '../../src/services/webhooks/resend.ts';
 import { readDueDeliveries } from '../../src/services/webhooks/waiting.ts';
 import { linkTemporal } from '../../src/temporal/client.ts';
 import { testDeps } from '../support/gateway.ts';

@@ -3,14 +3,13 @@ import { expect } from 'chai';
 import { startTestChain, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type FreshDatabase, freshDatabase, tempDir, temporal } from '../../dev/support/parts.ts';
+import { createCustomer, createEndpoint } from '../../dev/support/use-cases.ts';
 import { composeGateway, type Gateway } from '../../src/app/compose.ts';
 import { locateKeys } from '../../src/app/process.ts';
 import { readRun } from '../../src/base/data-dir.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { deriveAddresses } from '../../src/chains/addresses.ts';
 import { loadConfig } from '../../src/config/index.ts';
-import { createCustomer } from '../../src/services/merchants/customers.ts';
-import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
 import { answer, type Env, gateway, oneObject, type Running, running } from './support.ts';
 
 type DepositRow = { id: string; status: string; address: string; amount: string; confirmations: number; failure_code: string | null };

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../../dev/support/eventually.ts';
 import { tempDir } from '../../dev/support/parts.ts';
+import { createCustomer } from '../../dev/support/use-cases.ts';
 import { migrate } from '../../src/app/migrate.ts';
 import { checkTexts } from '../../src/cli/doctor/texts.ts';
 import { type Em, type Orm, openOrm } from '../../src/db/orm.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { createCustomer } from '../../src/services/merchants/customers.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { testDeps } from '../support/gateway.ts';
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { createCustomer, createPaymentLink } from '../../dev/support/use-cases.ts';
 import { Deposit, DepositAddress, PaymentLink } from '../../src/db/entities/index.ts';
 import { assetOf, type Mode, type Network } from '../../src/domain/assets.ts';
 import { type DepositState, type FailureCode, straightWay } from '../../src/domain/deposit.ts';
@@ -6,8 +7,7 @@ import { parseUnits } from '../../src/domain/money.ts';
 import { recordDeposit } from '../../src/services/deposits/record.ts';
 import { applyTransition } from '../../src/services/deposits/transition.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { createCustomer } from '../../src/services/merchants/customers.ts';
-import { createPaymentLink, type NewPaymentLink } from '../../src/services/payment-links/create.ts';
+import type { NewPaymentLink } from '../../src/services/payment-links/create.ts';
 import { lockPayers } from '../../src/services/payment-links/money.ts';
 import { getPaymentLink } from '../../src/services/payment-links/reads.ts';
 import { transact } from '../../src/services/transact.ts';

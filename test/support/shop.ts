@@ -2,10 +2,8 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveGateway, randomHash, startLiveGateway } from '../../dev/support/live-gateway.ts';
 import { ownTemporal } from '../../dev/support/parts.ts';
 import { type Receiver, type Script, startReceiver } from '../../dev/support/receiver.ts';
-import { simulateDeposit } from '../../src/services/deposits/simulate.ts';
-import { createCustomer } from '../../src/services/merchants/customers.ts';
+import { createCustomer, createEndpoint, simulateDeposit } from '../../dev/support/use-cases.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
-import { createEndpoint } from '../../src/services/webhooks/endpoints.ts';
 
 export type AttemptRow = {
   readonly number: number;

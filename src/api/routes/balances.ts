@@ -9,7 +9,7 @@ export const BALANCE_ROUTES = [
     summary: 'Read the balance',
     description: 'Totals in US dollars and what they are made of, by currency. All of it is the state of one moment.',
     response: balance,
-    handler: async (deps, { caller }) => ok(await getBalance(deps, { merchantId: caller.merchantId, mode: caller.mode })),
+    read: async (deps, { caller }) => ok(await getBalance(deps, { merchantId: caller.merchantId, mode: caller.mode })),
   }),
   route({
     ...{ method: 'get', path: '/merchant-balances', auth: 'merchant', scope: 'read', tag: 'Balances', statuses: [200] },
@@ -17,7 +17,7 @@ export const BALANCE_ROUTES = [
     description: 'One row for each asset (a currency on a network), always in the same order, also where it is zero.',
     query: merchantBalanceQuery,
     response: listOf(merchantBalance),
-    handler: async (deps, { caller, query }) =>
+    read: async (deps, { caller, query }) =>
       ok(listBody(await listMerchantBalances(deps, { merchantId: caller.merchantId, mode: caller.mode, page: pageOf(query) }))),
   }),
 ];

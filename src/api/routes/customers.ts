@@ -14,7 +14,7 @@ export const CUSTOMER_ROUTES = [
     description: 'Makes a sign-up idempotent. A customer that is not there is a 200 as well: look at `exists`.',
     query: existsQuery,
     response: existsAnswer,
-    handler: async (deps, { caller, query }) => {
+    read: async (deps, { caller, query }) => {
       const { match, value } = lookupOf(query);
       const found = await findCustomerBy(deps, { merchantId: caller.merchantId, mode: caller.mode, match, value });
       return ok({ exists: found !== undefined, match, customer: found ?? null });
@@ -34,10 +34,10 @@ export const CUSTOMER_ROUTES = [
     description: 'Gives the customer one permanent deposit address for each network and sends `customer.created`.',
     body: newCustomer,
     response: customer,
-    handler: async (deps, { caller, body }) => {
+    apply: async (tx, deps, { caller, body }) => {
       const { merchantId, mode } = caller;
       const names = { externalId: body.external_id ?? null, email: body.email ?? null, name: body.name ?? null };
-      return created(await createCustomer(deps, { merchantId, mode, ...names, metadata: body.metadata ?? {} }));
+      return created(await createCustomer(tx, deps, { merchantId, mode, ...names, metadata: body.metadata ?? {} }));
     },
   }),
   route({
@@ -45,7 +45,7 @@ export const CUSTOMER_ROUTES = [
     summary: 'List customers',
     query: customerQuery,
     response: listOf(customer),
-    handler: async (deps, { caller, query }) => {
+    read: async (deps, { caller, query }) => {
       const { merchantId, mode } = caller;
       const filters = { externalId: query.external_id, email: query.email, address: query.address, search: query.search };
       const created = { createdFrom: query.created_from, createdTo: query.created_to };
@@ -57,7 +57,7 @@ export const CUSTOMER_ROUTES = [
     summary: 'Read a customer',
     params: idParams,
     response: customer,
-    handler: async (deps, { caller, params }) =>
+    read: async (deps, { caller, params }) =>
       ok(await getCustomer(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
 ];

@@ -1,6 +1,6 @@
 import { isUuid } from '../../domain/ids.ts';
-import { getDeposit, listDeposits } from '../../services/deposits/reads.ts';
-import { simulateDeposit } from '../../services/deposits/simulate.ts';
+import { getDeposit, listDeposits, readDeposit } from '../../services/deposits/reads.ts';
+import { priceSimulation, simulateDeposit } from '../../services/deposits/simulate.ts';
 import { notFound } from '../../services/refusal.ts';
 import { created, ok, route } from '../route.ts';
 import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
@@ -15,7 +15,7 @@ export const DEPOSIT_ROUTES = [
     summary: 'List deposits',
     query: depositQuery,
     response: listOf(deposit),
-    handler: async (deps, { caller, query }) => {
+    read: async (deps, { caller, query }) => {
       const { merchantId, mode } = caller;
       const { status, network, currency, customer_id: customerId, transaction_hash: transactionHash } = query;
       const created = { createdFrom: query.created_from, createdTo: query.created_to };
@@ -28,7 +28,7 @@ export const DEPOSIT_ROUTES = [
     summary: 'Read a deposit',
     params: idParams,
     response: deposit,
-    handler: async (deps, { caller, params }) =>
+    read: async (deps, { caller, params }) =>
       ok(await getDeposit(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
   route({
@@ -48,11 +48,14 @@ export const DEPOSIT_ROUTES = [
       'Makes a test deposit that is already in its state. A transaction hash that was used before answers 200 with the same deposit. Five a second, 50 at once.',
     body: simulation,
     response: deposit,
-    handler: async (deps, { caller, body }) => {
-      const { merchantId, mode } = caller;
-      const made = isUuid(body.customerId) ? await simulateDeposit(deps, { merchantId, ...body }) : undefined;
+    prepare: async (deps, { caller: { merchantId }, body }) => {
+      if (!isUuid(body.customerId)) throw notFound('test customer');
+      return await priceSimulation(deps, { merchantId, ...body });
+    },
+    apply: async (tx, deps, { caller: { merchantId, mode }, body, prepared: price }) => {
+      const made = await simulateDeposit(tx, deps, { merchantId, ...body, price });
       if (!made) throw notFound('test customer');
-      const view = await getDeposit(deps, { merchantId, mode, id: made.deposit.id });
+      const view = await readDeposit(tx.em, { merchantId, mode, id: made.deposit.id });
       return made.created ? created(view) : ok(view);
     },
   }),

@@ -1,5 +1,13 @@
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
-import { createEndpoint, deleteEndpoint, getEndpoint, listEndpoints, updateEndpoint } from '../../services/webhooks/endpoints.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  getEndpoint,
+  listEndpoints,
+  permitChange,
+  permitEndpoint,
+  updateEndpoint,
+} from '../../services/webhooks/endpoints.ts';
 import { listDeliveries, RESEND_BATCH, resendFailed, sendTestEvent } from '../../services/webhooks/resend.ts';
 import { created, ok, route } from '../route.ts';
 import { idParams, listBody, listOf, listQuery, pageOf } from '../schemas/common.ts';
@@ -37,19 +45,19 @@ export const ENDPOINT_ROUTES = [
     description: 'The answer carries the signing secret, once. At most 50 for each merchant and mode.',
     body: newEndpoint,
     response: endpointWithSecret,
-    handler: async (deps, { caller, body }) => {
+    prepare: async (deps, { caller, body }) => {
       const { merchantId, mode } = caller;
       const events = body.events ?? body.enabled_events ?? [];
-      const made = await createEndpoint(deps, { merchantId, mode, url: body.url, events, description: body.description || null });
-      return created(made);
+      return await permitEndpoint(deps, { merchantId, mode, url: body.url, events, description: body.description || null });
     },
+    apply: async (tx, deps, { prepared }) => created(await createEndpoint(tx, deps, prepared)),
   }),
   route({
     ...{ method: 'get', path: '/webhook-endpoints', auth: 'merchant', scope: 'read', tag, statuses: [200] },
     summary: 'List webhook endpoints',
     query: listQuery({}),
     response: listOf(endpoint),
-    handler: async (deps, { caller, query }) =>
+    read: async (deps, { caller, query }) =>
       ok(listBody(await listEndpoints(deps, { merchantId: caller.merchantId, mode: caller.mode, page: pageOf(query) }))),
   }),
   route({
@@ -57,7 +65,7 @@ export const ENDPOINT_ROUTES = [
     summary: 'Read a webhook endpoint',
     params: idParams,
     response: endpoint,
-    handler: async (deps, { caller, params }) =>
+    read: async (deps, { caller, params }) =>
       ok(await getEndpoint(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
   route({
@@ -67,13 +75,14 @@ export const ENDPOINT_ROUTES = [
     params: idParams,
     body: endpointChange,
     response: endpointMaybeSecret,
-    handler: async (deps, { caller, params, body }) => {
+    prepare: async (deps, { caller, params, body }) => {
       const { merchantId, mode } = caller;
       const { url, enabled, rotate_secret: rotateSecret } = body;
       const description = body.description === undefined ? undefined : body.description || null;
       const events = body.events ?? body.enabled_events;
-      return ok(await updateEndpoint(deps, { merchantId, mode, id: params.id, url, events, description, enabled, rotateSecret }));
+      return await permitChange(deps, { merchantId, mode, id: params.id, url, events, description, enabled, rotateSecret });
     },
+    apply: async (tx, deps, { prepared }) => ok(await updateEndpoint(tx, deps, prepared)),
   }),
   route({
     ...{ method: 'delete', path: '/webhook-endpoints/:id', auth: 'merchant', scope: 'webhooks', tag, statuses: [200] },
@@ -81,8 +90,8 @@ export const ENDPOINT_ROUTES = [
     description: 'Nothing is sent to it afterwards.',
     params: idParams,
     response: endpointDeleted,
-    handler: async (deps, { caller, params }) =>
-      ok(await deleteEndpoint(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+    apply: async (tx, deps, { caller, params }) =>
+      ok(await deleteEndpoint(tx, deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
   route({
     ...{ method: 'get', path: '/webhook-endpoints/:id/deliveries', auth: 'merchant', scope: 'read', tag, statuses: [200] },
@@ -90,7 +99,7 @@ export const ENDPOINT_ROUTES = [
     params: idParams,
     query: deliveryQuery,
     response: listOf(delivery),
-    handler: async (deps, { caller, params, query }) => {
+    read: async (deps, { caller, params, query }) => {
       const { merchantId, mode } = caller;
       const filters = { status: query.status, event: query.event };
       return ok(listBody(await listDeliveries(deps, { merchantId, mode, id: params.id, ...filters, page: pageOf(query) })));
@@ -103,9 +112,9 @@ export const ENDPOINT_ROUTES = [
     params: idParams,
     body: resendFailedBody,
     response: resentFailed,
-    handler: async (deps, { caller, params, body }) => {
+    apply: async (tx, deps, { caller, params, body }) => {
       const { merchantId, mode } = caller;
-      const { resent, hasMore } = await resendFailed(deps, { merchantId, mode, id: params.id, since: body.since });
+      const { resent, hasMore } = await resendFailed(tx, deps, { merchantId, mode, id: params.id, since: body.since });
       return ok({ resent, has_more: hasMore });
     },
   }),
@@ -116,7 +125,7 @@ export const ENDPOINT_ROUTES = [
     description: 'The event `webhook.test`, whatever the endpoint subscribes to. One a second, ten at once.',
     params: idParams,
     response: event,
-    handler: async (deps, { caller, params }) =>
-      created(await sendTestEvent(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+    apply: async (tx, deps, { caller, params }) =>
+      created(await sendTestEvent(tx, deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
 ];

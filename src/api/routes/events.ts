@@ -11,8 +11,7 @@ export const EVENT_ROUTES = [
     summary: 'Read an event',
     params: idParams,
     response: event,
-    handler: async (deps, { caller, params }) =>
-      ok(await getEvent(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+    read: async (deps, { caller, params }) => ok(await getEvent(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
   route({
     ...{ method: 'post', path: '/webhook-deliveries/:id/resend', auth: 'merchant', scope: 'webhooks', tag, statuses: [200] },
@@ -20,7 +19,7 @@ export const EVENT_ROUTES = [
     description: 'The same event and the same bytes, with a new round of attempts. A delivery that is still on its way is a 400.',
     params: idParams,
     response: delivery,
-    handler: async (deps, { caller, params }) =>
-      ok(await resendDelivery(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+    apply: async (tx, deps, { caller, params }) =>
+      ok(await resendDelivery(tx, deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
 ];

@@ -7,6 +7,7 @@ import {
   getPaymentLink,
   getPublicPayment,
   listPaymentLinks,
+  permitPaymentLink,
 } from '../../services/payment-links/index.ts';
 import { created, OVER_QUOTA, ok, route } from '../route.ts';
 import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
@@ -31,12 +32,15 @@ export const PAYMENT_ROUTES = [
       'A page where a customer pays an amount in USDT, to the customer’s permanent addresses. With an email that no customer has, the customer is made and `customer.created` is sent. The answer carries `webhook_secret` once.',
     body: newPaymentLink,
     response: newPaymentLinkAnswer,
-    handler: async (deps, { caller, body, publicUrl }) => {
+    prepare: async (deps, { caller, body, publicUrl }) => {
       const { merchantId, mode } = caller;
       const { customerId, email, amountCents, description, metadata, currency, network } = body;
       const urls = { successUrl: body.success_url, cancelUrl: body.cancel_url, webhookUrl: body.webhook_url, publicUrl };
       const terms = { amountCents, description, metadata, currency, network, externalId: body.external_id, expiresInS: body.expires_in };
-      const { link, webhookSecret } = await createPaymentLink(deps, { merchantId, mode, customerId, email, ...terms, ...urls });
+      return await permitPaymentLink(deps, { merchantId, mode, customerId, email, ...terms, ...urls });
+    },
+    apply: async (tx, deps, { prepared }) => {
+      const { link, webhookSecret } = await createPaymentLink(tx, deps, prepared);
       return created({ ...link, webhook_secret: webhookSecret });
     },
   }),
@@ -46,7 +50,7 @@ export const PAYMENT_ROUTES = [
     description: 'Public: the token is the proof. Holds no email, no id, no metadata and nothing about webhooks.',
     params: tokenParams,
     response: publicPayment,
-    handler: async (deps, { params }) => ok(await getPublicPayment(deps, params.token)),
+    read: async (deps, { params }) => ok(await getPublicPayment(deps, params.token)),
   }),
   route({
     ...{
@@ -63,21 +67,21 @@ export const PAYMENT_ROUTES = [
     description: 'For signed-in users. An API key lists the same at `/payment-links`.',
     query: paymentLinkQuery,
     response: listOf(paymentLink),
-    handler: async (deps, { caller, query }) => ok(listBody(await page(deps, caller, query))),
+    read: async (deps, { caller, query }) => ok(listBody(await page(deps, caller, query))),
   }),
   route({
     ...{ method: 'get', path: '/payment-links', auth: 'merchant', scope: 'read', tag, statuses: [200] },
     summary: 'List payment links',
     query: paymentLinkQuery,
     response: listOf(paymentLink),
-    handler: async (deps, { caller, query }) => ok(listBody(await page(deps, caller, query))),
+    read: async (deps, { caller, query }) => ok(listBody(await page(deps, caller, query))),
   }),
   route({
     ...{ method: 'get', path: '/payment-links/:id', auth: 'merchant', scope: 'read', tag, statuses: [200] },
     summary: 'Read a payment link',
     params: idParams,
     response: paymentLink,
-    handler: async (deps, { caller, params }) =>
+    read: async (deps, { caller, params }) =>
       ok(await getPaymentLink(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
   route({
@@ -86,8 +90,8 @@ export const PAYMENT_ROUTES = [
     description: 'Ends an open link that no payment is on its way to. Cancelling again changes nothing and answers the same.',
     params: idParams,
     response: paymentLink,
-    handler: async (deps, { caller, params }) =>
-      ok(await cancelPaymentLink(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+    apply: async (tx, deps, { caller, params }) =>
+      ok(await cancelPaymentLink(tx, deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
 ];
 

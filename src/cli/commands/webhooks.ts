@@ -45,15 +45,17 @@ async function list({ options }: { options: Filters }) {
 }
 
 async function resend({ args, options }: { args: readonly string[]; options: Acting }) {
-  const [{ withGateway }, { scopeOfDelivery }, { resendDelivery }] = await Promise.all([
+  const [{ withGateway }, { scopeOfDelivery }, { resendDelivery }, { transact }] = await Promise.all([
     import('../process.ts'),
     import('./webhook-reads.ts'),
     import('../../services/webhooks/resend.ts'),
+    import('../../services/transact.ts'),
   ]);
   const id = args[0] ?? '';
-  const delivery = await withGateway({ by: options.by }, async ({ deps }) =>
-    resendDelivery(deps, { ...(await scopeOfDelivery(deps, id)), id }),
-  );
+  const delivery = await withGateway({ by: options.by }, async ({ deps }) => {
+    const scope = await scopeOfDelivery(deps, id);
+    return await transact(deps, (tx) => resendDelivery(tx, deps, { ...scope, id }));
+  });
   return { json: { delivery }, text: `Delivery ${delivery.id} (${delivery.event}) is on its way again; a running worker sends it.` };
 }
 

@@ -2,7 +2,7 @@ import { Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { RELEASABLE_CODES } from '../../domain/deposit.ts';
 import { heldPostings } from '../../domain/ledger.ts';
-import type { Deps } from '../deps.ts';
+import type { TxDeps } from '../deps.ts';
 import { type LedgerPosting, nextPosting, postLedger, postLedgerAll } from '../ledger/post.ts';
 
 /** A failed deposit whose money is held for an operator while its transaction is in a block. The simulated ones have no chain. */
@@ -14,7 +14,7 @@ export function holdsMoney(deposit: Pick<Deposit, 'status' | 'failureCode' | 'si
  * Takes back what is held for the failed ones among these deposits, which have just lost their block inside the caller's transaction
  * (their rows are locked by that). Money is held exactly while its deposit is bound to a block. Returns how many were taken back.
  */
-export async function withdrawHeld(em: Em, deps: Deps, depositIds: readonly string[]): Promise<number> {
+export async function withdrawHeld(em: Em, deps: TxDeps, depositIds: readonly string[]): Promise<number> {
   if (depositIds.length === 0) return 0;
   const failed = await em.find(Deposit, { id: { $in: [...depositIds] }, status: 'failed' });
   const held = failed.filter(holdsMoney);
@@ -28,7 +28,7 @@ export async function withdrawHeld(em: Em, deps: Deps, depositIds: readonly stri
  * Unbinds a failed deposit, which the caller's transaction holds locked, and takes back what was held for it, so that it can be bound
  * again with another amount. The database lets such an amount change only together with the return into a block.
  */
-export async function unbindHeld(em: Em, deps: Deps, deposit: Deposit): Promise<void> {
+export async function unbindHeld(em: Em, deps: TxDeps, deposit: Deposit): Promise<void> {
   deposit.blockHash = null;
   deposit.verifiedAt = null;
   await postLedger(em, deps, withdrawn(deposit));
@@ -39,7 +39,7 @@ export async function unbindHeld(em: Em, deps: Deps, deposit: Deposit): Promise<
  * Holds the money of a failed deposit again, whose transaction was mined once more. The caller's transaction has the row locked and
  * binds it to its new block.
  */
-export async function restoreHeld(em: Em, deps: Deps, deposit: Deposit): Promise<void> {
+export async function restoreHeld(em: Em, deps: TxDeps, deposit: Deposit): Promise<void> {
   const postings = heldPostings('back', deposit.amountUnits);
   await postLedger(em, deps, { deposit, kind: 'deposit.restored', number: nextPosting(deposit), postings });
 }

@@ -32,9 +32,12 @@ export async function listDeposits(
 
 /** The deposit's view. Throws a NOT_FOUND {@link Refusal}. */
 export async function getDeposit(deps: Deps, input: Scope & { readonly id: string }): Promise<DepositView> {
-  const em = deps.orm.em.fork();
-  const { id, merchantId, mode } = input;
-  const row = isUuid(id) ? await em.findOne(Deposit, { id, merchantId, mode }) : null;
+  return await readDeposit(deps.orm.em.fork(), input);
+}
+
+/** As {@link getDeposit}, within the caller's transaction: the row as the database has it. */
+export async function readDeposit(em: Em, { id, merchantId, mode }: Scope & { readonly id: string }): Promise<DepositView> {
+  const [row] = isUuid(id) ? await plainRows(em, Deposit, { id, merchantId, mode }, DEPOSIT_FIELDS) : [];
   const [view] = row ? await presentDeposits(em, [row]) : [];
   if (!view) throw notFound('deposit');
   return view;

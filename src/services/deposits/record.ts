@@ -6,7 +6,7 @@ import type { Currency, Mode, Network } from '../../domain/assets.ts';
 import { findAsset } from '../../domain/assets.ts';
 import { postingsOf } from '../../domain/ledger.ts';
 import { LINK_CURRENCY } from '../../domain/payment-link.ts';
-import type { Deps } from '../deps.ts';
+import type { TxDeps } from '../deps.ts';
 import { nextPosting, postLedger, postLedgerAll } from '../ledger/post.ts';
 import { chooseLinks, settleLinks } from '../payment-links/match.ts';
 import { lockPayers } from '../payment-links/money.ts';
@@ -49,7 +49,7 @@ export type RecordOutcome = 'created' | 'rebound' | 'revived' | 'unchanged' | 'a
 export type Recorded = { readonly deposit: Deposit; readonly outcome: RecordOutcome; readonly deliveries: readonly string[] };
 
 /** {@link recordDeposits} of one transfer. */
-export async function recordDeposit(tx: Tx, deps: Deps, transfer: IncomingTransfer): Promise<Recorded> {
+export async function recordDeposit(tx: Tx, deps: TxDeps, transfer: IncomingTransfer): Promise<Recorded> {
   const [recorded] = await recordDeposits(tx, deps, [transfer]);
   if (!recorded) throw new Error(`transfer ${transfer.transactionHash} was not recorded`);
   return recorded;
@@ -62,7 +62,7 @@ export async function recordDeposit(tx: Tx, deps: Deps, transfer: IncomingTransf
  * the deposits'. The number of statements does not depend on how many are new or seen again; only where an amount is corrected, or a failed
  * one comes back, are there some for each. Does not enqueue the actor of a simulated deposit: its maker does. Answers in the order given.
  */
-export async function recordDeposits(tx: Tx, deps: Deps, transfers: readonly IncomingTransfer[]): Promise<Recorded[]> {
+export async function recordDeposits(tx: Tx, deps: TxDeps, transfers: readonly IncomingTransfer[]): Promise<Recorded[]> {
   const { em } = tx;
   const paying = transfers.filter((transfer) => transfer.currency === LINK_CURRENCY).map((transfer) => transfer.customerId);
   await lockPayers(em, [...new Set(paying)]);
@@ -84,7 +84,7 @@ export async function recordDeposits(tx: Tx, deps: Deps, transfers: readonly Inc
 
 type Added = { readonly id: string; readonly transfer: IncomingTransfer };
 
-async function addDeposits(tx: Tx, deps: Deps, added: readonly Added[]): Promise<Recorded[]> {
+async function addDeposits(tx: Tx, deps: TxDeps, added: readonly Added[]): Promise<Recorded[]> {
   const { em } = tx;
   if (added.length === 0) return [];
   const items = added.map(({ id, transfer }) => {
@@ -112,7 +112,7 @@ async function addDeposits(tx: Tx, deps: Deps, added: readonly Added[]): Promise
   return items.map(({ deposit }) => ({ deposit, outcome: 'created', deliveries: deliveries.get(deposit.id) ?? [] }));
 }
 
-function newDeposit(deps: Deps, id: string, transfer: IncomingTransfer) {
+function newDeposit(deps: TxDeps, id: string, transfer: IncomingTransfer) {
   const now = deps.now();
   const token = findAsset(transfer.network, transfer.currency)?.kind === 'token';
   return {
@@ -130,7 +130,7 @@ function newDeposit(deps: Deps, id: string, transfer: IncomingTransfer) {
 }
 
 /** The caller flushes what changed. */
-async function recogniseDeposit(tx: Tx, deps: Deps, deposit: Deposit, transfer: IncomingTransfer): Promise<Recorded> {
+async function recogniseDeposit(tx: Tx, deps: TxDeps, deposit: Deposit, transfer: IncomingTransfer): Promise<Recorded> {
   const reply = (outcome: RecordOutcome, deliveries: readonly string[] = []): Recorded => ({ deposit, outcome, deliveries });
   if (deposit.blockHash === transfer.blockHash && deposit.amountUnits === transfer.amountUnits) {
     // The same block once more. A deposit that failed as REORGED keeps no block, so this cannot hide its return.
@@ -177,7 +177,7 @@ function isOpen({ status }: Deposit): boolean {
 }
 
 /** Takes the old posting back and writes the new one; only before `completed`. */
-async function correctAmount(tx: Tx, deps: Deps, deposit: Deposit, amountUnits: bigint): Promise<void> {
+async function correctAmount(tx: Tx, deps: TxDeps, deposit: Deposit, amountUnits: bigint): Promise<void> {
   const before = postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits: -deposit.amountUnits });
   await postLedger(tx.em, deps, { deposit, kind: 'deposit.reversed', number: nextPosting(deposit), postings: before });
   setAmount(deposit, amountUnits);

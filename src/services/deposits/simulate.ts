@@ -1,15 +1,16 @@
 import { LockMode } from '@mikro-orm/core';
 import { chainOf } from '../../chains/index.ts';
+import type { Price } from '../../chains/reader.ts';
 import { ChainCursor, Customer, type Deposit, DepositAddress, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
 import { type DepositState, straightWay } from '../../domain/deposit.ts';
 import { recordAction } from '../audit/record.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, TxDeps } from '../deps.ts';
 import { roomForTests } from '../merchants/open-tests.ts';
 import { refuseOverQuota, takeFromQuotas } from '../merchants/quotas.ts';
 import { Refusal } from '../refusal.ts';
-import { beforehand, type Tx, transact } from '../transact.ts';
+import type { Tx } from '../transact.ts';
 import { depositStart, workflowIdOf } from './actor-message.ts';
 import { currentPrice } from './price.ts';
 import { recordDeposit } from './record.ts';
@@ -40,42 +41,52 @@ export class NoPriceYet extends Error {
 }
 
 /**
+ * What {@link simulateDeposit} needs to know first: the price, which may have to be waited for, so never inside a transaction. Throws
+ * {@link NoPriceYet}.
+ */
+export async function priceSimulation(deps: Deps, { currency, outcome }: Simulation): Promise<Price | undefined> {
+  const price = await currentPrice(deps, currency);
+  const needsPrice = outcome === 'completed' || outcome === 'settled';
+  if (!price && needsPrice) throw new NoPriceYet(`there is no price for ${currency} yet`);
+  return price;
+}
+
+/**
  * Makes a test deposit that rests in the wanted state, through the same tables, postings, events and actor as live money; only the chain
  * is replaced. Promises that a repeated hash returns the first deposit unchanged with `created: false`. Undefined: no such test customer.
  */
-export async function simulateDeposit(deps: Deps, input: Simulation): Promise<{ deposit: Deposit; created: boolean } | undefined> {
-  const price = await beforehand(deps, () => currentPrice(deps, input.currency));
-  const needsPrice = input.outcome === 'completed' || input.outcome === 'settled';
-  if (!price && needsPrice) throw new NoPriceYet(`there is no price for ${input.currency} yet`);
-  return await transact(deps, async (tx) => {
-    // The customer's row is the lock under which two equal simulations become one.
-    const customer = await tx.em.findOne(
-      Customer,
-      { id: input.customerId, merchantId: input.merchantId, mode: 'test' },
-      { lockMode: LockMode.PESSIMISTIC_WRITE },
-    );
-    if (!customer) return undefined;
-    const address = await tx.em.findOneOrFail(DepositAddress, { customerId: customer.id, network: input.network });
-    const cursor = await tx.em.findOne(ChainCursor, input.network);
-    const blockNumber = cursor?.headNumber ?? 1;
-    const recorded = await recordSimulated(tx, deps, input, { address, blockNumber, price });
-    if (recorded.outcome !== 'created') return { deposit: recorded.deposit, created: false };
-    const scope = { merchantId: input.merchantId, mode: 'test' as const };
-    await roomForTests(tx.em, scope);
-    await refuseOverQuota(tx.em, deps, scope, ['events_per_day']);
-    const deliveries = [...recorded.deliveries, ...(await walk(tx, deps, recorded.deposit, input))];
-    await tx.enqueue(workflowIdOf(recorded.deposit), depositStart(recorded.deposit, deliveries));
-    const { id: subject, status } = recorded.deposit;
-    const after = { customer_id: customer.id, status };
-    await recordAction(tx.em, deps, { action: 'deposit.simulate', merchantId: input.merchantId, mode: 'test', subject, after });
-    await takeFromQuotas(tx.em, deps, scope, { events_per_day: announcements(input) });
-    return { deposit: recorded.deposit, created: true };
-  });
+export async function simulateDeposit(
+  tx: Tx,
+  deps: TxDeps,
+  input: Simulation & { readonly price: Price | undefined },
+): Promise<{ deposit: Deposit; created: boolean } | undefined> {
+  // The customer's row is the lock under which two equal simulations become one.
+  const customer = await tx.em.findOne(
+    Customer,
+    { id: input.customerId, merchantId: input.merchantId, mode: 'test' },
+    { lockMode: LockMode.PESSIMISTIC_WRITE },
+  );
+  if (!customer) return undefined;
+  const address = await tx.em.findOneOrFail(DepositAddress, { customerId: customer.id, network: input.network });
+  const cursor = await tx.em.findOne(ChainCursor, input.network);
+  const blockNumber = cursor?.headNumber ?? 1;
+  const recorded = await recordSimulated(tx, deps, input, { address, blockNumber, price: input.price });
+  if (recorded.outcome !== 'created') return { deposit: recorded.deposit, created: false };
+  const scope = { merchantId: input.merchantId, mode: 'test' as const };
+  await roomForTests(tx.em, scope);
+  await refuseOverQuota(tx.em, deps, scope, ['events_per_day']);
+  const deliveries = [...recorded.deliveries, ...(await walk(tx, deps, recorded.deposit, input))];
+  await tx.enqueue(workflowIdOf(recorded.deposit), depositStart(recorded.deposit, deliveries));
+  const { id: subject, status } = recorded.deposit;
+  const after = { customer_id: customer.id, status };
+  await recordAction(tx.em, deps, { action: 'deposit.simulate', merchantId: input.merchantId, mode: 'test', subject, after });
+  await takeFromQuotas(tx.em, deps, scope, { events_per_day: announcements(input) });
+  return { deposit: recorded.deposit, created: true };
 }
 
-type Place = { address: DepositAddress; blockNumber: number; price: Awaited<ReturnType<typeof currentPrice>> };
+type Place = { address: DepositAddress; blockNumber: number; price: Price | undefined };
 
-async function recordSimulated(tx: Tx, deps: Deps, input: Simulation, { address, blockNumber, price }: Place) {
+async function recordSimulated(tx: Tx, deps: TxDeps, input: Simulation, { address, blockNumber, price }: Place) {
   const transactionHash = input.transactionHash ?? randomHash(deps, input.network);
   const known = await tx.em.execute<{ block_hash: string | null; block_number: string; amount_units: string }[]>(
     `select block_hash, block_number, amount_units from deposits where mode = 'test' and network = ? and transaction_hash = ? and address_key = ? and currency = ?`,
@@ -116,7 +127,7 @@ async function namedLink(em: Em, input: Simulation, token: string): Promise<stri
 }
 
 /** Passes every state up to the wanted one, each in the audit trail, and announces what was asked for. */
-async function walk(tx: Tx, deps: Deps, deposit: Deposit, input: Simulation): Promise<string[]> {
+async function walk(tx: Tx, deps: TxDeps, deposit: Deposit, input: Simulation): Promise<string[]> {
   const target: DepositState = input.outcome === 'reorged' ? 'failed' : input.outcome;
   const way = straightWay(target).slice(1);
   const deliveries: string[] = [];
@@ -139,7 +150,7 @@ function announcements({ outcome, events }: Simulation): number {
   return outcome === 'settled' ? 2 : 1;
 }
 
-function randomHash(deps: Deps, network: Network): string {
+function randomHash(deps: TxDeps, network: Network): string {
   const hex = (deps.newId() + deps.newId()).replaceAll('-', '');
   return chainOf(network).hashHasPrefix ? `0x${hex}` : hex;
 }

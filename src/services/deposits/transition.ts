@@ -3,7 +3,7 @@ import type { Em } from '../../db/orm.ts';
 import { type DepositState, type FailureCode, mayTransition, startsGeneration } from '../../domain/deposit.ts';
 import type { EventType } from '../../domain/events.ts';
 import { postingsOf } from '../../domain/ledger.ts';
-import type { Deps } from '../deps.ts';
+import type { TxDeps } from '../deps.ts';
 import { nextPosting, postLedger } from '../ledger/post.ts';
 import { assignDeposit, noteLate } from '../payment-links/match.ts';
 import { recountLink } from '../payment-links/recount.ts';
@@ -35,7 +35,7 @@ export class IllegalTransition extends Error {
  * that has a link, or may get one, holds the customer's lock from before the deposit's own.
  * Returns the ids of the new deliveries. Throws {@link IllegalTransition} when the table does not allow the step.
  */
-export async function applyTransition(tx: Tx, deps: Deps, deposit: Deposit, step: Transition): Promise<string[]> {
+export async function applyTransition(tx: Tx, deps: TxDeps, deposit: Deposit, step: Transition): Promise<string[]> {
   const { em } = tx;
   const from = deposit.status;
   const linkId = deposit.paymentLinkId ?? null;
@@ -75,7 +75,7 @@ export async function applyTransition(tx: Tx, deps: Deps, deposit: Deposit, step
 }
 
 /** Writes the event of the deposit's present state with its deliveries. The sequence makes it unique. */
-async function recordDepositEvent(em: Em, deps: Deps, deposit: Deposit, headNumber: number | null): Promise<string[]> {
+async function recordDepositEvent(em: Em, deps: TxDeps, deposit: Deposit, headNumber: number | null): Promise<string[]> {
   return [...((await recordDepositEvents(em, deps, [{ deposit, headNumber }])).get(deposit.id) ?? [])];
 }
 
@@ -85,7 +85,7 @@ async function recordDepositEvent(em: Em, deps: Deps, deposit: Deposit, headNumb
  */
 export async function recordDepositEvents(
   em: Em,
-  deps: Deps,
+  deps: TxDeps,
   items: readonly { readonly deposit: Deposit; readonly headNumber: number | null }[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   if (items.length === 0) return new Map();

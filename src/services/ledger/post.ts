@@ -2,7 +2,7 @@ import type { Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { run, type Statement, sql } from '../../db/sql.ts';
 import type { Posting } from '../../domain/ledger.ts';
-import type { Deps } from '../deps.ts';
+import type { TxDeps } from '../deps.ts';
 
 export type LedgerPosting = {
   readonly deposit: Deposit;
@@ -22,12 +22,12 @@ export function nextPosting(deposit: Pick<Deposit, 'postingCount'>): number {
 }
 
 /** Writes one balanced posting inside the caller's transaction; nothing where there is nothing to move. The database checks the balance at commit. */
-export async function postLedger(em: Em, deps: Deps, posting: LedgerPosting): Promise<void> {
+export async function postLedger(em: Em, deps: TxDeps, posting: LedgerPosting): Promise<void> {
   await postLedgerAll(em, deps, [posting]);
 }
 
 /** The same for any number of postings, in one statement: either all of them are written or none. */
-export async function postLedgerAll(em: Em, deps: Deps, postings: readonly LedgerPosting[]): Promise<void> {
+export async function postLedgerAll(em: Em, deps: TxDeps, postings: readonly LedgerPosting[]): Promise<void> {
   const rows = postings.map((posting) => ({ ...posting, lines: posting.postings.filter(moves) })).filter(hasLines);
   if (rows.length === 0) return;
   const values = rows.map(({ deposit, kind, number, lines }) => ({

@@ -5,14 +5,14 @@ import { sql } from '../../db/sql.ts';
 import { type Mode, NETWORKS, type Network } from '../../domain/assets.ts';
 import { eventWorkflowId, isUuid } from '../../domain/ids.ts';
 import { recordAction } from '../audit/record.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, TxDeps } from '../deps.ts';
 import { type CreatedBetween, createdBetween, listPage, type PageOf } from '../lists/page.ts';
 import { type Condition, matching, type PageRequest } from '../lists/query.ts';
 import { CUSTOMER_TEXTS, searchIn } from '../lists/texts.ts';
 import { type AddressRow, type CustomerView, presentCustomer } from '../present.ts';
 import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
-import { type Tx, transact } from '../transact.ts';
+import type { Tx } from '../transact.ts';
 import { recordEvent } from '../webhooks/events.ts';
 import { roomForTests } from './open-tests.ts';
 import { refuseOverQuota, takeFromQuotas } from './quotas.ts';
@@ -40,25 +40,23 @@ export const NEW_CUSTOMER = { customers: 1, events_per_day: 1 } as const;
 type Names = Scope & { readonly externalId: string | null; readonly email: string | null };
 
 /**
- * Makes a customer with permanent addresses on every network and its `customer.created` event, in one transaction, without a node or
+ * Makes a customer with permanent addresses on every network and its `customer.created` event, without a node or
  * Temporal. Of parallel calls with one external_id or email exactly one wins; the others throw a CUSTOMER_EXISTS {@link Refusal} that
  * names the field.
  */
-export async function createCustomer(deps: Deps, input: NewCustomer): Promise<CustomerView> {
-  // Most repeats end here: no transaction, no address, no wallet index is spent on them.
-  await refuseTaken(deps.orm.em.fork(), input);
-  return await transact(deps, async (tx) => {
-    await roomForTests(tx.em, input);
-    await refuseOverQuota(tx.em, deps, input, ['customers', 'events_per_day']);
-    const customer = await insertCustomer(tx.em, deps, input);
-    const addresses = await insertAddresses(tx.em, deps, customer);
-    const view = presentCustomer(customer, { addresses, contracts: deps.settings.contracts, depositCount: 0, totalDepositedCents: 0n });
-    await announce(tx, deps, input, view, customer.createdAt);
-    const { merchantId, mode } = input;
-    await recordAction(tx.em, deps, { action: 'customer.create', merchantId, mode, subject: customer.id });
-    await takeFromQuotas(tx.em, deps, input, NEW_CUSTOMER);
-    return view;
-  });
+export async function createCustomer(tx: Tx, deps: TxDeps, input: NewCustomer): Promise<CustomerView> {
+  // Most repeats end here: no address, no wallet index is spent on them.
+  await refuseTaken(tx.em, input);
+  await roomForTests(tx.em, input);
+  await refuseOverQuota(tx.em, deps, input, ['customers', 'events_per_day']);
+  const customer = await insertCustomer(tx.em, deps, input);
+  const addresses = await insertAddresses(tx.em, deps, customer);
+  const view = presentCustomer(customer, { addresses, contracts: deps.settings.contracts, depositCount: 0, totalDepositedCents: 0n });
+  await announce(tx, deps, input, view, customer.createdAt);
+  const { merchantId, mode } = input;
+  await recordAction(tx.em, deps, { action: 'customer.create', merchantId, mode, subject: customer.id });
+  await takeFromQuotas(tx.em, deps, input, NEW_CUSTOMER);
+  return view;
 }
 
 /**
@@ -67,7 +65,7 @@ export async function createCustomer(deps: Deps, input: NewCustomer): Promise<Cu
  */
 export async function findOrCreateByEmail(
   tx: Tx,
-  deps: Deps,
+  deps: TxDeps,
   input: Scope & { readonly email: string },
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
   const known = await idByEmail(tx.em, input);
@@ -143,7 +141,7 @@ async function refuseTaken(em: Em, names: Names): Promise<void> {
   throw new Refusal('CUSTOMER_EXISTS', `A customer with this ${field} exists already.`, field);
 }
 
-async function insertCustomer(em: Em, deps: Deps, input: NewCustomer) {
+async function insertCustomer(em: Em, deps: TxDeps, input: NewCustomer) {
   const now = deps.now();
   const customer = { id: deps.newId(), ...input, createdAt: now, updatedAt: now };
   // A parallel create of the same name waits here for the first one's commit, before any address is derived.
@@ -162,7 +160,7 @@ async function insertCustomer(em: Em, deps: Deps, input: NewCustomer) {
 
 async function insertAddresses(
   em: Em,
-  deps: Deps,
+  deps: TxDeps,
   customer: Scope & { id: string; walletIndex: number; createdAt: Date },
 ): Promise<AddressRow[]> {
   const derived = deriveAddresses(deps.xpubs[customer.mode], customer.walletIndex);
@@ -177,7 +175,7 @@ async function insertAddresses(
   });
 }
 
-async function announce(tx: Tx, deps: Deps, scope: Scope, view: CustomerView, occurredAt: Date): Promise<void> {
+async function announce(tx: Tx, deps: TxDeps, scope: Scope, view: CustomerView, occurredAt: Date): Promise<void> {
   const { merchantId, mode } = scope;
   const { eventId, deliveryIds } = await recordEvent(tx.em, deps, {
     ...{ merchantId, mode, type: 'customer.created', subjectId: view.id, sequence: 1 },

@@ -2,7 +2,7 @@ import type { Em } from '../../db/orm.ts';
 import type { Mode } from '../../domain/assets.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { recordAction } from '../audit/record.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, TxDeps } from '../deps.ts';
 import { keptCount } from '../lists/page.ts';
 import { Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
@@ -43,7 +43,7 @@ const SENTENCES: Readonly<Record<Quota, (most: number, mode: Mode) => string>> =
 type Row = { quota: Quota; most: string; used: string; today: boolean };
 
 /** Throws {@link QuotaReached} where nothing of these kinds may be made any more: a look before the work, which locks nothing. */
-export async function refuseOverQuota(em: Em, deps: Deps, scope: Scope, kinds: readonly Quota[]): Promise<void> {
+export async function refuseOverQuota(em: Em, deps: TxDeps, scope: Scope, kinds: readonly Quota[]): Promise<void> {
   for (const row of await readQuotas(em, deps, scope, kinds, false)) {
     const most = mostOf(row);
     if ((await usedOf(em, scope, row, most)) >= most) throw new QuotaReached(row.quota, scope.mode, most);
@@ -55,7 +55,7 @@ export async function refuseOverQuota(em: Em, deps: Deps, scope: Scope, kinds: r
  * more than there was. The rows are the lock, and held for moments: of two calls at a limit one passes, and who has no quota waits for
  * nobody. Only what calls ask for is counted or refused; money that arrives is neither.
  */
-export async function takeFromQuotas(em: Em, deps: Deps, scope: Scope, made: Partial<Readonly<Record<Quota, number>>>): Promise<void> {
+export async function takeFromQuotas(em: Em, deps: TxDeps, scope: Scope, made: Partial<Readonly<Record<Quota, number>>>): Promise<void> {
   const names = QUOTAS.filter((quota) => (made[quota] ?? 0) > 0);
   for (const row of await readQuotas(em, deps, scope, names, true)) await takeFrom(em, deps, scope, row, made[row.quota] ?? 0);
 }
@@ -64,7 +64,7 @@ export async function takeFromQuotas(em: Em, deps: Deps, scope: Scope, made: Par
  * Locked in one order, so that two calls cannot lock crosswise. What was used tomorrow was used by a clock that ran ahead: it counts for
  * today, or a clock that is put right would open the quota anew.
  */
-async function readQuotas(em: Em, deps: Deps, scope: Scope, names: readonly Quota[], locked: boolean): Promise<Row[]> {
+async function readQuotas(em: Em, deps: TxDeps, scope: Scope, names: readonly Quota[], locked: boolean): Promise<Row[]> {
   if (names.length === 0) return [];
   return await em.execute<Row[]>(
     `select quota, most::text as most, used::text as used,
@@ -75,7 +75,7 @@ async function readQuotas(em: Em, deps: Deps, scope: Scope, names: readonly Quot
   );
 }
 
-async function takeFrom(em: Em, deps: Deps, scope: Scope, row: Row, made: number): Promise<void> {
+async function takeFrom(em: Em, deps: TxDeps, scope: Scope, row: Row, made: number): Promise<void> {
   const most = mostOf(row);
   const isDaily = row.quota === 'events_per_day';
   // What was made is among the rows already, and not among the day's events.

@@ -1,10 +1,10 @@
 import { PaymentLink } from '../../db/entities/index.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { recordAction } from '../audit/record.ts';
-import type { Deps } from '../deps.ts';
+import type { TxDeps } from '../deps.ts';
 import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
-import { transact } from '../transact.ts';
+import type { Tx } from '../transact.ts';
 import { wakePayment } from './actor-message.ts';
 import { type PaymentLinkView, paymentViews } from './present.ts';
 import { lockLink, moveLink } from './recount.ts';
@@ -14,28 +14,23 @@ import { lockLink, moveLink } from './recount.ts';
  * on its way this is refused: it might complete the link a moment later. A repeated cancel answers as the first one did. Throws a
  * {@link Refusal}: NOT_FOUND, or INVALID for a link that is paid, expired or being paid.
  */
-export async function cancelPaymentLink(deps: Deps, input: Scope & { readonly id: string }): Promise<PaymentLinkView> {
-  return await transact(deps, async (tx) => {
-    const { id, merchantId, mode } = input;
-    const known = isUuid(id) ? await tx.em.findOne(PaymentLink, { id, merchantId, mode }, { fields: ['id'] }) : null;
-    if (!known) throw notFound('payment link');
-    const link = await lockLink(tx.em, id);
-    if (link.status === 'processing')
-      throw new Refusal(
-        'INVALID',
-        'A payment of this link is being confirmed. Cancel it when that payment has failed or left a rest open.',
-      );
-    if (link.status === 'completed' || link.status === 'expired')
-      throw new Refusal('INVALID', `This payment link is ${link.status} already: only one that is open can be cancelled.`);
-    if (link.status !== 'cancelled') {
-      const before = { status: link.status };
-      moveLink(deps, link, 'cancelled');
-      await tx.em.flush();
-      await recordAction(tx.em, deps, { action: 'link.cancel', merchantId, mode, subject: id, before, after: { status: link.status } });
-      await wakePayment(tx, link);
-    }
-    const [view] = await paymentViews(tx.em, [link]);
-    if (!view) throw notFound('payment link');
-    return view;
-  });
+export async function cancelPaymentLink(tx: Tx, deps: TxDeps, input: Scope & { readonly id: string }): Promise<PaymentLinkView> {
+  const { id, merchantId, mode } = input;
+  const known = isUuid(id) ? await tx.em.findOne(PaymentLink, { id, merchantId, mode }, { fields: ['id'] }) : null;
+  if (!known) throw notFound('payment link');
+  const link = await lockLink(tx.em, id);
+  if (link.status === 'processing')
+    throw new Refusal('INVALID', 'A payment of this link is being confirmed. Cancel it when that payment has failed or left a rest open.');
+  if (link.status === 'completed' || link.status === 'expired')
+    throw new Refusal('INVALID', `This payment link is ${link.status} already: only one that is open can be cancelled.`);
+  if (link.status !== 'cancelled') {
+    const before = { status: link.status };
+    moveLink(deps, link, 'cancelled');
+    await tx.em.flush();
+    await recordAction(tx.em, deps, { action: 'link.cancel', merchantId, mode, subject: id, before, after: { status: link.status } });
+    await wakePayment(tx, link);
+  }
+  const [view] = await paymentViews(tx.em, [link]);
+  if (!view) throw notFound('payment link');
+  return view;
 }

@@ -6,14 +6,14 @@ import { isUuid, paymentWorkflowId } from '../../domain/ids.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { LINK_CURRENCY, LINK_LIMITS, linkAmounts } from '../../domain/payment-link.ts';
 import { recordAction } from '../audit/record.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, TxDeps } from '../deps.ts';
 import { findOrCreateByEmail, NEW_CUSTOMER } from '../merchants/customers.ts';
 import { roomForTests } from '../merchants/open-tests.ts';
 import { refuseOverQuota, takeFromQuotas } from '../merchants/quotas.ts';
 import { AmountTooSmall, notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
-import { type Tx, transact } from '../transact.ts';
-import { checkUrl, type EndpointDeps, insertEndpoint } from '../webhooks/endpoints.ts';
+import type { Tx } from '../transact.ts';
+import { checkUrl, type EndpointDeps, insertEndpoint, type PermittedUrl } from '../webhooks/endpoints.ts';
 import { generateSecret } from '../webhooks/http/signature.ts';
 import { paymentStart } from './actor-message.ts';
 import { payableNetworks, refuseUnwatched } from './networks.ts';
@@ -44,41 +44,51 @@ const TOKEN_BYTES = 24;
 /** What every token looks like: 192 random bits in base64url. */
 export const TOKEN_PATTERN = /^pl_[A-Za-z0-9_-]{32}$/;
 
+/** A link whose terms were looked at. */
+export type PermittedLink = NewPaymentLink & { readonly webhookUrl: PermittedUrl | null; readonly expiresInS: number };
+
 /**
- * Makes a payment link, and its customer where the email is new, in one transaction, without Temporal or a node. Answers with the secret
- * that signs what goes to `webhookUrl`, which is stored sealed and never shown again; without such a URL it has nothing to sign and is kept
- * nowhere. Throws a {@link Refusal}: AMOUNT_TOO_SMALL, INVALID, or NOT_FOUND for a customer of somebody else.
+ * What {@link createPaymentLink} needs to know first. Looks a name up where the link has a URL of its own, so never inside a transaction.
+ * Throws a {@link Refusal}: AMOUNT_TOO_SMALL or INVALID.
  */
-export async function createPaymentLink(
-  deps: EndpointDeps,
-  input: NewPaymentLink,
-): Promise<{ link: PaymentLinkView; webhookSecret: string }> {
+export async function permitPaymentLink(deps: EndpointDeps, input: NewPaymentLink): Promise<PermittedLink> {
   refuseAmount(deps, input.amountCents);
   const expiresInS = input.expiresInS ?? LINK_LIMITS.defaultExpiresInSeconds;
   refuseTerms(input, expiresInS);
   refuseUnwatched(deps.settings, input.mode, input.network ?? null);
-  // Before the transaction: a slow name server must not hold a connection.
   const webhookUrl = input.webhookUrl == null ? null : await checkUrl(deps, input.webhookUrl, 'webhook_url');
-  return await transact(deps, async (tx) => {
-    await roomForTests(tx.em, input);
-    await refuseOverQuota(tx.em, deps, input, ['open_links']);
-    const customer = await customerOf(tx, deps, input);
-    const row = tx.em.create(PaymentLink, newRow(deps, { ...input, webhookUrl, expiresInS }, customer.id));
-    const { id, merchantId, mode } = row;
-    await tx.em.flush();
-    const secret =
-      webhookUrl === null
-        ? generateSecret(randomBytes)
-        : insertEndpoint(tx.em, deps, { id, paymentLinkId: id, merchantId, mode, url: webhookUrl, events: [], description: null }).secret;
-    await tx.em.flush();
-    await tx.enqueue(paymentWorkflowId(id), paymentStart(row));
-    const after = { amount_usd: formatUnits(input.amountCents, 2), customer_id: customer.id, own_webhook: webhookUrl !== null };
-    await recordAction(tx.em, deps, { action: 'link.create', merchantId, mode, subject: id, after });
-    const [link] = await paymentViews(tx.em, [row]);
-    if (!link) throw new Error('the new payment link has no view');
-    await takeFromQuotas(tx.em, deps, input, { open_links: 1, ...(customer.isNew ? NEW_CUSTOMER : {}) });
-    return { link, webhookSecret: secret };
-  });
+  return { ...input, webhookUrl, expiresInS };
+}
+
+/**
+ * Makes a payment link, and its customer where the email is new, without Temporal or a node. Answers with the secret that signs what goes
+ * to `webhookUrl`, which is stored sealed and never shown again; without such a URL it has nothing to sign and is kept nowhere. Throws a
+ * {@link Refusal}: NOT_FOUND for a customer of somebody else, or that there are too many.
+ */
+export async function createPaymentLink(
+  tx: Tx,
+  deps: TxDeps,
+  input: PermittedLink,
+): Promise<{ link: PaymentLinkView; webhookSecret: string }> {
+  const { webhookUrl } = input;
+  await roomForTests(tx.em, input);
+  await refuseOverQuota(tx.em, deps, input, ['open_links']);
+  const customer = await customerOf(tx, deps, input);
+  const row = tx.em.create(PaymentLink, newRow(deps, input, customer.id));
+  const { id, merchantId, mode } = row;
+  await tx.em.flush();
+  const secret =
+    webhookUrl === null
+      ? generateSecret(randomBytes)
+      : insertEndpoint(tx.em, deps, { id, paymentLinkId: id, merchantId, mode, url: webhookUrl, events: [], description: null }).secret;
+  await tx.em.flush();
+  await tx.enqueue(paymentWorkflowId(id), paymentStart(row));
+  const after = { amount_usd: formatUnits(input.amountCents, 2), customer_id: customer.id, own_webhook: webhookUrl !== null };
+  await recordAction(tx.em, deps, { action: 'link.create', merchantId, mode, subject: id, after });
+  const [link] = await paymentViews(tx.em, [row]);
+  if (!link) throw new Error('the new payment link has no view');
+  await takeFromQuotas(tx.em, deps, input, { open_links: 1, ...(customer.isNew ? NEW_CUSTOMER : {}) });
+  return { link, webhookSecret: secret };
 }
 
 function refuseAmount(deps: Deps, amountCents: bigint): void {
@@ -105,7 +115,7 @@ function isReturnUrl(text: string | null | undefined): boolean {
   return text == null || (/^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text));
 }
 
-async function customerOf(tx: Tx, deps: Deps, input: NewPaymentLink): Promise<{ id: string; isNew: boolean }> {
+async function customerOf(tx: Tx, deps: TxDeps, input: NewPaymentLink): Promise<{ id: string; isNew: boolean }> {
   const { merchantId, mode, customerId, email } = input;
   if (customerId !== undefined) {
     const found = isUuid(customerId) ? await tx.em.findOne(Customer, { id: customerId, merchantId, mode }, { fields: ['id'] }) : null;
@@ -116,9 +126,7 @@ async function customerOf(tx: Tx, deps: Deps, input: NewPaymentLink): Promise<{ 
   return await findOrCreateByEmail(tx, deps, { merchantId, mode, email });
 }
 
-type Terms = NewPaymentLink & { readonly webhookUrl: string | null; readonly expiresInS: number };
-
-function newRow(deps: Deps, input: Terms, customerId: string): RequiredEntityData<PaymentLink> {
+function newRow(deps: TxDeps, input: PermittedLink, customerId: string): RequiredEntityData<PaymentLink> {
   const now = deps.now();
   const token = `pl_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
   const { amountUnits, leastUnits } = linkAmounts(input.amountCents, deps.settings.payments.toleranceBasisPoints);

@@ -2,7 +2,7 @@ import { type Deposit, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf } from '../../domain/assets.ts';
 import { type IncomingMoney, LINK_CURRENCY, type LinkCandidate, matchLink, toLinkUnits } from '../../domain/payment-link.ts';
-import type { Deps } from '../deps.ts';
+import type { TxDeps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
 import { linkNamed, missedLinks, openLinks } from './candidates.ts';
 import { lockPayers } from './money.ts';
@@ -17,7 +17,7 @@ type Assignable = Pick<Deposit, 'currency' | 'customerId' | 'network' | 'amountU
  * brings that link up to date. `named`: the only link in question. Money that no open link takes stays a plain deposit. Takes the
  * customer's lock, which the caller should hold already.
  */
-export async function assignDeposit(tx: Tx, deps: Deps, deposit: Deposit, named?: string): Promise<void> {
+export async function assignDeposit(tx: Tx, deps: TxDeps, deposit: Deposit, named?: string): Promise<void> {
   const links = await chooseLinks(tx.em, deps, [{ deposit, named }]);
   if (links.size === 0) return;
   await tx.em.flush();
@@ -29,7 +29,7 @@ export async function assignDeposit(tx: Tx, deps: Deps, deposit: Deposit, named?
  * it pays, as if each had been recorded before the next was looked at. The deposits need not be in the database yet. Returns the links, for
  * {@link settleLinks} once the deposits are flushed. Takes the customers' locks, which the caller should hold already.
  */
-export async function chooseLinks(em: Em, deps: Deps, items: readonly ToAssign[]): Promise<ReadonlySet<string>> {
+export async function chooseLinks(em: Em, deps: TxDeps, items: readonly ToAssign[]): Promise<ReadonlySet<string>> {
   const coins = items.filter(({ deposit }) => deposit.currency === LINK_CURRENCY);
   const payers = await lockPayers(em, [...new Set(coins.map(({ deposit }) => deposit.customerId))]);
   const paying = coins
@@ -54,7 +54,7 @@ export async function chooseLinks(em: Em, deps: Deps, items: readonly ToAssign[]
 }
 
 /** The second half of {@link chooseLinks}: brings the links in line with the deposits, which are in the database now. */
-export async function settleLinks(tx: Tx, deps: Deps, linkIds: ReadonlySet<string>): Promise<void> {
+export async function settleLinks(tx: Tx, deps: TxDeps, linkIds: ReadonlySet<string>): Promise<void> {
   const [only] = linkIds;
   if (linkIds.size === 1 && only !== undefined) await recountLink(tx, deps, only);
   else await recountLinks(tx, deps, linkIds);
@@ -64,7 +64,7 @@ export async function settleLinks(tx: Tx, deps: Deps, linkIds: ReadonlySet<strin
  * Shows `late` on the closed or overdue link that this plain deposit would have paid in time, if there is one. For money that is confirmed:
  * a payment that is only seen may still vanish. Takes the customer's lock, which the caller should hold already.
  */
-export async function noteLate(tx: Tx, deps: Deps, deposit: Deposit): Promise<void> {
+export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit): Promise<void> {
   const { em } = tx;
   if (deposit.currency !== LINK_CURRENCY) return;
   if (!(await lockPayers(em, [deposit.customerId])).has(deposit.customerId)) return;
@@ -78,7 +78,7 @@ export async function noteLate(tx: Tx, deps: Deps, deposit: Deposit): Promise<vo
   await em.flush();
 }
 
-function moneyOf(deps: Deps, deposit: Assignable): IncomingMoney {
+function moneyOf(deps: TxDeps, deposit: Assignable): IncomingMoney {
   const { decimals } = assetOf(deposit.network, deposit.currency);
   return { amountUnits: deposit.amountUnits, decimals, network: deposit.network, minedAt: deposit.minedAt ?? deps.now() };
 }

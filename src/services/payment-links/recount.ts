@@ -2,7 +2,7 @@ import { PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { run, sql } from '../../db/sql.ts';
 import { amountStatusOf, LINK_CURRENCY, LINK_TRANSITIONS, type LinkStatus, statusOf } from '../../domain/payment-link.ts';
-import type { Deps } from '../deps.ts';
+import type { TxDeps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
 import { recordEvent } from '../webhooks/events.ts';
 import { wakePayment } from './actor-message.ts';
@@ -28,7 +28,7 @@ export async function lockLink(em: Em, linkId: string): Promise<PaymentLink> {
  * link's sums along): status, and with the first sum that is enough `completed` with its event and deliveries. Only an open link changes
  * its status, so it is completed once. Wakes the link's actor when the status changed. Returns the link.
  */
-export async function recountLink(tx: Tx, deps: Deps, linkId: string): Promise<PaymentLink> {
+export async function recountLink(tx: Tx, deps: TxDeps, linkId: string): Promise<PaymentLink> {
   const link = await lockLink(tx.em, linkId);
   await settle(tx, deps, [link]);
   return link;
@@ -38,12 +38,12 @@ export async function recountLink(tx: Tx, deps: Deps, linkId: string): Promise<P
  * {@link recountLink} for any number of links, in a number of statements that does not depend on how many: as long as none is completed by
  * it, which is done one by one. The caller holds the locks of their customers.
  */
-export async function recountLinks(tx: Tx, deps: Deps, linkIds: ReadonlySet<string>): Promise<void> {
+export async function recountLinks(tx: Tx, deps: TxDeps, linkIds: ReadonlySet<string>): Promise<void> {
   if (linkIds.size === 0) return;
   await settle(tx, deps, await tx.em.find(PaymentLink, { id: { $in: [...linkIds] } }, { refresh: true }));
 }
 
-async function settle(tx: Tx, deps: Deps, links: readonly PaymentLink[]): Promise<void> {
+async function settle(tx: Tx, deps: TxDeps, links: readonly PaymentLink[]): Promise<void> {
   const moved: PaymentLink[] = [];
   for (const link of links) {
     const next = statusOf(link.status, link);
@@ -66,7 +66,7 @@ async function settle(tx: Tx, deps: Deps, links: readonly PaymentLink[]): Promis
 }
 
 /** Gives a locked link another status. Throws {@link IllegalLinkTransition}; the database would refuse it too. */
-export function moveLink(deps: Deps, link: PaymentLink, to: LinkStatus): void {
+export function moveLink(deps: TxDeps, link: PaymentLink, to: LinkStatus): void {
   if (!LINK_TRANSITIONS[link.status].includes(to)) {
     throw new IllegalLinkTransition(`payment link ${link.id} cannot go from ${link.status} to ${to}`);
   }
@@ -83,7 +83,7 @@ export function refreshAmountStatus(link: PaymentLink): void {
   link.amountStatus = amountStatusOf(link);
 }
 
-async function announceCompleted(em: Em, deps: Deps, link: PaymentLink): Promise<void> {
+async function announceCompleted(em: Em, deps: TxDeps, link: PaymentLink): Promise<void> {
   const [view] = await paymentViews(em, [link]);
   await recordEvent(em, deps, {
     ...{ merchantId: link.merchantId, mode: link.mode, type: 'payment.completed', subjectId: link.id },

@@ -8,14 +8,14 @@ import { isUuid } from '../../domain/ids.ts';
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
 import { endpointFacts } from '../audit/endpoint-facts.ts';
 import { recordAction } from '../audit/record.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, TxDeps } from '../deps.ts';
 import { inOrder, listPage, type PageOf } from '../lists/page.ts';
 import type { PageRequest } from '../lists/query.ts';
 import { refuseOverQuota } from '../merchants/quotas.ts';
 import { type EndpointView, presentEndpoint } from '../present.ts';
 import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
-import { beforehand } from '../transact.ts';
+import type { Tx } from '../transact.ts';
 import { createLookup, type Lookup } from './http/lookup.ts';
 import { generateSecret } from './http/signature.ts';
 import { checkTargetForSave, TargetRefused } from './http/target.ts';
@@ -45,31 +45,44 @@ export type EndpointChange = Scope & {
   readonly rotateSecret?: boolean | undefined;
 };
 
+/** A URL that the target rule permitted, in its normalised form: only {@link checkUrl} makes one. */
+export type PermittedUrl = string & { readonly [permitted]: true };
+declare const permitted: unique symbol;
+
+/** A new endpoint whose URL and events were looked at. */
+export type PermittedEndpoint = NewEndpoint & { readonly url: PermittedUrl };
+/** A change whose URL and events were looked at. */
+export type PermittedChange = EndpointChange & { readonly url?: PermittedUrl | undefined };
+
 /** The secret is there only in the answer that made it. */
 export type EndpointWithSecret = EndpointView & { readonly secret?: string };
 
 /**
- * Registers a URL. Answers with the signing secret, which is stored sealed and never shown again. Throws a {@link Refusal} for a URL
- * that the target rule forbids, an unknown event name, or the 51st endpoint.
+ * What {@link createEndpoint} needs to know first. Looks a name up, so never inside a transaction. Throws a {@link Refusal} for an unknown
+ * event name, or a URL that the target rule forbids.
  */
-export async function createEndpoint(deps: EndpointDeps, input: NewEndpoint): Promise<Required<EndpointWithSecret>> {
+export async function permitEndpoint(deps: EndpointDeps, input: NewEndpoint): Promise<PermittedEndpoint> {
   const events = checkEvents(input.events);
-  // Before the transaction: a slow name server must not hold a connection.
-  const url = await checkUrl(deps, input.url);
-  return await deps.orm.em.fork().transactional(async (em) => {
-    await refuseTooMany(em, deps, input);
-    const { row, secret } = insertEndpoint(em, deps, { ...input, id: deps.newId(), url, events });
-    const { merchantId, mode } = input;
-    await recordAction(em, deps, { action: 'endpoint.create', merchantId, mode, subject: row.id, after: endpointFacts(row) });
-    return { ...presentEndpoint(row), secret };
-  });
+  return { ...input, events, url: await checkUrl(deps, input.url) };
+}
+
+/**
+ * Registers a URL. Answers with the signing secret, which is stored sealed and never shown again. Throws a {@link Refusal} for the 51st
+ * endpoint.
+ */
+export async function createEndpoint(tx: Tx, deps: TxDeps, input: PermittedEndpoint): Promise<Required<EndpointWithSecret>> {
+  await refuseTooMany(tx.em, deps, input);
+  const { row, secret } = insertEndpoint(tx.em, deps, { ...input, id: deps.newId() });
+  const { merchantId, mode } = input;
+  await recordAction(tx.em, deps, { action: 'endpoint.create', merchantId, mode, subject: row.id, after: endpointFacts(row) });
+  return { ...presentEndpoint(row), secret };
 }
 
 /** What an endpoint's row is made of; `paymentLinkId` for the one that stands for the own URL of a payment link. */
-export type EndpointRow = NewEndpoint & { readonly id: string; readonly paymentLinkId?: string };
+export type EndpointRow = PermittedEndpoint & { readonly id: string; readonly paymentLinkId?: string };
 
 /** Adds an endpoint with a new secret, sealed with the row's id, to the caller's transaction. The secret is known only here. */
-export function insertEndpoint(em: Em, deps: Deps, input: EndpointRow): { row: WebhookEndpoint; secret: string } {
+export function insertEndpoint(em: Em, deps: TxDeps, input: EndpointRow): { row: WebhookEndpoint; secret: string } {
   const { now, secret } = { now: deps.now(), secret: generateSecret(randomBytes) };
   const row = em.create(WebhookEndpoint, {
     ...{ id: input.id, merchantId: input.merchantId, mode: input.mode, url: input.url, description: input.description },
@@ -95,42 +108,40 @@ export async function getEndpoint(deps: Deps, input: Scope & { readonly id: stri
   return presentEndpoint(await findEndpoint(deps.orm.em.fork(), input));
 }
 
+/** What {@link updateEndpoint} needs to know first, as {@link permitEndpoint}: wrong fields are told before an unknown id. */
+export async function permitChange(deps: EndpointDeps, input: EndpointChange): Promise<PermittedChange> {
+  const events = input.events && checkEvents(input.events);
+  return { ...input, events, url: input.url === undefined ? undefined : await checkUrl(deps, input.url) };
+}
+
 /**
  * Changes what is given. Enabling clears the reason and the counters that disabled it. A rotation answers with the new secret, which
- * signs at once; the old one goes on beside it until its own 24 h are over, also when others follow. Throws a {@link Refusal} with
- * nothing changed.
+ * signs at once; the old one goes on beside it until its own 24 h are over, also when others follow. Throws a NOT_FOUND {@link Refusal}.
  */
-export async function updateEndpoint(deps: EndpointDeps, input: EndpointChange): Promise<EndpointWithSecret> {
-  // Wrong fields are told before an unknown id, and a slow name server must not hold a connection.
-  const events = input.events && checkEvents(input.events);
-  const url = input.url === undefined ? undefined : await checkUrl(deps, input.url);
-  return await deps.orm.em.fork().transactional(async (em) => {
-    const row = await findEndpoint(em, input, LockMode.PESSIMISTIC_WRITE);
-    const before = endpointFacts(row);
-    if (url !== undefined) row.url = url;
-    if (events !== undefined) row.events = events;
-    if (input.description !== undefined) row.description = input.description;
-    if (input.enabled !== undefined) setEnabled(row, input.enabled);
-    const secret = input.rotateSecret ? rotateSecret(deps, row) : undefined;
-    row.updatedAt = deps.now();
-    const { merchantId, mode, id: subject } = input;
-    await recordAction(em, deps, { action: 'endpoint.change', merchantId, mode, subject, before, after: endpointFacts(row) });
-    return { ...presentEndpoint(row), ...(secret === undefined ? {} : { secret }) };
-  });
+export async function updateEndpoint(tx: Tx, deps: TxDeps, input: PermittedChange): Promise<EndpointWithSecret> {
+  const row = await findEndpoint(tx.em, input, LockMode.PESSIMISTIC_WRITE);
+  const before = endpointFacts(row);
+  if (input.url !== undefined) row.url = input.url;
+  if (input.events !== undefined) row.events = [...input.events];
+  if (input.description !== undefined) row.description = input.description;
+  if (input.enabled !== undefined) setEnabled(row, input.enabled);
+  const secret = input.rotateSecret ? rotateSecret(deps, row) : undefined;
+  row.updatedAt = deps.now();
+  const { merchantId, mode, id: subject } = input;
+  await recordAction(tx.em, deps, { action: 'endpoint.change', merchantId, mode, subject, before, after: endpointFacts(row) });
+  return { ...presentEndpoint(row), ...(secret === undefined ? {} : { secret }) };
 }
 
 /** Takes an endpoint out of use for good; its deliveries stay readable through their events. Throws a NOT_FOUND {@link Refusal}. */
-export async function deleteEndpoint(deps: Deps, input: Scope & { readonly id: string }): Promise<{ id: string; deleted: true }> {
-  return await deps.orm.em.fork().transactional(async (em) => {
-    const row = await findEndpoint(em, input, LockMode.PESSIMISTIC_WRITE);
-    const before = endpointFacts(row);
-    row.deletedAt = deps.now();
-    row.updatedAt = row.deletedAt;
-    row.enabled = false;
-    const { merchantId, mode } = input;
-    await recordAction(em, deps, { action: 'endpoint.delete', merchantId, mode, subject: row.id, before });
-    return { id: row.id, deleted: true };
-  });
+export async function deleteEndpoint(tx: Tx, deps: TxDeps, input: Scope & { readonly id: string }): Promise<{ id: string; deleted: true }> {
+  const row = await findEndpoint(tx.em, input, LockMode.PESSIMISTIC_WRITE);
+  const before = endpointFacts(row);
+  row.deletedAt = deps.now();
+  row.updatedAt = row.deletedAt;
+  row.enabled = false;
+  const { merchantId, mode } = input;
+  await recordAction(tx.em, deps, { action: 'endpoint.delete', merchantId, mode, subject: row.id, before });
+  return { id: row.id, deleted: true };
 }
 
 /** The endpoint of this merchant and mode that is not deleted. Throws a NOT_FOUND {@link Refusal}. */
@@ -160,7 +171,7 @@ function setEnabled(row: WebhookEndpoint, enabled: boolean): void {
   row.goneCount = 0;
 }
 
-function rotateSecret(deps: Deps, row: WebhookEndpoint): string {
+function rotateSecret(deps: TxDeps, row: WebhookEndpoint): string {
   const secret = generateSecret(randomBytes);
   const now = deps.now();
   const replaced = { sealed: Buffer.from(row.secretSealed).toString('base64'), until: new Date(now.getTime() + OVERLAP_MS).toISOString() };
@@ -171,7 +182,7 @@ function rotateSecret(deps: Deps, row: WebhookEndpoint): string {
   return secret;
 }
 
-async function refuseTooMany(em: Em, deps: Deps, scope: Scope): Promise<void> {
+async function refuseTooMany(em: Em, deps: TxDeps, scope: Scope): Promise<void> {
   // The merchant's row is the lock under which endpoints are counted; this kind does not stand in the way of foreign keys to it.
   await run(em, sql`select id from merchants where id = ${scope.merchantId} for no key update`);
   const count = await em.count(WebhookEndpoint, { merchantId: scope.merchantId, mode: scope.mode, deletedAt: null, paymentLinkId: null });
@@ -192,16 +203,16 @@ function checkEvents(events: readonly string[]): string[] {
  * The normalised form of a URL that the target rule permits, for `field` of a request. Looks its name up, so never inside a transaction.
  * Throws an INVALID {@link Refusal}.
  */
-export async function checkUrl(deps: EndpointDeps, text: string, field = 'url'): Promise<string> {
+export async function checkUrl(deps: EndpointDeps, text: string, field = 'url'): Promise<PermittedUrl> {
   const policy = deps.settings.webhookTarget;
   const lookup = deps.lookup ?? createLookup({ useSystem: policy.allowedCidrs.length > 0 });
   try {
     const { caPem, ...rule } = policy;
     const whole = { ...rule, ...(caPem === undefined ? {} : { caPem }) };
-    const { url } = await beforehand(deps, () => checkTargetForSave({ lookup }, text, whole));
+    const { url } = await checkTargetForSave({ lookup }, text, whole);
     // Percent-encoding makes some URLs longer than what was typed.
     if (url.href.length > WEBHOOK_LIMITS.urlCharacters) throw new Refusal('INVALID', 'The URL is too long.', field);
-    return url.href;
+    return url.href as PermittedUrl;
   } catch (error) {
     if (error instanceof TargetRefused) throw new Refusal('INVALID', error.message, field);
     throw error;

@@ -2,7 +2,7 @@ import type { Em } from '../../db/orm.ts';
 import { rows, type Statement, sql } from '../../db/sql.ts';
 import type { Mode } from '../../domain/assets.ts';
 import { type AnyEventType, isoSeconds, type WebhookBody } from '../../domain/events.ts';
-import type { Deps } from '../deps.ts';
+import type { TxDeps } from '../deps.ts';
 
 export type NewEvent = {
   readonly merchantId: string;
@@ -29,7 +29,7 @@ export type NewEvent = {
 export type RecordedEvent = { readonly eventId: string; readonly deliveryIds: readonly string[] };
 
 /** Writes one event; see {@link recordEvents}. */
-export async function recordEvent(em: Em, deps: Deps, event: NewEvent): Promise<RecordedEvent> {
+export async function recordEvent(em: Em, deps: TxDeps, event: NewEvent): Promise<RecordedEvent> {
   const [recorded] = await recordEvents(em, deps, [event]);
   return recorded ?? NOTHING;
 }
@@ -39,7 +39,7 @@ export async function recordEvent(em: Em, deps: Deps, event: NewEvent): Promise<
  * statement for any number of them. For a disabled endpoint the delivery is failed from the start, without an attempt, so that
  * `resend-failed` brings it once the endpoint is enabled again. Answers in the order of the events.
  */
-export async function recordEvents(em: Em, deps: Deps, events: readonly NewEvent[]): Promise<RecordedEvent[]> {
+export async function recordEvents(em: Em, deps: TxDeps, events: readonly NewEvent[]): Promise<RecordedEvent[]> {
   if (events.length === 0) return [];
   const given = events.map((event, place) => ({ place, ...rowOf(event) }));
   const found = await rows(em, recordAll(JSON.stringify(given), deps.now()));

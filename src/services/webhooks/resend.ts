@@ -6,7 +6,7 @@ import type { ActorOwner } from '../../domain/actor-message.ts';
 import { isoSeconds, TEST_EVENT } from '../../domain/events.ts';
 import { eventWorkflowId, idsOfMoment, isUuid, resendWorkflowId } from '../../domain/ids.ts';
 import { recordAction } from '../audit/record.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, TxDeps } from '../deps.ts';
 import { inOrder, listPage, type PageOf } from '../lists/page.ts';
 import { matching, type PageRequest } from '../lists/query.ts';
 import { roomForTests } from '../merchants/open-tests.ts';
@@ -14,7 +14,7 @@ import { refuseOverQuota, takeFromQuotas } from '../merchants/quotas.ts';
 import { type AttemptRow, DELIVERY_FIELDS, type DeliveryRow, type DeliveryView, presentDelivery } from '../present.ts';
 import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
-import { transact } from '../transact.ts';
+import type { Tx } from '../transact.ts';
 import { findEndpoint, findTarget } from './endpoints.ts';
 import { recordEvent } from './events.ts';
 
@@ -47,7 +47,10 @@ export async function listDeliveries(
 
 /** An event exactly as it is delivered, with its deliveries. Throws a NOT_FOUND {@link Refusal}. */
 export async function getEvent(deps: Deps, input: Scope & { readonly id: string }): Promise<EventView> {
-  const em = deps.orm.em.fork();
+  return await readEvent(deps.orm.em.fork(), input);
+}
+
+async function readEvent(em: Em, input: Scope & { readonly id: string }): Promise<EventView> {
   const { id, merchantId, mode } = input;
   const row = isUuid(id) ? await em.findOne(Event, { id, merchantId, mode }) : null;
   if (!row) throw notFound('event');
@@ -62,29 +65,27 @@ export async function getEvent(deps: Deps, input: Scope & { readonly id: string 
  * Sends a finished delivery once more: same event, same bytes, a new round of attempts. Throws a {@link Refusal} when it is unknown,
  * still on its way, or its endpoint is disabled or deleted.
  */
-export async function resendDelivery(deps: Deps, input: Scope & { readonly id: string }): Promise<DeliveryView> {
-  return await transact(deps, async (tx) => {
-    const delivery = await lockDelivery(tx.em, deps, input);
-    await roomForTests(tx.em, input);
-    const now = deps.now();
-    delivery.status = 'pending';
-    delivery.round += 1;
-    delivery.nextAttemptAt = now;
-    delivery.finishedAt = null;
-    await tx.em.flush();
-    const { merchantId, mode } = input;
-    await recordAction(tx.em, deps, { action: 'webhook.resend', merchantId, mode, subject: delivery.id, after: { round: delivery.round } });
-    await tx.enqueue(resendWorkflowId(delivery.id, delivery.round), {
-      workflowType: 'notify',
-      args: [{ deliveries: [delivery.id] }],
-      attributes: { MerchantId: input.merchantId },
-      summary: `resend of ${delivery.eventType}, round ${delivery.round}`,
-      owner: { merchantId: input.merchantId, mode: input.mode },
-    });
-    const [view] = await presentDeliveries(tx.em, [delivery]);
-    if (!view) throw notFound('webhook delivery');
-    return view;
+export async function resendDelivery(tx: Tx, deps: TxDeps, input: Scope & { readonly id: string }): Promise<DeliveryView> {
+  const delivery = await lockDelivery(tx.em, deps, input);
+  await roomForTests(tx.em, input);
+  const now = deps.now();
+  delivery.status = 'pending';
+  delivery.round += 1;
+  delivery.nextAttemptAt = now;
+  delivery.finishedAt = null;
+  await tx.em.flush();
+  const { merchantId, mode } = input;
+  await recordAction(tx.em, deps, { action: 'webhook.resend', merchantId, mode, subject: delivery.id, after: { round: delivery.round } });
+  await tx.enqueue(resendWorkflowId(delivery.id, delivery.round), {
+    workflowType: 'notify',
+    args: [{ deliveries: [delivery.id] }],
+    attributes: { MerchantId: input.merchantId },
+    summary: `resend of ${delivery.eventType}, round ${delivery.round}`,
+    owner: { merchantId: input.merchantId, mode: input.mode },
   });
+  const [view] = await presentDeliveries(tx.em, [delivery]);
+  if (!view) throw notFound('webhook delivery');
+  return view;
 }
 
 /**
@@ -93,29 +94,28 @@ export async function resendDelivery(deps: Deps, input: Scope & { readonly id: s
  * nothing twice. Throws a {@link Refusal} for an unknown or disabled endpoint.
  */
 export async function resendFailed(
-  deps: Deps,
+  tx: Tx,
+  deps: TxDeps,
   input: Scope & { readonly id: string; readonly since: Date },
 ): Promise<{ resent: number; hasMore: boolean }> {
-  return await deps.orm.em.fork().transactional(async (em) => {
-    const endpoint = await findEndpoint(em, input);
-    // One call at a time for each endpoint; foreign keys to the row do not wait for this kind of lock.
-    await run(em, sql`select id from webhook_endpoints where id = ${endpoint.id} for no key update`);
-    if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
-    const { merchantId, mode, since } = input;
-    const most = Math.min(RESEND_BATCH, await roomForTests(em, input));
-    const failed = await rows(
-      em,
-      sql<{
-        id: string;
-      }>`select id from webhook_deliveries where endpoint_id = ${endpoint.id} and status = 'failed' and finished_at >= ${since}
-       order by created_at, id limit ${most + 1} for update`,
-    );
-    const batch = failed.slice(0, most).map(({ id }) => id);
-    if (batch.length > 0) await startSpread(em, { endpointId: endpoint.id, owner: { merchantId, mode }, batch, now: deps.now() });
-    const after = { since: isoSeconds(since), resent: batch.length };
-    await recordAction(em, deps, { action: 'endpoint.resend-failed', merchantId, mode, subject: endpoint.id, after });
-    return { resent: batch.length, hasMore: failed.length > batch.length };
-  });
+  const endpoint = await findEndpoint(tx.em, input);
+  // One call at a time for each endpoint; foreign keys to the row do not wait for this kind of lock.
+  await run(tx.em, sql`select id from webhook_endpoints where id = ${endpoint.id} for no key update`);
+  if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
+  const { merchantId, mode, since } = input;
+  const most = Math.min(RESEND_BATCH, await roomForTests(tx.em, input));
+  const failed = await rows(
+    tx.em,
+    sql<{
+      id: string;
+    }>`select id from webhook_deliveries where endpoint_id = ${endpoint.id} and status = 'failed' and finished_at >= ${since}
+     order by created_at, id limit ${most + 1} for update`,
+  );
+  const batch = failed.slice(0, most).map(({ id }) => id);
+  if (batch.length > 0) await startSpread(tx.em, { endpointId: endpoint.id, owner: { merchantId, mode }, batch, now: deps.now() });
+  const after = { since: isoSeconds(since), resent: batch.length };
+  await recordAction(tx.em, deps, { action: 'endpoint.resend-failed', merchantId, mode, subject: endpoint.id, after });
+  return { resent: batch.length, hasMore: failed.length > batch.length };
 }
 
 /**
@@ -146,51 +146,48 @@ async function startSpread(em: Em, input: { endpointId: string; owner: ActorOwne
 }
 
 /** Sends a `webhook.test` event to one endpoint, subscribed or not. Throws a {@link Refusal} for an unknown or disabled endpoint. */
-export async function sendTestEvent(deps: Deps, input: Scope & { readonly id: string }): Promise<EventView> {
-  const eventId = await transact(deps, async (tx) => {
-    const endpoint = await findEndpoint(tx.em, input);
-    if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
-    await roomForTests(tx.em, input);
-    await refuseOverQuota(tx.em, deps, input, ['events_per_day']);
-    const recorded = await recordEvent(tx.em, deps, {
-      ...{ merchantId: input.merchantId, mode: input.mode, type: TEST_EVENT, subjectId: endpoint.id },
-      ...{ sequence: randomSequence(deps), occurredAt: deps.now(), onlyEndpointId: endpoint.id },
-      data: { endpoint_id: endpoint.id, message: 'This is a test.', is_live: input.mode === 'live' },
-    });
-    await tx.enqueue(eventWorkflowId(recorded.eventId), {
-      workflowType: 'notify',
-      args: [{ deliveries: recorded.deliveryIds }],
-      attributes: { MerchantId: input.merchantId },
-      summary: `${TEST_EVENT} for endpoint ${endpoint.id}`,
-      // Nobody's money waits for it, in live mode neither.
-      owner: { merchantId: input.merchantId, mode: 'test' },
-    });
-    const { merchantId, mode } = input;
-    await recordAction(tx.em, deps, {
-      action: 'endpoint.test',
-      merchantId,
-      mode,
-      subject: endpoint.id,
-      after: { event_id: recorded.eventId },
-    });
-    await takeFromQuotas(tx.em, deps, input, { events_per_day: 1 });
-    return recorded.eventId;
+export async function sendTestEvent(tx: Tx, deps: TxDeps, input: Scope & { readonly id: string }): Promise<EventView> {
+  const endpoint = await findEndpoint(tx.em, input);
+  if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
+  await roomForTests(tx.em, input);
+  await refuseOverQuota(tx.em, deps, input, ['events_per_day']);
+  const recorded = await recordEvent(tx.em, deps, {
+    ...{ merchantId: input.merchantId, mode: input.mode, type: TEST_EVENT, subjectId: endpoint.id },
+    ...{ sequence: randomSequence(deps), occurredAt: deps.now(), onlyEndpointId: endpoint.id },
+    data: { endpoint_id: endpoint.id, message: 'This is a test.', is_live: input.mode === 'live' },
   });
-  return await getEvent(deps, { ...input, id: eventId });
+  await tx.enqueue(eventWorkflowId(recorded.eventId), {
+    workflowType: 'notify',
+    args: [{ deliveries: recorded.deliveryIds }],
+    attributes: { MerchantId: input.merchantId },
+    summary: `${TEST_EVENT} for endpoint ${endpoint.id}`,
+    // Nobody's money waits for it, in live mode neither.
+    owner: { merchantId: input.merchantId, mode: 'test' },
+  });
+  const { merchantId, mode } = input;
+  await recordAction(tx.em, deps, {
+    action: 'endpoint.test',
+    merchantId,
+    mode,
+    subject: endpoint.id,
+    after: { event_id: recorded.eventId },
+  });
+  await takeFromQuotas(tx.em, deps, input, { events_per_day: 1 });
+  return await readEvent(tx.em, { ...input, id: recorded.eventId });
 }
 
 /** Tests of an endpoint follow no order; the number keeps two of one moment apart. */
-function randomSequence(deps: Deps): number {
+function randomSequence(deps: TxDeps): number {
   return Number.parseInt(deps.newId().slice(0, 7), 16);
 }
 
 /** One answer for every id that the caller cannot have: what it says of removal must not tell a foreign id from one that nobody has. */
-function noDelivery(deps: Deps): Refusal {
+function noDelivery(deps: TxDeps): Refusal {
   const days = Math.floor(deps.settings.webhookRetentionMs / DAY_MS);
   return new Refusal('NOT_FOUND', `There is no such webhook delivery. Deliveries are removed after ${days} days; their events are kept.`);
 }
 
-async function lockDelivery(em: Em, deps: Deps, input: Scope & { readonly id: string }): Promise<WebhookDelivery> {
+async function lockDelivery(em: Em, deps: TxDeps, input: Scope & { readonly id: string }): Promise<WebhookDelivery> {
   const { id, merchantId, mode } = input;
   const named = sql<{ id: string; enabled: boolean; deleted: boolean }>`
     select d.id, e.enabled, e.deleted_at is not null as deleted from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { type Behaviour, type Canary, startCanary, startReceiver } from '../../../dev/support/receiver.ts';
-import { deleteEndpoint, updateEndpoint } from '../../../src/services/webhooks/endpoints.ts';
+import { deleteEndpoint, updateEndpoint } from '../../../dev/support/use-cases.ts';
 import { type DeliveryRow, type Registered, type Shops, startShops, type TestMerchantShop } from '../../support/shop.ts';
 
 const SOCKETS = 10;

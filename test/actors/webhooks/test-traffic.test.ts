@@ -2,11 +2,10 @@ import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { type Receiver, startReceiver } from '../../../dev/support/receiver.ts';
+import { createCustomer, createEndpoint } from '../../../dev/support/use-cases.ts';
 import type { Mode } from '../../../src/domain/assets.ts';
-import { createCustomer } from '../../../src/services/merchants/customers.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { performTestOutbox } from '../../../src/services/outbox.ts';
-import { createEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { type Shops, startShops } from '../../support/shop.ts';
 
 const BACKLOG = 200;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { freshDatabase } from '../../../dev/support/parts.ts';
 import { closedPort } from '../../../dev/support/receiver.ts';
-import { deleteEndpoint } from '../../../src/services/webhooks/endpoints.ts';
+import { deleteEndpoint } from '../../../dev/support/use-cases.ts';
 import { type GatewayChild, startGatewayChild } from '../../support/gateway-child.ts';
 import { type Registered, type Shops, startShops, type TestMerchantShop } from '../../support/shop.ts';
 

@@ -18,7 +18,7 @@ const forPeople = route({
     summary: 'For people',
   },
   response: z.strictObject({}),
-  handler: async () => ok({}),
+  read: async () => ok({}),
 });
 
 describe('a session as a credential', () => {

@@ -90,7 +90,10 @@ describe('the effect of a POST with an Idempotency-Key', function () {
   });
 });
 
-/** What would leave the transaction around a use case, and the files that may: they read, or belong to no request. */
+/**
+ * A change gets its transaction and deps without a database, which the type check and the guard test hold. What is left that would leave the
+ * transaction, and the files that may: they read, or belong to no request.
+ */
 const WAYS_OUT = /(?<!deps\.orm\.em\s*)\.fork\(|\.getConnection\(|\.begin\(/g;
 const MAY: Readonly<Record<string, string>> = {
   'access/key-use.ts': 'notes that a key was used, after the request',
@@ -100,16 +103,22 @@ const MAY: Readonly<Record<string, string>> = {
   'ledger/balances.ts': 'the read of GET /balance',
   'merchants/customers.ts': 'the hot reads of customers',
   'merchants/keys.ts': 'the owner of a key, before any use case',
-  'outer-transaction.ts': 'makes the one way in',
 };
 
-describe('services reach the database through deps.orm.em.fork() alone', () => {
-  it('so that a transaction around them holds whatever they do', () => {
-    const folder = join(import.meta.dirname, '../../../src/services');
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts') && !(file in MAY));
-    const found = files.flatMap((file) =>
-      [...readFileSync(join(folder, file), 'utf8').matchAll(WAYS_OUT)].map(([way]) => `${file}: ${way}`),
+describe('a route', () => {
+  it('that is no GET changes something, in the transaction of its request', () => {
+    for (const { method, path, read, apply } of ROUTES)
+      expect([read, apply].map(Boolean), `${method} ${path}`).to.deep.equal(method === 'get' ? [true, false] : [false, true]);
+  });
+
+  it('has no way out of a transaction that it was given', () => {
+    const source = join(import.meta.dirname, '../../../src');
+    const files = ['services', 'api/routes'].flatMap((folder) =>
+      readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts') && !(file in MAY))
+        .map((file) => join(source, folder, file)),
     );
+    const found = files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(WAYS_OUT)].map(([way]) => `${file}: ${way}`));
     expect(found).to.deep.equal([]);
     expect(files.length).to.be.greaterThan(20);
   });

@@ -84,10 +84,9 @@ describe('a POST with an Idempotency-Key', function () {
         key: randomUUID(),
         requestHash: '0',
       } as const;
-      const produce = async () => ({ status: 201, body: randomUUID() });
-      const claims = Array.from({ length: 16 }, (_, index) =>
-        answerOnce((index % 2 ? api : other).deps, request, produce, () => undefined),
-      );
+      const apply = async () => ({ status: 201, body: randomUUID() });
+      const work = { prepare: undefined, apply, keptRefusal: () => undefined };
+      const claims = Array.from({ length: 16 }, (_, index) => answerOnce((index % 2 ? api : other).deps, request, work));
       const settled = await Promise.allSettled(claims);
       const bodies = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value.body] : []));
       expect(new Set(bodies).size).to.equal(1);

@@ -10,12 +10,12 @@ import { type Answer, call, startTestApi, type TestApi, UNKNOWN_ID } from '../..
 const lying = route({
   ...{ method: 'get', path: '/lying', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'Lies' },
   response: z.strictObject({ a: z.string() }),
-  handler: async () => ok({ a: 'x', secret: 'leak' } as { a: string }),
+  read: async () => ok({ a: 'x', secret: 'leak' } as { a: string }),
 });
 const failing = route({
   ...{ method: 'get', path: '/failing', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'Fails' },
   response: z.strictObject({}),
-  handler: async () => {
+  read: async () => {
     throw new Error('select * from secrets at /home/gateway/app.ts');
   },
 });

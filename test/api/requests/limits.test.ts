@@ -18,7 +18,7 @@ const SLOW = { requestsPerSecond: 0.001, requestsBurst: 30 };
 const open = route({
   ...{ method: 'get', path: '/open', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'For everybody' },
   response: z.strictObject({}),
-  handler: async () => ok({}),
+  read: async () => ok({}),
 });
 
 describe('rate limits', function () {

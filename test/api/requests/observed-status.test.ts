@@ -13,13 +13,13 @@ import { newUser } from '../../support/sign-in.ts';
 const shape = { method: 'get', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], response: z.strictObject({}) } as const;
 const failing = route({
   ...{ ...shape, path: '/failing', summary: 'Fails' },
-  handler: async () => {
+  read: async () => {
     throw new Error('a fault of ours');
   },
 });
 const away = route({
   ...{ ...shape, path: '/away', summary: 'Has no database' },
-  handler: async () => {
+  read: async () => {
     throw Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' });
   },
 });
@@ -27,7 +27,7 @@ const arrived = Promise.withResolvers<void>();
 const left = Promise.withResolvers<void>();
 const waiting = route({
   ...{ ...shape, path: '/waiting', summary: 'Waits for the test' },
-  handler: async () => {
+  read: async () => {
     arrived.resolve();
     await left.promise;
     return ok({});

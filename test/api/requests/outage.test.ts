@@ -169,7 +169,7 @@ describe('the API while a part is away', function () {
     const slow = route({
       ...{ method: 'get', path: '/slow', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'Slow' },
       response: z.strictObject({ done: z.boolean() }),
-      handler: async () => {
+      read: async () => {
         await new Promise((resolve) => setTimeout(resolve, 500));
         return ok({ done: true });
       },

@@ -17,7 +17,7 @@ const said = (path: string, handler: (deps: Deps) => Promise<string>) =>
   route({
     ...{ method: 'get', path, auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'Test' },
     response: z.strictObject({ said: z.string() }),
-    handler: async (deps) => ok({ said: await handler(deps) }),
+    read: async (deps) => ok({ said: await handler(deps) }),
   });
 
 async function limitOf(deps: Deps): Promise<string> {

@@ -19,7 +19,7 @@ const dear = route({
   ...{ method: 'get', path: '/dear', auth: 'merchant', scope: 'read', tag: 'Test', statuses: [200], summary: 'Dear' },
   query: listQuery({}),
   response: listOf(customer),
-  handler: async (deps) => {
+  read: async (deps) => {
     await deps.orm.em.fork().execute('select pg_sleep(0.5)');
     return ok(listBody({ rows: [], hasMore: false, page: 1, limit: 25, total: 0, totalIsAtLeast: false }));
   },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { resendFailed } from '../../../src/services/webhooks/resend.ts';
+import { resendFailed } from '../../../dev/support/use-cases.ts';
 import { call, startTestApi, type TestApi, type TestMerchant, UNKNOWN_ID } from '../../support/gateway.ts';
 
 const SINCE = '2026-11-20T09:30:00Z';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
+import { createEndpoint } from '../../../dev/support/use-cases.ts';
 import { refreshMetrics } from '../../../src/app/figures.ts';
 import { createMetrics } from '../../../src/app/metrics.ts';
 import { type AlarmKind, readAlarms } from '../../../src/services/alarms/alarms.ts';
 import { listStuck } from '../../../src/services/deposits/stuck.ts';
 import { noteFailedRun, noteGoodRun, registerLoops } from '../../../src/services/loop-runs.ts';
 import { listOverdueLinks } from '../../../src/services/payment-links/overdue.ts';
-import { createEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { testSettings } from '../../support/gateway.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 

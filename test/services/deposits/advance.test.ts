@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import { createEndpoint } from '../../../dev/support/use-cases.ts';
 import { type AdvanceResult, advanceDeposit, type Known } from '../../../src/services/deposits/advance.ts';
 import { failDeposit } from '../../../src/services/deposits/operator.ts';
 import { advancePaymentLink } from '../../../src/services/payment-links/advance.ts';
-import { createEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 /** The pool of the tests' gateway. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { createEndpoint } from '../../../dev/support/use-cases.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
-import { createEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 /** What a deposit costs the database: each statement is a way there and back. */

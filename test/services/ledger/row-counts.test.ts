@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
+import { createCustomer, simulateDeposit } from '../../../dev/support/use-cases.ts';
 import { listDeposits } from '../../../src/services/deposits/reads.ts';
-import { simulateDeposit } from '../../../src/services/deposits/simulate.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { foldCounts } from '../../../src/services/ledger/totals.ts';
-import { createCustomer, listCustomers } from '../../../src/services/merchants/customers.ts';
+import { listCustomers } from '../../../src/services/merchants/customers.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { testDeps } from '../../support/gateway.ts';
 

@@ -1,7 +1,9 @@
 // A gateway over a chain that is written by the test: everything but the reader of the chain is real.
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import { migratedDatabase } from '../../../dev/support/parts.ts';
+import { createCustomer, simulateDeposit } from '../../../dev/support/use-cases.ts';
 import { AddressSet } from '../../../src/chains/address-set.ts';
 import { BSC_PACE } from '../../../src/chains/bsc/pace.ts';
 import { firstBlockSince } from '../../../src/chains/first-block.ts';
@@ -11,10 +13,9 @@ import { assetOf, type Currency } from '../../../src/domain/assets.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
 import { DecisionRefused } from '../../../src/services/deposits/decisions.ts';
 import { decideToFail, releaseDeposit } from '../../../src/services/deposits/operator.ts';
-import { type SimulatedOutcome, simulateDeposit } from '../../../src/services/deposits/simulate.ts';
+import type { SimulatedOutcome } from '../../../src/services/deposits/simulate.ts';
 import { applyTransition, IllegalTransition } from '../../../src/services/deposits/transition.ts';
 import type { Deps } from '../../../src/services/deps.ts';
-import { createCustomer } from '../../../src/services/merchants/customers.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { transact } from '../../../src/services/transact.ts';
 import { openCursor } from '../../../src/services/watcher/cursor.ts';

@@ -1,16 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
+import { createCustomer, simulateDeposit } from '../../../dev/support/use-cases.ts';
 import { Deposit } from '../../../src/db/entities/index.ts';
 import { ASSETS, type Asset } from '../../../src/domain/assets.ts';
 import { LEDGER_ACCOUNTS, type LedgerAccount, type Posting } from '../../../src/domain/ledger.ts';
 import { formatUnits, parseUnits } from '../../../src/domain/money.ts';
-import { simulateDeposit } from '../../../src/services/deposits/simulate.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { listMerchantBalances } from '../../../src/services/ledger/balances.ts';
 import { nextPosting, postLedger } from '../../../src/services/ledger/post.ts';
 import { foldBalances } from '../../../src/services/ledger/totals.ts';
-import { createCustomer } from '../../../src/services/merchants/customers.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { testDeps } from '../../support/gateway.ts';
 

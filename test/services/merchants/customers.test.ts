@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
+import { createCustomer, createEndpoint } from '../../../dev/support/use-cases.ts';
 import { addressKeyOf, deriveAddresses } from '../../../src/chains/addresses.ts';
 import type { ActorMessage } from '../../../src/domain/actor-message.ts';
-import { createCustomer, getCustomer } from '../../../src/services/merchants/customers.ts';
-import { createEndpoint } from '../../../src/services/webhooks/endpoints.ts';
+import { getCustomer } from '../../../src/services/merchants/customers.ts';
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
 
 describe('making a customer', () => {

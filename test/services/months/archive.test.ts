@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
+import { resendDelivery } from '../../../dev/support/use-cases.ts';
 import { checkBooks } from '../../../src/services/ledger/audit.ts';
 import { ArchiveRefused, detachMonth, listMonths } from '../../../src/services/months/archive.ts';
 import { makeMonthsAhead } from '../../../src/services/months/make.ts';
-import { getEvent, listDeliveries, resendDelivery } from '../../../src/services/webhooks/resend.ts';
+import { getEvent, listDeliveries } from '../../../src/services/webhooks/resend.ts';
 import { removeOldDeliveries } from '../../../src/services/webhooks/retention.ts';
 import { type Calendar, startCalendar } from './world.ts';
 

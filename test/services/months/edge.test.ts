@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { resendDelivery } from '../../../dev/support/use-cases.ts';
 import { startOf } from '../../../src/domain/months.ts';
 import { checkBooks } from '../../../src/services/ledger/audit.ts';
 import { foldBalances } from '../../../src/services/ledger/totals.ts';
 import { makeMonthsAhead } from '../../../src/services/months/make.ts';
 import { loadDelivery } from '../../../src/services/webhooks/load.ts';
-import { getEvent, listDeliveries, resendDelivery } from '../../../src/services/webhooks/resend.ts';
+import { getEvent, listDeliveries } from '../../../src/services/webhooks/resend.ts';
 import { type Calendar, startCalendar } from './world.ts';
 
 const RUNS = 8;

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { migratedDatabase } from '../../../dev/support/parts.ts';
-import { type SimulatedOutcome, simulateDeposit } from '../../../src/services/deposits/simulate.ts';
+import { createCustomer, createEndpoint, simulateDeposit } from '../../../dev/support/use-cases.ts';
 import type { Deps, ServiceSettings } from '../../../src/services/deps.ts';
-import { createCustomer } from '../../../src/services/merchants/customers.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
-import { createEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { testDeps } from '../../support/gateway.ts';
 
 export type Calendar = Awaited<ReturnType<typeof startCalendar>>;

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
+import { cancelPaymentLink, simulateDeposit } from '../../../dev/support/use-cases.ts';
 import { getDeposit } from '../../../src/services/deposits/reads.ts';
-import { simulateDeposit } from '../../../src/services/deposits/simulate.ts';
-import { cancelPaymentLink } from '../../../src/services/payment-links/cancel.ts';
 import type { Refusal } from '../../../src/services/refusal.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 

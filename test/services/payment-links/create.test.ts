@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { createPaymentLink, type NewPaymentLink } from '../../../src/services/payment-links/create.ts';
+import { createEndpoint, createPaymentLink, deleteEndpoint, resendDelivery, updateEndpoint } from '../../../dev/support/use-cases.ts';
+import type { NewPaymentLink } from '../../../src/services/payment-links/create.ts';
 import { getPublicPayment } from '../../../src/services/payment-links/public.ts';
 import { getPaymentLink, listPaymentLinks } from '../../../src/services/payment-links/reads.ts';
 import { type AmountTooSmall, Refusal } from '../../../src/services/refusal.ts';
-import { createEndpoint, deleteEndpoint, getEndpoint, listEndpoints, updateEndpoint } from '../../../src/services/webhooks/endpoints.ts';
-import { getEvent, listDeliveries, resendDelivery } from '../../../src/services/webhooks/resend.ts';
+import { getEndpoint, listEndpoints } from '../../../src/services/webhooks/endpoints.ts';
+import { getEvent, listDeliveries } from '../../../src/services/webhooks/resend.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 describe('a payment link', function () {

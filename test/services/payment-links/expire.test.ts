@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { simulateDeposit } from '../../../src/services/deposits/simulate.ts';
+import { simulateDeposit } from '../../../dev/support/use-cases.ts';
 import { advancePaymentLink, type LinkStep } from '../../../src/services/payment-links/advance.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { createPaymentLink } from '../../../dev/support/use-cases.ts';
 import { releaseDeposit } from '../../../src/services/deposits/operator.ts';
 import { getDeposit } from '../../../src/services/deposits/reads.ts';
-import { createPaymentLink } from '../../../src/services/payment-links/create.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 describe('money that arrives for payment links', function () {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
+import { createEndpoint, updateEndpoint } from '../../../dev/support/use-cases.ts';
 import { createSecretBox, type SecretBox } from '../../../src/base/secret-box.ts';
 import { User, WebhookEndpoint } from '../../../src/db/entities/index.ts';
 import { countLeft, resealSecrets } from '../../../src/services/secrets/reseal.ts';
-import { createEndpoint, updateEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
 
 /** More than two pages. */

@@ -1,7 +1,9 @@
 // A followed chain without Temporal: a real node, a proxy that can misbehave, a real database, and looks that a test takes one by one.
+
 import { HDNodeWallet } from 'ethers';
 import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../../dev/support/chain.ts';
 import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../../../dev/support/fault-proxy.ts';
+import { createCustomer } from '../../../dev/support/use-cases.ts';
 import { AddressSet } from '../../../src/chains/address-set.ts';
 import { createBscReader } from '../../../src/chains/bsc/reader.ts';
 import { firstBlockSince } from '../../../src/chains/first-block.ts';
@@ -9,7 +11,6 @@ import type { ChainReader } from '../../../src/chains/reader.ts';
 import { createRpcPool } from '../../../src/chains/rpc/json-rpc.ts';
 import type { Mode } from '../../../src/domain/assets.ts';
 import type { Deps } from '../../../src/services/deps.ts';
-import { createCustomer } from '../../../src/services/merchants/customers.ts';
 import { type RoundStep, reconcileStep } from '../../../src/services/reconciliation/pass.ts';
 import { openCursor } from '../../../src/services/watcher/cursor.ts';
 import { type Look, lookAtChain } from '../../../src/services/watcher/poll.ts';

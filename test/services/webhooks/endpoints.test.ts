@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { startCanary } from '../../../dev/support/receiver.ts';
+import { createEndpoint, updateEndpoint } from '../../../dev/support/use-cases.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
-import { createEndpoint, type EndpointDeps, updateEndpoint } from '../../../src/services/webhooks/endpoints.ts';
+import type { EndpointDeps } from '../../../src/services/webhooks/endpoints.ts';
 import type { Lookup } from '../../../src/services/webhooks/http/lookup.ts';
 import { startTestApi, type TestApi, testSettings } from '../../support/gateway.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
+import { createEndpoint, updateEndpoint } from '../../../dev/support/use-cases.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
-import { createEndpoint, updateEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { type NewEvent, recordEvents } from '../../../src/services/webhooks/events.ts';
 import { testDeps } from '../../support/gateway.ts';
 

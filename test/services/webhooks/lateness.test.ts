@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import { resendDelivery } from '../../../dev/support/use-cases.ts';
 import { createMetrics } from '../../../src/app/metrics.ts';
 import { beginAtZero, observeDeliveries } from '../../../src/app/observe.ts';
 import { deliverWebhook } from '../../../src/services/webhooks/deliver.ts';
-import { resendDelivery } from '../../../src/services/webhooks/resend.ts';
 import { valueIn } from '../../support/repository/prometheus.ts';
 import { type Bench, startDeliveries } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createCustomer } from '../../../src/services/merchants/customers.ts';
-import { createEndpoint, deleteEndpoint, getEndpoint, updateEndpoint } from '../../../src/services/webhooks/endpoints.ts';
-import { getEvent, resendFailed } from '../../../src/services/webhooks/resend.ts';
+import { createCustomer, createEndpoint, deleteEndpoint, resendFailed, updateEndpoint } from '../../../dev/support/use-cases.ts';
+import { getEndpoint } from '../../../src/services/webhooks/endpoints.ts';
+import { getEvent } from '../../../src/services/webhooks/resend.ts';
 import { type Bench, startDeliveries, type Target } from './support.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { migratedDatabase } from '../../../dev/support/parts.ts';
-import { resendFailed, sendTestEvent } from '../../../src/services/webhooks/resend.ts';
+import { resendFailed, sendTestEvent } from '../../../dev/support/use-cases.ts';
 import { type Shops, startShops } from '../../support/shop.ts';
 import { type Bench, startDeliveries } from './support.ts';
 

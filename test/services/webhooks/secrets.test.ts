@@ -2,8 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import type { ReceivedRequest } from '../../../dev/support/receiver.ts';
+import { updateEndpoint } from '../../../dev/support/use-cases.ts';
 import { createSecretBox } from '../../../src/base/secret-box.ts';
-import { updateEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { type Bench, startDeliveries, type Target } from './support.ts';
 
 const HOUR_MS = 3_600_000;

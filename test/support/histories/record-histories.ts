@@ -1,5 +1,6 @@
 // Records the stored histories anew, from real runs on real servers: `npm run histories`, or those of payment links alone with
 // `npm run histories payment-link`. Only until the first tag; afterwards histories are added, never replaced.
+
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -9,10 +10,8 @@ import { eventually } from '../../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../../dev/support/live-money.ts';
 import { stopParts } from '../../../dev/support/parts.ts';
 import { startReceiver } from '../../../dev/support/receiver.ts';
+import { createCustomer, createEndpoint, simulateDeposit } from '../../../dev/support/use-cases.ts';
 import { recordDecision } from '../../../src/services/deposits/decisions.ts';
-import { simulateDeposit } from '../../../src/services/deposits/simulate.ts';
-import { createCustomer } from '../../../src/services/merchants/customers.ts';
-import { createEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { recordPaymentHistories } from './record-payment-histories.ts';
 
 const FOLDER = join(import.meta.dirname, '../../histories');

@@ -4,10 +4,7 @@ import { USDT_UNIT } from '../../../dev/support/chain.ts';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { LiveMoney } from '../../../dev/support/live-money.ts';
 import { startReceiver } from '../../../dev/support/receiver.ts';
-import { simulateDeposit } from '../../../src/services/deposits/simulate.ts';
-import { createCustomer } from '../../../src/services/merchants/customers.ts';
-import { cancelPaymentLink } from '../../../src/services/payment-links/cancel.ts';
-import { createPaymentLink } from '../../../src/services/payment-links/create.ts';
+import { cancelPaymentLink, createCustomer, createPaymentLink, simulateDeposit } from '../../../dev/support/use-cases.ts';
 import type { PaymentLinkView } from '../../../src/services/payment-links/present.ts';
 import { getPaymentLink } from '../../../src/services/payment-links/reads.ts';
 

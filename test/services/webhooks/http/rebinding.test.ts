@@ -1,13 +1,13 @@
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { type Canary, startCanary, startReceiver } from '../../../../dev/support/receiver.ts';
+import { createEndpoint, sendTestEvent, updateEndpoint } from '../../../../dev/support/use-cases.ts';
 import { Refusal } from '../../../../src/services/refusal.ts';
 import { deliverWebhook } from '../../../../src/services/webhooks/deliver.ts';
-import { createEndpoint, type EndpointDeps, updateEndpoint } from '../../../../src/services/webhooks/endpoints.ts';
+import type { EndpointDeps } from '../../../../src/services/webhooks/endpoints.ts';
 import { createLookup } from '../../../../src/services/webhooks/http/lookup.ts';
 import type { TargetPolicy } from '../../../../src/services/webhooks/http/target.ts';
 import { createWebhookTransport } from '../../../../src/services/webhooks/http/transport.ts';
-import { sendTestEvent } from '../../../../src/services/webhooks/resend.ts';
 import { type Answers, type NameServer, startNameServer, type Zone } from '../../../support/http/name-server.ts';
 import { type Bench, startDeliveries, type Target } from '../support.ts';
 

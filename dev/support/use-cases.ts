@@ -1,0 +1,46 @@
+import * as simulate from '../../src/services/deposits/simulate.ts';
+import type { Deps, TxDeps } from '../../src/services/deps.ts';
+import * as customers from '../../src/services/merchants/customers.ts';
+import type { NewPaymentLink } from '../../src/services/payment-links/create.ts';
+import * as links from '../../src/services/payment-links/index.ts';
+import { type Tx, transact } from '../../src/services/transact.ts';
+import * as endpoints from '../../src/services/webhooks/endpoints.ts';
+import * as resend from '../../src/services/webhooks/resend.ts';
+
+// The use cases of the API as a request has them: what they need to know first, then one transaction for each.
+
+const alone =
+  <Input, Result>(apply: (tx: Tx, deps: TxDeps, input: Input) => Promise<Result>) =>
+  (deps: Deps, input: Input): Promise<Result> =>
+    transact(deps, (tx) => apply(tx, deps, input));
+
+export const createCustomer = alone(customers.createCustomer);
+export const cancelPaymentLink = alone(links.cancelPaymentLink);
+export const deleteEndpoint = alone(endpoints.deleteEndpoint);
+export const resendDelivery = alone(resend.resendDelivery);
+export const resendFailed = alone(resend.resendFailed);
+export const sendTestEvent = alone(resend.sendTestEvent);
+
+/** As POST /webhook-endpoints. */
+export async function createEndpoint(deps: endpoints.EndpointDeps, input: endpoints.NewEndpoint) {
+  const permitted = await endpoints.permitEndpoint(deps, input);
+  return await transact(deps, (tx) => endpoints.createEndpoint(tx, deps, permitted));
+}
+
+/** As PUT /webhook-endpoints/:id. */
+export async function updateEndpoint(deps: endpoints.EndpointDeps, input: endpoints.EndpointChange) {
+  const permitted = await endpoints.permitChange(deps, input);
+  return await transact(deps, (tx) => endpoints.updateEndpoint(tx, deps, permitted));
+}
+
+/** As POST /request-payment. */
+export async function createPaymentLink(deps: endpoints.EndpointDeps, input: NewPaymentLink) {
+  const permitted = await links.permitPaymentLink(deps, input);
+  return await transact(deps, (tx) => links.createPaymentLink(tx, deps, permitted));
+}
+
+/** As POST /test/simulate-deposit. */
+export async function simulateDeposit(deps: Deps, input: simulate.Simulation) {
+  const price = await simulate.priceSimulation(deps, input);
+  return await transact(deps, (tx) => simulate.simulateDeposit(tx, deps, { ...input, price }));
+}
