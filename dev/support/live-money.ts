@@ -1,5 +1,5 @@
+import type { CustomerView } from '../../src/contract/customer.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
-import type { CustomerView } from '../../src/services/present.ts';
 import { startTestChain, type TestChain } from './chain.ts';
 import { eventually } from './eventually.ts';
 import { type LiveGateway, type LiveOptions, startLiveGateway } from './live-gateway.ts';

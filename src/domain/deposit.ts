@@ -144,3 +144,7 @@ export function waitDelayMs(untilChangeMs: number): number {
   if (Number.isNaN(untilChangeMs)) return MIN_WAIT_MS;
   return Math.round(Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, untilChangeMs / 2)));
 }
+
+/** In which a simulated deposit may rest; `reorged` fails as one whose block was replaced. */
+export const SIMULATED_OUTCOMES = ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const;
+export type SimulatedOutcome = (typeof SIMULATED_OUTCOMES)[number];

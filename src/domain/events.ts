@@ -21,3 +21,8 @@ export type WebhookBody = { readonly event: AnyEventType; readonly data: Record<
 export function isoSeconds(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
 }
+
+/** The same of a time that may be missing. */
+export function isoSecondsOrNull(date: Date | null | undefined): string | null {
+  return date ? isoSeconds(date) : null;
+}

@@ -1,5 +1,5 @@
+import type { PublicPaymentView } from '../contract/payment-link.ts';
 import type { Network } from '../domain/assets.ts';
-import type { PublicPaymentView } from '../services/payment-links/index.ts';
 
 export type Headline = { readonly tone: 'info' | 'good' | 'warn' | 'bad'; readonly title: string; readonly text: string };
 

@@ -1,6 +1,6 @@
 import { chainOf } from '../chains/index.ts';
+import type { PublicPaymentView } from '../contract/payment-link.ts';
 import { isOpenLink } from '../domain/payment-link.ts';
-import type { PublicPaymentView } from '../services/payment-links/index.ts';
 import { dateTime, headline, progress, type Required, timeLeft } from './checkout-words.ts';
 import { foreign, type Html, html, plainText } from './html.ts';
 import type { Page } from './layout.ts';

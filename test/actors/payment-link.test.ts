@@ -6,8 +6,8 @@ import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts'
 import { tempDir } from '../../dev/support/parts.ts';
 import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
 import { cancelPaymentLink, createCustomer, createEndpoint, createPaymentLink, simulateDeposit } from '../../dev/support/use-cases.ts';
+import type { PaymentLinkView } from '../../src/contract/payment-link.ts';
 import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
-import type { PaymentLinkView } from '../../src/services/payment-links/present.ts';
 import { getPaymentLink } from '../../src/services/payment-links/reads.ts';
 import { repairActors } from '../../src/services/repair/repair.ts';
 import { startGatewayChild } from '../support/gateway-child.ts';

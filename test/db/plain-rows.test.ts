@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { Customer, Deposit, PaymentLink, WebhookDelivery } from '../../src/db/entities/index.ts';
 import { plainRows } from '../../src/db/plain-rows.ts';
+import { DEPOSIT_FIELDS } from '../../src/services/deposits/present.ts';
 import { LINK_FIELDS } from '../../src/services/payment-links/present.ts';
-import { DELIVERY_FIELDS, DEPOSIT_FIELDS } from '../../src/services/present.ts';
+import { DELIVERY_FIELDS } from '../../src/services/webhooks/present.ts';
 import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 
 describe('plain rows', function () {

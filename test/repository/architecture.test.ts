@@ -46,6 +46,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   'src/base/': { values: [] },
   'src/domain/': { values: [], packages: [] },
   'src/signer/': { values: ['src/domain/', 'src/chains/account-xpubs.ts', 'src/chains/address-key.ts', 'src/chains/index.ts'] },
+  // What the API says: schema, type and example in one.
+  'src/contract/': { values: ['src/domain/'], packages: ['zod'] },
   'src/db/': { values: ['src/domain/', 'migrations/'], types: ['src/chains/address-key.ts'] },
   // A chain says what its variables are, in the language of all variables; the table of them is made from the chains.
   'src/chains/': {
@@ -53,11 +55,13 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   'src/services/': {
     values: ['src/db/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/address-key.ts', 'src/chains/index.ts', 'src/base/async/'],
-    types: ['src/chains/reader.ts', 'src/chains/account-xpubs.ts'],
+    types: ['src/chains/reader.ts', 'src/chains/account-xpubs.ts', 'src/contract/'],
   },
   // Addresses are read and compared in one place; a request's address is text like any other.
-  'src/api/': { values: ['src/services/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/index.ts', 'src/base/async/'] },
-  'src/web/': { values: ['src/services/', 'src/domain/', 'src/chains/index.ts'] },
+  'src/api/': {
+    values: ['src/services/', 'src/contract/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/index.ts', 'src/base/async/'],
+  },
+  'src/web/': { values: ['src/services/', 'src/contract/', 'src/domain/', 'src/chains/index.ts'] },
   'src/sdk/': { values: [], types: ['src/domain/events.ts'], packages: ['node:'] },
   'src/config/': {
     values: ['src/base/', 'src/domain/', 'src/chains/account-xpubs.ts', 'src/chains/addresses.ts', 'src/chains/index.ts', 'src/db/tls.ts'],

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import type { z } from 'zod';
 import type { ErrorCode } from '../../src/api/errors.ts';
-import type * as balances from '../../src/api/schemas/balance.ts';
-import type { listOf } from '../../src/api/schemas/common.ts';
-import type * as customers from '../../src/api/schemas/customer.ts';
-import type * as deposits from '../../src/api/schemas/deposit.ts';
-import type * as endpoints from '../../src/api/schemas/endpoint.ts';
-import type * as payments from '../../src/api/schemas/payment.ts';
+import type * as balances from '../../src/contract/balance.ts';
+import type { listOf } from '../../src/contract/common.ts';
+import type * as customers from '../../src/contract/customer.ts';
+import type * as deposits from '../../src/contract/deposit.ts';
+import type * as endpoints from '../../src/contract/endpoint.ts';
+import type * as deliveries from '../../src/contract/event.ts';
+import type * as payments from '../../src/contract/payment-link.ts';
 import type * as events from '../../src/domain/events.ts';
 import type * as sdk from '../../src/sdk/client.ts';
 
@@ -27,9 +28,9 @@ const ANSWERS: {
   endpointWithSecret: Same<sdk.EndpointWithSecret, z.output<typeof endpoints.endpointWithSecret>>;
   endpointMaybeSecret: Same<sdk.EndpointMaybeSecret, z.output<typeof endpoints.endpointMaybeSecret>>;
   deleted: Same<sdk.Deleted, z.output<typeof endpoints.endpointDeleted>>;
-  delivery: Same<sdk.Delivery, z.output<typeof endpoints.delivery>>;
-  event: Same<sdk.StoredEvent, z.output<typeof endpoints.event>>;
-  resentFailed: Same<sdk.ResentFailed, z.output<typeof endpoints.resentFailed>>;
+  delivery: Same<sdk.Delivery, z.output<typeof deliveries.delivery>>;
+  event: Same<sdk.StoredEvent, z.output<typeof deliveries.event>>;
+  resentFailed: Same<sdk.ResentFailed, z.output<typeof deliveries.resentFailed>>;
   link: Same<sdk.PaymentLink, z.output<typeof payments.paymentLink>>;
   newLink: Same<sdk.NewPaymentLink, z.output<typeof payments.newPaymentLinkAnswer>>;
   publicPayment: Same<sdk.PublicPayment, z.output<typeof payments.publicPayment>>;
@@ -50,12 +51,12 @@ const REQUESTS: {
   endpointChange: Takes<sdk.EndpointChange, z.input<typeof endpoints.endpointChange>>;
   link: Takes<sdk.PaymentRequest, z.input<typeof payments.newPaymentLink>>;
   linkMembers: Same<keyof sdk.PaymentRequest, keyof z.input<typeof payments.newPaymentLink>>;
-  simulation: Takes<sdk.Simulation, z.input<typeof deposits.simulation>>;
-  simulationMembers: Same<keyof sdk.Simulation, keyof z.input<typeof deposits.simulation>>;
+  simulation: Takes<sdk.Simulation, z.input<typeof deposits.simulationRequest>>;
+  simulationMembers: Same<keyof sdk.Simulation, keyof z.input<typeof deposits.simulationRequest>>;
   customers: Asks<sdk.CustomerQuery, z.input<typeof customers.customerQuery>>;
   deposits: Asks<sdk.DepositQuery, z.input<typeof deposits.depositQuery>>;
   links: Asks<sdk.PaymentLinkQuery, z.input<typeof payments.paymentLinkQuery>>;
-  deliveries: Asks<sdk.DeliveryQuery, z.input<typeof endpoints.deliveryQuery>>;
+  deliveries: Asks<sdk.DeliveryQuery, z.input<typeof deliveries.deliveryQuery>>;
 } = {
   ...{ customer: true, endpoint: true, endpointChange: true, link: true, linkMembers: true, simulation: true, simulationMembers: true },
   ...{ customers: true, deposits: true, links: true, deliveries: true },

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { Deposit } from '../../src/db/entities/index.ts';
-import { presentCustomer, presentDelivery, presentDeposit } from '../../src/services/present.ts';
+import { presentDeposit } from '../../src/services/deposits/present.ts';
+import { presentCustomer } from '../../src/services/merchants/present.ts';
+import { presentDelivery } from '../../src/services/webhooks/present.ts';
 
 const AT = new Date('2026-11-20T09:30:00.999Z');
 

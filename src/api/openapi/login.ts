@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
+import { id } from '../../contract/common.ts';
 import type { ErrorCode } from '../errors.ts';
-import { id } from '../schemas/common.ts';
 import { errorResponses, type Told } from './errors.ts';
 import { headersOf } from './headers.ts';
 

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { id, time } from '../../contract/common.ts';
+import { customer } from '../../contract/customer.ts';
+import { deposit } from '../../contract/deposit.ts';
+import { EXAMPLE_EVENTS } from '../../contract/event.ts';
+import { paymentLink } from '../../contract/payment-link.ts';
+import { ID } from '../../contract/story.ts';
 import { type AnyEventType, EVENT_TYPES, TEST_EVENT } from '../../domain/events.ts';
 import { USER_AGENT, WEBHOOK_HEADERS } from '../../domain/webhook.ts';
-import { id, time } from '../schemas/common.ts';
-import { customer } from '../schemas/customer.ts';
-import { deposit } from '../schemas/deposit.ts';
-import { paymentLink } from '../schemas/payment.ts';
-import { EXAMPLE, EXAMPLE_EVENTS } from './resources.ts';
 
 const WHEN: Readonly<Record<AnyEventType, string>> = {
   'deposit.detected': 'A transfer to one of your addresses is in a block.',
@@ -70,10 +71,10 @@ function headersFor(type: AnyEventType) {
       'f3b1c0d9a8e7f6051423324150617283940a1b2c3d4e5f60718293a4b5c6d7e8',
     ),
     [WEBHOOK_HEADERS.timestamp]: described('When this attempt was sent, ISO-8601. Refuse what is more than five minutes away.', timestamp),
-    [WEBHOOK_HEADERS.id]: described('The id of the event, the same on every attempt and resend.', EXAMPLE.ID.event),
+    [WEBHOOK_HEADERS.id]: described('The id of the event, the same on every attempt and resend.', ID.event),
     [WEBHOOK_HEADERS.event]: z.literal(type).meta({ description: 'The name of the event, as in the body.', example: type }),
     [WEBHOOK_HEADERS.attempt]: described('From 1.', '1'),
-    [WEBHOOK_HEADERS.standardId]: described(`By Standard Webhooks: the same as ${WEBHOOK_HEADERS.id}.`, EXAMPLE.ID.event),
+    [WEBHOOK_HEADERS.standardId]: described(`By Standard Webhooks: the same as ${WEBHOOK_HEADERS.id}.`, ID.event),
     [WEBHOOK_HEADERS.standardTimestamp]: described(
       'By Standard Webhooks: the sending time in Unix seconds.',
       `${Date.parse(timestamp) / 1000}`,

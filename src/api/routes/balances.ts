@@ -1,7 +1,8 @@
+import { balance, merchantBalance, merchantBalanceQuery } from '../../contract/balance.ts';
+import { listOf } from '../../contract/common.ts';
 import { getBalance, listMerchantBalances } from '../../services/ledger/balances.ts';
+import { listBody, pageOf } from '../page.ts';
 import { ok, route } from '../route.ts';
-import { balance, merchantBalance, merchantBalanceQuery } from '../schemas/balance.ts';
-import { listBody, listOf, pageOf } from '../schemas/common.ts';
 
 export const BALANCE_ROUTES = [
   route({

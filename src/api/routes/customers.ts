@@ -1,8 +1,9 @@
+import { idParams, listOf } from '../../contract/common.ts';
+import { customer, customerQuery, existsAnswer, existsQuery, newCustomer } from '../../contract/customer.ts';
 import { createCustomer, findCustomerBy, getCustomer, listCustomers } from '../../services/merchants/customers.ts';
 import { ApiError } from '../errors.ts';
+import { listBody, pageOf } from '../page.ts';
 import { created, OVER_QUOTA, ok, route } from '../route.ts';
-import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
-import { customer, customerQuery, existsAnswer, existsQuery, newCustomer } from '../schemas/customer.ts';
 
 const tag = 'Customers';
 

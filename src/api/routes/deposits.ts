@@ -1,10 +1,12 @@
+import { idParams, listOf } from '../../contract/common.ts';
+import { deposit, depositQuery } from '../../contract/deposit.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { getDeposit, listDeposits, readDeposit } from '../../services/deposits/reads.ts';
 import { priceSimulation, simulateDeposit } from '../../services/deposits/simulate.ts';
 import { notFound } from '../../services/refusal.ts';
+import { listBody, pageOf } from '../page.ts';
 import { created, ok, route } from '../route.ts';
-import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
-import { deposit, depositQuery, simulation } from '../schemas/deposit.ts';
+import { simulation } from '../simulation.ts';
 
 /** A simulation looks the price up first. */
 const PRICE_WAIT_MS = 2_000;

@@ -1,3 +1,13 @@
+import { idParams, listOf, listQuery } from '../../contract/common.ts';
+import {
+  endpoint,
+  endpointChange,
+  endpointDeleted,
+  endpointMaybeSecret,
+  endpointWithSecret,
+  newEndpoint,
+} from '../../contract/endpoint.ts';
+import { delivery, deliveryQuery, event, resendFailedBody, resentFailed } from '../../contract/event.ts';
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
 import {
   createEndpoint,
@@ -9,21 +19,8 @@ import {
   updateEndpoint,
 } from '../../services/webhooks/endpoints.ts';
 import { listDeliveries, RESEND_BATCH, resendFailed, sendTestEvent } from '../../services/webhooks/resend.ts';
+import { listBody, pageOf } from '../page.ts';
 import { created, ok, route } from '../route.ts';
-import { idParams, listBody, listOf, listQuery, pageOf } from '../schemas/common.ts';
-import {
-  delivery,
-  deliveryQuery,
-  endpoint,
-  endpointChange,
-  endpointDeleted,
-  endpointMaybeSecret,
-  endpointWithSecret,
-  event,
-  newEndpoint,
-  resendFailedBody,
-  resentFailed,
-} from '../schemas/endpoint.ts';
 
 const tag = 'Webhook endpoints';
 /** Saving a URL looks its host up first. */

@@ -1,7 +1,7 @@
+import { idParams } from '../../contract/common.ts';
+import { delivery, event } from '../../contract/event.ts';
 import { getEvent, resendDelivery } from '../../services/webhooks/resend.ts';
 import { ok, route } from '../route.ts';
-import { idParams } from '../schemas/common.ts';
-import { delivery, event } from '../schemas/endpoint.ts';
 
 const tag = 'Events';
 

@@ -1,3 +1,13 @@
+import { idParams, listOf } from '../../contract/common.ts';
+import {
+  newPaymentLink,
+  newPaymentLinkAnswer,
+  type PaymentLinkFilters,
+  paymentLink,
+  paymentLinkQuery,
+  publicPayment,
+  tokenParams,
+} from '../../contract/payment-link.ts';
 import type { Mode } from '../../domain/assets.ts';
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
 import type { Deps } from '../../services/deps.ts';
@@ -9,17 +19,8 @@ import {
   listPaymentLinks,
   permitPaymentLink,
 } from '../../services/payment-links/index.ts';
+import { listBody, pageOf } from '../page.ts';
 import { created, OVER_QUOTA, ok, route } from '../route.ts';
-import { idParams, listBody, listOf, pageOf } from '../schemas/common.ts';
-import {
-  newPaymentLink,
-  newPaymentLinkAnswer,
-  type PaymentLinkFilters,
-  paymentLink,
-  paymentLinkQuery,
-  publicPayment,
-  tokenParams,
-} from '../schemas/payment.ts';
 
 const tag = 'Payment links';
 

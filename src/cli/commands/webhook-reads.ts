@@ -1,10 +1,11 @@
 import { OperatorError } from '../../base/errors.ts';
+import type { DeliveryView } from '../../contract/event.ts';
 import { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { Deps } from '../../services/deps.ts';
-import { type DeliveryView, presentDelivery } from '../../services/present.ts';
 import type { Scope } from '../../services/scope.ts';
+import { presentDelivery } from '../../services/webhooks/present.ts';
 
 const MAX_ATTEMPTS = 20_000;
 

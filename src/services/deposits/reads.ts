@@ -1,3 +1,4 @@
+import type { DepositView } from '../../contract/deposit.ts';
 import { ChainCursor, Customer, Deposit, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { plainRows } from '../../db/plain-rows.ts';
@@ -7,9 +8,9 @@ import { isUuid } from '../../domain/ids.ts';
 import type { Deps } from '../deps.ts';
 import { type CreatedBetween, createdBetween, inOrder, listPage, type PageOf } from '../lists/page.ts';
 import { type Condition, matching, type PageRequest } from '../lists/query.ts';
-import { DEPOSIT_FIELDS, type DepositRow, type DepositView, presentDeposit } from '../present.ts';
 import { notFound } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
+import { DEPOSIT_FIELDS, type DepositRow, presentDeposit } from './present.ts';
 
 export type DepositFilters = CreatedBetween & {
   readonly status?: DepositState | undefined;

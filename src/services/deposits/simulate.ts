@@ -4,7 +4,7 @@ import type { Price } from '../../chains/reader.ts';
 import { ChainCursor, Customer, type Deposit, DepositAddress, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
-import { type DepositState, straightWay } from '../../domain/deposit.ts';
+import { type DepositState, type SimulatedOutcome, straightWay } from '../../domain/deposit.ts';
 import { recordAction } from '../audit/record.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { roomForTests } from '../merchants/open-tests.ts';
@@ -15,9 +15,6 @@ import { depositStart, workflowIdOf } from './actor-message.ts';
 import { currentPrice } from './price.ts';
 import { recordDeposit } from './record.ts';
 import { applyTransition } from './transition.ts';
-
-export const SIMULATED_OUTCOMES = ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const;
-export type SimulatedOutcome = (typeof SIMULATED_OUTCOMES)[number];
 
 export type Simulation = {
   readonly merchantId: string;

@@ -7,9 +7,9 @@ import type { TxDeps } from '../deps.ts';
 import { nextPosting, postLedger } from '../ledger/post.ts';
 import { assignDeposit, noteLate } from '../payment-links/match.ts';
 import { recountLink } from '../payment-links/recount.ts';
-import { type DepositContext, presentDeposit } from '../present.ts';
 import type { Tx } from '../transact.ts';
 import { recordEvents } from '../webhooks/events.ts';
+import { type DepositContext, presentDeposit } from './present.ts';
 import { recordTransitions } from './trail.ts';
 
 export type Transition = {

@@ -1,3 +1,4 @@
+import type { BalanceView, MerchantBalanceView } from '../../contract/balance.ts';
 import { ASSETS, type Asset, CURRENCIES, type Currency, type Network } from '../../domain/assets.ts';
 import type { LedgerAccount } from '../../domain/ledger.ts';
 import { centsToJsonNumber, formatUnits, rateToJsonNumber, usdCents } from '../../domain/money.ts';
@@ -9,30 +10,7 @@ import { Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import { type Rates, valuationRates } from './rates.ts';
 
-export type BalanceView = {
-  is_live: boolean;
-  currency: 'USD';
-  total_usd: number;
-  available_usd: number;
-  pending_usd: number;
-  settled_usd: number;
-  balances: CurrencyBalanceView[];
-  updated_at: string;
-};
-
-type AmountsView = { amount: string; amount_usd: number | null; available: string; pending: string; settled: string };
-type CurrencyBalanceView = AmountsView & { currency: Currency; networks: Network[] };
-
-export type MerchantBalanceView = AmountsView & {
-  id: string;
-  network: Network;
-  currency: Currency;
-  contract_address: string | null;
-  decimals: number;
-  rate_usd: number | null;
-  is_live: boolean;
-  updated_at: string;
-};
+type AmountsView = Pick<MerchantBalanceView, 'amount' | 'amount_usd' | 'available' | 'pending' | 'settled'>;
 
 /** A merchant's own money in one asset or currency, in units of `decimals`. Held money is in none of the three. */
 type Amounts = { readonly decimals: number; readonly available: bigint; readonly pending: bigint; readonly settled: bigint };

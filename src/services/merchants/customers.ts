@@ -1,4 +1,5 @@
 import { addressKeyOf, deriveAddresses, normaliseAddress } from '../../chains/addresses.ts';
+import type { CustomerView } from '../../contract/customer.ts';
 import { Customer, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { sql } from '../../db/sql.ts';
@@ -9,12 +10,12 @@ import type { Deps, TxDeps } from '../deps.ts';
 import { type CreatedBetween, createdBetween, listPage, type PageOf } from '../lists/page.ts';
 import { type Condition, matching, type PageRequest } from '../lists/query.ts';
 import { CUSTOMER_TEXTS, searchIn } from '../lists/texts.ts';
-import { type AddressRow, type CustomerView, presentCustomer } from '../present.ts';
 import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import type { Tx } from '../transact.ts';
 import { recordEvent } from '../webhooks/events.ts';
 import { roomForTests } from './open-tests.ts';
+import { type AddressRow, presentCustomer } from './present.ts';
 import { refuseOverQuota, takeFromQuotas } from './quotas.ts';
 
 export type NewCustomer = Scope & {

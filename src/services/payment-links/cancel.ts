@@ -1,3 +1,4 @@
+import type { PaymentLinkView } from '../../contract/payment-link.ts';
 import { PaymentLink } from '../../db/entities/index.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { recordAction } from '../audit/record.ts';
@@ -6,7 +7,7 @@ import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import type { Tx } from '../transact.ts';
 import { wakePayment } from './actor-message.ts';
-import { type PaymentLinkView, paymentViews } from './present.ts';
+import { paymentViews } from './present.ts';
 import { lockLink, moveLink } from './recount.ts';
 
 /**

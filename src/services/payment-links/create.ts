@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RequiredEntityData } from '@mikro-orm/core';
+import type { PaymentLinkView } from '../../contract/payment-link.ts';
 import { Customer, PaymentLink } from '../../db/entities/index.ts';
 import type { Network } from '../../domain/assets.ts';
 import { isUuid, paymentWorkflowId } from '../../domain/ids.ts';
@@ -17,7 +18,7 @@ import { checkUrl, type EndpointDeps, insertEndpoint, type PermittedUrl } from '
 import { generateSecret } from '../webhooks/http/signature.ts';
 import { paymentStart } from './actor-message.ts';
 import { payableNetworks, refuseUnwatched } from './networks.ts';
-import { type PaymentLinkView, paymentViews } from './present.ts';
+import { paymentViews } from './present.ts';
 
 /** A link as it is asked for. `customerId` wins where both are given; one of the two must be. */
 export type NewPaymentLink = Scope & {

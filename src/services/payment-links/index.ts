@@ -1,5 +1,4 @@
 export { cancelPaymentLink } from './cancel.ts';
 export { createPaymentLink, permitPaymentLink } from './create.ts';
-export type { PublicPaymentView } from './present.ts';
 export { getPublicPayment } from './public.ts';
 export { getPaymentLink, listPaymentLinks } from './reads.ts';

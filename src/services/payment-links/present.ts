@@ -1,85 +1,13 @@
+import type { PaymentLinkView, PaymentTransactionView } from '../../contract/payment-link.ts';
 import { Customer, Deposit, type PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { plainRows } from '../../db/plain-rows.ts';
 import { rows, sql } from '../../db/sql.ts';
-import type { Network } from '../../domain/assets.ts';
-import type { DepositState } from '../../domain/deposit.ts';
-import { isoSeconds } from '../../domain/events.ts';
+import { isoSeconds, isoSecondsOrNull } from '../../domain/events.ts';
 import { centsToJsonNumber } from '../../domain/money.ts';
-import { type AmountStatus, type LinkCurrency, type LinkStatus, linkCents } from '../../domain/payment-link.ts';
+import { linkCents } from '../../domain/payment-link.ts';
+import { DEPOSIT_FIELDS, type DepositRow, presentDeposit } from '../deposits/present.ts';
 import { headNumbers } from '../deposits/reads.ts';
-import { DEPOSIT_FIELDS, type DepositRow, presentDeposit } from '../present.ts';
-
-/** One deposit that pays a link, as merchant and payer see it. `amount` is a decimal string in coins. */
-export type PaymentTransactionView = {
-  transaction_hash: string;
-  network: Network;
-  amount: string;
-  confirmations: number;
-  status: DepositState;
-};
-
-/** A payment link as its merchant sees it, in answers of the API and in `payment.completed` alike. */
-export type PaymentLinkView = {
-  id: string;
-  token: string;
-  url: string;
-  status: LinkStatus;
-  amount_status: AmountStatus;
-  amount_usd: number;
-  currency: LinkCurrency;
-  paid_amount_usd: number;
-  remaining_amount_usd: number;
-  overpaid_amount_usd: number;
-  description: string | null;
-  external_id: string | null;
-  metadata: Record<string, unknown>;
-  success_url: string | null;
-  cancel_url: string | null;
-  customer_id: string;
-  email: string | null;
-  webhook_url: string | null;
-  paid_network: Network | null;
-  paid_currency: LinkCurrency | null;
-  transaction_hash: string | null;
-  transactions: PaymentTransactionView[];
-  expires_at: string;
-  created_at: string;
-  completed_at: string | null;
-  is_live: boolean;
-};
-
-/** One way to pay what is left. `amount` is a decimal string in coins of that network. */
-export type PaymentMethodView = {
-  network: Network;
-  currency: LinkCurrency;
-  contract_address: string;
-  decimals: number;
-  address: string;
-  amount: string;
-  payment_uri: string;
-  required_confirmations: number;
-};
-
-/** What everybody who holds the token may see: no email, no id, no metadata, nothing of webhooks. */
-export type PublicPaymentView = {
-  token: string;
-  status: LinkStatus;
-  amount_status: AmountStatus;
-  amount_usd: number;
-  currency: LinkCurrency;
-  description: string | null;
-  merchant: { name: string };
-  is_live: boolean;
-  expires_at: string;
-  server_time: string;
-  methods: PaymentMethodView[];
-  transactions: PaymentTransactionView[];
-  paid_network: Network | null;
-  transaction_hash: string | null;
-  success_url: string | null;
-  cancel_url: string | null;
-};
 
 /** What a view holds beside the row: the email of the customer, and the assigned deposits, oldest first. */
 export type PaymentContext = { readonly email: string | null; readonly transactions: readonly PaymentTransactionView[] };
@@ -107,7 +35,7 @@ export function presentPayment(row: LinkRow, more: PaymentContext): PaymentLinkV
     ...{ paid_network: row.paidNetwork ?? null, paid_currency: row.paidCurrency ?? null, transaction_hash: row.transactionHash ?? null },
     transactions: [...more.transactions],
     ...{ expires_at: isoSeconds(row.expiresAt), created_at: isoSeconds(row.createdAt) },
-    completed_at: row.completedAt ? isoSeconds(row.completedAt) : null,
+    completed_at: isoSecondsOrNull(row.completedAt),
     is_live: row.mode === 'live',
   };
 }

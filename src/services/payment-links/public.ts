@@ -1,4 +1,5 @@
 import { chainOf } from '../../chains/index.ts';
+import type { PaymentMethodView, PublicPaymentView } from '../../contract/payment-link.ts';
 import { DepositAddress, Merchant, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf, type Network } from '../../domain/assets.ts';
@@ -9,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../refusal.ts';
 import { TOKEN_PATTERN } from './create.ts';
 import { payableNetworks } from './networks.ts';
-import { type PaymentMethodView, type PublicPaymentView, presentPayment, transactionsOf } from './present.ts';
+import { presentPayment, transactionsOf } from './present.ts';
 
 /**
  * The payer's view of a link. There are ways to pay only while money would still be taken and seen: the link is open, its time is not over,

@@ -1,3 +1,4 @@
+import type { PaymentLinkView } from '../../contract/payment-link.ts';
 import { PaymentLink } from '../../db/entities/index.ts';
 import { plainRows } from '../../db/plain-rows.ts';
 import { sql } from '../../db/sql.ts';
@@ -9,7 +10,7 @@ import { type Condition, matching, type PageRequest, type Search } from '../list
 import { CUSTOMER_TEXTS, holdsIn, holdsPart, LINK_TEXTS, partsOf, readForPart } from '../lists/texts.ts';
 import { notFound } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
-import { LINK_FIELDS, type PaymentLinkView, paymentViews } from './present.ts';
+import { LINK_FIELDS, paymentViews } from './present.ts';
 
 export type PaymentLinkFilters = CreatedBetween & {
   readonly status?: LinkStatus | undefined;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
+import type { EndpointView } from '../../contract/endpoint.ts';
 import { WebhookEndpoint } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { run, sql } from '../../db/sql.ts';
@@ -12,13 +13,13 @@ import type { Deps, TxDeps } from '../deps.ts';
 import { inOrder, listPage, type PageOf } from '../lists/page.ts';
 import type { PageRequest } from '../lists/query.ts';
 import { refuseOverQuota } from '../merchants/quotas.ts';
-import { type EndpointView, presentEndpoint } from '../present.ts';
 import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import type { Tx } from '../transact.ts';
 import { createLookup, type Lookup } from './http/lookup.ts';
 import { generateSecret } from './http/signature.ts';
 import { checkTargetForSave, TargetRefused } from './http/target.ts';
+import { presentEndpoint } from './present.ts';
 
 /** Endpoints of one merchant in one mode, deleted ones not counted. */
 const MAX_ENDPOINTS = 50;

@@ -1,3 +1,4 @@
+import type { DeliveryView, EventView } from '../../contract/event.ts';
 import { Event, WebhookDelivery } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { plainRows } from '../../db/plain-rows.ts';
@@ -11,12 +12,12 @@ import { inOrder, listPage, type PageOf } from '../lists/page.ts';
 import { matching, type PageRequest } from '../lists/query.ts';
 import { roomForTests } from '../merchants/open-tests.ts';
 import { refuseOverQuota, takeFromQuotas } from '../merchants/quotas.ts';
-import { type AttemptRow, DELIVERY_FIELDS, type DeliveryRow, type DeliveryView, presentDelivery } from '../present.ts';
 import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import type { Tx } from '../transact.ts';
 import { findEndpoint, findTarget } from './endpoints.ts';
 import { recordEvent } from './events.ts';
+import { type AttemptRow, DELIVERY_FIELDS, type DeliveryRow, presentDelivery } from './present.ts';
 
 /** A delivery that is resent for ever must not make its own view endless: only the latest attempts are shown. */
 const MAX_ATTEMPTS_SHOWN = 20;
@@ -26,8 +27,6 @@ export const RESEND_BATCH = 1_000;
 /** The pause between two first attempts of resends by one call: an endpoint that has just come back is not flooded. */
 export const RESEND_EVERY_MS = 100;
 const RESEND_EVERY = sql`${`${RESEND_EVERY_MS} milliseconds`}::interval`;
-
-export type EventView = { id: string; event: string; data: Record<string, unknown>; timestamp: string; deliveries: DeliveryView[] };
 
 export type DeliveryFilters = { readonly status?: WebhookDelivery['status'] | undefined; readonly event?: string | undefined };
 

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { type FreshDatabase, freshDatabase } from '../../../dev/support/parts.ts';
+import { listBody } from '../../../src/api/page.ts';
 import { isList } from '../../../src/api/requests/lists.ts';
 import { ok, route } from '../../../src/api/route.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
-import { listBody, listOf, listQuery } from '../../../src/api/schemas/common.ts';
-import { customer } from '../../../src/api/schemas/customer.ts';
+import { listOf, listQuery } from '../../../src/contract/common.ts';
+import { customer } from '../../../src/contract/customer.ts';
 import { type Orm, openOrm } from '../../../src/db/orm.ts';
 import { type Answer, call, startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Transfer } from '../../../src/chains/reader.ts';
-import { SIMULATED_OUTCOMES } from '../../../src/services/deposits/simulate.ts';
+import { SIMULATED_OUTCOMES } from '../../../src/domain/deposit.ts';
 import { checkBooks } from '../../../src/services/ledger/audit.ts';
 import { foldBalances } from '../../../src/services/ledger/totals.ts';
 import { BIG, startWorld, type World } from './support.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { createCustomer, createEndpoint, simulateDeposit } from '../../../dev/support/use-cases.ts';
+import type { SimulatedOutcome } from '../../../src/domain/deposit.ts';
 import type { Deps, ServiceSettings } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { testDeps } from '../../support/gateway.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import type { EventView } from '../../../src/contract/event.ts';
 import { deliverWebhook } from '../../../src/services/webhooks/deliver.ts';
 import { SLOTS_PER_ENDPOINT } from '../../../src/services/webhooks/lease.ts';
-import type { EventView } from '../../../src/services/webhooks/resend.ts';
 import { createDeliverySlots } from '../../../src/services/webhooks/slots.ts';
 import { type Bench, startDeliveries, type Target } from './support.ts';
 

@@ -1,13 +1,13 @@
 import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { type Receiver, type Script, startReceiver } from '../../../dev/support/receiver.ts';
 import { createEndpoint, sendTestEvent, updateEndpoint } from '../../../dev/support/use-cases.ts';
+import type { EventView } from '../../../src/contract/event.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { type DeliverResult, deliverWebhook } from '../../../src/services/webhooks/deliver.ts';
 import { getEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { createLookup } from '../../../src/services/webhooks/http/lookup.ts';
 import { createWebhookTransport } from '../../../src/services/webhooks/http/transport.ts';
-import type { EventView } from '../../../src/services/webhooks/resend.ts';
 import { createDeliverySlots } from '../../../src/services/webhooks/slots.ts';
 import { testDeps } from '../../support/gateway.ts';
 

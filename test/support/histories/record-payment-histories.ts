@@ -5,7 +5,7 @@ import { eventually } from '../../../dev/support/eventually.ts';
 import type { LiveMoney } from '../../../dev/support/live-money.ts';
 import { startReceiver } from '../../../dev/support/receiver.ts';
 import { cancelPaymentLink, createCustomer, createPaymentLink, simulateDeposit } from '../../../dev/support/use-cases.ts';
-import type { PaymentLinkView } from '../../../src/services/payment-links/present.ts';
+import type { PaymentLinkView } from '../../../src/contract/payment-link.ts';
 import { getPaymentLink } from '../../../src/services/payment-links/reads.ts';
 
 /** Stores a history under a name once its actor has ended. */

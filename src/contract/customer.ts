@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ADDRESS, currency, id, isLive, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount } from './common.ts';
+import { ADDRESS_BSC, ADDRESS_TRON, ID, USDT_BSC, USDT_TRON } from './story.ts';
 
 const MAX_EXTERNAL_ID = 255;
 const MAX_EMAIL = 320;
@@ -48,6 +49,7 @@ const address = z
     created_at: time.meta({ description: 'When it was made.' }),
   })
   .meta({ id: 'DepositAddress', description: 'Permanent: it is never revoked and watched for ever.' });
+export type AddressView = z.output<typeof address>;
 
 export const customer = z
   .strictObject({
@@ -64,6 +66,7 @@ export const customer = z
     updated_at: time.meta({ description: 'When the customer last changed.' }),
   })
   .meta({ id: 'Customer' });
+export type CustomerView = z.output<typeof customer>;
 
 export const existsQuery = z.object({
   external_id: z.string().trim().optional().meta({ description: "The merchant's own user id; looked at first." }),
@@ -96,3 +99,39 @@ export const customerQuery = listQuery({
   created_from: timeFilter.optional().meta({ description: 'Made at or after this time.' }),
   created_to: timeFilter.optional().meta({ description: 'Made at or before this time.' }),
 });
+
+/** As the documents show it. */
+export const customerExample: CustomerView = {
+  id: ID.customer,
+  external_id: 'user-42',
+  email: 'ann@example.com',
+  name: 'Ann',
+  metadata: { plan: 'gold' },
+  is_live: false,
+  addresses: [
+    {
+      network: 'bsc',
+      address: ADDRESS_BSC,
+      native_currency: 'BNB',
+      currencies: [
+        { currency: 'BNB', contract_address: null, decimals: 18 },
+        { currency: 'USDT', contract_address: USDT_BSC, decimals: 18 },
+      ],
+      created_at: '2026-11-20T09:00:00Z',
+    },
+    {
+      network: 'tron',
+      address: ADDRESS_TRON,
+      native_currency: 'TRX',
+      currencies: [
+        { currency: 'TRX', contract_address: null, decimals: 6 },
+        { currency: 'USDT', contract_address: USDT_TRON, decimals: 6 },
+      ],
+      created_at: '2026-11-20T09:00:00Z',
+    },
+  ],
+  deposit_count: 0,
+  total_deposited_usd: 0,
+  created_at: '2026-11-20T09:00:00Z',
+  updated_at: '2026-11-20T09:00:00Z',
+};

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import 'zod-openapi';
-import { CURRENCIES, NETWORKS } from '../../domain/assets.ts';
-import { isUuid } from '../../domain/ids.ts';
-import type { PageOf } from '../../services/lists/page.ts';
-import type { PageRequest } from '../../services/lists/query.ts';
+import { CURRENCIES, NETWORKS } from '../domain/assets.ts';
+import { isUuid } from '../domain/ids.ts';
 
 /** Answers. */
 export const id = z.uuid().meta({ example: '0b9f6a52-8a3c-4d0e-9a55-3f1f6f1f0a11' });
@@ -73,7 +71,8 @@ function wholeNumber(max: number) {
     .meta({ override: { type: 'integer', minimum: 1, maximum: max } });
 }
 
-const DEFAULT_LIMIT = 25;
+/** Rows of a page where nothing is said. */
+export const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 100;
 const MAX_PAGE = 1_000_000;
 
@@ -94,7 +93,8 @@ export function listQuery<F extends z.core.$ZodLooseShape>(filters: F) {
     .refine((query) => hasOnePlace(query as PageMembers), 'Give only one of page, starting_after and ending_before.');
 }
 
-type PageMembers = {
+/** Where a page lies, as a query says it. */
+export type PageMembers = {
   readonly limit?: number | undefined;
   readonly page?: number | undefined;
   readonly starting_after?: string | undefined;
@@ -103,12 +103,6 @@ type PageMembers = {
 
 function hasOnePlace(query: PageMembers): boolean {
   return [query.page, query.starting_after, query.ending_before].filter((value) => value !== undefined).length <= 1;
-}
-
-/** What the services take for a list's page. */
-export function pageOf(query: PageMembers): PageRequest {
-  const { limit = DEFAULT_LIMIT, page, starting_after: startingAfter, ending_before: endingBefore } = query;
-  return { limit, page, startingAfter, endingBefore };
 }
 
 /** The schema of a list's body. */
@@ -129,13 +123,7 @@ export function listOf<S extends z.ZodType>(item: S) {
   });
 }
 
-/** The body of a list's answer. */
-export function listBody<T>(page: PageOf<T>) {
-  const { limit, total } = page;
-  const atLeast = page.totalIsAtLeast ? { total_is_at_least: true as const } : {};
-  return {
-    data: [...page.rows],
-    has_more: page.hasMore,
-    pagination: { page: page.page, limit, total, ...atLeast, total_pages: Math.ceil(total / limit) },
-  };
+/** The example of a list: one page that holds everything. */
+export function exampleList(...data: readonly object[]) {
+  return { data, has_more: false, pagination: { page: 1, limit: 25, total: data.length, total_pages: 1 } };
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { NETWORKS } from '../../domain/assets.ts';
-import { DEPOSIT_STATES } from '../../domain/deposit.ts';
-import { parseUnits } from '../../domain/money.ts';
-import { AMOUNT_STATUSES, LINK_CURRENCY, LINK_LIMITS, LINK_STATUSES } from '../../domain/payment-link.ts';
+import { NETWORKS } from '../domain/assets.ts';
+import { DEPOSIT_STATES } from '../domain/deposit.ts';
+import { parseUnits } from '../domain/money.ts';
+import { AMOUNT_STATUSES, LINK_CURRENCY, LINK_LIMITS, LINK_STATUSES } from '../domain/payment-link.ts';
 import {
   boundedText,
   coinAmount,
@@ -19,6 +19,7 @@ import {
   WEB_URL,
 } from './common.ts';
 import { emailText, metadata } from './customer.ts';
+import { ADDRESS_BSC, ID, LINK_HASH, TOKEN, USDT_BSC } from './story.ts';
 
 const MAX_URL = 2048;
 const MAX_DESCRIPTION = 500;
@@ -42,6 +43,7 @@ const linkTransaction = z
     status: z.enum(DEPOSIT_STATES).meta({ description: 'The state of its deposit.' }),
   })
   .meta({ id: 'PaymentTransaction', description: 'One deposit that pays the link; several add up.' });
+export type PaymentTransactionView = z.output<typeof linkTransaction>;
 
 const linkMembers = {
   id: id.meta({ description: 'The id of the link.' }),
@@ -81,6 +83,7 @@ const linkMembers = {
 
 /** A payment link as its merchant sees it, and as `payment.completed` carries it. */
 export const paymentLink = z.strictObject(linkMembers).meta({ id: 'PaymentLink' });
+export type PaymentLinkView = z.output<typeof paymentLink>;
 
 export const newPaymentLinkAnswer = z
   .strictObject({
@@ -103,6 +106,7 @@ const method = z
     required_confirmations: z.int().meta({ description: 'Blocks that a payment needs.' }),
   })
   .meta({ id: 'PaymentMethod' });
+export type PaymentMethodView = z.output<typeof method>;
 
 /** What everybody who holds the token may see. */
 export const publicPayment = z
@@ -128,6 +132,7 @@ export const publicPayment = z
     cancel_url: z.string().nullable().meta({ description: 'Where to go instead of paying.' }),
   })
   .meta({ id: 'PublicPayment' });
+export type PublicPaymentView = z.output<typeof publicPayment>;
 
 export const tokenParams = z.object({
   token: z.string().meta({ description: 'The token of the link.', example: 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }),
@@ -244,3 +249,78 @@ export const paymentLinkQuery = listQuery({
 });
 
 export type PaymentLinkFilters = z.output<typeof paymentLinkQuery>;
+
+/** As the documents show it, new. */
+export const linkExample: PaymentLinkView = {
+  id: ID.link,
+  token: TOKEN,
+  url: `https://pay.shop.example/pay/${TOKEN}`,
+  status: 'pending',
+  amount_status: 'none',
+  amount_usd: 25.5,
+  currency: 'USDT',
+  paid_amount_usd: 0,
+  remaining_amount_usd: 25.5,
+  overpaid_amount_usd: 0,
+  description: 'Order 1001',
+  external_id: '1001',
+  metadata: {},
+  success_url: 'https://shop.example/orders/1001',
+  cancel_url: null,
+  customer_id: ID.customer,
+  email: 'ann@example.com',
+  webhook_url: 'https://shop.example/webhooks/1001',
+  paid_network: null,
+  paid_currency: null,
+  transaction_hash: null,
+  transactions: [],
+  expires_at: '2026-11-20T11:00:00Z',
+  created_at: '2026-11-20T10:00:00Z',
+  completed_at: null,
+  is_live: false,
+};
+
+/** The same, paid. */
+export const paidLinkExample: PaymentLinkView = {
+  ...linkExample,
+  status: 'completed',
+  amount_status: 'exact',
+  paid_amount_usd: 25.5,
+  remaining_amount_usd: 0,
+  paid_network: 'bsc',
+  paid_currency: 'USDT',
+  transaction_hash: LINK_HASH,
+  completed_at: '2026-11-20T10:12:00Z',
+  transactions: [{ transaction_hash: LINK_HASH, network: 'bsc', amount: '25.5', confirmations: 15, status: 'completed' }],
+};
+
+/** What its payer sees. */
+export const publicPaymentExample: PublicPaymentView = {
+  token: TOKEN,
+  status: 'pending',
+  amount_status: 'none',
+  amount_usd: 25.5,
+  currency: 'USDT',
+  description: 'Order 1001',
+  merchant: { name: 'My shop' },
+  is_live: false,
+  expires_at: '2026-11-20T11:00:00Z',
+  server_time: '2026-11-20T10:01:00Z',
+  methods: [
+    {
+      network: 'bsc',
+      currency: 'USDT',
+      contract_address: USDT_BSC,
+      decimals: 18,
+      address: ADDRESS_BSC,
+      amount: '25.5',
+      payment_uri: `ethereum:${USDT_BSC}@56/transfer?address=${ADDRESS_BSC}&uint256=25500000000000000000`,
+      required_confirmations: 15,
+    },
+  ],
+  transactions: [],
+  paid_network: null,
+  transaction_hash: null,
+  success_url: 'https://shop.example/orders/1001',
+  cancel_url: null,
+};

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { coinAmount, currency, id, isLive, listQuery, network, time, usdAmount } from './common.ts';
+import { ID, USDT_BSC } from './story.ts';
 
 const amounts = {
   amount: coinAmount.meta({ description: 'available + pending.', example: '137.5' }),
@@ -35,6 +36,7 @@ export const balance = z
     updated_at: time.meta({ description: postedAt }),
   })
   .meta({ id: 'Balance', description: 'Money of failed deposits, which is held for a decision, is in none of these.' });
+export type BalanceView = z.output<typeof balance>;
 
 export const merchantBalance = z
   .strictObject({
@@ -55,5 +57,41 @@ export const merchantBalance = z
     updated_at: time.meta({ description: postedAt }),
   })
   .meta({ id: 'MerchantBalance' });
+export type MerchantBalanceView = z.output<typeof merchantBalance>;
 
 export const merchantBalanceQuery = listQuery({});
+
+const NOTHING = { amount: '0', amount_usd: 0, available: '0', pending: '0', settled: '0' };
+
+/** As the documents show it. */
+export const balanceExample: BalanceView = {
+  is_live: false,
+  currency: 'USD',
+  total_usd: 38,
+  available_usd: 38,
+  pending_usd: 0,
+  settled_usd: 0,
+  balances: [
+    { currency: 'BNB', ...NOTHING, networks: ['bsc'] },
+    { currency: 'TRX', ...NOTHING, networks: ['tron'] },
+    { currency: 'USDT', amount: '38', amount_usd: 38, available: '38', pending: '0', settled: '0', networks: ['bsc', 'tron'] },
+  ],
+  updated_at: '2026-11-20T10:12:00Z',
+};
+
+/** As the documents show it. */
+export const merchantBalanceExample: MerchantBalanceView = {
+  id: ID.balance,
+  network: 'bsc',
+  currency: 'USDT',
+  contract_address: USDT_BSC,
+  decimals: 18,
+  amount: '38',
+  amount_usd: 38,
+  available: '38',
+  pending: '0',
+  settled: '0',
+  rate_usd: 1,
+  is_live: false,
+  updated_at: '2026-11-20T10:12:00Z',
+};

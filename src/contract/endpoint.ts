@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { EVENT_TYPES, TEST_EVENT } from '../../domain/events.ts';
-import { boundedText, id, isLive, listQuery, text, time, timeFilter, WEB_URL } from './common.ts';
+import { EVENT_TYPES } from '../domain/events.ts';
+import { boundedText, id, isLive, text, time, WEB_URL } from './common.ts';
+import { ID } from './story.ts';
 
 const MAX_URL = 2048;
 const MAX_DESCRIPTION = 500;
@@ -81,6 +82,7 @@ export const endpoint = z
     updated_at: time.meta({ description: 'When it last changed.' }),
   })
   .meta({ id: 'WebhookEndpoint' });
+export type EndpointView = z.output<typeof endpoint>;
 
 const secret = z
   .string()
@@ -91,59 +93,19 @@ export const endpointWithSecret = endpoint.extend({ secret }).meta({ id: 'Webhoo
 export const endpointMaybeSecret = endpoint.extend({ secret: secret.optional() }).meta({ id: 'WebhookEndpointMaybeSecret' });
 export const endpointDeleted = z.strictObject({ id, deleted: z.literal(true) });
 
-const deliveryStatus = z.enum(['pending', 'succeeded', 'failed']);
-
-export const delivery = z
-  .strictObject({
-    id: id.meta({ description: 'The id of the delivery.' }),
-    event_id: id.meta({ description: 'What is delivered.' }),
-    endpoint_id: id.meta({ description: 'To whom.' }),
-    event: z.string().meta({ description: 'The name of the event.' }),
-    status: deliveryStatus.meta({ description: 'pending: more attempts will come. failed: no more will, until you resend it.' }),
-    attempts: z
-      .array(
-        z.strictObject({
-          round: z.int().meta({ description: '1, and one more with each resend.' }),
-          number: z.int().meta({ description: 'From 1 in each round.' }),
-          started_at: time.meta({ description: 'When the attempt began.' }),
-          status_code: z.int().nullable().meta({ description: 'What was answered; null where nothing was.' }),
-          error: z.string().nullable().meta({ description: 'Why there was no answer.' }),
-          duration_ms: z.int().nullable().meta({ description: 'How long it took; null while it lasts.' }),
-        }),
-      )
-      .meta({ description: 'Its latest 20 attempts, the oldest first.' }),
-    next_attempt_at: time.nullable().meta({ description: 'When the next attempt is due; null when none is.' }),
-    created_at: time.meta({ description: 'When the delivery was made.' }),
-  })
-  .meta({ id: 'WebhookDelivery' });
-
-export const deliveryQuery = listQuery({
-  status: deliveryStatus.optional().meta({ description: 'Only deliveries in this state.' }),
-  event: z
-    .enum([...EVENT_TYPES, TEST_EVENT])
-    .optional()
-    .meta({ description: 'Only deliveries of this event.' }),
-});
-
-export const event = z
-  .strictObject({
-    id: id.meta({ description: 'The id of the event; the X-Webhook-Id of its deliveries.' }),
-    event: z.string().meta({ description: 'The name of the event.' }),
-    data: z.record(z.string(), z.unknown()).meta({ description: 'Exactly what is delivered.' }),
-    timestamp: time.meta({ description: 'When it happened.' }),
-    deliveries: z.array(delivery).meta({ description: 'To whom it is sent.' }),
-  })
-  .meta({ id: 'Event' });
-
-export const resendFailedBody = z
-  .object({
-    since: timeFilter
-      .pipe(z.date())
-      .meta({ description: 'Deliveries that failed at or after this time.', example: '2026-11-20T09:30:00Z' }),
-  })
-  .meta({ id: 'ResendFailed' });
-
-export const resentFailed = z.strictObject({
-  resent: z.int().meta({ description: 'Deliveries that are on their way again.' }),
-  has_more: z.boolean().meta({ description: 'True: there are more. Call again.' }),
-});
+/** As the documents show it. */
+export const endpointExample: EndpointView = {
+  id: ID.endpoint,
+  url: 'https://shop.example/webhooks',
+  description: 'Orders',
+  events: ['deposit.completed', 'payment.completed'],
+  enabled: true,
+  is_live: false,
+  secret_hint: 'lIE=',
+  last_delivery_at: null,
+  last_status_code: null,
+  consecutive_failures: 0,
+  disabled_reason: null,
+  created_at: '2026-11-20T09:00:00Z',
+  updated_at: '2026-11-20T09:00:00Z',
+};

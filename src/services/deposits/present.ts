@@ -1,0 +1,74 @@
+import type { DepositView } from '../../contract/deposit.ts';
+import type { Deposit } from '../../db/entities/index.ts';
+import { assetOf } from '../../domain/assets.ts';
+import { isoSeconds, isoSecondsOrNull } from '../../domain/events.ts';
+import { centsToJsonNumber, formatUnits, rateToJsonNumber } from '../../domain/money.ts';
+
+/** What {@link presentDeposit} reads of a deposit. */
+export const DEPOSIT_FIELDS = [
+  ...(['id', 'mode', 'customerId', 'network', 'currency', 'contractAddress', 'amountUnits', 'amountUsdCents'] as const),
+  ...(['rateUnits', 'rateSource', 'rateAt', 'address', 'fromAddress', 'transactionHash', 'blockNumber', 'blockHash'] as const),
+  ...(['requiredConfirmations', 'status', 'failureCode', 'failureReason', 'sequence', 'simulated', 'paymentLinkId'] as const),
+  ...(['detectedAt', 'completedAt', 'settledAt'] as const),
+] as const;
+export type DepositRow = Pick<Deposit, (typeof DEPOSIT_FIELDS)[number]>;
+
+/** The names of the deposit's customer, the head of its network as last seen (null: never), and the token of the link that it pays. */
+export type DepositContext = {
+  readonly externalId: string | null;
+  readonly email: string | null;
+  readonly headNumber: number | null;
+  readonly paymentToken?: string | null;
+};
+
+/** The deposit as the API and its events show it. Coin amounts are decimal strings; `*_usd` are numbers, null until there is a price. */
+export function presentDeposit(row: DepositRow, more: DepositContext): DepositView {
+  return {
+    id: row.id,
+    customer_id: row.customerId,
+    external_id: more.externalId,
+    email: more.email,
+    network: row.network,
+    currency: row.currency,
+    contract_address: row.contractAddress ?? null,
+    amount: formatUnits(row.amountUnits, assetOf(row.network, row.currency).decimals),
+    amount_raw: row.amountUnits.toString(),
+    amount_usd: usd(row.amountUsdCents),
+    rate_usd: rateToJsonNumber(row.rateUnits ?? null),
+    rate_source: row.rateSource ?? null,
+    rate_at: isoSecondsOrNull(row.rateAt),
+    address: row.address,
+    from_address: row.fromAddress ?? null,
+    transaction_hash: row.transactionHash,
+    block_number: row.blockNumber,
+    block_hash: row.blockHash ?? null,
+    confirmations: confirmationsOf(row, more.headNumber),
+    required_confirmations: row.requiredConfirmations,
+    status: row.status,
+    failure_code: row.failureCode ?? null,
+    failure_reason: row.failureReason ?? null,
+    payment_token: more.paymentToken ?? null,
+    settlement: null,
+    sequence: row.sequence,
+    is_live: row.mode === 'live',
+    detected_at: isoSeconds(row.detectedAt),
+    completed_at: isoSecondsOrNull(row.completedAt),
+    settled_at: isoSecondsOrNull(row.settledAt),
+  };
+}
+
+/** A deposit whose block was replaced has none; a simulated one shows what its state promises, because no chain counts for it. */
+function confirmationsOf(row: DepositRow, headNumber: number | null): number {
+  if (row.blockHash === null || row.blockHash === undefined) return 0;
+  if (row.simulated) return simulatedConfirmations(row);
+  return headNumber === null ? 0 : Math.max(0, headNumber - row.blockNumber);
+}
+
+function simulatedConfirmations(row: DepositRow): number {
+  if (row.status === 'detected') return 0;
+  return row.status === 'confirming' ? 1 : row.requiredConfirmations;
+}
+
+function usd(cents: bigint | null | undefined): number | null {
+  return cents === null || cents === undefined ? null : centsToJsonNumber(cents);
+}
