@@ -14,6 +14,14 @@ const amounts = {
 };
 const postedAt = 'The last time that money moved; when there was none yet, when the account was made.';
 
+export const currencyBalance = z
+  .strictObject({
+    currency: currency.meta({ description: 'The coin, on all of its networks.' }),
+    ...amounts,
+    networks: z.array(network).meta({ description: 'Where it can be received.', example: ['bsc', 'tron'] }),
+  })
+  .meta({ id: 'CurrencyBalance' });
+
 export const balance = z
   .strictObject({
     is_live: isLive,
@@ -22,17 +30,7 @@ export const balance = z
     available_usd: usdAmount.meta({ example: 125 }),
     pending_usd: usdAmount.meta({ example: 12.5 }),
     settled_usd: usdAmount.meta({ description: 'What was paid out since the beginning, at the present price.', example: 1050 }),
-    balances: z
-      .array(
-        z
-          .strictObject({
-            currency: currency.meta({ description: 'The coin, on all of its networks.' }),
-            ...amounts,
-            networks: z.array(network).meta({ description: 'Where it can be received.', example: ['bsc', 'tron'] }),
-          })
-          .meta({ id: 'CurrencyBalance' }),
-      )
-      .meta({ description: 'One for each currency, always in the same order, also where it is zero.' }),
+    balances: z.array(currencyBalance).meta({ description: 'One for each currency, always in the same order, also where it is zero.' }),
     updated_at: time.meta({ description: postedAt }),
   })
   .meta({ id: 'Balance', description: 'Money of failed deposits, which is held for a decision, is in none of these.' });

@@ -38,7 +38,7 @@ export const newCustomer = z
   .refine((body) => Boolean(body.external_id ?? body.email), 'At least one of external_id and email is required.')
   .meta({ id: 'NewCustomer', override: oneOfMembers({ external_id: { type: 'string' }, email: { type: 'string' } }) });
 
-const address = z
+export const address = z
   .strictObject({
     network: network.meta({ description: 'Which network it is on.' }),
     address: z.string().meta({ description: 'Permanent. As its network spells it: 0x with mixed case, or base58.' }),

@@ -6,7 +6,9 @@ import { depositExample } from './deposit.ts';
 import { paidLinkExample } from './payment-link.ts';
 import { ID } from './story.ts';
 
-const deliveryStatus = z.enum(['pending', 'succeeded', 'failed']);
+/** Of a delivery. */
+export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const;
+const deliveryStatus = z.enum(DELIVERY_STATUSES);
 
 export const delivery = z
   .strictObject({

@@ -34,7 +34,7 @@ const amountStatus = z.enum(AMOUNT_STATUSES).meta({
   description: 'How the confirmed money compares with the amount; late: money arrived after the link had ended.',
 });
 
-const linkTransaction = z
+export const linkTransaction = z
   .strictObject({
     transaction_hash: z.string().meta({ description: 'The transaction.' }),
     network: network.meta({ description: 'Where it is.' }),
@@ -94,7 +94,7 @@ export const newPaymentLinkAnswer = z
   })
   .meta({ id: 'NewPaymentLink' });
 
-const method = z
+export const method = z
   .strictObject({
     network: network.meta({ description: 'Where to pay.' }),
     currency: z.literal(LINK_CURRENCY).meta({ description: 'In which coin.' }),

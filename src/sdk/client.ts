@@ -1,26 +1,28 @@
 import { GatewayError } from './errors.ts';
+import type {
+  CustomerQuery,
+  DeliveryQuery,
+  DepositQuery,
+  EndpointChange,
+  NewEndpoint,
+  Page,
+  PageQuery,
+  PaymentLinkQuery,
+} from './requests.ts';
 import { type CallOptions, type ClientOptions, createSend, type Send } from './transport.ts';
 import type {
   Balance,
   Customer,
   CustomerExists,
-  CustomerQuery,
   Deleted,
   Delivery,
-  DeliveryQuery,
   Deposit,
-  DepositQuery,
   Endpoint,
-  EndpointChange,
   EndpointWithSecret,
   MerchantBalance,
   NewCustomer,
-  NewEndpoint,
   NewPaymentLink,
-  Page,
-  PageQuery,
   PaymentLink,
-  PaymentLinkQuery,
   PaymentRequest,
   PublicPayment,
   ResentFailed,
@@ -29,6 +31,7 @@ import type {
 } from './types.ts';
 
 export * from './errors.ts';
+export type * from './requests.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
 export type * from './types.ts';
 

@@ -1,14 +1,20 @@
-// What the API takes and answers. Coin amounts are decimal strings: never make numbers of them. Members that end in `_usd` are numbers with
-// at most two decimals. Times are ISO-8601 in UTC, whole seconds.
+// Made by "npm run docs" from the schemas that check every request and every answer; not to be changed by hand.
+// Coin amounts are decimal strings: never make numbers of them. Members that end in `_usd` are numbers with at most two decimals. Times
+// are ISO-8601 in UTC, whole seconds.
 
 export type Network = 'bsc' | 'tron';
 export type Currency = 'BNB' | 'TRX' | 'USDT';
 export type DepositStatus = 'detected' | 'confirming' | 'completed' | 'settled' | 'failed';
 export type FailureCode = 'MONTHLY_LIMIT' | 'REORGED' | 'BELOW_MINIMUM' | 'REJECTED_BY_OPERATOR';
-export type PaymentLinkStatus = 'pending' | 'processing' | 'partially_paid' | 'completed' | 'expired' | 'cancelled';
+export type PaymentLinkStatus =
+  | 'pending'
+  | 'processing'
+  | 'partially_paid'
+  | 'completed'
+  | 'expired'
+  | 'cancelled';
 export type AmountStatus = 'none' | 'underpaid' | 'exact' | 'overpaid' | 'late';
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
-/** What an endpoint can subscribe to. */
 export type EventType =
   | 'deposit.detected'
   | 'deposit.confirming'
@@ -18,23 +24,15 @@ export type EventType =
   | 'customer.created'
   | 'payment.completed';
 
-/** One page of a list, newest first. `pagination.page` is null where a cursor was given. */
-export type Page<Row> = {
-  data: Row[];
-  has_more: boolean;
-  /** `total_is_at_least` is there where not everything was counted: there may be more rows than `total`. */
-  pagination: { page: number | null; limit: number; total: number; total_is_at_least?: true; total_pages: number };
-};
-
-/** Where a page lies: at most one of `page`, `starting_after` and `ending_before`. */
-export type PageQuery = { limit?: number; page?: number; starting_after?: string; ending_before?: string };
-export type CreatedBetween = { created_from?: string | Date; created_to?: string | Date };
-
 export type DepositAddress = {
   network: Network;
   address: string;
   native_currency: Currency;
-  currencies: { currency: Currency; contract_address: string | null; decimals: number }[];
+  currencies: {
+    currency: Currency;
+    contract_address: string | null;
+    decimals: number;
+  }[];
   created_at: string;
 };
 
@@ -59,11 +57,15 @@ export type NewCustomer = {
   name?: string | null;
   metadata?: Record<string, unknown> | null;
 };
-export type CustomerQuery = CreatedBetween & { email?: string; external_id?: string; address?: string; search?: string };
+
 export type CustomerExists = {
   exists: boolean;
   match: 'external_id' | 'email';
-  customer: { id: string; external_id: string | null; email: string | null } | null;
+  customer: {
+    id: string;
+    external_id: string | null;
+    email: string | null;
+  } | null;
 };
 
 export type Deposit = {
@@ -98,13 +100,6 @@ export type Deposit = {
   completed_at: string | null;
   settled_at: string | null;
 };
-export type DepositQuery = CreatedBetween & {
-  status?: DepositStatus;
-  network?: Network;
-  currency?: Currency;
-  customer_id?: string;
-  transaction_hash?: string;
-};
 
 /** A rehearsal; what is absent is 10 USDT on bsc, completed, and announced once. */
 export type Simulation = {
@@ -117,7 +112,7 @@ export type Simulation = {
   transaction_hash?: string | null;
   from_address?: string | null;
   payment_token?: string | null;
-  outcome?: DepositStatus | 'reorged';
+  outcome?: 'completed' | 'detected' | 'confirming' | 'failed' | 'settled' | 'reorged';
   events?: 'final' | 'full';
 };
 
@@ -136,12 +131,20 @@ export type Endpoint = {
   created_at: string;
   updated_at: string;
 };
+
 /** `secret` is shown this once. */
-export type EndpointWithSecret = Endpoint & { secret: string };
-export type EndpointMaybeSecret = Endpoint & { secret?: string | undefined };
-export type NewEndpoint = { url: string; events: (EventType | '*')[] | '*'; description?: string | null };
-export type EndpointChange = Partial<NewEndpoint> & { enabled?: boolean };
-export type Deleted = { id: string; deleted: true };
+export type EndpointWithSecret = Endpoint & {
+  secret: string;
+};
+
+export type EndpointMaybeSecret = Endpoint & {
+  secret?: string | undefined;
+};
+
+export type Deleted = {
+  id: string;
+  deleted: true;
+};
 
 export type Delivery = {
   id: string;
@@ -160,9 +163,19 @@ export type Delivery = {
   next_attempt_at: string | null;
   created_at: string;
 };
-export type DeliveryQuery = { status?: DeliveryStatus; event?: EventType | 'webhook.test' };
-export type StoredEvent = { id: string; event: string; data: Record<string, unknown>; timestamp: string; deliveries: Delivery[] };
-export type ResentFailed = { resent: number; has_more: boolean };
+
+export type StoredEvent = {
+  id: string;
+  event: string;
+  data: Record<string, unknown>;
+  timestamp: string;
+  deliveries: Delivery[];
+};
+
+export type ResentFailed = {
+  resent: number;
+  has_more: boolean;
+};
 
 export type PaymentTransaction = {
   transaction_hash: string;
@@ -200,8 +213,11 @@ export type PaymentLink = {
   completed_at: string | null;
   is_live: boolean;
 };
+
 /** `webhook_secret` is shown this once; it signs what is sent to `webhook_url`. */
-export type NewPaymentLink = PaymentLink & { webhook_secret: string };
+export type NewPaymentLink = PaymentLink & {
+  webhook_secret: string;
+};
 
 /** `email` or `customer_id`, and `amount_usd` or `amount`: a number or a decimal string with at most two decimals. */
 export type PaymentRequest = {
@@ -219,7 +235,6 @@ export type PaymentRequest = {
   currency?: 'USDT' | null;
   network?: Network | null;
 };
-export type PaymentLinkQuery = CreatedBetween & { status?: PaymentLinkStatus; customer_id?: string; search?: string };
 
 export type PaymentMethod = {
   network: Network;
@@ -231,6 +246,7 @@ export type PaymentMethod = {
   payment_uri: string;
   required_confirmations: number;
 };
+
 /** What everybody who holds the token may see. */
 export type PublicPayment = {
   token: string;
@@ -239,7 +255,9 @@ export type PublicPayment = {
   amount_usd: number;
   currency: 'USDT';
   description: string | null;
-  merchant: { name: string };
+  merchant: {
+    name: string;
+  };
   is_live: boolean;
   expires_at: string;
   server_time: string;
@@ -251,8 +269,16 @@ export type PublicPayment = {
   cancel_url: string | null;
 };
 
-type Amounts = { amount: string; amount_usd: number | null; available: string; pending: string; settled: string };
-export type CurrencyBalance = Amounts & { currency: Currency; networks: Network[] };
+export type CurrencyBalance = {
+  currency: Currency;
+  amount: string;
+  amount_usd: number | null;
+  available: string;
+  pending: string;
+  settled: string;
+  networks: Network[];
+};
+
 export type Balance = {
   is_live: boolean;
   currency: 'USD';
@@ -263,12 +289,18 @@ export type Balance = {
   balances: CurrencyBalance[];
   updated_at: string;
 };
-export type MerchantBalance = Amounts & {
+
+export type MerchantBalance = {
   id: string;
   network: Network;
   currency: Currency;
   contract_address: string | null;
   decimals: number;
+  amount: string;
+  amount_usd: number | null;
+  available: string;
+  pending: string;
+  settled: string;
   rate_usd: number | null;
   is_live: boolean;
   updated_at: string;

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { z } from 'zod';
 import type { ErrorCode } from '../../src/api/errors.ts';
+import { renderSdkTypes } from '../../src/api/openapi/sdk-types.ts';
 import type * as balances from '../../src/contract/balance.ts';
 import type { listOf } from '../../src/contract/common.ts';
 import type * as customers from '../../src/contract/customer.ts';
@@ -63,6 +65,11 @@ const REQUESTS: {
 };
 
 describe('the types of the client', () => {
+  it('are in the repository as the contract makes them: run "npm run docs" when this fails', () => {
+    const kept = readFileSync(new URL('../../src/sdk/types.ts', import.meta.url), 'utf8');
+    expect(kept === renderSdkTypes()).to.equal(true);
+  });
+
   it('are those of the schemas that check every answer and every request', () => {
     expect(Object.values({ ...ANSWERS, ...REQUESTS })).not.to.include(false);
   });

@@ -13,7 +13,7 @@ export function addConfigCommands(program: Command): void {
   leaf(config, 'check', 'prints every effective value, without secrets, and all problems at once')
     .option('--role <role>', 'whose requirements apply in production', oneOf('all', 'api', 'worker', 'signer'), 'all')
     .action(answering(check));
-  leaf(config, 'docs', 'prints docs/configuration.md, or writes it, .env.example and docs/openapi.json')
+  leaf(config, 'docs', 'prints docs/configuration.md, or writes it, .env.example, docs/openapi.json and src/sdk/types.ts')
     .option('--write', 'write the files')
     .action(answering(docs));
 }
@@ -40,10 +40,12 @@ async function check({ options }: { options: { readonly role: 'all' | 'api' | 'w
 async function docs({ options }: { options: { readonly write?: true } }) {
   const { renderConfigDocs, renderEnvExample } = await import('../../config/docs.ts');
   const { renderApiDocument } = await import('../../api/openapi/document.ts');
+  const { renderSdkTypes } = await import('../../api/openapi/sdk-types.ts');
   const files = [
     { path: 'docs/configuration.md', text: renderConfigDocs() },
     { path: '.env.example', text: renderEnvExample() },
     { path: 'docs/openapi.json', text: renderApiDocument() },
+    { path: 'src/sdk/types.ts', text: renderSdkTypes() },
   ];
   if (options.write) {
     for (const file of files) await writeFile(new URL(file.path, `file://${ROOT}`), file.text);
