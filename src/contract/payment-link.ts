@@ -3,6 +3,7 @@ import { NETWORKS } from '../domain/assets.ts';
 import { DEPOSIT_STATES } from '../domain/deposit.ts';
 import { parseUnits } from '../domain/money.ts';
 import { AMOUNT_STATUSES, LINK_CURRENCY, LINK_LIMITS, LINK_STATUSES } from '../domain/payment-link.ts';
+import { webAddress } from '../domain/web-address.ts';
 import {
   boundedText,
   coinAmount,
@@ -172,15 +173,8 @@ const usdCents = z
 
 /** An absolute address on the web. Only such a link is ever shown to a payer. */
 const webUrl = text(MAX_URL)
-  .refine(isWebUrl, 'must be an absolute http or https URL')
+  .refine((value) => webAddress(value) !== undefined, 'must be an absolute http or https URL')
   .meta({ override: { pattern: WEB_URL } });
-
-function isWebUrl(value: string): boolean {
-  // The parser repairs a lot: "https:host", backslashes and line feeds would become another address than the one that was read.
-  if (!/^https?:\/\/[^\s\\]+$/i.test(value)) return false;
-  const url = URL.parse(value);
-  return url !== null && url.username === '' && url.password === '';
-}
 
 const LIMITS_TEXT = `from ${LINK_LIMITS.minExpiresInSeconds} to ${LINK_LIMITS.maxExpiresInSeconds}`;
 const expiresIn = z

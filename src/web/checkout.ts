@@ -1,6 +1,7 @@
 import { chainOf } from '../chains/index.ts';
 import type { PublicPaymentView } from '../contract/payment-link.ts';
 import { isOpenLink } from '../domain/payment-link.ts';
+import { webAddress } from '../domain/web-address.ts';
 import { dateTime, headline, progress, type Required, timeLeft } from './checkout-words.ts';
 import { foreign, type Html, html, plainText } from './html.ts';
 import type { Page } from './layout.ts';
@@ -144,7 +145,7 @@ ${rows}</ul>
 /** A way back to the shop: after the payment, or instead of it. The host is shown, so that the payer sees where it leads. */
 function wayBack(view: PublicPaymentView): Html | null {
   const paid = view.status === 'completed';
-  const target = webAddress(paid ? view.success_url : view.cancel_url);
+  const target = webAddress((paid ? view.success_url : view.cancel_url) ?? '');
   if (!target) return null;
   const look = paid ? html` class="button"` : null;
   return html`<p><a href="${target.href}" rel="noopener noreferrer nofollow"${look}>${paid ? 'Continue to' : 'Back to'} ${target.host}</a></p>`;
@@ -161,11 +162,4 @@ function refreshNote({ network, refresh }: CheckoutChoice): Html {
 /** A link to this very page with the payer's choices: a query alone stays on whatever address the page was reached by. */
 function ownQuery(network: string | undefined, refresh: boolean): string {
   return `?${new URLSearchParams({ ...(network === undefined ? {} : { network }), ...(refresh ? {} : { refresh: 'off' }) })}`;
-}
-
-/** The URL when it is one of the web's without a name or password in it; anything else is no link. */
-function webAddress(text: string | null): URL | undefined {
-  const url = text === null ? null : URL.parse(text);
-  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
-  return url && isWeb && url.username === '' && url.password === '' ? url : undefined;
 }

@@ -160,6 +160,8 @@ describe('POST /request-payment', () => {
     'half a second': [{ expires_in: 300.5 }, 'expires_in'],
     'an expiry as text': [{ expires_in: '300' }, 'expires_in'],
     'a script as success_url': [{ success_url: 'javascript:alert(1)' }, 'success_url'],
+    'another protocol in a cancel_url': [{ cancel_url: 'ftp://shop.example/' }, 'cancel_url'],
+    'a space in a success_url': [{ success_url: 'https://a b' }, 'success_url'],
     'a data URL as cancel_url': [{ cancel_url: 'data:text/html,x' }, 'cancel_url'],
     'a relative success_url': [{ success_url: '/done' }, 'success_url'],
     'a success_url without a scheme': [{ success_url: '//shop.example/' }, 'success_url'],

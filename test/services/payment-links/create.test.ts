@@ -77,18 +77,13 @@ describe('a payment link', function () {
     expect(new Set(ids.map((link) => link.customer_id)).size).to.equal(3);
   });
 
-  it('is refused below the minimum, which it names, above a million, and with terms that make no sense', async () => {
+  it('is refused below the minimum, which it names, above a million, and without anybody to pay it', async () => {
     const small = await refusalOf({ amountCents: 499n });
     expect(small.code).to.equal('AMOUNT_TOO_SMALL');
     expect((small as AmountTooSmall).minimumCents).to.equal(500n);
     expect((await shop.link({ usd: '5', email: 'a@b.example' })).amount_usd).to.equal(5);
     expect((await shop.link({ usd: '1000000', email: 'a@b.example' })).amount_usd).to.equal(1_000_000);
     expect((await refusalOf({ amountCents: 100_000_001n })).field).to.equal('amount_usd');
-    for (const expiresInS of [299, 604_801, 600.5, Number.NaN]) expect((await refusalOf({ expiresInS })).field).to.equal('expires_in');
-    expect((await refusalOf({ currency: 'BNB' })).field).to.equal('currency');
-    for (const url of ['javascript:alert(1)', 'data:text/html,x', '/relative', 'https://a b'])
-      expect((await refusalOf({ successUrl: url })).field).to.equal('success_url');
-    expect((await refusalOf({ cancelUrl: 'ftp://x.example' })).field).to.equal('cancel_url');
     expect((await refusalOf({ email: undefined })).field).to.equal('email');
   });
 
