@@ -6,13 +6,7 @@ export type Network = 'bsc' | 'tron';
 export type Currency = 'BNB' | 'TRX' | 'USDT';
 export type DepositStatus = 'detected' | 'confirming' | 'completed' | 'settled' | 'failed';
 export type FailureCode = 'MONTHLY_LIMIT' | 'REORGED' | 'BELOW_MINIMUM' | 'REJECTED_BY_OPERATOR';
-export type PaymentLinkStatus =
-  | 'pending'
-  | 'processing'
-  | 'partially_paid'
-  | 'completed'
-  | 'expired'
-  | 'cancelled';
+export type PaymentLinkStatus = 'pending' | 'processing' | 'partially_paid' | 'completed' | 'expired' | 'cancelled';
 export type AmountStatus = 'none' | 'underpaid' | 'exact' | 'overpaid' | 'late';
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 export type EventType =
@@ -133,13 +127,9 @@ export type Endpoint = {
 };
 
 /** `secret` is shown this once. */
-export type EndpointWithSecret = Endpoint & {
-  secret: string;
-};
+export type EndpointWithSecret = Endpoint & { secret: string };
 
-export type EndpointMaybeSecret = Endpoint & {
-  secret?: string | undefined;
-};
+export type EndpointMaybeSecret = Endpoint & { secret?: string | undefined };
 
 export type Deleted = {
   id: string;
@@ -215,9 +205,7 @@ export type PaymentLink = {
 };
 
 /** `webhook_secret` is shown this once; it signs what is sent to `webhook_url`. */
-export type NewPaymentLink = PaymentLink & {
-  webhook_secret: string;
-};
+export type NewPaymentLink = PaymentLink & { webhook_secret: string };
 
 /** `email` or `customer_id`, and `amount_usd` or `amount`: a number or a decimal string with at most two decimals. */
 export type PaymentRequest = {
@@ -255,9 +243,7 @@ export type PublicPayment = {
   amount_usd: number;
   currency: 'USDT';
   description: string | null;
-  merchant: {
-    name: string;
-  };
+  merchant: { name: string };
   is_live: boolean;
   expires_at: string;
   server_time: string;

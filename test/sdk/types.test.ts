@@ -10,6 +10,7 @@ import type * as deposits from '../../src/contract/deposit.ts';
 import type * as endpoints from '../../src/contract/endpoint.ts';
 import type * as deliveries from '../../src/contract/event.ts';
 import type * as payments from '../../src/contract/payment-link.ts';
+import type * as requests from '../../src/contract/payment-request.ts';
 import type * as events from '../../src/domain/events.ts';
 import type * as sdk from '../../src/sdk/client.ts';
 
@@ -51,8 +52,8 @@ const REQUESTS: {
   customer: Takes<sdk.NewCustomer, z.input<typeof customers.newCustomer>>;
   endpoint: Takes<sdk.NewEndpoint, z.input<typeof endpoints.newEndpoint>>;
   endpointChange: Takes<sdk.EndpointChange, z.input<typeof endpoints.endpointChange>>;
-  link: Takes<sdk.PaymentRequest, z.input<typeof payments.newPaymentLink>>;
-  linkMembers: Same<keyof sdk.PaymentRequest, keyof z.input<typeof payments.newPaymentLink>>;
+  link: Takes<sdk.PaymentRequest, z.input<typeof requests.newPaymentLink>>;
+  linkMembers: Same<keyof sdk.PaymentRequest, keyof z.input<typeof requests.newPaymentLink>>;
   simulation: Takes<sdk.Simulation, z.input<typeof deposits.simulationRequest>>;
   simulationMembers: Same<keyof sdk.Simulation, keyof z.input<typeof deposits.simulationRequest>>;
   customers: Asks<sdk.CustomerQuery, z.input<typeof customers.customerQuery>>;

@@ -5,6 +5,7 @@ import * as deposits from '../../contract/deposit.ts';
 import * as endpoints from '../../contract/endpoint.ts';
 import * as events from '../../contract/event.ts';
 import * as links from '../../contract/payment-link.ts';
+import { newPaymentLink } from '../../contract/payment-request.ts';
 import { CURRENCIES, NETWORKS } from '../../domain/assets.ts';
 import { DEPOSIT_STATES, FAILURE_CODES } from '../../domain/deposit.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
@@ -55,7 +56,7 @@ const TYPES: Readonly<Record<string, Named>> = {
     says: '`webhook_secret` is shown this once; it signs what is sent to `webhook_url`.',
   },
   PaymentRequest: {
-    schema: links.newPaymentLink,
+    schema: newPaymentLink,
     of: 'request',
     says: '`email` or `customer_id`, and `amount_usd` or `amount`: a number or a decimal string with at most two decimals.',
   },
@@ -100,9 +101,10 @@ function objectOf(members: z.core.$ZodShape, side: Side, indent: string): string
   const lines = Object.entries(members).map(([name, schema]) => {
     const optional = defOf(schema).type === 'optional';
     const type = typeOf(schema, side, `${indent}  `);
-    return `${indent}  ${name}${optional ? '?' : ''}: ${type}${optional && side === 'answer' ? ' | undefined' : ''};\n`;
+    return `${name}${optional ? '?' : ''}: ${type}${optional && side === 'answer' ? ' | undefined' : ''}`;
   });
-  return `{\n${lines.join('')}${indent}}`;
+  if (lines.length === 1) return `{ ${lines[0]} }`;
+  return `{\n${lines.map((line) => `${indent}  ${line};\n`).join('')}${indent}}`;
 }
 
 function typeOf(schema: z.core.$ZodType, side: Side, indent: string): string {
@@ -141,5 +143,5 @@ function typeOf(schema: z.core.$ZodType, side: Side, indent: string): string {
 /** One line where it fits, otherwise one for each member. */
 function union(head: string, members: readonly string[]): string {
   const line = `${head} ${members.join(' | ')};`;
-  return line.length <= 100 ? line : `${head}\n${members.map((member) => `  | ${member}`).join('\n')};`;
+  return line.length <= 120 ? line : `${head}\n${members.map((member) => `  | ${member}`).join('\n')};`;
 }

@@ -1,6 +1,5 @@
 import { idParams, listOf } from '../../contract/common.ts';
 import {
-  newPaymentLink,
   newPaymentLinkAnswer,
   type PaymentLinkFilters,
   paymentLink,
@@ -8,6 +7,7 @@ import {
   publicPayment,
   tokenParams,
 } from '../../contract/payment-link.ts';
+import { newPaymentLink } from '../../contract/payment-request.ts';
 import type { Mode } from '../../domain/assets.ts';
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
 import type { Deps } from '../../services/deps.ts';
