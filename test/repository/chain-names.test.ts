@@ -14,7 +14,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'src/config/variables/money.ts': 'defaults and examples of such lists',
   'src/services/merchants/merchants.ts': 'where payouts go is a column for each network',
   'src/db/entities/merchants/merchant.ts': 'the same columns',
-  'src/api/': 'the contract: its descriptions, its examples, and the network that a rehearsal has when it names none',
+  'src/contract/': 'the contract: its descriptions and its examples',
+  'src/api/': 'the examples of calls, and the network that a rehearsal has when it names none',
   'src/sdk/': 'what merchants import, which stands on nothing of ours',
 };
 
