@@ -1,5 +1,5 @@
 import type { Em } from '../../db/orm.ts';
-import type { Actor } from '../../domain/actor.ts';
+import { run, sql } from '../../db/sql.ts';
 import type { Mode } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 
@@ -58,18 +58,14 @@ export async function recordAction(em: Em, deps: Pick<Deps, 'actor' | 'now' | 'n
   const { actor } = deps;
   if (!actor) return;
   const { before, after } = differences(change);
-  await em.execute(
-    `insert into operator_actions (id, at, action, by_name, user_id, origin, merchant_id, mode, subject, before, after, reason)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?)`,
-    [
-      ...[deps.newId(), deps.now(), change.action, ...whoOf(actor), actor.from, change.merchantId ?? null, change.mode ?? null],
-      ...[change.subject, textOf(before), textOf(after), change.reason ?? null],
-    ],
+  const { action, merchantId = null, mode = null, subject, reason = null } = change;
+  const [byName, userId] = actor.kind === 'operator' ? [actor.name, null] : [null, actor.userId];
+  await run(
+    em,
+    sql`insert into operator_actions (id, at, action, by_name, user_id, origin, merchant_id, mode, subject, before, after, reason)
+      values (${deps.newId()}, ${deps.now()}, ${action}, ${byName}, ${userId}, ${actor.from}, ${merchantId}, ${mode}, ${subject},
+        ${textOf(before)}::jsonb, ${textOf(after)}::jsonb, ${reason})`,
   );
-}
-
-function whoOf(actor: Actor): [byName: string | null, userId: string | null] {
-  return actor.kind === 'operator' ? [actor.name, null] : [null, actor.userId];
 }
 
 function differences({ before, after }: Change): Pick<Change, 'before' | 'after'> {

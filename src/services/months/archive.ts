@@ -1,4 +1,6 @@
 import type { Em } from '../../db/orm.ts';
+import { firstRow, rows, run, sql } from '../../db/sql.ts';
+import { WAITING_STATES } from '../../domain/deposit.ts';
 import { type Month, startOf } from '../../domain/months.ts';
 import { recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
@@ -27,19 +29,15 @@ export class ArchiveRefused extends Error {
 
 /** Every month of the partitioned tables, oldest first. */
 export async function listMonths(em: Em): Promise<ArchiveMonth[]> {
-  const rows = await em.execute<
-    { month: Month; until: Month | null; detached_at: Date | null; detached_by: string | null; bytes: string }[]
-  >(
-    `select to_char(first_month, 'YYYY-MM') as month, to_char(lead(first_month) over (order by first_month), 'YYYY-MM') as until,
+  type Row = Omit<ArchiveMonth, 'detachedAt' | 'bytes'> & { detachedAt: string | null; bytes: string };
+  const months = await rows(
+    em,
+    sql<Row>`select to_char(first_month, 'YYYY-MM') as month, to_char(lead(first_month) over (order by first_month), 'YYYY-MM') as until,
        detached_at, detached_by, (select coalesce(sum(pg_total_relation_size(to_regclass(t || to_char(first_month, '_YYYY_MM')))), 0)
-         from unnest(array[${ARCHIVED.map(() => '?').join(', ')}]) t)::text as bytes
+         from unnest(${ARCHIVED}::text[]) t)::text as bytes
      from partition_months order by first_month`,
-    [...ARCHIVED],
   );
-  return rows.map((row) => ({
-    ...{ month: row.month, until: row.until, detachedAt: row.detached_at ? new Date(row.detached_at) : null },
-    ...{ detachedBy: row.detached_by, bytes: BigInt(row.bytes) },
-  }));
+  return months.map((row) => ({ ...row, detachedAt: row.detachedAt ? new Date(row.detachedAt) : null, bytes: BigInt(row.bytes) }));
 }
 
 /** The tables of a month that leave the database with it. */
@@ -71,10 +69,12 @@ export async function refusalToDetach(em: Em, deps: Deps, months: readonly Archi
 }
 
 async function unfinished(em: Em, month: Month): Promise<string | undefined> {
-  const [row] = await em.execute<{ deliveries: number; deposits: number }[]>(
-    `select (select count(*)::int from ${partitionOf('webhook_deliveries', month)} where status = 'pending') as deliveries,
-       (select count(*)::int from deposits d where d.status in ('detected', 'confirming')
-          and exists (select 1 from ${partitionOf('deposit_transitions', month)} t where t.deposit_id = d.id)) as deposits`,
+  const row = await firstRow(
+    em,
+    sql<{ deliveries: number; deposits: number }>`
+      select (select count(*)::int from ${sql.table(partitionOf('webhook_deliveries', month))} where status = 'pending') as deliveries,
+        (select count(*)::int from deposits d where d.status = any(${WAITING_STATES})
+           and exists (select 1 from ${sql.table(partitionOf('deposit_transitions', month))} t where t.deposit_id = d.id)) as deposits`,
   );
   if (row && row.deliveries > 0)
     return `${row.deliveries} deliveries of ${month} are on their way. See "gateway webhook list --status pending", and try again when they have ended`;
@@ -104,18 +104,21 @@ export async function detachMonth(deps: Deps, input: { month: Month; by: string;
 }
 
 async function detach(em: Em, deps: Deps, { month, by, reason }: { month: Month; by: string; reason: string }): Promise<readonly string[]> {
-  await em.execute(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
-  await em.execute('lock table partition_months in exclusive mode');
+  await run(em, sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`);
+  await run(em, sql`lock table partition_months in exclusive mode`);
   const refusal = await refusalToDetach(em, deps, await listMonths(em), month);
   if (refusal) throw new ArchiveRefused(refusal);
   // A resend that is being written now is not seen by a look before its end: its merchant is told that it comes, and it would leave with the month.
-  await em.execute(`lock table ${partitionOf('webhook_deliveries', month)} in share mode`);
+  await run(em, sql`lock table ${sql.table(partitionOf('webhook_deliveries', month))} in share mode`);
   const late = await unfinished(em, month);
   if (late) throw new ArchiveRefused(late);
-  for (const table of ARCHIVED) await em.execute(`alter table ${table} detach partition ${partitionOf(table, month)}`);
-  await em.execute('update partition_months set detached_at = ?, detached_by = ?, detached_reason = ? where first_month = ?::date', [
-    ...[deps.now(), by, reason, `${month}-01`],
-  ]);
+  for (const table of ARCHIVED)
+    await run(em, sql`alter table ${sql.table(table)} detach partition ${sql.table(partitionOf(table, month))}`);
+  await run(
+    em,
+    sql`update partition_months set detached_at = ${deps.now()}, detached_by = ${by}, detached_reason = ${reason}
+        where first_month = ${`${month}-01`}::date`,
+  );
   await recordAction(em, deps, { action: 'archive.detach', subject: month, reason });
   return archivedTables(month);
 }

@@ -1,4 +1,5 @@
 import type { Em } from '../../db/orm.ts';
+import { firstRow, run, sql } from '../../db/sql.ts';
 import { type Month, monthAfter, monthsToMake } from '../../domain/months.ts';
 import type { Deps } from '../deps.ts';
 import { PARTITIONED_TABLES, partitionOf } from './tables.ts';
@@ -25,12 +26,14 @@ export async function makeMonthsAhead(deps: Deps): Promise<readonly Month[]> {
   if (newest === undefined || !wanted) return [];
   await proveEnd(em, newest, wanted.first);
   const made = await em.transactional(async (tx) => {
-    const [lock] = await tx.execute<{ mine: boolean }[]>(
-      `select pg_try_advisory_xact_lock(${LOCK_KEY}) as mine, set_config('lock_timeout', '${LOCK_TIMEOUT}', true), set_config('statement_timeout', '${WORK_TIMEOUT}', true)`,
+    const lock = await firstRow(
+      tx,
+      sql<{ mine: boolean }>`select pg_try_advisory_xact_lock(${LOCK_KEY}) as mine,
+        set_config('lock_timeout', ${LOCK_TIMEOUT}, true), set_config('statement_timeout', ${WORK_TIMEOUT}, true)`,
     );
     if (!lock?.mine || (await newestMonth(tx)) !== newest) return [];
-    await tx.execute('select make_months(?::date, ?::date)', [`${wanted.first}-01`, `${wanted.last}-01`]);
-    await tx.execute('select forget_month_ends(?::date)', [`${newest}-01`]);
+    await run(tx, sql`select make_months(${dayOf(wanted.first)}, ${dayOf(wanted.last)})`);
+    await run(tx, sql`select forget_month_ends(${dayOf(newest)})`);
     return monthsBetween(wanted.first, wanted.last);
   });
   if (made.length > 0) deps.log.info({ months: made }, 'partitions were made for the months ahead');
@@ -39,7 +42,7 @@ export async function makeMonthsAhead(deps: Deps): Promise<readonly Month[]> {
 
 /** The month with which the newest partitions begin; undefined while there are none. */
 export async function newestMonth(em: Em): Promise<Month | undefined> {
-  const [row] = await em.execute<{ month: Month | null }[]>(`select to_char(max(first_month), 'YYYY-MM') as month from partition_months`);
+  const row = await firstRow(em, sql<{ month: Month | null }>`select to_char(max(first_month), 'YYYY-MM') as month from partition_months`);
   return row?.month ?? undefined;
 }
 
@@ -49,19 +52,22 @@ export async function newestMonth(em: Em): Promise<Month | undefined> {
  */
 async function proveEnd(em: Em, newest: Month, end: Month): Promise<void> {
   for (const table of PARTITIONED_TABLES) {
-    const partition = partitionOf(table.name, newest);
-    const [row] = await em.execute<{ used: boolean }[]>(`select exists (select 1 from ${partition}) as used`);
+    const partition = sql.table(partitionOf(table.name, newest));
+    const row = await firstRow(em, sql<{ used: boolean }>`select exists (select 1 from ${partition}) as used`);
     if (!row?.used) continue;
-    const month = `${newest}-01`;
     await em.transactional(async (tx) => {
-      await tx.execute(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
-      await tx.execute('select claim_month_end(?, ?::date, ?::date)', [table.name, month, `${end}-01`]);
+      await run(tx, sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`);
+      await run(tx, sql`select claim_month_end(${table.name}, ${dayOf(newest)}, ${dayOf(end)})`);
     });
     await em.transactional(async (tx) => {
-      await tx.execute(`set local statement_timeout = '${WORK_TIMEOUT}'`);
-      await tx.execute('select prove_month_end(?, ?::date)', [table.name, month]);
+      await run(tx, sql`set local statement_timeout = ${sql.lit(WORK_TIMEOUT)}`);
+      await run(tx, sql`select prove_month_end(${table.name}, ${dayOf(newest)})`);
     });
   }
+}
+
+function dayOf(month: Month) {
+  return sql<string>`${`${month}-01`}::date`;
 }
 
 function monthsBetween(first: Month, last: Month): Month[] {

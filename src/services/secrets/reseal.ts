@@ -1,5 +1,6 @@
 import type { EarlierSecret } from '../../db/entities/webhooks/webhook-endpoint.ts';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { Deps } from '../deps.ts';
 import { openedIfKnown } from './sealed.ts';
 
@@ -46,9 +47,9 @@ export async function resealSecrets(deps: Deps): Promise<Resealed> {
 export async function countLeft(deps: Pick<Deps, 'orm' | 'secretBox'>): Promise<number> {
   let left = 0;
   for (const table of TABLES) {
-    const count = `select count(*)::int as n from ${table.table} where ${leftIn(table)}`;
-    const [row] = await deps.orm.em.fork().execute<{ n: number }[]>(count, markParams(table, deps.secretBox.mark));
-    left += row?.n ?? 0;
+    const count = sql<{ left: number }>`
+      select count(*)::int as left from ${sql.table(table.table)} where ${leftIn(table, deps.secretBox.mark)}`;
+    left += (await firstRow(deps.orm.em.fork(), count))?.left ?? 0;
   }
   return left;
 }
@@ -57,14 +58,15 @@ type Row = { readonly id: string; readonly sealed: Buffer; readonly earlier: Ear
 
 async function resealPage(deps: Deps, table: Table, after: string): Promise<Resealed & { readonly last: string | undefined }> {
   return await deps.orm.em.fork().transactional(async (em) => {
-    const rows = await em.execute<Row[]>(
-      `select id, ${table.column} as sealed, ${table.earlier ? 'earlier_secrets' : `'[]'::jsonb`} as earlier from ${table.table}
-       where id > ? and ${leftIn(table)} order by id limit ${PAGE} for no key update skip locked`,
-      [after, ...markParams(table, deps.secretBox.mark)],
+    const earlier = table.earlier ? sql`earlier_secrets` : sql`'[]'::jsonb`;
+    const page = await rows(
+      em,
+      sql<Row>`select id, ${sql.ref(table.column)} as sealed, ${earlier} as earlier from ${sql.table(table.table)}
+        where id > ${after} and ${leftIn(table, deps.secretBox.mark)} order by id limit ${PAGE} for no key update skip locked`,
     );
     let resealed = 0;
-    for (const row of rows) if (await resealRow(deps, em, table, row)) resealed += 1;
-    return { resealed, unopened: rows.length - resealed, last: rows.length < PAGE ? undefined : rows.at(-1)?.id };
+    for (const row of page) if (await resealRow(deps, em, table, row)) resealed += 1;
+    return { resealed, unopened: page.length - resealed, last: page.length < PAGE ? undefined : page.at(-1)?.id };
   });
 }
 
@@ -83,21 +85,15 @@ async function resealRow({ secretBox, log, now }: Deps, em: Em, table: Table, ro
   };
   const running = row.earlier.filter(({ until }) => new Date(until) > now());
   const earlier = running.map((one) => ({ ...one, sealed: anew(Buffer.from(one.sealed, 'base64')).toString('base64') }));
-  const also = table.earlier ? ', earlier_secrets = ?::jsonb' : '';
-  const params = [anew(row.sealed), ...(table.earlier ? [JSON.stringify(earlier)] : []), row.id];
-  await em.execute(`update ${table.table} set ${table.column} = ?${also} where id = ?`, params);
+  const also = table.earlier ? sql`, earlier_secrets = ${JSON.stringify(earlier)}::jsonb` : sql``;
+  await run(em, sql`update ${sql.table(table.table)} set ${sql.ref(table.column)} = ${anew(row.sealed)}${also} where id = ${row.id}`);
   if (unopened) log.warn({ table: table.table, id: row.id }, 'a stored secret opens with neither key and stays as it is');
   return !unopened;
 }
 
-function leftIn({ column, earlier }: Table): string {
-  const marked = `substring(${column} from 1 for ?) <> ?`;
-  if (!earlier) return marked;
-  return `(${marked} or exists (select 1 from jsonb_array_elements(earlier_secrets) e
-    where substring(decode(e ->> 'sealed', 'base64') from 1 for ?) <> ?))`;
-}
-
-function markParams({ earlier }: Table, mark: Buffer): unknown[] {
-  const one = [mark.length, mark];
-  return earlier ? [...one, ...one] : one;
+function leftIn({ column, earlier }: Table, mark: Buffer) {
+  const unmarked = sql<boolean>`substring(${sql.ref(column)} from 1 for ${mark.length}) <> ${mark}`;
+  if (!earlier) return unmarked;
+  return sql<boolean>`(${unmarked} or exists (select 1 from jsonb_array_elements(earlier_secrets) e
+    where substring(decode(e ->> 'sealed', 'base64') from 1 for ${mark.length}) <> ${mark}))`;
 }
