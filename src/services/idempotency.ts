@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { IdempotencyAnswer } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
+import { firstRow, run, sql } from '../db/sql.ts';
 import type { Deps } from './deps.ts';
 import type { Scope } from './scope.ts';
 import { savepoint, type Tx, transact } from './transact.ts';
@@ -76,14 +77,13 @@ export async function answerOnce<P>(
 export async function purgeAnswers(deps: Deps): Promise<number> {
   let purged = 0;
   for (let batch = 0; batch < MAX_PURGE_BATCHES; batch += 1) {
-    const rows = await deps.orm.em.fork().execute<{ id: string }[]>(
-      `delete from idempotency_answers where id in (
-           select id from idempotency_answers where expires_at <= ? order by expires_at limit ${PURGE_BATCH} for update skip locked
-         ) returning id`,
-      [deps.now()],
+    const removed = await run(
+      deps.orm.em.fork(),
+      sql`delete from idempotency_answers where id in (
+        select id from idempotency_answers where expires_at <= ${deps.now()} order by expires_at limit ${PURGE_BATCH} for update skip locked)`,
     );
-    purged += rows.length;
-    if (rows.length < PURGE_BATCH) break;
+    purged += removed;
+    if (removed < PURGE_BATCH) break;
   }
   return purged;
 }
@@ -100,7 +100,7 @@ async function claimAndFind(em: Em, deps: Deps, request: KeyedRequest): Promise<
 async function claim(em: Em, request: KeyedRequest): Promise<void> {
   const scope = [request.merchantId, request.mode, request.method, request.path, request.key];
   const lock = createHash('sha256').update(JSON.stringify(scope)).digest().readBigInt64BE();
-  const [row] = await em.execute<{ claimed: boolean }[]>('select pg_try_advisory_xact_lock(?::bigint) as claimed', [`${lock}`]);
+  const row = await firstRow(em, sql<{ claimed: boolean }>`select pg_try_advisory_xact_lock(${lock}) as claimed`);
   if (!row?.claimed) throw new IdempotencyConflict('in_flight');
 }
 

@@ -1,4 +1,5 @@
 import { LoopRun } from '../db/entities/index.ts';
+import { run, sql } from '../db/sql.ts';
 import { fitted } from '../domain/text.ts';
 import type { Deps } from './deps.ts';
 
@@ -24,13 +25,13 @@ export async function registerLoops(deps: Deps, loops: readonly { readonly name:
   const em = deps.orm.em.fork();
   const now = deps.now();
   for (const { name, everyMs } of loops) {
-    await em.execute(
-      'insert into loop_runs as l (name, every_ms, known_since) values (?, ?, ?) on conflict (name) do update set every_ms = excluded.every_ms where l.every_ms <> excluded.every_ms',
-      [name, everyMs, now],
+    await run(
+      em,
+      sql`insert into loop_runs as l (name, every_ms, known_since) values (${name}, ${everyMs}, ${now})
+        on conflict (name) do update set every_ms = excluded.every_ms where l.every_ms <> excluded.every_ms`,
     );
   }
-  const names = loops.map(({ name }) => name);
-  await em.execute(`delete from loop_runs where name not in (${names.map(() => '?').join(', ')})`, names);
+  await run(em, sql`delete from loop_runs where name <> all(${loops.map(({ name }) => name)})`);
 }
 
 /**
@@ -43,33 +44,32 @@ export async function takeTurn(deps: Deps, loop: { name: string; everyMs: number
   const after = (ms: number): Date => new Date(now.getTime() + ms);
   const begunBefore = loop.first ? now : after(-loop.everyMs * (1 - EARLY_SHARE));
   // A worker of another version removes the rows of loops that it does not know: the turn of one that runs here brings it back.
-  const rows = await deps.orm.em.fork().execute<unknown[]>(
-    `insert into loop_runs as l (name, every_ms, known_since, lease_until, started_at) values (?, ?, ?, ?, ?)
-     on conflict (name) do update set lease_until = excluded.lease_until, started_at = excluded.started_at
-     where (l.lease_until is null or l.lease_until <= ? or l.lease_until > ?)
-       and (l.started_at is null or l.started_at <= ? or l.started_at > ?) returning name`,
-    [...[loop.name, loop.everyMs, now, after(loop.leaseMs), now], ...[now, after(2 * loop.leaseMs), begunBefore, after(loop.everyMs)]],
+  const taken = await run(
+    deps.orm.em.fork(),
+    sql`insert into loop_runs as l (name, every_ms, known_since, lease_until, started_at)
+      values (${loop.name}, ${loop.everyMs}, ${now}, ${after(loop.leaseMs)}, ${now})
+      on conflict (name) do update set lease_until = excluded.lease_until, started_at = excluded.started_at
+      where (l.lease_until is null or l.lease_until <= ${now} or l.lease_until > ${after(2 * loop.leaseMs)})
+        and (l.started_at is null or l.started_at <= ${begunBefore} or l.started_at > ${after(loop.everyMs)})`,
   );
-  return rows.length === 1;
+  return taken === 1;
 }
 
 /** Notes that a turn went well, and gives it back where it was taken. */
 export async function noteGoodRun(deps: Deps, name: string): Promise<void> {
-  await deps.orm.em
-    .fork()
-    .execute('update loop_runs set last_good_at = ?, failing_since = null, last_error = null, lease_until = null where name = ?', [
-      deps.now(),
-      name,
-    ]);
+  await run(
+    deps.orm.em.fork(),
+    sql`update loop_runs set last_good_at = ${deps.now()}, failing_since = null, last_error = null, lease_until = null where name = ${name}`,
+  );
 }
 
 /** Notes why a turn failed, and gives it back where it was taken. */
 export async function noteFailedRun(deps: Deps, name: string, reason: string): Promise<void> {
-  await deps.orm.em
-    .fork()
-    .execute('update loop_runs set failing_since = coalesce(failing_since, ?), last_error = ?, lease_until = null where name = ?', [
-      ...[deps.now(), fitted(reason, MAX_ERROR_LENGTH), name],
-    ]);
+  await run(
+    deps.orm.em.fork(),
+    sql`update loop_runs set failing_since = coalesce(failing_since, ${deps.now()}), last_error = ${fitted(reason, MAX_ERROR_LENGTH)},
+      lease_until = null where name = ${name}`,
+  );
 }
 
 /** Every loop of the workers, by name. Empty where no worker ever ran over this database. */

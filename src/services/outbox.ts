@@ -1,5 +1,6 @@
 import { OutboxMessage } from '../db/entities/index.ts';
 import type { Em } from '../db/orm.ts';
+import { firstRow, rows, run, type Statement, sql } from '../db/sql.ts';
 import type { ActorMessage, OutboxRow } from '../domain/actor-message.ts';
 import { fitted } from '../domain/text.ts';
 import { ActorRefused, type Deps } from './deps.ts';
@@ -36,18 +37,20 @@ export async function insertOutbox(em: Em, deps: Deps, messages: readonly Omit<O
     ...{ place, kind: message.signal ? 'signal' : 'start', workflow_id: workflowId, message, mode: message.owner?.mode ?? 'live' },
   }));
   // The ids are drawn first, so that each is known to belong to its message: the rows of an insert come back in no promised order.
-  const rows = await em.execute<{ id: string; place: number }[]>(
-    `with drawn as (
-       select nextval('outbox_id_seq') as id, m.*
-       from (select * from json_to_recordset(?::json) as r (place int, kind text, workflow_id text, message jsonb, mode text) order by place) m
-     ), written as (
-       insert into outbox (id, kind, workflow_id, message, mode, tries, created_at, next_try_at)
-       select id, kind, workflow_id, message, mode, 0, ?::timestamptz, ?::timestamptz from drawn
-     )
-     select id::text as id, place from drawn`,
-    [JSON.stringify(values), now, new Date(now.getTime() + GRACE_MS)],
+  const drawn = await rows(
+    em,
+    sql<{ id: string; place: number }>`
+      with drawn as (
+        select nextval('outbox_id_seq') as id, m.* from (
+          select * from json_to_recordset(${JSON.stringify(values)}::json) as r (place int, kind text, workflow_id text, message jsonb, mode text)
+          order by place) m
+      ), written as (
+        insert into outbox (id, kind, workflow_id, message, mode, tries, created_at, next_try_at)
+        select id, kind, workflow_id, message, mode, 0, ${now}::timestamptz, ${new Date(now.getTime() + GRACE_MS)}::timestamptz from drawn
+      )
+      select id::text as id, place from drawn`,
   );
-  return rows.flatMap(({ id, place }) => {
+  return drawn.flatMap(({ id, place }) => {
     const message = messages[place];
     return message ? [{ id, ...message }] : [];
   });
@@ -67,12 +70,12 @@ export async function performOutboxRow(deps: Deps, row: OutboxRow): Promise<bool
 }
 
 /** Performs what one transaction asked for, a few at a time: a block can bring hundreds of deposits at once. Never throws. */
-export async function performOutboxRows(deps: Deps, rows: readonly OutboxRow[]): Promise<void> {
-  const queue = [...rows];
+export async function performOutboxRows(deps: Deps, enqueued: readonly OutboxRow[]): Promise<void> {
+  const queue = [...enqueued];
   const worker = async (): Promise<void> => {
     for (let row = queue.shift(); row !== undefined; row = queue.shift()) await performOutboxRow(deps, row);
   };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL_STARTS, rows.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(PARALLEL_STARTS, enqueued.length) }, worker));
 }
 
 /**
@@ -143,51 +146,52 @@ export async function readOutbox(deps: Pick<Deps, 'orm' | 'now'>): Promise<Outbo
   };
 }
 
-type Taken = { id: string; workflow_id: string; message: ActorMessage; tries: number };
+type Taken = { id: string; workflowId: string; message: ActorMessage; tries: number };
 
 /** Each is an index of its own, in this order: whatever lies in the outbox, the first ones that are due are found without the others. */
 const KINDS = {
-  fresh: `quarantined_at is null and tries = 0 and mode = 'live'`,
-  tried: `quarantined_at is null and tries > 0 and mode = 'live'`,
-  test: `quarantined_at is null and mode = 'test'`,
-  seldom: 'quarantined_at is not null',
+  fresh: sql`quarantined_at is null and tries = 0 and mode = 'live'`,
+  tried: sql`quarantined_at is null and tries > 0 and mode = 'live'`,
+  test: sql`quarantined_at is null and mode = 'test'`,
+  seldom: sql`quarantined_at is not null`,
 } as const;
 
-/** Takes the oldest due messages of a kind by a lease, with places for the lease's end and the time. */
-export function takeSql(kind: keyof typeof KINDS, limit: number): string {
-  return leaseSql(`${KINDS[kind]} and next_try_at <= ? order by next_try_at, id limit ${limit}`);
+/** Takes the oldest messages of a kind that are due by a lease. */
+export function takeSql(kind: keyof typeof KINDS, limit: number, now: Date): Statement<Taken> {
+  return leaseSql(now, sql`${KINDS[kind]} and next_try_at <= ${now} order by next_try_at, id limit ${limit}`);
 }
 
-/** Takes the next messages of the quarantine, due or not, with places for the lease's end and the id after which they begin. */
-export function takePageSql(): string {
-  return leaseSql(`${KINDS.seldom} and id > ? order by id limit ${BATCH}`);
+/** Takes the next messages of the quarantine, due or not, with ids above `after`. */
+export function takePageSql(after: string, now: Date): Statement<Taken> {
+  return leaseSql(now, sql`${KINDS.seldom} and id > ${after} order by id limit ${BATCH}`);
 }
 
-const leaseSql = (rows: string): string =>
-  `update outbox set next_try_at = ? where id in (select id from outbox where ${rows} for update skip locked)
-   returning id::text as id, workflow_id, message, tries`;
+function leaseSql(now: Date, which: Statement<unknown>): Statement<Taken> {
+  return sql`update outbox set next_try_at = ${new Date(now.getTime() + LEASE_MS)}
+    where id in (select id from outbox where ${which} for update skip locked)
+    returning id::text as id, workflow_id, message, tries`;
+}
 
 async function take(deps: Deps, kind: keyof typeof KINDS, limit: number): Promise<Taken[]> {
-  const now = deps.now();
-  return inOrder(await deps.orm.em.fork().execute<Taken[]>(takeSql(kind, limit), [new Date(now.getTime() + LEASE_MS), now]));
+  return inOrder(await rows(deps.orm.em.fork(), takeSql(kind, limit, deps.now())));
 }
 
 async function takePage(deps: Deps, after: string): Promise<Taken[]> {
-  return inOrder(await deps.orm.em.fork().execute<Taken[]>(takePageSql(), [new Date(deps.now().getTime() + LEASE_MS), after]));
+  return inOrder(await rows(deps.orm.em.fork(), takePageSql(after, deps.now())));
 }
 
-const inOrder = (rows: Taken[]): Taken[] => rows.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
+const inOrder = (taken: Taken[]): Taken[] => taken.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
 
 async function performTaken(
   deps: Deps,
-  rows: readonly Taken[],
+  taken: readonly Taken[],
   parallel = PARALLEL_STARTS,
 ): Promise<{ performed: number; failed: number; answered: boolean }> {
   let answered = false;
   let performed = 0;
   let failed = 0;
   let away = false;
-  const queue = [...rows];
+  const queue = [...taken];
   const worker = async (): Promise<void> => {
     for (let row = queue.shift(); row !== undefined && !away; row = queue.shift()) {
       const outcome = await performLeased(deps, row);
@@ -209,7 +213,7 @@ async function performTaken(
 
 async function performLeased(deps: Deps, row: Taken): Promise<'performed' | 'refused' | 'away'> {
   try {
-    await deps.actors?.start(row.workflow_id, row.message);
+    await deps.actors?.start(row.workflowId, row.message);
     await removeRow(deps, row.id);
     return 'performed';
   } catch (error) {
@@ -223,30 +227,27 @@ async function postpone(deps: Deps, row: Taken, failure: { reason: string; refus
   const now = deps.now();
   const after = (ms: number): Date => new Date(now.getTime() + ms);
   const refusals = failure.refused ? 1 : 0;
-  const [kept] = await deps.orm.em.fork().execute<{ quarantined: boolean; fresh: boolean }[]>(
-    `update outbox set tries = tries + 1, refusals = refusals + ?, last_error = ?,
-       quarantined_at = case when refusals + ? >= ${REFUSALS} then coalesce(quarantined_at, ?) else quarantined_at end,
-       next_try_at = case when refusals + ? >= ${REFUSALS} then ?::timestamptz else ?::timestamptz end
-     where id = ? returning quarantined_at is not null as quarantined, refusals = ${REFUSALS} as fresh`,
-    [
-      ...[refusals, fitted(failure.reason, MAX_ERROR_LENGTH), refusals, now, refusals],
-      ...[after(QUARANTINE_EVERY_MS), after(Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(row.tries, 10))), row.id],
-    ],
+  const backoffMs = Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(row.tries, 10));
+  const kept = await firstRow(
+    deps.orm.em.fork(),
+    sql<{ quarantined: boolean; fresh: boolean }>`
+      update outbox set tries = tries + 1, refusals = refusals + ${refusals}, last_error = ${fitted(failure.reason, MAX_ERROR_LENGTH)},
+        quarantined_at = case when refusals + ${refusals} >= ${REFUSALS} then coalesce(quarantined_at, ${now}) else quarantined_at end,
+        next_try_at = case when refusals + ${refusals} >= ${REFUSALS}
+          then ${after(QUARANTINE_EVERY_MS)}::timestamptz else ${after(backoffMs)}::timestamptz end
+      where id = ${row.id} returning quarantined_at is not null as quarantined, refusals = ${REFUSALS} as fresh`,
   );
   if (!kept?.quarantined || !kept.fresh || !failure.refused) return;
-  const fields = { workflowId: row.workflow_id, reason: failure.reason };
+  const fields = { workflowId: row.workflowId, reason: failure.reason };
   deps.log.error(fields, 'Temporal refuses a message of the outbox for good: it is kept, and tried seldom; "doctor" says what to do');
 }
 
 async function postponeUntried(deps: Deps, ids: readonly string[]): Promise<void> {
-  await deps.orm.em
-    .fork()
-    .execute(`update outbox set next_try_at = ? where id in (${ids.map(() => '?').join(', ')})`, [
-      ...[new Date(deps.now().getTime() + AWAY_PAUSE_MS), ...ids],
-    ]);
+  const nextTryAt = new Date(deps.now().getTime() + AWAY_PAUSE_MS);
+  await run(deps.orm.em.fork(), sql`update outbox set next_try_at = ${nextTryAt} where id = any(${ids})`);
 }
 
 /** Two processes may have performed the same row; whoever finds it locked leaves it to the other instead of waiting with a connection. */
 async function removeRow(deps: Deps, id: string): Promise<void> {
-  await deps.orm.em.fork().execute('delete from outbox where id in (select id from outbox where id = ? for update skip locked)', [id]);
+  await run(deps.orm.em.fork(), sql`delete from outbox where id in (select id from outbox where id = ${id} for update skip locked)`);
 }

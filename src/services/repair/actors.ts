@@ -1,3 +1,4 @@
+import { rows as rowsOf, type Statement, sql } from '../../db/sql.ts';
 import type { ActorMessage } from '../../domain/actor-message.ts';
 import { ActorRefused, type Deps } from '../deps.ts';
 
@@ -11,7 +12,7 @@ const LOOKED_AT_IN_A_TURN = 1_000;
 const BEGINNING = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' } as const;
 
 /** Rows that an index holds in the order of a time and their id. */
-type Rows = { readonly from: string; readonly where: string; readonly by: string };
+type Rows = { readonly from: string; readonly where: Statement<unknown>; readonly by: string };
 type Place = { readonly at: string; readonly id: string };
 
 /** What one repair has done so far, and how far it goes. */
@@ -43,7 +44,7 @@ export type Wake = readonly [workflowId: string, message: ActorMessage];
 /** Hands the ids of all such rows to `work`, 500 at a time. Each page is a short read of the index, however large the table is. */
 export async function eachPage(deps: Deps, rows: Rows, work: (ids: string[]) => Promise<void>): Promise<void> {
   for (let after: Place = BEGINNING; ; ) {
-    const page = await deps.orm.em.fork().execute<Place[]>(pageSql(rows), [after.at, after.id]);
+    const page = await rowsOf(deps.orm.em.fork(), pageSql(rows, after));
     await work(page.map(({ id }) => id));
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;
@@ -51,10 +52,12 @@ export async function eachPage(deps: Deps, rows: Rows, work: (ids: string[]) => 
   }
 }
 
-/** One page of {@link eachPage}, with places for the time and the id after which it begins, and for the last time where `until` is asked for. */
-export function pageSql({ from, where, by }: Rows, until = false): string {
-  const end = until ? ` and ${by} <= ?` : '';
-  return `select id, ${by}::text as at from ${from} where ${where} and (${by}, id) > (?::timestamptz, ?::uuid)${end} order by ${by}, id limit ${PAGE}`;
+/** One page of {@link eachPage}, behind `after` and up to `until` where it is given. */
+export function pageSql({ from, where, by }: Rows, after: Place, until?: Date): Statement<Place> {
+  const time = sql.ref(by);
+  const end = until ? sql`and ${time} <= ${until}` : sql``;
+  return sql`select id, ${time}::text as at from ${sql.table(from)}
+    where ${where} and (${time}, id) > (${after.at}::timestamptz, ${after.id}::uuid) ${end} order by ${time}, id limit ${PAGE}`;
 }
 
 /**
@@ -69,7 +72,7 @@ export async function lookAgain(
 ): Promise<number> {
   let looked = 0;
   for (let after = run.places.get(kind) ?? BEGINNING; ; ) {
-    const page = await deps.orm.em.fork().execute<Place[]>(pageSql(rows, true), [after.at, after.id, before]);
+    const page = await rowsOf(deps.orm.em.fork(), pageSql(rows, after, before));
     const wakes = page.length === 0 ? [] : await wakesOf(page.map(({ id }) => id));
     after = page.length < PAGE ? BEGINNING : (page.at(-1) ?? BEGINNING);
     // Before it is tried: a page of actors that never answer is not what every turn begins with.

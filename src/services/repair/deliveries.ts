@@ -1,4 +1,5 @@
 import { Deposit, PaymentLink } from '../../db/entities/index.ts';
+import { rows, sql } from '../../db/sql.ts';
 import type { ActorMessage } from '../../domain/actor-message.ts';
 import type { Mode } from '../../domain/assets.ts';
 import { TEST_EVENT } from '../../domain/events.ts';
@@ -10,15 +11,15 @@ import { eachPage, lookAgain, type RepairRun, startMissing, throwFailed, type Wa
 
 /** Longer than an actor leaves a due delivery alone, whatever the receiver does. */
 const OVERDUE_MS = 15 * 60_000;
-const PENDING = { from: 'webhook_deliveries', where: `status = 'pending'` } as const;
+const PENDING = { from: 'webhook_deliveries', where: sql`status = 'pending'` } as const;
 
 type Pending = {
   readonly id: string;
   readonly round: number;
-  readonly event_id: string;
-  readonly event_type: string;
-  readonly subject_id: string;
-  readonly merchant_id: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly subjectId: string;
+  readonly merchantId: string;
   readonly mode: Mode;
 };
 
@@ -33,36 +34,36 @@ export async function repairDeliveries(deps: Deps, run: RepairRun = wholeRun()):
 
 async function readPending(deps: Deps, ids: readonly string[]): Promise<Pending[]> {
   if (ids.length === 0) return [];
-  return await deps.orm.em.fork().execute<Pending[]>(
-    `select d.id, d.round, d.event_id, d.event_type, e.subject_id, e.merchant_id, e.mode
-     from webhook_deliveries d join events e on e.id = d.event_id
-     where d.id in (${ids.map(() => '?').join(', ')}) and d.status = 'pending' order by d.created_at, d.id`,
-    [...ids],
+  return await rows(
+    deps.orm.em.fork(),
+    sql<Pending>`select d.id, d.round, d.event_id, d.event_type, e.subject_id, e.merchant_id, e.mode
+      from webhook_deliveries d join events e on e.id = d.event_id
+      where d.id = any(${ids}) and d.status = 'pending' order by d.created_at, d.id`,
   );
 }
 
-async function actorsOf(deps: Deps, rows: readonly Pending[]): Promise<Wake[]> {
+async function actorsOf(deps: Deps, pending: readonly Pending[]): Promise<Wake[]> {
   const em = deps.orm.em.fork();
-  const ofDeposit = rows.filter((row) => row.round === 1 && row.event_type.startsWith('deposit.'));
-  const ofLink = rows.filter((row) => row.round === 1 && row.event_type === 'payment.completed');
-  const deposits = await em.find(Deposit, { id: { $in: [...new Set(ofDeposit.map((row) => row.subject_id))] } });
-  const links = await em.find(PaymentLink, { id: { $in: [...new Set(ofLink.map((row) => row.subject_id))] } });
+  const ofDeposit = pending.filter((row) => row.round === 1 && row.eventType.startsWith('deposit.'));
+  const ofLink = pending.filter((row) => row.round === 1 && row.eventType === 'payment.completed');
+  const deposits = await em.find(Deposit, { id: { $in: [...new Set(ofDeposit.map((row) => row.subjectId))] } });
+  const links = await em.find(PaymentLink, { id: { $in: [...new Set(ofLink.map((row) => row.subjectId))] } });
   return [
     ...deposits.map((deposit): Wake => [workflowIdOf(deposit), depositWake(deposit)]),
     ...links.map((link): Wake => [paymentWorkflowId(link.id), paymentWake(link)]),
-    ...ofOthers(rows.filter((row) => !ofDeposit.includes(row) && !ofLink.includes(row))),
+    ...ofOthers(pending.filter((row) => !ofDeposit.includes(row) && !ofLink.includes(row))),
   ];
 }
 
 /** Deliveries that belong to no other actor: events of customers and tests, and resends. */
-function ofOthers(rows: readonly Pending[]): Wake[] {
+function ofOthers(pending: readonly Pending[]): Wake[] {
   const grouped = new Map<string, Pending[]>();
-  for (const row of rows) {
-    const id = row.round > 1 ? resendWorkflowId(row.id, row.round) : eventWorkflowId(row.event_id);
+  for (const row of pending) {
+    const id = row.round > 1 ? resendWorkflowId(row.id, row.round) : eventWorkflowId(row.eventId);
     grouped.set(id, [...(grouped.get(id) ?? []), row]);
   }
   return [...grouped].map(([id, group]): Wake => {
-    const { merchant_id: merchantId = '', mode = 'live', event_type: summary = '' } = group[0] ?? {};
+    const { merchantId = '', mode = 'live', eventType: summary = '' } = group[0] ?? {};
     const deliveries = group.map((row) => row.id);
     return [id, notifyStart({ deliveries, merchantId, summary, mode: summary === TEST_EVENT ? 'test' : mode })];
   });

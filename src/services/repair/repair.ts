@@ -1,5 +1,8 @@
 import { Deposit, PaymentLink } from '../../db/entities/index.ts';
+import { literals, sql } from '../../db/sql.ts';
+import { WAITING_STATES } from '../../domain/deposit.ts';
 import { paymentWorkflowId } from '../../domain/ids.ts';
+import { OPEN_STATUSES } from '../../domain/payment-link.ts';
 import { depositWake, workflowIdOf } from '../deposits/actor-message.ts';
 import { unmovedAmong } from '../deposits/stuck.ts';
 import type { Deps } from '../deps.ts';
@@ -83,11 +86,11 @@ function standingSince(deps: Deps): Date {
 
 const WAITING_DEPOSITS = {
   from: 'deposits',
-  where: `status in ('detected', 'confirming') and not simulated`,
+  where: sql`status in ${literals(WAITING_STATES)} and not simulated`,
   by: 'state_since',
 } as const;
 const OPEN_LINKS = {
   from: 'payment_links',
-  where: `status in ('pending', 'processing', 'partially_paid')`,
+  where: sql`status in ${literals(OPEN_STATUSES)}`,
   by: 'expires_at',
 } as const;

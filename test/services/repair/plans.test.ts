@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
-import { rows as rowsOf, sql as statement } from '../../../src/db/sql.ts';
+import { literals, rows, run, type Statement, sql } from '../../../src/db/sql.ts';
+import { WAITING_STATES } from '../../../src/domain/deposit.ts';
+import { OPEN_STATUSES } from '../../../src/domain/payment-link.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { takePageSql, takeSql } from '../../../src/services/outbox.ts';
 import { pageSql } from '../../../src/services/repair/actors.ts';
@@ -19,104 +21,103 @@ describe('repair and alarms among many rows', function () {
     database = await migratedDatabase();
     deps = await testDeps(database.url, [], { poolSize: 2 });
     await deps.orm.em.fork().transactional(async (em) => {
-      await em.execute(`set local statement_timeout = '60s'`);
-      await em.execute('set local session_replication_role = replica');
-      for (const sql of SEED) await em.execute(sql);
+      await run(em, sql`set local statement_timeout = '60s'`);
+      await run(em, sql`set local session_replication_role = replica`);
+      for (const seed of SEED) await run(em, seed);
     });
-    for (const table of ['deposits', 'payment_links', 'outbox', 'webhook_deliveries']) await deps.orm.em.fork().execute(`analyze ${table}`);
+    await run(deps.orm.em.fork(), sql`analyze deposits, payment_links, outbox, webhook_deliveries`);
   });
   after(async () => {
     await deps?.orm.close(true);
     await database?.drop();
   });
 
-  const plan = async (sql: string, params: unknown[]) =>
-    (await deps.orm.em.fork().execute<Record<string, string>[]>(`explain ${sql}`, params)).map((row) => row['QUERY PLAN']).join('\n');
+  const plan = async (statement: Statement<unknown>) =>
+    (await rows(deps.orm.em.fork(), sql<Record<string, string>>`explain ${statement}`)).map((row) => row['QUERY PLAN']).join('\n');
 
-  for (const [what, rows, index] of [
+  for (const [what, paged, index] of [
     [
       'waiting deposits',
-      { from: 'deposits', where: `status in ('detected', 'confirming') and not simulated`, by: 'state_since' },
+      { from: 'deposits', where: sql`status in ${literals(WAITING_STATES)} and not simulated`, by: 'state_since' },
       'deposits_standing_index',
     ],
     [
       'open payment links',
-      { from: 'payment_links', where: `status in ('pending', 'processing', 'partially_paid')`, by: 'expires_at' },
+      { from: 'payment_links', where: sql`status in ${literals(OPEN_STATUSES)}`, by: 'expires_at' },
       'payment_links_ending_index',
     ],
   ] as const)
     it(`pages over ${what} by their index`, async () => {
       for (const at of [ANY.at, '2026-11-20T00:00:00Z']) {
-        const found = await plan(pageSql(rows), [at, ANY.id]);
+        const found = await plan(pageSql(paged, { ...ANY, at }));
         expect(found).to.contain(index).and.not.contain('Seq Scan').and.not.contain('Sort');
       }
     });
 
   it('finds webhooks that are due and were not tried by an index', async () => {
     const at = new Date('2026-11-20T00:00:00Z');
-    const page = pageSql({ from: 'webhook_deliveries', where: `status = 'pending'`, by: 'next_attempt_at' }, true);
-    const em = deps.orm.em.fork();
-    // The months ahead are empty, and may be read anyhow.
-    const [{ month } = { month: '' }] = await em.execute<{ month: string }[]>(MONTH_SQL);
-    const overdue = await rowsOf(em, statement`explain ${overdueDeliveries(at)}`);
-    for (const found of [JSON.stringify(overdue), await plan(page, [ANY.at, ANY.id, at])])
-      expect(found).to.not.contain(`Seq Scan on ${month} `);
+    const page = pageSql({ from: 'webhook_deliveries', where: sql`status = 'pending'`, by: 'next_attempt_at' }, ANY, at);
+    for (const statement of [overdueDeliveries(at), page]) {
+      // The months ahead are empty, and may be read anyhow.
+      const [{ month } = { month: '' }] = await rows(deps.orm.em.fork(), MONTH_SQL);
+      expect(await plan(statement)).to.not.contain(`Seq Scan on ${month} `);
+    }
   });
 
   it('has the index of due webhooks in every month', async () => {
-    const sql = `select indisvalid as whole from pg_index where indexrelid = 'webhook_deliveries_due_index'::regclass`;
-    expect(await deps.orm.em.fork().execute(sql)).to.deep.equal([{ whole: true }]);
+    const index = sql`select indisvalid as whole from pg_index where indexrelid = 'webhook_deliveries_due_index'::regclass`;
+    expect(await rows(deps.orm.em.fork(), index)).to.deep.equal([{ whole: true }]);
   });
 
   it('takes the first due messages of the outbox by an index, whatever waits behind them', async () => {
     const now = new Date('2027-06-01T00:00:00Z');
-    for (const [sql, index, param] of [
-      [takeSql('fresh', 100), 'outbox_live_fresh_index', now],
-      [takeSql('tried', 100), 'outbox_live_tried_index', now],
-      [takeSql('test', 40), 'outbox_test_index', now],
-      [takeSql('seldom', 10), 'outbox_seldom_index', now],
-      [takePageSql(), 'outbox_quarantine_pages_index', '0'],
+    for (const [statement, index] of [
+      [takeSql('fresh', 100, now), 'outbox_live_fresh_index'],
+      [takeSql('tried', 100, now), 'outbox_live_tried_index'],
+      [takeSql('test', 40, now), 'outbox_test_index'],
+      [takeSql('seldom', 10, now), 'outbox_seldom_index'],
+      [takePageSql('0', now), 'outbox_quarantine_pages_index'],
       [
-        `select 1 from outbox where quarantined_at is null and tries > 0 and mode = 'live' order by id limit ?`,
+        sql`select 1 from outbox where quarantined_at is null and tries > 0 and mode = 'live' order by id limit 1`,
         'outbox_live_tried_age_index',
-        1,
       ],
-    ] as const) {
-      const found = await plan(sql, [...(sql.startsWith('update') ? [now] : []), param]);
-      expect(found, sql).to.contain(index).and.not.contain('Seq Scan').and.not.contain('Sort');
-    }
+    ] as const)
+      expect(await plan(statement), index)
+        .to.contain(index)
+        .and.not.contain('Seq Scan')
+        .and.not.contain('Sort');
   });
 
   it('finds what waits too long, lost its block or should have ended by an index', async () => {
     const at = new Date('2026-11-20T00:00:00Z');
-    for (const sql of [
-      `select 1 from deposits where status in ('detected', 'confirming') and not simulated and state_since <= ? limit 10000`,
-      `select 1 from deposits where status in ('completed', 'settled') and block_hash is null and not simulated and state_since <= ? limit 10000`,
-      `select 1 from payment_links where status in ('pending', 'processing', 'partially_paid') and expires_at <= ? limit 10000`,
+    for (const where of [
+      sql`deposits where status in ${literals(WAITING_STATES)} and not simulated and state_since <= ${at}`,
+      sql`deposits where status in ('completed', 'settled') and block_hash is null and not simulated and state_since <= ${at}`,
+      sql`payment_links where status in ${literals(OPEN_STATUSES)} and expires_at <= ${at}`,
     ])
-      expect(await plan(sql, [at]), sql).to.not.contain('Seq Scan');
+      expect(await plan(sql`select 1 from ${where} limit 10000`)).to.not.contain('Seq Scan');
   });
 });
 
-const MONTH_SQL = 'select tableoid::regclass::text as month from webhook_deliveries limit 1';
+const MONTH_SQL = sql<{ month: string }>`select tableoid::regclass::text as month from webhook_deliveries limit 1`;
 
 /** One in a hundred waits; the others are what years have left. */
 const SEED = [
-  `insert into deposits (id, merchant_id, customer_id, mode, network, currency, address, address_key, transaction_hash, block_number, block_hash,
+  sql`insert into deposits (id, merchant_id, customer_id, mode, network, currency, address, address_key, transaction_hash, block_number, block_hash,
      amount_units, amount_usd_cents, status, state_since, generation, sequence, simulated, required_confirmations, posting_count, detected_at, created_at, updated_at)
    select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'live', 'bsc', 'USDT', 'A', 'a', md5(n::text), n, 'b', 1, 1,
      case when n % 100 = 0 then 'detected' else 'completed' end, at, 1, 1, false, 15, 1, at, at, at
-   from generate_series(1, ${MANY}) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
-  `insert into payment_links (id, merchant_id, customer_id, mode, token, url, status, amount_status, state_since, sequence, amount_cents, amount_units, least_units,
+   from generate_series(1, ${MANY}::int) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
+  sql`insert into payment_links (id, merchant_id, customer_id, mode, token, url, status, amount_status, state_since, sequence, amount_cents, amount_units, least_units,
      paid_units, late, currency, metadata, expires_at, completed_at, created_at, updated_at, offered_networks)
    select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'live', n::text, 'u', case when n % 100 = 0 then 'pending' else 'expired' end, 'none', at, 1, 1, 1, 1,
      0, false, 'USDT', '{}', at, null, at, at, array['bsc']
-   from generate_series(1, ${MANY}) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
-  `insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at)
+   from generate_series(1, ${MANY}::int) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
+  sql`insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at)
    select id_of_delivery(event_id, endpoint_id), event_id, endpoint_id, 'deposit.detected', case when n % 100 = 0 then 'pending' else 'succeeded' end, 1, at, at
-   from generate_series(1, ${MANY}) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t,
+   from generate_series(1, ${MANY}::int) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t,
      lateral (select id_of_event(at, 'deposit.detected', gen_random_uuid(), 1) as event_id, gen_random_uuid() as endpoint_id) i`,
-  `insert into outbox (kind, workflow_id, message, tries, created_at, next_try_at, quarantined_at)
+  sql`insert into outbox (kind, workflow_id, message, tries, created_at, next_try_at, quarantined_at)
    select 'start', n::text, '{}', n % 3, at, at, case when n % 3 = 2 then at end
    from generate_series(1, 60000) n, lateral (select '2026-11-01'::timestamptz + n * interval '1 minute' as at) t`,
 ];
