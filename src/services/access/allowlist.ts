@@ -1,6 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { AllowedNetwork, Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { rows, sql } from '../../db/sql.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { type Cidr, cidrContains, formatCidr, formatIp, parseCidr, parseIp, unmapCidr, unmapIp } from '../../domain/ip-address.ts';
 import { type ActionName, recordAction } from '../audit/record.ts';
@@ -75,8 +76,9 @@ async function change(deps: Deps, merchantId: string, action: ActionName | undef
 }
 
 async function networksOf(em: Em, merchantId: string): Promise<string[]> {
-  const sql = 'select network from allowed_networks where merchant_id = ? order by created_at, network';
-  return (await em.execute<{ network: string }[]>(sql, [merchantId])).map((row) => row.network);
+  const listed = sql<{ network: string }>`
+    select network from allowed_networks where merchant_id = ${merchantId} order by created_at, network`;
+  return (await rows(em, listed)).map(({ network }) => network);
 }
 
 /** Host bits behind the prefix are refused, not cleared: `203.0.113.7/24` opens 256 addresses where somebody may have meant one. */

@@ -1,5 +1,6 @@
 import { createWaitingLine, type InLine, LineIsFull, type LineLimits } from '../../base/async/waiting-line.ts';
 import type { Em } from '../../db/orm.ts';
+import { run, sql } from '../../db/sql.ts';
 import { networksOf } from '../../domain/client-networks.ts';
 import type { Deps } from '../deps.ts';
 import { decoyHash, hashPassword, isOutdated, isPassword, PASSWORD_COST, type PasswordCost } from './passwords.ts';
@@ -126,13 +127,13 @@ type Opening = {
 async function open(deps: Deps, { who, at, user, step, newHash, previousTokens }: Opening): Promise<string | undefined> {
   const now = deps.now();
   return await deps.orm.em.fork().transactional(async (em) => {
-    const updated = await em.execute<unknown[]>(
-      `update users set last_login_at = ?, password_hash = ?, totp_last_step = coalesce(?::int, totp_last_step)
-       where id = ? and password_hash = ? and totp_sealed is not distinct from ?
-         and (?::int is null or totp_last_step is null or totp_last_step < ?::int) returning id`,
-      [now, newHash, step, user.id, user.password_hash, user.totp_sealed, step, step],
+    const updated = await run(
+      em,
+      sql`update users set last_login_at = ${now}, password_hash = ${newHash}, totp_last_step = coalesce(${step}::int, totp_last_step)
+        where id = ${user.id} and password_hash = ${user.password_hash} and totp_sealed is not distinct from ${user.totp_sealed}
+          and (${step}::int is null or totp_last_step is null or totp_last_step < ${step}::int)`,
     );
-    if (updated.length === 0) return undefined;
+    if (updated === 0) return undefined;
     await giveBack(em, who, at);
     await rememberSite(em, { userId: user.id, site: who.site, now });
     await endSessions(em, previousTokens);
@@ -142,14 +143,14 @@ async function open(deps: Deps, { who, at, user, step, newHash, previousTokens }
 
 /** Where the owner comes from has a budget of its own, so that strangers cannot lock the owner out. The latest hundred are kept. */
 async function rememberSite(em: Em, { userId, site, now }: { userId: string; site: string; now: Date }): Promise<void> {
-  await em.execute(
-    `insert into user_sites (user_id, site, last_login_at) values (?, ?, ?)
-     on conflict (user_id, site) do update set last_login_at = excluded.last_login_at`,
-    [userId, site, now],
+  await run(
+    em,
+    sql`insert into user_sites (user_id, site, last_login_at) values (${userId}, ${site}, ${now})
+      on conflict (user_id, site) do update set last_login_at = excluded.last_login_at`,
   );
-  await em.execute(
-    `delete from user_sites where (user_id, site) in
-       (select user_id, site from user_sites where user_id = ? order by last_login_at desc, site offset ${MAX_SITES_OF_USER})`,
-    [userId],
+  await run(
+    em,
+    sql`delete from user_sites where (user_id, site) in
+      (select user_id, site from user_sites where user_id = ${userId} order by last_login_at desc, site offset ${MAX_SITES_OF_USER})`,
   );
 }

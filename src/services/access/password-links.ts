@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Deps } from '../deps.ts';
 
 /** For so long a link opens: a day is enough to reach a person, and short where the link lies about. */
@@ -23,34 +24,31 @@ export async function addPasswordLink(em: Em, deps: Pick<Deps, 'now' | 'newId'>,
     token: randomBytes(TOKEN_BYTES).toString('base64url'),
     expiresAt: new Date(now.getTime() + PASSWORD_LINK_MS),
   };
-  await em.execute('insert into password_links (id, user_id, token_hash, created_at, expires_at) values (?, ?, ?, ?, ?)', [
-    ...[link.id, userId, hash('sha256', link.token), now, link.expiresAt],
-  ]);
+  await run(
+    em,
+    sql`insert into password_links (id, user_id, token_hash, created_at, expires_at)
+      values (${link.id}, ${userId}, ${hash('sha256', link.token)}, ${now}, ${link.expiresAt})`,
+  );
   return link;
 }
 
 /** Ends the user's links that were not used, inside the caller's transaction. */
 export async function endPasswordLinks(em: Em, userId: string): Promise<void> {
-  await em.execute('delete from password_links where user_id = ? and used_at is null', [userId]);
+  await run(em, sql`delete from password_links where user_id = ${userId} and used_at is null`);
 }
 
 /** The open link of a token. One answer, by one look-up, for a token that is unknown, used, replaced or expired: undefined. */
 export async function findOpenLink(deps: Deps, token: string): Promise<OpenLink | undefined> {
   if (!TOKEN_SHAPE.test(token)) return undefined;
-  const [row] = await deps.orm.em.fork().execute<{ id: string; user_id: string; email: string }[]>(
-    `select l.id, l.user_id, u.email from password_links l join users u on u.id = l.user_id
-     where l.token_hash = ? and l.used_at is null and l.expires_at > ?`,
-    [hash('sha256', token), deps.now()],
+  return await firstRow(
+    deps.orm.em.fork(),
+    sql<OpenLink>`select l.id, l.user_id, u.email from password_links l join users u on u.id = l.user_id
+      where l.token_hash = ${hash('sha256', token)} and l.used_at is null and l.expires_at > ${deps.now()}`,
   );
-  return row && { id: row.id, userId: row.user_id, email: row.email };
 }
 
 /** Whether this is the one use of the link: of any number at the same moment, one is told so. Inside the caller's transaction. */
 export async function takePasswordLink(em: Em, deps: Pick<Deps, 'now'>, id: string): Promise<boolean> {
   const now = deps.now();
-  const taken = await em.execute<unknown[]>(
-    'update password_links set used_at = ? where id = ? and used_at is null and expires_at > ? returning id',
-    [now, id, now],
-  );
-  return taken.length > 0;
+  return (await run(em, sql`update password_links set used_at = ${now} where id = ${id} and used_at is null and expires_at > ${now}`)) > 0;
 }

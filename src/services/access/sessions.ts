@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Em } from '../../db/orm.ts';
+import { rows as rowsOf, run, type Statement, sql } from '../../db/sql.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { recordAction } from '../audit/record.ts';
@@ -33,12 +34,15 @@ export type SessionFinder = (token: string) => Promise<SessionOwner | undefined>
 export async function addSession(em: Em, deps: Deps, userId: string): Promise<string> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const now = deps.now();
-  await em.execute('insert into sessions (id, user_id, token_hash, created_at, last_seen_at) values (?, ?, ?, ?, ?)', [
-    ...[deps.newId(), userId, hash('sha256', token), now, now],
-  ]);
-  await em.execute(
-    `delete from sessions where id in (select id from sessions where user_id = ? order by created_at desc, id desc offset ${MAX_SESSIONS_OF_USER})`,
-    [userId],
+  await run(
+    em,
+    sql`insert into sessions (id, user_id, token_hash, created_at, last_seen_at)
+      values (${deps.newId()}, ${userId}, ${hash('sha256', token)}, ${now}, ${now})`,
+  );
+  await run(
+    em,
+    sql`delete from sessions where id in (
+      select id from sessions where user_id = ${userId} order by created_at desc, id desc offset ${MAX_SESSIONS_OF_USER})`,
   );
   return token;
 }
@@ -71,7 +75,7 @@ export function createSessionFinder(deps: Deps): SessionFinder {
 /** Ends the sessions of these tokens at once, of the first ten. What is not there is no error. */
 export async function endSessions(em: Em, tokens: readonly string[]): Promise<void> {
   const good = tokens.filter((token) => TOKEN_SHAPE.test(token)).slice(0, MAX_ENDED_AT_ONCE);
-  for (const token of good) await em.execute('delete from sessions where token_hash = ?', [hash('sha256', token)]);
+  for (const token of good) await run(em, sql`delete from sessions where token_hash = ${hash('sha256', token)}`);
 }
 
 /** A session as its owner sees it; `current` is the one that asks. */
@@ -81,57 +85,63 @@ export type SessionView = { readonly id: string; readonly current: boolean; read
 export async function listOwnSessions(deps: Deps, owner: SessionOwner): Promise<SessionView[]> {
   const { idleMs, maxMs } = deps.settings.sessions;
   const now = deps.now();
-  const rows = await deps.orm.em.fork().execute<{ id: string; created_at: string | Date; last_seen_at: string | Date }[]>(
-    `select id, created_at, last_seen_at from sessions where user_id = ? and last_seen_at > ? and created_at > ? and last_seen_at <= ?
-     order by created_at desc, id desc`,
-    [owner.userId, before(now, idleMs), before(now, maxMs), after(now, idleMs)],
+  const open = await rowsOf(
+    deps.orm.em.fork(),
+    sql<{ id: string; createdAt: string; lastSeenAt: string }>`select id, created_at, last_seen_at from sessions
+      where user_id = ${owner.userId} and last_seen_at > ${before(now, idleMs)} and created_at > ${before(now, maxMs)}
+        and last_seen_at <= ${after(now, idleMs)} order by created_at desc, id desc`,
   );
-  return rows.map((row) => ({
-    ...{ id: row.id, current: row.id === owner.sessionId },
-    ...{ created_at: isoSeconds(new Date(row.created_at)), last_seen_at: isoSeconds(new Date(row.last_seen_at)) },
+  return open.map(({ id, createdAt, lastSeenAt }) => ({
+    id,
+    current: id === owner.sessionId,
+    created_at: isoSeconds(new Date(createdAt)),
+    last_seen_at: isoSeconds(new Date(lastSeenAt)),
   }));
 }
 
 /** Ends one session of the caller at once. Throws a NOT_FOUND {@link Refusal} for one that is somebody else's or has ended. */
 export async function endOwnSession(deps: Deps, owner: SessionOwner, id: string): Promise<void> {
-  const ended = isUuid(id) ? await endWhere(deps, owner, 'id = ?', id) : 0;
+  const ended = isUuid(id) ? await endWhere(deps, owner, sql`id = ${id}`) : 0;
   if (ended === 0) throw notFound('session');
 }
 
 /** Ends every session of the caller but the one that asks; returns how many there were. */
 export async function endOtherSessions(deps: Deps, owner: SessionOwner): Promise<number> {
-  return await endWhere(deps, owner, 'id <> ?', owner.sessionId);
+  return await endWhere(deps, owner, sql`id <> ${owner.sessionId}`);
 }
 
-async function endWhere(deps: Deps, { userId, merchantId }: SessionOwner, condition: string, id: string): Promise<number> {
+async function endWhere(deps: Deps, { userId, merchantId }: SessionOwner, which: Statement<unknown>): Promise<number> {
   return await deps.orm.em.fork().transactional(async (em) => {
-    const ended = await em.execute<unknown[]>(`delete from sessions where user_id = ? and ${condition} returning id`, [userId, id]);
-    const change = { action: 'user.end-sessions', merchantId, subject: userId, after: { ended: ended.length } } as const;
-    if (ended.length > 0) await recordAction(em, deps, change);
-    return ended.length;
+    const ended = await run(em, sql`delete from sessions where user_id = ${userId} and ${which}`);
+    if (ended > 0) await recordAction(em, deps, { action: 'user.end-sessions', merchantId, subject: userId, after: { ended } });
+    return ended;
   });
 }
 
 /** Ends every session of a user inside the caller's transaction. */
 export async function endSessionsOf(em: Em, userId: string): Promise<void> {
-  await em.execute('delete from sessions where user_id = ?', [userId]);
+  await run(em, sql`delete from sessions where user_id = ${userId}`);
 }
 
 /** Removes what has ended: sessions, budgets of attempts, links, and addresses that nobody used for a year. At most 5,000 rows of each. */
 export async function purgeSessions(deps: Deps): Promise<void> {
   const { idleMs, maxMs } = deps.settings.sessions;
   const now = deps.now();
-  const ended: readonly (readonly [table: string, condition: string, times: readonly Date[]])[] = [
-    ['sessions', 'last_seen_at <= ? or created_at <= ? or last_seen_at > ?', [before(now, idleMs), before(now, maxMs), after(now, idleMs)]],
-    ['login_budgets', 'ends_at <= ?', [now]],
-    ['password_links', 'expires_at <= ?', [now]],
-    ['user_sites', 'last_login_at <= ?', [before(now, SITE_KEPT_MS)]],
-  ];
+  const [idle, old, ahead] = [before(now, idleMs), before(now, maxMs), after(now, idleMs)];
+  const ended = {
+    sessions: sql`last_seen_at <= ${idle} or created_at <= ${old} or last_seen_at > ${ahead}`,
+    login_budgets: sql`ends_at <= ${now}`,
+    password_links: sql`expires_at <= ${now}`,
+    user_sites: sql`last_login_at <= ${before(now, SITE_KEPT_MS)}`,
+  };
   const em = deps.orm.em.fork();
-  for (const [table, condition, times] of ended) {
+  for (const [name, condition] of Object.entries(ended)) {
+    const table = sql.table(name);
     // The condition stands twice: a row that was renewed while the deletion waited for it stays.
-    const sql = `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${PURGE_BATCH}) and (${condition})`;
-    await em.execute(sql, [...times, ...times]);
+    await run(
+      em,
+      sql`delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${PURGE_BATCH}) and (${condition})`,
+    );
   }
 }
 

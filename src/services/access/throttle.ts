@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, run, sql } from '../../db/sql.ts';
 import { networksOf } from '../../domain/client-networks.ts';
 import type { Deps } from '../deps.ts';
 
@@ -10,9 +11,6 @@ const BUDGETS = {
   site: { limit: 10, windowMs: 5 * MINUTE_MS },
   account: { limit: 20, windowMs: 60 * MINUTE_MS },
 } as const;
-
-/** The tries of a window, whose places are its bounds. */
-const COUNTED = '(t > ?::bigint and t <= ?::bigint)';
 
 /** Who tries: `known` is an address that the account has signed in from before; `email` is null where no account is named. */
 export type Attempt = { readonly site: string; readonly email: string | null; readonly known: boolean };
@@ -48,10 +46,10 @@ export async function takeAttempt(deps: Deps, attempt: Attempt): Promise<Taken> 
 /** Takes a counted try back inside the caller's transaction: successful logins do not count. */
 export async function giveBack(em: Em, attempt: Attempt, at: number): Promise<void> {
   for (const { key } of budgetsOf(attempt)) {
-    await em.execute(
-      `update login_budgets set attempts = attempts[:array_position(attempts, ?::bigint) - 1] || attempts[array_position(attempts, ?::bigint) + 1:]
-       where key = ? and array_position(attempts, ?::bigint) is not null`,
-      [at, at, key, at],
+    const place = sql`array_position(attempts, ${at}::bigint)`;
+    await run(
+      em,
+      sql`update login_budgets set attempts = attempts[:${place} - 1] || attempts[${place} + 1:] where key = ${key} and ${place} is not null`,
     );
   }
 }
@@ -79,19 +77,19 @@ function budgetsOf({ site, email, known }: Attempt): Budget[] {
  * window ahead was noted by a clock that was wrong: to count it would lock the account until that time has come.
  */
 async function take(em: Em, { key, limit, windowMs }: Budget, at: number): Promise<void> {
-  const counted = [at - windowMs, at + windowMs];
-  const taken = await em.execute<unknown[]>(
-    `insert into login_budgets as budget (key, attempts, ends_at) values (?, array[?::bigint], ?)
-     on conflict (key) do update set ends_at = greatest(budget.ends_at, excluded.ends_at),
-       attempts = array(select t from unnest(budget.attempts) as t where ${COUNTED} order by t) || excluded.attempts
-     where (select count(*) from unnest(budget.attempts) as t where ${COUNTED}) < ?
-     returning key`,
-    [key, at, new Date(at + windowMs), ...counted, ...counted, limit],
+  const counted = sql`(t > ${at - windowMs}::bigint and t <= ${at + windowMs}::bigint)`;
+  const taken = await run(
+    em,
+    sql`insert into login_budgets as budget (key, attempts, ends_at) values (${key}, array[${at}::bigint], ${new Date(at + windowMs)})
+      on conflict (key) do update set ends_at = greatest(budget.ends_at, excluded.ends_at),
+        attempts = array(select t from unnest(budget.attempts) as t where ${counted} order by t) || excluded.attempts
+      where (select count(*) from unnest(budget.attempts) as t where ${counted}) < ${limit}`,
   );
-  if (taken.length > 0) return;
-  const [row] = await em.execute<{ oldest: string | null }[]>(
-    `select min(t)::text as oldest from login_budgets, unnest(attempts) as t where key = ? and ${COUNTED}`,
-    [key, ...counted],
+  if (taken > 0) return;
+  const row = await firstRow(
+    em,
+    sql<{ oldest: string | null }>`
+      select min(t)::text as oldest from login_budgets, unnest(attempts) as t where key = ${key} and ${counted}`,
   );
   throw new BudgetSpent(Number.parseInt(row?.oldest ?? `${at}`, 10) + windowMs);
 }

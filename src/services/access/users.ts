@@ -1,6 +1,7 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { Merchant, User } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { run, sql } from '../../db/sql.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { type ActionName, type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
@@ -128,7 +129,7 @@ export async function changeProof(em: Em, deps: Deps, user: User, { action, chan
   await recordAction(em, deps, { action, merchantId, subject, before, after: { ...factsOf(user), ...facts } });
   await endSessionsOf(em, user.id);
   // Where a thief came from must not keep the budget of an owner's own network.
-  await em.execute('delete from user_sites where user_id = ?', [user.id]);
+  await run(em, sql`delete from user_sites where user_id = ${user.id}`);
 }
 
 async function changeTotp(deps: Deps, email: string, changesOf: (user: User) => Changes): Promise<UserView> {
