@@ -2,7 +2,7 @@ import { addressKeyOf, deriveAddresses, normaliseAddress } from '../../chains/ad
 import type { CustomerView } from '../../contract/customer.ts';
 import { Customer, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import { sql } from '../../db/sql.ts';
+import { firstRow, rows, sql } from '../../db/sql.ts';
 import { type Mode, NETWORKS, type Network } from '../../domain/assets.ts';
 import { eventWorkflowId, isUuid } from '../../domain/ids.ts';
 import { recordAction } from '../audit/record.ts';
@@ -128,17 +128,18 @@ export async function findCustomerBy(
 ): Promise<CustomerSummary | undefined> {
   const pool = await deps.orm.em.getConnection().getNativeClient();
   const values = [input.merchantId, input.mode, input.value];
-  const { rows } = await pool.query<CustomerSummary>({ ...EXISTS[input.match], values });
-  return rows[0];
+  const found = await pool.query<CustomerSummary>({ ...EXISTS[input.match], values });
+  return found.rows[0];
 }
 
 async function refuseTaken(em: Em, names: Names): Promise<void> {
-  const taken = await em.execute<{ external_id: string | null }[]>(
-    `select external_id from customers where merchant_id = ? and mode = ? and (external_id = ? or email = ?)`,
-    [names.merchantId, names.mode, names.externalId, names.email],
+  const taken = await rows(
+    em,
+    sql<{ externalId: string | null }>`select external_id from customers
+      where merchant_id = ${names.merchantId} and mode = ${names.mode} and (external_id = ${names.externalId} or email = ${names.email})`,
   );
   if (taken.length === 0) return;
-  const field = names.externalId !== null && taken.some((row) => row.external_id === names.externalId) ? 'external_id' : 'email';
+  const field = names.externalId !== null && taken.some((row) => row.externalId === names.externalId) ? 'external_id' : 'email';
   throw new Refusal('CUSTOMER_EXISTS', `A customer with this ${field} exists already.`, field);
 }
 
@@ -146,15 +147,15 @@ async function insertCustomer(em: Em, deps: TxDeps, input: NewCustomer) {
   const now = deps.now();
   const customer = { id: deps.newId(), ...input, createdAt: now, updatedAt: now };
   // A parallel create of the same name waits here for the first one's commit, before any address is derived.
-  const [row] = await em.execute<{ wallet_index: number }[]>(
-    `insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index, created_at, updated_at)
-     values (?, ?, ?, ?, ?, ?, ?::jsonb, nextval('wallet_index_seq'), ?, ?) on conflict do nothing returning wallet_index`,
-    [
-      ...[customer.id, input.merchantId, input.mode, input.externalId, input.email, input.name, JSON.stringify(input.metadata)],
-      ...[now, now],
-    ],
+  const row = await firstRow(
+    em,
+    sql<{ walletIndex: number }>`
+      insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index, created_at, updated_at)
+      values (${customer.id}, ${input.merchantId}, ${input.mode}, ${input.externalId}, ${input.email}, ${input.name},
+        ${JSON.stringify(input.metadata)}::jsonb, nextval('wallet_index_seq'), ${now}, ${now})
+      on conflict do nothing returning wallet_index`,
   );
-  if (row) return { ...customer, walletIndex: row.wallet_index };
+  if (row) return { ...customer, walletIndex: row.walletIndex };
   await refuseTaken(em, input);
   throw new Error('a customer could not be inserted, and no customer has its names');
 }
@@ -242,8 +243,8 @@ const VIEWS = {
 async function viewsOf(deps: Deps, ids: readonly string[]): Promise<CustomerView[]> {
   if (ids.length === 0) return [];
   const pool = await deps.orm.em.getConnection().getNativeClient();
-  const { rows }: { rows: DetailedRow[] } = await pool.query({ ...VIEWS, values: [ids] });
-  return rows.map((row) =>
+  const found: { rows: DetailedRow[] } = await pool.query({ ...VIEWS, values: [ids] });
+  return found.rows.map((row) =>
     presentCustomer(
       {
         ...{ id: row.id, mode: row.mode, externalId: row.external_id, email: row.email, name: row.name, metadata: row.metadata },

@@ -1,5 +1,6 @@
 import { OperatorError } from '../../base/errors.ts';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { Mode } from '../../domain/assets.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { recordAction } from '../audit/record.ts';
@@ -10,10 +11,12 @@ import { openedIfKnown } from '../secrets/sealed.ts';
 /** Events whose bodies changed, and stored answers to requests; a second erasure of the same customer changes none. */
 export type Erased = { readonly customerId: string; readonly events: number; readonly answers: number };
 
-type Person = { readonly id: string; readonly merchant_id: string; readonly mode: Mode };
+type Person = { readonly id: string; readonly merchantId: string; readonly mode: Mode };
 
 const SUBJECTS_AT_A_TIME = 500;
 const ANSWERS_AT_A_TIME = 500;
+/** Below every id. */
+const NO_ID = '00000000-0000-0000-0000-000000000000';
 /** No transaction of a request or a step lasts so long. */
 const EARLIER_ENDS_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 100;
@@ -34,19 +37,22 @@ export async function eraseCustomer(deps: Deps, input: { readonly customerId: st
 /** First, so that whatever is written from now on says no more. */
 async function eraseRows(deps: Deps, { customerId, reason }: { customerId: string; reason: string }): Promise<Person> {
   return await deps.orm.em.fork().transactional(async (em) => {
-    const [person] = isUuid(customerId)
-      ? await em.execute<Person[]>('select id, merchant_id, mode from customers where id = ? for update', [customerId])
-      : [];
+    const person = isUuid(customerId)
+      ? await firstRow(em, sql<Person>`select id, merchant_id, mode from customers where id = ${customerId} for update`)
+      : undefined;
     if (!person) throw new Refusal('NOT_FOUND', `There is no customer ${customerId}. Find the id with GET /customers?search=….`);
     const now = deps.now();
-    await em.execute(`update customers set email = null, name = null, metadata = '{}', external_id = ?, updated_at = ? where id = ?`, [
-      ...[`erased-${person.id}`, now, person.id],
-    ]);
-    await em.execute(
-      `update payment_links set description = null, external_id = null, metadata = '{}', updated_at = ? where customer_id = ?`,
-      [...[now, person.id]],
+    await run(
+      em,
+      sql`update customers set email = null, name = null, metadata = '{}', external_id = ${`erased-${person.id}`}, updated_at = ${now}
+        where id = ${person.id}`,
     );
-    const { merchant_id: merchantId, mode, id: subject } = person;
+    await run(
+      em,
+      sql`update payment_links set description = null, external_id = null, metadata = '{}', updated_at = ${now}
+        where customer_id = ${person.id}`,
+    );
+    const { merchantId, mode, id: subject } = person;
     await recordAction(em, deps, { action: 'customer.erase', merchantId, mode, subject, reason });
     return person;
   });
@@ -57,14 +63,14 @@ async function eraseRows(deps: Deps, { customerId, reason }: { customerId: strin
  * than this moment is waited for. Whose it is does not matter; what the service does not see is not the service's.
  */
 async function waitForEarlier(em: Em): Promise<void> {
-  const [{ at } = { at: '' }] = await em.execute<{ at: string }[]>('select clock_timestamp()::text as at');
+  const [{ at } = { at: '' }] = await rows(em, sql<{ at: string }>`select clock_timestamp()::text as at`);
   for (let waitedMs = 0; waitedMs < EARLIER_ENDS_WITHIN_MS; waitedMs += LOOK_EVERY_MS) {
-    const open = await em.execute<unknown[]>(
-      `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-         and xact_start <= ?::timestamptz limit 1`,
-      [at],
+    const open = await firstRow(
+      em,
+      sql`select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+        and xact_start <= ${at}::timestamptz limit 1`,
     );
-    if (open.length === 0) return;
+    if (!open) return;
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
   throw new OperatorError(
@@ -77,57 +83,56 @@ async function eraseEvents(deps: Deps, person: Person): Promise<number> {
   const em = deps.orm.em.fork();
   let changed = await eraseEventsOf(em, person, [person.id]);
   for (const table of ['deposits', 'payment_links'] as const) {
-    for (let after = ''; ; ) {
-      const rows = await em.execute<{ id: string }[]>(
-        `select id from ${table} where customer_id = ? and id > ?::uuid order by id limit ${SUBJECTS_AT_A_TIME}`,
-        [person.id, after || '00000000-0000-0000-0000-000000000000'],
+    for (let after = NO_ID; ; ) {
+      const page = await rows(
+        em,
+        sql<{ id: string }>`select id from ${sql.table(table)}
+          where customer_id = ${person.id} and id > ${after} order by id limit ${SUBJECTS_AT_A_TIME}`,
       );
-      const ids = rows.map(({ id }) => id);
+      const ids = page.map(({ id }) => id);
       if (ids.length > 0) changed += await eraseEventsOf(em, person, ids);
       if (ids.length < SUBJECTS_AT_A_TIME) break;
-      after = ids.at(-1) ?? '';
+      after = ids.at(-1) ?? NO_ID;
     }
   }
   return changed;
 }
 
 async function eraseEventsOf(em: Em, person: Person, subjects: readonly string[]): Promise<number> {
-  const list = subjects.map(() => '?').join(', ');
   // A receiver may have repeated what it was sent.
-  await em.execute(
-    `update webhook_attempts a set response_body = null from webhook_deliveries d join events e on e.id = d.event_id
-     where a.delivery_id = d.id and e.subject_id in (${list}) and a.response_body is not null`,
-    [...subjects],
+  await run(
+    em,
+    sql`update webhook_attempts a set response_body = null from webhook_deliveries d join events e on e.id = d.event_id
+      where a.delivery_id = d.id and e.subject_id = any(${subjects}) and a.response_body is not null`,
   );
-  const [row] = await em.execute<{ changed: number }[]>(
-    `with changed as (
-       update events e set body = convert_to(erased_event(e.body, e.type, ?::uuid)::text, 'UTF8')
-       where e.subject_id in (${list}) and convert_from(e.body, 'UTF8')::jsonb <> erased_event(e.body, e.type, ?::uuid) returning 1
-     ) select count(*)::int as changed from changed`,
-    [person.id, ...subjects, person.id],
+  const erasedBody = sql`erased_event(e.body, e.type, ${person.id}::uuid)`;
+  return await run(
+    em,
+    sql`update events e set body = convert_to(${erasedBody}::text, 'UTF8')
+      where e.subject_id = any(${subjects}) and convert_from(e.body, 'UTF8')::jsonb <> ${erasedBody}`,
   );
-  return row?.changed ?? 0;
 }
 
 /** Kept answers are sealed, so that each of the merchant's last day is opened, and sealed anew where it tells of the customer. */
 async function eraseAnswers(deps: Deps, person: Person): Promise<number> {
   const em = deps.orm.em.fork();
   let changed = 0;
-  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const rows = await em.execute<{ id: string; body_sealed: Buffer }[]>(
-      `select id, body_sealed from idempotency_answers where merchant_id = ? and mode = ? and id > ?::uuid order by id limit ${ANSWERS_AT_A_TIME}`,
-      [person.merchant_id, person.mode, after],
+  for (let after = NO_ID; ; ) {
+    const page = await rows(
+      em,
+      sql<{ id: string; bodySealed: Buffer }>`select id, body_sealed from idempotency_answers
+        where merchant_id = ${person.merchantId} and mode = ${person.mode} and id > ${after} order by id limit ${ANSWERS_AT_A_TIME}`,
     );
-    for (const { id, body_sealed: sealed } of rows) {
+    for (const { id, bodySealed } of page) {
       // What no key opens tells nobody anything, and goes with its day.
-      const body = openedIfKnown(deps.secretBox, sealed, id);
+      const body = openedIfKnown(deps.secretBox, bodySealed, id);
       const without = body === undefined ? undefined : withoutNames(body, person.id);
       if (without === undefined || without === body) continue;
-      await em.execute('update idempotency_answers set body_sealed = ? where id = ?', [deps.secretBox.seal(without, id), id]);
+      await run(em, sql`update idempotency_answers set body_sealed = ${deps.secretBox.seal(without, id)} where id = ${id}`);
       changed += 1;
     }
-    if (rows.length < ANSWERS_AT_A_TIME) return changed;
-    after = rows.at(-1)?.id ?? after;
+    if (page.length < ANSWERS_AT_A_TIME) return changed;
+    after = page.at(-1)?.id ?? after;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Em } from '../../db/orm.ts';
+import { firstRow, sql } from '../../db/sql.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { Refusal } from '../refusal.ts';
 
@@ -8,7 +9,7 @@ import { Refusal } from '../refusal.ts';
  */
 export async function requireKnownMerchant(em: Em, merchantId: string | undefined): Promise<void> {
   if (merchantId === undefined) return;
-  const [known] = isUuid(merchantId) ? await em.execute('select 1 from merchants where id = ?', [merchantId]) : [];
+  const known = isUuid(merchantId) && (await firstRow(em, sql`select 1 from merchants where id = ${merchantId}`));
   if (!known) throw noMerchant(merchantId);
 }
 

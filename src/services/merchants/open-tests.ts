@@ -1,15 +1,11 @@
 import type { Em } from '../../db/orm.ts';
+import { firstRow, literals, sql } from '../../db/sql.ts';
+import { OPEN_STATUSES } from '../../domain/payment-link.ts';
 import { Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 
 /** Webhooks that wait and payment links that are open, in test mode, of one merchant. */
 export const MAX_OPEN_TESTS = 1_000;
-
-const OPEN_SQL = `select (select count(*)::int from (
-    select 1 from webhook_deliveries where test_merchant_id = ? and status = 'pending' limit ${MAX_OPEN_TESTS}) w)
-  + (select count(*)::int from (
-    select 1 from payment_links where merchant_id = ? and mode = 'test' and status in ('pending', 'processing', 'partially_paid')
-    limit ${MAX_OPEN_TESTS}) l) as open`;
 
 /**
  * How much more may be begun in test mode; without a limit in live mode. Throws a {@link Refusal} where nothing may. Counted from rows to
@@ -17,7 +13,14 @@ const OPEN_SQL = `select (select count(*)::int from (
  */
 export async function roomForTests(em: Em, { merchantId, mode }: Scope): Promise<number> {
   if (mode === 'live') return Number.POSITIVE_INFINITY;
-  const [row] = await em.execute<{ open: number }[]>(OPEN_SQL, [merchantId, merchantId]);
+  const row = await firstRow(
+    em,
+    sql<{ open: number }>`select (select count(*)::int from (
+        select 1 from webhook_deliveries where test_merchant_id = ${merchantId} and status = 'pending' limit ${MAX_OPEN_TESTS}) w)
+      + (select count(*)::int from (
+        select 1 from payment_links where merchant_id = ${merchantId} and mode = 'test' and status in ${literals(OPEN_STATUSES)}
+        limit ${MAX_OPEN_TESTS}) l) as open`,
+  );
   const room = MAX_OPEN_TESTS - (row?.open ?? 0);
   if (room > 0) return room;
   throw new Refusal(

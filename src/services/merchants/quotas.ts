@@ -1,6 +1,8 @@
 import type { Em } from '../../db/orm.ts';
+import { firstRow, literals, rows, run, sql } from '../../db/sql.ts';
 import type { Mode } from '../../domain/assets.ts';
 import { isUuid } from '../../domain/ids.ts';
+import { OPEN_STATUSES } from '../../domain/payment-link.ts';
 import { recordAction } from '../audit/record.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { keptCount } from '../lists/page.ts';
@@ -66,12 +68,13 @@ export async function takeFromQuotas(em: Em, deps: TxDeps, scope: Scope, made: P
  */
 async function readQuotas(em: Em, deps: TxDeps, scope: Scope, names: readonly Quota[], locked: boolean): Promise<Row[]> {
   if (names.length === 0) return [];
-  return await em.execute<Row[]>(
-    `select quota, most::text as most, used::text as used,
-       isfinite(used_on) and used_on in (today, today + 1) as today
-     from quotas, (select (?::timestamptz at time zone 'UTC')::date) as clock (today)
-     where merchant_id = ? and mode = ? and quota in (${names.map(() => '?').join(', ')}) order by quota ${locked ? 'for update of quotas' : ''}`,
-    [deps.now(), scope.merchantId, scope.mode, ...names],
+  return await rows(
+    em,
+    sql<Row>`select quota, most::text as most, used::text as used,
+        isfinite(used_on) and used_on in (today, today + 1) as today
+      from quotas, (select (${deps.now()}::timestamptz at time zone 'UTC')::date) as clock (today)
+      where merchant_id = ${scope.merchantId} and mode = ${scope.mode} and quota = any(${names})
+      order by quota ${locked ? sql`for update of quotas` : sql``}`,
   );
 }
 
@@ -82,9 +85,9 @@ async function takeFrom(em: Em, deps: TxDeps, scope: Scope, row: Row, made: numb
   const used = (await usedOf(em, scope, row, most + 1)) + (isDaily ? made : 0);
   if (used > most) throw new QuotaReached(row.quota, scope.mode, most);
   if (!isDaily) return;
-  await em.execute(
-    `update quotas set used = ?, used_on = (?::timestamptz at time zone 'UTC')::date where merchant_id = ? and mode = ? and quota = ?`,
-    [used, deps.now(), scope.merchantId, scope.mode, row.quota],
+  await run(
+    em,
+    sql`update quotas set used = ${used}, used_on = (${deps.now()}::timestamptz at time zone 'UTC')::date where ${isQuota(scope, row.quota)}`,
   );
 }
 
@@ -97,15 +100,20 @@ async function usedOf(em: Em, scope: Scope, row: Row, limit: number): Promise<nu
   if (row.quota === 'events_per_day') return row.today ? Number.parseInt(row.used, 10) : 0;
   if (row.quota === 'customers') return await keptCount(em, 'customers', scope);
   const [from, where] = row.quota === 'open_links' ? OPEN_LINKS : ENDPOINTS;
-  const [counted] = await em.execute<{ rows: number }[]>(
-    `select count(*)::int as rows from (select 1 from ${from} where merchant_id = ? and mode = ? and ${where} limit ?) as counted`,
-    [scope.merchantId, scope.mode, limit],
+  const counted = await firstRow(
+    em,
+    sql<{ rows: number }>`select count(*)::int as rows from (
+      select 1 from ${from} where merchant_id = ${scope.merchantId} and mode = ${scope.mode} and ${where} limit ${limit}) as counted`,
   );
   return counted?.rows ?? 0;
 }
 
-const OPEN_LINKS = ['payment_links', `status in ('pending', 'processing', 'partially_paid')`] as const;
-const ENDPOINTS = ['webhook_endpoints', 'deleted_at is null and payment_link_id is null'] as const;
+const OPEN_LINKS = [sql`payment_links`, sql`status in ${literals(OPEN_STATUSES)}`] as const;
+const ENDPOINTS = [sql`webhook_endpoints`, sql`deleted_at is null and payment_link_id is null`] as const;
+
+function isQuota({ merchantId, mode }: Scope, quota: Quota) {
+  return sql`merchant_id = ${merchantId} and mode = ${mode} and quota = ${quota}`;
+}
 
 /**
  * Sets or takes away (null) quotas of a merchant in one mode, and leaves the others. A quota below what is there takes nothing away; it
@@ -117,7 +125,7 @@ export async function setQuotas(
 ): Promise<QuotaView[]> {
   const { merchantId, mode, quotas } = input;
   await deps.orm.em.fork().transactional(async (em) => {
-    const [known] = isUuid(merchantId) ? await em.execute('select id from merchants where id = ? for no key update', [merchantId]) : [];
+    const known = isUuid(merchantId) && (await firstRow(em, sql`select id from merchants where id = ${merchantId} for no key update`));
     if (!known) throw noMerchant(merchantId);
     const before: Record<string, number | null> = {};
     const after: Record<string, number | null> = {};
@@ -126,15 +134,17 @@ export async function setQuotas(
       if (most === undefined) continue;
       if (most !== null && !(Number.isSafeInteger(most) && most >= 0 && most <= MAX_QUOTA[quota]))
         throw new Refusal('INVALID', `The quota of ${quota} must be a whole number from 0 to ${MAX_QUOTA[quota]}.`, quota);
-      const key = [merchantId, mode, quota];
-      before[quota] = await mostNow(em, key);
+      const key = isQuota(input, quota);
+      const row = await firstRow(em, sql<{ most: string }>`select most::text as most from quotas where ${key}`);
+      before[quota] = row ? Number.parseInt(row.most, 10) : null;
       after[quota] = most;
-      if (most === null) await em.execute('delete from quotas where merchant_id = ? and mode = ? and quota = ?', key);
+      if (most === null) await run(em, sql`delete from quotas where ${key}`);
       else
-        await em.execute(
-          `insert into quotas (merchant_id, mode, quota, most, used, used_on) values (?, ?, ?, ?, 0, '-infinity')
-           on conflict (merchant_id, mode, quota) do update set most = excluded.most`,
-          [...key, most],
+        await run(
+          em,
+          sql`insert into quotas (merchant_id, mode, quota, most, used, used_on)
+            values (${merchantId}, ${mode}, ${quota}, ${most}, 0, '-infinity')
+            on conflict (merchant_id, mode, quota) do update set most = excluded.most`,
         );
     }
     await recordAction(em, deps, { action: 'quota.set', merchantId, mode, subject: merchantId, before, after });
@@ -142,22 +152,15 @@ export async function setQuotas(
   return await listQuotas(deps, { merchantId });
 }
 
-async function mostNow(em: Em, key: readonly string[]): Promise<number | null> {
-  const [row] = await em.execute<{ most: string }[]>(
-    'select most::text as most from quotas where merchant_id = ? and mode = ? and quota = ?',
-    [...key],
-  );
-  return row ? Number.parseInt(row.most, 10) : null;
-}
-
 /** The quotas of one merchant, or of all. Throws a {@link Refusal} for an unknown merchant. */
 export async function listQuotas(deps: Deps, filter: { readonly merchantId?: string | undefined } = {}): Promise<QuotaView[]> {
   const em = deps.orm.em.fork();
   await requireKnownMerchant(em, filter.merchantId);
-  const rows = await em.execute<{ merchant_id: string; mode: Mode; quota: Quota; most: string }[]>(
-    `select merchant_id, mode, quota, most::text as most from quotas where ?::text is null or merchant_id::text = ?
-     order by merchant_id, mode, quota limit 10000`,
-    [filter.merchantId ?? null, filter.merchantId ?? null],
+  const merchantId = filter.merchantId ?? null;
+  const listed = await rows(
+    em,
+    sql<Omit<QuotaView, 'most'> & { most: string }>`select merchant_id, mode, quota, most::text as most from quotas
+      where ${merchantId}::text is null or merchant_id::text = ${merchantId} order by merchant_id, mode, quota limit 10000`,
   );
-  return rows.map((row) => ({ merchantId: row.merchant_id, mode: row.mode, quota: row.quota, most: Number.parseInt(row.most, 10) }));
+  return listed.map((row) => ({ ...row, most: Number.parseInt(row.most, 10) }));
 }
