@@ -9,7 +9,7 @@ import type { Values } from './variables/index.ts';
 import { VARIABLES } from './variables/index.ts';
 
 const GROUPS = ['OPS', 'RPC', 'SECRETS', 'DATABASE', 'WALLET', 'WEBHOOK', 'SETTLE', 'PRICE', 'RATE_LIMIT', 'SESSION', 'TEMPORAL', 'MIN'];
-const PREFIXES = new RegExp(`^(${[...GROUPS, ...NETWORKS.map((network) => network.toUpperCase())].join('|')})_`);
+const PREFIXES = [...GROUPS, ...NETWORKS.map((network) => network.toUpperCase())].map((group) => `${group}_`);
 /** One network of one machine or rack: 256 addresses, or the smallest block that a network of IPv6 is given. */
 const WIDEST_PROXIES = { 4: 24, 6: 64 } as const;
 
@@ -35,7 +35,7 @@ export function warningsOf(values: Values, env: Environment): string[] {
   }
   warnings.push(...storesInTheClear(values));
   for (const name of Object.keys(env)) {
-    if (env[name] && PREFIXES.test(name) && !(name in VARIABLES) && !secretOfFile(name))
+    if (env[name] && PREFIXES.some((prefix) => name.startsWith(prefix)) && !(name in VARIABLES) && !secretOfFile(name))
       warnings.push(`${name} is not a variable of this gateway and is ignored: check its spelling.`);
   }
   return warnings;

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type Json, type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
+import { waitLongForLocks } from '../../dev/support/locks.ts';
 import { recordDecision } from '../../src/services/deposits/decisions.ts';
 import { releaseDeposit } from '../../src/services/deposits/operator.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
@@ -271,23 +272,23 @@ describe('an operator', function () {
 
   it('need not wait either when a wake meets a look that is under way, which the server then forgets', async function () {
     this.timeout(240_000);
-    // The look gives its lock up after a moment and comes back: whether both are seen waiting is a matter of that moment.
     this.retries(3);
     const { deps } = live.gateway;
-    const sql = (text: string) => deps.orm.em.fork().execute<unknown[]>(text);
     const { hash, actor } = await pay(5n * USDT_UNIT);
     await putToSleep(hash, actor);
     await actor.terminate('begins anew, so that its first look is the one that is met');
+    await waitLongForLocks(deps.orm);
     const em = deps.orm.em.fork();
     await em.begin();
     try {
-      // The drill is slow on a busy machine, and is no caller that forgot its transaction.
-      await em.execute('set local idle_in_transaction_session_timeout = 0');
       await em.execute('select id from deposits where transaction_hash = ? for update', [hash]);
-      const waiting = `select pid from pg_stat_activity
-         where wait_event_type = 'Lock' and query like 'update deposits set wake_at%' and datname = current_database()`;
-      const blocked = async (): Promise<number> => (await sql(waiting)).length;
-      await eventually('the new actor', async () => (await repairActors(deps)).deposits > 0, 60_000);
+      // Asked on the very connection that holds the row: one that is silent for long is taken for dead.
+      const blocked = async (): Promise<number> => {
+        await em.execute('select pg_stat_clear_snapshot()');
+        const waiting = `wait_event_type = 'Lock' and query like 'update deposits set wake_at%' and datname = current_database()`;
+        return (await em.execute<unknown[]>(`select pid from pg_stat_activity where ${waiting}`)).length;
+      };
+      await eventually('the new actor', async () => (await blocked()) === 0 && (await repairActors(deps)).deposits > 0, 60_000);
       await eventually('the look that is about to sleep', async () => (await blocked()) === 1, 60_000);
       await live.chain.mine();
       await eventually('the wake', async () => (await blocked()) === 2, 60_000);
