@@ -12,8 +12,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'src/domain/assets.ts': 'the one table of networks and assets, which workflows read too',
   'src/config/parsers.ts': 'sentences that show how a list of assets is written',
   'src/config/variables/money.ts': 'defaults and examples of such lists',
-  'src/services/merchants/merchants.ts': 'where payouts go is a column for each network',
-  'src/db/entities/merchants/merchant.ts': 'the same columns',
   'src/contract/': 'the contract: its descriptions and its examples',
   'src/api/': 'the examples of calls, and the network that a rehearsal has when it names none',
   'src/sdk/': 'what merchants import, which stands on nothing of ours',

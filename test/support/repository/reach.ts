@@ -17,7 +17,7 @@ export type Asked = {
 export type Repository = ReadonlyMap<string, Asked>;
 
 /** Whoever imports one of these starts a program, or builds something: it is no unit test. */
-const STARTS_PROGRAMS = ['node:child_process', 'node:cluster', '@temporalio/worker', 'playwright-core', 'solc'];
+const STARTS_PROGRAMS = ['node:child_process', 'node:cluster', '@temporalio/worker', 'playwright-core', 'solc', 'typescript/unstable/sync'];
 /** Reads every file there is. */
 const READS_ALL = 'test/repository/architecture.test.ts';
 /** All stand on these, and no text names them. */
