@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { normaliseAddress } from '../chains/addresses.ts';
 import { chainOf } from '../chains/index.ts';
 import { SIMULATED_AMOUNT, simulationRequest } from '../contract/deposit.ts';
-import { findAsset } from '../domain/assets.ts';
+import { findAsset, NETWORKS } from '../domain/assets.ts';
 import { parseUnits } from '../domain/money.ts';
 
+/** What a rehearsal has that names none; documented, so the list keeps its order. */
+const [USUAL_NETWORK] = NETWORKS;
 const MAX_AMOUNT = 10n ** 12n;
 
 /** What the simulation takes, with every alias and default resolved. */
@@ -14,7 +16,7 @@ export const simulation = simulationRequest
       context.addIssue({ code: 'custom', path: [path], message });
       return z.NEVER;
     };
-    const chain = body.network ?? 'bsc';
+    const chain = body.network ?? USUAL_NETWORK;
     const coin = body.currency ?? body.token ?? 'USDT';
     if (body.token !== undefined && body.token !== coin) return refuse('token', 'must be the same as currency');
     const asset = findAsset(chain, coin);

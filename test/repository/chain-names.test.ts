@@ -13,7 +13,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'src/config/parsers.ts': 'sentences that show how a list of assets is written',
   'src/config/variables/money.ts': 'defaults and examples of such lists',
   'src/contract/': 'the contract: its descriptions and its examples',
-  'src/api/': 'the examples of calls, and the network that a rehearsal has when it names none',
+  'src/api/openapi/': 'the examples of calls',
   'src/sdk/': 'what merchants import, which stands on nothing of ours',
 };
 
