@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveGateway, randomHash, startLiveGateway } from '../../dev/support/live-gateway.ts';
 import { ownTemporal } from '../../dev/support/parts.ts';
@@ -35,6 +36,8 @@ export type Shops = {
   /** Of its Temporal server. */
   readonly temporalAddress: string;
   merchant(): Promise<TestMerchantShop>;
+  /** How many actors of all merchants stand on the server and have not ended. A start is not awaited by who asks for it. */
+  actorsThatRun(): Promise<number>;
   deliveriesTo(endpointId: string): Promise<DeliveryRow[]>;
   /** Waits until the only delivery of an endpoint is as `check` wants it. */
   delivery(endpointId: string, what: string, check: (row: DeliveryRow) => boolean, limitMs?: number): Promise<DeliveryRow>;
@@ -72,25 +75,11 @@ export async function startShops(databaseUrl: string): Promise<Shops> {
     };
   };
 
-  const deliveriesTo = async (endpointId: string): Promise<DeliveryRow[]> => {
-    const em = deps.orm.em.fork();
-    const rows = await em.execute<Omit<DeliveryRow, 'attempts'>[]>(
-      'select id, status, next_attempt_at from webhook_deliveries where endpoint_id = ? order by created_at, id',
-      [endpointId],
-    );
-    const attempts = await em.execute<(AttemptRow & { delivery_id: string })[]>(
-      `select a.delivery_id, a.number, a.status_code, a.error, a.started_at, a.finished_at from webhook_attempts a
-       join webhook_deliveries d on d.id = a.delivery_id where d.endpoint_id = ? order by a.number`,
-      [endpointId],
-    );
-    return rows.map((row) => ({
-      ...row,
-      attempts: attempts.filter((attempt) => attempt.delivery_id === row.id).map(({ delivery_id: _, ...attempt }) => attempt),
-    }));
-  };
+  const deliveriesTo = (endpointId: string) => deliveriesOf(deps.orm.em.fork(), endpointId);
 
   return {
     gateway,
+    actorsThatRun: () => openActors(gateway),
     temporalAddress: temporal.now.address,
     merchant,
     deliveriesTo,
@@ -111,4 +100,25 @@ export async function startShops(databaseUrl: string): Promise<Shops> {
       await temporal.stop();
     },
   };
+}
+
+async function deliveriesOf(em: EntityManager, endpointId: string): Promise<DeliveryRow[]> {
+  const rows = await em.execute<Omit<DeliveryRow, 'attempts'>[]>(
+    'select id, status, next_attempt_at from webhook_deliveries where endpoint_id = ? order by created_at, id',
+    [endpointId],
+  );
+  const attempts = await em.execute<(AttemptRow & { delivery_id: string })[]>(
+    `select a.delivery_id, a.number, a.status_code, a.error, a.started_at, a.finished_at from webhook_attempts a
+     join webhook_deliveries d on d.id = a.delivery_id where d.endpoint_id = ? order by a.number`,
+    [endpointId],
+  );
+  return rows.map((row) => ({
+    ...row,
+    attempts: attempts.filter((attempt) => attempt.delivery_id === row.id).map(({ delivery_id: _, ...attempt }) => attempt),
+  }));
+}
+
+async function openActors({ gateway: { link } }: LiveGateway): Promise<number> {
+  if (!link) throw new Error('the gateway has no Temporal');
+  return (await link.client.workflow.count(`ExecutionStatus = 'Running'`)).count;
 }

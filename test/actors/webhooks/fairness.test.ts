@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { eventually } from '../../../dev/support/eventually.ts';
 import { migratedDatabase } from '../../../dev/support/parts.ts';
+import { performTestOutbox } from '../../../src/services/outbox.ts';
 import { type Shops, startShops } from '../../support/shop.ts';
 
 const BACKLOG = 200;
@@ -19,13 +21,25 @@ describe('a merchant with a backlog', function () {
     const [busy, quiet] = [await shops.merchant(), await shops.merchant()];
     const [flooded, calm] = [await busy.register(200), await quiet.register(200)];
     await shops.gateway.stopWorker();
+    const others = await shops.actorsThatRun();
+    const actors = (count: number) =>
+      eventually(
+        `${count} actors`,
+        async () => {
+          await performTestOutbox(shops.gateway.deps);
+          return (await shops.actorsThatRun()) - others >= count;
+        },
+        60_000,
+      );
     let left = BACKLOG;
     const work = async (): Promise<void> => {
-      for (; left > 0; left -= 1) await busy.announce();
+      while (left-- > 0) await busy.announce();
     };
     await Promise.all([work(), work(), work()]);
-    // The whole backlog lies in the server's queue before anything of the other merchant does.
+    // The whole backlog lies in the server's queue before anything of the other merchant does, and all of both before the worker.
+    await actors(BACKLOG);
     for (let index = 0; index < NEXT; index += 1) await quiet.announce();
+    await actors(BACKLOG + NEXT);
     await shops.gateway.startWorker();
     await calm.receiver.waitFor(NEXT, 60_000);
     const served = flooded.receiver.requests.length;

@@ -17,26 +17,34 @@ function measured(blocks: readonly number[], announcements: readonly Announcemen
   return {
     questions: askedMs.filter((atMs) => atMs >= (blocks[WARM] ?? 0)).length / (blocks.length - WARM),
     latestMs: Math.max(...late),
-    meanLateMs: late.reduce((sum, one) => sum + one, 0) / late.length,
+    meanLateMs: mean(late),
   };
 }
+
+const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
 
 describe('when the head is asked for where blocks are announced', function () {
   this.timeout(60_000);
 
   it('is when they are: about one question for a block, and sooner than by the pace', () => {
     const delays = fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 150, maxLength: 150 });
+    const [questions, lateMs]: [number[], number[]] = [[], []];
     fc.assert(
       fc.property(chains, delays, (blocks, delayMs) => {
         const told = measured(
           blocks,
           blocks.map((atMs, index) => ({ atMs: atMs + (delayMs[index] ?? 0), number: index + 1 })),
         );
-        expect(told.questions).to.be.at.most(1.4);
-        expect(told.meanLateMs).to.be.at.most(40);
+        questions.push(told.questions);
+        lateMs.push(told.meanLateMs);
+        expect(told.questions).to.be.at.most(2);
+        expect(told.meanLateMs).to.be.at.most(60);
       }),
       { numRuns: 50 },
     );
+    // One chain may be unlucky in each of its blocks; fifty of them are not.
+    expect(mean(questions)).to.be.at.most(1.2);
+    expect(mean(lateMs)).to.be.at.most(25);
   });
 
   it('is as without them where they come later than the pace finds a block', () => {
