@@ -16,6 +16,9 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
 /** Failures whose money did arrive: an operator may release them. A reorged deposit has no money to release. */
 export const RELEASABLE_CODES: readonly FailureCode[] = ['MONTHLY_LIMIT', 'BELOW_MINIMUM', 'REJECTED_BY_OPERATOR'];
 
+/** The states in which a deposit may be born. Every other one it passes through, the simulated one too. */
+export const FIRST_STATES: readonly DepositState[] = ['detected'];
+
 export const TRANSITIONS: Readonly<Record<DepositState, readonly DepositState[]>> = {
   detected: ['confirming', 'failed'],
   confirming: ['completed', 'failed'],
@@ -25,7 +28,8 @@ export const TRANSITIONS: Readonly<Record<DepositState, readonly DepositState[]>
 };
 
 export type TransitionFacts = {
-  readonly from: DepositState;
+  /** null at the deposit's birth. */
+  readonly from: DepositState | null;
   readonly to: DepositState;
   /** The code the deposit failed with, where `from` is failed; the code it fails with, where `to` is failed. */
   readonly failureCode: FailureCode | null;
@@ -36,16 +40,17 @@ export type TransitionFacts = {
  * and into `failed` only with a code.
  */
 export function mayTransition({ from, to, failureCode }: TransitionFacts): boolean {
-  if (!TRANSITIONS[from].includes(to)) return false;
+  const next = from === null ? FIRST_STATES : TRANSITIONS[from];
+  if (!next.includes(to)) return false;
   if (to === 'failed') return failureCode !== null;
   if (from !== 'failed') return true;
   if (failureCode === null) return false;
   return to === 'detected' ? failureCode === 'REORGED' : RELEASABLE_CODES.includes(failureCode);
 }
 
-/** True for the two edges that lead back; each starts a new generation of the deposit (and of its actor). */
-export function startsGeneration(from: DepositState): boolean {
-  return from === 'failed';
+/** True for the birth and for the two edges that lead back; each starts a new generation of the deposit (and of its actor). */
+export function startsGeneration(from: DepositState | null): boolean {
+  return from === null || from === 'failed';
 }
 
 /** States in which the actor waits for the chain. */

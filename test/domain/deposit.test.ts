@@ -40,13 +40,14 @@ const facts: fc.Arbitrary<AdvanceFacts> = fc.record({
 
 describe('the states of a deposit', () => {
   it('follow one another as in this table and in no other way', () => {
-    const allowed = DEPOSIT_STATES.flatMap((from) =>
+    const allowed = [null, ...DEPOSIT_STATES].flatMap((from) =>
       DEPOSIT_STATES.flatMap((to) =>
         [null, ...FAILURE_CODES].filter((failureCode) => mayTransition({ from, to, failureCode })).map((code) => `${from} ${to} ${code}`),
       ),
     );
     const anyCode = [null, ...FAILURE_CODES];
     expect(allowed).to.have.members([
+      ...anyCode.map((code) => `null detected ${code}`),
       ...anyCode.map((code) => `detected confirming ${code}`),
       ...anyCode.map((code) => `confirming completed ${code}`),
       ...anyCode.map((code) => `completed settled ${code}`),
@@ -63,8 +64,8 @@ describe('the states of a deposit', () => {
     expect(RELEASABLE_CODES).to.not.include('REORGED');
   });
 
-  it('begin a new generation on the way back from failed only', () => {
-    expect(DEPOSIT_STATES.filter(startsGeneration)).to.deep.equal(['failed']);
+  it('begin a new generation at birth and on the way back from failed only', () => {
+    expect([null, ...DEPOSIT_STATES].filter(startsGeneration)).to.deep.equal([null, 'failed']);
   });
 
   it('lie on a straight way of allowed steps', () => {

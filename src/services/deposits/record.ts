@@ -7,8 +7,7 @@ import { findAsset } from '../../domain/assets.ts';
 import { postingsOf } from '../../domain/ledger.ts';
 import { LINK_CURRENCY } from '../../domain/payment-link.ts';
 import type { TxDeps } from '../deps.ts';
-import { nextPosting, postLedger, postLedgerAll } from '../ledger/post.ts';
-import { chooseLinks, settleLinks } from '../payment-links/match.ts';
+import { nextPosting, postLedger } from '../ledger/post.ts';
 import { lockPayers } from '../payment-links/money.ts';
 import { recountLink } from '../payment-links/recount.ts';
 import type { Tx } from '../transact.ts';
@@ -16,8 +15,7 @@ import { depositStart, workflowIdOf } from './actor-message.ts';
 import { holdsMoney, restoreHeld, unbindHeld } from './held.ts';
 import { depositIdOf } from './identity.ts';
 import { freezePrice } from './price.ts';
-import { recordTransitions } from './trail.ts';
-import { applyTransition, recordDepositEvents } from './transition.ts';
+import { applyTransition, applyTransitions } from './transition.ts';
 
 /** A transfer to one of our addresses, in one block. */
 export type IncomingTransfer = {
@@ -85,47 +83,30 @@ export async function recordDeposits(tx: Tx, deps: TxDeps, transfers: readonly I
 type Added = { readonly id: string; readonly transfer: IncomingTransfer };
 
 async function addDeposits(tx: Tx, deps: TxDeps, added: readonly Added[]): Promise<Recorded[]> {
-  const { em } = tx;
-  if (added.length === 0) return [];
-  const items = added.map(({ id, transfer }) => {
-    const deposit = em.create(Deposit, newDeposit(deps, id, transfer));
+  const births = added.map(({ id, transfer }) => {
+    const deposit = tx.em.create(Deposit, unborn(deps, id, transfer), { partial: true });
     freezePrice(deposit, transfer.price);
-    return { deposit, transfer, named: transfer.paymentLinkId };
+    const { headNumber, silent, paymentLinkId: named } = transfer;
+    return { deposit, to: 'detected' as const, headNumber, silent, named };
   });
-  const links = await chooseLinks(em, deps, items);
-  await em.flush();
-  const facts = { from: null, reason: null, by: null, failureCode: null };
-  await recordTransitions(
-    em,
-    items.map(({ deposit }) => ({ deposit, facts })),
-  );
-  const postings = items.map(({ deposit }) => ({
-    ...{ deposit, kind: 'deposit.detected', number: deposit.postingCount },
-    postings: postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits: deposit.amountUnits }),
-  }));
-  await postLedgerAll(em, deps, postings);
-  await settleLinks(tx, deps, links);
-  const announced = items.filter(({ transfer }) => !transfer.silent).map(({ deposit, transfer }) => ({ deposit, ...transfer }));
-  const deliveries = await recordDepositEvents(em, deps, announced);
-  for (const { deposit } of items)
-    if (!deposit.simulated) await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries.get(deposit.id) ?? []));
-  return items.map(({ deposit }) => ({ deposit, outcome: 'created', deliveries: deliveries.get(deposit.id) ?? [] }));
+  const announced = await applyTransitions(tx, deps, births);
+  const recorded = births.map(({ deposit }) => ({ deposit, outcome: 'created' as const, deliveries: announced.get(deposit.id) ?? [] }));
+  for (const { deposit, deliveries } of recorded)
+    if (!deposit.simulated) await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
+  return recorded;
 }
 
-function newDeposit(deps: TxDeps, id: string, transfer: IncomingTransfer) {
-  const now = deps.now();
-  const token = findAsset(transfer.network, transfer.currency)?.kind === 'token';
+/** A deposit without a state: its first transition gives it one, with the times that belong to it. */
+function unborn(deps: TxDeps, id: string, transfer: IncomingTransfer) {
+  const { merchantId, customerId, mode, network, currency, address, addressKey, fromAddress, transactionHash } = transfer;
+  const { blockNumber, blockHash, minedAt, amountUnits, simulated } = transfer;
+  const token = findAsset(network, currency)?.kind === 'token';
   return {
-    id,
-    ...{ merchantId: transfer.merchantId, customerId: transfer.customerId, mode: transfer.mode },
-    ...{ network: transfer.network, currency: transfer.currency, address: transfer.address, addressKey: transfer.addressKey },
-    contractAddress: token ? deps.settings.contracts[transfer.network] : null,
-    fromAddress: transfer.fromAddress,
-    transactionHash: transfer.transactionHash,
-    ...{ blockNumber: transfer.blockNumber, blockHash: transfer.blockHash, minedAt: transfer.minedAt, amountUnits: transfer.amountUnits },
-    ...{ status: 'detected' as const, stateSince: now, generation: 1, sequence: 1, postingCount: 1, simulated: transfer.simulated },
-    requiredConfirmations: deps.settings.requiredConfirmations[transfer.network],
-    ...{ detectedAt: now, createdAt: now, updatedAt: now },
+    ...{ id, merchantId, customerId, mode, network, currency, address, addressKey, fromAddress, transactionHash },
+    ...{ blockNumber, blockHash, minedAt, amountUnits, simulated },
+    ...{ generation: 0, sequence: 0, postingCount: 0 },
+    contractAddress: token ? deps.settings.contracts[network] : null,
+    requiredConfirmations: deps.settings.requiredConfirmations[network],
   };
 }
 

@@ -3,7 +3,8 @@ import type { Em } from '../../db/orm.ts';
 import type { DepositState, FailureCode } from '../../domain/deposit.ts';
 
 /** How a deposit came into the state that it is in now. `from` is null for the first one; `by` is the operator, where a person decided. */
-export type TransitionFacts = {
+export type TrailRow = {
+  readonly deposit: Deposit;
   readonly from: DepositState | null;
   readonly reason: string | null;
   readonly by: string | null;
@@ -11,14 +12,11 @@ export type TransitionFacts = {
 };
 
 /** Writes the audit rows of the states that these deposits entered just now, in one statement. The deposits were flushed before. */
-export async function recordTransitions(
-  em: Em,
-  rows: readonly { readonly deposit: Deposit; readonly facts: TransitionFacts }[],
-): Promise<void> {
+export async function recordTransitions(em: Em, rows: readonly TrailRow[]): Promise<void> {
   if (rows.length === 0) return;
-  const values = rows.map(({ deposit, facts }) => ({
-    ...{ deposit_id: deposit.id, sequence: deposit.sequence, from_state: facts.from, to_state: deposit.status },
-    ...{ generation: deposit.generation, failure_code: facts.failureCode, reason: facts.reason, by_name: facts.by, at: deposit.stateSince },
+  const values = rows.map(({ deposit, from, reason, by, failureCode }) => ({
+    ...{ deposit_id: deposit.id, sequence: deposit.sequence, from_state: from, to_state: deposit.status },
+    ...{ generation: deposit.generation, failure_code: failureCode, reason, by_name: by, at: deposit.stateSince },
   }));
   await em.execute(
     `insert into deposit_transitions (deposit_id, sequence, from_state, to_state, generation, failure_code, reason, by_name, at)

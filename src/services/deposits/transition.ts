@@ -4,9 +4,8 @@ import { type DepositState, type FailureCode, mayTransition, startsGeneration } 
 import type { EventType } from '../../domain/events.ts';
 import { postingsOf } from '../../domain/ledger.ts';
 import type { TxDeps } from '../deps.ts';
-import { nextPosting, postLedger } from '../ledger/post.ts';
-import { assignDeposit, noteLate } from '../payment-links/match.ts';
-import { recountLink } from '../payment-links/recount.ts';
+import { type LedgerPosting, postLedgerAll } from '../ledger/post.ts';
+import { chooseLinks, noteLate, settleLinks } from '../payment-links/match.ts';
 import type { Tx } from '../transact.ts';
 import { recordEvents } from '../webhooks/events.ts';
 import { type DepositContext, presentDeposit } from './present.ts';
@@ -21,73 +20,95 @@ export type Transition = {
   /** The head of the chain as the event's confirmations shall show it. */
   readonly headNumber: number | null;
   /** A simulation with `events: final` sends only its last state's event. */
-  readonly silent?: boolean;
+  readonly silent?: boolean | undefined;
+  /** The only link that this money may pay; matched by amount and age where absent. */
+  readonly named?: string | undefined;
 };
+
+type Step = Transition & { readonly deposit: Deposit };
 
 /** A transition that the table does not know: a defect, or two writers at once. Nothing was changed. */
 export class IllegalTransition extends Error {
   override readonly name = 'IllegalTransition';
 }
 
+/** {@link applyTransitions} of one deposit. Returns the ids of the new deliveries. */
+export async function applyTransition(tx: Tx, deps: TxDeps, deposit: Deposit, transition: Transition): Promise<string[]> {
+  const deliveries = await applyTransitions(tx, deps, [{ deposit, ...transition }]);
+  return [...(deliveries.get(deposit.id) ?? [])];
+}
+
 /**
- * Moves a deposit that the caller's transaction holds locked: state, audit row, ledger posting, event and deliveries together.
- * A failed deposit loses its payment link, one that comes back is matched anew, and the link is brought up to date; whoever moves a deposit
- * that has a link, or may get one, holds the customer's lock from before the deposit's own.
- * Returns the ids of the new deliveries. Throws {@link IllegalTransition} when the table does not allow the step.
+ * Moves deposits, each of them once, which the caller's transaction holds locked or has just made: state, audit row, ledger posting, payment
+ * link, event and deliveries together, in a number of statements that does not depend on how many they are. A deposit whose sequence is 0
+ * has no state yet: this is its birth.
+ * One that is born or comes back is matched with a link, a failed one loses its own, and the links are brought up to date; whoever moves a
+ * deposit that has a link, or may get one, holds the customer's lock from before the deposit's own.
+ * Returns the ids of the new deliveries by deposit. Throws {@link IllegalTransition} when the table does not allow a step; nothing was changed.
  */
-export async function applyTransition(tx: Tx, deps: TxDeps, deposit: Deposit, step: Transition): Promise<string[]> {
+export async function applyTransitions(tx: Tx, deps: TxDeps, steps: readonly Step[]): Promise<ReadonlyMap<string, readonly string[]>> {
   const { em } = tx;
-  const from = deposit.status;
-  const linkId = deposit.paymentLinkId ?? null;
-  const failureCode = step.to === 'failed' ? (step.failureCode ?? null) : (deposit.failureCode ?? null);
-  if (!mayTransition({ from, to: step.to, failureCode })) {
-    throw new IllegalTransition(`deposit ${deposit.id} cannot go from ${from} to ${step.to}`);
-  }
+  const moves = steps.map(moveOf);
+  for (const move of moves) enter(deps, move);
+  const gained = await chooseLinks(
+    em,
+    deps,
+    moves.filter(({ from }) => startsGeneration(from)),
+  );
+  await em.flush();
+  await recordTransitions(em, moves);
+  await postLedgerAll(em, deps, moves.map(postingOf));
+  await settleLinks(tx, deps, new Set([...gained, ...moves.flatMap(({ linkId }) => linkId ?? [])]));
+  for (const { deposit } of moves) if (deposit.status === 'completed' && deposit.paymentLinkId == null) await noteLate(tx, deps, deposit);
+  return await recordDepositEvents(
+    em,
+    deps,
+    moves.filter(({ silent }) => !silent),
+  );
+}
+
+type Move = ReturnType<typeof moveOf>;
+
+function moveOf(step: Step) {
+  const { deposit, to } = step;
+  const from = deposit.sequence === 0 ? null : deposit.status;
+  const failureCode = to === 'failed' ? (step.failureCode ?? null) : (deposit.failureCode ?? null);
+  if (!mayTransition({ from, to, failureCode }))
+    throw new IllegalTransition(`deposit ${deposit.id} cannot go from ${from ?? 'nothing'} to ${to}`);
+  const { reason = null, by = null } = step;
+  return { ...step, from, failureCode, reason, by, linkId: deposit.paymentLinkId ?? null };
+}
+
+function enter(deps: TxDeps, { deposit, from, to, failureCode, reason }: Move): void {
   const at = deps.now();
-  deposit.status = step.to;
+  deposit.status = to;
   deposit.sequence += 1;
+  deposit.postingCount += 1;
   if (startsGeneration(from)) deposit.generation += 1;
-  deposit.failureCode = step.to === 'failed' ? failureCode : null;
-  if (step.to === 'failed') deposit.paymentLinkId = null;
-  deposit.failureReason = step.to === 'failed' ? (step.reason ?? null) : null;
+  deposit.failureCode = to === 'failed' ? failureCode : null;
+  if (to === 'failed') deposit.paymentLinkId = null;
+  deposit.failureReason = to === 'failed' ? reason : null;
   deposit.stateSince = at;
   deposit.alarmedAt = null;
   deposit.wakeAt = null;
   deposit.updatedAt = at;
-  if (step.to === 'completed') deposit.completedAt = at;
-  if (step.to === 'settled') deposit.settledAt = at;
-  if (step.to === 'detected') deposit.detectedAt = at;
-  const number = nextPosting(deposit);
-  await em.flush();
-  await recordTransitions(em, [{ deposit, facts: { from, reason: step.reason ?? null, by: step.by ?? null, failureCode } }]);
-  const postings = postingsOf({
-    from,
-    to: step.to,
-    failureCode: step.to === 'failed' ? failureCode : null,
-    amountUnits: deposit.amountUnits,
-    onChain: deposit.blockHash != null,
-  });
-  await postLedger(em, deps, { deposit, kind: `deposit.${step.to}`, number, postings });
-  if (startsGeneration(from)) await assignDeposit(tx, deps, deposit);
-  else if (linkId !== null) await recountLink(tx, deps, linkId);
-  if (step.to === 'completed' && deposit.paymentLinkId == null) await noteLate(tx, deps, deposit);
-  return step.silent ? [] : await recordDepositEvent(em, deps, deposit, step.headNumber);
+  if (from === null) deposit.createdAt = at;
+  if (to === 'completed') deposit.completedAt = at;
+  if (to === 'settled') deposit.settledAt = at;
+  if (to === 'detected') deposit.detectedAt = at;
 }
 
-/** Writes the event of the deposit's present state with its deliveries. The sequence makes it unique. */
-async function recordDepositEvent(em: Em, deps: TxDeps, deposit: Deposit, headNumber: number | null): Promise<string[]> {
-  return [...((await recordDepositEvents(em, deps, [{ deposit, headNumber }])).get(deposit.id) ?? [])];
+function postingOf({ deposit, from, to }: Move): LedgerPosting {
+  const { failureCode = null, amountUnits, blockHash } = deposit;
+  const postings = postingsOf({ from, to, failureCode, amountUnits, onChain: blockHash != null });
+  return { deposit, kind: `deposit.${to}`, number: deposit.postingCount, postings };
 }
 
 /**
  * Writes the events of the deposits' present states with their deliveries, in two statements for any number of them. A deposit's sequence
  * makes its event unique. Returns the ids of the new deliveries by deposit.
  */
-export async function recordDepositEvents(
-  em: Em,
-  deps: TxDeps,
-  items: readonly { readonly deposit: Deposit; readonly headNumber: number | null }[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
+async function recordDepositEvents(em: Em, deps: TxDeps, items: readonly Move[]): Promise<ReadonlyMap<string, readonly string[]>> {
   if (items.length === 0) return new Map();
   const names = await namesOf(
     em,

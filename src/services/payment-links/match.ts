@@ -13,18 +13,6 @@ export type ToAssign = { readonly deposit: Assignable; readonly named?: string |
 type Assignable = Pick<Deposit, 'currency' | 'customerId' | 'network' | 'amountUnits' | 'minedAt' | 'paymentLinkId'>;
 
 /**
- * Assigns a deposit, which the caller's transaction has just recorded, revived or released (and flushed), to the link that it pays, and
- * brings that link up to date. `named`: the only link in question. Money that no open link takes stays a plain deposit. Takes the
- * customer's lock, which the caller should hold already.
- */
-export async function assignDeposit(tx: Tx, deps: TxDeps, deposit: Deposit, named?: string): Promise<void> {
-  const links = await chooseLinks(tx.em, deps, [{ deposit, named }]);
-  if (links.size === 0) return;
-  await tx.em.flush();
-  await settleLinks(tx, deps, links);
-}
-
-/**
  * The first half of assigning any number of deposits, in a fixed number of statements: writes into each, in the order given, the link that
  * it pays, as if each had been recorded before the next was looked at. The deposits need not be in the database yet. Returns the links, for
  * {@link settleLinks} once the deposits are flushed. Takes the customers' locks, which the caller should hold already.
