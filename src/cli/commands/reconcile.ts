@@ -44,7 +44,7 @@ async function reconcile({ options }: { options: Options }): Promise<Answer> {
       const misattributed = await listMisattributed(gateway.deps, options.network);
       return { differences: [...known.listed.map(present), ...unread], total: known.total + unread.length, misattributed };
     });
-    const rows = differences.map((row) => [row.network, row.address, `${row.difference} ${row.currency}`, row.since, reasonOf(row)]);
+    const rows = differences.map((row) => [row.network, row.address, `${row.difference} ${row.currency}`, row.since, explanationOf(row)]);
     for (const one of misattributed) progress(`Note: ${misattributionText(one)}; the sum of the address is what is compared.`);
     return {
       json: { ok: total === 0, total, differences, misattributed: misattributed.map(presentMisattributed) },
@@ -110,7 +110,7 @@ type Difference = {
   readonly unread: boolean;
 };
 
-function reasonOf(row: Difference): string {
+function explanationOf(row: Difference): string {
   return [row.reason, ...row.explained_by].join('; ');
 }
 

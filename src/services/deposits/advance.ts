@@ -18,6 +18,7 @@ import { unlessBusy } from '../busy.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payment-links/money.ts';
 import { type Tx, transact } from '../transact.ts';
+import { openDeliveriesOf } from '../webhooks/open-deliveries.ts';
 import { takeMonthlyLimit } from './monthly-limit.ts';
 import { currentPrice, freezePrice } from './price.ts';
 import { applyTransition } from './transition.ts';
@@ -136,19 +137,6 @@ async function standing(em: Em, deposit: Deposit): Promise<AdvanceResult> {
 function at(deposit: Deposit, deliveries: string[]): AdvanceResult {
   const { status: state, sequence, generation, stateSince: since } = deposit;
   return { kind: 'at', state, sequence, generation, since, deliveries, note: deposit.failureReason ?? '' };
-}
-
-/** The order of the events of transitions that were made in the same instant. */
-const STRAIGHT_WAY = `array['deposit.detected', 'deposit.confirming', 'deposit.completed', 'deposit.settled', 'deposit.failed']`;
-
-/** The deposit's own deliveries (not resends) that are not at their end, oldest first. */
-export async function openDeliveriesOf(em: Em, depositId: string): Promise<string[]> {
-  const open = await em.execute<{ id: string }[]>(
-    `select d.id from webhook_deliveries d join events e on e.id = d.event_id
-     where e.subject_id = ? and d.status = 'pending' and d.round = 1 order by d.created_at, array_position(${STRAIGHT_WAY}, d.event_type::text), d.id`,
-    [depositId],
-  );
-  return open.map((row) => row.id);
 }
 
 type Waiting = { deposit: Deposit; cursor: ChainCursor | null; decision: AdvanceDecision & { kind: 'wait' }; alarmed: boolean };

@@ -2,10 +2,10 @@ import type { BalanceView, MerchantBalanceView } from '../../contract/balance.ts
 import { ASSETS, type Asset, CURRENCIES, type Currency, type Network } from '../../domain/assets.ts';
 import type { LedgerAccount } from '../../domain/ledger.ts';
 import { centsToJsonNumber, formatUnits, rateToJsonNumber, usdCents } from '../../domain/money.ts';
-import { idFrom } from '../deposits/identity.ts';
 import type { Deps } from '../deps.ts';
 import type { PageOf } from '../lists/page.ts';
 import type { PageRequest } from '../lists/query.ts';
+import { idFrom } from '../named-id.ts';
 import { Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import { type Rates, valuationRates } from './rates.ts';

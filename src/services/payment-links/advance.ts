@@ -6,9 +6,9 @@ import { waitDelayMs } from '../../domain/deposit.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { describeProgress, isOpenLink, type LinkStatus } from '../../domain/payment-link.ts';
 import { unlessBusy } from '../busy.ts';
-import { openDeliveriesOf } from '../deposits/advance.ts';
 import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
+import { openDeliveriesOf } from '../webhooks/open-deliveries.ts';
 import { lockPayers } from './money.ts';
 import { moveLink, recountLink } from './recount.ts';
 
