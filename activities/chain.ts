@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { pause } from '../src/base/async/pause.ts';
 import type { BlockRef, ChainReader, FinalBlock } from '../src/chains/reader.ts';
 import type { Deps } from '../src/services/deps.ts';
 import { noteRoundFault } from '../src/services/reconciliation/pass.ts';
@@ -159,18 +160,4 @@ async function survive(
   show(`waiting: ${reason}`);
   await noteFault(deps, reader.network, reason).catch(() => undefined);
   await pause(FAULT_PAUSE_MS, signal);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason instanceof Error ? signal.reason : new Error('stopped'));
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
-  });
 }

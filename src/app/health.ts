@@ -1,3 +1,4 @@
+import { within } from '../base/async/within.ts';
 import { BalanceRound, ChainCursor } from '../db/entities/index.ts';
 import type { Network } from '../domain/assets.ts';
 import { type Alarm, readAlarms } from '../services/alarms/alarms.ts';
@@ -27,12 +28,12 @@ async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<Pick<
     const { deps } = gateway;
     const em = deps.orm.em.fork();
     if (deps.settings.payments.watchedNetworks.length === 0) {
-      await within(DATABASE_WITHIN_MS, em.execute('select 1'));
+      await inTime(DATABASE_WITHIN_MS, em.execute('select 1'));
       return await alarmsOf(gateway, startedAt);
     }
     const [cursors, rounds, alarms] = await Promise.all([
-      within(DATABASE_WITHIN_MS, em.find(ChainCursor, {})),
-      within(DATABASE_WITHIN_MS, deps.orm.em.fork().find(BalanceRound, { fault: { $ne: null } })),
+      inTime(DATABASE_WITHIN_MS, em.find(ChainCursor, {})),
+      inTime(DATABASE_WITHIN_MS, deps.orm.em.fork().find(BalanceRound, { fault: { $ne: null } })),
       alarmsOf(gateway, startedAt),
     ]);
     return {
@@ -50,7 +51,7 @@ async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<Pick<
 /** A chain that stands is a reason; whatever else waits for a person is a note, because another process would not do better. */
 async function alarmsOf({ deps }: Gateway, startedAt: Date): Promise<Pick<Readiness, 'reasons' | 'notes'>> {
   // Each by itself: a part of the database that is slow hides no chain that stands.
-  const alarms = await readAlarms(deps, (reading) => within(DATABASE_WITHIN_MS, reading));
+  const alarms = await readAlarms(deps, (reading) => inTime(DATABASE_WITHIN_MS, reading));
   const raised = alarms.filter(({ count }) => count !== 0);
   const sentence = ({ kind, count, reason, action }: Alarm): string => `${count === undefined ? `${kind} ` : ''}${reason}; ${action}`;
   // After a start the watcher has a moment to go on from where the one before it stopped.
@@ -84,16 +85,15 @@ function readReasons(network: Network, cursor: ChainCursor | undefined, { now, s
 async function temporalReasons(gateway: Gateway): Promise<string[]> {
   if (!gateway.link) return [];
   try {
-    await within(TEMPORAL_WITHIN_MS, gateway.link.ping());
+    await inTime(TEMPORAL_WITHIN_MS, gateway.link.ping());
     return [];
   } catch {
     return ['Temporal does not answer'];
   }
 }
 
-function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('too slow')), limitMs);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+async function inTime<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  return await within(limitMs, work, () => {
+    throw new Error('too slow');
   });
 }

@@ -1,3 +1,4 @@
+import { pause } from '../base/async/pause.ts';
 import type { Network } from '../domain/assets.ts';
 import { chainWorkflowId } from '../domain/ids.ts';
 import { purgeSessions } from '../services/access/sessions.ts';
@@ -96,7 +97,7 @@ async function turns(deps: Deps, loop: Loop, register: () => Promise<void>, sign
       noted = { good: turn.good, atMs: nowMs };
       await note(deps, loop, turn);
     }
-    await sleep(loop.everyMs, signal);
+    await pause(loop.everyMs, signal).catch(() => undefined);
   }
 }
 
@@ -122,17 +123,4 @@ async function note(deps: Deps, { name }: Loop, turn: { readonly good: boolean; 
     // The database is away: the age of the last good run tells it.
     deps.log.debug({ err: error, loop: name }, 'the run of a loop could not be noted');
   }
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

@@ -1,3 +1,4 @@
+import { within } from './async/within.ts';
 import type { Logger } from './log.ts';
 
 export type Shutdown = {
@@ -65,20 +66,12 @@ export function createShutdown(deps: { readonly log: Logger; readonly timeoutMs?
 }
 
 async function runStep(log: Logger, step: { name: string; stop: () => void | Promise<void> }, leftMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), Math.max(0, leftMs));
-  });
   try {
     const stopping = (async () => step.stop())();
-    // A step that fails after its time must not end the process as an unhandled rejection.
-    stopping.catch(() => undefined);
-    if ((await Promise.race([stopping, late])) !== 'late') return true;
+    if ((await within(Math.max(0, leftMs), stopping, () => 'late' as const)) !== 'late') return true;
     log.error({ step: step.name }, 'a step of the shutdown did not end in time');
   } catch (error) {
     log.error({ step: step.name, err: error }, 'a step of the shutdown failed');
-  } finally {
-    clearTimeout(timer);
   }
   return false;
 }

@@ -1,3 +1,4 @@
+import { within } from '../base/async/within.ts';
 import { withinLimit } from '../db/time-limit.ts';
 
 /** The answer that somebody waits for; Node's own fits. */
@@ -29,16 +30,7 @@ export async function withinTime<T>({ limitMs, answer, party }: Wait, work: () =
     answer?.once('close', closed);
     return () => answer?.removeListener('close', closed);
   };
-  const done = withinLimit({ party, leftMs, onGone }, work);
-  let timer: NodeJS.Timeout | undefined;
-  const timeIsUp = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(late(new Error(`no result within ${limitMs} ms`))), limitMs);
+  return await within(limitMs, withinLimit({ party, leftMs, onGone }, work), () => {
+    throw late(new Error(`no result within ${limitMs} ms`));
   });
-  // Once the time is up nobody else would hear how it ended.
-  done.catch(() => undefined);
-  try {
-    return await Promise.race([done, timeIsUp]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,6 +1,7 @@
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
 import { chainTaskQueue, WEBHOOK_TASK_QUEUE } from '../../workflows/timeouts.ts';
+import { pause } from '../base/async/pause.ts';
 import type { Log } from '../services/deps.ts';
 import { TASK_QUEUE } from './client.ts';
 import { connectionOptions, type TemporalPlace } from './place.ts';
@@ -122,7 +123,7 @@ async function connectWhenThere(place: TemporalPlace, signal: AbortSignal, log: 
       return await NativeConnection.connect(connectionOptions(place));
     } catch (error) {
       if (tries % 10 === 1) log.warn({ err: error, address: place.address }, 'Temporal does not answer; waiting for it');
-      await new Promise((resolve) => setTimeout(resolve, CONNECT_RETRY_MS));
+      await pause(CONNECT_RETRY_MS, signal);
     }
   }
 }

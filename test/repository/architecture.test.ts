@@ -53,12 +53,12 @@ const TABLE: Readonly<Record<string, Row>> = {
     values: ['src/domain/', 'src/base/', 'src/config/parser.ts', 'src/config/parsers.ts', 'src/config/urls.ts', 'src/config/variable.ts'],
   },
   'src/services/': {
-    values: ['src/db/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/address-key.ts', 'src/chains/index.ts', 'src/base/async/'],
+    values: ['src/db/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/address-key.ts', 'src/chains/index.ts'],
     types: ['src/chains/reader.ts', 'src/chains/account-xpubs.ts', 'src/contract/'],
   },
   // Addresses are read and compared in one place; a request's address is text like any other.
   'src/api/': {
-    values: ['src/services/', 'src/contract/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/index.ts', 'src/base/async/'],
+    values: ['src/services/', 'src/contract/', 'src/domain/', 'src/chains/addresses.ts', 'src/chains/index.ts'],
   },
   'src/web/': { values: ['src/services/', 'src/contract/', 'src/domain/', 'src/chains/index.ts'] },
   'src/sdk/': { values: [], types: ['src/domain/events.ts'], packages: ['node:'] },
@@ -80,8 +80,9 @@ const TABLE: Readonly<Record<string, Row>> = {
   'examples/': { values: ['src/sdk/'] },
   'test/': { values: [...PRODUCT, 'dev/', 'examples/'] },
 };
-/** Needed everywhere and without any import of their own. */
-const COMMON_VALUES = ['src/base/errors.ts'];
+/** Needed everywhere and without any import of their own; what is pure, or runs elsewhere, needs nothing. */
+const COMMON_VALUES = ['src/base/errors.ts', 'src/base/async/'];
+const PURE = ['src/domain/', 'src/sdk/', 'workflows/', 'migrations/'];
 const COMMON_TYPES = ['src/base/log.ts', 'src/app/metrics.ts'];
 /** No floating point where money and block heights are handled. */
 const EXACT = ['src/domain/', 'src/services/', 'activities/', 'workflows/'];
@@ -132,7 +133,7 @@ function forbidden(path: string, { specifier, typeOnly }: Import): string | unde
     return undefined;
   }
   const target = relative(ROOT, resolve(ROOT, dirname(path), specifier));
-  const values = [prefix, ...row.values, ...COMMON_VALUES];
+  const values = [prefix, ...row.values, ...(PURE.includes(prefix) ? [] : COMMON_VALUES)];
   const allowed = typeOnly ? [...values, ...(row.types ?? []), ...COMMON_TYPES] : values;
   return startsWithAny(target, allowed) ? undefined : `imports ${typeOnly ? 'types' : 'values'} from ${target}`;
 }

@@ -1,11 +1,12 @@
 // Which endpoint shows internal transfers, found out by asking it, and the traces themselves.
 
+import { pause } from '../../base/async/pause.ts';
+import { within } from '../../base/async/within.ts';
 import type { AddressLookup } from '../reader.ts';
 import { isRecord } from '../rpc/call.ts';
 import { EndpointFailure, RpcRejected } from '../rpc/errors.ts';
 import { readHash } from '../rpc/hex.ts';
 import type { RpcPool, RpcSession } from '../rpc/json-rpc.ts';
-import { pause, within } from '../rpc/pause.ts';
 import { type InternalTransfer, readCallTracer, readTraceBlock, type TracedBlock } from './trace.ts';
 
 export type TracerOptions = {
@@ -117,14 +118,14 @@ export function createTracer(options: TracerOptions = {}): Tracer {
         throw error;
       }
     };
-    return await within(2 * timeoutMs, rpc.elsewhere(besides.endpoint, readThere, question.signal));
+    return await within(2 * timeoutMs, rpc.elsewhere(besides.endpoint, readThere, question.signal), () => undefined);
   };
 
   return { read, readElsewhere, mayCome: abilities.mayCome };
 }
 
 /** Endpoints that refused a trace for the number of requests, and until when each is asked for none. */
-function createRefusals({ timeoutMs, now, pause: wait }: Clocked & { readonly pause: typeof pause }) {
+function createRefusals({ timeoutMs, now, pause: wait }: Clocked & { readonly pause: NonNullable<TracerOptions['pause']> }) {
   const refusals = new Map<number, { readonly count: number; readonly until: number }>();
 
   const note = (session: RpcSession, failure: EndpointFailure): void => {

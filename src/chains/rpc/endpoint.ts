@@ -1,10 +1,11 @@
 // One endpoint of a pool: its calls, its pace, what it did wrong last, and whether it serves the right chain.
+
+import { pause } from '../../base/async/pause.ts';
 import { backOffMs } from './back-off.ts';
 import type { CallOptions } from './call.ts';
 import { type Endpoint, parseEndpoint } from './endpoint-url.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected } from './errors.ts';
 import type { HttpPost } from './http-post.ts';
-import { pause } from './pause.ts';
 import { createRate, type Rate } from './rate.ts';
 import type { Line, PoolOptions, Session } from './types.ts';
 

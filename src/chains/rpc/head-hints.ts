@@ -1,10 +1,10 @@
 // Announcements of new blocks, for as long as somebody listens: which socket to use, when to try again, and what to say of it.
 
+import { pause } from '../../base/async/pause.ts';
 import type { ChainReader, HeadListener } from '../reader.ts';
 import { type Endpoint, parseSocket } from './endpoint-url.ts';
 import { EndpointFailure } from './errors.ts';
 import { type HeadSocketLimits, listenForHeads } from './head-socket.ts';
-import { pause } from './pause.ts';
 import type { EachAnswer } from './types.ts';
 
 export type HeadHintsOptions = {

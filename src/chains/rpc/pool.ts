@@ -1,10 +1,10 @@
 // A pool of endpoints of one chain, whatever protocol they speak: which one to ask, when to leave one alone, and what to say when none answers.
 
+import { pause } from '../../base/async/pause.ts';
 import type { EndpointStatus } from '../reader.ts';
 import { PoolEndpoint } from './endpoint.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
 import { createHttpPost } from './http-post.ts';
-import { pause } from './pause.ts';
 import type { EachAnswer, Pool, PoolOptions, RunOptions, Session } from './types.ts';
 
 /** A caller that asks again at once is slowed down by the pool itself, so that no retry loop can turn into a storm. */

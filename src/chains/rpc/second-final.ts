@@ -1,8 +1,8 @@
 // What a second endpoint names as final, so that the word of a single one does not decide alone.
 
+import { within } from '../../base/async/within.ts';
 import type { FinalBlock, NamedBlock } from '../reader.ts';
 import type { RpcPool, RpcSession } from './json-rpc.ts';
-import { within } from './pause.ts';
 
 export type SecondFinalOptions = {
   readonly rpc: RpcPool;
@@ -89,6 +89,7 @@ export function createSecondFinal({ rpc, ask, now, report }: SecondFinalOptions)
         const inTime = await within(
           isAtHand ? SHORT_WAIT_MS : WAIT_MS,
           asking.then(() => true),
+          () => false,
         );
         if (!inTime && !isAtHand) restUntil = now() + REST_MS;
       }

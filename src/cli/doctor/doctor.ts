@@ -1,3 +1,4 @@
+import { within } from '../../base/async/within.ts';
 import { readRun } from '../../base/data-dir.ts';
 import { bad, type Finding, good } from '../../base/finding.ts';
 import { createLogger } from '../../base/log.ts';
@@ -43,15 +44,9 @@ function checkConfig(config: Config): Finding {
 }
 
 async function guarded(name: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Finding[]>((resolve) => {
-    timer = setTimeout(() => resolve([bad(name, 'no answer in time', 'See whether it hangs, and try again')]), CHECK_WITHIN_MS);
-  });
   try {
-    return await Promise.race([check(), late]);
+    return await within(CHECK_WITHIN_MS, check(), () => [bad(name, 'no answer in time', 'See whether it hangs, and try again')]);
   } catch (error) {
     return [bad(name, reasonOf(error), 'Set LOG_LEVEL=debug and run it again to see more')];
-  } finally {
-    clearTimeout(timer);
   }
 }

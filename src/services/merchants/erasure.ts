@@ -1,3 +1,4 @@
+import { pause } from '../../base/async/pause.ts';
 import { OperatorError } from '../../base/errors.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
@@ -71,7 +72,7 @@ async function waitForEarlier(em: Em): Promise<void> {
         and xact_start <= ${at}::timestamptz limit 1`,
     );
     if (!open) return;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await pause(LOOK_EVERY_MS);
   }
   throw new OperatorError(
     'The customer is erased, but a transaction from before is still open and may write the names once more',

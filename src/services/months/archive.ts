@@ -1,3 +1,4 @@
+import { pause } from '../../base/async/pause.ts';
 import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import { WAITING_STATES } from '../../domain/deposit.ts';
@@ -98,7 +99,7 @@ export async function detachMonth(deps: Deps, input: { month: Month; by: string;
         throw new ArchiveRefused('The tables are in use all the time; nothing was changed. Stop what reads them for long and try again', {
           cause: error,
         });
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await pause(PAUSE_MS);
     }
   }
 }

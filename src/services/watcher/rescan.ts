@@ -1,4 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
+import { pause } from '../../base/async/pause.ts';
 import type { ChainReader, ScannedBlock } from '../../chains/reader.ts';
 import { ChainBlock, ChainCursor, type Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
@@ -144,20 +145,8 @@ async function patiently(
       cause = error;
     }
     if (signal.aborted) throw new RescanStopped('it was interrupted', number, { cause: signal.reason });
-    if (tries < READS_OF_A_BLOCK) await pause(signal);
+    if (tries < READS_OF_A_BLOCK) await pause(PAUSE_MS, signal).catch(() => undefined);
   }
   const why = cause instanceof Error ? cause.message : 'no endpoint has it';
   throw new RescanStopped(`block ${number} could not be read: ${why}`, number, { cause });
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, PAUSE_MS);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

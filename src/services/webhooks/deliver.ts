@@ -1,3 +1,4 @@
+import { pause } from '../../base/async/pause.ts';
 import { backoffAfterMs, classify, describeOutcome, type Outcome, WEBHOOK_LIMITS } from '../../domain/webhook.ts';
 import type { Deps } from '../deps.ts';
 import { closeDelivery, endAttempt, endInterrupted, hostOf } from './attempt-record.ts';
@@ -182,7 +183,7 @@ async function recordEnd(
       return;
     } catch (error) {
       if (tries >= RECORD_TRIES) throw error;
-      await new Promise((resolve) => setTimeout(resolve, RECORD_PAUSE_MS));
+      await pause(RECORD_PAUSE_MS);
     }
   }
 }

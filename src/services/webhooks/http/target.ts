@@ -1,3 +1,4 @@
+import { within } from '../../../base/async/within.ts';
 import { cidrContains, isPublicAddress, parseCidr, parseIp } from '../../../domain/ip-address.ts';
 import { WEBHOOK_LIMITS } from '../../../domain/webhook.ts';
 import type { Lookup } from './lookup.ts';
@@ -96,19 +97,13 @@ export async function checkTargetForSave(
 ): Promise<Target> {
   const target = parseTarget(text, policy);
   const abort = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, deps.timeoutMs ?? WEBHOOK_LIMITS.saveLookupMs);
-  });
   try {
     const resolved = resolveTarget(deps, target, policy, abort.signal).catch((error: unknown) => {
       if (error instanceof TargetRefused) throw error;
     });
-    resolved.catch(() => {}); // a refusal after the time is up has no one to hear it
-    await Promise.race([resolved, expired]);
+    await within(deps.timeoutMs ?? WEBHOOK_LIMITS.saveLookupMs, resolved, () => undefined);
     return target;
   } finally {
-    clearTimeout(timer);
     abort.abort();
   }
 }
