@@ -41,10 +41,15 @@ export function usdCents(amountUnits: bigint, decimals: number, rateUnits: bigin
 
 /** Cents as the JSON number of the wire, at most two decimals (1250n is 12.5). Exact up to 2^53 cents; beyond that JSON readers lose the cents anyway. */
 export function centsToJsonNumber(cents: bigint): number {
-  return +formatUnits(cents, 2);
+  return jsonNumber(cents, 2);
 }
 
 /** A rate in 8-decimal units as the JSON number of the wire, or null where there is none yet. */
 export function rateToJsonNumber(rateUnits: bigint | null): number | null {
-  return rateUnits === null ? null : +formatUnits(rateUnits, RATE_DECIMALS);
+  return rateUnits === null ? null : jsonNumber(rateUnits, RATE_DECIMALS);
+}
+
+/** The one place where money's text becomes a float: on its way out, as a figure of JSON that nobody here calculates with. */
+function jsonNumber(units: bigint, decimals: number): number {
+  return +formatUnits(units, decimals);
 }
