@@ -14,6 +14,20 @@ export class OperatorError extends Error {
   }
 }
 
+/** A sealed value does not open: wrong SECRETS_KEY, moved to another row, or changed. Says nothing of the content. */
+export class SecretBoxError extends OperatorError {
+  constructor(problem: string) {
+    super(
+      problem,
+      'Start with the SECRETS_KEY that was in use when it was written (beside a new one as SECRETS_KEY_PREVIOUS), or have the merchant rotate the secret',
+    );
+    this.name = 'SecretBoxError';
+  }
+}
+
+/** A known no of a use case, with nothing changed. The message is one plain sentence for who asked and holds no secret. */
+export class Refused extends Error {}
+
 /** The command line itself is wrong (unknown option, missing argument): exit code 2. */
 export class UsageError extends Error {
   readonly exitCode: number = 2;

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { OperatorError } from './errors.ts';
+import { SecretBoxError } from './errors.ts';
 
 export type SecretBox = {
   /** Encrypts for one place: `associatedData` is the row's id, so that a value copied to another row does not open. */
@@ -13,17 +13,6 @@ export type SecretBox = {
   /** A hash of the text that only who has the present key can make, as hex; for each purpose another one. */
   keyedHash(text: string, purpose: string): string;
 };
-
-/** A sealed value does not open: wrong SECRETS_KEY, moved to another row, or changed. Says nothing of the content. */
-export class SecretBoxError extends OperatorError {
-  constructor(problem: string) {
-    super(
-      problem,
-      'Start with the SECRETS_KEY that was in use when it was written (beside a new one as SECRETS_KEY_PREVIOUS), or have the merchant rotate the secret',
-    );
-    this.name = 'SecretBoxError';
-  }
-}
 
 /** Without the mark of its key: what was sealed before keys could be changed. */
 const UNMARKED = 1;

@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from 'commander';
-import { exitCodeOf, OperatorError, UsageError } from '../base/errors.ts';
+import { exitCodeOf, OperatorError, Refused, UsageError } from '../base/errors.ts';
 import { harmless, harmlessJson } from '../base/terminal.ts';
 import { plain } from './table.ts';
 import { folded } from './width.ts';
@@ -125,10 +125,9 @@ const NOT_PERMITTED = '42501';
 async function sentenceOf(error: unknown): Promise<string> {
   if (error instanceof UsageError) return `${error.message} Add --help to see how it is used.`;
   if (error instanceof OperatorError) return error.message;
-  const name = error instanceof Error ? error.name : '';
   const { hideInText } = await import('../base/log.ts');
   const message = hideInText(error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
-  if (name === 'Refusal' || name === 'DecisionRefused') return capital(ended(message));
+  if (error instanceof Refused) return capital(ended(message));
   if (error instanceof Error && 'code' in error && error.code === NOT_PERMITTED)
     return `The role of DATABASE_URL may not do this (${message.slice(0, MAX_SENTENCE)}). The role that owns the tables migrates and archives, the service's changes rows, the reader's only looks: name the right one (docs/operations.md).`;
   return `The command failed: ${ended(message.slice(0, MAX_SENTENCE))} Set LOG_LEVEL=debug and run it again to see more.`;

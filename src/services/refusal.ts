@@ -1,3 +1,5 @@
+import { Refused } from '../base/errors.ts';
+
 /** Why a use case said no to its caller. Anything else that it throws is a defect or an outage. */
 export type RefusalCode =
   | 'INVALID'
@@ -8,8 +10,8 @@ export type RefusalCode =
   | 'QUOTA_REACHED'
   | 'DAILY_QUOTA_REACHED';
 
-/** A known no, with nothing changed. The message is one plain sentence for the caller and holds no secret. */
-export class Refusal extends Error {
+/** The no that a caller of the API hears. */
+export class Refusal extends Refused {
   override readonly name = 'Refusal';
   readonly code: RefusalCode;
   /** The field that is at fault, in the caller's spelling. */

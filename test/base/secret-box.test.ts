@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createSecretBox, hashToken, SecretBoxError } from '../../src/base/secret-box.ts';
+import { SecretBoxError } from '../../src/base/errors.ts';
+import { createSecretBox, hashToken } from '../../src/base/secret-box.ts';
 
 /** Version 1, by a key of sevens, for "row". */
 const UNMARKED = 'Ad2bOncmGgykUS8LkNzggUfMcSlTG9XU7m+0RTzn/0agnyv7gu+8lyE=';

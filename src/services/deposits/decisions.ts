@@ -1,3 +1,4 @@
+import { Refused } from '../../base/errors.ts';
 import type { Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Deps } from '../deps.ts';
@@ -12,7 +13,7 @@ export type Decision = {
 };
 
 /** An operator's request that the deposit's state does not permit. The message says why and ends with what to do. Nothing was changed. */
-export class DecisionRefused extends Error {
+export class DecisionRefused extends Refused {
   override readonly name = 'DecisionRefused';
 }
 

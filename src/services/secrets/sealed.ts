@@ -1,3 +1,4 @@
+import { SecretBoxError } from '../../base/errors.ts';
 import type { SealBox } from '../deps.ts';
 
 /** The text of a stored secret, or undefined where no key that is known opens it. Throws whatever is not a matter of keys. */
@@ -5,7 +6,7 @@ export function openedIfKnown(box: Pick<SealBox, 'open'>, sealed: Uint8Array, as
   try {
     return box.open(sealed, associatedData);
   } catch (error) {
-    if (error instanceof Error && error.name === 'SecretBoxError') return undefined;
+    if (error instanceof SecretBoxError) return undefined;
     throw error;
   }
 }
