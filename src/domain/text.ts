@@ -1,3 +1,6 @@
+/** How much is kept of a reason that is told beside a row: its columns hold 300 characters. */
+export const MAX_REASON = 290;
+
 /**
  * A text of any length that fits a column of `most` characters: cut between whole characters, without what PostgreSQL refuses (NUL, and in
  * JSON half of a surrogate pair). For what others said: a refused note of a fault would hide the fault.

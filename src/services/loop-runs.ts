@@ -1,6 +1,6 @@
 import { LoopRun } from '../db/entities/index.ts';
 import { run, sql } from '../db/sql.ts';
-import { fitted } from '../domain/text.ts';
+import { fitted, MAX_REASON } from '../domain/text.ts';
 import type { Deps } from './deps.ts';
 
 /** A loop of the workers, as its row tells. */
@@ -18,7 +18,6 @@ const GRACE_MS = 60_000;
 const TURNS_MISSED = 3;
 /** Turns of several workers begin at different moments; one that is early by so much of its interval is not left out. */
 const EARLY_SHARE = 0.1;
-const MAX_ERROR_LENGTH = 290;
 
 /** Makes the rows of these loops, so that one which never runs is missed, and removes those of loops that are no more. */
 export async function registerLoops(deps: Deps, loops: readonly { readonly name: string; readonly everyMs: number }[]): Promise<void> {
@@ -67,7 +66,7 @@ export async function noteGoodRun(deps: Deps, name: string): Promise<void> {
 export async function noteFailedRun(deps: Deps, name: string, reason: string): Promise<void> {
   await run(
     deps.orm.em.fork(),
-    sql`update loop_runs set failing_since = coalesce(failing_since, ${deps.now()}), last_error = ${fitted(reason, MAX_ERROR_LENGTH)},
+    sql`update loop_runs set failing_since = coalesce(failing_since, ${deps.now()}), last_error = ${fitted(reason, MAX_REASON)},
       lease_until = null where name = ${name}`,
   );
 }

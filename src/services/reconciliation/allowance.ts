@@ -153,7 +153,7 @@ async function withinRoom(tx: Tx, deps: Deps, asked: Asked, { transfers, evidenc
     const addedOf = (one: Transfer, id: string): bigint => addedBy(asked, one, known.get(id)) - (aside.get(id) ?? 0n);
     const added = new Map(ofOne.map((one) => [one, addedOf(one, idOfTransfer(network, one))]));
     const sum = [...added.values()].reduce((total, units) => total + units, 0n);
-    const room = sum > 0n ? await roomOf(deps, tx.em, place, bounds) : undefined;
+    const room = sum > 0n ? await roomOf(tx.em, deps, place, bounds) : undefined;
     let over = room === undefined ? 0n : sum - room;
     if (over > 0n) over = await takeOver(tx, deps, asked, { over, attributed: attributedAt(place, { evidence, known }) });
     for (const one of ofOne) {
@@ -185,11 +185,11 @@ const isAt = (place: Place, row: { addressKey: string; currency: string }): bool
 export type Bound = Pick<DepositAttribution, 'foundNumber' | 'arrivedUnits'>;
 
 /** How much more may be bound at a place, by each balance that was ever held against it; undefined where none was. */
-export async function roomOf(deps: Deps, em: Em, place: Place, bounds: readonly Bound[]): Promise<bigint | undefined> {
+export async function roomOf(em: Em, deps: Deps, place: Place, bounds: readonly Bound[]): Promise<bigint | undefined> {
   let room: bigint | undefined;
   for (const { foundNumber, arrivedUnits } of bounds) {
     if (foundNumber == null || arrivedUnits == null) continue;
-    const left = arrivedUnits - (await boundUnits(deps, em, place, foundNumber));
+    const left = arrivedUnits - (await boundUnits(em, deps, place, foundNumber));
     room = room === undefined ? left : min(room, left);
   }
   return room;

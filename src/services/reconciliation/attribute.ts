@@ -20,7 +20,7 @@ export function placeOf({ network, addressKey, currency }: BalanceDifference): P
 
 /** What blocks of the chain have brought to the difference's address, in its currency, by the end of a block. */
 export async function expectedAt(deps: Deps, kept: BalanceDifference, blockNumber: number): Promise<bigint> {
-  return await boundUnits(deps, deps.orm.em.fork(), placeOf(kept), blockNumber);
+  return await boundUnits(deps.orm.em.fork(), deps, placeOf(kept), blockNumber);
 }
 
 /** By how much the balance rose in a block, whatever is known of it; undefined where no endpoint keeps balances that old. */

@@ -4,7 +4,7 @@ import { BalanceDifference } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { formatUnits } from '../../domain/money.ts';
-import { fitted } from '../../domain/text.ts';
+import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import type { ChainReport } from '../watcher/report.ts';
 import { assetKey, type Expected, expectedUnits, NOTHING_EXPECTED } from './expected-balances.ts';
@@ -80,7 +80,7 @@ export async function settleDifference(
     const kept = await em.findOne(BalanceDifference, { network, addressKey, currency }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!kept) return 0n;
     const { foundNumber } = kept;
-    const found = await expectedUnits(deps, em, { network, addressKeys: [addressKey], blockNumber: foundNumber });
+    const found = await expectedUnits(em, deps, { network, addressKeys: [addressKey], blockNumber: foundNumber });
     const { boundUnits, replacedUnits } = found.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED;
     const left = kept.chainUnits - boundUnits;
     if (left === 0n && replacedUnits === 0n) {
@@ -95,7 +95,7 @@ export async function settleDifference(
     await em.nativeUpdate(
       BalanceDifference,
       { network, addressKey, currency },
-      { differenceUnits: left, replacedUnits, beforeUnits, searched: isSearched, reason: fitted(reason, 290), notedAt: deps.now() },
+      { differenceUnits: left, replacedUnits, beforeUnits, searched: isSearched, reason: fitted(reason, MAX_REASON), notedAt: deps.now() },
     );
     await showUnrecognised(em, deps, kept, unexplained);
     if (unexplained !== 0n) tell(deps, kept, { unexplained, reason, report: outcome.report });

@@ -93,7 +93,7 @@ async function targetOf(em: Em, deps: Deps, attribution: Attribution): Promise<T
   }
   const arrivedUnits = kept.chainUnits - kept.beforeUnits;
   const bounds = await em.find(DepositAttribution, { ...place, foundNumber: { $gte: block.number } });
-  const missing = (await roomOf(deps, em, place, [{ foundNumber: kept.foundNumber, arrivedUnits }, ...bounds])) ?? 0n;
+  const missing = (await roomOf(em, deps, place, [{ foundNumber: kept.foundNumber, arrivedUnits }, ...bounds])) ?? 0n;
   const counted = countedOf(known) + (await dustOf(em, deps, place, txHash));
   const shown = block.transfers.find(
     (one) => one.txHash === txHash && addressKeyOf(place.network, one.to) === place.addressKey && one.currency === place.currency,
@@ -102,7 +102,7 @@ async function targetOf(em: Em, deps: Deps, attribution: Attribution): Promise<T
   const evidence = { beforeUnits, foundNumber: kept.foundNumber, arrivedUnits };
   const rose = 'roseUnits' in proof ? proof.roseUnits : undefined;
   const recorded = async (): Promise<bigint> =>
-    (await boundUnits(deps, em, place, block.number)) - (await boundUnits(deps, em, place, block.number - 1));
+    (await boundUnits(em, deps, place, block.number)) - (await boundUnits(em, deps, place, block.number - 1));
   const left = rose === undefined ? missing : least(missing, rose - (await recorded()));
   if (proof.basis === 'operator') return named(place, proof.carriedUnits, { ...evidence, counted, missing: left });
   const units = proof.basis === 'balance' ? left : least(left, missing + kept.beforeUnits - kept.knownUnits);

@@ -32,8 +32,8 @@ export const assetKey = (addressKey: AddressKey, currency: Currency): string => 
  * apart. An address without any of it is absent.
  */
 export async function expectedUnits(
-  deps: Deps,
   em: Em,
+  deps: Deps,
   at: { readonly network: Network; readonly addressKeys: readonly AddressKey[]; readonly blockNumber: number },
 ): Promise<ReadonlyMap<string, Expected>> {
   const { network, blockNumber } = at;
@@ -67,7 +67,7 @@ export async function expectedUnits(
 export type Place = { readonly network: Network; readonly addressKey: AddressKey; readonly currency: Currency };
 
 /** What blocks that are in the chain have brought to a place by the end of a block. */
-export async function boundUnits(deps: Deps, em: Em, { network, addressKey, currency }: Place, blockNumber: number): Promise<bigint> {
-  const found = await expectedUnits(deps, em, { network, addressKeys: [addressKey], blockNumber });
+export async function boundUnits(em: Em, deps: Deps, { network, addressKey, currency }: Place, blockNumber: number): Promise<bigint> {
+  const found = await expectedUnits(em, deps, { network, addressKeys: [addressKey], blockNumber });
   return (found.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED).boundUnits;
 }

@@ -3,7 +3,7 @@ import { BEFORE_ALL_KEYS } from '../../chains/address-key.ts';
 import type { RoundPace } from '../../chains/reader.ts';
 import { BalanceDifference, BalanceRound, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
-import { fitted } from '../../domain/text.ts';
+import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import { readCursor } from '../watcher/cursor.ts';
 import type { FollowedChain } from '../watcher/watched-chain.ts';
@@ -22,7 +22,6 @@ export type RoundStep = {
 
 const LOOK_AGAIN_MS = 5_000;
 const MAX_LISTED = 1_000;
-const MAX_FAULT = 290;
 /** What lay on an address before it was one of ours is known, and no fault of the ledger. */
 const UNEXPLAINED = { $not: { differenceUnits: raw('before_units + replaced_units') } };
 
@@ -50,7 +49,7 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
   const last = addresses.length < pace.batchAddresses;
   await deps.orm.em.fork().transactional(async (em) => {
     const unproven = await unprovenAt(em, { network, addressKeys, blockNumber });
-    const expected = await expectedUnits(deps, em, { network, addressKeys, blockNumber });
+    const expected = await expectedUnits(em, deps, { network, addressKeys, blockNumber });
     const agreeing = new Set<string>();
     const kept = new Set(
       (await em.find(BalanceDifference, { network, addressKey: { $in: addressKeys } })).map((row) =>
@@ -168,12 +167,12 @@ async function closeRound(deps: Deps, { reader, report }: FollowedChain, round: 
   const { network } = reader;
   const em = deps.orm.em.fork();
   const now = deps.now();
-  const end = { position: null, finishedAt: now, movedAt: now, fault: fault === null ? null : fitted(fault, MAX_FAULT) };
+  const end = { position: null, finishedAt: now, movedAt: now, fault: fault === null ? null : fitted(fault, MAX_REASON) };
   await em.nativeUpdate(BalanceRound, { network, startedAt: round.startedAt }, end);
   report?.differences?.({ network, count: await em.count(BalanceDifference, { network, ...UNEXPLAINED }) });
 }
 
 /** Keeps why the round does not go on, for operators. */
 export async function noteRoundFault(deps: Deps, network: Network, fault: string): Promise<void> {
-  await deps.orm.em.fork().nativeUpdate(BalanceRound, { network }, { fault: fitted(fault, MAX_FAULT) });
+  await deps.orm.em.fork().nativeUpdate(BalanceRound, { network }, { fault: fitted(fault, MAX_REASON) });
 }

@@ -85,8 +85,8 @@ async function proveByBalance(deps: Deps, { reader }: FollowedChain, block: Unpr
   return await transact(deps, async ({ em }) => {
     await holdCursorAt(em, reader, block);
     const [until, of] = [
-      await expectedUnits(deps, em, { network, addressKeys: keys, blockNumber: block.number - 1 }),
-      await expectedUnits(deps, em, { network, addressKeys: keys, blockNumber: block.number }),
+      await expectedUnits(em, deps, { network, addressKeys: keys, blockNumber: block.number - 1 }),
+      await expectedUnits(em, deps, { network, addressKeys: keys, blockNumber: block.number }),
     ];
     const recorded = (key: AddressKey): bigint =>
       (of.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits -

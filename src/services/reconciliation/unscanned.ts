@@ -71,7 +71,7 @@ export async function compareUnread(
     if (addresses.length === 0) return found;
     const lying = await balances?.(addressKeys, blocks.to, signal);
     if (!lying) throw new Error(`no endpoint of ${network} tells balances at block ${blocks.to}`);
-    const expected = await expectedUnits(deps, em, { network, addressKeys, blockNumber: blocks.to });
+    const expected = await expectedUnits(em, deps, { network, addressKeys, blockNumber: blocks.to });
     const kept = await em.find(BalanceDifference, { network, addressKey: { $in: addressKeys } });
     const known = new Map(kept.map((row) => [assetKey(row.addressKey, row.currency), row.differenceUnits - row.replacedUnits]));
     for (const [index, { address, addressKey }] of addresses.entries()) {

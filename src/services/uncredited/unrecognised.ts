@@ -3,11 +3,10 @@ import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';
-import { fitted } from '../../domain/text.ts';
+import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 
 const NATIVE = '';
-const MAX_REASON = 290;
 /** Transfers of one stranger's token that are kept of one day: they cost their sender nearly nothing, and nobody reads more. */
 const KEPT_OF_A_TOKEN = 1_000;
 

@@ -2,7 +2,7 @@ import type { BlockRef, ChainReader } from '../../chains/reader.ts';
 import { ChainCursor } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import type { Network } from '../../domain/assets.ts';
-import { fitted } from '../../domain/text.ts';
+import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 
 /** Another watcher moved the cursor first. Nothing of this transaction was kept; the caller starts again from the new cursor. */
@@ -62,7 +62,7 @@ export async function moveCursor(em: Em, deps: Deps, cursor: ChainCursor, change
 
 /** Notes why the chain could not be read, for readiness and for operators. Does not move the cursor. */
 export async function noteFault(deps: Deps, network: Network, fault: string): Promise<void> {
-  await deps.orm.em.fork().execute('update chain_cursors set fault = ? where network = ?', [fitted(fault, 290), network]);
+  await deps.orm.em.fork().execute('update chain_cursors set fault = ? where network = ?', [fitted(fault, MAX_REASON), network]);
 }
 
 /**

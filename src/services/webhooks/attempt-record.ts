@@ -1,6 +1,6 @@
 import type { Em } from '../../db/orm.ts';
 import { run, type Statement, sql } from '../../db/sql.ts';
-import { fitted } from '../../domain/text.ts';
+import { fitted, MAX_REASON } from '../../domain/text.ts';
 import { describeOutcome, type Outcome, type Verdict } from '../../domain/webhook.ts';
 import type { Deps } from '../deps.ts';
 import type { Lease } from './lease.ts';
@@ -28,7 +28,7 @@ export async function endAttempt(em: Em, deps: Deps, delivery: DueDelivery, end:
   const { outcome } = end;
   const now = deps.now();
   const statusCode = outcome.kind === 'response' ? outcome.status : null;
-  const error = end.verdict === 'succeeded' ? null : fitted(describeOutcome(outcome, hostOf(delivery.endpoint.url)), 290);
+  const error = end.verdict === 'succeeded' ? null : fitted(describeOutcome(outcome, hostOf(delivery.endpoint.url)), MAX_REASON);
   const body = outcome.kind === 'response' ? outcome.bodyText.replaceAll('\0', '').slice(0, 4096) : null;
   const open = end.nextAttemptAt !== null;
   const status = end.verdict === 'succeeded' ? 'succeeded' : open ? 'pending' : 'failed';
