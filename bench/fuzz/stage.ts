@@ -64,7 +64,7 @@ export async function setStage(folder: string, beganMs: number): Promise<Stage> 
   return { schemaUrl: `${origin}/openapi.json`, credentials, logFile, stop };
 }
 
-/** Makes a user and returns the `Cookie` header of his session. */
+/** Makes a user and returns the `Cookie` header of their session. */
 async function signIn(origin: string, merchantId: string, env: NodeJS.ProcessEnv): Promise<string> {
   const [email, password] = ['fuzz@example.com', randomBytes(12).toString('hex')];
   const args = [ENTRY, 'user', 'create', '--merchant', merchantId, '--email', email];

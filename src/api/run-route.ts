@@ -83,12 +83,12 @@ async function carryOut(options: RunOptions, route: Route, { ctx, caller, budget
   ctx.body = answer.body;
 }
 
-/** What a person changes is written down under his name; what a key changes is not. */
+/** What a person changes is written down under their name; what a key changes is not. */
 function actingFor({ userId }: Extract<Caller, { kind: 'session' }>, { deps, guards }: RunOptions, ctx: Context): Deps {
   return { ...deps, actor: { kind: 'user', userId, from: siteOf(guards.addressOf(ctx.req)) } };
 }
 
-/** Everything that is decided before the request itself is looked at: who calls, whether he may, and whether not too often. */
+/** Everything that is decided before the request itself is looked at: who calls, whether they may, and whether not too often. */
 async function enter({ guards, ...options }: RunOptions, route: Route, ctx: Context): Promise<Caller | undefined> {
   if (route.auth === 'none') {
     await guards.countPublic(ctx);

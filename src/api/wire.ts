@@ -20,7 +20,7 @@ export const FAULTS = {
   version: { status: 505, reason: 'HTTP Version Not Supported', sentence: 'The version must be HTTP/1.1.' },
 } as const satisfies Record<string, WireFault>;
 
-/** How long a connection that we have ended stays, so that the sender gets to read the answer. Not longer: who never ends his side would keep it. */
+/** How long a connection that we have ended stays, so that the sender gets to read the answer. Not longer: who never ends their side would keep it. */
 const LINGER_MS = 2_000;
 
 /**

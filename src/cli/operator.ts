@@ -12,7 +12,7 @@ export function acting(command: Command): Command {
   return command.option('--by <name>', 'who changes it, for the audit (default: the login name of this shell)', text(DECISION_LIMITS.name));
 }
 
-/** The operator at this command line, by the name that he gives or else by his login. */
+/** The operator at this command line, by the name that they give or else by their login. */
 export function operatorOf(by: string | undefined): Actor {
   return { kind: 'operator', name: (by ?? loginName()).slice(0, DECISION_LIMITS.name), from: hostname().slice(0, MAX_HOST) };
 }

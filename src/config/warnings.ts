@@ -66,7 +66,7 @@ function storesInTheClear(values: Values): string[] {
   return warnings;
 }
 
-/** Whoever has an address in such a block is believed, whatever address he says to ask for. */
+/** Whoever has an address in such a block is believed, whatever address they say to ask for. */
 function wideProxies(text: string): string[] {
   const cidr = parseCidr(text);
   if (!cidr || cidr.prefix >= WIDEST_PROXIES[cidr.family]) return [];

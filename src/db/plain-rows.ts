@@ -11,7 +11,7 @@ export async function plainRows<Entity extends object, Field extends EntityKey<E
   where: FilterQuery<Entity>,
   fields: readonly Field[],
 ): Promise<Pick<Entity, Field>[]> {
-  // As before every search of entities: what the caller changed and did not write yet belongs to what he reads.
+  // As before every search of entities: what the caller changed and did not write yet belongs to what it reads.
   await em.flush();
   const query = em
     .createQueryBuilder<Entity>(entity)

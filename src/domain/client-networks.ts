@@ -12,7 +12,7 @@ const GROWTH = 10;
 export type ClientNetwork = { readonly network: string; readonly factor: number };
 
 /**
- * What a client is counted by, narrowest first. The first is his site: an IPv4 address, or the /64 around an IPv6 one. Takes an address or a
+ * What a client is counted by, narrowest first. The first is its site: an IPv4 address, or the /64 around an IPv6 one. Takes an address or a
  * site; an IPv4-mapped address is the IPv4 one. Text that is neither is a site with nothing around it.
  */
 export function networksOf(client: string): readonly [site: ClientNetwork, ...wider: ClientNetwork[]] {

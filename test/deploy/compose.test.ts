@@ -204,7 +204,7 @@ describe('the compose file', () => {
     if (!subnet || !machine) throw new Error('the network has no fixed addresses');
     expect([subnet.prefix >= 24, cidrContains(subnet, machine)]).to.deep.equal([true, true]);
     expect(read('deploy/gateway.env.example')).to.match(new RegExp(`^TRUSTED_PROXIES=${given?.gateway}$`, 'm'));
-    // A neighbour on that network, and anybody behind the proxy, is who his own connection says.
+    // A neighbour on that network, and anybody behind the proxy, is who their own connection says.
     const addressOf = createClientAddress([given?.gateway ?? '']);
     const from = (peer: string, hops: string) =>
       addressOf({ socket: { remoteAddress: peer }, headers: { 'x-forwarded-for': hops } } as unknown as IncomingMessage);

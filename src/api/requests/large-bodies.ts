@@ -20,7 +20,7 @@ export type LargeBodies = {
   run(ctx: Context, caller: Caller | undefined, maxWaitMs: number, work: () => Promise<void>): Promise<void>;
 };
 
-/** The places of one process: whoever sends many bodies slowly on purpose fills his own, and not the memory of all. */
+/** The places of one process: whoever sends many bodies slowly on purpose fills their own, and not the memory of all. */
 export function createLargeBodies(): LargeBodies {
   const gate = createFairGate({ places: LARGE_AT_A_TIME, placesOfKey: LARGE_OF_A_MERCHANT });
   return {

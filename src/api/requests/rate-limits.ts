@@ -112,7 +112,7 @@ function shortHash(text: string): string {
 
 const nowMs = (): number => performance.now();
 
-/** A signed-in user counts as one, however many sessions he opens. */
+/** A signed-in user counts as one, however many sessions they open. */
 function clientOf(caller: Caller): string {
   return caller.kind === 'key' ? `key:${caller.keyId}` : `user:${caller.userId}`;
 }

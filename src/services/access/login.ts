@@ -84,7 +84,7 @@ export function createLogin(deps: Deps, options: LoginOptions = {}): Login {
 }
 
 /**
- * Strangers share the places of the network around their site: a site is too easily had. An owner at a known site has places of his
+ * Strangers share the places of the network around their site: a site is too easily had. An owner at a known site has places of the
  * account's own, which no neighbour can take.
  */
 function placeOf({ site }: LoginInput, user: Candidate | undefined): InLine {

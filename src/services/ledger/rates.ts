@@ -13,7 +13,7 @@ const ONE_USD: bigint = 10n ** BigInt(RATE_DECIMALS);
 
 /**
  * The rates at which balances are valued: the present price; without one USDT is a dollar, and a coin that the merchant has is worth what
- * it was in his newest deposit that has a rate. Never throws for a price source that is away.
+ * it was in the merchant's newest deposit that has a rate. Never throws for a price source that is away.
  */
 export async function valuationRates(deps: Deps, scope: Scope, owned: ReadonlySet<Currency>): Promise<Rates> {
   // By hand: AbortSignal.timeout costs several times as much, and this is asked all day.

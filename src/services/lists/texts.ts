@@ -25,7 +25,7 @@ const SEARCH_TEXT = sql`search_text`;
 /** Of customers. */
 export const CUSTOMER_TEXTS: SearchedTexts = { table: 'customers', columns: ['external_id', 'email', 'name'], index: SEARCH_TEXT };
 
-/** Of payment links; who pays them has texts of his own. */
+/** Of payment links; who pays them has other texts. */
 export const LINK_TEXTS: SearchedTexts = {
   table: 'payment_links',
   columns: ['description', 'external_id', 'token'],

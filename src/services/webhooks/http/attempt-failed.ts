@@ -27,7 +27,7 @@ export function describeNetworkError(fallback: AttemptErrorCode, error: unknown)
 }
 
 /**
- * Whether a port is closed, filtered or without a route: its owner sees that on his own machine, and a stranger, for whom we would be a scanner,
+ * Whether a port is closed, filtered or without a route: its owner sees that on their own machine, and a stranger, for whom we would be a scanner,
  * is not told. What a certificate lacks is told, because an owner cannot see it otherwise and anybody may look at it.
  */
 export const NO_CONNECTION = 'no connection to the receiver';
