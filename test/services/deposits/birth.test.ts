@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
+import { createEndpoint } from '../../../dev/support/use-cases.ts';
 import { Deposit, DepositAddress } from '../../../src/db/entities/index.ts';
 import { type IncomingTransfer, recordDeposits } from '../../../src/services/deposits/record.ts';
 import { applyTransition, IllegalTransition } from '../../../src/services/deposits/transition.ts';
 import { checkBooks } from '../../../src/services/ledger/audit.ts';
 import { transact } from '../../../src/services/transact.ts';
-import { createEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 const newHash = (): string => `0x${randomBytes(32).toString('hex')}`;
