@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -18,7 +17,7 @@ import {
   SyntaxKind,
 } from 'typescript/unstable/ast';
 import { API } from 'typescript/unstable/sync';
-import { renderConfigDocs, renderEnvExample } from '../../src/config/docs.ts';
+import { trackedFiles } from '../support/repository/files.ts';
 import { circles, type Import, importOf } from '../support/repository/imports.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -158,11 +157,6 @@ function exportedFunction(node: Node): string | undefined {
   return made && isIdentifier(made.name) ? made.name.text : undefined;
 }
 
-const trackedFiles = (): string[] =>
-  execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
-    .split('\0')
-    .filter((path) => path !== '' && existsSync(join(ROOT, path)));
-
 describe('the architecture', () => {
   before(function () {
     this.timeout(60_000);
@@ -283,36 +277,5 @@ describe('the architecture', () => {
       return documented.has(key) ? undefined : `exports ${name} without a docstring`;
     };
     expect(offenders(rule)).to.deep.equal([]);
-  });
-});
-
-describe('the repository', () => {
-  it('has its generated documents up to date', () => {
-    const renewed = 'run "npm run docs"';
-    expect(readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8') === renderConfigDocs(), `docs/configuration.md: ${renewed}`).to.equal(
-      true,
-    );
-    expect(readFileSync(join(ROOT, '.env.example'), 'utf8') === renderEnvExample(), `.env.example: ${renewed}`).to.equal(true);
-  });
-
-  it('names in its documents only files that exist', () => {
-    const texts = trackedFiles().filter((file) => /^(README\.md|docs\/.*\.md)$/.test(file));
-    expect(texts).to.include('docs/architecture.md');
-    const missing = texts.flatMap((file) => {
-      const named = readFileSync(join(ROOT, file), 'utf8').matchAll(
-        /`((?:src|activities|workflows|migrations|bench|dev|test|examples)\/[\w./-]+\.\w+)`/g,
-      );
-      return [...named].flatMap(([, path = '']) => (existsSync(join(ROOT, path)) ? [] : `${file}: ${path}`));
-    });
-    expect(missing).to.deep.equal([]);
-  });
-
-  it('names no path of the machine that it was written on', () => {
-    const path = ['', 'work', ''].join('/');
-    const named = trackedFiles().filter((file) => {
-      const bytes = readFileSync(join(ROOT, file));
-      return !bytes.includes(0) && bytes.includes(path);
-    });
-    expect(named).to.deep.equal([]);
   });
 });

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import { renderConfigDocs, renderEnvExample } from '../../src/config/docs.ts';
+import { trackedFiles } from '../support/repository/files.ts';
 import { readRepository } from '../support/repository/reach.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -96,5 +98,36 @@ describe('the version of Node', () => {
     const needed = /NEEDED = \[(\d+), (\d+)\]/.exec(read('src/bin.mjs'))?.slice(1).join('.');
     expect(engines?.['node']).to.equal(`>=${needed}`);
     expect(new Set(Object.values(optionalDependencies ?? {}))).to.deep.equal(new Set([read('.nvmrc').trim()]));
+  });
+});
+
+describe('the repository', () => {
+  it('has its generated documents up to date', () => {
+    const renewed = 'run "npm run docs"';
+    expect(readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8') === renderConfigDocs(), `docs/configuration.md: ${renewed}`).to.equal(
+      true,
+    );
+    expect(readFileSync(join(ROOT, '.env.example'), 'utf8') === renderEnvExample(), `.env.example: ${renewed}`).to.equal(true);
+  });
+
+  it('names in its documents only files that exist', () => {
+    const texts = trackedFiles().filter((file) => /^(README\.md|docs\/.*\.md)$/.test(file));
+    expect(texts).to.include('docs/architecture.md');
+    const missing = texts.flatMap((file) => {
+      const named = readFileSync(join(ROOT, file), 'utf8').matchAll(
+        /`((?:src|activities|workflows|migrations|bench|dev|test|examples)\/[\w./-]+\.\w+)`/g,
+      );
+      return [...named].flatMap(([, path = '']) => (existsSync(join(ROOT, path)) ? [] : `${file}: ${path}`));
+    });
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('names no path of the machine that it was written on', () => {
+    const path = ['', 'work', ''].join('/');
+    const named = trackedFiles().filter((file) => {
+      const bytes = readFileSync(join(ROOT, file));
+      return !bytes.includes(0) && bytes.includes(path);
+    });
+    expect(named).to.deep.equal([]);
   });
 });
