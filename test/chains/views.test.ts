@@ -5,7 +5,7 @@ import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import type { ChainReader } from '../../src/chains/reader.ts';
 import { RpcUnavailable } from '../../src/chains/rpc/errors.ts';
 import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
-import { behind } from './bsc-stage.ts';
+import { behind } from './conformance/bsc-stage.ts';
 
 const { signal } = new AbortController();
 const hex = (number: number): string => `0x${number.toString(16)}`;

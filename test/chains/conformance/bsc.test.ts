@@ -1,4 +1,4 @@
 import { bscStage } from './bsc-stage.ts';
-import { itConforms } from './conformance.ts';
+import { itConforms } from './suite.ts';
 
 itConforms('BNB Chain', bscStage);

@@ -1,0 +1,281 @@
+// What every chain has to do through its face, whatever its node and its protocol are. A chain passes with a stage of its own.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
+import { AddressSet } from '../../../src/chains/address-set.ts';
+import { chainOf } from '../../../src/chains/index.ts';
+import type { BlockRef, ChainReader, ScannedBlock } from '../../../src/chains/reader.ts';
+import { ChainMismatch, RpcUnavailable } from '../../../src/chains/rpc/errors.ts';
+import { type Currency, NATIVE_CURRENCY } from '../../../src/domain/assets.ts';
+import { type ChainStage, ENDPOINT_FAULTS, type StageEndpoint } from './stage.ts';
+
+/** A stage and a reader over all of its endpoints that knows nothing yet. */
+export type Scene = { readonly stage: ChainStage; readonly reader: ChainReader };
+type Case = (the: Scene) => Promise<void>;
+
+const { signal } = new AbortController();
+const OURS = keyOfHex('a1'.repeat(20));
+const OURS_TOO = keyOfHex('a2'.repeat(20));
+const STRANGER = keyOfHex('5e'.repeat(20));
+const NOBODY = new AddressSet();
+const WATCHED = new AddressSet();
+WATCHED.add(OURS);
+WATCHED.add(OURS_TOO);
+/** More than endpoints give on one page or take in one batch. */
+const MANY = 55;
+const DAY_MS = 24 * 60 * 60_000;
+
+const BLOCKS: Readonly<Record<string, Case>> = {
+  'names its newest block, by height, hash, parent and time': async (the) => {
+    const height = await the.stage.mine();
+    const before = await the.reader.head(signal);
+    expect(before).to.include({ number: height });
+    expect(the.stage.endpoints.map(({ host }) => host)).to.include(before.host);
+    await the.stage.mine();
+    const head = await the.reader.head(signal);
+    expect([head.number, head.parentHash]).to.deep.equal([height + 1, before.hash]);
+    expect(head.timestampMs).to.be.at.least(before.timestampMs);
+    expect(head.timestampMs, 'in milliseconds, of today').to.be.closeTo(Date.now(), DAY_MS);
+    expect(await the.reader.header(head.number, signal)).to.deep.equal(refOf(head));
+    expect(refOf(await scan(the, head.number))).to.deep.equal(refOf(head));
+  },
+
+  'answers nothing for a block that is not there yet': async (the) => {
+    const height = await the.stage.mine();
+    expect(await the.reader.header(height + 1, signal)).to.equal(undefined);
+    expect(await the.reader.scan(height + 1, WATCHED, signal)).to.equal(undefined);
+  },
+
+  'names what is final: a block of the chain, as far below the head as the chain takes': async (the) => {
+    const height = await the.stage.mine(the.stage.finalDistance + 1);
+    const final = await the.reader.finalized(signal);
+    expect(final.number).to.equal(height - the.stage.finalDistance);
+    expect(refOf(final)).to.deep.equal(await the.reader.header(final.number, signal));
+  },
+
+  'believes no endpoint alone about what is final': async (the) => {
+    const height = await the.stage.mine(the.stage.finalDistance + 1);
+    first(the).fail('calls its newest block final');
+    const final = await the.reader.finalized(signal);
+    expect(final.isAwaited || final.number).to.be.oneOf([true, height - the.stage.finalDistance]);
+  },
+
+  'shows a replaced block as another hash at the same height, and its payment gone': async (the) => {
+    const txHash = await the.stage.pay({ to: OURS, currency: 'USDT', units: 77n });
+    const height = await the.stage.mine();
+    const before = await scan(the, height);
+    expect(before.transfers).to.have.length(1);
+    expect(await the.reader.header(height, signal)).to.include({ hash: before.hash });
+    await the.stage.replace(1);
+    const after = await scan(the, height);
+    expect([after.transfers, after.parentHash]).to.deep.equal([[], before.parentHash]);
+    expect(after.hash).not.to.equal(before.hash);
+    expect(await the.reader.header(height, signal)).to.include({ hash: after.hash });
+    expect(await the.reader.locate(txHash, signal)).to.equal(undefined);
+  },
+
+  'tells where a transaction is, and nothing of one that nobody has': async (the) => {
+    const txHash = await the.stage.pay({ to: STRANGER, currency: 'USDT', units: 1n });
+    const height = await the.stage.mine();
+    const { hash } = await scan(the, height);
+    expect(await the.reader.locate(txHash, signal)).to.deep.equal({ blockNumber: height, blockHash: hash });
+    expect(await the.reader.locate(the.stage.unknownHash, signal)).to.equal(undefined);
+  },
+
+  'stops at once when it is told to, also in the middle of a question': async (the) => {
+    const reason = new Error('shutting down');
+    const asked = [...questionsOf(the, 1), (reader: ChainReader, stop: AbortSignal) => reader.checkIdentity(stop)];
+    const failuresOf = (stop: AbortSignal) => Promise.all(asked.map((ask) => failureOf(ask(again(the), stop))));
+    const stopped = asked.map(() => reason);
+    expect(await failuresOf(AbortSignal.abort(reason))).to.deep.equal(stopped);
+    for (const endpoint of the.stage.endpoints) endpoint.fail('hangs');
+    const stopping = new AbortController();
+    const failures = failuresOf(stopping.signal);
+    await sleep(100);
+    stopping.abort(reason);
+    expect(await Promise.race([failures, sleep(1_000, 'it goes on')])).to.deep.equal(stopped);
+  },
+};
+
+const MONEY: Readonly<Record<string, Case>> = {
+  'shows what a block brought to our addresses, to the last unit, and nothing that others got': async (the) => {
+    const [coins, tokens] = [9_007_199_254_740_993n, 12_345_678_901_234_567_890n]; // no floating-point number is either of them
+    const coin = await the.stage.pay({ to: OURS, currency: nativeOf(the), units: coins });
+    const token = await the.stage.pay({ to: OURS, currency: 'USDT', units: tokens });
+    const other = await the.stage.pay({ to: OURS_TOO, currency: 'USDT', units: 6n });
+    await the.stage.pay({ to: STRANGER, currency: 'USDT', units: 5n });
+    const height = await the.stage.mine();
+    const unwatched = there(await the.reader.scan(height, NOBODY, signal));
+    expect(unwatched.transfers).to.deep.equal([]);
+    const block = await scan(the, height);
+    const from = spell(the, the.stage.payer);
+    const [ours, oursToo] = [spell(the, OURS), spell(the, OURS_TOO)];
+    expect(block.transfers).to.have.deep.members([
+      { to: ours, from, txHash: coin, currency: nativeOf(the), kind: 'native', amountUnits: coins },
+      { to: ours, from, txHash: token, currency: 'USDT', kind: 'token', amountUnits: tokens },
+      { to: oursToo, from, txHash: other, currency: 'USDT', kind: 'token', amountUnits: 6n },
+    ]);
+    expect([block.unrecognised, block.unrecognisedDropped, block.own ?? []]).to.deep.equal([[], 0, []]);
+    expect(await scan(the, height), 'the same when it is read again').to.deep.equal(block);
+  },
+
+  'shows each of many payments, also where one is like the other': async (the) => {
+    const sent: string[] = [];
+    for (let nth = 0; nth < MANY; nth++) sent.push(await the.stage.pay({ to: OURS, currency: 'USDT', units: 8n }));
+    const { transfers } = await scan(the, await the.stage.mine());
+    expect(transfers.map(({ txHash, amountUnits }) => `${txHash} ${amountUnits}`)).to.have.members(sent.map((hash) => `${hash} 8`));
+  },
+
+  'credits nothing that failed, and sets aside what another token brought': async (the) => {
+    const failed = await the.stage.payInVain({ to: OURS, units: 15n });
+    const foreign = await the.stage.payForeign({ to: OURS, units: 16n });
+    const height = await the.stage.mine();
+    const block = await scan(the, height);
+    expect((await the.reader.locate(failed, signal))?.blockNumber).to.equal(height);
+    expect(block.transfers).to.deep.equal([]);
+    const [aside] = block.unrecognised;
+    expect(block.unrecognised).to.have.length(1);
+    expect(aside).to.include({ txHash: foreign, to: spell(the, OURS), amountUnits: 16n });
+  },
+
+  'credits nothing that one of our own wallets sent, nor what reached one that is no deposit address': async (the) => {
+    const withGas = new AddressSet();
+    withGas.add(OURS);
+    for (const gas of [the.stage.payer, OURS_TOO]) withGas.add(gas, 'gas');
+    await the.stage.pay({ to: OURS, currency: 'USDT', units: 9n });
+    await the.stage.pay({ to: OURS_TOO, currency: nativeOf(the), units: 10n });
+    const block = there(await the.reader.scan(await the.stage.mine(), withGas, signal));
+    expect(block.transfers).to.deep.equal([]);
+    expect(block.own?.map(({ amountUnits }) => amountUnits)).to.deep.equal([9n]);
+  },
+
+  'tells what lay on an address at the end of a block, where it tells balances': async (the) => {
+    const [coin, token] = [await the.stage.pay({ to: OURS, currency: nativeOf(the), units: 11n }), 13n];
+    await the.stage.pay({ to: OURS, currency: 'USDT', units: token });
+    const height = await the.stage.mine();
+    expect(await the.reader.locate(coin, signal)).to.include({ blockNumber: height });
+    expect(the.reader.balances !== undefined).to.equal(the.stage.tellsBalances);
+    if (!the.reader.balances) return;
+    const is = there(await the.reader.balances([OURS, STRANGER], height, signal));
+    const was = there(await the.reader.balances([OURS, STRANGER], height - 1, signal));
+    expect([is, was].map((rows) => rows.map(({ addressKey }) => addressKey))).to.deep.equal([
+      [OURS, STRANGER],
+      [OURS, STRANGER],
+    ]);
+    expect(is.map(({ nativeUnits }, at) => nativeUnits - (was[at]?.nativeUnits ?? 0n))).to.deep.equal([11n, 0n]);
+    expect(is.map(({ tokenUnits }, at) => tokenUnits - (was[at]?.tokenUnits ?? 0n))).to.deep.equal([13n, 0n]);
+  },
+};
+
+const ENDPOINTS: Readonly<Record<string, Case>> = {
+  'reads from another endpoint what one that lags does not have, and shows how far that one is': async (the) => {
+    const txHash = await the.stage.pay({ to: OURS, currency: 'USDT', units: 3n });
+    const height = await the.stage.mine();
+    first(the).lagAt(height - 3);
+    expect(hashesOf(await scan(the, height))).to.deep.equal([txHash]);
+    const block = await the.reader.header(height, signal);
+    expect(block).to.include({ number: height });
+    expect((await the.reader.locate(txHash, signal))?.blockNumber).to.equal(height);
+    const views = await the.reader.views(height, signal);
+    const expected = the.stage.endpoints.map(({ host }, at) => [host, at === 0 ? height - 3 : height, at === 0 ? 'above its head' : block]);
+    expect(views.map((view) => [view.host, view.head.number, view.block])).to.have.deep.members(expected);
+    expect(views.map(({ head, finalized }) => finalized && head.number - finalized.number)).to.deep.equal(
+      views.map(() => the.stage.finalDistance),
+    );
+  },
+
+  'never takes "could not find out" for "not there"': async (the) => {
+    const height = await the.stage.mine();
+    const failures = { 'is away': RpcUnavailable, 'serves another chain': ChainMismatch };
+    for (const [fault, failure] of Object.entries(failures)) {
+      for (const endpoint of the.stage.endpoints) endpoint.fail(fault as keyof typeof failures);
+      for (const ask of questionsOf(the, height)) expect(await failureOf(ask(again(the), signal))).to.be.instanceOf(failure);
+    }
+  },
+
+  ...Object.fromEntries(
+    ENDPOINT_FAULTS.map((fault): [string, Case] => [
+      `reads a block elsewhere where an endpoint ${fault}, and gives no part of it where there is no other`,
+      async (the) => {
+        const txHash = await the.stage.pay({ to: OURS, currency: 'USDT', units: 4n });
+        const height = await the.stage.mine();
+        first(the).fail(fault);
+        expect(hashesOf(await scan(the, height))).to.deep.equal([txHash]);
+        const alone = await failureOf(the.stage.readerOf([first(the)]).scan(height, WATCHED, signal));
+        expect(alone).to.be.instanceOf(fault === 'serves another chain' ? ChainMismatch : RpcUnavailable);
+        expect(String(alone)).to.include(first(the).host);
+      },
+    ]),
+  ),
+
+  'proves that its endpoints serve the configured chain, and says which one does not': async (the) => {
+    expect([the.reader.network, the.reader.endpoints]).to.deep.equal([the.stage.network, the.stage.endpoints.length]);
+    await the.reader.checkIdentity(signal);
+    second(the).fail('serves another chain');
+    const refusal = await failureOf(the.stage.readerOf(the.stage.endpoints).checkIdentity(signal));
+    expect(refusal).to.be.instanceOf(ChainMismatch);
+    expect(String(refusal)).to.include(second(the).host);
+  },
+};
+
+/** What a reader does, by the words of the suite. */
+export const CASES: Readonly<Record<string, Case>> = { ...BLOCKS, ...MONEY, ...ENDPOINTS };
+
+/** The stage with every endpoint well again. */
+export function sceneOf(stage: ChainStage): Scene {
+  for (const endpoint of stage.endpoints) endpoint.heal();
+  return { stage, reader: stage.readerOf(stage.endpoints) };
+}
+
+/** Declares the suite for a chain. */
+export function itConforms(name: string, start: () => Promise<ChainStage>): void {
+  describe(`${name} as every chain`, function () {
+    this.timeout(60_000);
+    let stage: ChainStage;
+    before(async () => {
+      stage = await start();
+    });
+    after(() => stage?.stop());
+    for (const [title, run] of Object.entries(CASES)) it(title, () => run(sceneOf(stage)));
+  });
+}
+
+type Question = (reader: ChainReader, stop: AbortSignal) => Promise<unknown>;
+
+/** Everything that is asked of a chain, but its identity. */
+function questionsOf({ stage, reader }: Scene, height: number): readonly Question[] {
+  return [
+    (asked, stop) => asked.head(stop),
+    (asked, stop) => asked.finalized(stop),
+    (asked, stop) => asked.header(height, stop),
+    (asked, stop) => asked.scan(height, WATCHED, stop),
+    (asked, stop) => asked.views(height, stop),
+    (asked, stop) => asked.locate(stage.unknownHash, stop),
+    ...(reader.balances ? [async (asked: ChainReader, stop: AbortSignal) => await asked.balances?.([OURS], height, stop)] : []),
+  ];
+}
+
+async function scan({ reader }: Scene, height: number): Promise<ScannedBlock> {
+  return there(await reader.scan(height, WATCHED, signal));
+}
+
+const nativeOf = ({ stage }: Scene): Currency => NATIVE_CURRENCY[stage.network];
+const spell = ({ stage }: Scene, key: AddressKey): string => chainOf(stage.network).addresses.spell(key);
+const first = ({ stage }: Scene): StageEndpoint => there(stage.endpoints[0]);
+const second = ({ stage }: Scene): StageEndpoint => there(stage.endpoints[1]);
+const hashesOf = ({ transfers }: ScannedBlock): string[] => transfers.map(({ txHash }) => txHash);
+
+function there<T>(value: T | undefined): T {
+  return value ?? expect.fail('it is not there');
+}
+
+/** A reader that has not learned yet which endpoint fails. */
+const again = ({ stage }: Scene): ChainReader => stage.readerOf(stage.endpoints);
+
+const refOf = ({ number, hash, parentHash, timestampMs }: BlockRef): BlockRef => ({ number, hash, parentHash, timestampMs });
+
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => new Error('it succeeded'),
+    (error: unknown) => error,
+  );
