@@ -234,6 +234,8 @@ describe('customers over HTTP', () => {
       expect(await found(`created_from=${one['created_at']}&created_to=${one['created_at']}`)).to.include(made[0]);
       expect(await found('created_to=2001-01-01T00:00:00Z')).to.deep.equal([]);
       expect(await found('created_from=9999-12-31T23:59:59Z')).to.deep.equal([]);
+      // Up to its end, which is a moment of the year 10000.
+      expect(await found('created_to=9999-12-31T23:59:59Z')).to.include(made[0]);
       expect(await found('search=%25')).to.deep.equal([]);
       expect(await found('unknown=1&email=l6@example.com')).to.deep.equal([made[0]]);
     });
