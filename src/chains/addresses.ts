@@ -1,4 +1,4 @@
-// Deposit addresses from extended public keys, and the two ways addresses are written. No private key ever comes here.
+// Deposit addresses from extended public keys, and the ways addresses and hashes are written. No private key ever comes here.
 import { decodeBase58, HDNodeVoidWallet, HDNodeWallet, toBeArray } from 'ethers';
 import type { Network } from '../domain/assets.ts';
 import type { AccountXpubs } from './account-xpubs.ts';
@@ -73,4 +73,16 @@ export function addressKeyOf(network: Network, address: string): AddressKey {
 /** The address of a key as the network's reader spells it. */
 export function spelledAddress(network: Network, key: AddressKey): string {
   return chainOf(network).addresses.spell(key);
+}
+
+/** A transaction hash in the one spelling that the network's reader has for it, from one in any case; undefined for every other text. */
+export function transactionHashOf(network: Network, text: string): string | undefined {
+  const hash = text.toLowerCase();
+  const digits = chainOf(network).hashHasPrefix ? /^0x[0-9a-f]{64}$/ : /^[0-9a-f]{64}$/;
+  return digits.test(hash) ? hash : undefined;
+}
+
+/** What one looks like, for an operator who wrote something else. */
+export function hashForm(network: Network): string {
+  return `${chainOf(network).hashHasPrefix ? '0x and ' : ''}64 hex digits`;
 }

@@ -9,11 +9,14 @@ import {
   checkAccountXpub,
   createAddressDeriver,
   deriveAddresses,
+  hashForm,
   isAddress,
   normaliseAddress,
   spelledAddress,
+  transactionHashOf,
 } from '../../src/chains/addresses.ts';
 import { chainOf } from '../../src/chains/index.ts';
+import { NETWORKS } from '../../src/domain/assets.ts';
 
 type Vectors = {
   phrase: string;
@@ -141,5 +144,30 @@ describe('the ways an address is written', () => {
     for (const text of ['', 'T', entry.tron.toLowerCase(), `${entry.tron}1`, `1${entry.tron}`, `41${entry.tronKey.slice(2)}`]) {
       expect(isAddress('tron', text), text).to.equal(false);
     }
+  });
+});
+
+describe('the ways a transaction hash is written', () => {
+  it('has one spelling on each network, from any case of its digits', () => {
+    const [digits, capitals] = ['ab'.repeat(32), 'AB'.repeat(32)];
+    const forms = [digits, capitals, `0x${digits}`, `0x${capitals}`, `0X${capitals}`];
+    const [plain, prefixed] = [digits, `0x${digits}`];
+    expect(forms.map((form) => transactionHashOf('bsc', form))).to.deep.equal([undefined, undefined, prefixed, prefixed, prefixed]);
+    expect(forms.map((form) => transactionHashOf('tron', form))).to.deep.equal([plain, plain, undefined, undefined, undefined]);
+    expect([hashForm('bsc'), hashForm('tron')]).to.deep.equal(['0x and 64 hex digits', '64 hex digits']);
+  });
+
+  it('is nothing shorter, longer or of other signs', () => {
+    for (const network of NETWORKS)
+      for (const text of [
+        '',
+        '0x',
+        'ab'.repeat(31),
+        `0x${'ab'.repeat(33)}`,
+        `0x${'ag'.repeat(32)}`,
+        ` 0x${'ab'.repeat(32)}`,
+        `${'ab'.repeat(32)}\n`,
+      ])
+        expect(transactionHashOf(network, text), text).to.equal(undefined);
   });
 });

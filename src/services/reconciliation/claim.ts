@@ -1,5 +1,5 @@
 import type { AddressKey } from '../../chains/address-key.ts';
-import { addressKeyOf } from '../../chains/addresses.ts';
+import { addressKeyOf, hashForm, transactionHashOf } from '../../chains/addresses.ts';
 import type { ChainReader, NamedTransaction, ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { BalanceDifference, Deposit } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
@@ -36,8 +36,8 @@ type Claimed = { readonly deposits: readonly Deposit[] };
 export async function claimTransaction(deps: Deps, chain: FollowedChain, input: ClaimInput): Promise<Claimed> {
   const { reader } = chain;
   const { word, signal } = input;
-  const txHash = input.txHash.toLowerCase();
-  if (!/^0x[0-9a-f]{64}$/.test(txHash)) throw new DecisionRefused('a transaction hash is 0x and 64 hex digits; copy it again');
+  const txHash = transactionHashOf(reader.network, input.txHash);
+  if (txHash === undefined) throw new DecisionRefused(`a transaction hash is ${hashForm(reader.network)}; copy it again`);
   const before = await recordedOf(deps, reader, txHash);
   const number = await finalBlockOf(deps, reader, txHash, signal);
   await loadWatched(deps, chain.watched);

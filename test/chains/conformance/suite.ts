@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
 import { AddressSet } from '../../../src/chains/address-set.ts';
+import { transactionHashOf } from '../../../src/chains/addresses.ts';
 import { chainOf } from '../../../src/chains/index.ts';
 import type { BlockRef, ChainReader, ScannedBlock } from '../../../src/chains/reader.ts';
 import { ChainMismatch, RpcUnavailable } from '../../../src/chains/rpc/errors.ts';
@@ -77,6 +78,7 @@ const BLOCKS: Readonly<Record<string, Case>> = {
   'tells where a transaction is, and nothing of one that nobody has': async (the) => {
     const txHash = await the.stage.pay({ to: STRANGER, currency: 'USDT', units: 1n });
     const height = await the.stage.mine();
+    expect(transactionHashOf(the.stage.network, txHash), 'as an operator may name it').to.equal(txHash);
     const { hash } = await scan(the, height);
     expect(await the.reader.locate(txHash, signal)).to.deep.equal({ blockNumber: height, blockHash: hash });
     expect(await the.reader.locate(the.stage.unknownHash, signal)).to.equal(undefined);

@@ -286,6 +286,9 @@ describe('balances beside the ledger', function () {
     expect(await refusal(txHash)).to.match(/is not final yet or was not read twice/);
     expect(await refusal(`0x${'9'.repeat(64)}`)).to.match(/no endpoint of bsc has transaction/);
     expect(await refusal('0x1')).to.match(/is 0x and 64 hex digits/);
+    const elsewhere = { ...live.followed, reader: { ...live.followed.reader, network: 'tron', locate: async () => undefined } } as const;
+    const there = await claimTransaction(live.deps, elsewhere, { txHash: '9'.repeat(64), signal }).catch(String);
+    expect(there).to.match(/no endpoint of tron has transaction 9/);
     const foreign = await live.chain.usdt.call('transfer', [live.chain.accounts[5], 9n]);
     await live.finish();
     expect(await refusal(foreign)).to.match(/does not pay a live address of ours in BNB or USDT/);
