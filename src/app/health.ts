@@ -1,5 +1,6 @@
 import { within } from '../base/async/within.ts';
 import { BalanceRound, ChainCursor } from '../db/entities/index.ts';
+import { run, sql } from '../db/sql.ts';
 import type { Network } from '../domain/assets.ts';
 import { type Alarm, readAlarms } from '../services/alarms/alarms.ts';
 import type { Gateway } from './compose.ts';
@@ -28,7 +29,7 @@ async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<Pick<
     const { deps } = gateway;
     const em = deps.orm.em.fork();
     if (deps.settings.payments.watchedNetworks.length === 0) {
-      await inTime(DATABASE_WITHIN_MS, em.execute('select 1'));
+      await inTime(DATABASE_WITHIN_MS, run(em, sql`select 1`));
       return await alarmsOf(gateway, startedAt);
     }
     const [cursors, rounds, alarms] = await Promise.all([

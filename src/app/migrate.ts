@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { OperatorError } from '../base/errors.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
+import { rows, run, sql } from '../db/sql.ts';
 
 /** Any number, the same in every process: who holds this lock migrates. */
 const MIGRATION_LOCK = 7_203_411_860;
@@ -97,17 +98,14 @@ async function stepAside(orm: Orm, signal: AbortSignal): Promise<void> {
   for (;;) {
     await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    await orm.em
-      .fork()
-      .execute(STEP_ASIDE_SQL)
-      .catch(() => undefined);
+    await run(orm.em.fork(), STEP_ASIDE).catch(() => undefined);
   }
 }
 
 /** An index that is built beside the traffic waits for others too, but keeps nobody out meanwhile. */
-const STEP_ASIDE_SQL = `select pg_cancel_backend(l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid
+const STEP_ASIDE = sql`select pg_cancel_backend(l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid
   where not l.granted and l.locktype = 'relation' and l.mode in ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
-    and l.waitstart < clock_timestamp() - interval '${TABLE_LOCK_TURN}'
+    and l.waitstart < clock_timestamp() - ${TABLE_LOCK_TURN}::interval
     and a.application_name = 'gateway migrate' and a.datname = current_database() and a.usename = current_user`;
 
 function isCancelled(error: unknown): boolean {
@@ -117,14 +115,16 @@ function isCancelled(error: unknown): boolean {
 
 /** An index that nobody is building and that is not valid was left by a run that was killed: "if not exists" would take it for done. */
 async function dropHalfBuilt(orm: Orm, report: (line: string) => void): Promise<void> {
-  const left = await orm.em.fork().execute<{ name: string }[]>(
-    `select i.indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indexrelid
+  const left = await rows(
+    orm.em.fork(),
+    sql<{ name: string }>`select i.indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indexrelid
      where not i.indisvalid and c.relnamespace = current_schema()::regnamespace and c.relkind = 'i'
        and not exists (select 1 from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)`,
   );
   for (const { name } of left) {
     report(`Dropping ${name}, which an earlier run left half-built…`);
-    await orm.em.fork().execute(`drop index concurrently if exists ${name}`);
+    // A name as PostgreSQL itself wrote it, quoted where it must be.
+    await run(orm.em.fork(), sql`drop index concurrently if exists ${sql.raw(name)}`);
   }
 }
 
@@ -143,15 +143,12 @@ async function reportIndexes(orm: Orm, report: (line: string) => void, signal: A
   for (;;) {
     await sleep(PROGRESS_EVERY_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    const building = await orm.em
-      .fork()
-      .execute<{ name: string; phase: string; percent: number | null }[]>(PROGRESS_SQL)
-      .catch(() => []);
+    const building = await rows(orm.em.fork(), PROGRESS).catch(() => []);
     for (const { name, phase, percent } of building)
       report(`Building ${name}: ${phase}${percent === null ? '' : `, ${percent} % of this phase`}`);
   }
 }
 
-const PROGRESS_SQL = `select index_relid::regclass::text as name, phase,
+const PROGRESS = sql<{ name: string; phase: string; percent: number | null }>`select index_relid::regclass::text as name, phase,
     floor(100.0 * coalesce(nullif(blocks_done, 0)::numeric / nullif(blocks_total, 0), tuples_done::numeric / nullif(tuples_total, 0)))::int as percent
   from pg_stat_progress_create_index where datname = current_database() and index_relid <> 0`;

@@ -9,6 +9,7 @@ import { createLogger, type Logger } from '../base/log.ts';
 import { reasonOf } from '../base/reason.ts';
 import { byNetwork } from '../chains/index.ts';
 import { type Config, type ConfigRole, loadConfig } from '../config/index.ts';
+import { run, sql } from '../db/sql.ts';
 import { byMode } from '../domain/assets.ts';
 import type { Deps } from '../services/deps.ts';
 import type { TemporalLink } from '../temporal/client.ts';
@@ -129,7 +130,7 @@ function folderRefused(error: unknown): OperatorError {
 
 async function requireDatabase({ orm }: Deps): Promise<void> {
   try {
-    await orm.em.fork().execute('select 1');
+    await run(orm.em.fork(), sql`select 1`);
   } catch (error) {
     throw new OperatorError(`The database does not answer: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs', {
       cause: error,

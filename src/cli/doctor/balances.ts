@@ -1,11 +1,12 @@
 import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Em } from '../../db/orm.ts';
+import { rows, sql } from '../../db/sql.ts';
+import { hasTable } from './tables.ts';
 
 type Row = {
   readonly network: string;
   readonly fault: string | null;
-  readonly started_number: string | null;
-  readonly finished_at: string | null;
+  readonly startedNumber: string | null;
   readonly differences: number;
   readonly replaced: string[] | null;
   readonly misattributed: string[] | null;
@@ -18,10 +19,10 @@ const SHOWN = 3;
  * without a block; that money is a difference at once, whatever the last round has seen.
  */
 export async function checkBalances(em: Em): Promise<Finding[]> {
-  const [table] = await em.execute<{ there: boolean }[]>(`select to_regclass('deposit_attributions') is not null as there`);
-  if (!table?.there) return [];
-  const rows = await em.execute<Row[]>(
-    `select n.network, r.fault, r.started_number::text, r.finished_at::text,
+  if (!(await hasTable(em, 'deposit_attributions'))) return [];
+  const networks = await rows(
+    em,
+    sql<Row>`select n.network, r.fault, r.started_number::text,
        (select count(*)::int from balance_differences d
           where d.network = n.network and d.difference_units - d.replaced_units <> d.before_units) as differences,
        (select array_agg(d.id::text order by d.block_number, d.id) from deposits d where d.network = n.network and d.block_hash is null
@@ -31,10 +32,10 @@ export async function checkBalances(em: Em): Promise<Finding[]> {
      from (select network from balance_rounds union select network from chain_cursors) n left join balance_rounds r using (network)
      order by n.network`,
   );
-  return rows.flatMap(checkOf);
+  return networks.flatMap(checkOf);
 }
 
-function checkOf({ network, fault, started_number: block, differences, replaced, misattributed }: Row): Finding[] {
+function checkOf({ network, fault, startedNumber: block, differences, replaced, misattributed }: Row): Finding[] {
   const name = `balances_${network}`;
   const look = `Run "gateway reconcile --network ${network}"`;
   if (replaced)

@@ -5,11 +5,13 @@ import type { Logger } from '../../base/log.ts';
 import { reasonOf } from '../../base/reason.ts';
 import type { Config } from '../../config/index.ts';
 import { type Em, openOrm } from '../../db/orm.ts';
+import { firstRow, rows, sql } from '../../db/sql.ts';
 import { linkTemporal, type TemporalLink } from '../../temporal/client.ts';
 import { missingSearchAttributes } from '../../temporal/search-attributes.ts';
 import { reachTemporal } from '../reach.ts';
 import { checkBalances } from './balances.ts';
 import { checkMonths } from './months.ts';
+import { hasTable } from './tables.ts';
 import { checkTexts } from './texts.ts';
 
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
@@ -25,8 +27,10 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
   const em = orm.em.fork();
   try {
     const asked = Date.now();
-    const [row] = await em.execute<{ version: string; major: string; at: string }[]>(
-      `select current_setting('server_version') as version, current_setting('server_version_num') as major, (extract(epoch from clock_timestamp()) * 1000)::bigint::text as at`,
+    const row = await firstRow(
+      em,
+      sql<{ version: string; major: string; at: string }>`select current_setting('server_version') as version,
+        current_setting('server_version_num') as major, (extract(epoch from clock_timestamp()) * 1000)::bigint::text as at`,
     );
     const ours = (asked + Date.now()) / 2;
     return [
@@ -53,9 +57,8 @@ function checkVersion(version: string, number: string): Finding {
 
 /** Which migrations the database lacks, and which it has that this program does not know. Makes no table. */
 export async function readSchema(em: Em): Promise<{ readonly missing: readonly string[]; readonly ahead: readonly string[] }> {
-  const [table] = await em.execute<{ there: boolean }[]>(`select to_regclass('schema_migrations') is not null as there`);
-  const rows = table?.there ? await em.execute<{ name: string }[]>('select name from schema_migrations') : [];
-  const applied = new Set(rows.map((row) => row.name));
+  const there = await hasTable(em, 'schema_migrations');
+  const applied = new Set(there ? (await rows(em, sql<{ name: string }>`select name from schema_migrations`)).map(({ name }) => name) : []);
   const known = MIGRATIONS.map((migration) => migration.name);
   return { missing: known.filter((name) => !applied.has(name)), ahead: [...applied].filter((name) => !known.includes(name)) };
 }

@@ -1,5 +1,6 @@
 import { bad, type Finding, good } from '../../base/finding.ts';
 import type { Em } from '../../db/orm.ts';
+import { rows, sql } from '../../db/sql.ts';
 
 /** What each setting has to be so that PostgreSQL's log holds no statement and no row. */
 const QUIET: Readonly<Record<string, readonly string[]>> = {
@@ -16,11 +17,8 @@ const QUIET: Readonly<Record<string, readonly string[]>> = {
 /** Whether PostgreSQL's own log would show data of customers: as the role that asks is set, which is the service's. */
 export async function checkTexts(em: Em): Promise<Finding> {
   const names = Object.keys(QUIET);
-  const rows = await em.execute<{ name: string; setting: string }[]>(
-    `select name, setting from pg_settings where name in (${names.map(() => '?').join(', ')})`,
-    names,
-  );
-  const loud = rows.filter(({ name, setting }) => !QUIET[name]?.includes(setting));
+  const settings = await rows(em, sql<{ name: string; setting: string }>`select name, setting from pg_settings where name = any(${names})`);
+  const loud = settings.filter(({ name, setting }) => !QUIET[name]?.includes(setting));
   if (loud.length === 0) return good('database_log', 'holds neither statements nor rows');
   const said = loud.map(({ name, setting }) => `${name} = ${setting}`).join(', ');
   const action = loud.map(({ name }) => `alter role … set ${name} = '${QUIET[name]?.at(-1)}'`).join('; ');
