@@ -1,6 +1,7 @@
 import type { BlockRef, ChainReader } from '../../chains/reader.ts';
 import { ChainCursor } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
@@ -43,26 +44,29 @@ export async function moveCursor(em: Em, deps: Deps, cursor: ChainCursor, change
   const scanned = change.scannedNumber ?? cursor.scannedNumber;
   const reread = change.rereadNumber ?? cursor.rereadNumber;
   const anchored: Anchor = change.anchored ?? { number: cursor.anchoredNumber, hash: cursor.anchoredHash ?? null };
-  const rows = await em.execute<{ version: string }[]>(
-    `update chain_cursors set scanned_number = ?, scanned_hash = ?, reread_number = ?, anchored_number = ?, anchored_hash = ?,
-       head_number = ?, finalized_number = ?, moved_at = ?, finalized_moved_at = ?, scanned_moved_at = ?, verified_moved_at = ?,
-       polled_at = ?, fault = null, version = version + 1
-     where network = ? and version = ? returning version`,
-    [
-      ...[scanned, change.scannedHash ?? cursor.scannedHash, reread, anchored.number, anchored.hash, head, finalized],
-      head === cursor.headNumber ? cursor.movedAt : now,
-      finalized === cursor.finalizedNumber ? cursor.finalizedMovedAt : now,
-      scanned === cursor.scannedNumber ? cursor.scannedMovedAt : now,
-      Math.min(reread, anchored.number) === cursor.verifiedNumber ? cursor.verifiedMovedAt : now,
-      ...[now, cursor.network, cursor.version],
-    ],
+  const moved = await run(
+    em,
+    sql`update chain_cursors set
+       scanned_number = ${scanned},
+       scanned_hash = ${change.scannedHash ?? cursor.scannedHash},
+       reread_number = ${reread},
+       anchored_number = ${anchored.number},
+       anchored_hash = ${anchored.hash},
+       head_number = ${head},
+       finalized_number = ${finalized},
+       moved_at = ${head === cursor.headNumber ? cursor.movedAt : now},
+       finalized_moved_at = ${finalized === cursor.finalizedNumber ? cursor.finalizedMovedAt : now},
+       scanned_moved_at = ${scanned === cursor.scannedNumber ? cursor.scannedMovedAt : now},
+       verified_moved_at = ${Math.min(reread, anchored.number) === cursor.verifiedNumber ? cursor.verifiedMovedAt : now},
+       polled_at = ${now}, fault = null, version = version + 1
+     where network = ${cursor.network} and version = ${cursor.version}`,
   );
-  if (rows.length !== 1) throw new CursorMoved(`the cursor of ${cursor.network} was moved by another watcher`);
+  if (moved !== 1) throw new CursorMoved(`the cursor of ${cursor.network} was moved by another watcher`);
 }
 
 /** Notes why the chain could not be read, for readiness and for operators. Does not move the cursor. */
 export async function noteFault(deps: Deps, network: Network, fault: string): Promise<void> {
-  await deps.orm.em.fork().execute('update chain_cursors set fault = ? where network = ?', [fitted(fault, MAX_REASON), network]);
+  await run(deps.orm.em.fork(), sql`update chain_cursors set fault = ${fitted(fault, MAX_REASON)} where network = ${network}`);
 }
 
 /**
@@ -78,25 +82,24 @@ export async function openCursor(
   const existing = await readCursor(deps, reader.network);
   if (existing) return existing;
   const em = deps.orm.em.fork();
-  const [oldest] = await em.execute<[{ at: string | null }]>(
-    `select min(created_at)::text as at from deposit_addresses where network = ? and mode = 'live'`,
-    [reader.network],
+  const oldest = await firstRow(
+    em,
+    sql<{ at: string | null }>`select min(created_at)::text as at from deposit_addresses
+       where network = ${reader.network} and mode = 'live'`,
   );
   const [head, finalized] = await Promise.all([reader.head(signal), reader.finalized(signal)]);
-  const since = oldest.at ? new Date(oldest.at).getTime() - BEFORE_OLDEST_MS : undefined;
+  const since = oldest?.at ? new Date(oldest.at).getTime() - BEFORE_OLDEST_MS : undefined;
   const found = since === undefined ? finalized : await firstBlockSince(reader, since, signal);
   // Never above the finalized head: what lies between must be scanned whatever the clocks say.
   const first = found.number > finalized.number ? finalized : found;
   const before = first.number > 0 ? { number: first.number - 1, hash: first.parentHash } : { number: -1, hash: first.parentHash };
   const now = deps.now();
-  await em.execute(
-    `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number,
+  await run(
+    em,
+    sql`insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number,
        finalized_number, moved_at, finalized_moved_at, scanned_moved_at, verified_moved_at, polled_at, version, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) on conflict (network) do nothing`,
-    [
-      ...[reader.network, first.number, before.number, before.hash, before.number, before.number, head.number, finalized.number],
-      ...[now, now, now, now, now, now],
-    ],
+     values (${reader.network}, ${first.number}, ${before.number}, ${before.hash}, ${before.number}, ${before.number}, ${head.number},
+       ${finalized.number}, ${now}, ${now}, ${now}, ${now}, ${now}, 1, ${now}) on conflict (network) do nothing`,
   );
   return await deps.orm.em.fork().findOneOrFail(ChainCursor, reader.network);
 }

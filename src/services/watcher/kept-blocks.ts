@@ -1,4 +1,5 @@
 import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
+import { run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 
@@ -21,9 +22,10 @@ export async function lowestKept(deps: Deps, network: Network): Promise<ChainBlo
 /** Forgets blocks that no break of finality is measured against any more; called after every move of the verified height, works every hundred. */
 export async function forgetOldBlocks(deps: Deps, before: ChainCursor, after: ChainCursor): Promise<void> {
   if (Math.floor(after.verifiedNumber / 100) <= Math.floor(before.verifiedNumber / 100)) return;
-  await deps.orm.em.fork().execute(
-    `delete from chain_blocks where network = ? and number in (
-       select number from chain_blocks where network = ? and number < ? order by number limit ${FORGOTTEN_AT_ONCE})`,
-    [after.network, after.network, after.verifiedNumber - KEPT_BELOW_VERIFIED],
+  const { network } = after;
+  await run(
+    deps.orm.em.fork(),
+    sql`delete from chain_blocks where network = ${network} and number in (select number from chain_blocks
+       where network = ${network} and number < ${after.verifiedNumber - KEPT_BELOW_VERIFIED} order by number limit ${FORGOTTEN_AT_ONCE})`,
   );
 }

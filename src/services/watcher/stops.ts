@@ -1,5 +1,6 @@
 import type { RoundPace } from '../../chains/reader.ts';
 import { BalanceRound, type ChainCursor } from '../../db/entities/index.ts';
+import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { ChainPart, ChainStop } from '../../domain/chain-stop.ts';
 import { fitted } from '../../domain/text.ts';
@@ -34,12 +35,7 @@ export async function orNoteStop<T>(
 export async function forgetStops(deps: Deps, cursor: ChainCursor, parts: readonly ChainPart[]): Promise<void> {
   const over = parts.filter((part) => cursor.stops[part] !== undefined);
   if (over.length === 0) return;
-  await deps.orm.em
-    .fork()
-    .execute(`update chain_cursors set stops = stops - array[${over.map(() => '?').join(', ')}]::text[] where network = ?`, [
-      ...over,
-      cursor.network,
-    ]);
+  await run(deps.orm.em.fork(), sql`update chain_cursors set stops = stops - ${over}::text[] where network = ${cursor.network}`);
   deps.log.info({ network: cursor.network, parts: over }, 'what had stopped the chain is over');
 }
 
@@ -61,12 +57,14 @@ async function noteStop(
 ): Promise<void> {
   const { reason, action } = describe(error);
   const stop = { number, reason: fitted(reason, MAX_REASON), action, since: deps.now().toISOString(), tries: 1 };
-  const [kept] = await deps.orm.em.fork().execute<{ stop: ChainStop }[]>(
-    `update chain_cursors c set stops = c.stops || jsonb_build_object(new.part, case when c.stops -> new.part ->> 'number' = new.stop ->> 'number'
+  const kept = await firstRow(
+    deps.orm.em.fork(),
+    sql<{ stop: ChainStop }>`update chain_cursors c set stops = c.stops || jsonb_build_object(new.part,
+       case when c.stops -> new.part ->> 'number' = new.stop ->> 'number'
          then new.stop || jsonb_build_object('since', c.stops -> new.part -> 'since', 'tries', (c.stops -> new.part ->> 'tries')::int + 1)
          else new.stop end)
-     from (select ?::text as part, ?::jsonb as stop) new where c.network = ? returning c.stops -> new.part as stop`,
-    [part, JSON.stringify(stop), network],
+     from (select ${part}::text as part, ${JSON.stringify(stop)}::jsonb as stop) new
+     where c.network = ${network} returning c.stops -> new.part as stop`,
   );
   if (kept && kept.stop.tries % SAY_AGAIN_AFTER === 2)
     deps.log.error({ err: error, network, part, block: number, reason: kept.stop.reason, action }, `the ${part} of a chain stands still`);
