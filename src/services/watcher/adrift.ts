@@ -2,22 +2,34 @@ import type { AddressKey } from '../../chains/address-key.ts';
 import { spelledAddress } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
+import { literals, rows, sql } from '../../db/sql.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { WAITING_STATES } from '../../domain/deposit.ts';
 
 /** An open deposit of the native coin whose block was replaced: what it brought, as the replaced block had shown it. */
 export type Adrift = Pick<Transfer, 'txHash' | 'to' | 'from' | 'amountUnits'> & { readonly currency: Currency };
 
+type Row = {
+  readonly transactionHash: string;
+  readonly addressKey: AddressKey;
+  readonly fromAddress: string | null;
+  readonly units: string;
+};
+
 /** All of them; hardly ever any. */
 export async function adriftOn(em: Em, network: Network): Promise<readonly Adrift[]> {
   const currency = NATIVE_CURRENCY[network];
-  const rows = await em.execute<{ transaction_hash: string; address_key: AddressKey; from_address: string | null; amount_units: string }[]>(
-    `select transaction_hash, address_key, from_address, amount_units::text as amount_units from deposits
-     where network = ? and mode = 'live' and currency = ? and block_hash is null and status in ('detected', 'confirming')`,
-    [network, currency],
+  const found = await rows(
+    em,
+    sql<Row>`select transaction_hash, address_key, from_address, amount_units::text as units from deposits where network = ${network}
+       and mode = 'live' and currency = ${currency} and block_hash is null and status in ${literals(WAITING_STATES)}`,
   );
-  return rows.map((row) => ({
-    ...{ txHash: row.transaction_hash, to: spelledAddress(network, row.address_key), from: row.from_address },
-    ...{ currency, amountUnits: BigInt(row.amount_units) },
+  return found.map(({ transactionHash, addressKey, fromAddress, units }) => ({
+    txHash: transactionHash,
+    to: spelledAddress(network, addressKey),
+    from: fromAddress,
+    currency,
+    amountUnits: BigInt(units),
   }));
 }
 

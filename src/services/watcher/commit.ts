@@ -1,6 +1,7 @@
 import type { ScannedBlock } from '../../chains/reader.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { rows, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
@@ -50,10 +51,12 @@ export async function commitBlocks(
 }
 
 async function keepBlocks(em: Em, network: Network, blocks: readonly ScannedBlock[]): Promise<void> {
-  await em.execute(
-    `insert into chain_blocks (network, number, hash, parent_hash, mined_at) values ${blocks.map(() => '(?, ?, ?, ?, ?)').join(', ')}
+  await run(
+    em,
+    sql`insert into chain_blocks (network, number, hash, parent_hash, mined_at)
+     select ${network}::text, * from unnest(${blocks.map(({ number }) => number)}::bigint[], ${blocks.map(({ hash }) => hash)}::text[],
+       ${blocks.map(({ parentHash }) => parentHash)}::text[], ${blocks.map(({ timestampMs }) => new Date(timestampMs))}::timestamptz[])
      on conflict (network, number) do update set hash = excluded.hash, parent_hash = excluded.parent_hash, mined_at = excluded.mined_at`,
-    blocks.flatMap((block) => [network, block.number, block.hash, block.parentHash, new Date(block.timestampMs)]),
   );
 }
 
@@ -61,11 +64,12 @@ type AllRead = { readonly network: Network; readonly blocks: readonly ScannedBlo
 
 /** {@link markVerified} for each of these blocks that a deposit is bound to; most blocks of a catch-up hold none. */
 async function markAllVerified(em: Em, deps: Deps, { network, blocks, unproven }: AllRead): Promise<number> {
-  const bound = await em.execute<{ block_number: string }[]>(
-    `select distinct block_number from deposits where network = ? and mode = 'live' and block_number between ? and ? and block_hash is not null`,
-    [network, blocks[0]?.number ?? 0, blocks.at(-1)?.number ?? -1],
+  const bound = await rows(
+    em,
+    sql<{ blockNumber: string }>`select distinct block_number from deposits where network = ${network} and mode = 'live'
+       and block_number between ${blocks[0]?.number ?? 0} and ${blocks.at(-1)?.number ?? -1} and block_hash is not null`,
   );
-  const numbers = new Set(bound.map((row) => Number.parseInt(row.block_number, 10)));
+  const numbers = new Set(bound.map((row) => Number.parseInt(row.blockNumber, 10)));
   let withdrawn = 0;
   for (const block of blocks) if (numbers.has(block.number)) withdrawn += await markVerified(em, deps, { network, block, unproven });
   return withdrawn;

@@ -1,5 +1,6 @@
 import type { ScannedBlock } from '../../chains/reader.ts';
 import { type ChainCursor, Deposit } from '../../db/entities/index.ts';
+import { run, sql } from '../../db/sql.ts';
 import type { ChainPart } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
@@ -97,10 +98,10 @@ async function refusedDeposit(
   const blockNumber = { $gte: at.from, ...(at.to === undefined ? {} : { $lte: at.to }) };
   const where = { network, mode: 'live' as const, blockNumber, blockHash: { $ne: null } };
   const bound = await deps.orm.em.fork().find(Deposit, where, { orderBy: { blockNumber: 'asc', id: 'asc' }, limit: MAX_TRIED });
-  const changes = ['verified_at = now()', 'verified_at = null, block_hash = null'];
+  const changes = [sql`verified_at = now()`, sql`verified_at = null, block_hash = null`];
   for (const { id, transactionHash, address } of bound)
     for (const change of changes)
-      if (await isRefused(deps, ({ em }) => em.execute(`update deposits set ${change} where id = ?`, [id])))
+      if (await isRefused(deps, ({ em }) => run(em, sql`update deposits set ${change} where id = ${id}`)))
         return `deposit ${id} of transaction ${transactionHash} to ${address}`;
   return undefined;
 }

@@ -3,6 +3,7 @@ import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { type Deposit, DepositAddress } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { rows, sql } from '../../db/sql.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
 import { idOfTransfer } from '../deposits/identity.ts';
 import { currentPrice } from '../deposits/price.ts';
@@ -78,25 +79,26 @@ async function sortOut(em: Em, deps: Deps, { network, block, claimed, adrift }: 
 async function ownersOf(em: Em, network: Network, transfers: readonly Transfer[]): Promise<ReadonlyMap<AddressKey, DepositAddress>> {
   if (transfers.length === 0) return new Map();
   const keys = [...new Set(transfers.map((transfer) => addressKeyOf(network, transfer.to)))];
-  const rows = await em.find(DepositAddress, { network, addressKey: { $in: keys } });
-  return new Map(rows.map((row) => [row.addressKey, row]));
+  const found = await em.find(DepositAddress, { network, addressKey: { $in: keys } });
+  return new Map(found.map((row) => [row.addressKey, row]));
 }
 
-type Known = { readonly id: string; readonly block_hash: string | null; readonly amount_units: string };
+type Known = { readonly id: string; readonly blockHash: string | null; readonly amountUnits: string };
 
 async function knownOf(em: Em, network: Network, transfers: readonly Transfer[]): Promise<ReadonlyMap<string, Known>> {
   if (transfers.length === 0) return new Map();
-  const rows = await em.execute<Known[]>(
-    `select id, block_hash, amount_units::text as amount_units from deposits where id = any(string_to_array(?, ',')::uuid[])`,
-    [transfers.map((transfer) => idOfTransfer(network, transfer)).join(',')],
+  const ids = transfers.map((transfer) => idOfTransfer(network, transfer));
+  const found = await rows(
+    em,
+    sql<Known>`select id, block_hash, amount_units::text as amount_units from deposits where id = any(${ids}::uuid[])`,
   );
-  return new Map(rows.map((row) => [row.id, row]));
+  return new Map(found.map((row) => [row.id, row]));
 }
 
 /** True where a read without a trace shows only the plain part of a native deposit that is known from this very block. */
 function showsOnlyPart(block: ScannedBlock, transfer: Transfer, known: Known): boolean {
   if (!block.untraced || transfer.kind !== 'native') return false;
-  return known.block_hash === block.hash && BigInt(known.amount_units) >= transfer.amountUnits;
+  return known.blockHash === block.hash && BigInt(known.amountUnits) >= transfer.amountUnits;
 }
 
 async function recordPaid(tx: Tx, deps: Deps, { network, block, prices, headNumber }: Recording, paid: readonly Paid[]) {

@@ -1,5 +1,6 @@
 import type { ChainReader, FinalBlock, NamedBlock } from '../../chains/reader.ts';
 import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
+import { rows, sql } from '../../db/sql.ts';
 import { withdrawHeld } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
@@ -82,10 +83,12 @@ async function goBack(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumb
     });
     await tx.em.nativeDelete(ChainBlock, { network: cursor.network, number: { $gt: ancestor.number } });
     const now = deps.now();
-    const unbound = await tx.em.execute<{ id: string; status: string }[]>(
-      `update deposits set block_hash = null, verified_at = null, updated_at = ?, alarmed_at = case when status = 'completed' then ? else alarmed_at end
-       where network = ? and mode = 'live' and block_number > ? and block_hash is not null returning id, status`,
-      [now, now, cursor.network, ancestor.number],
+    const unbound = await rows(
+      tx.em,
+      sql<{ id: string; status: string }>`update deposits set block_hash = null, verified_at = null, updated_at = ${now},
+         alarmed_at = case when status = 'completed' then ${now} else alarmed_at end
+       where network = ${cursor.network} and mode = 'live' and block_number > ${ancestor.number} and block_hash is not null
+       returning id, status`,
     );
     const forgotten = await forgetAbove(tx.em, cursor.network, ancestor.number);
     const lost = unbound.filter((row) => row.status === 'failed').map((row) => row.id);

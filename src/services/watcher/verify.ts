@@ -2,6 +2,7 @@ import type { AddressKey } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ScannedBlock } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
+import { rows, run, sql } from '../../db/sql.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { withdrawHeld } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
@@ -13,12 +14,12 @@ const KEPT =
 
 type BoundDeposit = {
   readonly id: string;
-  readonly transaction_hash: string;
-  readonly address_key: AddressKey;
+  readonly transactionHash: string;
+  readonly addressKey: AddressKey;
   readonly currency: string;
-  readonly block_hash: string;
-  readonly amount_units: string;
-  readonly verified_at: Date | string | null;
+  readonly blockHash: string;
+  readonly amountUnits: string;
+  readonly verifiedAt: Date | string | null;
 };
 
 export type SecondRead = {
@@ -39,16 +40,16 @@ export async function markVerified(em: Em, deps: Deps, { network, block, unprove
   const bound = await boundIn(em, network, block.number);
   const { shownOf, isHeld } = readingOf(network, block);
   const isProven = (row: BoundDeposit): boolean =>
-    !unproven.has(row.id) && (!maySimplyNotShow(block, network, row) || (shownOf(row) ?? 0n) >= BigInt(row.amount_units));
-  const isKept = (row: BoundDeposit): boolean => denied !== undefined && row.verified_at !== null && !denied.has(row.id);
+    !unproven.has(row.id) && (!maySimplyNotShow(block, network, row) || (shownOf(row) ?? 0n) >= BigInt(row.amountUnits));
+  const isKept = (row: BoundDeposit): boolean => denied !== undefined && row.verifiedAt !== null && !denied.has(row.id);
   const [there, absent] = [bound.filter((row) => isHeld(row) && isProven(row)), bound.filter((row) => !isHeld(row))];
   const gone = absent.filter((row) => !isKept(row));
   for (const row of absent.filter(isKept)) deps.log.error({ depositId: row.id, block: block.number }, KEPT);
   const now = deps.now();
   if (there.length > 0) {
-    await em.execute(
-      `update deposits set verified_at = ? where id = any(string_to_array(?, ',')::uuid[]) and block_hash = ? and verified_at is null`,
-      [now, idsOf(there), block.hash],
+    await run(
+      em,
+      sql`update deposits set verified_at = ${now} where id = any(${idsOf(there)}::uuid[]) and block_hash = ${block.hash} and verified_at is null`,
     );
   }
   if (gone.length > 0) await unbind(em, deps, block, gone);
@@ -57,9 +58,10 @@ export async function markVerified(em: Em, deps: Deps, { network, block, unprove
 }
 
 async function boundIn(em: Em, network: Network, blockNumber: number): Promise<BoundDeposit[]> {
-  return await em.execute<BoundDeposit[]>(
-    `select id, transaction_hash, address_key, currency, block_hash, amount_units::text as amount_units, verified_at from deposits where network = ? and mode = 'live' and block_number = ? and block_hash is not null`,
-    [network, blockNumber],
+  return await rows(
+    em,
+    sql<BoundDeposit>`select id, transaction_hash, address_key, currency, block_hash, amount_units::text as amount_units, verified_at
+       from deposits where network = ${network} and mode = 'live' and block_number = ${blockNumber} and block_hash is not null`,
   );
 }
 
@@ -71,7 +73,7 @@ function readingOf(network: Network, block: ScannedBlock) {
       transfer.amountUnits,
     ]),
   );
-  const shownOf = (row: BoundDeposit): bigint | undefined => shown.get(`${row.transaction_hash}:${row.address_key}:${row.currency}`);
+  const shownOf = (row: BoundDeposit): bigint | undefined => shown.get(`${row.transactionHash}:${row.addressKey}:${row.currency}`);
   return { shownOf, isHeld: (row: BoundDeposit): boolean => shownOf(row) !== undefined || maySimplyNotShow(block, network, row) };
 }
 
@@ -87,7 +89,7 @@ export async function deniedByTwo(
 ): Promise<ReadonlySet<string>> {
   const { network } = reader;
   const bound = await boundIn(deps.orm.em.fork(), network, block.number);
-  const lacking = bound.filter((row) => row.verified_at !== null && !readingOf(network, block).isHeld(row));
+  const lacking = bound.filter((row) => row.verifiedAt !== null && !readingOf(network, block).isHeld(row));
   if (lacking.length === 0) return new Set();
   const readings = (await reader.readings?.(block, watched.index, signal)) ?? [];
   const hosts = new Set(readings.map(({ host }) => host));
@@ -96,26 +98,20 @@ export async function deniedByTwo(
 }
 
 async function unbind(em: Em, deps: Deps, block: ScannedBlock, gone: readonly BoundDeposit[]): Promise<void> {
-  await em.execute(
-    `update deposits set block_hash = null, verified_at = null, updated_at = ? where id = any(string_to_array(?, ',')::uuid[])`,
-    [deps.now(), idsOf(gone)],
-  );
-  await withdrawHeld(
-    em,
-    deps,
-    gone.map((row) => row.id),
-  );
+  const ids = idsOf(gone);
+  await run(em, sql`update deposits set block_hash = null, verified_at = null, updated_at = ${deps.now()} where id = any(${ids}::uuid[])`);
+  await withdrawHeld(em, deps, ids);
   for (const row of gone)
     deps.log.error({ depositId: row.id, block: block.number }, 'the final block does not hold a deposit that its first read showed');
 }
 
-const idsOf = (rows: readonly BoundDeposit[]): string => rows.map((row) => row.id).join(',');
+const idsOf = (deposits: readonly BoundDeposit[]): string[] => deposits.map(({ id }) => id);
 
 /**
  * A read without a trace cannot deny what a trace, or the reconciliation, found in the very same block: the hash says that the block is
  * the same, its receipts that the transaction succeeded, and what was passed on inside it is then the same too.
  */
 function maySimplyNotShow(block: ScannedBlock, network: Network, row: BoundDeposit): boolean {
-  if (!block.untraced || row.currency !== NATIVE_CURRENCY[network] || row.block_hash !== block.hash) return false;
-  return block.untraced.succeeded.has(row.transaction_hash);
+  if (!block.untraced || row.currency !== NATIVE_CURRENCY[network] || row.blockHash !== block.hash) return false;
+  return block.untraced.succeeded.has(row.transactionHash);
 }
