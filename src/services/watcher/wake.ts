@@ -1,4 +1,6 @@
 import { type ChainCursor, Deposit } from '../../db/entities/index.ts';
+import { literals, rows, run, sql } from '../../db/sql.ts';
+import { WAITING_STATES } from '../../domain/deposit.ts';
 import { advanceActivityId } from '../../domain/ids.ts';
 import { depositWake, workflowIdOf } from '../deposits/actor-message.ts';
 import type { Deps } from '../deps.ts';
@@ -19,25 +21,27 @@ export async function wakeWaiting(deps: Deps, cursor: ChainCursor): Promise<numb
   const now = deps.now();
   const again = new Date(now.getTime() + WAKE_AGAIN_AFTER_MS);
   // The conditions of `decideAdvance`, as far as the chain decides them. A row too many only costs one look of its actor.
-  const rows = await em.execute<{ id: string; woken: boolean }[]>(
-    `select id, wake_at > ? and wake_at <= ? as woken from deposits where network = ? and wake_at is not null and (
-       (block_hash is null and status in ('detected', 'confirming') and block_number <= ?)
-       or (status = 'detected' and block_number < ?)
-       or (status = 'confirming' and block_number + required_confirmations <= ? and block_number <= ?)
+  const { network, verifiedNumber, headNumber } = cursor;
+  const waiting = await rows(
+    em,
+    sql<{ id: string; woken: boolean }>`select id, wake_at > ${now} and wake_at <= ${again} as woken from deposits
+     where network = ${network} and wake_at is not null and (
+       (block_hash is null and status in ${literals(WAITING_STATES)} and block_number <= ${verifiedNumber})
+       or (status = 'detected' and block_number < ${headNumber})
+       or (status = 'confirming' and block_number + required_confirmations <= ${headNumber} and block_number <= ${verifiedNumber})
      ) order by woken, block_number, id limit ${BATCH}`,
-    [now, again, cursor.network, cursor.verifiedNumber, cursor.headNumber, cursor.headNumber, cursor.verifiedNumber],
   );
-  const due = await em.find(Deposit, { id: { $in: rows.filter((row) => !row.woken).map((row) => row.id) } });
+  const due = await em.find(Deposit, { id: { $in: waiting.filter((row) => !row.woken).map((row) => row.id) } });
   await Promise.all(
     due.map(async (deposit) => {
       try {
         await actors.wake(workflowIdOf(deposit), advanceActivityId(deposit.status), depositWake(deposit));
         // The transition itself clears it.
-        await deps.orm.em.fork().execute('update deposits set wake_at = ? where id = ? and wake_at is not null', [again, deposit.id]);
+        await run(deps.orm.em.fork(), sql`update deposits set wake_at = ${again} where id = ${deposit.id} and wake_at is not null`);
       } catch (error) {
         deps.log.debug({ err: error, depositId: deposit.id }, 'a sleeping deposit could not be woken yet');
       }
     }),
   );
-  return rows.length;
+  return waiting.length;
 }

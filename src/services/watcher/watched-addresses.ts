@@ -1,5 +1,6 @@
 import type { AddressKey } from '../../chains/address-key.ts';
 import type { AddressLookup } from '../../chains/reader.ts';
+import { firstRow, rows, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 
@@ -20,20 +21,21 @@ const PAGE = 50_000;
  */
 export async function loadWatched(deps: Deps, watched: WatchedAddresses): Promise<number> {
   const em = deps.orm.em.fork();
-  const [horizon] = await em.execute<[{ xmin: string }]>('select pg_snapshot_xmin(pg_current_snapshot())::text as xmin');
+  const horizon = await firstRow(em, sql<{ xmin: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as xmin`);
   let loaded = 0;
   let after = '';
   for (;;) {
-    const rows = await em.execute<{ address_key: AddressKey }[]>(
-      `select address_key from deposit_addresses where network = ? and created_xid >= ?::xid8 and address_key > ? order by address_key limit ${PAGE}`,
-      [watched.network, watched.loadedXid, after],
+    const page = await rows(
+      em,
+      sql<{ addressKey: AddressKey }>`select address_key from deposit_addresses where network = ${watched.network}
+         and created_xid >= ${watched.loadedXid}::xid8 and address_key > ${after} order by address_key limit ${PAGE}`,
     );
-    for (const row of rows) watched.index.add(row.address_key);
-    loaded += rows.length;
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE) break;
-    after = last.address_key;
+    for (const row of page) watched.index.add(row.addressKey);
+    loaded += page.length;
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) break;
+    after = last.addressKey;
   }
-  watched.loadedXid = horizon.xmin;
+  if (horizon) watched.loadedXid = horizon.xmin;
   return loaded;
 }
