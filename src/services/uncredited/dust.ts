@@ -1,6 +1,7 @@
 import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, run, sql } from '../../db/sql.ts';
 import { assetOf, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import type { Place } from '../reconciliation/expected-balances.ts';
@@ -40,27 +41,32 @@ async function setAside(em: Em, deps: Deps, { network, block, transfers }: Aside
     ...{ contract_address: contractOf(deps, network, transfer) ?? '', amount_units: transfer.amountUnits.toString() },
     lowest: block.untraced !== undefined && transfer.kind === 'native',
   }));
-  await em.execute(RECORD, [network, block.number, reason, deps.now(), JSON.stringify(rows), network, DUST, ON_TEST_ADDRESS]);
+  await run(
+    em,
+    sql`insert into unrecognised_transfers as u
+      (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, foreign_token, created_at)
+    select i.id, ${network}, i.transaction_hash, i.address, i.address_key, i.contract_address,
+      case when i.lowest then greatest(i.amount_units, known.amount_units) else i.amount_units end,
+      ${block.number}::bigint, ${reason}, false, ${deps.now()}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i (id uuid, transaction_hash text, address text, address_key text,
+      contract_address text, amount_units numeric, lowest boolean)
+    left join unrecognised_transfers known on known.network = ${network} and known.transaction_hash = i.transaction_hash
+      and known.address_key = i.address_key and known.contract_address = i.contract_address
+    on conflict (network, transaction_hash, address_key, contract_address) do update
+      set amount_units = excluded.amount_units, block_number = excluded.block_number, reason = excluded.reason
+      where u.reason in (${DUST}, ${ON_TEST_ADDRESS})`,
+  );
 }
-
-const RECORD = `
-insert into unrecognised_transfers as u
-  (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, foreign_token, created_at)
-select i.id, ?, i.transaction_hash, i.address, i.address_key, i.contract_address,
-  case when i.lowest then greatest(i.amount_units, known.amount_units) else i.amount_units end, ?::bigint, ?, false, ?::timestamptz
-from jsonb_to_recordset(?::jsonb) as i (id uuid, transaction_hash text, address text, address_key text, contract_address text,
-  amount_units numeric, lowest boolean)
-left join unrecognised_transfers known on known.network = ? and known.transaction_hash = i.transaction_hash
-  and known.address_key = i.address_key and known.contract_address = i.contract_address
-on conflict (network, transaction_hash, address_key, contract_address) do update
-  set amount_units = excluded.amount_units, block_number = excluded.block_number, reason = excluded.reason where u.reason in (?, ?)`;
 
 /** What of a transaction is kept as dust of a place, where it did not become a deposit: it is counted there already. */
 export async function dustOf(em: Em, deps: Deps, { network, addressKey, currency }: Place, txHash: string): Promise<bigint> {
-  const [row] = await em.execute<{ units: string }[]>(
-    `select amount_units::text as units from unrecognised_transfers
-     where network = ? and transaction_hash = ? and address_key = ? and contract_address = ? and reason = ?`,
-    [network, txHash, addressKey, contractOf(deps, network, assetOf(network, currency)) ?? '', DUST],
+  const contract = contractOf(deps, network, assetOf(network, currency)) ?? '';
+  const row = await firstRow(
+    em,
+    sql<{ units: string }>`
+      select amount_units::text as units from unrecognised_transfers
+      where network = ${network} and transaction_hash = ${txHash} and address_key = ${addressKey} and contract_address = ${contract}
+        and reason = ${DUST}`,
   );
   return BigInt(row?.units ?? 0);
 }
@@ -76,10 +82,11 @@ export async function forgetDust(
     ...{ transaction_hash: transfer.txHash, address_key: addressKeyOf(network, transfer.to) },
     contract_address: contractOf(deps, network, transfer) ?? '',
   }));
-  await em.execute(
-    `delete from unrecognised_transfers u using jsonb_to_recordset(?::jsonb) as i (transaction_hash text, address_key text, contract_address text)
-     where u.network = ? and u.reason = ? and u.transaction_hash = i.transaction_hash and u.address_key = i.address_key
+  await run(
+    em,
+    sql`delete from unrecognised_transfers u
+     using jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i (transaction_hash text, address_key text, contract_address text)
+     where u.network = ${network} and u.reason = ${DUST} and u.transaction_hash = i.transaction_hash and u.address_key = i.address_key
        and u.contract_address = i.contract_address`,
-    [JSON.stringify(rows), network, DUST],
   );
 }

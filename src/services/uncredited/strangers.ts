@@ -1,4 +1,5 @@
 import type { Em } from '../../db/orm.ts';
+import { rows, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { dayOf } from './unrecognised.ts';
@@ -16,7 +17,7 @@ export type LeftOut = { readonly network: Network; readonly contract_address: st
 export async function purgeStrangers(deps: Deps): Promise<number> {
   const em = deps.orm.em.fork();
   const before = new Date(deps.now().getTime() - KEPT_MS);
-  await em.execute('delete from unrecognised_days where day < ?', [dayOf(before)]);
+  await run(em, sql`delete from unrecognised_days where day < ${dayOf(before)}`);
   let removed = 0;
   for (;;) {
     const piece = await removePiece(em, before);
@@ -26,21 +27,22 @@ export async function purgeStrangers(deps: Deps): Promise<number> {
 }
 
 async function removePiece(em: Em, before: Date): Promise<number> {
-  const gone = await em.execute<{ id: string }[]>(
-    `delete from unrecognised_transfers where id in (
-       select id from unrecognised_transfers where foreign_token and created_at < ? order by created_at limit ${PIECE} for update skip locked
-     ) returning id`,
-    [before],
+  return await run(
+    em,
+    sql`delete from unrecognised_transfers where id in (
+       select id from unrecognised_transfers where foreign_token and created_at < ${before} order by created_at limit ${PIECE} for update skip locked
+     )`,
   );
-  return gone.length;
 }
 
 /** What was not kept of tokens that came in too great a number, newest day first. */
 export async function listLeftOut(deps: Deps, filters: { readonly network?: Network; readonly limit: number }): Promise<LeftOut[]> {
   const { network = null, limit } = filters;
-  return await deps.orm.em.fork().execute<LeftOut[]>(
-    `select network, contract_address, day, left_out::int as left_out from unrecognised_days
-     where left_out > 0 and network = coalesce(?, network) order by day desc, left_out desc, contract_address limit ?`,
-    [network, limit],
+  const found = await rows(
+    deps.orm.em.fork(),
+    sql<{ network: Network; contractAddress: string; day: string; leftOut: number }>`
+      select network, contract_address, day, left_out::int as left_out from unrecognised_days
+      where left_out > 0 and network = coalesce(${network}, network) order by day desc, left_out desc, contract_address limit ${limit}`,
   );
+  return found.map((row) => ({ network: row.network, contract_address: row.contractAddress, day: row.day, left_out: row.leftOut }));
 }

@@ -2,6 +2,7 @@ import type { AddressKey } from '../../chains/address-key.ts';
 import { addressKeyOf } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer, UnrecognisedTransfer } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
+import { rows, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
@@ -26,7 +27,7 @@ type Aside = {
 export async function recordUnrecognised(em: Em, deps: Deps, { network, blockNumber, transfers, again = false }: Aside): Promise<void> {
   if (transfers.length === 0) return;
   const own = deps.settings.contracts[network].toLowerCase();
-  const rows = transfers.map((transfer, place) => ({
+  const incoming = transfers.map((transfer, place) => ({
     ...{
       place,
       id: deps.newId(),
@@ -41,11 +42,7 @@ export async function recordUnrecognised(em: Em, deps: Deps, { network, blockNum
     },
   }));
   const now = deps.now();
-  const begun = await em.execute<{ contract_address: string }[]>(RECORD, [
-    ...[JSON.stringify(rows), network, network, dayOf(now), KEPT_OF_A_TOKEN],
-    ...[network, blockNumber, now, network, dayOf(now), again],
-  ]);
-  for (const { contract_address: contract } of begun)
+  for (const { contract } of await rows(em, recording({ network, blockNumber, incoming: JSON.stringify(incoming), now, again })))
     deps.log.warn({ network, contract }, 'a token floods our addresses: no more of it is kept today, only counted');
 }
 
@@ -54,45 +51,49 @@ export function dayOf(at: Date): string {
   return at.toISOString().slice(0, 10);
 }
 
-const RECORD = `
+type Recording = Required<Omit<Aside, 'transfers'>> & { readonly incoming: string; readonly now: Date };
+
+/** Its rows are the tokens of which something is left out for the first time that day. */
+const recording = ({ network, blockNumber, incoming, now, again }: Recording) => sql<{ contract: string }>`
 with incoming as (
-  select * from jsonb_to_recordset(?::jsonb) as r (place int, id uuid, transaction_hash text, address text, address_key text, contract_address text,
+  select * from jsonb_to_recordset(${incoming}::jsonb) as r (place int, id uuid, transaction_hash text, address text, address_key text, contract_address text,
     amount_units numeric, reason text, foreign_token boolean)
 ), fresh as (
   select i.*, row_number() over (partition by i.contract_address order by i.place) as nth from incoming i where not exists (
-    select from unrecognised_transfers u where u.network = ? and u.transaction_hash = i.transaction_hash and u.address_key = i.address_key
+    select from unrecognised_transfers u where u.network = ${network} and u.transaction_hash = i.transaction_hash and u.address_key = i.address_key
       and u.contract_address = i.contract_address)
 ), sorted as (
   select f.*, not f.foreign_token or f.nth + coalesce(d.kept, 0) <= limits.most as keeps
-  from fresh f left join unrecognised_days d on d.network = ? and d.contract_address = f.contract_address and d.day = ?
-    cross join (select ?::int as most) limits
+  from fresh f left join unrecognised_days d on d.network = ${network} and d.contract_address = f.contract_address and d.day = ${dayOf(now)}
+    cross join (select ${KEPT_OF_A_TOKEN}::int as most) limits
 ), kept as (
   insert into unrecognised_transfers
     (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, foreign_token, created_at)
-  select id, ?, transaction_hash, address, address_key, contract_address, amount_units, ?::bigint, reason, foreign_token, ?::timestamptz
+  select id, ${network}, transaction_hash, address, address_key, contract_address, amount_units, ${blockNumber}::bigint, reason, foreign_token,
+    ${now}::timestamptz
   from sorted where keeps on conflict (network, transaction_hash, address_key, contract_address) do nothing
 ), counts as (
   select contract_address, count(*) filter (where keeps) as kept, count(*) filter (where not keeps) as left_out
   from sorted where foreign_token group by contract_address
 ), counted as (
   insert into unrecognised_days as d (network, contract_address, day, kept, left_out)
-  select ?, c.contract_address, ?, c.kept, case when again.so then 0 else c.left_out end from counts c cross join (select ?::boolean as so) again
+  select ${network}, c.contract_address, ${dayOf(now)}, c.kept, case when again.so then 0 else c.left_out end
+  from counts c cross join (select ${again}::boolean as so) again
   order by c.contract_address
   on conflict (network, contract_address, day) do update set kept = d.kept + excluded.kept, left_out = d.left_out + excluded.left_out
   returning contract_address, left_out
 )
-select contract_address from counted join counts using (contract_address) where counted.left_out > 0 and counted.left_out = counts.left_out`;
+select contract_address as contract from counted join counts using (contract_address) where counted.left_out > 0 and counted.left_out = counts.left_out`;
 
 /** Forgets what lay in blocks above this one: they were replaced, and the reads of the new ones keep what is there. Returns how many. */
 export async function forgetAbove(em: Em, network: Network, blockNumber: number): Promise<number> {
-  const gone = await em.execute<{ id: string }[]>(
-    `delete from unrecognised_transfers where network = ? and block_number > ? and transaction_hash <> '' returning id`,
-    [network, blockNumber],
+  return await run(
+    em,
+    sql`delete from unrecognised_transfers where network = ${network} and block_number > ${blockNumber} and transaction_hash <> ''`,
   );
-  return gone.length;
 }
 
-type Kept = { id: string; transaction_hash: string; address_key: AddressKey; contract_address: string };
+type Kept = { id: string; transactionHash: string; addressKey: AddressKey; contractAddress: string };
 
 /**
  * Forgets what an earlier read showed at the height of a final block and the block does not hold. BNB that a contract passed on is not
@@ -100,10 +101,10 @@ type Kept = { id: string; transaction_hash: string; address_key: AddressKey; con
  */
 export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: ScannedBlock): Promise<void> {
   if (block.unrecognisedDropped > 0) return;
-  const kept = await em.execute<Kept[]>(
-    `select id, transaction_hash, address_key, contract_address from unrecognised_transfers
-     where network = ? and block_number = ? and transaction_hash <> ''`,
-    [network, block.number],
+  const kept = await rows(
+    em,
+    sql<Kept>`select id, transaction_hash, address_key, contract_address from unrecognised_transfers
+     where network = ${network} and block_number = ${block.number} and transaction_hash <> ''`,
   );
   if (kept.length === 0) return;
   const held = new Set([
@@ -113,13 +114,11 @@ export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: 
     ),
   ]);
   const absent = kept
-    .filter((row) => !held.has(placeOf(row.transaction_hash, row.address_key, row.contract_address)))
-    .filter((row) => row.contract_address !== NATIVE || !block.untraced?.succeeded.has(row.transaction_hash));
+    .filter((row) => !held.has(placeOf(row.transactionHash, row.addressKey, row.contractAddress)))
+    .filter((row) => row.contractAddress !== NATIVE || !block.untraced?.succeeded.has(row.transactionHash));
   if (absent.length === 0) return;
-  await em.execute(`delete from unrecognised_transfers where id = any(string_to_array(?, ',')::uuid[])`, [
-    absent.map((row) => row.id).join(','),
-  ]);
-  const transactions = [...new Set(absent.map((row) => row.transaction_hash))];
+  await run(em, sql`delete from unrecognised_transfers where id = any(${absent.map((row) => row.id)})`);
+  const transactions = [...new Set(absent.map((row) => row.transactionHash))];
   deps.log.warn({ network, block: block.number, transactions }, 'the final block does not hold what was set aside');
 }
 
