@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { Price } from '../../chains/reader.ts';
 import { ChainCursor, Deposit, Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { run, sql } from '../../db/sql.ts';
 import {
   type AdvanceDecision,
   type AdvanceFacts,
@@ -146,18 +147,17 @@ async function waiting(deps: Deps, em: Em, { deposit, cursor, decision, alarmed 
   const reason = waitReason(deps, deposit, cursor, decision);
   const stuck = !alarmed && now.getTime() - deposit.stateSince.getTime() >= deps.settings.stuckAfterMs;
   if (stuck && deposit.alarmedAt == null) {
-    await em.execute('update deposits set alarmed_at = ?, updated_at = ? where id = ? and sequence = ?', [
-      now,
-      now,
-      deposit.id,
-      deposit.sequence,
-    ]);
+    await run(
+      em,
+      sql`update deposits set alarmed_at = ${now}, updated_at = ${now} where id = ${deposit.id} and sequence = ${deposit.sequence}`,
+    );
   }
   const delayMs = delayOf(deps, deposit, cursor, decision);
   const sleeps = delayMs > waitDelayMs(Number.POSITIVE_INFINITY);
   if (sleeps || deposit.wakeAt != null) {
     // The watcher wakes exactly these when the chain moves again.
-    await em.execute('update deposits set wake_at = ? where id = ?', [sleeps ? new Date(now.getTime() + delayMs) : null, deposit.id]);
+    const wakeAt = sleeps ? new Date(now.getTime() + delayMs) : null;
+    await run(em, sql`update deposits set wake_at = ${wakeAt} where id = ${deposit.id}`);
   }
   return { kind: 'wait', reason, delayMs, stuck };
 }

@@ -1,6 +1,7 @@
 import { Refused } from '../../base/errors.ts';
 import type { Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Deps } from '../deps.ts';
 
 /** Who decided and why: kept in the audit trail for ever. */
@@ -22,21 +23,22 @@ export class DecisionRefused extends Refused {
  * carry it out, so that whoever is asked can tell it from a text that somebody typed into Temporal. A repetition writes nothing.
  */
 export async function recordDecision(deps: Deps, { depositId, by, reason }: Decision): Promise<void> {
-  await deps.orm.em.fork().execute(
-    `insert into deposit_decisions (id, deposit_id, generation, by_name, reason, at)
-     select ?, d.id, d.generation, ?, ?, ? from deposits d where d.id = ? and not exists (
-       select 1 from deposit_decisions e where e.deposit_id = d.id and e.generation = d.generation and e.by_name = ? and e.reason = ?)`,
-    [deps.newId(), by, reason, deps.now(), depositId, by, reason],
+  await run(
+    deps.orm.em.fork(),
+    sql`insert into deposit_decisions (id, deposit_id, generation, by_name, reason, at)
+     select ${deps.newId()}, d.id, d.generation, ${by}, ${reason}, ${deps.now()} from deposits d where d.id = ${depositId} and not exists (
+       select 1 from deposit_decisions e where e.deposit_id = d.id and e.generation = d.generation and e.by_name = ${by} and e.reason = ${reason})`,
   );
 }
 
 /** Throws {@link DecisionRefused} where nobody recorded this decision about the deposit as it is: the database would refuse it too. */
 export async function requireDecision(em: Em, deposit: Deposit, { by, reason }: Pick<Decision, 'by' | 'reason'>): Promise<void> {
-  const rows = await em.execute<unknown[]>(
-    'select 1 from deposit_decisions where deposit_id = ? and generation = ? and by_name = ? and reason = ? limit 1',
-    [deposit.id, deposit.generation, by, reason],
+  const recorded = await firstRow(
+    em,
+    sql`select 1 from deposit_decisions
+     where deposit_id = ${deposit.id} and generation = ${deposit.generation} and by_name = ${by} and reason = ${reason} limit 1`,
   );
-  if (rows.length === 0) {
+  if (!recorded) {
     throw new DecisionRefused(
       `no operator's decision of this name and reason is recorded for deposit ${deposit.id}; decide with "gateway deposit fail"`,
     );

@@ -1,5 +1,6 @@
 import { type Deposit, Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Deps } from '../deps.ts';
 
 const FOLD_BATCH = 5_000;
@@ -16,7 +17,7 @@ export async function takeMonthlyLimit(em: Em, deposit: Deposit): Promise<boolea
   // Read after the row above was written: that row's reference to the merchant and a change of the limit exclude each other.
   const { monthlyLimitCents: limit } = await em.findOneOrFail(Merchant, deposit.merchantId, { refresh: true });
   if (limit == null || (await countedUnderLock(em, deposit)) <= limit) return true;
-  await em.execute('delete from monthly_changes where deposit_id = ? and sequence = ?', [deposit.id, deposit.sequence]);
+  await run(em, sql`delete from monthly_changes where deposit_id = ${deposit.id} and sequence = ${deposit.sequence}`);
   return false;
 }
 
@@ -37,9 +38,9 @@ export async function giveBackMonthlyLimit(em: Em, deposit: Deposit): Promise<vo
 export async function foldMonths(deps: Deps): Promise<number> {
   let moved = 0;
   for (let batches = 0; batches < MAX_BATCHES; batches += 1) {
-    const [row] = await deps.orm.em.fork().execute<{ changes: number }[]>(FOLD_SQL);
-    moved += row?.changes ?? 0;
-    if ((row?.changes ?? 0) < FOLD_BATCH) break;
+    const { changes = 0 } = (await firstRow(deps.orm.em.fork(), FOLD)) ?? {};
+    moved += changes;
+    if (changes < FOLD_BATCH) break;
   }
   return moved;
 }
@@ -51,9 +52,11 @@ function monthOf(deposit: Deposit): string {
 
 /** A row and no more: nobody waits for anybody here, and every deposit is counted, whether its merchant has a limit or not. */
 async function addToMonth(em: Em, deposit: Deposit, cents: bigint): Promise<void> {
-  await em.execute('insert into monthly_changes (deposit_id, sequence, merchant_id, month, cents) values (?, ?, ?, ?, ?)', [
-    ...[deposit.id, deposit.sequence, deposit.merchantId, monthOf(deposit), cents.toString()],
-  ]);
+  await run(
+    em,
+    sql`insert into monthly_changes (deposit_id, sequence, merchant_id, month, cents)
+     values (${deposit.id}, ${deposit.sequence}, ${deposit.merchantId}, ${monthOf(deposit)}, ${cents})`,
+  );
 }
 
 /**
@@ -61,22 +64,27 @@ async function addToMonth(em: Em, deposit: Deposit, cents: bigint): Promise<void
  * look: what was counted by whoever had it before is visible only to a snapshot that is taken after it.
  */
 async function countedUnderLock(em: Em, deposit: Deposit): Promise<bigint> {
-  const key = [deposit.merchantId, monthOf(deposit)];
-  const lock = 'select 1 from monthly_totals where merchant_id = ? and month = ? for update nowait';
-  if ((await em.execute<unknown[]>(lock, key)).length === 0) {
-    await em.execute('insert into monthly_totals (merchant_id, month, completed_cents) values (?, ?, 0) on conflict do nothing', key);
-    await em.execute(lock, key);
+  const { merchantId } = deposit;
+  const month = monthOf(deposit);
+  const lock = sql`select 1 from monthly_totals where merchant_id = ${merchantId} and month = ${month} for update nowait`;
+  if (!(await firstRow(em, lock))) {
+    await run(
+      em,
+      sql`insert into monthly_totals (merchant_id, month, completed_cents) values (${merchantId}, ${month}, 0) on conflict do nothing`,
+    );
+    await run(em, lock);
   }
-  const [row] = await em.execute<{ cents: string }[]>(
-    `select (t.completed_cents + coalesce((select sum(c.cents) from monthly_changes c where c.merchant_id = t.merchant_id and c.month = t.month), 0))::text as cents
-     from monthly_totals t where t.merchant_id = ? and t.month = ?`,
-    key,
+  const row = await firstRow(
+    em,
+    sql<{ cents: string }>`
+      select (t.completed_cents + coalesce((select sum(c.cents) from monthly_changes c where c.merchant_id = t.merchant_id and c.month = t.month), 0))::text as cents
+      from monthly_totals t where t.merchant_id = ${merchantId} and t.month = ${month}`,
   );
   return BigInt(row?.cents ?? '0');
 }
 
 /** The totals are locked in the order of their key before any change is taken: whoever counts under a limit has either all of it or none. */
-const FOLD_SQL = `with taken as (
+const FOLD = sql<{ changes: number }>`with taken as (
     delete from monthly_changes where (deposit_id, sequence) in
       (select deposit_id, sequence from monthly_changes limit ${FOLD_BATCH} for update skip locked)
     returning merchant_id, month, cents

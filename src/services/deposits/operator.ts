@@ -1,6 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { ChainCursor, Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, sql } from '../../db/sql.ts';
 import { RELEASABLE_CODES } from '../../domain/deposit.ts';
 import { type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
@@ -52,19 +53,20 @@ export async function decideToFail(deps: Deps, decision: Decision): ReturnType<t
 
 /** The deposit, locked after its customer: the decision may take it from a payment link or give it one. */
 async function lockWithPayer(em: Em, depositId: string): Promise<Deposit> {
-  const [known] = await em.execute<{ customer_id: string }[]>('select customer_id from deposits where id = ?', [depositId]);
+  const known = await firstRow(em, sql<{ customerId: string }>`select customer_id from deposits where id = ${depositId}`);
   if (!known) throw new DecisionRefused(`there is no deposit ${depositId}; list them with "deposit list"`);
-  await lockPayers(em, [known.customer_id]);
+  await lockPayers(em, [known.customerId]);
   return await em.findOneOrFail(Deposit, depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
 async function isDecided(em: Em, deposit: Deposit, decision: { by: string; reason: string }): Promise<boolean> {
   if (deposit.status !== 'failed') return false;
-  const rows = await em.execute<unknown[]>(
-    'select 1 from deposit_transitions where deposit_id = ? and sequence = ? and by_name = ? and reason = ?',
-    [deposit.id, deposit.sequence, decision.by, decision.reason],
+  const decided = await firstRow(
+    em,
+    sql`select 1 from deposit_transitions
+     where deposit_id = ${deposit.id} and sequence = ${deposit.sequence} and by_name = ${decision.by} and reason = ${decision.reason}`,
   );
-  return rows.length === 1;
+  return decided !== undefined;
 }
 
 /** Why a deposit cannot be failed by hand now, or undefined when it can. The actor's validator asks the same. */

@@ -3,6 +3,7 @@ import { chainOf } from '../../chains/index.ts';
 import type { Price } from '../../chains/reader.ts';
 import { ChainCursor, Customer, type Deposit, DepositAddress, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, sql } from '../../db/sql.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
 import { type DepositState, type SimulatedOutcome, straightWay } from '../../domain/deposit.ts';
 import { recordAction } from '../audit/record.ts';
@@ -85,11 +86,12 @@ type Place = { address: DepositAddress; blockNumber: number; price: Price | unde
 
 async function recordSimulated(tx: Tx, deps: TxDeps, input: Simulation, { address, blockNumber, price }: Place) {
   const transactionHash = input.transactionHash ?? randomHash(deps, input.network);
-  const known = await tx.em.execute<{ block_hash: string | null; block_number: string; amount_units: string }[]>(
-    `select block_hash, block_number, amount_units from deposits where mode = 'test' and network = ? and transaction_hash = ? and address_key = ? and currency = ?`,
-    [input.network, transactionHash, address.addressKey, input.currency],
+  const before = await firstRow(
+    tx.em,
+    sql<{ blockHash: string | null; amountUnits: string }>`
+      select block_hash, amount_units from deposits where mode = 'test' and network = ${input.network}
+        and transaction_hash = ${transactionHash} and address_key = ${address.addressKey} and currency = ${input.currency}`,
   );
-  const before = known[0];
   const named = before ? undefined : input.paymentToken;
   const paymentLinkId = named === undefined ? undefined : await namedLink(tx.em, input, named);
   return await recordDeposit(tx, deps, {
@@ -98,11 +100,11 @@ async function recordSimulated(tx: Tx, deps: TxDeps, input: Simulation, { addres
     fromAddress: input.fromAddress ?? null,
     transactionHash,
     // A repeated hash repeats the first one's facts, whatever else the second request says.
-    amountUnits: before ? BigInt(before.amount_units) : input.amountUnits,
+    amountUnits: before ? BigInt(before.amountUnits) : input.amountUnits,
     blockNumber,
     // A simulated chain has no blocks, so no block time either.
     minedAt: deps.now(),
-    blockHash: before ? before.block_hash : randomHash(deps, input.network),
+    blockHash: before ? before.blockHash : randomHash(deps, input.network),
     headNumber: null,
     price,
     silent: input.events === 'final' && input.outcome !== 'detected',

@@ -1,7 +1,8 @@
 import { ChainCursor, Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { firstRow, literals, rows, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
-import { decideAdvance } from '../../domain/deposit.ts';
+import { CREDITED_STATES, decideAdvance, WAITING_STATES } from '../../domain/deposit.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import type { Deps } from '../deps.ts';
 import { factsOf, waitReason } from './advance.ts';
@@ -24,8 +25,9 @@ const COUNTED = 10_000;
 /** An actor takes a step that the chain permits within a minute, also after an outage; so long nobody needs to be told. */
 const UNMOVED_AFTER_MS = 5 * 60_000;
 
-const WAITING_SQL = `status in ('detected', 'confirming') and not simulated and state_since <= ?`;
-const BLOCKLESS_SQL = `status in ('completed', 'settled') and block_hash is null and not simulated`;
+/** Each implies the condition of an index. */
+const STANDING = sql`status in ${literals(WAITING_STATES)} and not simulated`;
+const BLOCKLESS = sql`status in ${literals(CREDITED_STATES)} and block_hash is null and not simulated`;
 
 /**
  * How many deposits do not go on by themselves, from their rows and what the watcher wrote: neither their actors nor a worker have to be
@@ -33,10 +35,11 @@ const BLOCKLESS_SQL = `status in ('completed', 'settled') and block_hash is null
  */
 export async function countStuck(deps: Deps): Promise<number> {
   const em = deps.orm.em.fork();
-  const [row] = await em.execute<{ waiting: number; blockless: number }[]>(
-    `select (select count(*) from (select 1 from deposits where ${WAITING_SQL} limit ${COUNTED}) w)::int as waiting,
-       (select count(*) from (select 1 from deposits where ${BLOCKLESS_SQL} limit ${COUNTED}) b)::int as blockless`,
-    [stuckBefore(deps)],
+  const row = await firstRow(
+    em,
+    sql<{ waiting: number; blockless: number }>`
+      select (select count(*) from (select 1 from deposits where ${STANDING} and state_since <= ${stuckBefore(deps)} limit ${COUNTED}) w)::int as waiting,
+        (select count(*) from (select 1 from deposits where ${BLOCKLESS} limit ${COUNTED}) b)::int as blockless`,
   );
   const cursors = await cursorsOf(em);
   const unmoved = (await findUnmoved(em, deps, cursors)).filter((deposit) => deposit.stateSince > stuckBefore(deps));
@@ -50,10 +53,11 @@ export async function countStuck(deps: Deps): Promise<number> {
 export async function listStuck(deps: Deps): Promise<StuckDeposit[]> {
   const em = deps.orm.em.fork();
   const cursors = await cursorsOf(em);
-  const ids = await em.execute<{ id: string }[]>(
-    `(select id from deposits where ${WAITING_SQL} order by state_since, id limit ${LISTED})
-     union all (select id from deposits where ${BLOCKLESS_SQL} order by state_since, id limit ${LISTED})`,
-    [stuckBefore(deps)],
+  const ids = await rows(
+    em,
+    sql<{ id: string }>`
+      (select id from deposits where ${STANDING} and state_since <= ${stuckBefore(deps)} order by state_since, id limit ${LISTED})
+      union all (select id from deposits where ${BLOCKLESS} order by state_since, id limit ${LISTED})`,
   );
   const long = await em.find(Deposit, { id: { $in: ids.map(({ id }) => id) } });
   const all = new Map([...long, ...(await findUnmoved(em, deps, cursors))].map((deposit) => [deposit.id, deposit]));
@@ -91,9 +95,7 @@ async function findUnmoved(em: Em, deps: Deps, cursors: ReadonlyMap<Network, Cha
   const found: Deposit[] = [];
   let after = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
   for (let examined = 0; examined < COUNTED && found.length < LISTED; examined += LISTED) {
-    const page = await em.execute<{ id: string; at: string; likely: boolean }[]>(UNMOVED_SQL, [
-      ...[unmovedBefore(deps), after.at, after.id, unmovedBefore(deps)],
-    ]);
+    const page = await rows(em, longestWaiting(unmovedBefore(deps), after));
     const likely = page.filter((row) => row.likely).map(({ id }) => id);
     const deposits =
       likely.length === 0 ? [] : await em.find(Deposit, { id: { $in: likely } }, { orderBy: { stateSince: 'asc', id: 'asc' } });
@@ -106,12 +108,14 @@ async function findUnmoved(em: Em, deps: Deps, cursors: ReadonlyMap<Network, Cha
 }
 
 // Those that are clearly not permitted need not be loaded; the others are asked of the rule itself.
-const UNMOVED_SQL = `select d.id, d.state_since::text as at,
+const longestWaiting = (before: Date, after: { at: string; id: string }) => sql<{ id: string; at: string; likely: boolean }>`
+  select d.id, d.state_since::text as at,
     case when d.block_hash is null then c.finalized_number >= d.block_number
          when d.status = 'detected' then c.head_number > d.block_number
-         else c.head_number >= d.block_number + d.required_confirmations and coalesce(d.verified_at <= ?, false) end as likely
+         else c.head_number >= d.block_number + d.required_confirmations and coalesce(d.verified_at <= ${before}, false) end as likely
   from deposits d join chain_cursors c on c.network = d.network
-  where d.status in ('detected', 'confirming') and not d.simulated and (d.state_since, d.id) > (?::timestamptz, ?::uuid) and d.state_since <= ?
+  where d.status in ${literals(WAITING_STATES)} and not d.simulated
+    and (d.state_since, d.id) > (${after.at}::timestamptz, ${after.id}::uuid) and d.state_since <= ${before}
   order by d.state_since, d.id limit ${LISTED}`;
 
 async function cursorsOf(em: Em): Promise<ReadonlyMap<Network, ChainCursor>> {

@@ -1,5 +1,6 @@
 import type { Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { run, sql } from '../../db/sql.ts';
 import type { DepositState, FailureCode } from '../../domain/deposit.ts';
 
 /** How a deposit came into the state that it is in now. `from` is null for the first one; `by` is the operator, where a person decided. */
@@ -18,10 +19,10 @@ export async function recordTransitions(em: Em, rows: readonly TrailRow[]): Prom
     ...{ deposit_id: deposit.id, sequence: deposit.sequence, from_state: from, to_state: deposit.status },
     ...{ generation: deposit.generation, failure_code: failureCode, reason, by_name: by, at: deposit.stateSince },
   }));
-  await em.execute(
-    `insert into deposit_transitions (deposit_id, sequence, from_state, to_state, generation, failure_code, reason, by_name, at)
-     select * from json_to_recordset(?::json) as t(deposit_id uuid, sequence int, from_state text, to_state text, generation int,
+  await run(
+    em,
+    sql`insert into deposit_transitions (deposit_id, sequence, from_state, to_state, generation, failure_code, reason, by_name, at)
+     select * from json_to_recordset(${JSON.stringify(values)}::json) as t(deposit_id uuid, sequence int, from_state text, to_state text, generation int,
        failure_code text, reason text, by_name text, at timestamptz)`,
-    [JSON.stringify(values)],
   );
 }

@@ -1,5 +1,6 @@
 import type { Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { rows, sql } from '../../db/sql.ts';
 import { type DepositState, type FailureCode, mayTransition, startsGeneration } from '../../domain/deposit.ts';
 import type { EventType } from '../../domain/events.ts';
 import { postingsOf } from '../../domain/ledger.ts';
@@ -130,10 +131,12 @@ const NOBODY = { externalId: null, email: null, paymentToken: null };
 
 async function namesOf(em: Em, deposits: readonly Deposit[]): Promise<ReadonlyMap<string, Omit<DepositContext, 'headNumber'>>> {
   const wanted = deposits.map(({ id, customerId, paymentLinkId }) => ({ id, customer_id: customerId, link_id: paymentLinkId ?? null }));
-  const rows = await em.execute<{ id: string; external_id: string | null; email: string | null; token: string | null }[]>(
-    `select w.id, c.external_id, c.email, l.token from json_to_recordset(?::json) as w (id uuid, customer_id uuid, link_id uuid)
-     join customers c on c.id = w.customer_id left join payment_links l on l.id = w.link_id`,
-    [JSON.stringify(wanted)],
+  const found = await rows(
+    em,
+    sql<{ id: string; externalId: string | null; email: string | null; paymentToken: string | null }>`
+      select w.id, c.external_id, c.email, l.token as payment_token
+      from json_to_recordset(${JSON.stringify(wanted)}::json) as w (id uuid, customer_id uuid, link_id uuid)
+      join customers c on c.id = w.customer_id left join payment_links l on l.id = w.link_id`,
   );
-  return new Map(rows.map((row) => [row.id, { externalId: row.external_id, email: row.email, paymentToken: row.token }]));
+  return new Map(found.map(({ id, ...names }) => [id, names]));
 }
