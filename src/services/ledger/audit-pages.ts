@@ -3,7 +3,7 @@ import { firstRow, rows, type Statement, sql } from '../../db/sql.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
 import { CREDITED_STATES, type DepositState, type FailureCode } from '../../domain/deposit.ts';
 import type { LedgerAccount } from '../../domain/ledger.ts';
-import { homesSql } from './accounts.ts';
+import { HOMES } from './accounts.ts';
 
 /** A difference as the database names it, with the facts of its deposit. */
 export type BooksRow = {
@@ -52,8 +52,6 @@ const LONG_MS = 1_500;
 
 const ASSET = sql`merchant_id, mode, network, currency`;
 const E_ASSET = sql`e.merchant_id, e.mode, e.network, e.currency`;
-/** Made of nothing but names of the domain. */
-const HOMES = sql.raw(homesSql());
 
 type Bound = { readonly id: string };
 type Range = { readonly after: string; readonly to: string };

@@ -4,6 +4,7 @@ import { addressKeyOf, spelledAddress } from '../../chains/addresses.ts';
 import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { Deposit, DepositAddress, DepositAttribution } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { rows, run, sql } from '../../db/sql.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { homeOf } from '../../domain/ledger.ts';
 import { depositIdOf, idOfTransfer } from '../deposits/identity.ts';
@@ -33,9 +34,10 @@ type Asked = {
  */
 export async function lockAddresses(em: Em, network: Network, addressKeys: readonly AddressKey[]): Promise<void> {
   if (addressKeys.length === 0) return;
-  await em.execute(
-    `select 1 from deposit_addresses where network = ? and address_key = any(string_to_array(?, ',')) order by address_key for no key update`,
-    [network, [...new Set(addressKeys)].join(',')],
+  await run(
+    em,
+    sql`select 1 from deposit_addresses
+     where network = ${network} and address_key = any(${[...new Set(addressKeys)]}) order by address_key for no key update`,
   );
   const owners = await em.find(DepositAddress, { network, addressKey: { $in: [...addressKeys] }, mode: 'live' });
   await lockPayers(em, [...new Set(owners.map((owner) => owner.customerId))]);
@@ -52,25 +54,27 @@ export async function allowanceOf(tx: Tx, deps: Deps, asked: Asked): Promise<All
   const { network, block } = asked;
   const here = await attributedIn(em, network, block);
   const keys = [
-    ...new Set([...here.map((row) => row.address_key), ...block.transfers.map((transfer) => addressKeyOf(network, transfer.to))]),
+    ...new Set([...here.map((row) => row.addressKey), ...block.transfers.map((transfer) => addressKeyOf(network, transfer.to))]),
   ];
   await lockAddresses(em, network, keys);
   const evidence = keys.length === 0 ? [] : await em.find(DepositAttribution, { network, addressKey: { $in: keys } });
   if (evidence.length === 0 && !asked.bounds) return { record: block, shown: block };
   const known = await lockDeposits(em, network, block, evidence);
   const aside = await asideOf(em, deps, asked);
-  await em.execute('delete from unrecognised_transfers where network = ? and block_number = ? and reason = ?', [
-    ...[network, block.number, COVERED],
-  ]);
+  await run(
+    em,
+    sql`delete from unrecognised_transfers where network = ${network} and block_number = ${block.number} and reason = ${COVERED}`,
+  );
   const { record, shown } = await prove(tx, deps, asked, { evidence, known });
   return { record: { ...block, transfers: await withinRoom(tx, deps, asked, { transfers: record, evidence, known, aside }) }, shown };
 }
 
-async function attributedIn(em: Em, network: Network, block: ScannedBlock): Promise<{ address_key: AddressKey }[]> {
-  return await em.execute<{ address_key: AddressKey }[]>(
-    `select d.address_key from deposits d where d.network = ? and d.block_number = ? and d.block_hash = ?
-       and exists (select 1 from deposit_attributions a where a.deposit_id = d.id)`,
-    [network, block.number, block.hash],
+async function attributedIn(em: Em, network: Network, block: ScannedBlock): Promise<{ addressKey: AddressKey }[]> {
+  return await rows(
+    em,
+    sql<{ addressKey: AddressKey }>`
+      select d.address_key from deposits d where d.network = ${network} and d.block_number = ${block.number} and d.block_hash = ${block.hash}
+        and exists (select 1 from deposit_attributions a where a.deposit_id = d.id)`,
   );
 }
 
@@ -79,8 +83,8 @@ type Known = ReadonlyMap<string, Deposit>;
 async function lockDeposits(em: Em, network: Network, block: ScannedBlock, evidence: readonly DepositAttribution[]): Promise<Known> {
   const ids = [...evidence.map((row) => row.depositId), ...block.transfers.map((transfer) => idOfTransfer(network, transfer))];
   const options = { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE } as const;
-  const rows = await em.find(Deposit, { id: { $in: [...new Set(ids)] } }, options);
-  return new Map(rows.map((row) => [row.id, row]));
+  const locked = await em.find(Deposit, { id: { $in: [...new Set(ids)] } }, options);
+  return new Map(locked.map((row) => [row.id, row]));
 }
 
 type Facts = { readonly evidence: readonly DepositAttribution[]; readonly known: Known };
@@ -126,17 +130,17 @@ type Recording = Facts & { readonly transfers: readonly Transfer[]; readonly asi
 type Aside = ReadonlyMap<string, bigint>;
 
 async function asideOf(em: Em, deps: Deps, { network, block }: Asked): Promise<Aside> {
-  const rows = await em.execute<{ transaction_hash: string; address_key: AddressKey; native: boolean; units: string }[]>(
-    `select transaction_hash, address_key, contract_address = '' as native, amount_units::text as units from unrecognised_transfers
-     where network = ? and block_number = ? and transaction_hash <> '' and amount_units is not null and reason <> ?
-       and (contract_address = '' or lower(contract_address) = ?)`,
-    [network, block.number, COVERED, deps.settings.contracts[network].toLowerCase()],
+  const found = await rows(
+    em,
+    sql<{ transactionHash: string; addressKey: AddressKey; native: boolean; units: string }>`
+      select transaction_hash, address_key, contract_address = '' as native, amount_units::text as units from unrecognised_transfers
+      where network = ${network} and block_number = ${block.number} and transaction_hash <> '' and amount_units is not null
+        and reason <> ${COVERED} and (contract_address = '' or lower(contract_address) = ${deps.settings.contracts[network].toLowerCase()})`,
   );
   return new Map(
-    rows.map((row) => {
-      const currency = row.native ? NATIVE_CURRENCY[network] : 'USDT';
-      const place = { network, transactionHash: row.transaction_hash, addressKey: row.address_key, currency };
-      return [depositIdOf({ mode: 'live', ...place }), BigInt(row.units)];
+    found.map(({ transactionHash, addressKey, native, units }) => {
+      const currency = native ? NATIVE_CURRENCY[network] : 'USDT';
+      return [depositIdOf({ mode: 'live', network, transactionHash, addressKey, currency }), BigInt(units)];
     }),
   );
 }

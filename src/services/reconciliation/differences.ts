@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { AddressKey } from '../../chains/address-key.ts';
 import { BalanceDifference } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { run, sql } from '../../db/sql.ts';
 import { assetOf, type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { fitted, MAX_REASON } from '../../domain/text.ts';
@@ -122,15 +123,16 @@ function tell(deps: Deps, kept: BalanceDifference, { unexplained, reason, report
 async function showUnrecognised(em: Em, deps: Deps, kept: BalanceDifference, units: bigint): Promise<void> {
   const { network, addressKey, currency } = kept;
   const contract = currency === NATIVE_CURRENCY[network] ? '' : deps.settings.contracts[network];
-  await em.execute(
-    `delete from unrecognised_transfers where network = ? and transaction_hash = '' and address_key = ? and contract_address = ?`,
-    [...[network, addressKey, contract]],
+  await run(
+    em,
+    sql`delete from unrecognised_transfers
+     where network = ${network} and transaction_hash = '' and address_key = ${addressKey} and contract_address = ${contract}`,
   );
   if (units <= 0n) return;
   const reason = `arrived between block ${kept.sinceNumber + 1} and ${kept.foundNumber}, in no transaction that could be found`;
-  await em.execute(
-    `insert into unrecognised_transfers (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, created_at)
-     values (?, ?, '', ?, ?, ?, ?, ?, ?, ?)`,
-    [deps.newId(), network, kept.address, addressKey, contract, units.toString(), kept.foundNumber, reason, deps.now()],
+  await run(
+    em,
+    sql`insert into unrecognised_transfers (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, created_at)
+     values (${deps.newId()}, ${network}, '', ${kept.address}, ${addressKey}, ${contract}, ${units}, ${kept.foundNumber}, ${reason}, ${deps.now()})`,
   );
 }

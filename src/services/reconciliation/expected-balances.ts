@@ -1,9 +1,10 @@
 import type { AddressKey } from '../../chains/address-key.ts';
 import type { Balance } from '../../chains/reader.ts';
 import type { Em } from '../../db/orm.ts';
+import { rows, sql } from '../../db/sql.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
-import { homesSql } from '../ledger/accounts.ts';
+import { HOMES } from '../ledger/accounts.ts';
 
 /** The reason of a transfer that was shown after its money had been credited to another transaction of the address: it adds nothing. */
 export const COVERED = 'its money is credited already, with another deposit of this address';
@@ -36,30 +37,27 @@ export async function expectedUnits(
   deps: Deps,
   at: { readonly network: Network; readonly addressKeys: readonly AddressKey[]; readonly blockNumber: number },
 ): Promise<ReadonlyMap<string, Expected>> {
-  const { network, blockNumber } = at;
-  // One text: the driver would spread a list over several placeholders.
-  const addressKeys = at.addressKeys.join(',');
-  const rows = await em.execute<{ address_key: AddressKey; currency: Currency; bound: string; replaced: string }[]>(
-    `select address_key, currency, coalesce(sum(units) filter (where bound), 0)::text as bound,
+  const { network, addressKeys, blockNumber } = at;
+  const found = await rows(
+    em,
+    sql<{ addressKey: AddressKey; currency: Currency; bound: string; replaced: string }>`
+     select address_key, currency, coalesce(sum(units) filter (where bound), 0)::text as bound,
        coalesce(sum(units) filter (where not bound), 0)::text as replaced
      from (
        select d.address_key, d.currency, d.amount_units as units, d.block_hash is not null as bound
-       from deposits d join ${homesSql()}
+       from deposits d join ${HOMES}
          on home.status = d.status and home.failure_code = coalesce(d.failure_code, '') and home.on_chain = (d.block_hash is not null)
-       where d.network = ? and d.address_key = any(string_to_array(?, ',')) and d.mode = 'live' and not d.simulated and d.block_number <= ?
+       where d.network = ${network} and d.address_key = any(${addressKeys}) and d.mode = 'live' and not d.simulated and d.block_number <= ${blockNumber}
          and home.account in ('pending', 'available', 'held')
        union all
-       select address_key, case when contract_address = '' then ? else 'USDT' end, amount_units, true from unrecognised_transfers
-       where network = ? and address_key = any(string_to_array(?, ',')) and block_number <= ? and transaction_hash <> '' and amount_units is not null
-         and (contract_address = '' or lower(contract_address) = ?) and reason <> ?
+       select address_key, case when contract_address = '' then ${NATIVE_CURRENCY[network]} else 'USDT' end, amount_units, true from unrecognised_transfers
+       where network = ${network} and address_key = any(${addressKeys}) and block_number <= ${blockNumber}
+         and transaction_hash <> '' and amount_units is not null
+         and (contract_address = '' or lower(contract_address) = ${deps.settings.contracts[network].toLowerCase()}) and reason <> ${COVERED}
      ) as parts group by address_key, currency`,
-    [
-      ...[network, addressKeys, blockNumber, NATIVE_CURRENCY[network]],
-      ...[network, addressKeys, blockNumber, deps.settings.contracts[network].toLowerCase(), COVERED],
-    ],
   );
   return new Map(
-    rows.map((row) => [assetKey(row.address_key, row.currency), { boundUnits: BigInt(row.bound), replacedUnits: BigInt(row.replaced) }]),
+    found.map((row) => [assetKey(row.addressKey, row.currency), { boundUnits: BigInt(row.bound), replacedUnits: BigInt(row.replaced) }]),
   );
 }
 

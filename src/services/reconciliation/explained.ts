@@ -1,6 +1,8 @@
 import type { AddressKey } from '../../chains/address-key.ts';
 import type { BalanceDifference } from '../../db/entities/index.ts';
+import { literals, rows, sql } from '../../db/sql.ts';
 import { assetOf, type Currency, NETWORKS, type Network } from '../../domain/assets.ts';
+import { CREDITED_STATES, WAITING_STATES } from '../../domain/deposit.ts';
 import { formatUnits } from '../../domain/money.ts';
 import type { Deps } from '../deps.ts';
 import { assetKey } from './expected-balances.ts';
@@ -24,21 +26,18 @@ const MAX_LISTED = 1_000;
  * address by itself: what one has too much of, another was not credited with.
  */
 export async function listMisattributed(deps: Deps, network?: Network): Promise<Misattributed[]> {
-  const rows = await deps.orm.em.fork().execute<Record<string, string>[]>(
-    `select id, network, address, address_key, transaction_hash, currency, amount_units::text as amount_units, proven_units::text as proven_units
-     from deposits where network = any(string_to_array(?, ',')) and proven_units is not null and proven_units <> amount_units
-       and status in ('completed', 'settled') and not simulated order by completed_at, id limit ${MAX_LISTED}`,
-    [network ?? NETWORKS.join(',')],
+  const found = await rows(
+    deps.orm.em.fork(),
+    sql<Omit<Misattributed, 'creditedUnits' | 'provenUnits'> & { amountUnits: string; provenUnits: string }>`
+      select id as deposit_id, network, address, address_key, transaction_hash, currency,
+        amount_units::text as amount_units, proven_units::text as proven_units
+      from deposits where network = any(${network ? [network] : NETWORKS}) and proven_units is not null and proven_units <> amount_units
+        and status in ${literals(CREDITED_STATES)} and not simulated order by completed_at, id limit ${MAX_LISTED}`,
   );
-  return rows.map((row) => ({
-    ...{
-      depositId: row['id'] ?? '',
-      network: row['network'] as Network,
-      address: row['address'] ?? '',
-      addressKey: row['address_key'] as AddressKey,
-    },
-    ...{ transactionHash: row['transaction_hash'] ?? '', currency: row['currency'] as Currency },
-    ...{ creditedUnits: BigInt(row['amount_units'] ?? '0'), provenUnits: BigInt(row['proven_units'] ?? '0') },
+  return found.map(({ amountUnits, provenUnits, ...row }) => ({
+    ...row,
+    creditedUnits: BigInt(amountUnits),
+    provenUnits: BigInt(provenUnits),
   }));
 }
 
@@ -57,17 +56,16 @@ export async function explanationsOf(
   const found = new Map<string, string[]>();
   const add = (key: string, sentence: string): void => void found.set(key, [...(found.get(key) ?? []), sentence]);
   if (differences.length === 0) return found;
-  const keys = [...new Set(differences.map((row) => row.addressKey))].join(',');
-  const replaced = await deps.orm.em
-    .fork()
-    .execute<{ id: string; address_key: AddressKey; currency: Currency; status: string; block_number: string }[]>(
-      `select id, address_key, currency, status, block_number::text as block_number from deposits
-       where block_hash is null and network = any(string_to_array(?, ',')) and address_key = any(string_to_array(?, ',')) and mode = 'live' and not simulated
-         and status in ('detected', 'confirming', 'completed', 'settled') order by block_number, id`,
-      [NETWORKS.join(','), keys],
-    );
+  const keys = [...new Set(differences.map((row) => row.addressKey))];
+  const replaced = await rows(
+    deps.orm.em.fork(),
+    sql<{ id: string; addressKey: AddressKey; currency: Currency; status: string; blockNumber: string }>`
+      select id, address_key, currency, status, block_number::text as block_number from deposits
+      where block_hash is null and network = any(${NETWORKS}) and address_key = any(${keys}) and mode = 'live' and not simulated
+        and status in ${literals([...WAITING_STATES, ...CREDITED_STATES])} order by block_number, id`,
+  );
   for (const row of replaced)
-    add(assetKey(row.address_key, row.currency), `deposit ${row.id} (${row.status}): its block ${row.block_number} was replaced`);
+    add(assetKey(row.addressKey, row.currency), `deposit ${row.id} (${row.status}): its block ${row.blockNumber} was replaced`);
   for (const row of await listMisattributed(deps)) add(assetKey(row.addressKey, row.currency), misattributionText(row));
   return found;
 }

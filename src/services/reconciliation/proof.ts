@@ -3,7 +3,9 @@ import { addressKeyOf } from '../../chains/addresses.ts';
 import type { Balance } from '../../chains/reader.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
+import { literals, rows, run, sql } from '../../db/sql.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import { WAITING_STATES } from '../../domain/deposit.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
 import { holdCursorAt, recordAgain } from '../watcher/rescan.ts';
@@ -20,11 +22,11 @@ const MAX_PAUSE_MS = 5 * 60_000;
 
 type Waiting = {
   readonly id: string;
-  readonly transaction_hash: string;
-  readonly address_key: AddressKey;
-  readonly block_hash: string;
-  readonly block_number: string;
-  readonly amount_units: string;
+  readonly transactionHash: string;
+  readonly addressKey: AddressKey;
+  readonly blockHash: string;
+  readonly blockNumber: string;
+  readonly amountUnits: string;
 };
 type Unproven = { readonly number: number; readonly hash: string; readonly rows: readonly Waiting[] };
 
@@ -57,16 +59,17 @@ export async function proveWaiting(deps: Deps, chain: FollowedChain, cursor: Cha
 }
 
 async function waitingBlocks(deps: Deps, { network, verifiedNumber }: ChainCursor): Promise<Unproven[]> {
-  const rows = await deps.orm.em.fork().execute<Waiting[]>(
-    `select id, transaction_hash, address_key, block_hash, block_number::text as block_number, amount_units::text as amount_units from deposits
-     where network = ? and mode = 'live' and currency <> 'USDT' and verified_at is null and block_hash is not null
-       and status in ('detected', 'confirming') and block_number <= ? order by block_number limit ${MAX_WAITING}`,
-    [network, verifiedNumber],
+  const waiting = await rows(
+    deps.orm.em.fork(),
+    sql<Waiting>`
+      select id, transaction_hash, address_key, block_hash, block_number::text as block_number, amount_units::text as amount_units
+      from deposits where network = ${network} and mode = 'live' and currency <> 'USDT' and verified_at is null and block_hash is not null
+        and status in ${literals(WAITING_STATES)} and block_number <= ${verifiedNumber} order by block_number limit ${MAX_WAITING}`,
   );
-  const blocks = Map.groupBy(rows, (row) => `${row.block_number}:${row.block_hash}`);
+  const blocks = Map.groupBy(waiting, (row) => `${row.blockNumber}:${row.blockHash}`);
   return [...blocks.values()].flatMap((ofOne) => {
     const [first] = ofOne;
-    return first ? [{ number: Number.parseInt(first.block_number, 10), hash: first.block_hash, rows: ofOne }] : [];
+    return first ? [{ number: Number.parseInt(first.blockNumber, 10), hash: first.blockHash, rows: ofOne }] : [];
   });
 }
 
@@ -77,7 +80,7 @@ type ByBalance = { readonly proven: boolean; readonly denied: ReadonlySet<string
 async function proveByBalance(deps: Deps, { reader }: FollowedChain, block: Unproven, signal: AbortSignal): Promise<ByBalance> {
   const { network } = reader;
   const currency = NATIVE_CURRENCY[network];
-  const keys = [...new Set(block.rows.map((row) => row.address_key))];
+  const keys = [...new Set(block.rows.map((row) => row.addressKey))];
   const after = await reader.balances?.(keys, block.number, signal);
   const before = after && (await reader.balances?.(keys, block.number - 1, signal));
   if (!after || !before) return { proven: false, denied: new Set() };
@@ -91,10 +94,10 @@ async function proveByBalance(deps: Deps, { reader }: FollowedChain, block: Unpr
     const recorded = (key: AddressKey): bigint =>
       (of.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits -
       (until.get(assetKey(key, currency)) ?? NOTHING_EXPECTED).boundUnits;
-    const proven = block.rows.filter((row) => rises.get(row.address_key) === recorded(row.address_key));
+    const proven = block.rows.filter((row) => rises.get(row.addressKey) === recorded(row.addressKey));
     // What is put right at this very moment was not part of the sum.
     await markProven(em, deps, block, proven);
-    const less = block.rows.filter((row) => (rises.get(row.address_key) ?? 0n) < recorded(row.address_key));
+    const less = block.rows.filter((row) => (rises.get(row.addressKey) ?? 0n) < recorded(row.addressKey));
     return { proven: proven.length === block.rows.length, denied: new Set(less.map((row) => row.id)) };
   });
 }
@@ -119,9 +122,9 @@ async function proveByTrace(
   if (reader.endpoints < 2) return;
   const waiting = Map.groupBy(
     block.rows.filter((row) => !denied.has(row.id)),
-    (row) => row.transaction_hash,
+    (row) => row.transactionHash,
   );
-  for (const [txHash, rows] of waiting) {
+  for (const [txHash, ofOne] of waiting) {
     const traced = await reader.traceTransaction?.(block, txHash, watched.index, limited);
     if (!traced?.agreed || new Set(traced.hosts).size < 2) continue;
     const shown = new Map(
@@ -129,17 +132,18 @@ async function proveByTrace(
         .filter(({ kind }) => kind === 'native')
         .map(({ to, amountUnits }) => [addressKeyOf(reader.network, to), amountUnits]),
     );
-    const proven = rows.flatMap(({ id, address_key: key }) => (shown.has(key) ? [{ id, amount_units: `${shown.get(key)}` }] : []));
+    const proven = ofOne.flatMap(({ id, addressKey: key }) => (shown.has(key) ? [{ id, amountUnits: `${shown.get(key)}` }] : []));
     await markProven(deps.orm.em.fork(), deps, block, proven);
   }
 }
 
 /** Those of them that have this amount and are bound to this block: a read that puts one right at this very moment is waited for here. */
-async function markProven(em: Em, deps: Deps, block: Unproven, proven: readonly Pick<Waiting, 'id' | 'amount_units'>[]): Promise<void> {
+async function markProven(em: Em, deps: Deps, block: Unproven, proven: readonly Pick<Waiting, 'id' | 'amountUnits'>[]): Promise<void> {
   if (proven.length === 0) return;
-  await em.execute(
-    `update deposits d set verified_at = ? from jsonb_to_recordset(?::jsonb) as p (id uuid, amount_units numeric)
-     where d.id = p.id and d.amount_units = p.amount_units and d.block_hash = ? and d.verified_at is null`,
-    [deps.now(), JSON.stringify(proven), block.hash],
+  await run(
+    em,
+    sql`update deposits d set verified_at = ${deps.now()}
+     from jsonb_to_recordset(${JSON.stringify(proven)}::jsonb) as p (id uuid, "amountUnits" numeric)
+     where d.id = p.id and d.amount_units = p."amountUnits" and d.block_hash = ${block.hash} and d.verified_at is null`,
   );
 }
