@@ -2,35 +2,35 @@ import { Context } from '@temporalio/activity';
 import { pause } from '../src/base/async/pause.ts';
 import type { BlockRef, ChainReader, FinalBlock } from '../src/chains/reader.ts';
 import type { Deps } from '../src/services/deps.ts';
-import { noteRoundFault } from '../src/services/reconciliation/pass.ts';
+import { notePassFault } from '../src/services/reconciliation/pass.ts';
 import { CursorMoved, noteFault, openCursor } from '../src/services/watcher/cursor.ts';
 import { createHeadClock, type HeadClock } from '../src/services/watcher/heads/clock.ts';
 import { finalMayHaveMoved, type KnownFinal, learnFinal } from '../src/services/watcher/heads/pace.ts';
 import { readMissedTraces } from '../src/services/watcher/missed-traces.ts';
-import { lookAtChain } from '../src/services/watcher/poll.ts';
+import { pollChain } from '../src/services/watcher/poll.ts';
 import { createProgress } from '../src/services/watcher/progress.ts';
 import { reconcileNoting } from '../src/services/watcher/stops.ts';
-import type { FollowedChain } from '../src/services/watcher/watched-chain.ts';
+import type { WatchedChain } from '../src/services/watcher/watched-chain.ts';
 import { failure, shortMessage } from './faults.ts';
 
 export type ChainDeps = Deps & {
-  readonly chains: ReadonlyMap<string, FollowedChain>;
+  readonly chains: ReadonlyMap<string, WatchedChain>;
   /** Aborted when this process begins to stop: the chain is handed over at once instead of after the grace time. */
   readonly stopping: AbortSignal;
   readonly firstBlockSince: (reader: ChainReader, timestampMs: number, signal: AbortSignal) => Promise<BlockRef>;
 };
 
-const FOLLOW_FOR_MS = 55 * 60_000;
+const WATCH_FOR_MS = 55 * 60_000;
 const HEARTBEAT_MS = 3_000;
 const CURSOR_MOVED_PAUSE_MS = 150;
 const FAULT_PAUSE_MS = 1_000;
 /** The reconciliation takes at most a fifth of the time, so that it never keeps new blocks waiting for an endpoint. */
-const ROUND_REST = 4;
-const ROUND_MIN_PAUSE_MS = 250;
-const ROUND_FAULT_PAUSE_MS = 15_000;
+const PASS_REST = 4;
+const PASS_MIN_PAUSE_MS = 250;
+const PASS_FAULT_PAUSE_MS = 15_000;
 const MISSED_TRACES_MS = 1_000;
 
-/** The long activity that follows a chain. Its heartbeat is the progress that operators see. */
+/** The long activity that watches a chain. Its heartbeat is the progress that operators see. */
 export function chainActivities(deps: ChainDeps) {
   return {
     async followChain(input: { network: string }): Promise<void> {
@@ -48,7 +48,7 @@ export function chainActivities(deps: ChainDeps) {
       const beside = AbortSignal.any([signal, ended.signal]);
       const reconciling = Promise.all([keepReconciled(deps, chain, beside), keepTraced(deps, chain, beside)]);
       try {
-        await followHead(deps, chain, signal, (text) => {
+        await watchHead(deps, chain, signal, (text) => {
           progress.text = text;
         });
       } catch (error) {
@@ -68,7 +68,7 @@ export function chainActivities(deps: ChainDeps) {
  * Follows the head until `signal` aborts or an hour is nearly over: asks for it when the next block is announced or can be there, and for
  * what is final when that can have moved. A chain or database that is away is waited for. Throws the signal's reason alone.
  */
-export async function followHead(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal, show: (text: string) => void): Promise<void> {
+export async function watchHead(deps: ChainDeps, chain: WatchedChain, signal: AbortSignal, show: (text: string) => void): Promise<void> {
   const headClock = createHeadClock(chain.reader, () => performance.now(), signal);
   try {
     await followBy(headClock, deps, chain, signal, show);
@@ -80,7 +80,7 @@ export async function followHead(deps: ChainDeps, chain: FollowedChain, signal: 
 async function followBy(
   headClock: HeadClock,
   deps: ChainDeps,
-  chain: FollowedChain,
+  chain: WatchedChain,
   signal: AbortSignal,
   show: (text: string) => void,
 ): Promise<void> {
@@ -90,7 +90,7 @@ async function followBy(
   const progress = createProgress(clock);
   let final: { readonly block: FinalBlock; readonly pace: KnownFinal } | undefined;
   let seen: { readonly hash: string; readonly atMs: number } | undefined;
-  while (clock() - startedMs < FOLLOW_FOR_MS) {
+  while (clock() - startedMs < WATCH_FOR_MS) {
     signal.throwIfAborted();
     try {
       const atMs = clock();
@@ -104,7 +104,7 @@ async function followBy(
           openCursor(deps, reader, deps.firstBlockSince, signal),
         ]);
         if (!final || askFinal) final = { block, pace: learnFinal(final?.pace, { atMs, number: block.number, headNumber: head.number }) };
-        const look = await lookAtChain(deps, chain, signal, { head, final: final.block });
+        const look = await pollChain(deps, chain, signal, { head, final: final.block });
         seen = look.behind ? undefined : { hash: head.hash, atMs: clock() };
         show(progress(look));
         if (look.behind && look.scanned + look.verified > 0) continue;
@@ -121,26 +121,26 @@ async function followBy(
 }
 
 /** Compares balances with the ledger beside the following. It never throws: what fails is shown and tried again. */
-async function keepReconciled(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal): Promise<void> {
+async function keepReconciled(deps: ChainDeps, chain: WatchedChain, signal: AbortSignal): Promise<void> {
   const { network } = chain.reader;
   while (!signal.aborted) {
     const startedMs = performance.now();
     let restMs: number;
     try {
       const step = await reconcileNoting(deps, chain, chain.pace ?? chain.reader.pace.reconcile, signal);
-      restMs = Math.max(step.waitMs, ROUND_MIN_PAUSE_MS, ROUND_REST * (performance.now() - startedMs));
+      restMs = Math.max(step.waitMs, PASS_MIN_PAUSE_MS, PASS_REST * (performance.now() - startedMs));
     } catch (error) {
       if (signal.aborted) return;
       deps.log.warn({ err: error, network }, 'balances could not be compared with the ledger; trying again');
-      await noteRoundFault(deps, network, shortMessage(error)).catch(() => undefined);
-      restMs = ROUND_FAULT_PAUSE_MS;
+      await notePassFault(deps, network, shortMessage(error)).catch(() => undefined);
+      restMs = PASS_FAULT_PAUSE_MS;
     }
     await pause(restMs, signal).catch(() => undefined);
   }
 }
 
 /** Asks again for traces that could not be had, beside the following. It never throws. */
-async function keepTraced(deps: ChainDeps, chain: FollowedChain, signal: AbortSignal): Promise<void> {
+async function keepTraced(deps: ChainDeps, chain: WatchedChain, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await readMissedTraces(deps, chain, signal).catch(() => 0);
     await pause(MISSED_TRACES_MS, signal).catch(() => undefined);

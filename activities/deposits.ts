@@ -6,7 +6,7 @@ import type { Deps } from '../src/services/deps.ts';
 import { failure, guarded } from './faults.ts';
 
 /** Where the row stands, and what is to be sent. */
-type Standing = { state: string; sequence: number; generation: number; since: string; deliveries: string[] };
+type CurrentStep = { state: string; sequence: number; generation: number; since: string; deliveries: string[] };
 
 /** The steps of the deposit actor. */
 export function depositActivities(deps: Deps) {
@@ -21,7 +21,7 @@ export function depositActivities(deps: Deps) {
       generation: number;
       sequence: number;
       alarmed: boolean;
-    }): Promise<Standing & { note: string }> {
+    }): Promise<CurrentStep & { note: string }> {
       const { depositId, alarmed, generation, sequence } = input;
       const result = await guarded(
         () => advance(deps, { depositId, alarmed, known: { generation, sequence } }),
@@ -44,7 +44,7 @@ export function depositActivities(deps: Deps) {
      * An operator's decision to fail this generation of the deposit, refused where it is not in the database: its words alone may have been
      * typed into Temporal by anybody. Repeating it after a crash or by a reset finds it done.
      */
-    async failDeposit(input: { depositId: string; generation: number; by: string; reason: string }): Promise<Standing> {
+    async failDeposit(input: { depositId: string; generation: number; by: string; reason: string }): Promise<CurrentStep> {
       return await guarded(
         async () => {
           try {

@@ -13,7 +13,7 @@ export function webhookActivities(deps: DeliverDeps) {
       try {
         result = await deliver(deps, input);
       } catch (error) {
-        // A fault of ours: the rows know whether an attempt was used. Comes back soon, and for as long as it takes.
+        // Our own fault: the rows know whether an attempt was used. Comes back soon, and for as long as it takes.
         deps.log.warn({ err: error, deliveryId: input.deliveryId }, 'a delivery met a fault of our own');
         throw benign(
           `not sent or not recorded yet: ${shortMessage(error)}`,

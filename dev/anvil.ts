@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { type Log, type RunningServer, startChild, waitUntilReady } from '../src/base/processes.ts';
+import { type Print, type RunningServer, startChild, waitUntilReady } from '../src/base/processes.ts';
 import { packageFolder } from '../src/embedded/packages.ts';
 import { PROCESSORS } from '../src/embedded/platform.ts';
 import { choosePort, retryTakenPort } from '../src/embedded/ports.ts';
@@ -17,7 +17,7 @@ export type AnvilOptions = {
   /** Where the chain is kept by `stop()`, and read from at the next start. */
   readonly statePath?: string;
   readonly dataDir?: string;
-  readonly log: Log;
+  readonly log: Print;
 };
 
 /** A running EVM node whose finalized block is the head less two (see `slotsInAnEpoch`). */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { tryLock } from '../src/base/data-dir.ts';
-import type { Log } from '../src/base/processes.ts';
+import type { Print } from '../src/base/processes.ts';
 import { findGo, goEnv } from '../src/embedded/go.ts';
 import { runLong } from '../src/embedded/run-long.ts';
 import { cacheFolder } from '../src/embedded/temporal-cli.ts';
@@ -20,7 +20,7 @@ const run = promisify(execFile);
 /** The programs of a production Temporal server, and the folder with the versioned schemas `temporal` and `visibility`. */
 export type TemporalServerPrograms = { readonly server: string; readonly sqlTool: string; readonly schemas: string };
 
-type Input = { readonly log: Log; readonly env: NodeJS.ProcessEnv };
+type Input = { readonly log: Print; readonly env: NodeJS.ProcessEnv };
 
 function programsIn(folder: string): TemporalServerPrograms {
   return { server: join(folder, 'server'), sqlTool: join(folder, 'sql'), schemas: join(folder, 'schema') };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { type Log, type RunningServer, startChild, stopLeftovers, waitUntilReady } from '../src/base/processes.ts';
+import { type Print, type RunningServer, startChild, stopLeftovers, waitUntilReady } from '../src/base/processes.ts';
 import { choosePort, freePort, retryTakenPort } from '../src/embedded/ports.ts';
 import { probeTemporal } from '../src/embedded/temporal-probe.ts';
 import { linkTemporal } from '../src/temporal/client.ts';
@@ -44,7 +44,7 @@ export type TemporalServerOptions = {
   /** Fixed by the first start over a store; 8 where not given, which is plenty for one machine. */
   readonly historyShards?: number;
   readonly env?: NodeJS.ProcessEnv;
-  readonly log: Log;
+  readonly log: Print;
 };
 
 /** A running production Temporal server: all four services in one process, its stores in PostgreSQL. */

@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { deliveryActivityId } from '../src/domain/ids.ts';
-import { isSucceeded } from './answers.ts';
+import { isSucceeded } from './results.ts';
 import { ASK_AGAIN_MS, CRASH_RETRY, DELIVER_START_TO_CLOSE_MS, DELIVERY_FAILED, WEBHOOK_TASK_QUEUE } from './timeouts.ts';
 
 /** Deliveries that run beside an actor's own way. Each is one activity that the server retries on the activity's own schedule. */

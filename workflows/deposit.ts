@@ -16,12 +16,12 @@ import {
 import type { Activities } from '../activities/index.ts';
 import type { DepositActorInput } from '../src/domain/actor-message.ts';
 import { advanceActivityId, isUuid, ROW_CHANGED } from '../src/domain/ids.ts';
-import { areIds, type DepositAnswer, depositAnswer } from './answers.ts';
 import { showNeedsOperator, showStage } from './attributes.ts';
 import { type Deliveries, openDeliveries } from './deliveries.ts';
 import { type FailCommand, refuseFail } from './fail-command.ts';
 import { refuseInput } from './input.ts';
 import { type Looks, openLooks } from './looks.ts';
+import { areIds, type DepositResult, depositResult } from './results.ts';
 import { ADVANCE_START_TO_CLOSE_MS, CRASH_RETRY, NEEDS_OPERATOR, OPERATOR_START_TO_CLOSE_MS } from './timeouts.ts';
 
 export type DepositView = { readonly state: string; readonly needsOperator: boolean; readonly note: string; readonly webhooks: string };
@@ -109,9 +109,9 @@ async function step(actor: Actor): Promise<void> {
   // Asked because of news, the row is to say everything: whoever sent them may know of something that the actor was never told.
   const sequence = looks.upToDate() ? actor.sequence : 0;
   const ended = deliveries.ended();
-  let answer: DepositAnswer | undefined;
+  let answer: DepositResult | undefined;
   try {
-    answer = await looks.look(() => advanceDeposit({ depositId, generation, sequence, alarmed }), depositAnswer, needsOperatorSays);
+    answer = await looks.look(() => advanceDeposit({ depositId, generation, sequence, alarmed }), depositResult, needsOperatorSays);
   } catch (error) {
     if (actor.decisions !== decisions) return;
     actor.needsOperator = true;
@@ -124,7 +124,7 @@ async function step(actor: Actor): Promise<void> {
   if (actor.decisions === decisions) learn(actor, answer);
 }
 
-function learn(actor: Actor, answer: Pick<DepositAnswer, 'state' | 'sequence' | 'generation' | 'since' | 'note'>): void {
+function learn(actor: Actor, answer: Pick<DepositResult, 'state' | 'sequence' | 'generation' | 'since' | 'note'>): void {
   actor.succeeded = answer.generation !== actor.generation;
   actor.note = actor.succeeded ? `came back as generation ${answer.generation}, which has an actor of its own` : answer.note;
   if (actor.succeeded) return;
@@ -142,7 +142,7 @@ async function fail(actor: Actor, { by, reason }: FailCommand): Promise<string> 
     retry: CRASH_RETRY,
     summary: `fail, asked for by ${by.slice(0, MAX_SHOWN_NAME)}`,
   });
-  const answer = depositAnswer(await failDeposit({ depositId, generation, by, reason }));
+  const answer = depositResult(await failDeposit({ depositId, generation, by, reason }));
   if (answer) {
     actor.decisions += 1;
     learn(actor, { ...answer, note: reason });

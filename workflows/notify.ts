@@ -1,8 +1,8 @@
 import { CancellationScope, condition, setCurrentDetails } from '@temporalio/workflow';
 import type { NotifyActorInput } from '../src/domain/actor-message.ts';
-import { areIds } from './answers.ts';
 import { openDeliveries } from './deliveries.ts';
 import { refuseInput } from './input.ts';
+import { areIds } from './results.ts';
 
 /** Delivers an event that no other actor carries: a new customer, a resend, a test. Ends when every delivery is at its end. */
 export async function notify(input: NotifyActorInput): Promise<{ deliveries: number }> {

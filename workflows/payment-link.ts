@@ -12,11 +12,11 @@ import {
 import type { Activities } from '../activities/index.ts';
 import type { PaymentLinkActorInput } from '../src/domain/actor-message.ts';
 import { isUuid, ROW_CHANGED } from '../src/domain/ids.ts';
-import { type LinkAnswer, linkAnswer } from './answers.ts';
 import { showStage } from './attributes.ts';
 import { openDeliveries } from './deliveries.ts';
 import { refuseInput } from './input.ts';
 import { type Looks, openLooks } from './looks.ts';
+import { type LinkResult, linkResult } from './results.ts';
 import { ADVANCE_START_TO_CLOSE_MS, CRASH_RETRY } from './timeouts.ts';
 
 export type PaymentLinkView = { readonly status: string; readonly note: string; readonly webhooks: string };
@@ -71,8 +71,8 @@ async function run(input: PaymentLinkActorInput): Promise<{ status: string }> {
   return { status: seen.status };
 }
 
-/** What the row says; undefined when a signal came while the look waited, so that it is read anew at once. */
-async function look(input: PaymentLinkActorInput, seen: Seen, looks: Looks): Promise<LinkAnswer | undefined> {
+/** What the row says; undefined when a signal came while the look waited, so that it is read again at once. */
+async function look(input: PaymentLinkActorInput, seen: Seen, looks: Looks): Promise<LinkResult | undefined> {
   const { advancePaymentLink } = proxyActivities<Activities>({
     startToCloseTimeout: ADVANCE_START_TO_CLOSE_MS,
     retry: CRASH_RETRY,
@@ -80,5 +80,5 @@ async function look(input: PaymentLinkActorInput, seen: Seen, looks: Looks): Pro
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     summary: seen.status === '' ? 'look' : `${seen.status} →`,
   });
-  return await looks.look(() => advancePaymentLink({ linkId: input.linkId }), linkAnswer);
+  return await looks.look(() => advancePaymentLink({ linkId: input.linkId }), linkResult);
 }

@@ -18,8 +18,8 @@ import { startPostgres } from '../../src/embedded/postgres.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { openCursor } from '../../src/services/watcher/cursor.ts';
-import { lookAtChain } from '../../src/services/watcher/poll.ts';
-import type { FollowedChain } from '../../src/services/watcher/watched-chain.ts';
+import { pollChain } from '../../src/services/watcher/poll.ts';
+import type { WatchedChain } from '../../src/services/watcher/watched-chain.ts';
 import type { Row } from '../row.ts';
 import { decodeSample, type Sample, USDT } from './block-sample.ts';
 import { FIRST_NUMBER, type Listening, PAID_EVERY, type SetHead } from './block-server.ts';
@@ -69,7 +69,7 @@ function fillIndex(index: AddressSet): void {
 
 /** Follows from the first block to `head` and returns the time it took; `seen` hears how many blocks are done. */
 async function catchUp(
-  scene: { deps: Deps; chain: FollowedChain; node: ChildProcess },
+  scene: { deps: Deps; chain: WatchedChain; node: ChildProcess },
   blocks: number,
   seen: (done: number) => void = () => undefined,
 ): Promise<{ seconds: number; cpuSeconds: number }> {
@@ -88,7 +88,7 @@ async function catchUp(
   const began = performance.now();
   const cpu = process.cpuUsage();
   for (;;) {
-    const look = await lookAtChain(deps, chain, signal);
+    const look = await pollChain(deps, chain, signal);
     seen(look.cursor.scannedNumber - FIRST_NUMBER + 1);
     if (!look.behind) break;
   }

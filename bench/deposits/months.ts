@@ -86,7 +86,7 @@ async function pages(orm: Orm): Promise<number[]> {
       began = performance.now();
       return new Set(ids);
     },
-    ...{ start: async () => undefined, wake: async () => undefined, hangs: async () => false },
+    ...{ start: async () => undefined, wake: async () => undefined, isUnresponsive: async () => false },
   };
   await repairDeposits({ ...depsOf(orm), actors: everyoneRuns });
   return times;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { migrate } from '../../src/app/migrate.ts';
 import { type DataDir, openDataDir, tryLock } from '../../src/base/data-dir.ts';
-import { type Log, stopAllChildren, stopLeftovers } from '../../src/base/processes.ts';
+import { type Print, stopAllChildren, stopLeftovers } from '../../src/base/processes.ts';
 import { openOrm } from '../../src/db/orm.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
@@ -21,8 +21,8 @@ export type Restartable<T> = { readonly now: T; stop(): Promise<void>; kill(): P
 export type FreshDatabase = { readonly url: string; readonly name: string; drop(): Promise<void> };
 
 const PREFIX = 'gateway-test-';
-const silent: Log = () => undefined;
-const toStderr: Log = (line) => void process.stderr.write(`${line}\n`);
+const silent: Print = () => undefined;
+const toStderr: Print = (line) => void process.stderr.write(`${line}\n`);
 testRun.atEnd.push(stopParts);
 
 let base: Promise<DataDir> | undefined;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Context, Next } from 'koa';
 import { GateFull } from '../base/async/fair-gate.ts';
-import type { Log } from '../services/deps.ts';
+import type { Logger } from '../services/deps.ts';
 import { toApiError } from './errors.ts';
 import type { Caller } from './route.ts';
 
@@ -15,7 +15,7 @@ const TOLD: ReadonlySet<number> = new Set([401, 403, 429, 503]);
  * Gives every request an id, turns whatever is thrown into the error answer, and writes one line about the request: who asked, from which
  * network, and what came of it. Never a credential.
  */
-export function frame(log: Log, networkOf: (request: IncomingMessage) => string): (ctx: Context, next: Next) => Promise<void> {
+export function frame(log: Logger, networkOf: (request: IncomingMessage) => string): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     const startedAt = performance.now();
     // Now: when the caller leaves, the connection's address goes with him.
@@ -50,7 +50,7 @@ function whoOf(caller: Caller | undefined): Record<string, string> {
   return caller.kind === 'key' ? { keyId: caller.keyId, merchantId, mode } : { userId: caller.userId, merchantId, mode };
 }
 
-function renderError(ctx: Context, log: Log, requestId: string, thrown: unknown): string {
+function renderError(ctx: Context, log: Logger, requestId: string, thrown: unknown): string {
   const error = toApiError(thrown);
   // Whoever asks for more than his share learns it from the answer; nothing failed here, and the request's own line tells of it.
   if (error.status >= 500 && !(error.cause instanceof GateFull))

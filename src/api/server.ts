@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
-import { createWireGuard, FAULTS, originForm, type Refusal, wireFault } from './wire.ts';
+import { createHttpGuard, FAULTS, httpFault, originForm, type Refusal } from './http-hardening.ts';
 
 /** Limits against clients that are slow on purpose. Times in milliseconds, sizes in bytes. */
 const LIMITS = {
@@ -41,17 +41,17 @@ export type ApiServer = {
 /** An HTTP server around the application. The times in `options` shorten the patience with slow clients. */
 export function createServer(app: Koa, { onRefusal, ...timeouts }: ServerOptions = {}): ApiServer {
   const handle = app.callback();
-  const wire = createWireGuard(onRefusal);
+  const guard = createHttpGuard(onRefusal);
   let closing = false;
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    if (wire.isOver(request)) {
+    if (guard.isOver(request)) {
       request.resume();
       return;
     }
-    wire.watch(request, response);
-    const fault = wireFault(request);
+    guard.watch(request, response);
+    const fault = httpFault(request);
     if (fault) {
-      wire.refuse(request, response, fault);
+      guard.refuse(request, response, fault);
       return;
     }
     // Every reader of the path sees this one form, and none has to take an absolute URL apart.
@@ -64,12 +64,14 @@ export function createServer(app: Koa, { onRefusal, ...timeouts }: ServerOptions
   server.timeout = SILENCE_MS;
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'ECONNRESET') socket.destroy();
-    else wire.refuseRest(socket, FAULT_OF[error.code ?? ''] ?? FAULTS.malformed);
+    else guard.refuseRest(socket, FAULT_OF[error.code ?? ''] ?? FAULTS.malformed);
   });
   // The one who reads the body says "100 Continue"; whoever is refused before need not send it.
   server.on('checkContinue', serve);
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => wire.refuse(request, response, FAULTS.expectation));
-  server.on('connect', (request: IncomingMessage, socket: Duplex) => wire.refuseConnection(socket, FAULTS.tunnel, request.method));
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    guard.refuse(request, response, FAULTS.expectation),
+  );
+  server.on('connect', (request: IncomingMessage, socket: Duplex) => guard.refuseConnection(socket, FAULTS.tunnel, request.method));
   return {
     listen: ({ port, host }) =>
       new Promise((resolve, reject) => {

@@ -13,7 +13,7 @@ import { type Config, thresholdUnits } from '../config/index.ts';
 import { type Orm, openOrm } from '../db/orm.ts';
 import { ASSETS, type Mode, type Network } from '../domain/assets.ts';
 import type { Deps, ServiceSettings } from '../services/deps.ts';
-import type { FollowedChain } from '../services/watcher/watched-chain.ts';
+import type { WatchedChain } from '../services/watcher/watched-chain.ts';
 import { createLookup } from '../services/webhooks/http/lookup.ts';
 import { createWebhookTransport } from '../services/webhooks/http/transport.ts';
 import { createDeliverySlots } from '../services/webhooks/slots.ts';
@@ -194,7 +194,7 @@ export function activityDepsOf(gateway: Gateway, gasWallets: GasWallets, stoppin
   };
 }
 
-function chainsOf({ chains, metrics }: Gateway, gasWallets: GasWallets): Map<string, FollowedChain> {
+function chainsOf({ chains, metrics }: Gateway, gasWallets: GasWallets): Map<string, WatchedChain> {
   const report = observeChain(metrics);
   return new Map(
     Array.from(chains, ([network, { reader }]) => {

@@ -1,5 +1,5 @@
 import { within } from '../base/async/within.ts';
-import { BalanceRound, ChainCursor } from '../db/entities/index.ts';
+import { ChainCursor, ReconciliationPass } from '../db/entities/index.ts';
 import { run, sql } from '../db/sql.ts';
 import type { Network } from '../domain/assets.ts';
 import { type Alarm, readAlarms } from '../services/alarms/alarms.ts';
@@ -32,17 +32,14 @@ async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<Pick<
       await inTime(DATABASE_WITHIN_MS, run(em, sql`select 1`));
       return await alarmsOf(gateway, startedAt);
     }
-    const [cursors, rounds, alarms] = await Promise.all([
+    const [cursors, passes, alarms] = await Promise.all([
       inTime(DATABASE_WITHIN_MS, em.find(ChainCursor, {})),
-      inTime(DATABASE_WITHIN_MS, deps.orm.em.fork().find(BalanceRound, { fault: { $ne: null } })),
+      inTime(DATABASE_WITHIN_MS, deps.orm.em.fork().find(ReconciliationPass, { fault: { $ne: null } })),
       alarmsOf(gateway, startedAt),
     ]);
     return {
       reasons: [...chainReasons(gateway, cursors, startedAt), ...alarms.reasons],
-      notes: [
-        ...rounds.map((round) => `${round.network}: balances are not being compared with the ledger: ${round.fault}`),
-        ...alarms.notes,
-      ],
+      notes: [...passes.map((pass) => `${pass.network}: balances are not being compared with the ledger: ${pass.fault}`), ...alarms.notes],
     };
   } catch {
     return { reasons: ['PostgreSQL does not answer'], notes: [] };
@@ -74,7 +71,7 @@ function chainReasons({ deps }: Gateway, cursors: readonly ChainCursor[], starte
 type Moment = { readonly now: number; readonly startedAt: Date };
 
 function readReasons(network: Network, cursor: ChainCursor | undefined, { now, startedAt }: Moment): string[] {
-  // A process that has just started gives its watcher a moment before it calls the chain unread.
+  // A process that has just started gives its watcher a moment before it says that nobody reads the chain.
   if (now - startedAt.getTime() < POLLED_WITHIN_MS && (!cursor || cursor.fault == null)) return [];
   if (!cursor) return [`${network} was never read: no worker follows it, or no RPC endpoint answers`];
   const silentMs = now - cursor.polledAt.getTime();

@@ -32,7 +32,7 @@ function trafficMetrics(registers: Registry[]) {
       labelNames: ['class'] as const,
       registers,
     }),
-    /** Deliveries that came to their end, once each; one that is resent ends anew. */
+    /** Deliveries that came to their end, once each; one that is resent ends again. */
     webhookDeliveries: new Counter({
       name: 'gateway_webhook_deliveries_total',
       help: 'Webhooks that were delivered or given up',
@@ -153,7 +153,7 @@ function alarmMetrics(registers: Registry[]) {
 function moneyMetrics(registers: Registry[]) {
   return {
     /**
-     * Whole units of the asset (1.5 is 1.5 USDT), as near as a floating-point number comes: a picture, never the books. `state`: detected and
+     * Whole units of the asset (1.5 is 1.5 USDT), as near as a floating-point number comes: a picture, never the ledger. `state`: detected and
      * confirming from the open deposits; completed, settled and held from the ledger.
      */
     money: new Gauge({

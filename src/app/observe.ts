@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import type { Refusal } from '../api/wire.ts';
+import type { Refusal } from '../api/http-hardening.ts';
 import { MODES, type Network } from '../domain/assets.ts';
 import type { Outcome } from '../domain/webhook.ts';
 import { QUOTAS, QuotaReached } from '../services/merchants/quotas.ts';

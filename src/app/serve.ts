@@ -11,8 +11,8 @@ import { loginPages } from '../web/login.ts';
 import { payPages } from '../web/pay.ts';
 import { type Gateway, observedBy } from './compose.ts';
 import { readiness } from './health.ts';
+import { healthRoutes, liveRoute } from './health-routes.ts';
 import { observeHttp, observeQuotas, observeRefusal } from './observe.ts';
-import { healthRoutes, liveRoute } from './ops.ts';
 
 type Serving = { readonly gateway: Gateway; readonly config: Config; readonly startedAt: Date; readonly shutdown: Shutdown };
 /** Where the doors of this process are: the API with its path, and the operators' origin. */
@@ -37,7 +37,7 @@ export async function serveApi(serving: Serving): Promise<Doors> {
   const server = createServer(app, { onRefusal: observeRefusal(gateway.metrics) });
   const origin = await open(server, config, gateway.log, 'PORT');
   shutdown.add('api', () => server.close());
-  return { api: `${origin}/api/v1`, ops: await serveOps(serving, health) };
+  return { api: `${origin}/api/v1`, ops: await serveHealthRoutes(serving, health) };
 }
 
 /** Opens the operators' port of a worker, and its `PORT` for whoever asks whether it lives. */
@@ -47,10 +47,10 @@ export async function serveWorker(serving: Serving): Promise<Doors> {
   const server = healthServer(gateway, publicHealth(config, health));
   await open(server, config, gateway.log, 'PORT');
   shutdown.add('health server', () => server.close());
-  return { api: null, ops: await serveOps(serving, health) };
+  return { api: null, ops: await serveHealthRoutes(serving, health) };
 }
 
-async function serveOps({ gateway, config, shutdown }: Serving, health: Middleware): Promise<string> {
+async function serveHealthRoutes({ gateway, config, shutdown }: Serving, health: Middleware): Promise<string> {
   const server = healthServer(gateway, health);
   const origin = await open(server, config, gateway.log, 'OPS_PORT');
   shutdown.add('operators', () => server.close());

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InUse } from './errors.ts';
 import { identify, isSameProcess, type ProcessIdentity } from './process-table.ts';
-import { type Log, stopLeftovers } from './processes.ts';
+import { type Print, stopLeftovers } from './processes.ts';
 
 /** What a running gateway tells the command line and other roles. Holds the database password: the file is readable by its owner only. */
 export type Run = {
@@ -84,7 +84,7 @@ async function takeLock(path: string): Promise<Lock> {
  * Makes the data folder, locks it for this process and stops what a killed one left running in it.
  * Throws {@link InUse} with a sentence when another gateway uses it.
  */
-export async function openDataDir(dataDir: string, log: Log): Promise<DataDir> {
+export async function openDataDir(dataDir: string, log: Print): Promise<DataDir> {
   const path = resolve(dataDir);
   // 0711: the operating system's `postgres` user has to pass through to its own folder; every file in here is 0600.
   mkdirSync(path, { recursive: true, mode: 0o711 });

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { identify, isSameProcess, type ProcessIdentity, processTree, signalProcess } from './process-table.ts';
 
 /** Takes one line of progress for a person. */
-export type Log = (line: string) => void;
+export type Print = (line: string) => void;
 
 /** What to start, and how it likes to be stopped. */
 export type ChildSpec = {
@@ -42,7 +42,7 @@ export type Child = {
   resume(): void;
 };
 
-/** What can be done to every server of ours, whatever it serves. */
+/** What can be done to each of our servers, whatever it serves. */
 export type RunningServer = Pick<Child, 'pid' | 'stop' | 'kill' | 'pause' | 'resume'> & { readonly port: number };
 
 type Recorded = ProcessIdentity & { readonly name: string; readonly stopSignal: NodeJS.Signals; readonly owner: ProcessIdentity };
@@ -109,7 +109,7 @@ function writeRecords(dataDir: string, change: (records: Recorded[]) => Recorded
  * Stops every process that a killed owner left behind in this data folder. A process whose owner still runs is left alone,
  * and so is one that was merely given the number of a recorded process. Returns the names of what was stopped.
  */
-export async function stopLeftovers(dataDir: string, log: Log): Promise<string[]> {
+export async function stopLeftovers(dataDir: string, log: Print): Promise<string[]> {
   const orphans = readRecords(dataDir).filter((record) => isSameProcess(record) && !isSameProcess(record.owner));
   for (const orphan of orphans) {
     log(`stopping ${orphan.name} (process ${orphan.pid}), left behind by process ${orphan.owner.pid}`);

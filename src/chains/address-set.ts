@@ -18,7 +18,7 @@ for (let value = 0; value < 16; value++) {
   DIGIT[value.toString(16).toUpperCase().charCodeAt(0)] = value;
 }
 
-/** Set of 20-byte addresses, each with its role. Nothing is ever removed: an address of ours stays ours. */
+/** Set of 20-byte addresses, each with its role. Nothing is ever removed: what was our address once stays ours. */
 export class AddressSet implements AddressLookup {
   #size = 0;
   #shift: number;

@@ -88,7 +88,7 @@ export type Balance = { readonly addressKey: AddressKey; readonly nativeUnits: b
 export interface AddressLookup {
   /** True for a customer's deposit address: money that reaches it counts. */
   has(text: string, offset?: number): boolean;
-  /** True for every wallet of ours, deposit addresses and gas wallets: money that comes from it does not count. */
+  /** True for each of our wallets, deposit addresses and gas wallets: money that comes from it does not count. */
   isOwn(text: string, offset?: number): boolean;
 }
 
@@ -106,8 +106,8 @@ export type HeadPace = { readonly closestMs: number; readonly widestMs: number; 
 export type FinalPace = { readonly outstandingMs: number; readonly quietMs: number };
 
 /** How the comparison of balances is paced. */
-export type RoundPace = {
-  /** From the start of one round to the start of the next. */
+export type PassPace = {
+  /** From the start of one pass to the start of the next. */
   readonly everyMs: number;
   /** Addresses compared at a time, at most 500. */
   readonly batchAddresses: number;
@@ -121,7 +121,7 @@ export type ReaderPace = {
   readonly wholeLookMs: number;
   /** A read this far below the final block was made when no endpoint in use could still be importing the block. */
   readonly finalForLongBlocks: number;
-  readonly reconcile: RoundPace;
+  readonly reconcile: PassPace;
   /** Up to so many blocks below the final one, endpoints still tell the balances of a height. */
   readonly balanceBlocks: number;
   /** Blocks read one by one, at most, in search of a payment where no endpoint keeps old balances: some hours of the chain. */

@@ -5,7 +5,7 @@ import { plain } from './table.ts';
 import { folded } from './width.ts';
 
 /** What a command answers: one object for `--json`, lines for a person, and a sentence where it did not find all well. */
-export type Answer = {
+export type CommandResult = {
   readonly json: Readonly<Record<string, unknown>>;
   /** For a person, whose terminal it fits. */
   readonly text: string;
@@ -35,7 +35,7 @@ export function group(parent: Command, name: string, about: string): Command {
 }
 
 /** Makes a command's action: runs `work` and prints its answer. A `work` that answers nothing has printed what it had to say. */
-export function answering<Options = object>(work: (call: Invocation<Options>) => Promise<Answer | undefined>) {
+export function answering<Options = object>(work: (call: Invocation<Options>) => Promise<CommandResult | undefined>) {
   return async (...given: unknown[]): Promise<void> => {
     const command = given.at(-1) as Command;
     const options = command.opts<Options & { json?: true }>();

@@ -1,5 +1,5 @@
 import type { Network } from './assets.ts';
-/** The parts of following a chain that can stand still each by itself. */
+/** The parts of watching a chain that can stand still each by itself. */
 export const CHAIN_PARTS = ['first read', 'second read', 'roll-back', 'reconciliation'] as const;
 export type ChainPart = (typeof CHAIN_PARTS)[number];
 

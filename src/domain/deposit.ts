@@ -59,8 +59,8 @@ export const WAITING_STATES: readonly DepositState[] = ['detected', 'confirming'
 /** States in which the merchant has the money. */
 export const CREDITED_STATES: readonly DepositState[] = ['completed', 'settled'];
 
-/** The states that lie between two others on the straight way, so that a catch-up passes each of them and sends each event. */
-export function straightWay(to: DepositState): readonly DepositState[] {
+/** The states that lie between two others on the happy path, so that a catch-up passes each of them and sends each event. */
+export function happyPath(to: DepositState): readonly DepositState[] {
   const way: DepositState[] = ['detected', 'confirming', 'completed', 'settled'];
   const end = way.indexOf(to);
   return end < 0 ? ['detected', 'failed'] : way.slice(0, end + 1);

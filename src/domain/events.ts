@@ -17,7 +17,7 @@ export type AnyEventType = EventType | typeof TEST_EVENT;
 /** The body of a webhook as the receiver parses it. `data` is the resource in the form the API shows it. */
 export type WebhookBody = { readonly event: AnyEventType; readonly data: Record<string, unknown>; readonly timestamp: string };
 
-/** Whole seconds, UTC, as everywhere on the wire. */
+/** Whole seconds, UTC, as in every answer. */
 export function isoSeconds(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
 }

@@ -21,7 +21,7 @@ export const ROW_CHANGED = 'changed';
 /** The actor of one resend of one delivery. */
 export const resendWorkflowId = (deliveryId: string, round: number): string => `resend:${deliveryId}:${round}`;
 
-/** The actor that follows a chain. */
+/** The actor that watches a chain. */
 export const chainWorkflowId = (network: Network): string => `chain:${network}`;
 
 /** Stable activity ids: operators address an activity by them, and a replay holds them. */

@@ -24,7 +24,7 @@ export function postingsOf(input: {
 }
 
 /**
- * What a failed deposit's held money does when its block is replaced (`gone`: back to the chain, because it is on no address of ours any
+ * What a failed deposit's held money does when its block is replaced (`gone`: back to the chain, because it is on none of our addresses any
  * more) and when its transaction is mined again (`back`). Between the two the ledger says what the chain says: nothing.
  */
 export function heldPostings(happened: 'gone' | 'back', amountUnits: bigint): readonly Posting[] {
@@ -35,7 +35,7 @@ export function heldPostings(happened: 'gone' | 'back', amountUnits: bigint): re
  * The one account in which the whole amount of a deposit lies while it rests in a state; `chain` where nothing of it is with us: it never
  * arrived, or is in no block at present (`onChain` false) without being credited.
  */
-export function homeOf(deposit: { state: DepositState; failureCode: FailureCode | null; onChain: boolean }): LedgerAccount {
+export function accountOf(deposit: { state: DepositState; failureCode: FailureCode | null; onChain: boolean }): LedgerAccount {
   const { state, failureCode, onChain } = deposit;
   if (state === 'failed') return failureCode === 'REORGED' || !onChain ? 'chain' : 'held';
   return HOMES[state];
@@ -54,12 +54,12 @@ function between(move: Movement | undefined, amountUnits: bigint): readonly Post
 }
 
 function movement(from: DepositState | null, to: DepositState, code: FailureCode | null, onChain: boolean): Movement | undefined {
-  const target = homeOf({ state: to, failureCode: code, onChain });
-  const source = from === null ? 'chain' : from === 'failed' ? leftBy(to) : homeOf({ state: from, failureCode: null, onChain });
+  const target = accountOf({ state: to, failureCode: code, onChain });
+  const source = from === null ? 'chain' : from === 'failed' ? accountBefore(to) : accountOf({ state: from, failureCode: null, onChain });
   return source === target ? undefined : [source, target];
 }
 
-/** Where a failed deposit's money was before it came back: only one that was reorged is detected anew, only a held one is released. */
-function leftBy(to: DepositState): LedgerAccount {
+/** Where a failed deposit's money was before it came back: only one that was reorged is detected again, only a held one is released. */
+function accountBefore(to: DepositState): LedgerAccount {
   return to === 'detected' ? 'chain' : 'held';
 }

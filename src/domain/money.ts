@@ -39,12 +39,12 @@ export function usdCents(amountUnits: bigint, decimals: number, rateUnits: bigin
   return (scaled * 2n + divisor) / (divisor * 2n);
 }
 
-/** Cents as the JSON number of the wire, at most two decimals (1250n is 12.5). Exact up to 2^53 cents; beyond that JSON readers lose the cents anyway. */
+/** Cents as the JSON number of an answer, at most two decimals (1250n is 12.5). Exact up to 2^53 cents; beyond that JSON readers lose the cents anyway. */
 export function centsToJsonNumber(cents: bigint): number {
   return jsonNumber(cents, 2);
 }
 
-/** A rate in 8-decimal units as the JSON number of the wire, or null where there is none yet. */
+/** A rate in 8-decimal units as the JSON number of an answer, or null where there is none yet. */
 export function rateToJsonNumber(rateUnits: bigint | null): number | null {
   return rateUnits === null ? null : jsonNumber(rateUnits, RATE_DECIMALS);
 }

@@ -48,7 +48,7 @@ export type Verdict = 'succeeded' | 'retry' | 'final';
 
 /**
  * Decides what an outcome means for its delivery: 2xx succeeded; 5xx, 429 and every lack of an answer are retried; every other
- * status is final, 3xx too, because a redirect is never followed. A refused target is retried as well: names are looked up anew
+ * status is final, 3xx too, because a redirect is never followed. A refused target is retried as well: names are looked up again
  * each time, and a wrong answer of a name server may be gone a minute later.
  */
 export function classify(outcome: Outcome): Verdict {

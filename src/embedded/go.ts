@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Log } from '../base/processes.ts';
+import type { Print } from '../base/processes.ts';
 import { onPath } from './packages.ts';
 import { publishedPlatform } from './platform.ts';
 import { runLong } from './run-long.ts';
@@ -15,7 +15,7 @@ const TOOLCHAIN_VERSION = '1.26.4';
 const ASK_TIMEOUT_MS = 20_000;
 const run = promisify(execFile);
 
-type Input = { readonly env: NodeJS.ProcessEnv; readonly log: Log };
+type Input = { readonly env: NodeJS.ProcessEnv; readonly log: Print };
 
 /** The environment in which Go builds a program into `folder`, with whatever newer toolchain the program asks for. */
 export function goEnv(folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -13,7 +13,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { Log } from '../base/processes.ts';
+import type { Print } from '../base/processes.ts';
 import { packageFolder } from './packages.ts';
 
 /** The operating system's user that PostgreSQL runs as when we are root, which PostgreSQL refuses. */
@@ -31,7 +31,7 @@ function findUser(name: string): OsUser | undefined {
 }
 
 /** Undefined when we are not root and need nobody else; else the `postgres` user, made when it is missing. Throws a sentence. */
-export function postgresUser(log: Log): OsUser | undefined {
+export function postgresUser(log: Print): OsUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const known = findUser('postgres');
   if (known) return known;
@@ -91,7 +91,7 @@ function packageDir(): string {
   return folder;
 }
 
-function copyForUser(from: string, log: Log): string {
+function copyForUser(from: string, log: Print): string {
   const { version } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as { version: string };
   const target = join(SHARED_DIR, `postgresql-${version}-${process.platform}-${process.arch}`);
   if (existsSync(join(target, 'bin/postgres'))) return target;
@@ -110,7 +110,7 @@ function copyForUser(from: string, log: Log): string {
 }
 
 /** The folder with `bin/initdb` and `bin/postgres`, complete, executable and reachable for the user that will run them. */
-export function postgresPrograms(user: OsUser | undefined, log: Log): string {
+export function postgresPrograms(user: OsUser | undefined, log: Print): string {
   const from = packageDir();
   const native = join(from, 'native');
   try {

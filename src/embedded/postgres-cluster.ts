@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Log } from '../base/processes.ts';
+import type { Print } from '../base/processes.ts';
 import { canReach, type OsUser, SHARED_DIR } from './postgres-binaries.ts';
 
 /** The database of the gateway inside the cluster, and the role that owns it. */
@@ -46,7 +46,7 @@ export function programEnv(): NodeJS.ProcessEnv {
 }
 
 /** Where the cluster lies. As root it must be a folder that the `postgres` user can reach; if the data folder is not, a link leads to one that is. */
-function placeFor(dataDir: string, user: OsUser | undefined, log: Log): string {
+function placeFor(dataDir: string, user: OsUser | undefined, log: Print): string {
   const link = join(dataDir, 'pg');
   if (existsSync(link)) {
     const dir = realpathSync(link);
@@ -108,7 +108,7 @@ export async function openCluster(input: {
   programs: string;
   user: OsUser | undefined;
   fsync: boolean;
-  log: Log;
+  log: Print;
 }): Promise<Cluster> {
   const { dataDir, programs, user, fsync, log } = input;
   const password = passwordOf(dataDir);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startedAt } from '../base/process-table.ts';
-import { type ChildSpec, type Log, type RunningServer, startChild, stopLeftovers, waitUntilReady } from '../base/processes.ts';
+import { type ChildSpec, type Print, type RunningServer, startChild, stopLeftovers, waitUntilReady } from '../base/processes.ts';
 import { accepts, choosePort, retryTakenPort } from './ports.ts';
 import { postgresPrograms, postgresUser } from './postgres-binaries.ts';
 import { DATABASE_NAME, openCluster, programEnv, ROLE_NAME } from './postgres-cluster.ts';
@@ -15,7 +15,7 @@ export type PostgresOptions = {
   readonly port?: number;
   /** False only where the data may be lost with the machine: tests and the demo. */
   readonly fsync?: boolean;
-  readonly log: Log;
+  readonly log: Print;
 };
 
 /** A running PostgreSQL 18 with an empty or kept database `gateway`. */

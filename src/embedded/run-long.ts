@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Log } from '../base/processes.ts';
+import type { Print } from '../base/processes.ts';
 
 const LIMIT_MS = 15 * 60_000;
 const PROGRESS_MS = 5_000;
@@ -10,7 +10,7 @@ export function runLong(input: {
   command: string;
   args: readonly string[];
   env: NodeJS.ProcessEnv;
-  log: Log;
+  log: Print;
 }): Promise<void> {
   const { what, command, args, env, log } = input;
   const began = Date.now();

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tryLock } from '../base/data-dir.ts';
-import type { Log } from '../base/processes.ts';
+import type { Print } from '../base/processes.ts';
 import { onPath } from './packages.ts';
 import { ARCHIVE_SHA256, DOWNLOAD_URL, download, goInstall } from './temporal-install.ts';
 
@@ -15,7 +15,7 @@ const VERSION_TIMEOUT_MS = 20_000;
 const LOCK_WAIT_MS = 20 * 60_000;
 
 export type FindTemporalInput = {
-  readonly log: Log;
+  readonly log: Print;
   readonly env: NodeJS.ProcessEnv;
   /** Another archive than the vendor's, with the SHA-256 of what it has for each platform. */
   readonly vendor?: { readonly baseUrl: string; readonly sha256: Readonly<Record<string, string>> };

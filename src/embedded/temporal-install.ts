@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import type { Log } from '../base/processes.ts';
+import type { Print } from '../base/processes.ts';
 import { findGo, goEnv } from './go.ts';
 import { publishedPlatform } from './platform.ts';
 import { runLong } from './run-long.ts';
@@ -18,10 +18,10 @@ export const ARCHIVE_SHA256: Readonly<Record<string, string>> = {
   'darwin amd64': 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9',
   'darwin arm64': 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415',
 };
-const ANSWER_TIMEOUT_MS = 5_000;
+const RESPONSE_TIMEOUT_MS = 5_000;
 const DOWNLOAD_TIMEOUT_MS = 5 * 60_000;
 
-type Download = { folder: string; version: string; log: Log; baseUrl: string; sha256: Readonly<Record<string, string>> };
+type Download = { folder: string; version: string; log: Print; baseUrl: string; sha256: Readonly<Record<string, string>> };
 
 /**
  * Fetches the vendor's archive into `folder` and unpacks it where it is the very one whose SHA-256 is known for this platform; throws
@@ -34,7 +34,7 @@ export async function download({ folder, version, log, baseUrl, sha256 }: Downlo
   const url = `${baseUrl}/v${version}?platform=${system}&arch=${processor}`;
   log(`downloading the Temporal CLI ${version} from ${url}`);
   const abort = new AbortController();
-  let timer = setTimeout(() => abort.abort(new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1000} s`)), ANSWER_TIMEOUT_MS);
+  let timer = setTimeout(() => abort.abort(new Error(`no answer within ${RESPONSE_TIMEOUT_MS / 1000} s`)), RESPONSE_TIMEOUT_MS);
   try {
     const response = await fetch(url, { signal: abort.signal }).catch((error: Error & { cause?: Error }) => {
       throw new Error(error.cause?.message ?? error.message);
@@ -56,7 +56,7 @@ export async function download({ folder, version, log, baseUrl, sha256 }: Downlo
 }
 
 /** Builds the CLI with Go into `folder`; Go itself is had as {@link findGo} says. Returns the program's path. */
-export async function goInstall(input: { folder: string; version: string; log: Log; env: NodeJS.ProcessEnv }): Promise<string> {
+export async function goInstall(input: { folder: string; version: string; log: Print; env: NodeJS.ProcessEnv }): Promise<string> {
   const { folder, version, log, env } = input;
   const go = await findGo({ env, log });
   await runLong({

@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Log, type RunningServer, startChild, stopLeftovers, waitUntilReady } from '../base/processes.ts';
+import { type Print, type RunningServer, startChild, stopLeftovers, waitUntilReady } from '../base/processes.ts';
 import { SEARCH_ATTRIBUTES } from '../temporal/client.ts';
 import { accepts, choosePort, freePort, retryTakenPort } from './ports.ts';
 import { findTemporalCli } from './temporal-cli.ts';
@@ -25,7 +25,7 @@ export type TemporalOptions = {
   /** `default` where not given. */
   readonly namespace?: string;
   readonly env?: NodeJS.ProcessEnv;
-  readonly log: Log;
+  readonly log: Print;
 };
 
 /** A running Temporal development server with its Web UI, whose store is one SQLite file. */

@@ -15,7 +15,7 @@ export type ClientOptions = {
 
 /** For one call. */
 export type CallOptions = {
-  /** For a POST: the same key and the same request take effect once, also from another process and a day later. Made anew when absent. */
+  /** For a POST: the same key and the same request take effect once, also from another process and a day later. A new one is made when absent. */
   readonly idempotencyKey?: string | undefined;
   /** Ends the call, its retries and its waits; it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;

@@ -6,7 +6,7 @@ import type { ActorMessage } from '../domain/actor-message.ts';
 import type { Mode, Network } from '../domain/assets.ts';
 
 /** What the services need of a logger; pino's fits. */
-export type Log = {
+export type Logger = {
   debug(fields: object, text: string): void;
   info(fields: object, text: string): void;
   warn(fields: object, text: string): void;
@@ -43,7 +43,7 @@ export interface ActorPort {
   /** Which of these actors run, as of some seconds ago. */
   running(workflowIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Whether an actor is there and cannot go on by itself: its code fails, somebody paused it, or the server lost its task. */
-  hangs(workflowId: string): Promise<boolean>;
+  isUnresponsive(workflowId: string): Promise<boolean>;
 }
 
 /** What payment links depend on. */
@@ -88,7 +88,7 @@ export type ServiceSettings = {
 /** Everything a use case may reach. Clock and ids are handed in so that tests can hold them still. */
 export type Deps = {
   readonly orm: Orm;
-  readonly log: Log;
+  readonly log: Logger;
   readonly now: () => Date;
   readonly newId: () => string;
   readonly settings: ServiceSettings;

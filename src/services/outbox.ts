@@ -26,7 +26,7 @@ const REFUSALS = 10;
 const QUARANTINE_EVERY_MS = 10 * 60_000;
 const QUARANTINE_BATCH = 10;
 /** The rest of a batch when Temporal turned out to be away. */
-const AWAY_PAUSE_MS = 2_000;
+const UNRESPONSIVE_PAUSE_MS = 2_000;
 const MAX_ERROR_LENGTH = 480;
 
 /** Writes messages inside the caller's transaction, in one statement and in their order. */
@@ -243,7 +243,7 @@ async function postpone(deps: Deps, row: Taken, failure: { reason: string; refus
 }
 
 async function postponeUntried(deps: Deps, ids: readonly string[]): Promise<void> {
-  const nextTryAt = new Date(deps.now().getTime() + AWAY_PAUSE_MS);
+  const nextTryAt = new Date(deps.now().getTime() + UNRESPONSIVE_PAUSE_MS);
   await run(deps.orm.em.fork(), sql`update outbox set next_try_at = ${nextTryAt} where id = any(${ids})`);
 }
 

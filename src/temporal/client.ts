@@ -52,7 +52,7 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
         if (!woken) await starts(otherwise, () => within(() => startActor(client, workflowId, otherwise)));
       },
       running: (workflowIds) => client.withDeadline(Date.now() + LIST_TIMEOUT_MS, () => runningOf(client, workflowIds)),
-      hangs: (workflowId) => within(() => hangs(client, place.namespace, workflowId)),
+      isUnresponsive: (workflowId) => within(() => hangs(client, place.namespace, workflowId)),
     },
     ping: async () => {
       await within(() => client.workflowService.describeNamespace({ namespace: place.namespace }));

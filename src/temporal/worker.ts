@@ -2,7 +2,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } 
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
 import { chainTaskQueue, WEBHOOK_TASK_QUEUE } from '../../workflows/timeouts.ts';
 import { pause } from '../base/async/pause.ts';
-import type { Log } from '../services/deps.ts';
+import type { Logger } from '../services/deps.ts';
 import { TASK_QUEUE } from './client.ts';
 import { connectionOptions, type TemporalPlace } from './place.ts';
 import { workflowBundle } from './workflow-bundle.ts';
@@ -26,7 +26,7 @@ const GRACE_MS = 16_000;
 let runtimeInstalled = false;
 
 /** Sends the SDK's own log to ours. Once in a process: the runtime of the SDK is global by its nature. */
-function installRuntime(log: Log): void {
+function installRuntime(log: Logger): void {
   if (runtimeInstalled) return;
   runtimeInstalled = true;
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
@@ -49,7 +49,7 @@ export async function runWorker(input: {
   place: TemporalPlace;
   deps: ActivityDeps;
   signal: AbortSignal;
-  log: Log;
+  log: Logger;
 }): Promise<RunningWorker> {
   installRuntime(input.log);
   const connection = await connectWhenThere(input.place, input.signal, input.log);
@@ -116,7 +116,7 @@ async function createWatchers(
   );
 }
 
-async function connectWhenThere(place: TemporalPlace, signal: AbortSignal, log: Log): Promise<NativeConnection> {
+async function connectWhenThere(place: TemporalPlace, signal: AbortSignal, log: Logger): Promise<NativeConnection> {
   for (let tries = 1; ; tries += 1) {
     signal.throwIfAborted();
     try {

@@ -15,7 +15,7 @@ type Method = PublicPaymentView['methods'][number];
 export type CheckoutChoice = {
   /** The network that the payer picked; anything unknown is as if nothing was picked. */
   readonly network?: string | undefined;
-  /** False once the payer stopped the page from loading itself anew. */
+  /** False once the payer stopped the page from loading itself again. */
   readonly refresh: boolean;
 };
 

@@ -16,9 +16,9 @@ export type Page = {
    * such a page tells its address to our own origin, and still to nobody else.
    */
   readonly hasForm?: boolean;
-  /** Rules of this page alone, after the common ones. A constant of ours: it stands in the document as it is. */
+  /** Rules of this page alone, after the common ones. Our own constant: it stands in the document as it is. */
   readonly style?: string;
-  /** A script of this page alone, allowed by its hash. A constant of ours, and the page does its work without it. */
+  /** A script of this page alone, allowed by its hash. Our own constant, and the page does its work without it. */
   readonly script?: string;
 };
 
@@ -39,7 +39,7 @@ function policyFor({ style, script }: Pick<Page, 'style' | 'script'>): string {
   ].join('; ');
 }
 
-// A square of one colour: without an icon of ours browsers ask for /favicon.ico.
+// A square of one colour: without our own icon browsers ask for /favicon.ico.
 const ICON = `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E%3Crect width='8' height='8' rx='2' fill='%230b57d0'/%3E%3C/svg%3E`;
 
 /** The whole document of a page as text. It works without script, in light and dark, and asks nobody else for anything. */

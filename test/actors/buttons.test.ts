@@ -169,7 +169,7 @@ describe('no button of the Web UI', function () {
 
   // The server may lose the task that waits in between, so the next repair belongs to these buttons. It looks at rows that stand for minutes.
   const later = () => ({ ...live.gateway.deps, now: () => new Date(Date.now() + LATER_MS) });
-  const hanging = (ui: ReturnType<typeof webUi>) => live.gateway.deps.actors?.hangs(ui.handle.workflowId);
+  const hanging = (ui: ReturnType<typeof webUi>) => live.gateway.deps.actors?.isUnresponsive(ui.handle.workflowId);
   /** The actor of the deposit, as a server leaves it that lost its task: nobody polls this queue, so the task waits for certain. */
   async function lost(): Promise<Awaited<ReturnType<typeof waiting>>> {
     const { hash, ui } = await waiting();

@@ -8,7 +8,7 @@ import { createEndpoint } from '../../dev/support/use-cases.ts';
 import { createApp } from '../../src/api/app.ts';
 import { createServer } from '../../src/api/server.ts';
 import { readiness } from '../../src/app/health.ts';
-import { healthRoutes } from '../../src/app/ops.ts';
+import { healthRoutes } from '../../src/app/health-routes.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { missingSearchAttributes } from '../../src/temporal/search-attributes.ts';
 import { call } from '../support/gateway.ts';

@@ -37,7 +37,7 @@ describe('an actor that cannot go on', function () {
   async function wedge({ deposit, actor }: { deposit: Deposit; actor: WorkflowHandle }): Promise<void> {
     await actor.terminate('the test puts another one in its place');
     await client()?.workflow.start('gone', { workflowId: workflowIdOf(deposit), taskQueue: 'gateway', args: [] });
-    await eventually('its failures', () => deps().actors?.hangs(workflowIdOf(deposit)), 60_000);
+    await eventually('its failures', () => deps().actors?.isUnresponsive(workflowIdOf(deposit)), 60_000);
   }
 
   it('is told by its row, and replaced by a repair', async () => {

@@ -7,9 +7,9 @@ import { createApp } from '../../src/api/app.ts';
 import { createServer } from '../../src/api/server.ts';
 import { composeGateway, type Gateway, observedBy } from '../../src/app/compose.ts';
 import { readiness } from '../../src/app/health.ts';
+import { healthRoutes } from '../../src/app/health-routes.ts';
 import { migrate } from '../../src/app/migrate.ts';
-import { healthRoutes } from '../../src/app/ops.ts';
-import { sharedAnswer } from '../../src/base/async/shared-answer.ts';
+import { sharedResult } from '../../src/base/async/shared-result.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
@@ -121,7 +121,7 @@ describe('a shared answer', () => {
     const clock = { ms: 0 };
     let made = 0;
     let open: { resolve: (n: number) => void; reject: (error: Error) => void } | undefined;
-    const ask = sharedAnswer(
+    const ask = sharedResult(
       () =>
         new Promise<number>((resolve, reject) => {
           made += 1;

@@ -12,7 +12,7 @@ import { freezePrice } from '../../src/services/deposits/price.ts';
 import type { Deps } from '../../src/services/deps.ts';
 import { noteFailedRun, registerLoops } from '../../src/services/loop-runs.ts';
 import { insertOutbox, performOutbox } from '../../src/services/outbox.ts';
-import { noteRoundFault } from '../../src/services/reconciliation/pass.ts';
+import { notePassFault } from '../../src/services/reconciliation/pass.ts';
 import { recordUnrecognised } from '../../src/services/uncredited/unrecognised.ts';
 import { noteFault } from '../../src/services/watcher/cursor.ts';
 import { orNoteStop } from '../../src/services/watcher/stops.ts';
@@ -178,7 +178,7 @@ describe('texts in columns of limited length', function () {
   it('take whatever stopped a chain, a round or a loop', async () => {
     await always(async (text) => {
       await noteFault(deps, 'bsc', text);
-      await noteRoundFault(deps, 'bsc', text);
+      await notePassFault(deps, 'bsc', text);
       await noteFailedRun(deps, 'a loop', text);
       await rows(`update chain_cursors set stops = '{}' returning network`);
       await orNoteStop(deps, { network: 'bsc', part: 'first read', number: 1, signal }, () => Promise.reject(new Error(`x${text}`))).catch(

@@ -5,7 +5,7 @@ import { ownPostgres } from '../../dev/support/parts.ts';
 import { migrate, requireCurrentSchema } from '../../src/app/migrate.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 import { listActions } from '../../src/services/audit/list.ts';
-import { checkBooks } from '../../src/services/ledger/audit.ts';
+import { auditLedger } from '../../src/services/ledger/audit.ts';
 import { makeMonthsAhead } from '../../src/services/months/make.ts';
 import { gateway } from '../cli/support.ts';
 import { call, startTestApi, type TestApi, testDeps } from '../support/gateway.ts';
@@ -142,7 +142,7 @@ describe('the roles of the database, as they are shipped', function () {
     await requireCurrentSchema(reader);
     const deps = await testDeps(urlOf('gw_reader'), []);
     opened.push(deps.orm);
-    expect((await checkBooks(deps)).differences).to.deep.equal([]);
+    expect((await auditLedger(deps)).differences).to.deep.equal([]);
     expect(await listActions(deps, { limit: 10 })).not.to.equal(undefined);
     expect(await reader.em.fork().execute('select count(*)::int as many from customers')).to.deep.equal([{ many: 1 }]);
     for (const sql of [

@@ -5,13 +5,13 @@ import {
   DEPOSIT_STATES,
   decideAdvance,
   FAILURE_CODES,
+  happyPath,
   MAX_WAIT_MS,
   MIN_WAIT_MS,
   mayTransition,
   RELEASABLE_CODES,
   STILL_WAIT_MS,
   startsGeneration,
-  straightWay,
   TRANSITIONS,
   WAITING_STATES,
   waitDelayMs,
@@ -70,7 +70,7 @@ describe('the states of a deposit', () => {
 
   it('lie on a straight way of allowed steps', () => {
     for (const to of DEPOSIT_STATES) {
-      const way = straightWay(to);
+      const way = happyPath(to);
       expect(way[0]).to.equal('detected');
       expect(way.at(-1)).to.equal(to);
       for (const [index, state] of way.slice(1).entries())

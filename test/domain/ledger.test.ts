@@ -10,7 +10,7 @@ const AMOUNT = 1_000n;
 const BEGIN: Step = { from: null, to: 'detected', failureCode: null };
 
 /** Where the money of a deposit must lie when it rests in a state. */
-function homeOf(state: DepositState, code: FailureCode | null): LedgerAccount | undefined {
+function accountOf(state: DepositState, code: FailureCode | null): LedgerAccount | undefined {
   if (state === 'failed') return code === 'REORGED' ? undefined : 'held';
   return { detected: 'pending', confirming: 'pending', completed: 'available', settled: 'settled' }[state] as LedgerAccount;
 }
@@ -59,7 +59,7 @@ describe('the postings of a deposit', () => {
     fc.assert(
       fc.property(walks, amounts, (steps, amountUnits) => {
         const last = steps.at(-1) ?? BEGIN;
-        const home = homeOf(last.to, last.failureCode);
+        const home = accountOf(last.to, last.failureCode);
         const balances = balancesAfter(steps, amountUnits);
         for (const account of LEDGER_ACCOUNTS) {
           const expected = account === 'chain' ? (home ? -amountUnits : 0n) : account === home ? amountUnits : 0n;

@@ -266,6 +266,14 @@ describe('the architecture', () => {
     expect(offenders(rule, (path) => startsWithAny(path, EXACT))).to.deep.equal([]);
   });
 
+  it('writes SQL in the one way of src/db/sql.ts', () => {
+    const rule = (_: Source, node: Node) =>
+      isPropertyAccessExpression(node) && node.name.text === 'execute' ? 'executes a text: use rows, firstRow or run' : undefined;
+    expect(
+      offenders(rule, (path) => startsWithAny(path, ['src/', 'activities/', 'workflows/']) && !path.startsWith('src/db/')),
+    ).to.deep.equal([]);
+  });
+
   it('says of each exported function what it promises', () => {
     const documented = new Set<string>();
     const rule = ({ path, ast }: Source, node: Node) => {

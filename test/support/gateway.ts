@@ -12,7 +12,7 @@ import { createSecretBox } from '../../src/base/secret-box.ts';
 import { type Orm, type OrmInput, openOrm } from '../../src/db/orm.ts';
 import type { Mode } from '../../src/domain/assets.ts';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../src/domain/limits.ts';
-import type { ActorPort, Deps, Log, ServiceSettings } from '../../src/services/deps.ts';
+import type { ActorPort, Deps, Logger, ServiceSettings } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { docsPage } from '../../src/web/docs.ts';
 import { loginPages } from '../../src/web/login.ts';
@@ -173,7 +173,7 @@ function parsed(text: string): Record<string, Json> {
   }
 }
 
-function collectingLog(lines: LoggedLine[]): Log {
+function collectingLog(lines: LoggedLine[]): Logger {
   const write = (level: string) => (fields: object, text: string) => {
     lines.push({ level, text, fields: fields as Record<string, unknown> });
   };

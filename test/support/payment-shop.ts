@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createCustomer, createPaymentLink } from '../../dev/support/use-cases.ts';
 import { Deposit, DepositAddress, PaymentLink } from '../../src/db/entities/index.ts';
 import { assetOf, type Mode, type Network } from '../../src/domain/assets.ts';
-import { type DepositState, type FailureCode, straightWay } from '../../src/domain/deposit.ts';
+import { type DepositState, type FailureCode, happyPath } from '../../src/domain/deposit.ts';
 import { parseUnits } from '../../src/domain/money.ts';
 import { recordDeposit } from '../../src/services/deposits/record.ts';
 import { applyTransition } from '../../src/services/deposits/transition.ts';
@@ -80,7 +80,7 @@ export async function pay(deps: Deps, customerId: string, money: Pay): Promise<s
       });
     }),
   );
-  for (const to of straightWay(state).slice(1)) await move(deps, deposit.id, to, to === 'failed' ? 'REORGED' : null);
+  for (const to of happyPath(state).slice(1)) await move(deps, deposit.id, to, to === 'failed' ? 'REORGED' : null);
   return deposit.id;
 }
 

@@ -18,7 +18,7 @@ import { clearedCookie, sessionCookie, sessionTokens } from './session-cookie.ts
 const MAX_NEXT = 2_048;
 const SIGNED_IN_PATH = '/login';
 
-/** The pages around a login; each sets the whole answer. `next` was checked to be a path of ours. */
+/** The pages around a login; each sets the whole answer. `next` was checked to be a path of this gateway. */
 export type LoginPages = {
   signIn(ctx: Context, view: { readonly status: number; readonly problem?: string; readonly email?: string; readonly next?: string }): void;
   signedIn(ctx: Context): void;

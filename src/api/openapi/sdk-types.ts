@@ -86,7 +86,7 @@ type Def = z.core.$ZodTypes['_zod']['def'];
 const defOf = (schema: z.core.$ZodType): Def => (schema as z.core.$ZodTypes)._zod.def;
 const quoted = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : String(value));
 
-/** A schema that is described anew is another one over the same shape. */
+/** A schema that is described again is another one over the same shape. */
 const NAMES = new Map<unknown, string>(Object.entries(TYPES).map(([name, { schema }]) => [membersOf(schema), name]));
 const NAMES_OF_WORDS = new Map(Object.entries(WORDS).map(([name, values]) => [JSON.stringify(values), name]));
 

@@ -57,12 +57,12 @@ export function refuseLarge(ctx: Context, maxBytes: number): void {
   if (Number(ctx.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** The body as it was sent; it is taken from the wire once. Throws 413 over `maxBytes` and 415 for one without a type or compressed. */
+/** The body as it was sent; it is read from the connection once. Throws 413 over `maxBytes` and 415 for one without a type or compressed. */
 export async function readRawBody(ctx: Context, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const { body: taken } = ctx.request as { body?: unknown };
   if (typeof taken === 'string') return Buffer.from(taken, 'latin1');
   refuseLarge(ctx, maxBytes);
-  // A body without a type is no text to the parser, and would be left on the wire; a compressed one it would inflate, which is work for
+  // A body without a type is no text to the parser, and would be left unread; a compressed one it would inflate, which is work for
   // us and a lever for an attacker.
   if (hasBody(ctx) && (!ctx.headers['content-type'] || !isPlain(ctx.headers['content-encoding']))) throw unsupported();
   if (ctx.headers.expect !== undefined && hasBody(ctx)) ctx.res.writeContinue();

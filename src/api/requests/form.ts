@@ -19,7 +19,7 @@ export function wantsPage(ctx: Context): boolean {
   return isForm(ctx) && (ctx.headers.accept ?? '').toLowerCase().includes('text/html');
 }
 
-/** A refusal that a page shows to a person; the request's line has its code all the same. Throws again what is a fault of ours. */
+/** A refusal that a page shows to a person; the request's line has its code all the same. Throws again what is our own fault. */
 export function shownRefusal(ctx: Context, thrown: unknown): ApiError {
   const error = toApiError(thrown);
   if (error.status >= 500 && error.code !== 'UNAVAILABLE') throw thrown;

@@ -13,7 +13,7 @@ const LARGE_OF_A_MERCHANT = 4;
 /** Where requests with large bodies wait. */
 export type LargeBodies = {
   /**
-   * Runs `work`, which takes the body from the wire; with a large body when the merchant has a turn: four of one mode at a time. Until then
+   * Runs `work`, which reads the body; with a large body when the merchant has a turn: four of one mode at a time. Until then
    * the body waits with its sender. When the turn does not come within `maxWaitMs`, throws 429 where the merchant's own were before it, and
    * 503 where those of others were.
    */

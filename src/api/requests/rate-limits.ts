@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../domain/limits.ts';
 import { createNetworkLimiter } from '../../services/access/network-limit.ts';
-import { createRateLimiter, type RateLimiterOptions, type Verdict } from '../../services/access/rate-limit.ts';
+import { type Admission, createRateLimiter, type RateLimiterOptions } from '../../services/access/rate-limit.ts';
 import type { Deps } from '../../services/deps.ts';
 import { type ClientAddress, createClientAddress } from '../access/client-address.ts';
 import { ApiError } from '../errors.ts';
@@ -71,22 +71,22 @@ export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
     countCaller: async (ctx, caller) => refuse(ctx, await requests.take(clientOf(caller))),
     countTest: async (ctx, caller, endpointId) => {
       for (const { limiter, client } of tests(caller, endpointId)) {
-        const verdict = await limiter.take(client);
-        if (!verdict.allowed) refuse(ctx, verdict);
+        const admission = await limiter.take(client);
+        if (!admission.allowed) refuse(ctx, admission);
       }
     },
     tellCaller: (ctx, caller) => tell(ctx, requests.peek(clientOf(caller))),
     countPublic: async (ctx) => refuse(ctx, await publicRequests.take(addressOf(ctx.req))),
     refuseKnownBad: (ctx) => {
       if (knownBad.isEmpty()) return;
-      const verdict = failures.peek(addressOf(ctx.req));
-      if (verdict.remaining === 0 && knownBad.has(ctx.req)) refuse(ctx, { ...verdict, allowed: false });
+      const admission = failures.peek(addressOf(ctx.req));
+      if (admission.remaining === 0 && knownBad.has(ctx.req)) refuse(ctx, { ...admission, allowed: false });
     },
     countFailure: async (ctx) => {
       if (!carriesCredentials(ctx.req)) return;
-      const verdict = await failures.take(addressOf(ctx.req));
-      if (!verdict.allowed) knownBad.add(ctx.req);
-      refuse(ctx, verdict);
+      const admission = await failures.take(addressOf(ctx.req));
+      if (!admission.allowed) knownBad.add(ctx.req);
+      refuse(ctx, admission);
     },
   };
 }
@@ -117,16 +117,16 @@ function clientOf(caller: Caller): string {
   return caller.kind === 'key' ? `key:${caller.keyId}` : `user:${caller.userId}`;
 }
 
-function tell(ctx: Context, verdict: Verdict): void {
-  ctx.set('RateLimit-Limit', `${verdict.limit}`);
-  ctx.set('RateLimit-Remaining', `${verdict.remaining}`);
-  ctx.set('RateLimit-Reset', `${wholeSeconds(verdict.resetMs)}`);
+function tell(ctx: Context, admission: Admission): void {
+  ctx.set('RateLimit-Limit', `${admission.limit}`);
+  ctx.set('RateLimit-Remaining', `${admission.remaining}`);
+  ctx.set('RateLimit-Reset', `${wholeSeconds(admission.resetMs)}`);
 }
 
-function refuse(ctx: Context, verdict: Verdict): void {
-  tell(ctx, verdict);
-  if (verdict.allowed) return;
-  const seconds = Math.max(1, wholeSeconds(verdict.retryAfterMs));
+function refuse(ctx: Context, admission: Admission): void {
+  tell(ctx, admission);
+  if (admission.allowed) return;
+  const seconds = Math.max(1, wholeSeconds(admission.retryAfterMs));
   const sentence = `Too many requests. Try again in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`;
   throw new ApiError('RATE_LIMITED', sentence, { headers: { 'Retry-After': `${seconds}` } });
 }

@@ -36,7 +36,7 @@ const METHODS: readonly Method[] = ['trace_block', 'debug_traceBlockByHash'];
 const PROBED_BLOCKS = 4;
 const ASK_AGAIN_MS = 60 * 60_000;
 const GAVE_UP_MS = 10 * 60_000;
-const NO_ANSWER_MS = 60_000;
+const NO_RESPONSE_MS = 60_000;
 /** An endpoint that did not say whether it traces, because it asked for fewer requests, is asked again after this time. */
 const NOT_SAID_MS = 5_000;
 const FAILURES_TO_GIVE_UP = 3;
@@ -114,7 +114,7 @@ export function createTracer(options: TracerOptions = {}): Tracer {
         return await read(session, { ...question, insists: false });
       } catch (error) {
         // It did not even give the block that its ability is tried on.
-        if (isEndpoints(error)) abilities.restUntil(session, now() + NO_ANSWER_MS);
+        if (isEndpoints(error)) abilities.restUntil(session, now() + NO_RESPONSE_MS);
         throw error;
       }
     };

@@ -94,7 +94,7 @@ class ChainlinkPrices implements PriceSource {
         state.running = undefined;
         state.asked = true;
       });
-      // A defect of ours shows where it is waited for; nobody may be hurt by it who does not wait.
+      // Our own defect shows where it is waited for; nobody may be hurt by it who does not wait.
       state.running.catch(() => undefined);
     }
     if (state.running && !state.known && !state.asked) await unlessAborted(state.running, signal);
@@ -122,7 +122,7 @@ class ChainlinkPrices implements PriceSource {
   /** Keeps an answer where it is better than what is known, and says what is wrong with it. */
   #take(currency: Currency, state: FeedState, answer: Price): string | null {
     const ageMs = this.#ageMs(answer);
-    if (ageMs < -AHEAD_LIMIT_MS) throw new BadAnswer('its time is in the future');
+    if (ageMs < -AHEAD_LIMIT_MS) throw new BadResponse('its time is in the future');
     const isNewer = state.known === undefined || state.known.at <= answer.at;
     if (isNewer && ageMs <= DEAD_AFTER_MS) state.known = answer;
     return ageMs > this.#maxAgeMs(currency) ? `its answer is ${Math.floor(ageMs / 60_000)} minutes old` : null;
@@ -138,29 +138,29 @@ class ChainlinkPrices implements PriceSource {
 
   async #read(currency: Currency, state: FeedState, signal: AbortSignal): Promise<Price> {
     const { callContract } = this.#deps;
-    if (!callContract) throw new BadAnswer('there is no RPC endpoint of bsc to read it from');
+    if (!callContract) throw new BadResponse('there is no RPC endpoint of bsc to read it from');
     const to = this.#feeds[currency];
     if (!state.decimalsSeen) {
       const decimals = await callContract({ to, data: DECIMALS_CALL }, CALL_LIMITS, signal);
-      if (wordAt(decimals, 0) !== FEED_DECIMALS) throw new BadAnswer(`the contract ${to} is not a feed with ${FEED_DECIMALS} decimals`);
+      if (wordAt(decimals, 0) !== FEED_DECIMALS) throw new BadResponse(`the contract ${to} is not a feed with ${FEED_DECIMALS} decimals`);
       state.decimalsSeen = true;
     }
     // (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)
     const round = await callContract({ to, data: LATEST_ROUND_CALL }, CALL_LIMITS, signal);
     const usd8 = BigInt.asIntN(256, wordAt(round, 1) ?? 0n);
     const updatedAt = wordAt(round, 3);
-    if (usd8 <= 0n || usd8 >= MAX_USD8) throw new BadAnswer(`its answer is ${usd8 > 0n ? 'absurdly high' : 'not above zero'}`);
-    if (updatedAt === undefined || updatedAt === 0n || updatedAt > 10n ** 11n) throw new BadAnswer('its answer has no time');
+    if (usd8 <= 0n || usd8 >= MAX_USD8) throw new BadResponse(`its answer is ${usd8 > 0n ? 'absurdly high' : 'not above zero'}`);
+    if (updatedAt === undefined || updatedAt === 0n || updatedAt > 10n ** 11n) throw new BadResponse('its answer has no time');
     return { usd8, source: `chainlink:${to}`, at: new Date(Number.parseInt(updatedAt.toString(), 10) * 1000), stale: false };
   }
 }
 
-class BadAnswer extends Error {
-  override readonly name = 'BadAnswer';
+class BadResponse extends Error {
+  override readonly name = 'BadResponse';
 }
 
-/** What a feed or its endpoints can do wrong; anything else is a defect of ours and is thrown. */
-const EXPECTED = [BadAnswer, RpcRejected, RpcUnavailable, ChainMismatch] as const;
+/** What a feed or its endpoints can do wrong; anything else is our own defect and is thrown. */
+const EXPECTED = [BadResponse, RpcRejected, RpcUnavailable, ChainMismatch] as const;
 
 async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();

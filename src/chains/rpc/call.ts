@@ -1,7 +1,7 @@
 // One JSON-RPC request to one endpoint. Everything an endpoint can do wrong becomes an EndpointFailure with a short reason.
 import { type Endpoint, redact } from './endpoint-url.ts';
 import { EndpointFailure, RpcRejected } from './errors.ts';
-import type { HttpAnswer, HttpHeaders, HttpPost } from './http-post.ts';
+import type { HttpHeaders, HttpPost, HttpResponse } from './http-post.ts';
 
 export type CallOptions = { readonly post: HttpPost; readonly timeoutMs: number; readonly maxResponseBytes: number };
 
@@ -83,7 +83,7 @@ async function exchange(
   }
 }
 
-function readHttp({ status, headers, text }: HttpAnswer): Exchanged {
+function readHttp({ status, headers, text }: HttpResponse): Exchanged {
   const http = { status, retryAfterMs: retryAfter(headers) };
   try {
     return { json: JSON.parse(text), http };

@@ -4,7 +4,7 @@ import { traceMethodOf } from '../bsc/tracer.ts';
 import { isRecord } from './call.ts';
 import { EndpointFailure, RpcRejected } from './errors.ts';
 import type { RpcPool, RpcSession } from './json-rpc.ts';
-import type { EachAnswer } from './types.ts';
+import type { EachResponse } from './types.ts';
 
 export type Abilities = {
   readonly finalized: boolean;
@@ -21,7 +21,7 @@ const ZERO = `0x${'0'.repeat(40)}`;
 const DISTANCES = [100_000, 100] as const;
 
 /** Asks every endpoint, also one that rests, about ten questions each; counts against none. An endpoint that fails says why instead. */
-export async function askAbilities(rpc: RpcPool, signal: AbortSignal): Promise<EachAnswer<Abilities>[]> {
+export async function askAbilities(rpc: RpcPool, signal: AbortSignal): Promise<EachResponse<Abilities>[]> {
   return await rpc.each(async (session) => {
     const head = await session.call('eth_getBlockByNumber', ['latest', false]);
     const hash = isRecord(head) ? head['hash'] : undefined;

@@ -5,7 +5,7 @@ import type { ChainReader, HeadListener } from '../reader.ts';
 import { type Endpoint, parseSocket } from './endpoint-url.ts';
 import { EndpointFailure } from './errors.ts';
 import { type HeadSocketLimits, listenForHeads } from './head-socket.ts';
-import type { EachAnswer } from './types.ts';
+import type { EachResponse } from './types.ts';
 
 export type HeadHintsOptions = {
   /** For messages: "bsc". */
@@ -41,9 +41,9 @@ export function createHeadHints(options: HeadHintsOptions): NonNullable<ChainRea
 export async function probeHeadHints(
   { urls, chainId }: Pick<HeadHintsOptions, 'urls' | 'chainId'>,
   signal: AbortSignal,
-): Promise<EachAnswer<true>[]> {
+): Promise<EachResponse<true>[]> {
   const now = () => performance.now();
-  const probes = urls.map(parseSocket).map(async (endpoint): Promise<EachAnswer<true>> => {
+  const probes = urls.map(parseSocket).map(async (endpoint): Promise<EachResponse<true>> => {
     const done = new AbortController();
     let subscribed = false;
     const events = {

@@ -14,14 +14,14 @@ export type HttpQuestion = {
   readonly maxBytes: number;
 };
 export type HttpHeaders = Readonly<Record<string, string | string[] | undefined>>;
-export type HttpAnswer = { readonly status: number; readonly headers: HttpHeaders; readonly text: string };
+export type HttpResponse = { readonly status: number; readonly headers: HttpHeaders; readonly text: string };
 
 /**
  * Sends one POST and reads the whole answer, whatever its status; redirects are not followed. Throws EndpointFailure for an answer that is
  * too large or packed wrongly, and the socket's own error for a connection that fails. Ends at once when `signal` aborts, with any error:
  * the caller knows why it aborted.
  */
-export type HttpPost = (question: HttpQuestion, signal: AbortSignal) => Promise<HttpAnswer>;
+export type HttpPost = (question: HttpQuestion, signal: AbortSignal) => Promise<HttpResponse>;
 
 type Received = { readonly status: number; readonly headers: HttpHeaders; readonly body: Body };
 
@@ -46,7 +46,7 @@ export function createHttpPost(): HttpPost {
       return await exchange(agent, question, spares, signal);
     } catch (error) {
       // Kept connections are closed just when they are used again: every question here may be asked twice.
-      if (!(error instanceof ClosedBeforeAnswer) || signal.aborted) throw error;
+      if (!(error instanceof ClosedBeforeResponse) || signal.aborted) throw error;
       return await exchange(agent, question, spares, signal);
     }
   };
@@ -57,11 +57,11 @@ class ConnectionClosed extends Error {
   readonly code = 'ECONNRESET';
 }
 
-class ClosedBeforeAnswer extends ConnectionClosed {
-  override readonly name = 'ClosedBeforeAnswer';
+class ClosedBeforeResponse extends ConnectionClosed {
+  override readonly name = 'ClosedBeforeResponse';
 }
 
-async function exchange(agent: Agent, question: HttpQuestion, spares: Buffer[], signal: AbortSignal): Promise<HttpAnswer> {
+async function exchange(agent: Agent, question: HttpQuestion, spares: Buffer[], signal: AbortSignal): Promise<HttpResponse> {
   const { status, headers, body } = await receive(agent, question, spares, signal);
   try {
     return { status, headers, text: await textOf(headers, body.bytes(), question.maxBytes) };
@@ -142,7 +142,7 @@ function receive(agent: Agent, question: HttpQuestion, spares: Buffer[], signal:
         onResponseError: (_, error) => {
           over();
           answer?.body.release();
-          reject(isClosed(error) ? new (answer ? ConnectionClosed : ClosedBeforeAnswer)('the connection was closed') : error);
+          reject(isClosed(error) ? new (answer ? ConnectionClosed : ClosedBeforeResponse)('the connection was closed') : error);
         },
       },
     );

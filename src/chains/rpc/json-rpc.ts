@@ -54,7 +54,7 @@ function speaker(): (line: Line) => RpcSession {
     const { host, endpoint, sawHead } = line;
     const takesBatches = (): boolean => line.now() >= noBatchUntil;
     const one = async (request: RpcRequest, timeoutMs?: number): Promise<unknown> =>
-      await line.ask((wire) => callEndpoint(wire.endpoint, request, wire.limits, wire.signal), { timeoutMs });
+      await line.ask((call) => callEndpoint(call.endpoint, request, call.limits, call.signal), { timeoutMs });
     const batch = async (method: string, params: readonly (readonly unknown[])[]): Promise<unknown[]> => {
       const requests = params.map((each) => ({ method, params: each }));
       if (requests.length > 1 && takesBatches()) {
@@ -77,7 +77,7 @@ async function inBatches(line: Line, requests: readonly RpcRequest[]): Promise<u
   const size = Math.max(1, Math.min(MAX_BATCH, Math.floor(line.perSecond())));
   const batches = Array.from({ length: Math.ceil(requests.length / size) }, (_, at) => requests.slice(at * size, (at + 1) * size));
   const ask = (some: readonly RpcRequest[]) =>
-    line.ask((wire) => callBatch(wire.endpoint, some, wire.limits, wire.signal), { turns: some.length });
+    line.ask((call) => callBatch(call.endpoint, some, call.limits, call.signal), { turns: some.length });
   return (await eachOf(batches, BATCHES_AT_ONCE, ask)).flat();
 }
 

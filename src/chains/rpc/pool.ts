@@ -5,7 +5,7 @@ import type { EndpointStatus } from '../reader.ts';
 import { PoolEndpoint } from './endpoint.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
 import { createHttpPost } from './http-post.ts';
-import type { EachAnswer, Pool, PoolOptions, RunOptions, Session } from './types.ts';
+import type { EachResponse, Pool, PoolOptions, RunOptions, Session } from './types.ts';
 
 /** A caller that asks again at once is slowed down by the pool itself, so that no retry loop can turn into a storm. */
 const WAIT_FOR_ENDPOINT_MS = 1_000;
@@ -78,8 +78,8 @@ class EndpointPool<S extends Session> implements Pool<S> {
     return values;
   }
 
-  async each<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<EachAnswer<T>[]> {
-    const asked = this.#endpoints.map(async (endpoint): Promise<EachAnswer<T>> => {
+  async each<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<EachResponse<T>[]> {
+    const asked = this.#endpoints.map(async (endpoint): Promise<EachResponse<T>> => {
       const { host } = endpoint;
       try {
         return { host, value: await endpoint.attemptAside(work, signal) };

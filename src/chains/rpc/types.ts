@@ -18,7 +18,7 @@ export type Line = Session & {
    * Takes so many turns of the endpoint's rate, waits for them, and asks. `timeoutMs` replaces the pool's own limit. Whether the question was
    * answered, and whether the endpoint asks for fewer, counts for its pace.
    */
-  ask<T>(question: (wire: Wire) => Promise<T>, how?: { readonly turns?: number; readonly timeoutMs?: number | undefined }): Promise<T>;
+  ask<T>(question: (call: Call) => Promise<T>, how?: { readonly turns?: number; readonly timeoutMs?: number | undefined }): Promise<T>;
   /** Turns a second at present. */
   perSecond(): number;
   /** The pool's clock, in milliseconds. */
@@ -26,7 +26,7 @@ export type Line = Session & {
 };
 
 /** All that one question needs. */
-export type Wire = { readonly endpoint: Endpoint; readonly limits: CallOptions; readonly signal: AbortSignal };
+export type Call = { readonly endpoint: Endpoint; readonly limits: CallOptions; readonly signal: AbortSignal };
 
 /** How the endpoints of a pool are asked, and how one proves which chain it serves. Reads of `S` throw EndpointFailure and RpcRejected. */
 export type Protocol<S extends Session> = {
@@ -71,7 +71,7 @@ export type RunOptions = {
 };
 
 /** What one endpoint said: a value, or what went wrong. */
-export type EachAnswer<T> = { readonly host: string } & (
+export type EachResponse<T> = { readonly host: string } & (
   | { readonly value: T; readonly problem?: undefined }
   | { readonly value?: undefined; readonly problem: string }
 );
@@ -101,6 +101,6 @@ export interface Pool<S extends Session> {
    */
   aside<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Asks every endpoint, also one that rests, and returns what each said; counts against none of them. For diagnosis. */
-  each<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<EachAnswer<T>[]>;
+  each<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<EachResponse<T>[]>;
   status(): EndpointStatus[];
 }

@@ -3,14 +3,14 @@ import { OperatorError } from '../../base/errors.ts';
 import { chainOf as factsOf } from '../../chains/index.ts';
 import type { ChainReader } from '../../chains/reader.ts';
 import type { Network } from '../../domain/assets.ts';
-import type { FollowedChain } from '../../services/watcher/watched-chain.ts';
+import type { WatchedChain } from '../../services/watcher/watched-chain.ts';
 import type { CommandGateway } from '../process.ts';
 import { progress } from '../run.ts';
 
 const IDENTITY_WITHIN_MS = 10_000;
 
 /** The chain as a command reads it, proven to be the configured one. Throws an OperatorError where it is off, away or another one. */
-export async function chainOf(gateway: CommandGateway, network: Network, signal: AbortSignal): Promise<FollowedChain> {
+export async function chainOf(gateway: CommandGateway, network: Network, signal: AbortSignal): Promise<WatchedChain> {
   const chain = activityDepsOf(gateway, await gasWallets(gateway), signal).chains.get(network);
   if (!chain) throw new OperatorError(`${network} is off`, offAction(network));
   await checkIdentity(chain.reader);

@@ -56,7 +56,7 @@ async function askActor(gateway: CommandGateway, workflowId: string, decision: D
   await requireTemporal(temporal);
   const { client, actors } = temporal.link;
   try {
-    if (await actors.hangs(workflowId)) return 'it hangs';
+    if (await actors.isUnresponsive(workflowId)) return 'it hangs';
     // What is asked of an actor counts only with its row.
     await recordDecision(gateway.deps, decision);
     const handle = client.workflow.getHandle(workflowId);

@@ -8,7 +8,7 @@ import type { Listed } from '../../services/reconciliation/pass.ts';
 import { oneOf } from '../arguments.ts';
 import type { CommandGateway } from '../process.ts';
 import { rateReporter } from '../rate.ts';
-import { type Answer, answering, leaf, progress } from '../run.ts';
+import { answering, type CommandResult, leaf, progress } from '../run.ts';
 import { table } from '../table.ts';
 
 /** `reconcile`. */
@@ -23,8 +23,8 @@ const HEADER = ['NETWORK', 'ADDRESS', 'CHAIN LESS LEDGER', 'SINCE', 'REASON'];
 
 type Options = { readonly network?: Network; readonly books?: true };
 
-async function reconcile({ options }: { options: Options }): Promise<Answer> {
-  if (options.books) return await (await import('./books.ts')).reconcileBooks();
+async function reconcile({ options }: { options: Options }): Promise<CommandResult> {
+  if (options.books) return await (await import('./ledger-audit.ts')).reconcileBooks();
   const [{ withGateway }, { listDifferences }, { listMisattributed, misattributionText }] = await Promise.all([
     import('../process.ts'),
     import('../../services/reconciliation/pass.ts'),
@@ -58,20 +58,20 @@ async function reconcile({ options }: { options: Options }): Promise<Answer> {
 
 /** Compares one chain as far as it was read, and what became final beyond that: only the latter is returned, the former is kept in rows. */
 async function compareChain(gateway: CommandGateway, network: Network, signal: AbortSignal): Promise<Difference[]> {
-  const [{ chainOf }, { reconcileNow }, { compareUnread, unreadBlocks }] = await Promise.all([
+  const [{ chainOf }, { reconcileNow }, { compareUnscanned, unscannedBlocks }] = await Promise.all([
     import('./chain.ts'),
     import('../../services/reconciliation/pass.ts'),
     import('../../services/reconciliation/unscanned.ts'),
   ]);
   const { deps } = gateway;
   const chain = await chainOf(gateway, network, signal);
-  const blocks = await unreadBlocks(deps, chain, { signal }).catch(refused);
+  const blocks = await unscannedBlocks(deps, chain, { signal }).catch(refused);
   // Long behind, nobody tells the balances of then any more; those of now say it all.
   if (!blocks || blocks.to - blocks.from < chain.reader.pace.balanceBlocks)
     await reconcileNow(deps, chain, { signal, progress: rateReporter(network, 'addresses') }).catch(refused);
   if (!blocks) return [];
   const say = rateReporter(`${network} after the last block that was read`, 'addresses');
-  const found = await compareUnread(deps, chain, { blocks, signal, progress: say }).catch(refused);
+  const found = await compareUnscanned(deps, chain, { blocks, signal, progress: say }).catch(refused);
   const reason = `no worker has read blocks ${blocks.from} to ${blocks.to} yet`;
   if (found.length === 0) progress(`${network}: ${reason}. The balances of its addresses have not changed in them.`);
   const since = isoSeconds(deps.now());

@@ -7,9 +7,9 @@ import { Session } from './access/session.ts';
 import { User } from './access/user.ts';
 import { UserSite } from './access/user-site.ts';
 import { BalanceDifference } from './chain/balance-difference.ts';
-import { BalanceRound } from './chain/balance-round.ts';
 import { ChainBlock } from './chain/chain-block.ts';
 import { ChainCursor } from './chain/chain-cursor.ts';
+import { ReconciliationPass } from './chain/reconciliation-pass.ts';
 import { UnrecognisedDay } from './chain/unrecognised-day.ts';
 import { UnrecognisedTransfer } from './chain/unrecognised-transfer.ts';
 import { Deposit } from './deposits/deposit.ts';
@@ -46,7 +46,6 @@ export {
   ApiKey,
   BalanceChange,
   BalanceDifference,
-  BalanceRound,
   BalanceTotal,
   ChainBlock,
   ChainCursor,
@@ -72,6 +71,7 @@ export {
   PaymentLink,
   Quota,
   RateLimit,
+  ReconciliationPass,
   RowCount,
   RowCountChange,
   Session,
@@ -92,7 +92,7 @@ export const ENTITIES = [
   ApiKey,
   BalanceChange,
   BalanceDifference,
-  BalanceRound,
+  ReconciliationPass,
   BalanceTotal,
   ChainBlock,
   ChainCursor,

@@ -1,17 +1,17 @@
 import { networksOf } from '../../domain/client-networks.ts';
 import type { Limit } from '../../domain/limits.ts';
 import type { Deps } from '../deps.ts';
-import { createRateLimiter, type RateLimiter, type RateLimiterOptions, type Verdict } from './rate-limit.ts';
+import { type Admission, createRateLimiter, type RateLimiter, type RateLimiterOptions } from './rate-limit.ts';
 
 /** A limit by where clients come from: for a site, and a multiple of it for each wider network around the site. */
 export type NetworkLimiter = {
   /**
-   * Uses one of the client's site and of every network around it, unless nothing is left of one of them. The verdict is the site's, or that
+   * Uses one of the client's site and of every network around it, unless nothing is left of one of them. The admission is the site's, or that
    * of the network that refuses. Rejects as a query does where it has to ask a database that is away.
    */
-  take(client: string): Promise<Verdict>;
-  /** What is left of the site's, or the verdict of a network around it of which nothing is left, as far as this process knows. */
-  peek(client: string): Verdict;
+  take(client: string): Promise<Admission>;
+  /** What is left of the site's, or the admission of a network around it of which nothing is left, as far as this process knows. */
+  peek(client: string): Admission;
 };
 
 /** `keyOf` is what a network is counted as in the limiters' table. */
@@ -45,18 +45,18 @@ export function createNetworkLimiter(deps: Deps, options: NetworkLimiterOptions)
       // Before the site is counted: a network whose budget is spent must not fill the table with its sites.
       const spent = spentOf(wider);
       if (spent) return { ...spent, allowed: false };
-      const verdict = await site.limiter.take(site.key);
-      if (!verdict.allowed) return verdict;
+      const admission = await site.limiter.take(site.key);
+      if (!admission.allowed) return admission;
       for (const { limiter, key } of wider) {
         const around = await limiter.take(key);
         if (!around.allowed) return around;
       }
-      return verdict;
+      return admission;
     },
   };
 }
 
-function spentOf(wider: readonly Part[]): Verdict | undefined {
+function spentOf(wider: readonly Part[]): Admission | undefined {
   return wider.map(({ limiter, key }) => limiter.peek(key)).find(({ remaining }) => remaining === 0);
 }
 

@@ -3,7 +3,7 @@ import { type Allowance, type Limit, refill, waitMs } from '../../domain/limits.
 import type { Deps } from '../deps.ts';
 
 /** The state of a client's limit, for its headers. */
-export type Verdict = {
+export type Admission = {
   readonly allowed: boolean;
   readonly limit: number;
   /** Whole uses that are left. */
@@ -17,9 +17,9 @@ export type Verdict = {
 /** One limit for many clients, counted for all processes together. */
 export type RateLimiter = {
   /** Uses one, unless nothing is left. Rejects as a query does where it has to ask a database that is away. */
-  take(client: string): Promise<Verdict>;
+  take(client: string): Promise<Admission>;
   /** What is left, as far as this process knows. */
-  peek(client: string): Verdict;
+  peek(client: string): Admission;
   /** Writes what was used and not yet written. Rejects while the database is away; nothing is lost then. */
   sync(): Promise<void>;
 };
@@ -94,19 +94,19 @@ export function createRateLimiter(deps: Deps, options: RateLimiterOptions): Rate
 
   return {
     sync,
-    peek: (client) => verdictOf(limit, entries.at(client).allowance, nowMs(), true),
+    peek: (client) => admissionOf(limit, entries.at(client).allowance, nowMs(), true),
     take: async (client) => {
       let entry = entries.at(client);
       for (let waits = 0; entry.spent >= creditPerClient && entry.allowance.tokens >= 1 && waits < MAX_WAITS; waits += 1) {
         await sync();
         entry = entries.at(client);
       }
-      if (entry.allowance.tokens < 1) return verdictOf(limit, entry.allowance, nowMs(), false);
+      if (entry.allowance.tokens < 1) return admissionOf(limit, entry.allowance, nowMs(), false);
       entries.spend(client, entry);
       // Early enough that a busy client seldom waits.
       if (entry.spent * 2 >= creditPerClient && !running) void syncInTurn();
       else syncSoon(SYNC_EVERY_MS);
-      return verdictOf(limit, entry.allowance, nowMs(), true);
+      return admissionOf(limit, entry.allowance, nowMs(), true);
     },
   };
 }
@@ -151,7 +151,7 @@ function createEntries(limit: Limit, nowMs: () => number) {
   };
 }
 
-function verdictOf(limit: Limit, allowance: Allowance, nowMs: number, allowed: boolean): Verdict {
+function admissionOf(limit: Limit, allowance: Allowance, nowMs: number, allowed: boolean): Admission {
   return {
     allowed,
     limit: limit.capacity,

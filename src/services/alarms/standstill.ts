@@ -1,12 +1,12 @@
-import { BalanceRound, ChainCursor, type Deposit } from '../../db/entities/index.ts';
+import { ChainCursor, type Deposit, ReconciliationPass } from '../../db/entities/index.ts';
 import type { ChainStop, Standstill } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
 import { unmovedHead } from './unseen.ts';
 
 /** What comes and goes by itself is over sooner: an endpoint that rests, a watcher that is handed over, a block that is late. */
 const STANDS_AFTER_MS = 30_000;
-/** A round of the reconciliation is begun each hour, and a large one may take a while. */
-const ROUND_AFTER_MS = 3 * 60 * 60_000;
+/** A pass of the reconciliation is begun each hour, and a large one may take a while. */
+const PASS_AFTER_MS = 3 * 60 * 60_000;
 /** Without fast finality the chain still becomes final within two minutes (BEP-126); beyond that it stalls. */
 const FINALITY_AFTER_MS = 3 * 60_000;
 /** Finality follows the head at some distance also where all is well. */
@@ -23,11 +23,11 @@ const LOOK_AT_WORKER =
 export async function standstills(deps: Deps): Promise<Standstill[]> {
   const em = deps.orm.em.fork();
   const now = deps.now().getTime();
-  const [cursors, rounds] = await Promise.all([em.find(ChainCursor, {}, { orderBy: { network: 'asc' } }), em.find(BalanceRound, {})]);
+  const [cursors, passes] = await Promise.all([em.find(ChainCursor, {}, { orderBy: { network: 'asc' } }), em.find(ReconciliationPass, {})]);
   return cursors.flatMap((cursor) => {
-    const round = rounds.find(({ network }) => network === cursor.network);
+    const pass = passes.find(({ network }) => network === cursor.network);
     const first = firstRead(cursor, now) ?? unmovedHead(deps, cursor);
-    const parts = [first, secondRead(cursor, now), rollBackOf(cursor, now), finality(cursor, now), reconciliation(cursor, round, now)];
+    const parts = [first, secondRead(cursor, now), rollBackOf(cursor, now), finality(cursor, now), reconciliation(cursor, pass, now)];
     return parts.filter((part) => part !== undefined);
   });
 }
@@ -97,10 +97,10 @@ function finality(cursor: ChainCursor, now: number): Standstill | undefined {
   return { network: cursor.network, part: 'finality', number: cursor.finalizedNumber, sinceMs, reason, action };
 }
 
-function reconciliation(cursor: ChainCursor, round: BalanceRound | undefined, now: number): Standstill | undefined {
-  const at = { network: cursor.network, part: 'reconciliation' as const, number: round?.startedNumber ?? cursor.verifiedNumber };
+function reconciliation(cursor: ChainCursor, pass: ReconciliationPass | undefined, now: number): Standstill | undefined {
+  const at = { network: cursor.network, part: 'reconciliation' as const, number: pass?.startedNumber ?? cursor.verifiedNumber };
   const stop = lasting(cursor.stops.reconciliation, now);
   if (stop) return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
-  const sinceMs = now - (round?.movedAt ?? round?.startedAt ?? cursor.createdAt).getTime();
-  return sinceMs < ROUND_AFTER_MS ? undefined : { ...at, sinceMs, reason: round?.fault ?? null, action: LOOK_AT_WORKER };
+  const sinceMs = now - (pass?.movedAt ?? pass?.startedAt ?? cursor.createdAt).getTime();
+  return sinceMs < PASS_AFTER_MS ? undefined : { ...at, sinceMs, reason: pass?.fault ?? null, action: LOOK_AT_WORKER };
 }

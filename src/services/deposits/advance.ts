@@ -59,12 +59,12 @@ export async function advanceDeposit(deps: Deps, input: StepInput): Promise<Adva
 async function look(deps: Deps, input: StepInput): Promise<AdvanceResult> {
   const em = deps.orm.em.fork();
   const deposit = await em.findOneOrFail(Deposit, input.depositId);
-  if (isElsewhere(deposit, input.known)) return await standing(em, deposit);
+  if (isElsewhere(deposit, input.known)) return await currentStep(em, deposit);
   const cursor = await em.findOne(ChainCursor, deposit.network);
   const first = decideAdvance(factsOf(deps, deposit, cursor));
   if (first.kind === 'wait' && first.waitsFor !== 'price')
     return await waiting(deps, em, { deposit, cursor, decision: first, alarmed: input.alarmed });
-  if (first.kind === 'rest') return await standing(em, deposit);
+  if (first.kind === 'rest') return await currentStep(em, deposit);
   const price = deposit.rateUnits == null ? await currentPrice(deps, deposit.currency) : undefined;
   return await transact(deps, (tx) => move(tx, deps, { ...input, deposit, price }));
 }
@@ -77,7 +77,7 @@ async function move(tx: Tx, deps: Deps, { deposit: seen, price, alarmed, known }
   // A payment link may be brought up to date with it: the customer's lock comes first.
   if (seen.currency === LINK_CURRENCY) await lockPayers(em, [seen.customerId], { nowait: true });
   const deposit = await em.findOneOrFail(Deposit, seen.id, { lockMode: LockMode.PESSIMISTIC_WRITE_OR_FAIL });
-  if (isElsewhere(deposit, known)) return await standing(em, deposit);
+  if (isElsewhere(deposit, known)) return await currentStep(em, deposit);
   const cursor = await em.findOne(ChainCursor, deposit.network);
   freezePrice(deposit, price);
   const deliveries: string[] = [];
@@ -86,7 +86,7 @@ async function move(tx: Tx, deps: Deps, { deposit: seen, price, alarmed, known }
     const decision = decideAdvance(factsOf(deps, deposit, cursor));
     if (decision.kind === 'move') deliveries.push(...(await step(tx, deps, deposit, decision, cursor?.headNumber ?? null)));
     else if (deposit.sequence !== began) return at(deposit, deliveries);
-    else if (decision.kind === 'rest') return await standing(em, deposit);
+    else if (decision.kind === 'rest') return await currentStep(em, deposit);
     else return await waiting(deps, em, { deposit, cursor, decision, alarmed });
   }
 }
@@ -131,7 +131,7 @@ export function factsOf(deps: Deps, deposit: Deposit, cursor: ChainCursor | null
   };
 }
 
-async function standing(em: Em, deposit: Deposit): Promise<AdvanceResult> {
+async function currentStep(em: Em, deposit: Deposit): Promise<AdvanceResult> {
   return at(deposit, await openDeliveriesOf(em, deposit.id));
 }
 

@@ -5,7 +5,7 @@ import { ChainCursor, Customer, type Deposit, DepositAddress, PaymentLink } from
 import type { Em } from '../../db/orm.ts';
 import { firstRow, sql } from '../../db/sql.ts';
 import type { Currency, Network } from '../../domain/assets.ts';
-import { type DepositState, type SimulatedOutcome, straightWay } from '../../domain/deposit.ts';
+import { type DepositState, happyPath, type SimulatedOutcome } from '../../domain/deposit.ts';
 import { recordAction } from '../audit/record.ts';
 import type { Deps, TxDeps } from '../deps.ts';
 import { roomForTests } from '../merchants/open-tests.ts';
@@ -128,7 +128,7 @@ async function namedLink(em: Em, input: Simulation, token: string): Promise<stri
 /** Passes every state up to the wanted one, each in the audit trail, and announces what was asked for. */
 async function walk(tx: Tx, deps: TxDeps, deposit: Deposit, input: Simulation): Promise<string[]> {
   const target: DepositState = input.outcome === 'reorged' ? 'failed' : input.outcome;
-  const way = straightWay(target).slice(1);
+  const way = happyPath(target).slice(1);
   const deliveries: string[] = [];
   for (const to of way) {
     const announced = input.events === 'full' || to === target || (target === 'settled' && to === 'completed');
@@ -145,7 +145,7 @@ async function walk(tx: Tx, deps: TxDeps, deposit: Deposit, input: Simulation): 
 
 /** How many events a simulation makes. */
 function announcements({ outcome, events }: Simulation): number {
-  if (events === 'full') return straightWay(outcome === 'reorged' ? 'failed' : outcome).length;
+  if (events === 'full') return happyPath(outcome === 'reorged' ? 'failed' : outcome).length;
   return outcome === 'settled' ? 2 : 1;
 }
 

@@ -1,17 +1,17 @@
 import { sql } from '../../db/sql.ts';
 import { DEPOSIT_STATES, FAILURE_CODES } from '../../domain/deposit.ts';
-import { homeOf } from '../../domain/ledger.ts';
+import { accountOf } from '../../domain/ledger.ts';
 
 const ROWS = DEPOSIT_STATES.flatMap((state) =>
   (state === 'failed' ? FAILURE_CODES : [null]).flatMap((failureCode) =>
     [true, false].map(
-      (onChain) => sql`(${sql.join([state, failureCode ?? '', onChain, homeOf({ state, failureCode, onChain })].map(sql.lit))})`,
+      (onChain) => sql`(${sql.join([state, failureCode ?? '', onChain, accountOf({ state, failureCode, onChain })].map(sql.lit))})`,
     ),
   ),
 );
 
 /**
- * {@link homeOf} as a table of SQL, `home (status, failure_code, on_chain, account)`: the state, the code ('' for none), whether the
+ * {@link accountOf} as a table of SQL, `home (status, failure_code, on_chain, account)`: the state, the code ('' for none), whether the
  * transaction is in a block, and the account in which the deposit's money is then.
  */
-export const HOMES = sql`(values ${sql.join(ROWS)}) as home (status, failure_code, on_chain, account)`;
+export const ACCOUNTS_OF_STATES = sql`(values ${sql.join(ROWS)}) as home (status, failure_code, on_chain, account)`;

@@ -3,10 +3,10 @@ import { firstRow, rows, type Statement, sql } from '../../db/sql.ts';
 import type { Currency, Mode, Network } from '../../domain/assets.ts';
 import { CREDITED_STATES, type DepositState, type FailureCode } from '../../domain/deposit.ts';
 import type { LedgerAccount } from '../../domain/ledger.ts';
-import { HOMES } from './accounts.ts';
+import { ACCOUNTS_OF_STATES } from './accounts.ts';
 
 /** A difference as the database names it, with the facts of its deposit. */
-export type BooksRow = {
+export type AuditRow = {
   depositId: string | null;
   ledgerTransactionId: string | null;
   merchantId: string;
@@ -38,10 +38,10 @@ export type LinePage = {
   /** Lines whose ledger transaction does not exist. */
   readonly headless: readonly LineSum[];
   /** Ledger transactions whose lines do not sum to zero. */
-  readonly postings: readonly BooksRow[];
+  readonly postings: readonly AuditRow[];
 };
 
-export type DepositPage = { readonly deposits: number; readonly homes: readonly BooksRow[]; readonly credits: readonly BooksRow[] };
+export type DepositPage = { readonly deposits: number; readonly homes: readonly AuditRow[]; readonly credits: readonly AuditRow[] };
 
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -140,10 +140,10 @@ function isIn({ after, to }: Range, column: string): Statement<unknown> {
 }
 
 /** The rows of one check with the facts of their deposit. */
-async function withDeposits(em: Em, check: Statement<unknown>): Promise<BooksRow[]> {
+async function withDeposits(em: Em, check: Statement<unknown>): Promise<AuditRow[]> {
   return await rows(
     em,
-    sql<BooksRow>`select x.deposit_id, x.ledger_transaction_id, x.merchant_id, x.mode, x.network, x.currency, x.account,
+    sql<AuditRow>`select x.deposit_id, x.ledger_transaction_id, x.merchant_id, x.mode, x.network, x.currency, x.account,
        x.expected::text as expected, x.found::text as found, d.transaction_hash, d.status as state, d.failure_code,
        coalesce(x.since, d.created_at) as since
      from (${check}) x left join deposits d on d.id = x.deposit_id`,
@@ -156,7 +156,7 @@ const homes = (range: Range): Statement<unknown> => sql`
     null::timestamptz as since
   from (
     select d.id as deposit_id, d.merchant_id, d.mode, d.network, d.currency, home.account, d.amount_units as expected, 0::numeric as found
-    from deposits d join ${HOMES}
+    from deposits d join ${ACCOUNTS_OF_STATES}
       on home.status = d.status and home.failure_code = coalesce(d.failure_code, '') and home.on_chain = (d.block_hash is not null)
     where home.account <> 'chain' and ${isIn(range, 'd.id')}
     union all

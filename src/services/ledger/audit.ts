@@ -6,17 +6,17 @@ import type { DepositState, FailureCode } from '../../domain/deposit.ts';
 import type { LedgerAccount } from '../../domain/ledger.ts';
 import type { Deps } from '../deps.ts';
 import { type LinkDifference, linkDifferences } from '../payment-links/money.ts';
-import { type BooksRow, depositPages, type LineSum, linePages, totalsOf } from './audit-pages.ts';
+import { type AuditRow, depositPages, type LineSum, linePages, totalsOf } from './audit-pages.ts';
 
 /**
  * What does not agree. `deposit`: an account holds another amount of it than its state demands. `credit`: it was credited more or less
  * often than it was completed (a count, no amount). `posting`: the lines of one ledger transaction do not sum to zero. `total`: a running
  * total is not the sum of its lines.
  */
-export type BooksCheck = 'deposit' | 'credit' | 'posting' | 'total';
+export type AuditCheck = 'deposit' | 'credit' | 'posting' | 'total';
 
-export type BooksDifference = {
-  readonly check: BooksCheck;
+export type AuditDifference = {
+  readonly check: AuditCheck;
   /** Null for a total, and for lines that belong to no deposit. */
   readonly depositId: string | null;
   readonly transactionHash: string | null;
@@ -38,12 +38,12 @@ export type BooksDifference = {
   readonly since: Date | null;
 };
 
-export type Books = {
+export type LedgerAudit = {
   readonly deposits: number;
   readonly lines: number;
   /** How many differences there are; `differences` holds the oldest 1,000 of them. */
   readonly total: number;
-  readonly differences: readonly BooksDifference[];
+  readonly differences: readonly AuditDifference[];
   /** Payment links whose kept sums are not those of their deposits, at most 1,000; all are counted in `total`. */
   readonly links: readonly LinkDifference[];
 };
@@ -52,7 +52,7 @@ const MAX_LISTED = 1_000;
 /** Before every id. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-export type BooksOptions = {
+export type AuditOptions = {
   /** Rows of the first page; the next ones are as large as a second or two allows. */
   readonly pageRows?: number;
   /** Hears how much of what is done; `total` is the database's own estimate. */
@@ -61,10 +61,10 @@ export type BooksOptions = {
 
 /**
  * Compares the ledger with itself, with the deposits and with the running totals, in one snapshot, so that it may run beside everything
- * else; it changes nothing. What a state demands is `homeOf`. Works in pages along primary keys, so that no statement takes long however
+ * else; it changes nothing. What a state demands is `accountOf`. Works in pages along primary keys, so that no statement takes long however
  * many lines there are; the whole takes time with their number, and holds its snapshot that long.
  */
-export async function checkBooks(deps: Deps, { pageRows = 5_000, progress }: BooksOptions = {}): Promise<Books> {
+export async function auditLedger(deps: Deps, { pageRows = 5_000, progress }: AuditOptions = {}): Promise<LedgerAudit> {
   return await deps.orm.em.fork().transactional(
     async (em) => {
       const found = new Found();
@@ -123,25 +123,25 @@ async function sizeOf(em: Em): Promise<{ deposits: number; lines: number }> {
 /** The differences that were found: all are counted, the oldest are kept. */
 class Found {
   total = 0;
-  #kept: BooksDifference[] = [];
+  #kept: AuditDifference[] = [];
 
-  add(check: BooksCheck, row: BooksRow): void {
+  add(check: AuditCheck, row: AuditRow): void {
     this.total += 1;
     this.#kept.push(present(check, row));
     if (this.#kept.length >= 4 * MAX_LISTED) this.#kept = this.oldest();
   }
 
-  oldest(): BooksDifference[] {
+  oldest(): AuditDifference[] {
     return this.#kept.toSorted((a, b) => age(a) - age(b) || compareTexts(orderOf(a), orderOf(b))).slice(0, MAX_LISTED);
   }
 }
 
-function age({ since }: BooksDifference): number {
+function age({ since }: AuditDifference): number {
   // Not infinity: the difference of two of them is no number.
   return since?.getTime() ?? Number.MAX_SAFE_INTEGER;
 }
 
-function orderOf(row: BooksDifference): string {
+function orderOf(row: AuditDifference): string {
   return [row.check, row.depositId, row.ledgerTransactionId, row.merchantId, row.mode, row.network, row.currency, row.account].join(' ');
 }
 
@@ -153,13 +153,13 @@ function addTo(sums: Map<string, LineSum>, sum: LineSum): void {
   sums.set(key, known ? { ...known, units: known.units + sum.units } : sum);
 }
 
-function keyOf({ merchantId, mode, network, currency, account }: LineSum | BooksRow): string {
+function keyOf({ merchantId, mode, network, currency, account }: LineSum | AuditRow): string {
   return [merchantId, mode, network, currency, account].join(' ');
 }
 
-function compareTotals(lines: ReadonlyMap<string, LineSum>, totals: readonly LineSum[]): BooksRow[] {
+function compareTotals(lines: ReadonlyMap<string, LineSum>, totals: readonly LineSum[]): AuditRow[] {
   const open = new Map(lines);
-  const rows: BooksRow[] = [];
+  const rows: AuditRow[] = [];
   for (const total of totals) {
     const expected = open.get(keyOf(total))?.units ?? 0n;
     open.delete(keyOf(total));
@@ -169,14 +169,14 @@ function compareTotals(lines: ReadonlyMap<string, LineSum>, totals: readonly Lin
   return rows.toSorted((a, b) => compareTexts(keyOf(a), keyOf(b)));
 }
 
-function withoutDeposit({ merchantId, mode, network, currency, account }: LineSum, expected: bigint, found: bigint): BooksRow {
+function withoutDeposit({ merchantId, mode, network, currency, account }: LineSum, expected: bigint, found: bigint): AuditRow {
   return {
     ...{ depositId: null, ledgerTransactionId: null, transactionHash: null, state: null, failureCode: null, since: null },
     ...{ merchantId, mode, network, currency, account, expected: expected.toString(), found: found.toString() },
   };
 }
 
-function present(check: BooksCheck, row: BooksRow): BooksDifference {
+function present(check: AuditCheck, row: AuditRow): AuditDifference {
   const since = row.since === null ? null : new Date(row.since);
   return { ...row, check, expected: BigInt(row.expected), found: BigInt(row.found), since };
 }

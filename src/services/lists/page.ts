@@ -53,7 +53,7 @@ export function inOrder<T extends { readonly id: string }>(ids: readonly string[
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Between two whole seconds, both included: the wire shows whole seconds, so a shown time finds its own row. */
+/** Between two whole seconds, both included: answers show whole seconds, so a shown time finds its own row. */
 export function createdBetween({ createdFrom, createdTo }: CreatedBetween): Condition[] {
   const conditions: Condition[] = [];
   if (createdFrom) conditions.push(sql`created_at >= ${wholeSecond(createdFrom)}`);

@@ -114,7 +114,7 @@ async function eraseEventsOf(em: Em, person: Person, subjects: readonly string[]
   );
 }
 
-/** Kept answers are sealed, so that each of the merchant's last day is opened, and sealed anew where it tells of the customer. */
+/** Kept answers are sealed, so that each of the merchant's last day is opened, and sealed again where it tells of the customer. */
 async function eraseAnswers(deps: Deps, person: Person): Promise<number> {
   const em = deps.orm.em.fork();
   let changed = 0;

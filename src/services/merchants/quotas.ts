@@ -64,7 +64,7 @@ export async function takeFromQuotas(em: Em, deps: TxDeps, scope: Scope, made: P
 
 /**
  * Locked in one order, so that two calls cannot lock crosswise. What was used tomorrow was used by a clock that ran ahead: it counts for
- * today, or a clock that is put right would open the quota anew.
+ * today, or a clock that is put right would open the quota again.
  */
 async function readQuotas(em: Em, deps: TxDeps, scope: Scope, names: readonly Quota[], locked: boolean): Promise<Row[]> {
   if (names.length === 0) return [];

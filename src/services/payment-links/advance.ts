@@ -40,7 +40,7 @@ const BLOCKS_TO_WAIT = 2;
 export async function advancePaymentLink(deps: Deps, { linkId }: { readonly linkId: string }): Promise<LinkStep> {
   const em = deps.orm.em.fork();
   const link = await em.findOneOrFail(PaymentLink, linkId);
-  if (!isOpenLink(link.status) || deps.now() <= link.expiresAt) return await standing(em, deps, link);
+  if (!isOpenLink(link.status) || deps.now() <= link.expiresAt) return await currentStep(em, deps, link);
   const name = `the row of customer ${link.customerId}`;
   return await unlessBusy(deps, { name, id: linkId }, () =>
     transact(deps, async (tx) => {
@@ -54,15 +54,15 @@ async function close(tx: Tx, deps: Deps, linkId: string): Promise<LinkStep> {
   const link = await recountLink(tx, deps, linkId);
   // A simulated deposit rests in its state for ever: waiting for it would keep the link open for ever.
   const waits = link.mode === 'live' && link.openCount > 0;
-  if (!isOpenLink(link.status) || waits) return await standing(tx.em, deps, link);
+  if (!isOpenLink(link.status) || waits) return await currentStep(tx.em, deps, link);
   const behind = link.mode === 'live' ? await chainBehind(tx.em, deps, link) : undefined;
   if (behind) return { kind: 'wait', ...behind };
   moveLink(deps, link, 'expired');
   await tx.em.flush();
-  return await standing(tx.em, deps, link);
+  return await currentStep(tx.em, deps, link);
 }
 
-async function standing(em: Em, deps: Deps, link: PaymentLink): Promise<LinkStep> {
+async function currentStep(em: Em, deps: Deps, link: PaymentLink): Promise<LinkStep> {
   const deliveries = await openDeliveriesOf(em, link.id);
   const { status, stateSince: since } = link;
   const progress = describeProgress(link);

@@ -36,7 +36,7 @@ export type LinkDifference = {
 type SumsRow = { id: string } & Record<'assigned' | 'paid' | 'open' | 'foundAssigned' | 'foundPaid' | 'foundOpen', string>;
 
 /**
- * Sums the deposits of every link after `afterId` anew, at most `limit` of them in the order of their ids, and returns those whose kept
+ * Sums the deposits of every link after `afterId` again, at most `limit` of them in the order of their ids, and returns those whose kept
  * sums differ. `last` is where the next page begins; undefined at the end.
  */
 export async function linkDifferences(

@@ -6,7 +6,7 @@ import { Deposit, DepositAddress, DepositAttribution } from '../../db/entities/i
 import type { Em } from '../../db/orm.ts';
 import { rows, run, sql } from '../../db/sql.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
-import { homeOf } from '../../domain/ledger.ts';
+import { accountOf } from '../../domain/ledger.ts';
 import { depositIdOf, idOfTransfer } from '../deposits/identity.ts';
 import type { Deps } from '../deps.ts';
 import { lockPayers } from '../payment-links/money.ts';
@@ -46,7 +46,7 @@ export async function lockAddresses(em: Em, network: Network, addressKeys: reado
 /**
  * Holds a repeated read of a block against what was attributed before without being shown. An amount that the read proves wins while the
  * deposit is not completed; afterwards it is noted beside the amount. What was attributed can have been the money of a transfer that is shown
- * only now: such a transfer takes it over from a deposit that is not completed, else it is set aside as credited already. So the sum that is
+ * only now: such a transfer takes it over from a deposit that is not completed, else it is uncredited (credited already). So the sum that is
  * credited never exceeds what the chain said had arrived. Locks the addresses, and where something was attributed customers and deposits.
  */
 export async function allowanceOf(tx: Tx, deps: Deps, asked: Asked): Promise<Allowed> {
@@ -126,7 +126,7 @@ function asTransfer(deposit: Deposit): Transfer {
 
 type Recording = Facts & { readonly transfers: readonly Transfer[]; readonly aside: Aside };
 
-/** What was set aside of a block in our own assets, by the deposit that it would be: it is counted on its address already. */
+/** What was recorded as uncredited of a block in our own assets, by the deposit that it would be: it is counted on its address already. */
 type Aside = ReadonlyMap<string, bigint>;
 
 async function asideOf(em: Em, deps: Deps, { network, block }: Asked): Promise<Aside> {
@@ -178,7 +178,7 @@ function addedBy({ block }: Asked, transfer: Transfer, known: Deposit | undefine
   if (isClosed(known)) return known.blockHash == null && amountUnits === transfer.amountUnits ? amountUnits : 0n;
   const isHere = known.blockHash === block.hash;
   if (isHere && block.untraced && transfer.kind === 'native' && amountUnits >= transfer.amountUnits) return 0n;
-  const home = homeOf({ state, failureCode: failureCode ?? null, onChain: known.blockHash != null });
+  const home = accountOf({ state, failureCode: failureCode ?? null, onChain: known.blockHash != null });
   return transfer.amountUnits - (known.blockHash == null || home === 'chain' ? 0n : amountUnits);
 }
 

@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
 import { recordUnrecognised } from '../uncredited/unrecognised.ts';
 import { recordAgain } from '../watcher/rescan.ts';
-import type { FollowedChain } from '../watcher/watched-chain.ts';
+import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { type Attributed, type Attribution, enlargeDeposit } from './enlarge.ts';
 import { boundUnits, type Place, unitsOf } from './expected-balances.ts';
 
@@ -38,7 +38,7 @@ export function explains(kept: BalanceDifference, transfer: Transfer): boolean {
 }
 
 /** Records what a block shows for us and was not recorded: deposits, and what our own wallets sent to this address. */
-export async function recordShown(deps: Deps, chain: FollowedChain, kept: BalanceDifference, block: ScannedBlock): Promise<void> {
+export async function recordShown(deps: Deps, chain: WatchedChain, kept: BalanceDifference, block: ScannedBlock): Promise<void> {
   if (block.transfers.length > 0) tellLate(deps, chain, block, await recordAgain(deps, chain.reader, block));
   const own = (block.own ?? []).filter((transfer) => explains(kept, transfer));
   if (own.length === 0) return;
@@ -53,14 +53,14 @@ export async function recordShown(deps: Deps, chain: FollowedChain, kept: Balanc
 }
 
 /** {@link enlargeDeposit}, and what is new is told as found late. */
-export async function attributeTo(deps: Deps, chain: FollowedChain, attribution: Attribution): Promise<Attributed> {
+export async function attributeTo(deps: Deps, chain: WatchedChain, attribution: Attribution): Promise<Attributed> {
   const outcome = await enlargeDeposit(deps, chain, attribution);
   if ('created' in outcome) tellLate(deps, chain, attribution.block, outcome.created);
   return outcome;
 }
 
 /** Says that deposits were found which no read had shown. */
-export function tellLate(deps: Deps, { reader, report }: FollowedChain, block: Pick<ScannedBlock, 'number'>, found: number): void {
+export function tellLate(deps: Deps, { reader, report }: WatchedChain, block: Pick<ScannedBlock, 'number'>, found: number): void {
   if (found === 0) return;
   report?.foundLate?.({ network: reader.network, deposits: found });
   deps.log.warn(
@@ -72,7 +72,7 @@ export function tellLate(deps: Deps, { reader, report }: FollowedChain, block: P
 /** Reads a block that lies in the past; a chain that does not have it is an error here. */
 export async function scanPast(
   reader: ChainReader,
-  chain: FollowedChain,
+  chain: WatchedChain,
   at: { readonly number: number; readonly naming: readonly AddressKey[]; readonly signal: AbortSignal },
 ): Promise<ScannedBlock> {
   const block = await reader.scan(at.number, chain.watched.index, at.signal, at.naming);

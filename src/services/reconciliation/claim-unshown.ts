@@ -6,7 +6,7 @@ import { assetOf, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { formatUnits } from '../../domain/money.ts';
 import type { Deps } from '../deps.ts';
 import { readCursor } from '../watcher/cursor.ts';
-import type { FollowedChain } from '../watcher/watched-chain.ts';
+import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { attributeTo, expectedAt, namesAmount, placeOf, riseIn, tellLate } from './attribute.ts';
 import { type Decider, type Proof, recordTraced } from './enlarge.ts';
 import { comparedAssets, type Place, unitsOf } from './expected-balances.ts';
@@ -30,7 +30,7 @@ export type Unshown = {
  * of its block, as the only one of all blocks in question, or by an operator's word, in this order. Returns why nothing was recorded, with the
  * next action; undefined where something was. Throws the reader's errors.
  */
-export async function claimUnshown(deps: Deps, chain: FollowedChain, unshown: Unshown): Promise<string | undefined> {
+export async function claimUnshown(deps: Deps, chain: WatchedChain, unshown: Unshown): Promise<string | undefined> {
   const { block, txHash, open, word, signal } = unshown;
   if (!block.untraced?.succeeded.has(txHash)) return `transaction ${txHash} failed on the chain and moved nothing; look for another one`;
   const traced = await chain.reader.traceTransaction?.(block, txHash, chain.watched.index, signal);
@@ -48,19 +48,14 @@ export async function claimUnshown(deps: Deps, chain: FollowedChain, unshown: Un
   return refusal;
 }
 
-/** Which of these keys are live addresses of ours. */
+/** Which of these keys are our live addresses. */
 export async function liveKeys(deps: Deps, network: Network, keys: readonly AddressKey[]): Promise<ReadonlySet<AddressKey>> {
   const rows = await deps.orm.em.fork().find(DepositAddress, { network, mode: 'live', addressKey: { $in: [...keys] } });
   return new Set(rows.map((row) => row.addressKey));
 }
 
 /** A trace is the whole truth about a transaction, but for an endpoint that lies: the balance of each address has to have room for it. */
-async function claimTraced(
-  deps: Deps,
-  chain: FollowedChain,
-  unshown: Unshown,
-  transfers: readonly Transfer[],
-): Promise<string | undefined> {
+async function claimTraced(deps: Deps, chain: WatchedChain, unshown: Unshown, transfers: readonly Transfer[]): Promise<string | undefined> {
   const { block, txHash, word, signal } = unshown;
   const { network } = chain.reader;
   const inside = transfers.filter((transfer) => transfer.currency === NATIVE_CURRENCY[network]);
@@ -82,7 +77,7 @@ function textOf(network: Place['network'], transfers: readonly Transfer[]): stri
 }
 
 /** What lies on the addresses now, as far as endpoints tell it: nothing beyond that may be credited. */
-async function boundsOf(deps: Deps, { reader }: FollowedChain, transfers: readonly Transfer[], signal: AbortSignal) {
+async function boundsOf(deps: Deps, { reader }: WatchedChain, transfers: readonly Transfer[], signal: AbortSignal) {
   const { network } = reader;
   const cursor = await readCursor(deps, network);
   const addresses = [...new Set(transfers.map(({ to }) => addressKeyOf(network, to)))];
@@ -96,7 +91,7 @@ async function boundsOf(deps: Deps, { reader }: FollowedChain, transfers: readon
 }
 
 /** Without a trace: what the balances prove, else the operator's word, else that no other transaction can have brought it. */
-async function claimAt(deps: Deps, chain: FollowedChain, unshown: Unshown, kept: BalanceDifference): Promise<string | undefined> {
+async function claimAt(deps: Deps, chain: WatchedChain, unshown: Unshown, kept: BalanceDifference): Promise<string | undefined> {
   const { block, txHash, word } = unshown;
   const place = placeOf(kept);
   const proof = await proofOf(deps, chain, unshown, kept);
@@ -109,7 +104,7 @@ async function claimAt(deps: Deps, chain: FollowedChain, unshown: Unshown, kept:
   return 'refused' in outcome ? outcome.refused : undefined;
 }
 
-async function proofOf(deps: Deps, chain: FollowedChain, unshown: Unshown, kept: BalanceDifference): Promise<Proof | string> {
+async function proofOf(deps: Deps, chain: WatchedChain, unshown: Unshown, kept: BalanceDifference): Promise<Proof | string> {
   const { block, txHash, word, signal } = unshown;
   const roseUnits = await riseIn(chain.reader, placeOf(kept), block.number, signal);
   if (word) return { basis: 'operator', carriedUnits: word.carriedUnits, roseUnits, decider: word.decider };

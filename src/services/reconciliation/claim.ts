@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import { readCursor } from '../watcher/cursor.ts';
 import { recordAgain } from '../watcher/rescan.ts';
 import { loadWatched } from '../watcher/watched-addresses.ts';
-import type { FollowedChain } from '../watcher/watched-chain.ts';
+import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { scanPast } from './attribute.ts';
 import { claimUnshown, liveKeys, type Word } from './claim-unshown.ts';
 import { settleDifference } from './differences.ts';
@@ -33,7 +33,7 @@ type Claimed = { readonly deposits: readonly Deposit[] };
  * operator says; never more than is missing. Throws {@link DecisionRefused} with the reason and the next action otherwise, and the reader's
  * errors; then nothing has changed.
  */
-export async function claimTransaction(deps: Deps, chain: FollowedChain, input: ClaimInput): Promise<Claimed> {
+export async function claimTransaction(deps: Deps, chain: WatchedChain, input: ClaimInput): Promise<Claimed> {
   const { reader } = chain;
   const { word, signal } = input;
   const txHash = transactionHashOf(reader.network, input.txHash);
@@ -98,7 +98,7 @@ async function recordedOf(deps: Deps, { network }: ChainReader, transactionHash:
 }
 
 /** What was claimed may have been the whole of a difference, or a part of it. */
-async function settleTouched(deps: Deps, chain: FollowedChain, touched: readonly AddressKey[]): Promise<void> {
+async function settleTouched(deps: Deps, chain: WatchedChain, touched: readonly AddressKey[]): Promise<void> {
   const { network } = chain.reader;
   const open = await deps.orm.em.fork().find(BalanceDifference, { network, addressKey: { $in: [...new Set(touched)] }, searched: true });
   for (const kept of open) await settleDifference(deps, kept, { reason: kept.reason, report: chain.report });

@@ -8,7 +8,7 @@ import { formatUnits } from '../../domain/money.ts';
 import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import type { ChainReport } from '../watcher/report.ts';
-import { assetKey, type Expected, expectedUnits, NOTHING_EXPECTED } from './expected-balances.ts';
+import { assetKey, type ExpectedBalance, expectedUnits, NOTHING_EXPECTED } from './expected-balances.ts';
 
 /** A balance as it was found at the end of a block, beside what the ledger says. */
 export type Compared = {
@@ -17,7 +17,7 @@ export type Compared = {
   readonly address: string;
   readonly currency: Currency;
   readonly chainUnits: bigint;
-  readonly expected: Expected;
+  readonly expected: ExpectedBalance;
   readonly blockNumber: number;
   /** The newest block at which this balance is known to have agreed, where no difference is kept. */
   readonly agreedNumber: number;
@@ -77,7 +77,7 @@ export async function settleDifference(
 ): Promise<bigint> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const { network, addressKey, currency } = searched;
-    // A round may have compared it again meanwhile: then that is the fact, and it has a search of its own before it.
+    // A pass may have compared it again meanwhile: then that is the fact, and it has a search of its own before it.
     const kept = await em.findOne(BalanceDifference, { network, addressKey, currency }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!kept) return 0n;
     const { foundNumber } = kept;

@@ -4,7 +4,7 @@ import type { ScannedBlock, Transfer } from '../../chains/reader.ts';
 import { BalanceDifference, Deposit, DepositAttribution } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf } from '../../domain/assets.ts';
-import { homeOf } from '../../domain/ledger.ts';
+import { accountOf } from '../../domain/ledger.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { recordAction } from '../audit/record.ts';
 import { DecisionRefused } from '../deposits/decisions.ts';
@@ -14,7 +14,7 @@ import { type Tx, transact } from '../transact.ts';
 import { dustOf } from '../uncredited/dust.ts';
 import { pricesFor, recordTransfers } from '../watcher/record-transfers.ts';
 import { holdCursorAt } from '../watcher/rescan.ts';
-import type { FollowedChain } from '../watcher/watched-chain.ts';
+import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { allowanceOf, type Bound, isClosed, lockAddresses, roomOf } from './allowance.ts';
 import { boundUnits, type Place } from './expected-balances.ts';
 
@@ -50,7 +50,7 @@ export type Attributed = { readonly created: number } | { readonly refused: stri
  * what is read under them: never more than is missing by then, whoever else attributed something meanwhile, and the same call a second time
  * adds nothing. Keeps why in an audit row. Throws `RescanStopped` when the block was replaced.
  */
-export async function enlargeDeposit(deps: Deps, { reader }: FollowedChain, attribution: Attribution): Promise<Attributed> {
+export async function enlargeDeposit(deps: Deps, { reader }: WatchedChain, attribution: Attribution): Promise<Attributed> {
   const { place, block, txHash, proof } = attribution;
   const to = spelledAddress(place.network, place.addressKey);
   const transfer = (amountUnits: bigint): Transfer => ({
@@ -122,7 +122,7 @@ function idOf({ network, addressKey, currency }: Place, transactionHash: string)
 function countedOf(deposit: Deposit | null): bigint {
   if (deposit?.blockHash == null) return 0n;
   const { status: state, failureCode } = deposit;
-  return homeOf({ state, failureCode: failureCode ?? null, onChain: true }) === 'chain' ? 0n : deposit.amountUnits;
+  return accountOf({ state, failureCode: failureCode ?? null, onChain: true }) === 'chain' ? 0n : deposit.amountUnits;
 }
 
 type Named = Omit<Target, 'carriedUnits'> & { readonly counted: bigint; readonly missing: bigint };
@@ -183,7 +183,7 @@ export type TracedAttribution = {
  * attributed before. Returns how many deposits are new. Throws {@link DecisionRefused} where the balances have no room for it, and `RescanStopped`
  * when the block was replaced.
  */
-export async function recordTraced(deps: Deps, { reader }: FollowedChain, traced: TracedAttribution): Promise<number> {
+export async function recordTraced(deps: Deps, { reader }: WatchedChain, traced: TracedAttribution): Promise<number> {
   const { network } = reader;
   const prices = await pricesFor(deps, traced.transfers);
   const { untraced: _, ...rest } = traced.block;

@@ -4,15 +4,15 @@ import type { Em } from '../../db/orm.ts';
 import { rows, sql } from '../../db/sql.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
-import { HOMES } from '../ledger/accounts.ts';
+import { ACCOUNTS_OF_STATES } from '../ledger/accounts.ts';
 
 /** The reason of a transfer that was shown after its money had been credited to another transaction of the address: it adds nothing. */
 export const COVERED = 'its money is credited already, with another deposit of this address';
 
 /** What is said to lie on an address: bound to blocks that are in the chain, and standing in the ledger without such a block. */
-export type Expected = { readonly boundUnits: bigint; readonly replacedUnits: bigint };
+export type ExpectedBalance = { readonly boundUnits: bigint; readonly replacedUnits: bigint };
 
-export const NOTHING_EXPECTED: Expected = { boundUnits: 0n, replacedUnits: 0n };
+export const NOTHING_EXPECTED: ExpectedBalance = { boundUnits: 0n, replacedUnits: 0n };
 
 /** The two assets of a network that balances are compared in. */
 export function comparedAssets(network: Network): readonly Currency[] {
@@ -29,14 +29,14 @@ export const assetKey = (addressKey: AddressKey, currency: Currency): string => 
 
 /**
  * What must lie on addresses at the end of a block, by {@link assetKey}: what the ledger holds there as pending, available or held, and what
- * was set aside for the operator in our own assets. A credited deposit whose block was replaced still stands in the ledger and is counted
+ * was recorded as uncredited for the operator in our own assets. A credited deposit whose block was replaced still stands in the ledger and is counted
  * apart. An address without any of it is absent.
  */
 export async function expectedUnits(
   em: Em,
   deps: Deps,
   at: { readonly network: Network; readonly addressKeys: readonly AddressKey[]; readonly blockNumber: number },
-): Promise<ReadonlyMap<string, Expected>> {
+): Promise<ReadonlyMap<string, ExpectedBalance>> {
   const { network, addressKeys, blockNumber } = at;
   const found = await rows(
     em,
@@ -45,7 +45,7 @@ export async function expectedUnits(
        coalesce(sum(units) filter (where not bound), 0)::text as replaced
      from (
        select d.address_key, d.currency, d.amount_units as units, d.block_hash is not null as bound
-       from deposits d join ${HOMES}
+       from deposits d join ${ACCOUNTS_OF_STATES}
          on home.status = d.status and home.failure_code = coalesce(d.failure_code, '') and home.on_chain = (d.block_hash is not null)
        where d.network = ${network} and d.address_key = any(${addressKeys}) and d.mode = 'live' and not d.simulated and d.block_number <= ${blockNumber}
          and home.account in ('pending', 'available', 'held')

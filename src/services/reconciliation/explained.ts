@@ -62,7 +62,7 @@ export async function explanationsOf(
     sql<{ id: string; addressKey: AddressKey; currency: Currency; status: string; blockNumber: string }>`
       select id, address_key, currency, status, block_number::text as block_number from deposits
       where block_hash is null and network = any(${NETWORKS}) and address_key = any(${keys}) and mode = 'live' and not simulated
-        and status in ${literals([...WAITING_STATES, ...CREDITED_STATES])} order by block_number, id`,
+        and status in ${literals([...WAITING_STATES, ...CREDITED_STATES])} order by deposits.block_number, id`,
   );
   for (const row of replaced)
     add(assetKey(row.addressKey, row.currency), `deposit ${row.id} (${row.status}): its block ${row.blockNumber} was replaced`);

@@ -1,12 +1,12 @@
 import { raw } from '@mikro-orm/core';
 import { BEFORE_ALL_KEYS } from '../../chains/address-key.ts';
-import type { RoundPace } from '../../chains/reader.ts';
-import { BalanceDifference, BalanceRound, type ChainCursor, DepositAddress } from '../../db/entities/index.ts';
+import type { PassPace } from '../../chains/reader.ts';
+import { BalanceDifference, type ChainCursor, DepositAddress, ReconciliationPass } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import { readCursor } from '../watcher/cursor.ts';
-import type { FollowedChain } from '../watcher/watched-chain.ts';
+import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { proveByAgreement, unprovenAt } from './balance-proof.ts';
 import { type Compared, keepComparison } from './differences.ts';
 import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected-balances.ts';
@@ -14,7 +14,7 @@ import { explanationsOf } from './explained.ts';
 import { searchDifferences } from './search.ts';
 
 /** What one step did, and how long to wait before the next one. */
-export type RoundStep = {
+export type PassStep = {
   readonly did: 'nothing' | 'compared' | 'finished';
   readonly checked: number;
   readonly waitMs: number;
@@ -28,17 +28,17 @@ const UNEXPLAINED = { $not: { differenceUnits: raw('before_units + replaced_unit
 /**
  * One step of the reconciliation: compares one batch of balances at a height that was read twice with what the ledger says lies there, and
  * after the last batch searches what differs. Progress is a row, so that a restart goes on. Throws the reader's errors, and that a search
- * failed; the step is then done again, and the round ends without that search when the next one is due. Every credit it leads to is an ordinary deposit with the transaction's own identity, so a repeat cannot double it.
+ * failed; the step is then done again, and the pass ends without that search when the next one is due. Every credit it leads to is an ordinary deposit with the transaction's own identity, so a repeat cannot double it.
  */
-export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: RoundPace, signal: AbortSignal): Promise<RoundStep> {
+export async function reconcileStep(deps: Deps, chain: WatchedChain, pace: PassPace, signal: AbortSignal): Promise<PassStep> {
   const { reader } = chain;
   const { network, balances } = reader;
   const cursor = await readCursor(deps, network);
   if (!balances || !cursor || cursor.finalizedNumber - cursor.verifiedNumber > reader.pace.balanceBlocks)
     return { did: 'nothing', checked: 0, waitMs: LOOK_AGAIN_MS };
-  const round = await openRound(deps, cursor, pace);
-  if (typeof round === 'number') return { did: 'nothing', checked: 0, waitMs: round };
-  const position = round.position ?? BEFORE_ALL_KEYS;
+  const pass = await openPass(deps, cursor, pace);
+  if (typeof pass === 'number') return { did: 'nothing', checked: 0, waitMs: pass };
+  const position = pass.position ?? BEFORE_ALL_KEYS;
   const addresses = await deps.orm.em
     .fork()
     .find(DepositAddress, { network, addressKey: { $gt: position } }, { orderBy: { addressKey: 'asc' }, limit: pace.batchAddresses });
@@ -61,7 +61,7 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
       if (!balance) throw new Error('a balance is missing');
       for (const currency of comparedAssets(network)) {
         const compared: Compared = {
-          ...{ network, addressKey, address, currency, blockNumber, agreedNumber: round.agreedNumber },
+          ...{ network, addressKey, address, currency, blockNumber, agreedNumber: pass.agreedNumber },
           chainUnits: unitsOf(balance, network, currency),
           expected: expected.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED,
         };
@@ -76,29 +76,29 @@ export async function reconcileStep(deps: Deps, chain: FollowedChain, pace: Roun
       deps,
       unproven.filter((one) => agreeing.has(one.addressKey)),
     );
-    // Only from where this step began: two that take the same steps, or one of a round that is over, must never skip an address.
+    // Only from where this step began: two that take the same steps, or one of a pass that is over, must never skip an address.
     await em.nativeUpdate(
-      BalanceRound,
-      { network, startedAt: round.startedAt, position },
-      { position: addressKeys.at(-1) ?? position, checked: round.checked + addresses.length, movedAt: deps.now(), fault: null },
+      ReconciliationPass,
+      { network, startedAt: pass.startedAt, position },
+      { position: addressKeys.at(-1) ?? position, checked: pass.checked + addresses.length, movedAt: deps.now(), fault: null },
     );
   });
   if (!last) return { did: 'compared', checked: addresses.length, waitMs: 0 };
   const { failed, of, reason } = await searchDifferences(deps, chain, signal);
   const fault = failed === 0 ? null : `${failed} of ${of} differences could not be searched: ${reason}`;
-  // Tried again with the same step until the next round is due: a search that never succeeds must not end the comparison of all others.
-  if (fault !== null && deps.now().getTime() - round.startedAt.getTime() < pace.everyMs) throw new Error(fault);
-  await closeRound(deps, chain, round, fault);
+  // Tried again with the same step until the next pass is due: a search that never succeeds must not end the comparison of all others.
+  if (fault !== null && deps.now().getTime() - pass.startedAt.getTime() < pace.everyMs) throw new Error(fault);
+  await closePass(deps, chain, pass, fault);
   return { did: 'finished', checked: addresses.length, waitMs: 0 };
 }
 
 /**
- * A whole round at once, whatever the clock says. One that is under way is ended first: what it passed, it passed a while ago. `progress`
+ * A whole pass at once, whatever the clock says. One that is under way is ended first: what it passed, it passed a while ago. `progress`
  * hears how many addresses are done, of how many. Throws as {@link reconcileStep} does.
  */
 export async function reconcileNow(
   deps: Deps,
-  chain: FollowedChain,
+  chain: WatchedChain,
   options: { readonly signal: AbortSignal; readonly progress: (checked: number, total: number) => void },
 ): Promise<void> {
   const { signal, progress } = options;
@@ -106,8 +106,8 @@ export async function reconcileNow(
   const cursor = await readCursor(deps, network);
   if (!cursor) throw new Error(`${network} was never followed: a running worker begins with it`);
   const em = deps.orm.em.fork();
-  const position = (await em.findOne(BalanceRound, network))?.position;
-  let rounds = position == null ? 1 : 2;
+  const position = (await em.findOne(ReconciliationPass, network))?.position;
+  let passes = position == null ? 1 : 2;
   const left = position == null ? 0 : await em.count(DepositAddress, { network, addressKey: { $gt: position } });
   const total = left + (await em.count(DepositAddress, { network }));
   let checked = 0;
@@ -118,8 +118,8 @@ export async function reconcileNow(
       throw new Error(`${network} is being caught up with: balances can be compared when the watcher has reached the head`);
     checked += step.checked;
     progress(checked, Math.max(total, checked));
-    if (step.did === 'finished') rounds -= 1;
-    if (rounds === 0) return;
+    if (step.did === 'finished') passes -= 1;
+    if (passes === 0) return;
   }
 }
 
@@ -149,30 +149,30 @@ export async function countDifferences(deps: Deps, network?: Network): Promise<n
   return await deps.orm.em.fork().count(BalanceDifference, { ...(network ? { network } : {}), searched: true, ...UNEXPLAINED });
 }
 
-/** The running round, a new one where the last began long enough ago, or the time until then in milliseconds. */
-async function openRound(deps: Deps, cursor: ChainCursor, { everyMs }: RoundPace): Promise<BalanceRound | number> {
+/** The running pass, a new one where the last began long enough ago, or the time until then in milliseconds. */
+async function openPass(deps: Deps, cursor: ChainCursor, { everyMs }: PassPace): Promise<ReconciliationPass | number> {
   const { network } = cursor;
   const em = deps.orm.em.fork();
-  const round = await em.findOne(BalanceRound, network);
-  if (round && round.position != null) return round;
+  const pass = await em.findOne(ReconciliationPass, network);
+  if (pass && pass.position != null) return pass;
   const now = deps.now();
-  const dueInMs = round ? round.startedAt.getTime() + everyMs - now.getTime() : 0;
+  const dueInMs = pass ? pass.startedAt.getTime() + everyMs - now.getTime() : 0;
   if (dueInMs > 0) return Math.min(dueInMs, LOOK_AGAIN_MS);
-  const agreedNumber = round?.startedNumber ?? cursor.firstBlock - 1;
+  const agreedNumber = pass?.startedNumber ?? cursor.firstBlock - 1;
   const begun = { network, startedNumber: cursor.verifiedNumber, startedAt: now, position: BEFORE_ALL_KEYS, agreedNumber, checked: 0 };
-  return await em.upsert(BalanceRound, { ...begun, finishedAt: round?.finishedAt ?? null, movedAt: now, fault: null });
+  return await em.upsert(ReconciliationPass, { ...begun, finishedAt: pass?.finishedAt ?? null, movedAt: now, fault: null });
 }
 
-async function closeRound(deps: Deps, { reader, report }: FollowedChain, round: BalanceRound, fault: string | null): Promise<void> {
+async function closePass(deps: Deps, { reader, report }: WatchedChain, pass: ReconciliationPass, fault: string | null): Promise<void> {
   const { network } = reader;
   const em = deps.orm.em.fork();
   const now = deps.now();
   const end = { position: null, finishedAt: now, movedAt: now, fault: fault === null ? null : fitted(fault, MAX_REASON) };
-  await em.nativeUpdate(BalanceRound, { network, startedAt: round.startedAt }, end);
+  await em.nativeUpdate(ReconciliationPass, { network, startedAt: pass.startedAt }, end);
   report?.differences?.({ network, count: await em.count(BalanceDifference, { network, ...UNEXPLAINED }) });
 }
 
-/** Keeps why the round does not go on, for operators. */
-export async function noteRoundFault(deps: Deps, network: Network, fault: string): Promise<void> {
-  await deps.orm.em.fork().nativeUpdate(BalanceRound, { network }, { fault: fitted(fault, MAX_REASON) });
+/** Keeps why the pass does not go on, for operators. */
+export async function notePassFault(deps: Deps, network: Network, fault: string): Promise<void> {
+  await deps.orm.em.fork().nativeUpdate(ReconciliationPass, { network }, { fault: fitted(fault, MAX_REASON) });
 }

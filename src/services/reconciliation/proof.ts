@@ -9,7 +9,7 @@ import { WAITING_STATES } from '../../domain/deposit.ts';
 import type { Deps } from '../deps.ts';
 import { transact } from '../transact.ts';
 import { holdCursorAt, recordAgain } from '../watcher/rescan.ts';
-import type { FollowedChain } from '../watcher/watched-chain.ts';
+import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { assetKey, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected-balances.ts';
 
 const MAX_WAITING = 1_000;
@@ -36,7 +36,7 @@ type Unproven = { readonly number: number; readonly hash: string; readonly rows:
  * such a deposit, and less and less often while neither can be had; the deposits wait meanwhile and nothing else does. Never throws for an
  * endpoint.
  */
-export async function proveWaiting(deps: Deps, chain: FollowedChain, cursor: ChainCursor, signal: AbortSignal): Promise<void> {
+export async function proveWaiting(deps: Deps, chain: WatchedChain, cursor: ChainCursor, signal: AbortSignal): Promise<void> {
   chain.proofs ??= new Map();
   const tries = chain.proofs;
   const nowMs = deps.now().getTime();
@@ -64,7 +64,7 @@ async function waitingBlocks(deps: Deps, { network, verifiedNumber }: ChainCurso
     sql<Waiting>`
       select id, transaction_hash, address_key, block_hash, block_number::text as block_number, amount_units::text as amount_units
       from deposits where network = ${network} and mode = 'live' and currency <> 'USDT' and verified_at is null and block_hash is not null
-        and status in ${literals(WAITING_STATES)} and block_number <= ${verifiedNumber} order by block_number limit ${MAX_WAITING}`,
+        and status in ${literals(WAITING_STATES)} and block_number <= ${verifiedNumber} order by deposits.block_number limit ${MAX_WAITING}`,
   );
   const blocks = Map.groupBy(waiting, (row) => `${row.blockNumber}:${row.blockHash}`);
   return [...blocks.values()].flatMap((ofOne) => {
@@ -77,7 +77,7 @@ async function waitingBlocks(deps: Deps, { network, verifiedNumber }: ChainCurso
 type ByBalance = { readonly proven: boolean; readonly denied: ReadonlySet<string> };
 
 /** Proves deposits by what the balances rose by in their block. */
-async function proveByBalance(deps: Deps, { reader }: FollowedChain, block: Unproven, signal: AbortSignal): Promise<ByBalance> {
+async function proveByBalance(deps: Deps, { reader }: WatchedChain, block: Unproven, signal: AbortSignal): Promise<ByBalance> {
   const { network } = reader;
   const currency = NATIVE_CURRENCY[network];
   const keys = [...new Set(block.rows.map((row) => row.addressKey))];
@@ -112,7 +112,7 @@ function riseOf(before: Balance | undefined, after: Balance | undefined, network
  */
 async function proveByTrace(
   deps: Deps,
-  { reader, watched }: FollowedChain,
+  { reader, watched }: WatchedChain,
   { block, denied }: { readonly block: Unproven; readonly denied: ReadonlySet<string> },
   signal: AbortSignal,
 ): Promise<void> {

@@ -4,12 +4,12 @@ import { NATIVE_CURRENCY } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { readInOrder } from '../watcher/read-in-order.ts';
 import { loadWatched } from '../watcher/watched-addresses.ts';
-import type { FollowedChain } from '../watcher/watched-chain.ts';
+import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { attributeTo, expectedAt, explains, namesAmount, placeOf, recordShown, riseIn, scanPast } from './attribute.ts';
 import { settleDifference } from './differences.ts';
 import { unitsOf } from './expected-balances.ts';
 
-/** Differences searched after one round; the rest waits for the next one. */
+/** Differences searched after one pass; the rest waits for the next one. */
 const MAX_SEARCHED = 200;
 /** Blocks at which one balance may have changed without an explanation. */
 const MAX_STEPS = 20;
@@ -24,10 +24,10 @@ export type Searched = { readonly failed: number; readonly of: number; readonly 
 /**
  * Looks for the transactions behind rises that the ledger does not know. Where an endpoint keeps old balances the block is found by
  * halving; else every block of the window is read. What it finds becomes a deposit only with its transaction's hash, and only where
- * exactly one transaction explains the amount. The rest is set aside for the operator. Several are searched at a time, and one that fails
- * holds up no other: it is tried once more, then in the next round.
+ * exactly one transaction explains the amount. The rest is recorded as uncredited for the operator. Several are searched at a time, and one that fails
+ * holds up no other: it is tried once more, then in the next pass.
  */
-export async function searchDifferences(deps: Deps, chain: FollowedChain, signal: AbortSignal): Promise<Searched> {
+export async function searchDifferences(deps: Deps, chain: WatchedChain, signal: AbortSignal): Promise<Searched> {
   const { network } = chain.reader;
   const where = { network, searched: false };
   const open = await deps.orm.em.fork().find(BalanceDifference, where, { orderBy: { notedAt: 'asc' }, limit: MAX_SEARCHED });
@@ -55,7 +55,7 @@ type Fail = (some: readonly BalanceDifference[], error: unknown) => void;
 /** Searches by old balances; returns those for which no endpoint keeps them. */
 async function searchEach(
   deps: Deps,
-  chain: FollowedChain,
+  chain: WatchedChain,
   open: readonly BalanceDifference[],
   { fail, signal }: { readonly fail: Fail; readonly signal: AbortSignal },
 ): Promise<BalanceDifference[]> {
@@ -84,7 +84,7 @@ async function searchEach(
  */
 async function searchByBalance(
   deps: Deps,
-  chain: FollowedChain,
+  chain: WatchedChain,
   kept: BalanceDifference,
   signal: AbortSignal,
 ): Promise<{ beforeUnits: bigint | undefined } | undefined> {
@@ -120,7 +120,7 @@ async function searchByBalance(
 type Rise = { readonly kept: BalanceDifference; readonly blockNumber: number; readonly signal: AbortSignal };
 
 /** The balance proves that more than the ledger knows reached the address in this block: finds in which of its transactions. */
-async function attribute(deps: Deps, chain: FollowedChain, { kept, blockNumber, signal }: Rise): Promise<void> {
+async function attribute(deps: Deps, chain: WatchedChain, { kept, blockNumber, signal }: Rise): Promise<void> {
   const block = await scanPast(chain.reader, chain, { number: blockNumber, naming: [kept.addressKey], signal });
   await recordShown(deps, chain, kept, block);
   // A trace shows everything that is passed on: where there was one, a mere mention proves nothing.
@@ -137,7 +137,7 @@ async function attribute(deps: Deps, chain: FollowedChain, { kept, blockNumber, 
 export type Seen = { readonly blockNumber: number; readonly named: NamedTransaction };
 
 /** Reads every block of the windows once for all differences together. Without old balances only an amount named in calldata is a proof. */
-async function searchByBlocks(deps: Deps, chain: FollowedChain, open: readonly BalanceDifference[], signal: AbortSignal): Promise<void> {
+async function searchByBlocks(deps: Deps, chain: WatchedChain, open: readonly BalanceDifference[], signal: AbortSignal): Promise<void> {
   const inReach = open.filter((kept) => isInReach(chain, kept));
   const seen = inReach.length > 0 ? await readWindow(deps, chain, inReach, signal) : [];
   for (const kept of open) {
@@ -154,18 +154,18 @@ async function searchByBlocks(deps: Deps, chain: FollowedChain, open: readonly B
  */
 export async function candidatesFor(
   deps: Deps,
-  chain: FollowedChain,
+  chain: WatchedChain,
   kept: BalanceDifference,
   signal: AbortSignal,
 ): Promise<Seen[] | undefined> {
   return isInReach(chain, kept) ? await readWindow(deps, chain, [kept], signal) : undefined;
 }
 
-function isInReach({ reader }: FollowedChain, kept: BalanceDifference): boolean {
+function isInReach({ reader }: WatchedChain, kept: BalanceDifference): boolean {
   return kept.foundNumber - kept.sinceNumber <= reader.pace.searchBlocks;
 }
 
-async function readWindow(deps: Deps, chain: FollowedChain, open: readonly BalanceDifference[], signal: AbortSignal): Promise<Seen[]> {
+async function readWindow(deps: Deps, chain: WatchedChain, open: readonly BalanceDifference[], signal: AbortSignal): Promise<Seen[]> {
   const first = Math.max(0, Math.min(...open.map((kept) => kept.sinceNumber)) + 1);
   const last = Math.max(...open.map((kept) => kept.foundNumber));
   const naming = [...new Set(open.map((kept) => kept.addressKey))];
@@ -186,7 +186,7 @@ async function readWindow(deps: Deps, chain: FollowedChain, open: readonly Balan
 
 async function attributeNamed(
   deps: Deps,
-  chain: FollowedChain,
+  chain: WatchedChain,
   kept: BalanceDifference,
   { seen, signal }: { readonly seen: readonly Seen[]; readonly signal: AbortSignal },
 ): Promise<void> {

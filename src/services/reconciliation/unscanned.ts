@@ -4,14 +4,14 @@ import { BalanceDifference, type ChainCursor, DepositAddress } from '../../db/en
 import type { Currency, Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { readCursor } from '../watcher/cursor.ts';
-import type { FollowedChain } from '../watcher/watched-chain.ts';
+import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected-balances.ts';
 
 /** Final blocks that the watcher has not read twice, both ends included. */
-export type UnreadBlocks = { readonly from: number; readonly to: number };
+export type UnscannedBlocks = { readonly from: number; readonly to: number };
 
 /** A balance at the end of the unread blocks that neither the ledger nor a difference that is known already explains. */
-export type UnreadDifference = {
+export type UnscannedDifference = {
   readonly network: Network;
   readonly address: string;
   readonly currency: Currency;
@@ -28,11 +28,11 @@ const POLL_MS = 250;
  * The blocks that are final and were not read, after a watcher that runs had time to read them; undefined where there are none. Throws the
  * reader's errors.
  */
-export async function unreadBlocks(
+export async function unscannedBlocks(
   deps: Deps,
-  { reader }: FollowedChain,
+  { reader }: WatchedChain,
   options: { readonly signal: AbortSignal; readonly waitMs?: number },
-): Promise<UnreadBlocks | undefined> {
+): Promise<UnscannedBlocks | undefined> {
   const final = await reader.finalized(options.signal);
   const until = performance.now() + (options.waitMs ?? WAIT_MS);
   let cursor = await readCursor(deps, reader.network);
@@ -52,14 +52,14 @@ function isAlive(deps: Deps, cursor: ChainCursor): boolean {
  * Compares every balance at the end of blocks that nobody has read with the ledger. Nothing is kept: once the blocks are read, most of it
  * is a deposit like any other. Throws the reader's errors, and where no endpoint tells balances.
  */
-export async function compareUnread(
+export async function compareUnscanned(
   deps: Deps,
-  { reader }: FollowedChain,
-  options: { readonly blocks: UnreadBlocks; readonly signal: AbortSignal; readonly progress: (checked: number, total: number) => void },
-): Promise<UnreadDifference[]> {
+  { reader }: WatchedChain,
+  options: { readonly blocks: UnscannedBlocks; readonly signal: AbortSignal; readonly progress: (checked: number, total: number) => void },
+): Promise<UnscannedDifference[]> {
   const { network, balances } = reader;
   const { signal, blocks } = options;
-  const found: UnreadDifference[] = [];
+  const found: UnscannedDifference[] = [];
   const total = await deps.orm.em.fork().count(DepositAddress, { network });
   let position = BEFORE_ALL_KEYS;
   for (let checked = 0; ; ) {

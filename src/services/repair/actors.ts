@@ -5,7 +5,7 @@ import { ActorRefused, type Deps } from '../deps.ts';
 const PAGE = 500;
 const PARALLEL_STARTS = 8;
 /** So many in a row that Temporal did not answer for, and did not refuse: it is away, and the rest waits for the next run. */
-const AWAY_AFTER = 2 * PARALLEL_STARTS;
+const UNRESPONSIVE_AFTER = 2 * PARALLEL_STARTS;
 /** Of the rows that should have moved so many of a kind are looked at in one turn of a loop; a backlog of slow receivers is no reason to ask Temporal for all. */
 const LOOKED_AT_IN_A_TURN = 1_000;
 /** Sorts before every time and id. */
@@ -114,7 +114,7 @@ export function throwFailed({ failed }: RepairRun): void {
 
 /** Makes one actor look at its row, whatever it does; one that cannot, because it fails or is paused, is replaced by a new one. */
 async function startOrRestart(deps: Deps, run: RepairRun, [workflowId, message]: Wake): Promise<void> {
-  const anew = await deps.actors?.hangs(workflowId);
+  const anew = await deps.actors?.isUnresponsive(workflowId);
   await deps.actors?.start(workflowId, message, anew ? { anew } : {});
   if (!anew) return;
   deps.log.warn({ workflowId }, 'an actor that could not go on was replaced by a new one');
@@ -143,7 +143,7 @@ async function each(run: RepairRun, wakes: readonly Wake[], work: (wake: Wake) =
       } catch (error) {
         run.failed.push({ workflowId: wake[0], reason: error instanceof Error ? error.message : String(error) });
         if (!(error instanceof ActorRefused)) unanswered += 1;
-        if (unanswered >= AWAY_AFTER) throw error;
+        if (unanswered >= UNRESPONSIVE_AFTER) throw error;
       }
     }
   };

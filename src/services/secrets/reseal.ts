@@ -18,11 +18,11 @@ const MAX_PAGES = 500;
 /** Below every id. */
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** What a turn did: rows that it sealed anew, and rows that no known key opens, which stay as they are. */
+/** What a turn did: rows that it sealed again, and rows that no known key opens, which stay as they are. */
 export type Resealed = { readonly resealed: number; readonly unopened: number };
 
 /**
- * Seals everything that is not under the present key anew, a page at a time: each page is one transaction that locks its rows, so a turn that
+ * Seals everything that is not under the present key again, a page at a time: each page is one transaction that locks its rows, so a turn that
  * is cut off, repeated, or run twice at once does no harm. Does nothing where no earlier key is known. Logs when nothing is left.
  */
 export async function resealSecrets(deps: Deps): Promise<Resealed> {
@@ -71,7 +71,7 @@ async function resealPage(deps: Deps, table: Table, after: string): Promise<Rese
 }
 
 /**
- * Whether all that the row holds is under the present key now. One value that does not open keeps no other from being sealed anew, and a
+ * Whether all that the row holds is under the present key now. One value that does not open keeps no other from being sealed again, and a
  * replaced secret whose time is over is not worth keeping.
  */
 async function resealRow({ secretBox, log, now }: Deps, em: Em, table: Table, row: Row): Promise<boolean> {

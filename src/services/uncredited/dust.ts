@@ -18,23 +18,23 @@ export function isDust(deps: Deps, network: Network, transfer: Pick<Transfer, 'c
 
 type Aside = { readonly network: Network; readonly block: ScannedBlock; readonly transfers: readonly Transfer[] };
 
-/** Keeps dust for the operator, as {@link setAside} does. */
+/** Keeps dust for the operator, as {@link recordUncredited} does. */
 export async function recordDust(em: Em, deps: Deps, aside: Aside): Promise<void> {
-  await setAside(em, deps, aside, DUST);
+  await recordUncredited(em, deps, aside, DUST);
 }
 
-/** Keeps what reached addresses of test mode, as {@link setAside} does. Nobody is credited with it; it is said aloud, because somebody misses it. */
+/** Keeps what reached addresses of test mode, as {@link recordUncredited} does. Nobody is credited with it; it is said aloud, because somebody misses it. */
 export async function recordOnTestAddresses(em: Em, deps: Deps, aside: Aside): Promise<void> {
   for (const { txHash, to } of aside.transfers)
     deps.log.error({ network: aside.network, transactionHash: txHash, address: to }, ON_TEST_ADDRESS);
-  await setAside(em, deps, aside, ON_TEST_ADDRESS);
+  await recordUncredited(em, deps, aside, ON_TEST_ADDRESS);
 }
 
 /**
  * Keeps money in our own assets that is not credited, in one statement. It counts as money that lies on its address, so a later read of the
  * block puts its amount right; one without a trace shows a lower limit of it and lowers nothing.
  */
-async function setAside(em: Em, deps: Deps, { network, block, transfers }: Aside, reason: string): Promise<void> {
+async function recordUncredited(em: Em, deps: Deps, { network, block, transfers }: Aside, reason: string): Promise<void> {
   if (transfers.length === 0) return;
   const rows = transfers.map((transfer) => ({
     ...{ id: deps.newId(), transaction_hash: transfer.txHash, address: transfer.to, address_key: addressKeyOf(network, transfer.to) },

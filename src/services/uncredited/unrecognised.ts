@@ -124,7 +124,7 @@ export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: 
 
 const placeOf = (txHash: string, addressKey: AddressKey, contract: string): string => `${txHash}:${addressKey}:${contract.toLowerCase()}`;
 
-/** The contract under which a transfer of ours is set aside; null for the chain's own coin. */
+/** The contract under which one of our transfers is recorded as uncredited; null for the chain's own coin. */
 export function contractOf(deps: Deps, network: Network, transfer: Pick<Transfer, 'kind'>): string | null {
   return transfer.kind === 'native' ? null : deps.settings.contracts[network];
 }

@@ -11,7 +11,7 @@ import { pricesFor, recordTransfers } from './record-transfers.ts';
 import { markVerified } from './verify.ts';
 
 /** What a look knows of the chain; `anchored` where the kept chain was found to run through a block that is final. */
-export type ChainState = { readonly headNumber: number; readonly finalizedNumber: number; readonly anchored?: Anchor | undefined };
+export type ChainHeights = { readonly headNumber: number; readonly finalizedNumber: number; readonly anchored?: Anchor | undefined };
 export type Commit = { readonly created: number; readonly foundLate: number; readonly withdrawn: number };
 
 /**
@@ -23,7 +23,7 @@ export async function commitBlocks(
   deps: Deps,
   cursor: ChainCursor,
   blocks: readonly ScannedBlock[],
-  chain: ChainState,
+  chain: ChainHeights,
   { final = false }: { readonly final?: boolean } = {},
 ): Promise<Commit> {
   const last = blocks.at(-1);
@@ -79,7 +79,7 @@ async function markAllVerified(em: Em, deps: Deps, { network, blocks, unproven }
  * Second read, once the block is final: what it holds is the truth. Deposits it confirms are marked as verified, ones that the first
  * read missed are recorded late, ones that it does not hold lose their block and are decided by `advance`.
  */
-export async function commitVerified(deps: Deps, cursor: ChainCursor, block: ScannedBlock, chain: ChainState): Promise<Commit> {
+export async function commitVerified(deps: Deps, cursor: ChainCursor, block: ScannedBlock, chain: ChainHeights): Promise<Commit> {
   const prices = await pricesFor(deps, block.transfers);
   return await transact(deps, async (tx) => {
     await moveCursor(tx.em, deps, cursor, { rereadNumber: block.number, ...chain });

@@ -1,12 +1,12 @@
 import type { Deps } from '../deps.ts';
 import { recordAgain } from './rescan.ts';
-import type { FollowedChain } from './watched-chain.ts';
+import type { WatchedChain } from './watched-chain.ts';
 
 /**
  * Reads again the final blocks whose trace could not be had when they were read, and records what it shows. Returns how many deposits are
  * new. What fails is logged and comes again by itself.
  */
-export async function readMissedTraces(deps: Deps, { reader, watched, report }: FollowedChain, signal: AbortSignal): Promise<number> {
+export async function readMissedTraces(deps: Deps, { reader, watched, report }: WatchedChain, signal: AbortSignal): Promise<number> {
   const { missedTraces: missed, network } = reader;
   let found = 0;
   for (const number of missed?.due() ?? []) {

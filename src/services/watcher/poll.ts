@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import { proveWaiting } from '../reconciliation/proof.ts';
 import { FinalityContradiction, judgeFinal, topOf } from './anchor.ts';
 import { BranchUnclear } from './branch.ts';
-import { type ChainState, commitBlocks, commitVerified } from './commit.ts';
+import { type ChainHeights, commitBlocks, commitVerified } from './commit.ts';
 import { orNameCulprit } from './culprit.ts';
 import { type Anchor, moveCursor, readCursor } from './cursor.ts';
 import { forgetOldBlocks, keptHash } from './kept-blocks.ts';
@@ -14,10 +14,10 @@ import { type Evidence, leaveForFinal, rollBack } from './reorg.ts';
 import { forgetStops, orNoteStop } from './stops.ts';
 import { wakeWaiting } from './wake.ts';
 import { loadWatched } from './watched-addresses.ts';
-import type { FollowedChain } from './watched-chain.ts';
+import type { WatchedChain } from './watched-chain.ts';
 
 /** What one look at the chain did. `behind` says that there is more to read at once. */
-export type Look = {
+export type Poll = {
   readonly scanned: number;
   readonly verified: number;
   readonly foundLate: number;
@@ -37,7 +37,7 @@ export type Known = { readonly head?: BlockRef; readonly final?: FinalBlock };
 const BATCH_BLOCKS = 24;
 /** Deep in a backlog a look reads more, because each begins with a pause of its reads; but never for long, so that its progress is seen. */
 const BACKLOG_BLOCKS = 1_920;
-const BACKLOG_LOOK_MS = 2_000;
+const BACKLOG_POLL_MS = 2_000;
 /** Blocks without money that are committed together in a backlog, at the latest when the look ends: a transaction for each would cost more than reading it. */
 const QUIET_TOGETHER = 48;
 const NOTHING = { count: 0, foundLate: 0 } as const;
@@ -49,7 +49,7 @@ const POLL_NOTE_MS = 3_000;
  * loses the compare-and-set gets `CursorMoved` and has changed nothing. `known` saves the calls where the caller has
  * just asked. Throws the reader's errors.
  */
-export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: AbortSignal, known: Known = {}): Promise<Look> {
+export async function pollChain(deps: Deps, chain: WatchedChain, signal: AbortSignal, known: Known = {}): Promise<Poll> {
   const { reader, watched } = chain;
   const before = await cursorOf(deps, reader);
   const [head, final] = await Promise.all([known.head ?? reader.head(signal), known.final ?? reader.finalized(signal)]);
@@ -59,7 +59,11 @@ export async function lookAtChain(deps: Deps, chain: FollowedChain, signal: Abor
   const evidence: Evidence = { headNumber, final, signal };
   const [contradiction] = await Promise.allSettled([settleBranch(deps, reader, before, head, evidence)]);
   const mayVerify = !(contradiction.status === 'rejected' && contradiction.reason instanceof FinalityContradiction);
-  let state: ChainState = { headNumber, finalizedNumber: Math.min(final.number, headNumber), anchored: await anchorOf(deps, chain, final) };
+  let state: ChainHeights = {
+    headNumber,
+    finalizedNumber: Math.min(final.number, headNumber),
+    anchored: await anchorOf(deps, chain, final),
+  };
   // Far behind, what is scanned already is read a second time first: from then on one complete read of a block that is long final counts twice.
   const first =
     mayVerify && isBacklog(reader, await cursorOf(deps, reader), state) ? await readAgain(deps, chain, state, evidence) : NOTHING;
@@ -92,7 +96,7 @@ async function settleBranch(deps: Deps, reader: ChainReader, cursor: ChainCursor
 }
 
 /** The final block that the kept chain runs through now, where it is higher than the one known so far. */
-async function anchorOf(deps: Deps, chain: FollowedChain, final: FinalBlock): Promise<Anchor | undefined> {
+async function anchorOf(deps: Deps, chain: WatchedChain, final: FinalBlock): Promise<Anchor | undefined> {
   const cursor = await cursorOf(deps, chain.reader);
   // Kept until the blocks below it are read: in a backlog the newest final block is always further than what was read.
   // A lower one takes its place: the block that was named far above the chain once is never reached.
@@ -117,12 +121,12 @@ function passed({ stops, scannedNumber, rereadNumber }: ChainCursor): ChainPart[
 }
 
 /** Whether the next block to scan has been final for so long that its first read may count as its second; see docs/adr/0005. */
-function isBacklog({ pace }: ChainReader, cursor: ChainCursor, state: ChainState): boolean {
+function isBacklog({ pace }: ChainReader, cursor: ChainCursor, state: ChainHeights): boolean {
   return cursor.scannedNumber + 1 + pace.finalForLongBlocks <= state.finalizedNumber;
 }
 
 /** Looks for sleepers only when the chain moved since none were left: on a chain that stands still this costs nothing. */
-async function wake(deps: Deps, chain: FollowedChain, cursor: ChainCursor): Promise<void> {
+async function wake(deps: Deps, chain: WatchedChain, cursor: ChainCursor): Promise<void> {
   const place = `${cursor.headNumber}:${cursor.verifiedNumber}:${cursor.scannedHash}`;
   if (chain.wakeFor === place) return;
   const woken = await wakeWaiting(deps, cursor);
@@ -143,7 +147,7 @@ async function standsOnReplaced(deps: Deps, cursor: ChainCursor, head: BlockRef)
   return known !== undefined && known !== head.hash;
 }
 
-async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: ChainState, evidence: Evidence): Promise<number> {
+async function scanNew(deps: Deps, { reader, watched }: WatchedChain, state: ChainHeights, evidence: Evidence): Promise<number> {
   const { signal } = evidence;
   let cursor = await cursorOf(deps, reader);
   // The blocks below must be verified already: the verified height stands for all of them.
@@ -151,7 +155,7 @@ async function scanNew(deps: Deps, { reader, watched }: FollowedChain, state: Ch
   const isFinal = (number: number): boolean => backlog && number + reader.pace.finalForLongBlocks <= state.finalizedNumber;
   const first = cursor.scannedNumber + 1;
   const last = Math.min(state.headNumber, cursor.scannedNumber + (backlog ? BACKLOG_BLOCKS : BATCH_BLOCKS));
-  const until = deps.now().getTime() + BACKLOG_LOOK_MS;
+  const until = deps.now().getTime() + BACKLOG_POLL_MS;
   const orStop = <T>(number: number, work: () => Promise<T>) =>
     orNoteStop(deps, { network: reader.network, part: 'first read', number, signal }, work);
   const read = (number: number) => reader.scan(number, watched.index, signal);
@@ -197,8 +201,8 @@ function isQuiet(block: ScannedBlock): boolean {
 /** The second read of what is final: what it shows is what the block holds. */
 async function readAgain(
   deps: Deps,
-  { reader, watched, report }: FollowedChain,
-  state: ChainState,
+  { reader, watched, report }: WatchedChain,
+  state: ChainHeights,
   evidence: Evidence,
 ): Promise<{ count: number; foundLate: number }> {
   const { signal } = evidence;
@@ -256,7 +260,7 @@ function noteDropped(deps: Deps, reader: ChainReader, block: ScannedBlock): void
 }
 
 /** Writes what no commit of this look has written: an anchor that moved, heights, and from time to time that the chain was read. */
-async function noteRest(deps: Deps, reader: ChainReader, before: ChainCursor, state: ChainState): Promise<ChainCursor> {
+async function noteRest(deps: Deps, reader: ChainReader, before: ChainCursor, state: ChainHeights): Promise<ChainCursor> {
   const cursor = await cursorOf(deps, reader);
   const { anchored } = state;
   const moved = state.headNumber !== cursor.headNumber || state.finalizedNumber > cursor.finalizedNumber;

@@ -1,4 +1,4 @@
-import type { Look } from './poll.ts';
+import type { Poll } from './poll.ts';
 
 /** The rate is taken over this time, so that an hour of quiet does not hide how fast a catch-up is. */
 const WINDOW_MS = 30_000;
@@ -8,7 +8,7 @@ const MAX_SAMPLES = 1_000;
  * Turns looks at the chain into the line that operators read in the watcher's heartbeat: heights, blocks done, and while it is behind the
  * rate and the time left. A block that was read twice counts once, because it is done once.
  */
-export function createProgress(nowMs: () => number): (look: Look) => string {
+export function createProgress(nowMs: () => number): (look: Poll) => string {
   const samples: { readonly at: number; readonly done: number }[] = [{ at: nowMs(), done: 0 }];
   let done = 0;
   return (look) => {

@@ -41,7 +41,7 @@ export type RecordedTransfers = { readonly created: number; readonly unproven: R
 
 /**
  * Records everything that a block brought to our addresses. Money on a test-mode address, dust and what
- * is never credited are set aside for the operator.
+ * is never credited are recorded as uncredited for the operator.
  */
 export async function recordTransfers(tx: Tx, deps: Deps, recording: Recording): Promise<RecordedTransfers> {
   const { network, block, again = false } = recording;

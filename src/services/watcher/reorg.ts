@@ -17,7 +17,7 @@ export type Evidence = { readonly headNumber: number; readonly final: NamedBlock
 /**
  * Something contradicts the block that the cursor stands on. Where the chain really holds another one, goes back to the last block that both
  * sides share and unbinds the deposits above it: they keep their state, and the next reads bind them again or `advance` withdraws them once
- * finality has passed. What was held for failed ones is taken back at once, and what was set aside for the operator above it is forgotten.
+ * finality has passed. What was held for failed ones is taken back at once, and what was recorded as uncredited for the operator above it is forgotten.
  * Returns false, and changes nothing, where the best endpoint has our branch. Throws where that cannot be told, and `FinalityContradiction`
  * where the chain would have to be left below a block that was final.
  */

@@ -13,7 +13,7 @@ import { readInOrder } from './read-in-order.ts';
 import { pricesFor, recordTransfers } from './record-transfers.ts';
 import { deniedByTwo, markVerified } from './verify.ts';
 import { loadWatched } from './watched-addresses.ts';
-import type { FollowedChain } from './watched-chain.ts';
+import type { WatchedChain } from './watched-chain.ts';
 
 export type RescanResult = { readonly blocks: number; readonly found: number };
 export type RescanProgress = { readonly blocks: number; readonly total: number; readonly found: number; readonly block: number };
@@ -40,11 +40,11 @@ const PAUSE_MS = 1_000;
  */
 export async function rescan(
   deps: Deps,
-  { reader, watched }: FollowedChain,
+  { reader, watched }: WatchedChain,
   range: { readonly from: number; readonly to: number; readonly signal: AbortSignal; readonly progress: (at: RescanProgress) => void },
 ): Promise<RescanResult> {
   const { from, to, signal } = range;
-  await refuseUnread(deps, reader, from, to);
+  await refuseUnscanned(deps, reader, from, to);
   await loadWatched(deps, watched);
   const total = to - from + 1;
   let found = 0;
@@ -60,7 +60,7 @@ export async function rescan(
   return { blocks: total, found };
 }
 
-async function refuseUnread(deps: Deps, reader: ChainReader, from: number, to: number): Promise<void> {
+async function refuseUnscanned(deps: Deps, reader: ChainReader, from: number, to: number): Promise<void> {
   const cursor = await readCursor(deps, reader.network);
   if (!cursor) throw new RescanStopped(`${reader.network} was never followed: a running worker begins with it`, from);
   if (to > cursor.scannedNumber)

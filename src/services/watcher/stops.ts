@@ -1,13 +1,13 @@
-import type { RoundPace } from '../../chains/reader.ts';
-import { BalanceRound, type ChainCursor } from '../../db/entities/index.ts';
+import type { PassPace } from '../../chains/reader.ts';
+import { type ChainCursor, ReconciliationPass } from '../../db/entities/index.ts';
 import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';
 import type { ChainPart, ChainStop } from '../../domain/chain-stop.ts';
 import { fitted } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
-import { type RoundStep, reconcileStep } from '../reconciliation/pass.ts';
+import { type PassStep, reconcileStep } from '../reconciliation/pass.ts';
 import { CursorMoved, readCursor } from './cursor.ts';
-import type { FollowedChain } from './watched-chain.ts';
+import type { WatchedChain } from './watched-chain.ts';
 
 const MAX_REASON = 900;
 /** A stop that lasts is said again this many tries later: with a look a second, every ten minutes. */
@@ -40,9 +40,9 @@ export async function forgetStops(deps: Deps, cursor: ChainCursor, parts: readon
 }
 
 /** One step of the reconciliation, with what stops it kept in the row of the chain: a comparison that stands still hides what differs. */
-export async function reconcileNoting(deps: Deps, chain: FollowedChain, pace: RoundPace, signal: AbortSignal): Promise<RoundStep> {
+export async function reconcileNoting(deps: Deps, chain: WatchedChain, pace: PassPace, signal: AbortSignal): Promise<PassStep> {
   const { network } = chain.reader;
-  const round = await deps.orm.em.fork().findOne(BalanceRound, network);
+  const round = await deps.orm.em.fork().findOne(ReconciliationPass, network);
   const at = { network, part: 'reconciliation' as const, number: round?.startedNumber ?? 0, signal };
   const step = await orNoteStop(deps, at, () => reconcileStep(deps, chain, pace, signal));
   const cursor = step.did === 'nothing' ? null : await readCursor(deps, network);

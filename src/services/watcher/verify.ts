@@ -7,7 +7,7 @@ import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { withdrawHeld } from '../deposits/held.ts';
 import type { Deps } from '../deps.ts';
 import { forgetAbsent } from '../uncredited/unrecognised.ts';
-import type { FollowedChain } from './watched-chain.ts';
+import type { WatchedChain } from './watched-chain.ts';
 
 const KEPT =
   'a repeated read does not show a deposit that was read twice; it is kept, because no second endpoint says so: compare it with an explorer, and where it is not there, reject it with "deposit fail"';
@@ -34,7 +34,7 @@ export type SecondRead = {
 /**
  * Marks the deposits of a final block that its second read holds, and unbinds those that it does not hold, each in one statement. A read
  * without a trace proves only the amount that it shows itself, and a repeated one withdraws nothing verified on the word of one endpoint.
- * Returns how many were unbound. What was set aside and is not in it is forgotten.
+ * Returns how many were unbound. What was recorded as uncredited and is not in it is forgotten.
  */
 export async function markVerified(em: Em, deps: Deps, { network, block, unproven, denied }: SecondRead): Promise<number> {
   const bound = await boundIn(em, network, block.number);
@@ -83,7 +83,7 @@ function readingOf(network: Network, block: ScannedBlock) {
  */
 export async function deniedByTwo(
   deps: Deps,
-  { reader, watched }: Pick<FollowedChain, 'reader' | 'watched'>,
+  { reader, watched }: Pick<WatchedChain, 'reader' | 'watched'>,
   block: ScannedBlock,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {

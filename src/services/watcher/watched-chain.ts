@@ -1,4 +1,4 @@
-import type { ChainReader, FinalBlock, RoundPace } from '../../chains/reader.ts';
+import type { ChainReader, FinalBlock, PassPace } from '../../chains/reader.ts';
 import type { ChainReport } from './report.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
@@ -6,12 +6,12 @@ import type { WatchedAddresses } from './watched-addresses.ts';
 export type ProofTries = Map<number, { readonly tries: number; readonly atMs: number }>;
 
 /** A chain with what one watcher remembers of it between two looks; all of it can be lost without harm. */
-export type FollowedChain = {
+export type WatchedChain = {
   readonly reader: ChainReader;
   readonly watched: WatchedAddresses;
   readonly report?: ChainReport | undefined;
   /** How the reconciliation is paced; as the reader says where absent. */
-  readonly pace?: RoundPace | undefined;
+  readonly pace?: PassPace | undefined;
   wakeFor?: string;
   /** A final block above what is scanned: the next place where the kept chain can prove itself. */
   named?: FinalBlock;

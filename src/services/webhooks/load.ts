@@ -28,7 +28,7 @@ export type DueDelivery = {
     readonly secretSealed: Buffer;
     readonly earlierSecrets: readonly EarlierSecret[];
   };
-  /** The newest attempt of this round, if there is one. */
+  /** The newest attempt of this sending, if there is one. */
   readonly last: { readonly number: number; readonly startedAt: Date; readonly finishedAt: Date | null } | undefined;
 };
 

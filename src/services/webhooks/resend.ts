@@ -61,7 +61,7 @@ async function readEvent(em: Em, input: Scope & { readonly id: string }): Promis
 }
 
 /**
- * Sends a finished delivery once more: same event, same bytes, a new round of attempts. Throws a {@link Refusal} when it is unknown,
+ * Sends a finished delivery once more: same event, same bytes, a new sending. Throws a {@link Refusal} when it is unknown,
  * still on its way, or its endpoint is disabled or deleted.
  */
 export async function resendDelivery(tx: Tx, deps: TxDeps, input: Scope & { readonly id: string }): Promise<DeliveryView> {

@@ -18,8 +18,8 @@ const WAITERS_PER_ENDPOINT = 40;
  * How long a delivery to a receiver that hangs stays away. The most bounds how long a receiver that works again goes unnoticed; each of
  * those that wait costs the Temporal server one task in this time.
  */
-const AWAY_MIN_MS = 1_000;
-const AWAY_MAX_MS = 120_000;
+const UNRESPONSIVE_MIN_MS = 1_000;
+const UNRESPONSIVE_MAX_MS = 120_000;
 /** For how long it is believed that other processes hold the rest of an endpoint's slots. */
 const LOOK_AGAIN_MS = 1_000;
 /** The share of the newest measurement in the average. */
@@ -116,7 +116,7 @@ export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
       const lane = lanes.get(endpointId) ?? { taken: new Set(), waiters: [], heldMs: 0, tailMs: 0, elsewhere: undefined };
       lanes.set(endpointId, lane);
       if (lane.waiters.length === 0 && mayHold(lane, owner)) return occupy(owner, lane, false);
-      if (!hangs(lane, nowMs()) && lane.taken.size > 0 && lane.waiters.length < WAITERS_PER_ENDPOINT) {
+      if (!isUnresponsive(lane, nowMs()) && lane.taken.size > 0 && lane.waiters.length < WAITERS_PER_ENDPOINT) {
         const slot = await queue(lane, waitHereMs, () => occupy(owner, lane, true));
         if (slot) return slot;
       }
@@ -157,7 +157,7 @@ function freePlace(lane: Lane): number {
 }
 
 /** Whether the slots of this endpoint come back slowly: by what was measured, or by what is under way now. */
-function hangs(lane: Lane, now: number): boolean {
+function isUnresponsive(lane: Lane, now: number): boolean {
   if ((elsewhere(lane, now)?.heldMs ?? 0) >= SLOW_MS) return true;
   if (lane.taken.size === 0) return false;
   let youngestMs = Number.POSITIVE_INFINITY;
@@ -183,7 +183,7 @@ function queue(lane: Lane, limitMs: number, take: () => Slot): Promise<Slot | un
 
 /** The next turn: as far behind the one before as slots take to come free, within the limits. */
 function awayMs(lane: Lane, perEndpoint: number, now: number): number {
-  const eachMs = Math.max(lane.heldMs, elsewhere(lane, now)?.heldMs ?? 0, hangs(lane, now) ? SLOW_MS : 0) / perEndpoint;
-  lane.tailMs = Math.min(now + AWAY_MAX_MS, Math.max(lane.tailMs, now + AWAY_MIN_MS) + eachMs);
-  return Math.round(Math.max(AWAY_MIN_MS, lane.tailMs - now));
+  const eachMs = Math.max(lane.heldMs, elsewhere(lane, now)?.heldMs ?? 0, isUnresponsive(lane, now) ? SLOW_MS : 0) / perEndpoint;
+  lane.tailMs = Math.min(now + UNRESPONSIVE_MAX_MS, Math.max(lane.tailMs, now + UNRESPONSIVE_MIN_MS) + eachMs);
+  return Math.round(Math.max(UNRESPONSIVE_MIN_MS, lane.tailMs - now));
 }

@@ -43,7 +43,7 @@ describe('a use case under an Idempotency-Key', function () {
       start: async (workflowId: string) => void started.push(workflowId),
       wake: async () => undefined,
       running: async () => new Set<string>(),
-      hangs: async () => false,
+      isUnresponsive: async () => false,
     };
     api = await startTestApi({
       routes: [...ROUTES, deedRoute('/deed', 3_000), deedRoute('/late', 0)],

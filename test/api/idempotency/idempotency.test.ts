@@ -25,7 +25,7 @@ describe('a POST with an Idempotency-Key', function () {
       start: async (workflowId: string) => void started.push(workflowId),
       wake: async () => undefined,
       running: async () => new Set<string>(),
-      hangs: async () => false,
+      isUnresponsive: async () => false,
     };
     api = await startTestApi({ databaseUrl: database.url, deps: { now }, actors });
     other = await startTestApi({ databaseUrl: database.url, deps: { now, secretBox: api.deps.secretBox }, actors });

@@ -4,7 +4,7 @@ import { createEndpoint } from '../../../dev/support/use-cases.ts';
 import { Deposit, DepositAddress } from '../../../src/db/entities/index.ts';
 import { type IncomingTransfer, recordDeposits } from '../../../src/services/deposits/record.ts';
 import { applyTransition, IllegalTransition } from '../../../src/services/deposits/transition.ts';
-import { checkBooks } from '../../../src/services/ledger/audit.ts';
+import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { transact } from '../../../src/services/transact.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
@@ -63,7 +63,7 @@ describe('the birth of deposits', function () {
         { type: 'deposit.detected', sequence: 1 },
       ]);
     }
-    expect((await checkBooks(shop.deps)).differences).to.deep.equal([]);
+    expect((await auditLedger(shop.deps)).differences).to.deep.equal([]);
   });
 
   it('costs as many statements for many as for few', async () => {

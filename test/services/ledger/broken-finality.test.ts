@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { AddressSet } from '../../../src/chains/address-set.ts';
-import { checkBooks } from '../../../src/services/ledger/audit.ts';
+import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { FinalityContradiction } from '../../../src/services/watcher/anchor.ts';
-import { lookAtChain } from '../../../src/services/watcher/poll.ts';
+import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { startWorld, type World } from './support.ts';
 
 const { signal } = new AbortController();
@@ -25,7 +25,7 @@ describe('a replaced block that was final, with one endpoint', function () {
     const row = await cursor();
     expect(row).to.include({ scanned_number: String(chain.blocks.length - 1), scanned_hash: chain.blocks.at(-1)?.hash });
     expect(row['verified_number']).to.equal(String(chain.final));
-    expect((await checkBooks(world.deps)).differences).to.deep.equal([]);
+    expect((await auditLedger(world.deps)).differences).to.deep.equal([]);
   }
   /** Everything that was read is final, and the watcher stands on the very block that was named last. */
   async function standOnAnchor(): Promise<void> {
@@ -84,7 +84,7 @@ describe('a replaced block that was final, with one endpoint', function () {
       reader: { ...reader, endpoints: 2, views },
       watched: { network: 'bsc' as const, index: new AddressSet(), loadedXid: '0' },
     };
-    const refused = await lookAtChain(deps, two, signal).catch((error: unknown) => error);
+    const refused = await pollChain(deps, two, signal).catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(FinalityContradiction);
     expect((refused as FinalityContradiction).action).to.match(/take the endpoint that is on the wrong branch out/);
     const after = await cursor();

@@ -19,7 +19,7 @@ import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { transact } from '../../../src/services/transact.ts';
 import { openCursor } from '../../../src/services/watcher/cursor.ts';
-import { lookAtChain } from '../../../src/services/watcher/poll.ts';
+import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { testDeps, testSettings } from '../../support/gateway.ts';
 
 const { signal } = new AbortController();
@@ -110,7 +110,7 @@ export async function startWorld() {
     },
     async look(): Promise<void> {
       await openCursor(deps, reader, firstBlockSince, signal);
-      while ((await lookAtChain(deps, { reader, watched }, signal)).behind);
+      while ((await pollChain(deps, { reader, watched }, signal)).behind);
     },
     /** Every deposit goes as far as the chain permits. */
     async advance(): Promise<void> {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Transfer } from '../../../src/chains/reader.ts';
 import { SIMULATED_OUTCOMES } from '../../../src/domain/deposit.ts';
-import { checkBooks } from '../../../src/services/ledger/audit.ts';
+import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { foldBalances } from '../../../src/services/ledger/totals.ts';
 import { BIG, startWorld, type World } from './support.ts';
 
@@ -62,7 +62,7 @@ describe('the books after whatever can happen', function () {
     await fc.assert(
       fc.asyncProperty(fc.array(happening, { minLength: 10, maxLength: 40 }), async (happenings) => {
         for (const one of happenings) await perform(one, dropped);
-        const books = await checkBooks(world.deps);
+        const books = await auditLedger(world.deps);
         expect(books.differences).to.deep.equal([]);
         expect(books.total).to.equal(0);
       }),
@@ -83,7 +83,7 @@ describe('the books after whatever can happen', function () {
     };
     const checker = async (): Promise<void> => {
       while (moving) {
-        expect((await checkBooks(world.deps)).differences).to.deep.equal([]);
+        expect((await auditLedger(world.deps)).differences).to.deep.equal([]);
         checks += 1;
       }
     };

@@ -21,7 +21,7 @@ describe('making a customer', () => {
         },
         wake: async () => undefined,
         running: async () => new Set(),
-        hangs: async () => false,
+        isUnresponsive: async () => false,
       },
     });
   });

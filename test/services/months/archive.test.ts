@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { resendDelivery } from '../../../dev/support/use-cases.ts';
-import { checkBooks } from '../../../src/services/ledger/audit.ts';
+import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { ArchiveRefused, detachMonth, listMonths } from '../../../src/services/months/archive.ts';
 import { makeMonthsAhead } from '../../../src/services/months/make.ts';
 import { getEvent, listDeliveries } from '../../../src/services/webhooks/resend.ts';
@@ -102,11 +102,11 @@ describe('a month that is over', function () {
        from header h join deposits d on d.id = h.deposit_id, generate_series(1, 2) n`,
       [world.now(), crossing.id],
     );
-    expect((await checkBooks(world.deps)).differences).to.deep.equal([]);
+    expect((await auditLedger(world.deps)).differences).to.deep.equal([]);
     await world.finish('succeeded');
     world.setClock('2026-12-12T00:00:00Z');
     expect(await detach('2026-11')).to.be.an('array');
-    expect((await checkBooks(world.deps)).differences).to.deep.equal([]);
+    expect((await auditLedger(world.deps)).differences).to.deep.equal([]);
   });
 });
 

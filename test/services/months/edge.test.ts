@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { resendDelivery } from '../../../dev/support/use-cases.ts';
 import { startOf } from '../../../src/domain/months.ts';
-import { checkBooks } from '../../../src/services/ledger/audit.ts';
+import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { foldBalances } from '../../../src/services/ledger/totals.ts';
 import { makeMonthsAhead } from '../../../src/services/months/make.ts';
 import { loadDelivery } from '../../../src/services/webhooks/load.ts';
@@ -53,7 +53,7 @@ describe('money and its events over the edge of a month', function () {
           world.setClock(world.now().getTime() + ms);
           await play(what);
         }
-        expect((await checkBooks(world.deps)).differences).to.deep.equal([]);
+        expect((await auditLedger(world.deps)).differences).to.deep.equal([]);
         const deliveries = await world.sql<{ id: string; event_id: string }>(
           'select id, event_id from webhook_deliveries order by created_at desc, id desc',
         );

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { checkBooks } from '../../../src/services/ledger/audit.ts';
+import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 /** What a first read showed wrongly is put right before it is completed; the link that it pays follows, and its merchant hears the truth. */
@@ -45,7 +45,7 @@ describe('a payment whose amount a later read corrects', function () {
       expect(await shop.view(link.id)).to.include({ ...sums, paid_amount_usd: Number.parseFloat(real) });
       expect(await shop.completions(link.id)).to.have.length(status === 'completed' ? 1 : 0);
       if (status === 'completed') expect(await announced(link.id)).to.include({ ...sums, paid_amount_usd: Number.parseFloat(real) });
-      expect((await checkBooks(shop.deps)).differences).to.deep.equal([]);
+      expect((await auditLedger(shop.deps)).differences).to.deep.equal([]);
     });
 
   it('stays with the link that it was assigned to when it was detected, also where another one fits better now', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { assetOf, type Network } from '../../../src/domain/assets.ts';
 import { fromLinkUnits, type LinkCandidate, matchLink, openUnitsOf, toLinkUnits } from '../../../src/domain/payment-link.ts';
-import { checkBooks } from '../../../src/services/ledger/audit.ts';
+import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { chooseLinks } from '../../../src/services/payment-links/match.ts';
 import { linkDifferences } from '../../../src/services/payment-links/money.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
@@ -147,14 +147,14 @@ describe('the sums of payment links', function () {
   it('are compared by reconcile --books', async () => {
     const link = await shop.link({ customerId: await shop.customer() });
     await shop.pay(link.customer_id, { coins: '10', state: 'detected' });
-    expect((await checkBooks(shop.deps, { pageRows: 3 })).links).to.deep.equal([]);
+    expect((await auditLedger(shop.deps, { pageRows: 3 })).links).to.deep.equal([]);
     const em = shop.deps.orm.em.fork();
     await em.begin();
     await em.execute('alter table payment_links disable trigger payment_links_sums_update');
     await em.execute('update payment_links set open_count = 7 where id = ?', [link.id]);
     await em.execute('alter table payment_links enable trigger payment_links_sums_update');
     await em.commit();
-    const { links, total } = await checkBooks(shop.deps, { pageRows: 3 });
+    const { links, total } = await auditLedger(shop.deps, { pageRows: 3 });
     expect(links.map(({ linkId, kept, found }) => [linkId, kept.openCount, found.openCount])).to.deep.equal([[link.id, 7, 1]]);
     expect(total).to.equal(1);
   });

@@ -23,7 +23,7 @@ describe('behind more than a thousand rows', function () {
     },
     wake: async () => undefined,
     running: async (workflowIds) => new Set(workflowIds),
-    hangs: async () => false,
+    isUnresponsive: async () => false,
   };
   before(async () => {
     database = await migratedDatabase();
@@ -75,12 +75,12 @@ describe('behind more than a thousand rows', function () {
   it('whose actors never answer, its actor is told in a later turn', async () => {
     const places = new Map();
     let turns = 0;
-    const hangs = async (): Promise<boolean> => {
+    const isUnresponsive = async (): Promise<boolean> => {
       if (turns <= 2) throw new Error('no answer');
       return false;
     };
     for (turns = 1; turns <= 3; turns += 1) {
-      const turn = repairDeposits({ ...deps, actors: { ...actors, hangs } }, { ...turnOf(places), lookAtMost: 500 });
+      const turn = repairDeposits({ ...deps, actors: { ...actors, isUnresponsive } }, { ...turnOf(places), lookAtMost: 500 });
       expect((await turn.catch((error: Error) => error))?.message).to.equal(turns <= 2 ? 'no answer' : undefined);
     }
     expect(told).to.include(OF_LAST);
@@ -88,11 +88,11 @@ describe('behind more than a thousand rows', function () {
 
   it('nobody is asked any more where Temporal is away', async () => {
     let asked = 0;
-    const hangs = async (): Promise<boolean> => {
+    const isUnresponsive = async (): Promise<boolean> => {
       asked += 1;
       throw new Error('no answer');
     };
-    const error = await repairDeposits({ ...deps, actors: { ...actors, hangs } }, wholeRun()).catch((reason: Error) => reason);
+    const error = await repairDeposits({ ...deps, actors: { ...actors, isUnresponsive } }, wholeRun()).catch((reason: Error) => reason);
     expect(error?.message).to.equal('no answer');
     expect(asked).to.be.below(50);
   });

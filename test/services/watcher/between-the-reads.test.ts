@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Fault } from '../../../dev/support/fault-proxy.ts';
-import { lookAtChain } from '../../../src/services/watcher/poll.ts';
+import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { rescan } from '../../../src/services/watcher/rescan.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 import { lying } from './lies.ts';
@@ -53,7 +53,7 @@ describe('what comes between the reads of a block and its proof', function () {
       if (call.method !== 'eth_getBlockByNumber' || (tag !== 'latest' && tag !== 'finalized')) return { json: answer };
       return { json: { ...answer, result: { ...(answer.result as object), number: '0x3b9aca00' } } };
     };
-    await lookAtChain(live.deps, live.followed, signal);
+    await pollChain(live.deps, live.followed, signal);
     live.proxy.fault = undefined;
     await live.finish();
     expect(await live.reconcile()).to.include({ did: 'finished' });
@@ -99,7 +99,7 @@ describe('what comes between the reads of a block and its proof', function () {
     };
     const followed = { ...live.followed, reader: { ...reader, balances: slow, scan: async () => undefined } };
     const before = Date.now();
-    await lookAtChain(live.deps, followed, signal);
+    await pollChain(live.deps, followed, signal);
     // Twelve of them, one after the other, would take as many seconds.
     expect(Date.now() - before).to.be.below(8_000);
     expect(followed.proofs?.size).to.be.above(0);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { Fault } from '../../../dev/support/fault-proxy.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
-import { lookAtChain } from '../../../src/services/watcher/poll.ts';
+import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { balancer, frozenNode, noBodies } from './branches.ts';
 import { type Following, type Row, startFollowing } from './following.ts';
 
@@ -46,14 +46,14 @@ describe('finality that is a hash', function () {
   /** Looks as the watcher does: one that fails is followed by another, and an endpoint that rests is asked again. */
   async function looks(count = 6, pauseMs = 0): Promise<void> {
     for (let look = 0; look < count; look++) {
-      await lookAtChain(live.deps, live.followed, signal).catch(() => undefined);
+      await pollChain(live.deps, live.followed, signal).catch(() => undefined);
       if (pauseMs > 0) await sleep(pauseMs);
     }
   }
   /** All endpoints are asked again, whatever rest they were given, and the chain is followed to its end. */
   async function settled(): Promise<void> {
     for (let tries = 0; tries < 60; tries++) {
-      const done = await lookAtChain(live.deps, live.followed, signal).catch(() => undefined);
+      const done = await pollChain(live.deps, live.followed, signal).catch(() => undefined);
       if (done?.cursor.verifiedNumber === (await live.chain.mine(0)) - 2) return;
       await sleep(250);
     }

@@ -11,10 +11,10 @@ import type { ChainReader } from '../../../src/chains/reader.ts';
 import { createRpcPool } from '../../../src/chains/rpc/json-rpc.ts';
 import type { Mode } from '../../../src/domain/assets.ts';
 import type { Deps } from '../../../src/services/deps.ts';
-import { type RoundStep, reconcileStep } from '../../../src/services/reconciliation/pass.ts';
+import { type PassStep, reconcileStep } from '../../../src/services/reconciliation/pass.ts';
 import { openCursor } from '../../../src/services/watcher/cursor.ts';
-import { type Look, lookAtChain } from '../../../src/services/watcher/poll.ts';
-import type { FollowedChain } from '../../../src/services/watcher/watched-chain.ts';
+import { type Poll, pollChain } from '../../../src/services/watcher/poll.ts';
+import type { WatchedChain } from '../../../src/services/watcher/watched-chain.ts';
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
 
 export type Row = Record<string, unknown>;
@@ -25,7 +25,7 @@ export type Following = {
   readonly others: readonly FaultProxy[];
   readonly api: TestApi;
   readonly deps: Deps;
-  readonly followed: FollowedChain;
+  readonly followed: WatchedChain;
   readonly reader: ChainReader;
   newReader(): ChainReader;
   /** What a watcher that starts now has: nothing but the database. */
@@ -34,11 +34,11 @@ export type Following = {
   /** A customer's address on BNB Chain, lower-case. */
   newAddress(mode?: Mode): Promise<string>;
   /** Looks until nothing is behind; returns what the looks found together. */
-  follow(): Promise<Look>;
+  follow(): Promise<Poll>;
   /** Mines so many blocks that all before is final (five where finality is near), and follows them. */
   finish(): Promise<void>;
   /** One whole round of the reconciliation; the clock of the round is moved so that it is always due. */
-  reconcile(): Promise<RoundStep>;
+  reconcile(): Promise<PassStep>;
   deposits(address: string): Promise<Row[]>;
   rows(sql: string, params?: unknown[]): Promise<Row[]>;
   stop(): Promise<void>;
@@ -62,9 +62,9 @@ function ownXpubs(): Deps['xpubs'] {
   return { live: { bsc: xpub(60, 0), tron: xpub(195, 0) }, test: { bsc: xpub(60, 1), tron: xpub(195, 1) } };
 }
 
-const nothingLoaded = (): FollowedChain['watched'] => ({ network: 'bsc', index: new AddressSet(), loadedXid: '0' });
+const nothingLoaded = (): WatchedChain['watched'] => ({ network: 'bsc', index: new AddressSet(), loadedXid: '0' });
 
-function noting(seen: Following['seen']): NonNullable<FollowedChain['report']> {
+function noting(seen: Following['seen']): NonNullable<WatchedChain['report']> {
   return {
     foundLate: ({ deposits }) => {
       seen.foundLate += deposits;
@@ -105,15 +105,15 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
   const newReader = () => createBscReader({ rpc, usdtContract: chain.usdt.address });
   const reader = newReader();
   const seen: Following['seen'] = { foundLate: 0, differences: [], heights: 0 };
-  const followed: { -readonly [K in keyof FollowedChain]: FollowedChain[K] } = {
+  const followed: { -readonly [K in keyof WatchedChain]: WatchedChain[K] } = {
     ...{ reader, watched: nothingLoaded(), report: noting(seen) },
     pace: { everyMs: 0, batchAddresses: options.batchAddresses ?? 100 },
   };
   const rows = async (sql: string, params: unknown[] = []) => await deps.orm.em.fork().execute<Row[]>(sql, params);
-  const follow = async (): Promise<Look> => {
+  const follow = async (): Promise<Poll> => {
     await openCursor(deps, reader, firstBlockSince, signal);
     for (let looks = 0; looks < 500; looks++) {
-      const look = await lookAtChain(deps, followed, signal);
+      const look = await pollChain(deps, followed, signal);
       if (!look.behind) return look;
     }
     throw new Error('the chain is never caught up');

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { followHead } from '../../../activities/chain.ts';
+import { watchHead } from '../../../activities/chain.ts';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { firstBlockSince } from '../../../src/chains/first-block.ts';
 import { createHeadHints } from '../../../src/chains/rpc/head-hints.ts';
-import type { FollowedChain } from '../../../src/services/watcher/watched-chain.ts';
+import type { WatchedChain } from '../../../src/services/watcher/watched-chain.ts';
 import { startHeadServer } from '../../support/http/head-server.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 
@@ -26,10 +26,10 @@ describe('the calls for a block at the head', function () {
   after(() => live?.stop());
 
   /** Follows the head for some blocks; returns the questions for one block, about the head, about what is final, and all. */
-  async function count(followed: FollowedChain): Promise<{ latest: number; finalized: number; all: number }> {
+  async function count(followed: WatchedChain): Promise<{ latest: number; finalized: number; all: number }> {
     const stop = new AbortController();
     const chainDeps = { ...live.deps, chains: new Map(), stopping: stop.signal, firstBlockSince };
-    const following = followHead(chainDeps, followed, stop.signal, () => undefined).catch(() => undefined);
+    const following = watchHead(chainDeps, followed, stop.signal, () => undefined).catch(() => undefined);
     const [from = '', to = ''] = live.chain.accounts;
     let mined = 0;
     const mining = setInterval(() => {
@@ -52,7 +52,7 @@ describe('the calls for a block at the head', function () {
     }
   }
 
-  const announcedAt = (url: string, lines: string[]): FollowedChain => {
+  const announcedAt = (url: string, lines: string[]): WatchedChain => {
     const hint = createHeadHints({ name: 'bsc', urls: [url], chainId: 56, report: (line) => lines.push(line) });
     return { ...live.followed, reader: { ...live.reader, hint } };
   };

@@ -3,7 +3,7 @@ import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { Fault } from '../../../dev/support/fault-proxy.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
-import { lookAtChain } from '../../../src/services/watcher/poll.ts';
+import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { loadWatched } from '../../../src/services/watcher/watched-addresses.ts';
 import { frozenNode } from './branches.ts';
 import { type Following, NO_TRACES, type Row, startFollowing, without } from './following.ts';
@@ -29,7 +29,7 @@ describe('what a single endpoint names as final', function () {
   const second = () => live.others[0] ?? live.proxy;
   const cursor = async (): Promise<Row> => (await live.rows('select * from chain_cursors'))[0] ?? {};
   const verified = async (): Promise<number> => Number((await cursor())['verified_number']);
-  const look = () => lookAtChain(live.deps, live.followed, signal);
+  const look = () => pollChain(live.deps, live.followed, signal);
   async function settled(): Promise<void> {
     await eventually(
       'the chain is followed to its end',

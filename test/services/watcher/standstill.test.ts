@@ -4,13 +4,13 @@ import { createApp } from '../../../src/api/app.ts';
 import { createServer } from '../../../src/api/server.ts';
 import type { Gateway } from '../../../src/app/compose.ts';
 import { readiness } from '../../../src/app/health.ts';
+import { healthRoutes } from '../../../src/app/health-routes.ts';
 import { createMetrics } from '../../../src/app/metrics.ts';
-import { healthRoutes } from '../../../src/app/ops.ts';
 import { loadConfig } from '../../../src/config/index.ts';
 import type { Standstill } from '../../../src/domain/chain-stop.ts';
 import { standstills } from '../../../src/services/alarms/standstill.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
-import { lookAtChain } from '../../../src/services/watcher/poll.ts';
+import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { reconcileNoting } from '../../../src/services/watcher/stops.ts';
 import { call } from '../../support/gateway.ts';
 import { type Following, startFollowing } from './following.ts';
@@ -71,7 +71,7 @@ describe('a chain that stands still', function () {
   /** A rule in the database that refuses what one part has to write about one amount. */
   const plant = (rule: string) => live.rows(`alter table deposits add constraint planted_rule check (${rule}) not valid`);
   const remove = () => live.rows('alter table deposits drop constraint planted_rule');
-  const look = () => lookAtChain(live.deps, live.followed, signal).catch((error: unknown) => error as Error);
+  const look = () => pollChain(live.deps, live.followed, signal).catch((error: unknown) => error as Error);
   const waitsFor = async (hash: string): Promise<string> => {
     const [row] = await live.rows('select id from deposits where transaction_hash = ?', [hash]);
     for (;;) {

@@ -4,7 +4,7 @@ import type { Fault } from '../../../dev/support/fault-proxy.ts';
 import { createBscReader } from '../../../src/chains/bsc/reader.ts';
 import { createRpcPool } from '../../../src/chains/rpc/json-rpc.ts';
 import { standstills } from '../../../src/services/alarms/standstill.ts';
-import { lookAtChain } from '../../../src/services/watcher/poll.ts';
+import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { type Following, startFollowing } from './following.ts';
 import { finality } from './lies.ts';
 
@@ -32,7 +32,7 @@ describe('a weak witness of what is final', function () {
     return finality(() => block);
   };
   const follow = async (chain: ReturnType<typeof reading>, looks = 8): Promise<number> => {
-    for (let times = 0; times < looks; times++) await lookAtChain(live.deps, chain, signal).catch(() => undefined);
+    for (let times = 0; times < looks; times++) await pollChain(live.deps, chain, signal).catch(() => undefined);
     return Number((await live.rows('select verified_number from chain_cursors'))[0]?.['verified_number']);
   };
   const later = (ms: number) => standstills({ ...live.deps, now: () => new Date(Date.now() + ms) });

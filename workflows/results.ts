@@ -6,7 +6,7 @@ import { isLinkStatus } from '../src/domain/payment-link.ts';
 // while a workflow uses it would fail its task for ever. What has not the form of an answer is no answer, and the actor asks again.
 
 /** What a step of a deposit says. */
-export type DepositAnswer = {
+export type DepositResult = {
   readonly state: string;
   readonly sequence: number;
   readonly generation: number;
@@ -16,7 +16,7 @@ export type DepositAnswer = {
 };
 
 /** What a look at a payment link says. */
-export type LinkAnswer = {
+export type LinkResult = {
   readonly status: string;
   readonly since: string;
   readonly deliveries: readonly string[];
@@ -28,7 +28,7 @@ export type LinkAnswer = {
 const MAX_WAIT_MS = 30 * 24 * 60 * 60_000;
 
 /** The answer of a deposit's step, or undefined for anything else. */
-export function depositAnswer(raw: unknown): DepositAnswer | undefined {
+export function depositResult(raw: unknown): DepositResult | undefined {
   if (!isRecord(raw)) return undefined;
   const { state, sequence, generation, since, deliveries, note = '' } = raw;
   if (typeof state !== 'string' || !isDepositState(state) || !isCount(sequence) || !isCount(generation)) return undefined;
@@ -37,7 +37,7 @@ export function depositAnswer(raw: unknown): DepositAnswer | undefined {
 }
 
 /** The answer of a look at a payment link, or undefined for anything else. */
-export function linkAnswer(raw: unknown): LinkAnswer | undefined {
+export function linkResult(raw: unknown): LinkResult | undefined {
   if (!isRecord(raw)) return undefined;
   const { status, since, deliveries, note, waitMs } = raw;
   if (typeof status !== 'string' || !isLinkStatus(status) || !isTime(since) || !areIds(deliveries)) return undefined;

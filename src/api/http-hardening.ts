@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** Why bytes are refused before any route sees them. */
-export type WireFault = { readonly status: number; readonly reason: string; readonly sentence: string };
+export type HttpFault = { readonly status: number; readonly reason: string; readonly sentence: string };
 
 /** An answer that no route gave; the method is known where a request could be read. */
 export type Refusal = { readonly method: string | undefined; readonly status: number };
 
-const bad = (sentence: string): WireFault => ({ status: 400, reason: 'Bad Request', sentence });
+const bad = (sentence: string): HttpFault => ({ status: 400, reason: 'Bad Request', sentence });
 
 /** Faults that the server meets outside of a request's own lines. */
 export const FAULTS = {
@@ -18,7 +18,7 @@ export const FAULTS = {
   expectation: { status: 417, reason: 'Expectation Failed', sentence: 'The only expectation is "100-continue".' },
   tunnel: { status: 405, reason: 'Method Not Allowed', sentence: 'This server opens no tunnels.' },
   version: { status: 505, reason: 'HTTP Version Not Supported', sentence: 'The version must be HTTP/1.1.' },
-} as const satisfies Record<string, WireFault>;
+} as const satisfies Record<string, HttpFault>;
 
 /** How long a connection that we have ended stays, so that the sender gets to read the answer. Not longer: who never ends their side would keep it. */
 const LINGER_MS = 2_000;
@@ -28,7 +28,7 @@ const LINGER_MS = 2_000;
  * transfer coding than plain `chunked`, a target with a fragment or without a path, versions from before or after ours. Undefined for a
  * plain request.
  */
-export function wireFault(request: IncomingMessage): WireFault | undefined {
+export function httpFault(request: IncomingMessage): HttpFault | undefined {
   const { httpVersion, headers, rawHeaders, url = '' } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return FAULTS.version;
   let hosts = 0;
@@ -57,11 +57,11 @@ export function originForm(target: string): string | undefined {
  * Keeps watch over connections whose next bytes must not be taken for a request: an answer left before the body of its request had come,
  * or the request itself was refused. What follows was sent by somebody who did not know that. Each refusal is told to `onRefusal`.
  */
-export function createWireGuard(onRefusal: (refusal: Refusal) => void = () => undefined) {
+export function createHttpGuard(onRefusal: (refusal: Refusal) => void = () => undefined) {
   const over = new WeakSet<Duplex>();
   const running = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>();
   /** Answers on the bare connection, where there is no request to answer, and ends it. */
-  const refuseConnection = (socket: Duplex, fault: WireFault, method?: string): void => {
+  const refuseConnection = (socket: Duplex, fault: HttpFault, method?: string): void => {
     if (!socket.writable) {
       socket.destroy();
       return;
@@ -89,7 +89,7 @@ export function createWireGuard(onRefusal: (refusal: Refusal) => void = () => un
       }) as typeof writeHead;
     },
     /** Refuses one request in its turn, and what follows it. */
-    refuse: (request: IncomingMessage, response: ServerResponse, fault: WireFault): void => {
+    refuse: (request: IncomingMessage, response: ServerResponse, fault: HttpFault): void => {
       over.add(request.socket);
       const { body, headers } = answerTo(fault);
       linger(request.socket);
@@ -97,7 +97,7 @@ export function createWireGuard(onRefusal: (refusal: Refusal) => void = () => un
       onRefusal({ method: request.method, status: fault.status });
     },
     /** Refuses what follows a request that is whole; its own answer comes first. */
-    refuseRest: (socket: Duplex, fault: WireFault): void => {
+    refuseRest: (socket: Duplex, fault: HttpFault): void => {
       if (over.has(socket)) return;
       over.add(socket);
       const last = running.get(socket);
@@ -108,7 +108,7 @@ export function createWireGuard(onRefusal: (refusal: Refusal) => void = () => un
 }
 
 /** In the form of every error; the connection ends with it. */
-function answerTo({ status, sentence }: WireFault) {
+function answerTo({ status, sentence }: HttpFault) {
   const body = JSON.stringify({ error: sentence, code: status === 405 ? 'METHOD_NOT_ALLOWED' : 'VALIDATION_ERROR' });
   const headers = {
     'Content-Type': 'application/json',

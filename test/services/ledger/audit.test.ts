@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { tempDir } from '../../../dev/support/parts.ts';
-import { type BooksDifference, checkBooks } from '../../../src/services/ledger/audit.ts';
+import { type AuditDifference, auditLedger } from '../../../src/services/ledger/audit.ts';
 import { answer, gateway, oneObject } from '../../cli/support.ts';
 import { everyState, rowAt, UNITS } from './every-state.ts';
 import { startWorld, type World } from './support.ts';
@@ -26,7 +26,7 @@ describe('the books', function () {
       ...TABLES.toReversed().map((table) => `delete from ${table}`),
       ...TABLES.map((table) => `insert into ${table} table kept_${table}`),
     );
-    expect((await checkBooks(world.deps)).total, 'everything is back').to.equal(0);
+    expect((await auditLedger(world.deps)).total, 'everything is back').to.equal(0);
   });
 
   /** As somebody can who owns the database: no trigger and no constraint stands in the way. */
@@ -38,8 +38,8 @@ describe('the books', function () {
   }
 
   const rowOf = (name: string) => rowAt(world, addresses.get(name));
-  const differences = async (): Promise<readonly BooksDifference[]> => (await checkBooks(world.deps)).differences;
-  const short = (rows: readonly BooksDifference[]) => rows.map(({ check, account, expected, found }) => [check, account, expected, found]);
+  const differences = async (): Promise<readonly AuditDifference[]> => (await auditLedger(world.deps)).differences;
+  const short = (rows: readonly AuditDifference[]) => rows.map(({ check, account, expected, found }) => [check, account, expected, found]);
   const linesOf = (id: unknown) => `transaction_id in (select id from ledger_transactions where deposit_id = '${id}')`;
 
   it('agree with deposits in every state that the use cases make', async () => {
@@ -59,7 +59,7 @@ describe('the books', function () {
     ]);
     const twice = await rowOf('credited twice by right');
     expect([twice['status'], twice['generation']]).to.deep.equal(['completed', 2]);
-    const books = await checkBooks(world.deps);
+    const books = await auditLedger(world.deps);
     expect(books.differences).to.deep.equal([]);
     expect(books.deposits).to.equal(addresses.size + 7);
     expect(books.lines).to.be.greaterThan(2 * books.deposits);
@@ -181,11 +181,11 @@ describe('the books', function () {
       `update ledger_entries set transaction_id = gen_random_uuid() where ${linesOf(headless['id'])}`,
       `update ledger_entries set amount_units = 2 * amount_units where account = 'available' and ${linesOf(twice['id'])}`,
     );
-    const whole = await checkBooks(world.deps, { pageRows: 100_000 });
+    const whole = await auditLedger(world.deps, { pageRows: 100_000 });
     expect(new Set(whole.differences.map(({ check }) => check))).to.deep.equal(new Set(['deposit', 'posting', 'total']));
     for (const pageRows of [1, 2, 3, 7]) {
       const told: number[] = [];
-      const paged = await checkBooks(world.deps, { pageRows, progress: (what, done) => what === 'deposits' && told.push(done) });
+      const paged = await auditLedger(world.deps, { pageRows, progress: (what, done) => what === 'deposits' && told.push(done) });
       expect(paged).to.deep.equal(whole);
       expect(told.length, 'pages').to.be.greaterThan(1);
       expect(told.at(-1)).to.equal(paged.deposits);
@@ -215,7 +215,7 @@ describe('the books', function () {
     await em.begin();
     // The last of the checks has to wait for this.
     await em.execute('lock table balance_totals in access exclusive mode');
-    const checking = checkBooks(world.deps);
+    const checking = auditLedger(world.deps);
     await eventually('a wait for the table', async () => {
       const waiting = await world.rows(`select 1 from pg_locks where not granted and relation = 'balance_totals'::regclass`);
       return waiting.length > 0;
@@ -223,7 +223,7 @@ describe('the books', function () {
     await byHand('delete from balance_changes');
     await em.rollback();
     expect((await checking).total).to.equal(0);
-    expect((await checkBooks(world.deps)).total).to.not.equal(0);
+    expect((await auditLedger(world.deps)).total).to.not.equal(0);
   });
 
   it('list the oldest thousand of more differences', async () => {
@@ -243,7 +243,7 @@ describe('the books', function () {
     await byHand(
       `insert into deposits (${columns.join(', ')}) select ${values.join(', ')} from deposits, generate_series(1, 600) n where id = '${id}'`,
     );
-    const { total, differences: listed } = await checkBooks(world.deps);
+    const { total, differences: listed } = await auditLedger(world.deps);
     expect([total, listed.length]).to.deep.equal([1_200, 1_000]);
     const times = listed.map(({ since }) => since?.getTime() ?? 0);
     expect(times).to.deep.equal(times.toSorted((a, b) => a - b));

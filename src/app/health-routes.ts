@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import { sharedAnswer } from '../base/async/shared-answer.ts';
+import { sharedResult } from '../base/async/shared-result.ts';
 import type { Gateway } from './compose.ts';
 import { refreshMetrics } from './figures.ts';
 import type { Readiness } from './health.ts';
@@ -18,8 +18,8 @@ export function liveRoute(): Middleware {
  * and as often as they like, those who ask at the same time share one answer, which is at most about a second old.
  */
 export function healthRoutes(gateway: Gateway, ready: () => Promise<Readiness>): Middleware {
-  const readiness = sharedAnswer(ready);
-  const figures = sharedAnswer(async () => {
+  const readiness = sharedResult(ready);
+  const figures = sharedResult(async () => {
     await refreshMetrics(gateway);
     return await gateway.metrics.registry.metrics();
   });

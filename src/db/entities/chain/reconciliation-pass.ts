@@ -3,7 +3,7 @@ import type { AddressKey } from '../../../chains/address-key.ts';
 import type { Network } from '../../../domain/assets.ts';
 
 const schema = defineEntity({
-  name: 'BalanceRound',
+  name: 'ReconciliationPass',
   tableName: 'balance_rounds',
   properties: {
     network: p.string().length(8).$type<Network>().primary(),
@@ -19,8 +19,8 @@ const schema = defineEntity({
 });
 
 /**
- * How far the comparison of balances with the ledger is. `finishedAt` is the end of the last whole round, also while the next one runs;
+ * How far the comparison of balances with the ledger is. `finishedAt` is the end of the last whole pass, also while the next one runs;
  * `movedAt` the last step that succeeded, `fault` why one fails now.
  */
-export class BalanceRound extends schema.class {}
-schema.setClass(BalanceRound);
+export class ReconciliationPass extends schema.class {}
+schema.setClass(ReconciliationPass);

@@ -2,43 +2,43 @@ import { findAsset } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { formatUnits } from '../../domain/money.ts';
 import { LINK_DECIMALS } from '../../domain/payment-link.ts';
-import type { Books, BooksDifference } from '../../services/ledger/audit.ts';
+import type { AuditDifference, LedgerAudit } from '../../services/ledger/audit.ts';
 import type { LinkDifference } from '../../services/payment-links/money.ts';
 import { rateReporter } from '../rate.ts';
-import type { Answer } from '../run.ts';
+import type { CommandResult } from '../run.ts';
 import { table } from '../table.ts';
 
 /** A page takes a second or two; this is the limit of one on a database that is busy. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 
 /** `reconcile --books`: needs the database alone. Promises to change nothing; a difference is a problem that ends with the next action. */
-export async function reconcileBooks(): Promise<Answer> {
-  const [{ withGateway }, { checkBooks }, { openOrm }] = await Promise.all([
+export async function reconcileBooks(): Promise<CommandResult> {
+  const [{ withGateway }, { auditLedger }, { openOrm }] = await Promise.all([
     import('../process.ts'),
     import('../../services/ledger/audit.ts'),
     import('../../db/orm.ts'),
   ]);
-  const books = await withGateway({}, async ({ deps }) => {
+  const audit = await withGateway({}, async ({ deps }) => {
     const url = deps.orm.config.get('clientUrl') ?? '';
     const orm = await openOrm({ url, poolSize: 1, applicationName: 'gateway-books', statementTimeoutMs: STATEMENT_TIMEOUT_MS });
     try {
       const say = { lines: rateReporter('ledger', 'lines'), deposits: rateReporter('deposits', 'deposits') };
-      return await checkBooks({ ...deps, orm }, { progress: (what, done, total) => say[what](done, total) });
+      return await auditLedger({ ...deps, orm }, { progress: (what, done, total) => say[what](done, total) });
     } finally {
       await orm.close(true);
     }
   });
-  const { deposits, lines, total } = books;
-  const rows = [...books.differences.map(lineOf), ...books.links.map(lineOfLink)];
+  const { deposits, lines, total } = audit;
+  const rows = [...audit.differences.map(lineOf), ...audit.links.map(lineOfLink)];
   const agree = `The books agree: ${deposits} deposits, ${lines} lines of the ledger and the running totals.`;
   return {
-    json: { ok: total === 0, deposits, lines, total, differences: books.differences.map(present), links: books.links.map(presentLink) },
+    json: { ok: total === 0, deposits, lines, total, differences: audit.differences.map(present), links: audit.links.map(presentLink) },
     text: rows.length === 0 ? agree : table(['CHECK', 'ID', 'NETWORK', 'STATE', 'ACCOUNT', 'EXPECTED', 'FOUND', 'SINCE'], rows),
-    problem: total === 0 ? undefined : problemOf(books),
+    problem: total === 0 ? undefined : problemOf(audit),
   };
 }
 
-function problemOf({ total, differences, links }: Books): string {
+function problemOf({ total, differences, links }: LedgerAudit): string {
   const count = `${total} ${total === 1 ? 'entry' : 'entries'} of the books ${total === 1 ? 'differs' : 'differ'}`;
   const shown = total > differences.length + links.length ? ` (the oldest ${differences.length + links.length} are shown)` : '';
   const next =
@@ -48,7 +48,7 @@ function problemOf({ total, differences, links }: Books): string {
   return `${count}${shown}. ${next}`;
 }
 
-function lineOf(row: BooksDifference): readonly unknown[] {
+function lineOf(row: AuditDifference): readonly unknown[] {
   const { depositId, ledgerTransactionId, merchantId, state, failureCode, check } = row;
   const id = check === 'posting' ? ledgerTransactionId : check === 'total' ? `merchant ${merchantId}` : (depositId ?? 'no deposit');
   const amount = (units: bigint): string => (check === 'credit' ? `${units} credits` : `${amountOf(row, units)} ${row.currency}`);
@@ -71,7 +71,7 @@ function presentLink({ linkId, kept, found }: LinkDifference) {
   return { check: 'link', payment_link_id: linkId, expected: sums(found), found: sums(kept) };
 }
 
-function present(row: BooksDifference) {
+function present(row: AuditDifference) {
   return {
     ...{ check: row.check, deposit_id: row.depositId, transaction_hash: row.transactionHash, state: row.state },
     ...{ failure_code: row.failureCode, ledger_transaction_id: row.ledgerTransactionId, merchant_id: row.merchantId, mode: row.mode },
@@ -83,6 +83,6 @@ function present(row: BooksDifference) {
 }
 
 /** A decimal string; a number of credits, and an asset that the product does not know (a hand in the database), as it is. */
-function amountOf({ check, network, currency }: BooksDifference, units: bigint): string {
+function amountOf({ check, network, currency }: AuditDifference, units: bigint): string {
   return formatUnits(units, check === 'credit' ? 0 : (findAsset(network, currency)?.decimals ?? 0));
 }
