@@ -285,7 +285,7 @@ describe('an operator', function () {
       // Asked on the very connection that holds the row: one that is silent for long is taken for dead.
       const blocked = async (): Promise<number> => {
         await em.execute('select pg_stat_clear_snapshot()');
-        const waiting = `wait_event_type = 'Lock' and query like 'update deposits set wake_at%' and datname = current_database()`;
+        const waiting = `wait_event_type = 'Lock' and query like '%update deposits set wake_at%' and datname = current_database()`;
         return (await em.execute<unknown[]>(`select pid from pg_stat_activity where ${waiting}`)).length;
       };
       await eventually('the new actor', async () => (await blocked()) === 0 && (await repairActors(deps)).deposits > 0, 60_000);

@@ -79,7 +79,7 @@ describe('what comes between the reads of a block and its proof', function () {
       await held.execute('update deposits set amount_units = 90 where address_key = ?', [address.slice(2)]);
       const proving = by === 'block' ? live.follow() : live.reconcile();
       while (
-        (await live.rows(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'update deposits%'`)).length === 0
+        (await live.rows(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%update deposits%'`)).length === 0
       )
         await new Promise((resolve) => setTimeout(resolve, 20));
       live.proxy.fault = without(...NO_TRACES);
