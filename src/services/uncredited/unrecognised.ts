@@ -15,7 +15,7 @@ type Aside = {
   readonly network: Network;
   readonly blockNumber: number;
   readonly transfers: readonly UnrecognisedTransfer[];
-  /** The block is read once more: what is left out of it was counted when it was read first. */
+  /** The block is read once more: what is left out of it was counted when it was read first, and it decides the amounts of strangers' tokens. */
   readonly again?: boolean;
 };
 
@@ -72,6 +72,12 @@ with incoming as (
   select id, ${network}, transaction_hash, address, address_key, contract_address, amount_units, ${blockNumber}::bigint, reason, foreign_token,
     ${now}::timestamptz
   from sorted where keeps on conflict (network, transaction_hash, address_key, contract_address) do nothing
+), corrected as (
+  update unrecognised_transfers u set amount_units = i.amount_units
+  from (select distinct on (transaction_hash, address_key, contract_address) * from incoming where foreign_token
+    order by transaction_hash, address_key, contract_address, place) i
+  where ${again}::boolean and u.network = ${network} and u.transaction_hash = i.transaction_hash and u.address_key = i.address_key
+    and u.contract_address = i.contract_address and u.foreign_token and u.amount_units is distinct from i.amount_units
 ), counts as (
   select contract_address, count(*) filter (where keeps) as kept, count(*) filter (where not keeps) as left_out
   from sorted where foreign_token group by contract_address

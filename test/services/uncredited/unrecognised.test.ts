@@ -78,6 +78,20 @@ describe('what reaches our addresses and is never credited', function () {
     expect(await kept(token)).to.equal(1);
   });
 
+  it('is of the amount that the second read shows, where the first had shown another', async () => {
+    const token = contract();
+    const transfers = spam(await live.newAddress(), token, 2);
+    const shown = async () =>
+      (await live.rows('select amount_units::text as units from unrecognised_transfers where contract_address = ?', [token])).map(
+        (row) => row['units'],
+      );
+    await record(transfers.map((transfer) => ({ ...transfer, amountUnits: 3n })));
+    await record(transfers);
+    expect(await shown()).to.deep.equal(['3', '3']);
+    await record(transfers.slice(1), { again: true });
+    expect((await shown()).toSorted()).to.deep.equal(['1', '3']);
+  });
+
   it('is removed after 90 days, but never what is in our own assets', async () => {
     const address = await live.newAddress();
     const [old, young, usdt] = [contract(), contract(), live.chain.usdt.address];
