@@ -2,8 +2,8 @@ import { isDepositState } from '../src/domain/deposit.ts';
 import { isUuid } from '../src/domain/ids.ts';
 import { isLinkStatus } from '../src/domain/payment-link.ts';
 
-// What activities answer is read like anything else from outside: a person can complete an activity by hand with any result, and an error
-// while a workflow uses it would fail its task for ever. What has not the form of an answer is no answer, and the actor asks again.
+// What activities return is read like anything else from outside: a person can complete an activity by hand with any result, and an error
+// while a workflow uses it would fail its task for ever. What has not the form of a result is none, and the actor asks again.
 
 /** What a step of a deposit says. */
 export type DepositResult = {
@@ -27,7 +27,7 @@ export type LinkResult = {
 /** Longer than any link lives: a timer for more is a mistake. */
 const MAX_WAIT_MS = 30 * 24 * 60 * 60_000;
 
-/** The answer of a deposit's step, or undefined for anything else. */
+/** The result of a deposit's step, or undefined for anything else. */
 export function depositResult(raw: unknown): DepositResult | undefined {
   if (!isRecord(raw)) return undefined;
   const { state, sequence, generation, since, deliveries, note = '' } = raw;
@@ -36,7 +36,7 @@ export function depositResult(raw: unknown): DepositResult | undefined {
   return { state, sequence, generation, since, deliveries, note };
 }
 
-/** The answer of a look at a payment link, or undefined for anything else. */
+/** The result of a look at a payment link, or undefined for anything else. */
 export function linkResult(raw: unknown): LinkResult | undefined {
   if (!isRecord(raw)) return undefined;
   const { status, since, deliveries, note, waitMs } = raw;

@@ -107,6 +107,10 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   return { url: `${origin}/api/v1`, origin, deps, lines, metrics, merchant, keys: merchant.keys, newMerchant, stop };
 }
 
+/** What was logged for somebody to read: errors, and warnings that are not about a refused request. */
+export const troublesOf = ({ lines }: Pick<TestApi, 'lines'>): readonly LoggedLine[] =>
+  lines.filter(({ level, text }) => level === 'error' || (level === 'warn' && text !== 'request'));
+
 /** What the services need, over a database that exists. */
 export async function testDeps(url: string, lines: LoggedLine[], options: TestApiOptions = {}): Promise<Deps> {
   const { poolSize = 10, statementTimeoutMs = 15_000 } = options;

@@ -26,7 +26,7 @@ const COUNTED = 10_000;
 const UNMOVED_AFTER_MS = 5 * 60_000;
 
 /** Each implies the condition of an index. */
-const STANDING = sql`status in ${literals(WAITING_STATES)} and not simulated`;
+const WAITING = sql`status in ${literals(WAITING_STATES)} and not simulated`;
 const BLOCKLESS = sql`status in ${literals(CREDITED_STATES)} and block_hash is null and not simulated`;
 
 /**
@@ -38,7 +38,7 @@ export async function countStuck(deps: Deps): Promise<number> {
   const row = await firstRow(
     em,
     sql<{ waiting: number; blockless: number }>`
-      select (select count(*) from (select 1 from deposits where ${STANDING} and state_since <= ${stuckBefore(deps)} limit ${COUNTED}) w)::int as waiting,
+      select (select count(*) from (select 1 from deposits where ${WAITING} and state_since <= ${stuckBefore(deps)} limit ${COUNTED}) w)::int as waiting,
         (select count(*) from (select 1 from deposits where ${BLOCKLESS} limit ${COUNTED}) b)::int as blockless`,
   );
   const cursors = await cursorsOf(em);
@@ -56,7 +56,7 @@ export async function listStuck(deps: Deps): Promise<StuckDeposit[]> {
   const ids = await rows(
     em,
     sql<{ id: string }>`
-      (select id from deposits where ${STANDING} and state_since <= ${stuckBefore(deps)} order by state_since, id limit ${LISTED})
+      (select id from deposits where ${WAITING} and state_since <= ${stuckBefore(deps)} order by state_since, id limit ${LISTED})
       union all (select id from deposits where ${BLOCKLESS} order by state_since, id limit ${LISTED})`,
   );
   const long = await em.find(Deposit, { id: { $in: ids.map(({ id }) => id) } });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createApp } from '../../../src/api/app.ts';
 import { createServer } from '../../../src/api/server.ts';
-import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { call, startTestApi, type TestApi, troublesOf } from '../../support/gateway.ts';
 import { exchange, parseAnswers, talk } from '../../support/http/raw-http.ts';
 
 const MIB = 1024 * 1024;
@@ -13,7 +13,7 @@ describe('bodies', function () {
     api = await startTestApi();
   });
   after(async () => {
-    expect(api.lines.filter(({ level, text }) => level === 'error' || (level === 'warn' && text !== 'request'))).to.deep.equal([]);
+    expect(troublesOf(api)).to.deep.equal([]);
     await api.stop();
   });
 

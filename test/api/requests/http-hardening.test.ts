@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
+import { call, startTestApi, type TestApi, troublesOf } from '../../support/gateway.ts';
 import { exchange, parseAnswers, type RawAnswer, type RawOptions, talk } from '../../support/http/raw-http.ts';
 
 const MIB = 1024 * 1024;
@@ -12,7 +12,7 @@ describe('bytes on the wire', function () {
     api = await startTestApi();
   });
   after(async () => {
-    expect(api.lines.filter(({ level, text }) => level === 'error' || (level === 'warn' && text !== 'request'))).to.deep.equal([]);
+    expect(troublesOf(api)).to.deep.equal([]);
     await api.stop();
   });
 
