@@ -102,9 +102,12 @@ function gatewayEnv(rpcUrl: string, usdt: string): NodeJS.ProcessEnv {
     ...process.env,
     NODE_ENV: 'development',
     DATA_DIR: join(DATA_DIR, 'gateway'),
-    ...{ BSC_RPC_URLS: rpcUrl, BSC_CHAIN_ID: '56', BSC_USDT_CONTRACT: usdt },
+    BSC_RPC_URLS: rpcUrl,
+    BSC_CHAIN_ID: '56',
+    BSC_USDT_CONTRACT: usdt,
     PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
-    ...{ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8' },
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: 'info',
   };
 }

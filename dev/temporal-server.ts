@@ -23,8 +23,14 @@ const ALREADY_EXISTS = 6;
 const STORES = { temporal: 'temporal', temporal_visibility: 'visibility' } as const;
 
 const INNER_PORTS = [
-  ...['FRONTEND_MEMBERSHIP_PORT', 'FRONTEND_HTTP_PORT', 'HISTORY_GRPC_PORT', 'HISTORY_MEMBERSHIP_PORT'],
-  ...['MATCHING_GRPC_PORT', 'MATCHING_MEMBERSHIP_PORT', 'WORKER_GRPC_PORT', 'WORKER_MEMBERSHIP_PORT'],
+  'FRONTEND_MEMBERSHIP_PORT',
+  'FRONTEND_HTTP_PORT',
+  'HISTORY_GRPC_PORT',
+  'HISTORY_MEMBERSHIP_PORT',
+  'MATCHING_GRPC_PORT',
+  'MATCHING_MEMBERSHIP_PORT',
+  'WORKER_GRPC_PORT',
+  'WORKER_MEMBERSHIP_PORT',
 ];
 
 /** Production's own switches. */
@@ -111,12 +117,24 @@ async function serverEnv(options: TemporalServerOptions, port: number): Promise<
   writeFileSync(config, `${readFileSync(DYNAMIC_CONFIG_FILE, 'utf8')}\n${MORE_CONFIG}\n`);
   const ports = { ...(await innerPorts(dataDir)), FRONTEND_GRPC_PORT: String(port) };
   return {
-    ...{ PATH: env['PATH'], HOME: env['HOME'], ...ports, BIND_ON_IP: '127.0.0.1', LOG_LEVEL: 'warn' },
-    ...{ DB: 'postgres12', POSTGRES_SEEDS: url.hostname, DB_PORT: url.port, DYNAMIC_CONFIG_FILE_PATH: config },
-    ...{ POSTGRES_USER: decodeURIComponent(url.username), POSTGRES_PWD: decodeURIComponent(url.password) },
-    ...{ NUM_HISTORY_SHARDS: String(historyShards), TEMPORAL_BROADCAST_ADDRESS: '127.0.0.1' },
+    PATH: env['PATH'],
+    HOME: env['HOME'],
+    ...ports,
+    BIND_ON_IP: '127.0.0.1',
+    LOG_LEVEL: 'warn',
+    DB: 'postgres12',
+    POSTGRES_SEEDS: url.hostname,
+    DB_PORT: url.port,
+    DYNAMIC_CONFIG_FILE_PATH: config,
+    POSTGRES_USER: decodeURIComponent(url.username),
+    POSTGRES_PWD: decodeURIComponent(url.password),
+    NUM_HISTORY_SHARDS: String(historyShards),
+    TEMPORAL_BROADCAST_ADDRESS: '127.0.0.1',
     // Four services with a pool each share one small database server with the gateway.
-    ...{ SQL_MAX_CONNS: '10', SQL_MAX_IDLE_CONNS: '10', SQL_VIS_MAX_CONNS: '4', SQL_VIS_MAX_IDLE_CONNS: '4' },
+    SQL_MAX_CONNS: '10',
+    SQL_MAX_IDLE_CONNS: '10',
+    SQL_VIS_MAX_CONNS: '4',
+    SQL_VIS_MAX_IDLE_CONNS: '4',
   };
 }
 
@@ -164,8 +182,14 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   return retryTakenPort(async () => {
     const port = await choosePort('Temporal', options.port);
     const child = await startChild({
-      ...{ name: 'Temporal server', command: programs.server, args: ['--allow-no-auth', 'start'], cwd: dataDir, dataDir },
-      ...{ env: await serverEnv(options, port), logFile: join(dataDir, 'temporal.log'), stopTimeoutMs: STOP_TIMEOUT_MS },
+      name: 'Temporal server',
+      command: programs.server,
+      args: ['--allow-no-auth', 'start'],
+      cwd: dataDir,
+      dataDir,
+      env: await serverEnv(options, port),
+      logFile: join(dataDir, 'temporal.log'),
+      stopTimeoutMs: STOP_TIMEOUT_MS,
     });
     await waitUntilReady(child, { name: 'the Temporal server', timeoutMs: START_TIMEOUT_MS, ready: () => serves(port) });
     // One that runs but could not be prepared, because PostgreSQL went away just then, would keep its port from the next try.

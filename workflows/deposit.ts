@@ -71,7 +71,10 @@ async function run(input: DepositActorInput): Promise<{ state: string }> {
   const flags = { needsOperator: false, note: '', succeeded: false, decisions: 0 };
   const actor: Actor = { depositId, generation, simulated, deliveries, looks, state, sequence, ...flags };
   setHandler(viewQuery, () => ({
-    ...{ state: actor.state, needsOperator: actor.needsOperator, note: actor.note, webhooks: deliveries.summary() },
+    state: actor.state,
+    needsOperator: actor.needsOperator,
+    note: actor.note,
+    webhooks: deliveries.summary(),
   }));
   setHandler(changedSignal, () => looks.news());
   // A handler runs in the scope that a request to cancel has cancelled for ever.

@@ -43,7 +43,8 @@ export async function run(): Promise<Row[]> {
 
 function rowsOf({ half, whole, oneCustomer, strange }: Record<'half' | 'whole' | 'oneCustomer' | 'strange', Times>): Row[] {
   const row = (figure: string, ms: number, most?: number): Row => ({
-    ...{ figure, value: `${(ms / 1_000).toFixed(2)} s` },
+    figure,
+    value: `${(ms / 1_000).toFixed(2)} s`,
     ...(most === undefined ? { goal: '', met: true } : { goal: `<= ${most} s`, met: ms <= most * 1_000 }),
   });
   const ratio = whole.firstMs / half.firstMs;

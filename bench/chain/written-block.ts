@@ -28,8 +28,14 @@ export async function writeBlock(deps: Deps, parts: Partial<ScannedBlock>): Prom
   const before = await cursorOf(deps);
   const number = before.scannedNumber + 1;
   const block: ScannedBlock = {
-    ...{ number, hash: randomHash(), parentHash: before.scannedHash, timestampMs: Date.now() },
-    ...{ transfers: [], unrecognised: [], unrecognisedDropped: 0, ...parts },
+    number,
+    hash: randomHash(),
+    parentHash: before.scannedHash,
+    timestampMs: Date.now(),
+    transfers: [],
+    unrecognised: [],
+    unrecognisedDropped: 0,
+    ...parts,
   };
   const chain = { headNumber: number, finalizedNumber: number };
   const began = performance.now();
@@ -44,8 +50,12 @@ export async function writeBlock(deps: Deps, parts: Partial<ScannedBlock>): Prom
 /** One transfer of USDT to each of these addresses. */
 export function paying(addresses: readonly string[]): Pick<ScannedBlock, 'transfers'> {
   const transfer = (to: string, index: number): Transfer => ({
-    ...{ txHash: randomHash(), to, from: `0x${randomBytes(20).toString('hex')}` },
-    ...{ currency: 'USDT', kind: 'token', amountUnits: USD + BigInt(index) },
+    txHash: randomHash(),
+    to,
+    from: `0x${randomBytes(20).toString('hex')}`,
+    currency: 'USDT',
+    kind: 'token',
+    amountUnits: USD + BigInt(index),
   });
   return { transfers: addresses.map(transfer) };
 }

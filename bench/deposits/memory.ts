@@ -61,11 +61,15 @@ function rowsOf(early: Memory, late: Memory, rate: number): Row[] {
   const told = (from: number, to: number) => `${from.toFixed(1)} → ${to.toFixed(1)} MiB`;
   return [
     {
-      ...{ figure: `heap ${span}`, value: told(early.heapMib, late.heapMib), goal: `+ ${HEAP_SLACK_MIB} MiB at most` },
+      figure: `heap ${span}`,
+      value: told(early.heapMib, late.heapMib),
+      goal: `+ ${HEAP_SLACK_MIB} MiB at most`,
       met: late.heapMib - early.heapMib <= HEAP_SLACK_MIB,
     },
     {
-      ...{ figure: `resident ${span}`, value: told(early.rssMib, late.rssMib), goal: `+ ${RSS_SLACK_MIB} MiB at most` },
+      figure: `resident ${span}`,
+      value: told(early.rssMib, late.rssMib),
+      goal: `+ ${RSS_SLACK_MIB} MiB at most`,
       met: late.rssMib - early.rssMib <= RSS_SLACK_MIB,
     },
     { figure: 'requests of every kind', value: `${Math.round(rate)}/s`, goal: '', met: true },

@@ -86,7 +86,9 @@ async function pages(orm: Orm): Promise<number[]> {
       began = performance.now();
       return new Set(ids);
     },
-    ...{ start: async () => undefined, wake: async () => undefined, isUnresponsive: async () => false },
+    start: async () => undefined,
+    wake: async () => undefined,
+    isUnresponsive: async () => false,
   };
   await repairDeposits({ ...depsOf(orm), actors: everyoneRuns });
   return times;
@@ -94,8 +96,10 @@ async function pages(orm: Orm): Promise<number[]> {
 
 function pageRows(cold: number, warm: readonly number[]): Row[] {
   const row = (figure: string, ms: number): Row => ({
-    ...{ figure, value: `${ms.toFixed(1)} ms` },
-    ...{ goal: `<= ${GOAL_PAGE_MS} ms`, met: ms <= GOAL_PAGE_MS },
+    figure,
+    value: `${ms.toFixed(1)} ms`,
+    goal: `<= ${GOAL_PAGE_MS} ms`,
+    met: ms <= GOAL_PAGE_MS,
   });
   return [
     row('a page of "repair" (500 deposits), the first one after a start of PostgreSQL', cold),

@@ -44,7 +44,9 @@ export async function runOnce(input: RunInput): Promise<Result> {
   const args = ['--config-file', config, 'run', input.schemaUrl, '--seed', `${input.seed}`, '--no-color', ...left];
   const output = await finish(input.program, args, {
     ...process.env,
-    ...{ FUZZ_INPUT: JSON.stringify(given), SCHEMATHESIS_HOOKS: join(import.meta.dirname, 'hooks.py'), PYTHONDONTWRITEBYTECODE: '1' },
+    FUZZ_INPUT: JSON.stringify(given),
+    SCHEMATHESIS_HOOKS: join(import.meta.dirname, 'hooks.py'),
+    PYTHONDONTWRITEBYTECODE: '1',
   });
   writeFileSync(join(folder, `${name}.log`), output);
   if (!existsSync(result)) throw new Error(`Schemathesis ended without a result (${name}):\n${output.slice(-3_000)}`);

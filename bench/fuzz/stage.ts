@@ -36,10 +36,18 @@ export async function setStage(folder: string, beganMs: number): Promise<Stage> 
   const receiver = await startReceiver({ behaviour: 200 });
   const env = {
     ...process.env,
-    ...{ NODE_ENV: 'development', DATA_DIR: join(folder, 'data'), PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'warn' },
-    ...{ RATE_LIMIT_PER_SECOND: '100000', RATE_LIMIT_BURST: '1000000', RATE_LIMIT_BAD_CREDENTIALS: '100000' },
+    NODE_ENV: 'development',
+    DATA_DIR: join(folder, 'data'),
+    PORT: '0',
+    OPS_PORT: '0',
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_PER_SECOND: '100000',
+    RATE_LIMIT_BURST: '1000000',
+    RATE_LIMIT_BAD_CREDENTIALS: '100000',
     RATE_LIMIT_TESTS_PER_SECOND: '100000',
-    ...{ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' },
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
   };
   for (const name of ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'BSC_RPC_URLS', 'TRON_API_URLS', 'PUBLIC_URL']) delete (env as Json)[name];
   const logFile = join(folder, 'gateway.log');

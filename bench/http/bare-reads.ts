@@ -48,19 +48,19 @@ async function customers(pool: Pool, merchantId: string): Promise<Row> {
   const data = rows.map((row) => {
     const sum = sums.rows.find((one) => one['customer_id'] === row['id']);
     return {
-      ...{
-        id: row['id'],
-        external_id: row['external_id'],
-        email: row['email'],
-        name: row['name'],
-        metadata: row['metadata'],
-        is_live: true,
-      },
+      id: row['id'],
+      external_id: row['external_id'],
+      email: row['email'],
+      name: row['name'],
+      metadata: row['metadata'],
+      is_live: true,
       addresses: addresses.rows
         .filter((one) => one['customer_id'] === row['id'])
         .map((one) => ({ network: one['network'], address: one['address'], currencies: ['USDT'], created_at: one['created_at'] })),
-      ...{ deposit_count: sum?.['deposits'] ?? 0, total_deposited_usd: +String(sum?.['cents'] ?? 0) / 100 },
-      ...{ created_at: row['created_at'], updated_at: row['updated_at'] },
+      deposit_count: sum?.['deposits'] ?? 0,
+      total_deposited_usd: +String(sum?.['cents'] ?? 0) / 100,
+      created_at: row['created_at'],
+      updated_at: row['updated_at'],
     };
   });
   const total = +String(count.rows[0]?.['total']);

@@ -99,7 +99,8 @@ async function measure(api: string, keys: { readonly busy: string; readonly othe
     {
       figure: 'lists that had no turn within their 2 s, at a time and once',
       value: `${refused(lists)} of ${lists.length}, ${refused(listsOnce)} of ${listsOnce.length}`,
-      ...{ goal: '', met: true },
+      goal: '',
+      met: true,
     },
   ];
 }

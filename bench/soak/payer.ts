@@ -58,8 +58,12 @@ async function prepare(anvil: Anvil, senders: readonly Wallet[]): Promise<Contra
   const odd = (name: 'Payer' | 'Lender') => deployed(anvil, from, name, testContracts()[name].bytecode);
   const contracts = {
     // The same code at another address is another token: money in it must never be credited.
-    ...{ usdt: await own('TestUSDT'), fake: await own('TestUSDT'), contract: await own('Payer'), spoofer: await own('Spoofer') },
-    ...{ tricks: await odd('Payer'), lender: await odd('Lender') },
+    usdt: await own('TestUSDT'),
+    fake: await own('TestUSDT'),
+    contract: await own('Payer'),
+    spoofer: await own('Spoofer'),
+    tricks: await odd('Payer'),
+    lender: await odd('Lender'),
   };
   const call = (to: string, data: string) => anvil.rpc('eth_sendTransaction', [{ from, to, data, gas: '0x30d40' }]);
   for (const holder of [...senders.map((sender) => sender.address), contracts.contract, contracts.tricks])
@@ -85,8 +89,15 @@ export async function createPayer(anvil: Anvil, random: Random): Promise<Payer> 
     const nonce = Number.parseInt((await anvil.rpc('eth_getTransactionCount', [wallet.address, 'pending'])) as string, 16);
     const fee = type === 2 || type === 4 ? { maxFeePerGas: GAS_PRICE, maxPriorityFeePerGas: 1n } : { gasPrice: GAS_PRICE };
     const raw = await wallet.signTransaction({
-      ...{ type, chainId: CHAIN_ID, nonce, gasLimit: call.gas ?? TRANSFER_GAS, to: call.to ?? null, value: call.valueUnits ?? 0n },
-      ...{ data: call.data ?? '0x', ...fee, ...(type === 1 ? { accessList: [] } : {}) },
+      type,
+      chainId: CHAIN_ID,
+      nonce,
+      gasLimit: call.gas ?? TRANSFER_GAS,
+      to: call.to ?? null,
+      value: call.valueUnits ?? 0n,
+      data: call.data ?? '0x',
+      ...fee,
+      ...(type === 1 ? { accessList: [] } : {}),
       ...(type === 4 ? { authorizationList: [authorization] } : {}),
     });
     return (await anvil.rpc('eth_sendRawTransaction', [raw])) as string;

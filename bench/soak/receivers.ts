@@ -63,7 +63,11 @@ export async function startHooks(seed: string): Promise<Map<ReceiverName, Hook>>
     };
     const receiver: Receiver = await startReceiver({ behaviour: script });
     hooks.set(name, {
-      ...{ name, url: receiver.url, received, setSecret: receiver.setSecret, stop: receiver.stop },
+      name,
+      url: receiver.url,
+      received,
+      setSecret: receiver.setSecret,
+      stop: receiver.stop,
       heal: () => {
         healed = true;
       },

@@ -50,7 +50,11 @@ export async function postgresServer(folder: string, log: (line: string) => void
   let now: Postgres = await startPostgres({ dataDir, fsync: false, log });
   const { url, port } = now;
   return {
-    ...{ name: 'postgres', url, kill: () => now.kill(), stop: () => now.stop(), pid: () => now.pid },
+    name: 'postgres',
+    url,
+    kill: () => now.kill(),
+    stop: () => now.stop(),
+    pid: () => now.pid,
     start: async () => {
       now = await startPatiently(() => startPostgres({ dataDir, fsync: false, log, port }));
     },
@@ -73,7 +77,11 @@ export async function temporalServer(input: {
   let now: Awaited<ReturnType<typeof start>> = await start();
   const { address, port } = now;
   return {
-    ...{ name: 'temporal', address, kill: () => now.kill(), stop: () => now.stop(), pid: () => now.pid },
+    name: 'temporal',
+    address,
+    kill: () => now.kill(),
+    stop: () => now.stop(),
+    pid: () => now.pid,
     start: async () => {
       now = await startPatiently(() => start(port));
     },
@@ -97,7 +105,12 @@ export async function gatewayRole(input: { name: Victim; role: 'api' | 'worker';
     starting = true;
     try {
       child = await startChild({
-        ...{ name, command: process.execPath, args: [ENTRY, 'start', '--role', role], logFile, dataDir, stopTimeoutMs: GATEWAY_STOP_MS },
+        name,
+        command: process.execPath,
+        args: [ENTRY, 'start', '--role', role],
+        logFile,
+        dataDir,
+        stopTimeoutMs: GATEWAY_STOP_MS,
         env: { ...env, PORT: String(port), OPS_PORT: '0', DATA_DIR: join(dataDir, 'data') },
       });
     } finally {
@@ -117,7 +130,10 @@ export async function gatewayRole(input: { name: Victim; role: 'api' | 'worker';
   };
   await start();
   return {
-    ...{ name, api: `http://127.0.0.1:${port}/api/v1`, ended: () => ended, pid: () => child?.pid },
+    name,
+    api: `http://127.0.0.1:${port}/api/v1`,
+    ended: () => ended,
+    pid: () => child?.pid,
     kill: () =>
       down(async (running) => {
         await running.kill();

@@ -66,14 +66,25 @@ type GatewayPlace = {
 function gatewayEnv(input: GatewayPlace): NodeJS.ProcessEnv {
   const xpub = (coin: number, account: number) => input.root.derivePath(`44'/${coin}'/${account}'`).neuter().extendedKey;
   return {
-    ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'development', LOG_LEVEL: 'info' },
-    ...{ DATABASE_URL: input.databaseUrl, TEMPORAL_ADDRESS: input.temporalAddress },
-    ...{ BSC_RPC_URLS: input.rpcUrls.join(','), BSC_USDT_CONTRACT: input.usdt, BSC_CONFIRMATIONS: String(CONFIRMATIONS) },
-    ...{ MIN_DEPOSIT: 'USDT.bsc=1,BNB=0.001', DUST_FLOOR: 'USDT.bsc=0.001,BNB=0.000001' },
-    ...{ PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' },
-    ...{ WALLET_XPUB_BSC: xpub(60, 0), WALLET_XPUB_TRON: xpub(195, 0) },
-    ...{ WALLET_XPUB_TEST_BSC: xpub(60, 1), WALLET_XPUB_TEST_TRON: xpub(195, 1) },
-    ...{ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', SECRETS_KEY: SECRETS_KEY.toString('base64') },
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    NODE_ENV: 'development',
+    LOG_LEVEL: 'info',
+    DATABASE_URL: input.databaseUrl,
+    TEMPORAL_ADDRESS: input.temporalAddress,
+    BSC_RPC_URLS: input.rpcUrls.join(','),
+    BSC_USDT_CONTRACT: input.usdt,
+    BSC_CONFIRMATIONS: String(CONFIRMATIONS),
+    MIN_DEPOSIT: 'USDT.bsc=1,BNB=0.001',
+    DUST_FLOOR: 'USDT.bsc=0.001,BNB=0.000001',
+    PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
+    WALLET_XPUB_BSC: xpub(60, 0),
+    WALLET_XPUB_TRON: xpub(195, 0),
+    WALLET_XPUB_TEST_BSC: xpub(60, 1),
+    WALLET_XPUB_TEST_TRON: xpub(195, 1),
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    SECRETS_KEY: SECRETS_KEY.toString('base64'),
   };
 }
 
@@ -121,7 +132,17 @@ export async function setStage(input: { plan: Plan; folder: string; devServer: b
   const roles = [apiRole, ...workers];
   const all: readonly Server[] = [...roles, temporal, postgres];
   return {
-    ...{ folder, anvil, payer, proxies, hooks, roles, api, keys, merchantIds, customers: [], root },
+    folder,
+    anvil,
+    payer,
+    proxies,
+    hooks,
+    roles,
+    api,
+    keys,
+    merchantIds,
+    customers: [],
+    root,
     servers: new Map(VICTIMS.flatMap((victim) => all.filter((server) => server.name === victim).map((server) => [victim, server]))),
     operate: (args) => operate(args, env),
     sql: (text, params = []) => orm.em.fork().execute(text, params),

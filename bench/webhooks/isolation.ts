@@ -49,7 +49,9 @@ type Round = {
 export async function run(): Promise<Row[]> {
   const [temporal, database] = await Promise.all([ownTemporal(), freshDatabase()]);
   const gateway = await startLiveGateway({
-    ...{ databaseUrl: database.url, temporalAddress: temporal.now.address, env: { LOG_LEVEL: 'fatal' } },
+    databaseUrl: database.url,
+    temporalAddress: temporal.now.address,
+    env: { LOG_LEVEL: 'fatal' },
     // A sixth attempt after five minutes keeps those in the backlog that fail at once.
     settings: { webhookMaxAttempts: 6 },
   });

@@ -23,8 +23,13 @@ export async function startGatewayProcess(input: {
   screen: Screen;
 }): Promise<GatewayProcess> {
   const child = await startChild({
-    ...{ name: 'gateway', command: process.execPath, args: [ENTRY, 'start', '--json'] },
-    ...{ env: input.env, dataDir: input.dataDir, logFile: input.logFile, stopTimeoutMs: 40_000 },
+    name: 'gateway',
+    command: process.execPath,
+    args: [ENTRY, 'start', '--json'],
+    env: input.env,
+    dataDir: input.dataDir,
+    logFile: input.logFile,
+    stopTimeoutMs: 40_000,
   });
   const until = Date.now() + READY_WITHIN_MS;
   let read = 0;

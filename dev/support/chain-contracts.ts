@@ -98,8 +98,12 @@ export function testContracts(): Record<ContractName, Artifact> {
     return { abi: contract.abi, bytecode: `0x${bytecode.object}`, runtime: `0x${deployedBytecode.object}` };
   };
   compiled = {
-    ...{ Token: artifact('Token'), Payer: artifact('Payer'), Lender: artifact('Lender') },
-    ...{ Heir: artifact('Heir'), Multicall3: artifact('Multicall3'), Feed: artifact('Feed') },
+    Token: artifact('Token'),
+    Payer: artifact('Payer'),
+    Lender: artifact('Lender'),
+    Heir: artifact('Heir'),
+    Multicall3: artifact('Multicall3'),
+    Feed: artifact('Feed'),
   };
   return compiled;
 }

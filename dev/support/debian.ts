@@ -34,7 +34,8 @@ function mayInstall(env: NodeJS.ProcessEnv): boolean {
 
 function aptGet(args: readonly string[], env: NodeJS.ProcessEnv): boolean {
   const { status } = spawnSync('apt-get', args, {
-    ...{ stdio: ['ignore', 'ignore', 'inherit'], timeout: LIMIT_MS },
+    stdio: ['ignore', 'ignore', 'inherit'],
+    timeout: LIMIT_MS,
     env: { ...env, DEBIAN_FRONTEND: 'noninteractive' },
   });
   return status === 0;

@@ -58,7 +58,11 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const proxy: FaultProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ calls: [], requests: [], fault: undefined, batchFault: undefined, target },
+    calls: [],
+    requests: [],
+    fault: undefined,
+    batchFault: undefined,
+    target,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -65,7 +65,14 @@ export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<Li
   };
   const customer = await make();
   return {
-    ...{ chain, gateway, merchantId, receiver, customer, address: addressOf(customer), temporal, databaseUrl },
+    chain,
+    gateway,
+    merchantId,
+    receiver,
+    customer,
+    address: addressOf(customer),
+    temporal,
+    databaseUrl,
     ...readings(gateway, receiver),
     newCustomer: async () => {
       const made = await make();

@@ -68,7 +68,8 @@ export function createApp(options: AppOptions): Koa {
     findSession,
     isOwnOrigin,
     guards,
-    ...{ lists, largeBodies: createLargeBodies() },
+    lists,
+    largeBodies: createLargeBodies(),
     publicUrl,
     checkResponses,
   };

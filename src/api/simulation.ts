@@ -36,9 +36,15 @@ export const simulation = simulationRequest
     const fromAddress = body.from_address ? normaliseAddress(chain, body.from_address) : undefined;
     if (body.from_address && fromAddress === undefined) return refuse('from_address', `must be a ${chain} address`);
     return {
-      ...{ customerId: body.customer_id, network: chain, currency: coin, amountUnits: units, transactionHash, fromAddress },
+      customerId: body.customer_id,
+      network: chain,
+      currency: coin,
+      amountUnits: units,
+      transactionHash,
+      fromAddress,
       paymentToken: body.payment_token ?? undefined,
-      ...{ outcome: body.outcome ?? ('completed' as const), events: body.events ?? ('final' as const) },
+      outcome: body.outcome ?? ('completed' as const),
+      events: body.events ?? ('final' as const),
     };
   })
   .meta({ id: 'Simulation' });

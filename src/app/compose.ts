@@ -84,7 +84,9 @@ export async function composeGateway(input: {
 }): Promise<Gateway> {
   const { config, environment, log } = input;
   const orm = await openOrm({
-    ...{ url: environment.databaseUrl, poolSize: input.poolSize, applicationName: `gateway ${input.name}` },
+    url: environment.databaseUrl,
+    poolSize: input.poolSize,
+    applicationName: `gateway ${input.name}`,
     ...(input.serves ? { statementTimeoutMs: REQUEST_STATEMENT_MS, turns: turnsOfMerchants(input.poolSize) } : {}),
   });
   const listOrm = input.serves ? await openListPool(environment.databaseUrl, input.name) : undefined;

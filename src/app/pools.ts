@@ -21,7 +21,9 @@ const STEP_WAITS_FOR_LOCK_MS = 200;
 export async function openPools(url: string, name: string): Promise<Pools> {
   const open = (part: Part): Promise<Orm> =>
     openOrm({
-      ...{ url, poolSize: POOL_SIZES[part], applicationName: `gateway ${name} ${part}` },
+      url,
+      poolSize: POOL_SIZES[part],
+      applicationName: `gateway ${name} ${part}`,
       ...(part === 'steps' ? { lockTimeoutMs: STEP_WAITS_FOR_LOCK_MS } : {}),
     });
   const [watcher, steps, webhooks, loops] = await Promise.all([open('watcher'), open('steps'), open('webhooks'), open('loops')]);

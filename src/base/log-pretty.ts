@@ -4,7 +4,12 @@ import { harmless, harmlessJson } from './terminal.ts';
 type Style = Parameters<typeof styleText>[0];
 
 const LEVEL_STYLES: Readonly<Record<string, Style>> = {
-  ...{ trace: 'gray', debug: 'gray', info: 'green', warn: 'yellow', error: 'red', fatal: ['bold', 'red'] },
+  trace: 'gray',
+  debug: 'gray',
+  info: 'green',
+  warn: 'yellow',
+  error: 'red',
+  fatal: ['bold', 'red'],
 };
 const LEVEL_WIDTH = 5;
 /** A value that needs no quotes to be told from its neighbours. */

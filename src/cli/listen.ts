@@ -95,8 +95,13 @@ function describe(options: ListenOptions, request: IncomingMessage, body: Buffer
     return typeof value === 'string' ? value : null;
   };
   return {
-    ...{ at: new Date().toISOString(), method: request.method ?? '', path: request.url ?? '', ...verdict(options, request, body) },
-    ...{ event: header('x-webhook-event'), event_id: header('x-webhook-id'), attempt: header('x-webhook-attempt') },
+    at: new Date().toISOString(),
+    method: request.method ?? '',
+    path: request.url ?? '',
+    ...verdict(options, request, body),
+    event: header('x-webhook-event'),
+    event_id: header('x-webhook-id'),
+    attempt: header('x-webhook-attempt'),
     answered: options.reset ? 'reset' : options.status,
     body: body === undefined ? '' : body.toString('utf8').slice(0, MAX_SHOWN),
   };

@@ -136,7 +136,8 @@ function assemble(values: Values, warnings: readonly string[]) {
       /** Hundredths of a percent. */
       toleranceBasisPoints: values.PAYMENT_TOLERANCE_PERCENT,
       /** Base units by asset; read it with {@link thresholdUnits}. */
-      ...{ minDepositUnits: values.MIN_DEPOSIT ?? {}, dustFloorUnits: values.DUST_FLOOR },
+      minDepositUnits: values.MIN_DEPOSIT ?? {},
+      dustFloorUnits: values.DUST_FLOOR,
     },
     settlement: { minUnits: values.SETTLE_MIN, /** Hundredths of a percent. */ maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT },
     prices: {
@@ -148,8 +149,10 @@ function assemble(values: Values, warnings: readonly string[]) {
       maxAttempts: values.WEBHOOK_MAX_ATTEMPTS,
       retentionMs: values.WEBHOOK_RETENTION,
       target: {
-        ...{ allowedCidrs: values.WEBHOOK_ALLOWED_CIDRS ?? [], deniedCidrs: values.WEBHOOK_DENIED_CIDRS ?? [] },
-        ...{ allowedPorts: values.WEBHOOK_ALLOWED_PORTS ?? [], allowHttp: values.WEBHOOK_ALLOW_HTTP },
+        allowedCidrs: values.WEBHOOK_ALLOWED_CIDRS ?? [],
+        deniedCidrs: values.WEBHOOK_DENIED_CIDRS ?? [],
+        allowedPorts: values.WEBHOOK_ALLOWED_PORTS ?? [],
+        allowHttp: values.WEBHOOK_ALLOW_HTTP,
         /** PEM text of additional authorities. */
         caPem: values.WEBHOOK_CA_FILE?.pem,
       },

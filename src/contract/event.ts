@@ -115,7 +115,9 @@ export const EXAMPLE_EVENTS: Readonly<Record<AnyEventType, { event: AnyEventType
   'deposit.completed': eventOf('deposit.completed', '2026-11-20T09:30:00Z', depositExample),
   'deposit.settled': eventOf('deposit.settled', '2026-11-20T09:40:00Z', {
     ...depositExample,
-    ...{ status: 'settled', sequence: 4, settled_at: '2026-11-20T09:40:00Z' },
+    status: 'settled',
+    sequence: 4,
+    settled_at: '2026-11-20T09:40:00Z',
   }),
   'deposit.failed': eventOf('deposit.failed', '2026-11-20T09:31:00Z', { ...depositExample, ...notYet('failed', 0, 3), ...failedDeposit }),
   'customer.created': eventOf('customer.created', '2026-11-20T09:00:00Z', customerExample),

@@ -18,7 +18,10 @@ export type RequestLimits = {
 
 /** The limits of an installation that sets none. */
 export const DEFAULT_LIMITS: RequestLimits = {
-  ...{ requestsPerSecond: 100, requestsBurst: 200, badCredentialsPerMinute: 20, testsPerSecond: 5 },
+  requestsPerSecond: 100,
+  requestsBurst: 200,
+  badCredentialsPerMinute: 20,
+  testsPerSecond: 5,
 };
 
 /** The allowance at a later time. A clock that went back changes nothing. */

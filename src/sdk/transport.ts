@@ -112,7 +112,10 @@ function errorOf(response: Response, body: Record<string, unknown> | undefined, 
   const { method, path } = sent.request;
   const [sentence, code] = [body?.['error'], body?.['code']];
   const known = {
-    ...{ ...told(sent), status, requestId: headers.get('x-request-id') ?? undefined, retryAfter: secondsOf(headers.get('retry-after')) },
+    ...told(sent),
+    status,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfter: secondsOf(headers.get('retry-after')),
   };
   if (typeof sentence !== 'string' || typeof code !== 'string') {
     const preview = text.slice(0, MAX_TEXT_PREVIEW);

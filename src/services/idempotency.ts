@@ -121,8 +121,17 @@ async function keepAnswer(em: Em, deps: Deps, request: KeyedRequest, answer: Kep
   const { merchantId, mode, method, path, key, requestHash } = request;
   const [id, createdAt] = [deps.newId(), deps.now()];
   em.create(IdempotencyAnswer, {
-    ...{ id, merchantId, mode, method, path, key, requestHash, status: answer.status },
-    ...{ bodySealed: deps.secretBox.seal(answer.body, id), createdAt, expiresAt: new Date(createdAt.getTime() + ANSWER_KEPT_MS) },
+    id,
+    merchantId,
+    mode,
+    method,
+    path,
+    key,
+    requestHash,
+    status: answer.status,
+    bodySealed: deps.secretBox.seal(answer.body, id),
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + ANSWER_KEPT_MS),
   });
   await em.flush();
 }

@@ -34,7 +34,11 @@ export async function insertOutbox(em: Em, deps: Deps, messages: readonly Omit<O
   if (messages.length === 0) return [];
   const now = deps.now();
   const values = messages.map(({ workflowId, message }, place) => ({
-    ...{ place, kind: message.signal ? 'signal' : 'start', workflow_id: workflowId, message, mode: message.owner?.mode ?? 'live' },
+    place,
+    kind: message.signal ? 'signal' : 'start',
+    workflow_id: workflowId,
+    message,
+    mode: message.owner?.mode ?? 'live',
   }));
   // The ids are drawn first, so that each is known to belong to its message: the rows of an insert come back in no promised order.
   const drawn = await rows(

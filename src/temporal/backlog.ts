@@ -28,14 +28,19 @@ export async function readBacklogs(
   return await Promise.all(
     input.queues.map(async ({ queue, kind }) => {
       const found = await client.workflowService.describeTaskQueue({
-        ...{ namespace: input.namespace, taskQueue: { name: queue }, taskQueueType: TYPES[kind], reportStats: true },
+        namespace: input.namespace,
+        taskQueue: { name: queue },
+        taskQueueType: TYPES[kind],
+        reportStats: true,
       });
       const byPriority = Object.entries(found.statsByPriorityKey ?? {});
       // A server that does not tell priorities apart tells the whole, which is live work until proven otherwise.
       const parts: readonly [string, Stats][] = byPriority.length > 0 ? byPriority : [['', found.stats ?? {}]];
       const isTest = ([key]: readonly [string, Stats]): boolean => key === String(input.testPriority);
       return {
-        ...{ queue, kind, pollers: found.pollers?.length ?? 0 },
+        queue,
+        kind,
+        pollers: found.pollers?.length ?? 0,
         live: together(parts.filter((part) => !isTest(part))),
         test: together(parts.filter(isTest)),
       };

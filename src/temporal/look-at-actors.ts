@@ -51,7 +51,10 @@ async function wasUnpausedSinceItsTask(client: Client, namespace: string, workfl
   let nextPageToken = new Uint8Array();
   for (let looked = 0; looked < EVENTS_LOOKED_AT; looked += EVENTS_AT_A_TIME) {
     const page = await client.workflowService.getWorkflowExecutionHistoryReverse({
-      ...{ namespace, execution: { workflowId }, maximumPageSize: EVENTS_AT_A_TIME, nextPageToken },
+      namespace,
+      execution: { workflowId },
+      maximumPageSize: EVENTS_AT_A_TIME,
+      nextPageToken,
     });
     for (const { eventType } of page.history?.events ?? []) {
       if (Number(eventType) === UNPAUSED_EVENT) return true;

@@ -65,7 +65,10 @@ export function typeOf(schema: Schema): Html {
 }
 
 const WORD: Readonly<Record<string, string>> = {
-  ...{ string: 'text', integer: 'whole number', boolean: 'true or false', array: 'list' },
+  string: 'text',
+  integer: 'whole number',
+  boolean: 'true or false',
+  array: 'list',
 };
 
 const FORMAT: Readonly<Record<string, string>> = { 'date-time': 'time', uuid: 'uuid', uri: 'URL', email: 'email' };

@@ -49,14 +49,14 @@ describe('internal BNB without traces', function () {
     });
 
   const operatorEnv = async () => ({
-    ...{
-      DATABASE_URL: live.databaseUrl,
-      DUST_FLOOR: 'none',
-      BSC_RPC_URLS: proxy.url,
-      BSC_USDT_CONTRACT: live.chain.usdt.address,
-      BSC_CONFIRMATIONS: '3',
-    },
-    ...{ PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1', DATA_DIR: await tempDir('claim'), TEMPORAL_ADDRESS: '127.0.0.1:1' },
+    DATABASE_URL: live.databaseUrl,
+    DUST_FLOOR: 'none',
+    BSC_RPC_URLS: proxy.url,
+    BSC_USDT_CONTRACT: live.chain.usdt.address,
+    BSC_CONFIRMATIONS: '3',
+    PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
+    DATA_DIR: await tempDir('claim'),
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
   });
 
   /** One whole round at once: the worker's own comes by the clock. */

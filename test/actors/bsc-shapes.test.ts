@@ -35,7 +35,13 @@ describe('every shape of a transfer on BNB Chain', function () {
     const authorization = await wallet.authorize({ address: payer.address, nonce: 1, chainId: TEST_CHAIN_ID });
     const fees = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n, gasLimit: 200_000n };
     const signed = await wallet.signTransaction({
-      ...{ type: 4, chainId: TEST_CHAIN_ID, nonce: 0, to: to.address, value: 44n, authorizationList: [authorization], ...fees },
+      type: 4,
+      chainId: TEST_CHAIN_ID,
+      nonce: 0,
+      to: to.address,
+      value: 44n,
+      authorizationList: [authorization],
+      ...fees,
     });
     return (await live.chain.anvil.rpc('eth_sendRawTransaction', [signed])) as string;
   }

@@ -176,7 +176,9 @@ describe('no button of the Web UI', function () {
     const deposit = await live.gateway.deps.orm.em.fork().findOneOrFail(Deposit, { transactionHash: hash });
     await ui.terminate();
     await link().client.workflow.start('deposit', {
-      ...{ workflowId: ui.handle.workflowId, taskQueue: 'nobody', args: [...depositStart(deposit, []).args] },
+      workflowId: ui.handle.workflowId,
+      taskQueue: 'nobody',
+      args: [...depositStart(deposit, []).args],
     });
     expect(await hanging(ui), 'waits for a worker').to.equal(false);
     await ui.pause();

@@ -17,8 +17,12 @@ describe('a gateway that is killed', function () {
   let locker: MikroORM;
 
   const env = () => ({
-    ...{ DATABASE_URL: live.databaseUrl, TEMPORAL_ADDRESS: live.temporal.now.address, DUST_FLOOR: 'none', BSC_RPC_URLS: live.chain.url },
-    ...{ BSC_USDT_CONTRACT: live.chain.usdt.address, BSC_CONFIRMATIONS: '3' },
+    DATABASE_URL: live.databaseUrl,
+    TEMPORAL_ADDRESS: live.temporal.now.address,
+    DUST_FLOOR: 'none',
+    BSC_RPC_URLS: live.chain.url,
+    BSC_USDT_CONTRACT: live.chain.usdt.address,
+    BSC_CONFIRMATIONS: '3',
   });
 
   before(async function () {

@@ -49,8 +49,13 @@ describe('the actor of a payment link', function () {
     const { link, webhookSecret } = await createPaymentLink(
       { ...deps(), now: () => made },
       {
-        ...{ merchantId: live.merchantId, mode: 'live', customerId: customer.id, amountCents: (input.usd ?? 25n) * 100n },
-        ...{ publicUrl: 'https://pay.example', webhookUrl: own.url, expiresInS: 300 },
+        merchantId: live.merchantId,
+        mode: 'live',
+        customerId: customer.id,
+        amountCents: (input.usd ?? 25n) * 100n,
+        publicUrl: 'https://pay.example',
+        webhookUrl: own.url,
+        expiresInS: 300,
       },
     );
     own.setSecret(webhookSecret);
@@ -187,8 +192,12 @@ describe('the actor of a payment link', function () {
   it('goes on after a SIGKILL between the completion and its webhooks', async () => {
     await live.gateway.stopWorker();
     const env = {
-      ...{ DATABASE_URL: live.databaseUrl, TEMPORAL_ADDRESS: live.temporal.now.address, DUST_FLOOR: 'none', BSC_RPC_URLS: live.chain.url },
-      ...{ BSC_USDT_CONTRACT: live.chain.usdt.address, BSC_CONFIRMATIONS: '3' },
+      DATABASE_URL: live.databaseUrl,
+      TEMPORAL_ADDRESS: live.temporal.now.address,
+      DUST_FLOOR: 'none',
+      BSC_RPC_URLS: live.chain.url,
+      BSC_USDT_CONTRACT: live.chain.usdt.address,
+      BSC_CONFIRMATIONS: '3',
     };
     const link = await newLink();
     for (const receiver of [own, subscribed]) receiver.setBehaviour({ kind: 'hang' });

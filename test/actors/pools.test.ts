@@ -45,7 +45,10 @@ describe('the parts of a worker', function () {
   it('send webhooks while the watcher and the steps have none', async () => {
     const scope = { merchantId: live.merchantId, mode: 'live' as const };
     const endpoint = await createEndpoint(live.gateway.deps, {
-      ...{ ...scope, url: live.receiver.url, events: ['customer.created'], description: null },
+      ...scope,
+      url: live.receiver.url,
+      events: ['customer.created'],
+      description: null,
     });
     live.receiver.setSecret(endpoint.secret);
     await without(['watcher', 'steps'], async () => {

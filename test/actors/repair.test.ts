@@ -50,8 +50,13 @@ describe('repair', function () {
 
   async function simulate(): Promise<string> {
     const made = await simulateDeposit(live.gateway.deps, {
-      ...{ merchantId: shop.merchantId, customerId: shop.customerId, network: 'bsc', currency: 'USDT', amountUnits: USDT_UNIT },
-      ...{ outcome: 'completed', events: 'full' },
+      merchantId: shop.merchantId,
+      customerId: shop.customerId,
+      network: 'bsc',
+      currency: 'USDT',
+      amountUnits: USDT_UNIT,
+      outcome: 'completed',
+      events: 'full',
     });
     return String(made?.deposit.id);
   }

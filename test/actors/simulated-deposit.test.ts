@@ -47,8 +47,14 @@ describe('a simulated deposit', function () {
 
   const simulate = (more: object = {}) =>
     simulateDeposit(gateway.deps, {
-      ...{ merchantId, customerId, network: 'bsc', currency: 'USDT', amountUnits: 10n * 10n ** 18n },
-      ...{ transactionHash: randomHash(), outcome: 'completed', events: 'final' },
+      merchantId,
+      customerId,
+      network: 'bsc',
+      currency: 'USDT',
+      amountUnits: 10n * 10n ** 18n,
+      transactionHash: randomHash(),
+      outcome: 'completed',
+      events: 'final',
       ...more,
     });
 

@@ -154,7 +154,13 @@ describe('the description at GET /openapi.json', () => {
     const request = ajv.getSchema(pointer('paths', '/request-payment', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'));
     const amounts = [5, '5.00', 1_000_001, '5.001', '1e3', true, null];
     expect(amounts.map((amount_usd) => request?.({ email: 'a@b.example', amount_usd }))).to.deep.equal([
-      ...[true, true, false, false, false, false, false],
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
     ]);
     const link = [
       { amount: 5, customer_id: 'x' },

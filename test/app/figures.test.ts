@@ -65,7 +65,12 @@ describe('figures of the rows', function () {
     const customer = await shop.customer('test');
     for (const outcome of ['detected', 'completed'] as const)
       await simulateDeposit(shop.deps, {
-        ...{ merchantId: shop.merchantId, customerId: customer, network: 'bsc', currency: 'USDT', amountUnits: 50n * 10n ** 18n, outcome },
+        merchantId: shop.merchantId,
+        customerId: customer,
+        network: 'bsc',
+        currency: 'USDT',
+        amountUnits: 50n * 10n ** 18n,
+        outcome,
         events: 'full',
       });
     const rows = await shop.sql<{ n: string }>(`select count(*) as n from deposits where mode = 'test'`);

@@ -168,8 +168,11 @@ describe('alerts and dashboard of a gateway that runs', function () {
   before(async () => {
     [database, chain, temporal] = await Promise.all([freshDatabase(), startTestChain(), ownTemporal()]);
     gateway = await startGatewayChild({
-      ...{ DATABASE_URL: database.url, TEMPORAL_ADDRESS: temporal.now.address },
-      ...{ BSC_RPC_URLS: chain.url, BSC_CHAIN_ID: String(TEST_CHAIN_ID), BSC_USDT_CONTRACT: chain.usdt.address },
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: temporal.now.address,
+      BSC_RPC_URLS: chain.url,
+      BSC_CHAIN_ID: String(TEST_CHAIN_ID),
+      BSC_USDT_CONTRACT: chain.usdt.address,
     });
   });
   after(async () => {

@@ -23,9 +23,16 @@ describe('the doors of a process', function () {
   const configOf = (env: Record<string, string>) =>
     loadConfig(
       {
-        ...{ PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'silent', PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1', DATABASE_URL: database.url },
-        ...{ TEMPORAL_ADDRESS: '127.0.0.1:1', PUBLIC_URL: 'https://pay.shop.test', SECRETS_KEY: SECRETS_KEY.toString('base64') },
-        ...{ WALLET_XPUB_BSC: xpubs.live.bsc, WALLET_XPUB_TRON: xpubs.live.tron },
+        PORT: '0',
+        OPS_PORT: '0',
+        LOG_LEVEL: 'silent',
+        PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
+        DATABASE_URL: database.url,
+        TEMPORAL_ADDRESS: '127.0.0.1:1',
+        PUBLIC_URL: 'https://pay.shop.test',
+        SECRETS_KEY: SECRETS_KEY.toString('base64'),
+        WALLET_XPUB_BSC: xpubs.live.bsc,
+        WALLET_XPUB_TRON: xpubs.live.tron,
         ...env,
       },
       { role: 'api' },

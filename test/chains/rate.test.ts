@@ -135,7 +135,11 @@ describe('how fast an endpoint is asked', () => {
       };
       const reports: string[] = [];
       const rpc = createRpcPool({
-        ...{ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, requestsPerSecond: 50, burst: 5 },
+        name: 'bsc',
+        urls: [proxy.url],
+        chainId: TEST_CHAIN_ID,
+        requestsPerSecond: 50,
+        burst: 5,
         report: (message) => reports.push(message),
       });
       const reader = createBscReader({ rpc, usdtContract: chain.usdt.address });

@@ -47,7 +47,13 @@ describe('trouble at the only endpoint', function () {
     const clock = madeUpClock();
     const { now, pause } = clock;
     const rpc = createRpcPool({
-      ...{ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, requestsPerSecond: PER_SECOND, now, pause, ...options },
+      name: 'bsc',
+      urls: [proxy.url],
+      chainId: TEST_CHAIN_ID,
+      requestsPerSecond: PER_SECOND,
+      now,
+      pause,
+      ...options,
     });
     return { clock, rpc };
   }

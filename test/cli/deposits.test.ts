@@ -40,10 +40,19 @@ describe('command line: deposits on a running gateway', function () {
     [database, chain] = await Promise.all([freshDatabase(), startTestChain()]);
     const { address: temporalAddress } = await temporal();
     env = {
-      ...{ DATABASE_URL: database.url, DATA_DIR: await tempDir('cli-deposits'), TEMPORAL_ADDRESS: temporalAddress, PORT: '0' },
-      ...{ DUST_FLOOR: 'none', BSC_RPC_URLS: chain.url, BSC_USDT_CONTRACT: chain.usdt.address, BSC_CONFIRMATIONS: '5', LOG_LEVEL: 'error' },
-      ...{ PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1', SECRETS_KEY: randomBytes(32).toString('hex') },
-      ...{ WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOK_ALLOW_HTTP: 'true' },
+      DATABASE_URL: database.url,
+      DATA_DIR: await tempDir('cli-deposits'),
+      TEMPORAL_ADDRESS: temporalAddress,
+      PORT: '0',
+      DUST_FLOOR: 'none',
+      BSC_RPC_URLS: chain.url,
+      BSC_USDT_CONTRACT: chain.usdt.address,
+      BSC_CONFIRMATIONS: '5',
+      LOG_LEVEL: 'error',
+      PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
+      SECRETS_KEY: randomBytes(32).toString('hex'),
+      WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+      WEBHOOK_ALLOW_HTTP: 'true',
     };
     await answer(['migrate'], env);
     local = await compose(env);

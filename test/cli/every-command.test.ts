@@ -210,7 +210,9 @@ async function fill(api: TestApi): Promise<Ids> {
     await em.execute('update deposit_transitions set reason = ?, by_name = ?', [long(500), long(100)]);
     await em.execute('update operator_actions set by_name = ?, reason = ?', [long(100), long(500)]);
     await em.execute('update deposits set amount_units = ?, state_since = now() - interval ?, created_at = now() - interval ?', [
-      ...['123456789012345678901234567890123456789', '10 days', '10 days'],
+      '123456789012345678901234567890123456789',
+      '10 days',
+      '10 days',
     ]);
     await em.execute(
       `insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, error) select id, 1, 1, now(), now(), ? from webhook_deliveries`,

@@ -35,7 +35,10 @@ describe('command line: quotas', function () {
     const { actions } = await answer<{ actions: { action: string; by: string; before: object; after: object }[] }>(['audit', 'list'], env);
     const [last] = actions;
     expect([last?.action, last?.by, last?.before, last?.after]).to.deep.equal([
-      ...['quota.set', 'ben', { customers: 10_000 }, { customers: null }],
+      'quota.set',
+      'ben',
+      { customers: 10_000 },
+      { customers: null },
     ]);
   });
 

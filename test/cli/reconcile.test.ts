@@ -20,13 +20,13 @@ describe('command line: reconcile', function () {
   before(async () => {
     live = await startFollowing();
     env = {
-      ...{
-        DATABASE_URL: live.deps.orm.config.get('clientUrl') ?? '',
-        DUST_FLOOR: 'none',
-        BSC_RPC_URLS: live.proxy.url,
-        BSC_CONFIRMATIONS: '3',
-      },
-      ...{ BSC_USDT_CONTRACT: live.chain.usdt.address, DATA_DIR: await tempDir('reconcile'), TEMPORAL_ADDRESS: '127.0.0.1:1' },
+      DATABASE_URL: live.deps.orm.config.get('clientUrl') ?? '',
+      DUST_FLOOR: 'none',
+      BSC_RPC_URLS: live.proxy.url,
+      BSC_CONFIRMATIONS: '3',
+      BSC_USDT_CONTRACT: live.chain.usdt.address,
+      DATA_DIR: await tempDir('reconcile'),
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
     };
   });
   after(() => live?.stop());

@@ -39,13 +39,30 @@ const CODES = [
 ];
 /** A door (a schema of the API, an option of the command line, the configuration) refuses what is longer. */
 const REFUSED_AT_A_DOOR = [
-  ...['merchants.name', 'api_keys.label', 'customers.external_id', 'customers.email', 'customers.name', 'users.email'],
-  ...['webhook_endpoints.url', 'webhook_endpoints.description', 'idempotency_answers.key'],
-  ...['payment_links.url', 'payment_links.description', 'payment_links.external_id', 'payment_links.success_url'],
-  ...['payment_links.cancel_url', 'payment_links.webhook_url', 'deposit_attributions.by_name', 'deposit_attributions.reason'],
-  ...['deposit_decisions.by_name', 'deposit_decisions.reason'],
-  ...['deposit_transitions.by_name', 'partition_months.detached_by', 'partition_months.detached_reason'],
-  ...['operator_actions.by_name', 'operator_actions.reason'],
+  'merchants.name',
+  'api_keys.label',
+  'customers.external_id',
+  'customers.email',
+  'customers.name',
+  'users.email',
+  'webhook_endpoints.url',
+  'webhook_endpoints.description',
+  'idempotency_answers.key',
+  'payment_links.url',
+  'payment_links.description',
+  'payment_links.external_id',
+  'payment_links.success_url',
+  'payment_links.cancel_url',
+  'payment_links.webhook_url',
+  'deposit_attributions.by_name',
+  'deposit_attributions.reason',
+  'deposit_decisions.by_name',
+  'deposit_decisions.reason',
+  'deposit_transitions.by_name',
+  'partition_months.detached_by',
+  'partition_months.detached_reason',
+  'operator_actions.by_name',
+  'operator_actions.reason',
 ];
 /** Sentences of the code and of people: each is bounded where it is made; the tests below hold the composed ones. */
 const SENTENCES = ['deposits.failure_reason', 'deposit_transitions.reason', 'webhook_endpoints.disabled_reason'];
@@ -61,8 +78,16 @@ const COMPOSED = [
 ];
 /** What others said, cut where it is written. */
 const CUT = [
-  ...['chain_cursors.fault', 'balance_rounds.fault', 'balance_differences.reason', 'unrecognised_transfers.reason', 'loop_runs.last_error'],
-  ...['operator_actions.origin', 'outbox.last_error', 'deposits.rate_source', 'webhook_attempts.error', 'webhook_attempts.response_body'],
+  'chain_cursors.fault',
+  'balance_rounds.fault',
+  'balance_differences.reason',
+  'unrecognised_transfers.reason',
+  'loop_runs.last_error',
+  'operator_actions.origin',
+  'outbox.last_error',
+  'deposits.rate_source',
+  'webhook_attempts.error',
+  'webhook_attempts.response_body',
 ];
 
 describe('texts in columns of limited length', function () {
@@ -127,8 +152,15 @@ describe('texts in columns of limited length', function () {
 
   it('hold every word of the tables that they are taken from', async () => {
     const words: Record<string, readonly string[]> = {
-      ...{ mode: MODES, network: NETWORKS, currency: CURRENCIES, failure_code: FAILURE_CODES, to_state: DEPOSIT_STATES },
-      ...{ event_type: EVENT_TYPES, transaction_hash: [HASH], block_hash: [HASH], address_key: ['f'.repeat(40)] },
+      mode: MODES,
+      network: NETWORKS,
+      currency: CURRENCIES,
+      failure_code: FAILURE_CODES,
+      to_state: DEPOSIT_STATES,
+      event_type: EVENT_TYPES,
+      transaction_hash: [HASH],
+      block_hash: [HASH],
+      address_key: ['f'.repeat(40)],
     };
     for (const [name, values] of Object.entries(words))
       for (const most of await limitsOf(name)) if (name !== 'network' || most !== 43) expect(longest(values), name).to.be.at.most(most);

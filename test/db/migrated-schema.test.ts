@@ -16,11 +16,16 @@ const GUARDS: Readonly<Record<string, string>> = {
   ),
   ...triggers('counted', 'customers', 'deposits', 'ledger_entries'),
   ...triggers('guard', 'deposits', 'payment_links', 'deposit_transitions', 'ledger_transactions'),
-  ...{ ...triggers('sum_new', 'deposits'), ...triggers('sum_changed', 'deposits') },
-  ...{ ...triggers('sums_insert', 'payment_links'), ...triggers('sums_update', 'payment_links') },
+  ...triggers('sum_new', 'deposits'),
+  ...triggers('sum_changed', 'deposits'),
+  ...triggers('sums_insert', 'payment_links'),
+  ...triggers('sums_update', 'payment_links'),
   ...triggers('times_guard', 'deposits'),
-  ...{ deposit_decisions_append_only: 'deposit_decisions', deposit_transitions_decided: 'deposit_transitions' },
-  ...{ deposits_assignment_guard: 'deposits', deposits_posting_count_guard: 'deposits', ledger_entries_balanced: 'ledger_entries' },
+  deposit_decisions_append_only: 'deposit_decisions',
+  deposit_transitions_decided: 'deposit_transitions',
+  deposits_assignment_guard: 'deposits',
+  deposits_posting_count_guard: 'deposits',
+  ledger_entries_balanced: 'ledger_entries',
 };
 /** Functions of the database that are no trigger's. */
 const FUNCTIONS = [

@@ -37,7 +37,11 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
   }
 
   const WAYS: Readonly<Record<LinkStatus, readonly LinkStatus[]>> = {
-    ...{ pending: ['pending'], processing: [], partially_paid: ['partially_paid'], completed: ['completed'], expired: ['expired'] },
+    pending: ['pending'],
+    processing: [],
+    partially_paid: ['partially_paid'],
+    completed: ['completed'],
+    expired: ['expired'],
     cancelled: ['pending', 'cancelled'],
   };
 

@@ -92,8 +92,13 @@ function postLedger(lines: { account: string; units: string; currency?: string }
     text: `insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account, amount_units)
       values ${lines.map(() => `(${id}, ?, ?, 'live', 'bsc', ?, ?, ?)`).join(', ')}`,
     params: lines.flatMap(({ account, units, currency = 'USDT' }, index) => [
-      ...[number, depositId, index + 1, ids.merchant],
-      ...[currency, account, units],
+      number,
+      depositId,
+      index + 1,
+      ids.merchant,
+      currency,
+      account,
+      units,
     ]),
   };
   return [header, entries];
@@ -106,7 +111,8 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
     orm = await openOrm({ url: database.url, poolSize: 4, applicationName: 'schema-test' });
     await orm.migrator.up();
     await sql('insert into merchants (id, name, subscription_active, created_at, updated_at) values (?, ?, true, now(), now())', [
-      ...[ids.merchant, 'Shop'],
+      ids.merchant,
+      'Shop',
     ]);
     await sql(
       `insert into customers (id, merchant_id, mode, external_id, metadata, wallet_index, created_at, updated_at)

@@ -19,8 +19,17 @@ import {
 
 /** Everything that a completion needs, so that each test takes one thing away. */
 const READY: AdvanceFacts = {
-  ...{ state: 'confirming', blockNumber: 100, blockHash: '0xb', verified: true, requiredConfirmations: 15, headNumber: 115 },
-  ...{ finalizedNumber: 110, verifiedNumber: 110, belowMinimum: false, priced: true, currency: 'USDT' },
+  state: 'confirming',
+  blockNumber: 100,
+  blockHash: '0xb',
+  verified: true,
+  requiredConfirmations: 15,
+  headNumber: 115,
+  finalizedNumber: 110,
+  verifiedNumber: 110,
+  belowMinimum: false,
+  priced: true,
+  currency: 'USDT',
 };
 
 const height = fc.integer({ min: 0, max: 200 });
@@ -169,7 +178,13 @@ describe('the next step of a deposit', () => {
 describe('the pause before the next look', () => {
   it('is half the time until the answer can change, within its limits', () => {
     expect([10_000, 3_000, 2_000, 1, 0, -5, 1e12].map(waitDelayMs)).to.deep.equal([
-      ...[5_000, 1_500, MIN_WAIT_MS, MIN_WAIT_MS, MIN_WAIT_MS, MIN_WAIT_MS, MAX_WAIT_MS],
+      5_000,
+      1_500,
+      MIN_WAIT_MS,
+      MIN_WAIT_MS,
+      MIN_WAIT_MS,
+      MIN_WAIT_MS,
+      MAX_WAIT_MS,
     ]);
   });
 

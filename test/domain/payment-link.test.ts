@@ -50,7 +50,8 @@ const candidates = fc
   );
 const money = fc
   .record({
-    ...{ amountUnits: fc.bigInt({ min: 1n, max: 10n ** 24n }), network: fc.constantFrom('bsc', 'tron') },
+    amountUnits: fc.bigInt({ min: 1n, max: 10n ** 24n }),
+    network: fc.constantFrom('bsc', 'tron'),
     minedAt: fc.integer({ min: -7_200, max: 7_200 }).map((seconds) => new Date(T0 + seconds * 1_000)),
   })
   .map((facts) => ({

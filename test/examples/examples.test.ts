@@ -39,8 +39,11 @@ const RECEIVERS: readonly Example[] = [
 const EVENT = {
   event: 'deposit.completed',
   data: {
-    ...{ id: '4842a81f-303e-8696-ab67-15527a19014e', customer_id: '63ea4dc0-a6ca-4f3b-9cf2-a4c538254f29' },
-    ...{ amount: '12.5', currency: 'USDT', note: 'Größe 🙂 </script> \u2028' },
+    id: '4842a81f-303e-8696-ab67-15527a19014e',
+    customer_id: '63ea4dc0-a6ca-4f3b-9cf2-a4c538254f29',
+    amount: '12.5',
+    currency: 'USDT',
+    note: 'Größe 🙂 </script> \u2028',
   },
 };
 

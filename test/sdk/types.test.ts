@@ -43,9 +43,24 @@ const ANSWERS: {
   eventTypes: Same<sdk.EventType, events.EventType>;
   errorCodes: Same<Exclude<sdk.KnownErrorCode, 'NO_ANSWER' | 'TIMEOUT' | 'INVALID_ANSWER'>, ErrorCode>;
 } = {
-  ...{ customer: true, exists: true, deposit: true, endpoint: true, endpointWithSecret: true, endpointMaybeSecret: true, deleted: true },
-  ...{ delivery: true, event: true, resentFailed: true, link: true, newLink: true, publicPayment: true, balance: true },
-  ...{ merchantBalance: true, page: true, eventTypes: true, errorCodes: true },
+  customer: true,
+  exists: true,
+  deposit: true,
+  endpoint: true,
+  endpointWithSecret: true,
+  endpointMaybeSecret: true,
+  deleted: true,
+  delivery: true,
+  event: true,
+  resentFailed: true,
+  link: true,
+  newLink: true,
+  publicPayment: true,
+  balance: true,
+  merchantBalance: true,
+  page: true,
+  eventTypes: true,
+  errorCodes: true,
 };
 
 const REQUESTS: {
@@ -61,8 +76,17 @@ const REQUESTS: {
   links: Asks<sdk.PaymentLinkQuery, z.input<typeof payments.paymentLinkQuery>>;
   deliveries: Asks<sdk.DeliveryQuery, z.input<typeof deliveries.deliveryQuery>>;
 } = {
-  ...{ customer: true, endpoint: true, endpointChange: true, link: true, linkMembers: true, simulation: true, simulationMembers: true },
-  ...{ customers: true, deposits: true, links: true, deliveries: true },
+  customer: true,
+  endpoint: true,
+  endpointChange: true,
+  link: true,
+  linkMembers: true,
+  simulation: true,
+  simulationMembers: true,
+  customers: true,
+  deposits: true,
+  links: true,
+  deliveries: true,
 };
 
 describe('the types of the client', () => {

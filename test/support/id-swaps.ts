@@ -32,27 +32,53 @@ export type Swap = {
 
 /** What a member stands for, by its name; `none`: it can name nothing that is somebody's. A new member must be entered here. */
 const MEMBERS: Readonly<Record<string, Kind | 'own' | 'none'>> = {
-  ...{ starting_after: 'own', ending_before: 'own', customer_id: 'customer', payment_token: 'token', transaction_hash: 'hash' },
-  ...{ email: 'email', external_id: 'external_id', address: 'address', from_address: 'address', search: 'text' },
-  ...{
-    limit: 'none',
-    page: 'none',
-    status: 'none',
-    event: 'none',
-    events: 'none',
-    enabled_events: 'none',
-    network: 'none',
-    currency: 'none',
-  },
-  ...{ created_from: 'none', created_to: 'none', since: 'none', token: 'none', amount: 'none', amount_usd: 'none', outcome: 'none' },
-  ...{ name: 'none', metadata: 'none', url: 'none', description: 'none', enabled: 'none', rotate_secret: 'none', expires_in: 'none' },
-  ...{ success_url: 'none', cancel_url: 'none', webhook_url: 'none' },
+  starting_after: 'own',
+  ending_before: 'own',
+  customer_id: 'customer',
+  payment_token: 'token',
+  transaction_hash: 'hash',
+  email: 'email',
+  external_id: 'external_id',
+  address: 'address',
+  from_address: 'address',
+  search: 'text',
+  limit: 'none',
+  page: 'none',
+  status: 'none',
+  event: 'none',
+  events: 'none',
+  enabled_events: 'none',
+  network: 'none',
+  currency: 'none',
+  created_from: 'none',
+  created_to: 'none',
+  since: 'none',
+  token: 'none',
+  amount: 'none',
+  amount_usd: 'none',
+  outcome: 'none',
+  name: 'none',
+  metadata: 'none',
+  url: 'none',
+  description: 'none',
+  enabled: 'none',
+  rotate_secret: 'none',
+  expires_in: 'none',
+  success_url: 'none',
+  cancel_url: 'none',
+  webhook_url: 'none',
 };
 
 /** What the rows of a collection are, by the beginning of the path. */
 const COLLECTIONS: Readonly<Record<string, Kind>> = {
-  ...{ customers: 'customer', 'webhook-endpoints': 'endpoint', events: 'event', 'webhook-deliveries': 'delivery', deposits: 'deposit' },
-  ...{ payments: 'link', 'payment-links': 'link', 'merchant-balances': 'balance' },
+  customers: 'customer',
+  'webhook-endpoints': 'endpoint',
+  events: 'event',
+  'webhook-deliveries': 'delivery',
+  deposits: 'deposit',
+  payments: 'link',
+  'payment-links': 'link',
+  'merchant-balances': 'balance',
 };
 
 type Body = Record<string, unknown>;
@@ -139,7 +165,10 @@ export function swapOf(input: { random: Random; place: Place; own: Tenant; other
   const headers = { ...own.callers[by], ...(once ? { 'Idempotency-Key': other.values.once[0] ?? '' } : {}) };
   const shape = { place, own, headers };
   return {
-    ...{ place, by, sent: value, exact: !stores && where !== 'header' },
+    place,
+    by,
+    sent: value,
+    exact: !stores && where !== 'header',
     foreign: requestWith(shape, value),
     nobodys: requestWith(shape, where === 'header' ? `once-${randomUUID()}` : nobodysLike(value)),
     sameAs: [own.index, by, nameOf(route), where, member, pool === other.values[kind] ? kind : 'other', once, shapeOf(value)].join(' '),

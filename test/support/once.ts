@@ -5,7 +5,9 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 /** A POST with an Idempotency-Key, as a merchant's program sends it; a body that is text is sent as it stands. */
 export const post = (api: TestApi, path: string, once: string, body?: unknown, key: string = api.keys.test): Promise<Answer> =>
   call(api.url + path, {
-    ...{ method: 'POST', key, headers: { 'Idempotency-Key': once, ...(typeof body === 'string' ? JSON_TYPE : {}) } },
+    method: 'POST',
+    key,
+    headers: { 'Idempotency-Key': once, ...(typeof body === 'string' ? JSON_TYPE : {}) },
     ...(body === undefined ? {} : { body }),
   });
 

@@ -72,10 +72,21 @@ export async function pay(deps: Deps, customerId: string, money: Pay): Promise<s
   const { deposit } = await patiently(() =>
     transact(deps, async (tx) => {
       return await recordDeposit(tx, deps, {
-        ...{ mode: address.mode, simulated: false, merchantId: address.merchantId, customerId, network, currency: 'USDT' as const },
-        ...{ address: address.address, addressKey: address.addressKey, fromAddress: null, transactionHash: hash },
-        ...{ amountUnits: parseUnits(coins, assetOf(network, 'USDT').decimals), blockNumber: money.block ?? blocks, minedAt: at },
-        ...{ blockHash: `0x${randomBytes(32).toString('hex')}`, headNumber: blocks },
+        mode: address.mode,
+        simulated: false,
+        merchantId: address.merchantId,
+        customerId,
+        network,
+        currency: 'USDT' as const,
+        address: address.address,
+        addressKey: address.addressKey,
+        fromAddress: null,
+        transactionHash: hash,
+        amountUnits: parseUnits(coins, assetOf(network, 'USDT').decimals),
+        blockNumber: money.block ?? blocks,
+        minedAt: at,
+        blockHash: `0x${randomBytes(32).toString('hex')}`,
+        headNumber: blocks,
         price: { usd8: 100_000_000n, source: 'test', at, stale: false },
       });
     }),
@@ -114,7 +125,11 @@ async function scanned(deps: Deps, network: Network, minedAt: Date): Promise<voi
   const em = deps.orm.em.fork();
   blocks += 1;
   await em.execute('insert into chain_blocks (network, number, hash, parent_hash, mined_at) values (?, ?, ?, ?, ?)', [
-    ...[network, blocks, `0x${blocks}`, '0x', minedAt],
+    network,
+    blocks,
+    `0x${blocks}`,
+    '0x',
+    minedAt,
   ]);
   await em.execute(
     `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number, finalized_number, moved_at,

@@ -33,7 +33,9 @@ export async function secureTemporal(upstream: string): Promise<SecuredTemporal>
   await listening(server);
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ caPem: authority.caPem, client: { certPem: theirs.cert, keyPem: theirs.key }, seen },
+    caPem: authority.caPem,
+    client: { certPem: theirs.cert, keyPem: theirs.key },
+    seen,
     stop: async () => {
       for (const session of sessions) session.destroy();
       inner.destroy();

@@ -67,8 +67,14 @@ export async function startShops(databaseUrl: string): Promise<Shops> {
       announce: async () => {
         const transactionHash = randomHash();
         await simulateDeposit(deps, {
-          ...{ merchantId, customerId: customer.id, network: 'bsc', currency: 'USDT', amountUnits: 10n ** 19n },
-          ...{ transactionHash, outcome: 'completed', events: 'final' },
+          merchantId,
+          customerId: customer.id,
+          network: 'bsc',
+          currency: 'USDT',
+          amountUnits: 10n ** 19n,
+          transactionHash,
+          outcome: 'completed',
+          events: 'final',
         });
         return { transactionHash };
       },

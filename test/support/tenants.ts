@@ -149,19 +149,23 @@ const OWNER_OF: Readonly<Record<string, string>> = {
 };
 /** `sessions` change with every request of their user; what they are allowed to see is what is tested here. */
 const OF_NOBODY: ReadonlySet<string> = new Set([
-  ...[
-    'merchants',
-    'sessions',
-    'user_sites',
-    'password_links',
-    'login_budgets',
-    'rate_limits',
-    'webhook_slots',
-    'outbox',
-    'schema_migrations',
-  ],
-  ...['chain_cursors', 'chain_blocks', 'unrecognised_transfers', 'balance_rounds', 'balance_differences'],
-  ...['loop_runs', 'partition_months', 'unrecognised_days'],
+  'merchants',
+  'sessions',
+  'user_sites',
+  'password_links',
+  'login_budgets',
+  'rate_limits',
+  'webhook_slots',
+  'outbox',
+  'schema_migrations',
+  'chain_cursors',
+  'chain_blocks',
+  'unrecognised_transfers',
+  'balance_rounds',
+  'balance_differences',
+  'loop_runs',
+  'partition_months',
+  'unrecognised_days',
 ]);
 
 /** Noted some moments after a request, whosever turn it is by then. */

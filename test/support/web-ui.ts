@@ -45,7 +45,10 @@ export function webUi(link: TemporalLink, workflowId: string) {
       (await events()).filter((event) => event.workflowTaskCompletedEventAttributes).map((event) => Number(event.eventId)),
     resetTo: async (point: number) =>
       await service.resetWorkflowExecution({
-        ...{ namespace, workflowExecution, reason: 'pressed', requestId: randomUUID() },
+        namespace,
+        workflowExecution,
+        reason: 'pressed',
+        requestId: randomUUID(),
         workflowTaskFinishEventId: point as never,
       }),
     pause: () => service.pauseWorkflowExecution({ namespace, workflowId, identity: 'test', reason: 'pressed', requestId: randomUUID() }),
@@ -62,7 +65,10 @@ export function webUi(link: TemporalLink, workflowId: string) {
     update: async (name: string, payloads: readonly Payload[]): Promise<string | undefined> => {
       const request = { meta: { updateId: randomUUID(), identity: 'test' }, input: { name, args: { payloads: [...payloads] } } };
       const answer = await service.updateWorkflowExecution({
-        ...{ namespace, workflowExecution, request, waitPolicy: { lifecycleStage: 3 } },
+        namespace,
+        workflowExecution,
+        request,
+        waitPolicy: { lifecycleStage: 3 },
       });
       return answer.outcome?.failure?.message ?? undefined;
     },
@@ -71,12 +77,18 @@ export function webUi(link: TemporalLink, workflowId: string) {
     resetActivity: (id: string) => service.resetActivity({ namespace, execution: { workflowId }, identity: 'test', id }),
     completeActivity: (activityId: string, result: Payload | undefined) =>
       service.respondActivityTaskCompletedById({
-        ...{ namespace, workflowId, activityId, identity: 'test' },
+        namespace,
+        workflowId,
+        activityId,
+        identity: 'test',
         ...(result ? { result: { payloads: [result] } } : {}),
       }),
     failActivity: (activityId: string, message: string) =>
       service.respondActivityTaskFailedById({
-        ...{ namespace, workflowId, activityId, identity: 'test' },
+        namespace,
+        workflowId,
+        activityId,
+        identity: 'test',
         failure: { message, source: 'CLI', applicationFailureInfo: { type: 'CLI-Failure', nonRetryable: true } },
       }),
     /** The ids of the activities that wait or are under way. */

@@ -75,7 +75,9 @@ describe('Temporal behind TLS', function () {
     secured.seen.clear();
     const { child } = await startGatewayChild(
       {
-        ...{ DATABASE_URL: database.url, TEMPORAL_ADDRESS: secured.address, TEMPORAL_TLS_SERVER_NAME: SERVER_NAME },
+        DATABASE_URL: database.url,
+        TEMPORAL_ADDRESS: secured.address,
+        TEMPORAL_TLS_SERVER_NAME: SERVER_NAME,
         TEMPORAL_TLS_SERVER_CA_CERT_PATH: file('ca.pem', secured.caPem),
         TEMPORAL_TLS_CLIENT_CERT_PATH: file('client.pem', secured.client.certPem),
         TEMPORAL_TLS_CLIENT_KEY_PATH: file('client.key', secured.client.keyPem),

@@ -5,8 +5,12 @@ import { foreign, html, plainText, raw } from '../../src/web/html.ts';
 import { CONTENT_SECURITY_POLICY, renderDocument } from '../../src/web/layout.ts';
 
 const DECODED: Readonly<Record<string, string>> = {
-  ...{ '&amp;': '&', '&lt;': '<', '&gt;': '>' },
-  ...{ '&quot;': '"', '&#39;': "'", '&#96;': '`' },
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&#96;': '`',
 };
 const decode = (markup: string) => markup.replace(/&[a-z0-9#]+;/g, (entity) => DECODED[entity] ?? entity);
 

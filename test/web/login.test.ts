@@ -129,7 +129,8 @@ describe('the login page', function () {
     for (const next of bad) expect(nextOf(next), JSON.stringify(next)).to.deep.equal({});
     for (const next of [undefined, null, 1, ['/a'], {}]) expect(nextOf(next)).to.deep.equal({});
     const form = (next: string) => ({
-      ...{ method: 'POST', body: new URLSearchParams({ ...user, next }).toString() },
+      method: 'POST',
+      body: new URLSearchParams({ ...user, next }).toString(),
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html' },
     });
     const locationOf = async (next: string) => {

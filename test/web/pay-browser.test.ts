@@ -9,8 +9,12 @@ import { type Shop, startShop } from '../support/payment-shop.ts';
 
 const LONG = 'W'.repeat(400);
 const HOSTILE = [
-  ...['<script>window.hit = 1; alert(1)</script>', '<img src=x onerror="window.hit = 1">', '"><svg onload="alert(1)">', "'`<b>&amp;</b>"],
-  ...['</p></main><iframe src="//evil.example/">', '<meta http-equiv="refresh" content="0;url=https://evil.example/">'],
+  '<script>window.hit = 1; alert(1)</script>',
+  '<img src=x onerror="window.hit = 1">',
+  '"><svg onload="alert(1)">',
+  "'`<b>&amp;</b>",
+  '</p></main><iframe src="//evil.example/">',
+  '<meta http-equiv="refresh" content="0;url=https://evil.example/">',
 ];
 const MOBILE = { width: 320, height: 640 };
 

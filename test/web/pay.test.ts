@@ -35,7 +35,10 @@ describe('the page of a payment link over HTTP', function () {
   it('names nothing of the customer or of the merchant but its name', async () => {
     const customerId = await shop.customer();
     const link = await make({
-      ...{ customerId, description: 'Order 7', externalId: 'secret-reference', metadata: { key: 'secret-member' } },
+      customerId,
+      description: 'Order 7',
+      externalId: 'secret-reference',
+      metadata: { key: 'secret-member' },
       webhookUrl: 'http://127.0.0.1:9/secret-hook',
     });
     const { status, text } = await pageAt(link.token);

@@ -123,7 +123,12 @@ function add(credits: Map<string, Credit>, hash: string, movement: Movement, blo
   const key = creditKey(hash, movement.to, movement.currency);
   const amountUnits = (credits.get(key)?.amountUnits ?? 0n) + movement.amountUnits;
   credits.set(key, {
-    ...{ hash, address: movement.to, currency: movement.currency, amountUnits, belowMinimum: false },
-    ...{ blockNumber: block.number, blockHash: block.hash },
+    hash,
+    address: movement.to,
+    currency: movement.currency,
+    amountUnits,
+    belowMinimum: false,
+    blockNumber: block.number,
+    blockHash: block.hash,
   });
 }

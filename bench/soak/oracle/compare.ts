@@ -32,9 +32,12 @@ export function compareDeposits(
     }
     const [row = {}] = rows;
     const expected: Json = {
-      ...{ status: credit.belowMinimum ? 'failed' : 'completed', failure_code: credit.belowMinimum ? 'BELOW_MINIMUM' : null },
-      ...{ customer_id: owners.get(credit.address)?.id ?? null },
-      ...{ amount_raw: String(credit.amountUnits), block_number: credit.blockNumber, block_hash: credit.blockHash },
+      status: credit.belowMinimum ? 'failed' : 'completed',
+      failure_code: credit.belowMinimum ? 'BELOW_MINIMUM' : null,
+      customer_id: owners.get(credit.address)?.id ?? null,
+      amount_raw: String(credit.amountUnits),
+      block_number: credit.blockNumber,
+      block_hash: credit.blockHash,
     };
     for (const [name, value] of Object.entries(expected))
       if (row[name] !== value)
@@ -160,11 +163,19 @@ export function compareCustomers(made: readonly Customer[], listed: readonly Jso
 }
 
 const REST: Readonly<Record<SimulateAction['outcome'], string>> = {
-  ...{ completed: 'completed', detected: 'detected', confirming: 'confirming', failed: 'failed', settled: 'settled', reorged: 'failed' },
+  completed: 'completed',
+  detected: 'detected',
+  confirming: 'confirming',
+  failed: 'failed',
+  settled: 'settled',
+  reorged: 'failed',
 };
 const WAY: Readonly<Record<string, readonly string[]>> = {
-  ...{ detected: ['detected'], confirming: ['detected', 'confirming'], completed: ['detected', 'confirming', 'completed'] },
-  ...{ settled: ['detected', 'confirming', 'completed', 'settled'], failed: ['detected', 'failed'] },
+  detected: ['detected'],
+  confirming: ['detected', 'confirming'],
+  completed: ['detected', 'confirming', 'completed'],
+  settled: ['detected', 'confirming', 'completed', 'settled'],
+  failed: ['detected', 'failed'],
 };
 
 /** Simulated deposits: one for each hash, at rest in the wanted state, announced as asked for and no more. */

@@ -35,7 +35,13 @@ export async function judge(stage: Stage, done: Done, reconciled: Reconciled): P
   for (const key of [keys.A.test, keys.A.live, keys.B.live]) listed.push(...(await listAll(api, '/customers', key)));
   const addresses = customers.map((customer) => customer.addresses.bsc);
   const records: Records = {
-    ...{ truth: await judgedChain(stage), customers, simulated: done.simulated, problems: done.problems, deposits, listed, reconciled },
+    truth: await judgedChain(stage),
+    customers,
+    simulated: done.simulated,
+    problems: done.problems,
+    deposits,
+    listed,
+    reconciled,
     seen: new Map([...hooks].map(([name, hook]) => [name, recordsOf(hook)])),
     nameOf: new Map([...hooks.values()].map((hook) => [hook.url, hook.name])),
     internalErrors: api.counts.get('500') ?? 0,

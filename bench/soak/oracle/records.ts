@@ -36,7 +36,11 @@ export function recordsOf(hook: Hook): Map<string, Seen> {
       return [
         eventId,
         {
-          ...{ receiver: hook.name, eventId, event: body.event, data: body.data, timestamp: body.timestamp },
+          receiver: hook.name,
+          eventId,
+          event: body.event,
+          data: body.data,
+          timestamp: body.timestamp,
           bodies: new Set(entries.map(({ request }) => request.body.toString('hex'))).size,
           allVerified: entries.every(({ request }) => request.verified === true),
           attempts: entries.map(({ request }) => Number(request.headers['x-webhook-attempt'])),

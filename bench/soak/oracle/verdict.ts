@@ -61,7 +61,9 @@ export function compareAll(records: Records): Difference[] {
     found.push(...compareReceived([...list.values()], truth, new Set(own.map((customer) => customer.id)), mode === 'live'));
   }
   const listeners = Object.entries(ENDPOINTS).map(([name, { merchant, mode, events }]) => ({
-    ...{ name, events, everything: HEALTHY[mode][merchant] },
+    name,
+    events,
+    everything: HEALTHY[mode][merchant],
   }));
   found.push(...compareSubscriptions(listeners, seen));
   found.push(...compareLedger(records.accounts, truth, simulated), ...compareDepositLedger(records.depositAccounts, truth));

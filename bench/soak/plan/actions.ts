@@ -117,8 +117,12 @@ async function simulate(play: Play, action: SimulateAction): Promise<void> {
   const { stage, done } = play;
   const person = await customerOf(play, action.customer);
   const { status, body } = await stage.api.call('POST', '/test/simulate-deposit', stage.keys[person.merchant].test, {
-    ...{ customer_id: person.id, currency: action.currency, amount: action.amount, transaction_hash: action.hash },
-    ...{ outcome: action.outcome, events: action.events },
+    customer_id: person.id,
+    currency: action.currency,
+    amount: action.amount,
+    transaction_hash: action.hash,
+    outcome: action.outcome,
+    events: action.events,
   });
   if (status !== 201 && status !== 200) throw new Error(`a simulation was answered ${status}: ${JSON.stringify(body)}`);
   done.simulated.push({ action, depositId: String(body['id']) });

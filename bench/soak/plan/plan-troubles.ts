@@ -11,8 +11,19 @@ export type Frozen = (typeof FROZEN)[number];
 
 /** What endpoints do wrong beside the faults of single answers: by the clock, behind the others, or where money inside a transaction is read. */
 const ENDPOINT_FAULTS = [
-  ...['slow', 'stale_head', 'missing_block', 'not_yet_final', 'accepts_and_resets'],
-  ...['trace_unknown', 'trace_refused', 'trace_hang', 'trace_null', 'trace_empty', 'trace_cut', 'trace_of_another', 'trace_html'],
+  'slow',
+  'stale_head',
+  'missing_block',
+  'not_yet_final',
+  'accepts_and_resets',
+  'trace_unknown',
+  'trace_refused',
+  'trace_hang',
+  'trace_null',
+  'trace_empty',
+  'trace_cut',
+  'trace_of_another',
+  'trace_html',
 ] as const;
 export type EndpointFault = (typeof ENDPOINT_FAULTS)[number];
 /** Every name of a fault of an endpoint: the ones above, and each that the fault proxy's own tests know. */
@@ -68,7 +79,9 @@ function planLies(draws: Random, lastsMs: number, count: number): (LieAction & {
 
 function planFreezes(draws: Random, lastsMs: number, count: number): (FreezeAction & { atMs: number })[] {
   return inTurns(FROZEN, count, draws).map((victim) => ({
-    ...{ kind: 'freeze', victim, forMs: draws.int(2_000, 25_000) },
+    kind: 'freeze',
+    victim,
+    forMs: draws.int(2_000, 25_000),
     atMs: draws.int(1_000, Math.max(1_000, lastsMs - 10_000)),
   }));
 }
@@ -84,7 +97,9 @@ function inTurns<T>(list: readonly T[], count: number, draws: Random): T[] {
 function planKills(draws: Random, lastsMs: number, count: number): (KillAction & { atMs: number })[] {
   const every = Math.max(1, lastsMs - 10_000) / count;
   return inTurns(VICTIMS, count, draws).map((victim, index) => ({
-    ...{ kind: 'kill' as const, victim, downMs: draws.int(300, 7_000) },
+    kind: 'kill' as const,
+    victim,
+    downMs: draws.int(300, 7_000),
     atMs: Math.round(4_000 + every * index + draws.next() * every * 0.8),
   }));
 }

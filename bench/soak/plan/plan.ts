@@ -121,7 +121,9 @@ export function makePlan(seed: string, minutes: number): Plan {
     ...bursts(spread('pay', (draws, atMs) => planPayment(draws, made('live', atMs), made('test', atMs)))),
     ...spread('simulate', (draws, atMs) => planSimulation(draws, made('test', atMs))),
     ...spread('reorg', (draws) => ({
-      ...{ kind: 'reorg', depth: draws.int(1, 3), fate: draws.pick(['drop', 'move', 'resend'] as const) },
+      kind: 'reorg',
+      depth: draws.int(1, 3),
+      fate: draws.pick(['drop', 'move', 'resend'] as const),
       resendAfterMs: draws.int(500, 25_000),
     })),
     ...planReborn(random.fork('reborn'), minutes, (atMs) => made('live', atMs)),
@@ -157,8 +159,13 @@ function planPayment(draws: Random, live: readonly number[], test: readonly numb
 /** What the wallet that the run spends from is given first. */
 function provisions(draws: Random): (PayAction & { atMs: number })[] {
   const give = (shape: Shape, minimum: bigint) => ({
-    ...{ kind: 'pay' as const, shape, sender: draws.int(0, SENDERS - 1), customers: [OWN_WALLET], transactionType: 2 as const },
-    ...{ amounts: [String(minimum * 5_000n)], atMs: 500 },
+    kind: 'pay' as const,
+    shape,
+    sender: draws.int(0, SENDERS - 1),
+    customers: [OWN_WALLET],
+    transactionType: 2 as const,
+    amounts: [String(minimum * 5_000n)],
+    atMs: 500,
   });
   return [give('usdt', MINIMUM_UNITS.USDT), give('bnb', MINIMUM_UNITS.BNB)];
 }
@@ -202,12 +209,12 @@ function bursts(payments: readonly Planned[]): Planned[] {
 
 function planSimulation(draws: Random, test: readonly number[]): SimulateAction {
   return {
-    ...{ kind: 'simulate', customer: draws.pick(test), currency: draws.pick(['USDT', 'BNB'] as const) },
-    ...{
-      amount: `${draws.int(1, 500)}.${draws.int(1, 99)}`,
-      outcome: draws.pick(OUTCOMES),
-      events: draws.pick(['final', 'full'] as const),
-    },
+    kind: 'simulate',
+    customer: draws.pick(test),
+    currency: draws.pick(['USDT', 'BNB'] as const),
+    amount: `${draws.int(1, 500)}.${draws.int(1, 99)}`,
+    outcome: draws.pick(OUTCOMES),
+    events: draws.pick(['final', 'full'] as const),
     hash: `0x${draws.hex(32)}`,
   };
 }

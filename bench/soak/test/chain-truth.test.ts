@@ -58,7 +58,9 @@ describe("the soak's reading of the chain", () => {
       const answers: Record<string, unknown> = {
         eth_blockNumber: '0x0',
         eth_getBlockByNumber: {
-          ...{ number: '0x0', hash: BLOCK, parentHash: hex('0') },
+          number: '0x0',
+          hash: BLOCK,
+          parentHash: hex('0'),
           transactions: sent.map(({ hash, from = payer, to = payer, value = '0x0' }) => ({ hash, from, to, value })),
         },
         eth_getTransactionReceipt: { status: one?.status ?? '0x1', logs: one?.logs ?? [] },

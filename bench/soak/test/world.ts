@@ -29,17 +29,36 @@ const FOREIGN = hex('4');
 export const BLOCK = hex('bb');
 
 const customer = (number: number, merchant: MerchantName, mode: 'live' | 'test', bsc: string): Customer => ({
-  ...{ number, merchant, mode, externalId: `user-${number}`, id: `customer-${number}`, addresses: { bsc, tron: `T${bsc}` } },
+  number,
+  merchant,
+  mode,
+  externalId: `user-${number}`,
+  id: `customer-${number}`,
+  addresses: { bsc, tron: `T${bsc}` },
 });
 const credit = (hash: string, address: string, currency: 'USDT' | 'BNB', amountUnits: bigint, belowMinimum = false) => ({
-  ...{ hash, address, currency, amountUnits, belowMinimum, blockNumber: 7, blockHash: BLOCK },
+  hash,
+  address,
+  currency,
+  amountUnits,
+  belowMinimum,
+  blockNumber: 7,
+  blockHash: BLOCK,
 });
 
 /** A deposit and the events of its life, in order. */
 function lived(id: string, customerId: string, of: ReturnType<typeof credit>, states: readonly string[], more: Json = {}) {
   const data = {
-    ...{ id, customer_id: customerId, transaction_hash: of.hash, address: of.address, currency: of.currency },
-    ...{ amount_raw: String(of.amountUnits), block_number: 7, block_hash: BLOCK, failure_code: null, ...more },
+    id,
+    customer_id: customerId,
+    transaction_hash: of.hash,
+    address: of.address,
+    currency: of.currency,
+    amount_raw: String(of.amountUnits),
+    block_number: 7,
+    block_hash: BLOCK,
+    failure_code: null,
+    ...more,
   };
   const events = states.map((status, index) => ({ event: `deposit.${status}`, data: { ...data, status, sequence: index + 1 } }));
   return { row: { ...data, status: states.at(-1), sequence: states.length } as Json, events };
@@ -55,8 +74,14 @@ function deliver(told: Readonly<Record<string, readonly { event: string; data: J
       const eventId = `${merchant} ${mode} ${(told[`${merchant} ${mode}`] ?? []).findIndex((one) => one.data === data)}`;
       const timestamp = `2026-01-01T00:00:${String(index).padStart(2, '0')}Z`;
       deliveries.push({
-        ...{ id: `${receiver} ${eventId}`, event_id: eventId, url: `http://${receiver}`, status: 'succeeded', attempts: 1, open: 0 },
-        ...{ last_status: 200, taken_by: 1 },
+        id: `${receiver} ${eventId}`,
+        event_id: eventId,
+        url: `http://${receiver}`,
+        status: 'succeeded',
+        attempts: 1,
+        open: 0,
+        last_status: 200,
+        taken_by: 1,
       });
       return [
         eventId,
@@ -70,7 +95,11 @@ function deliver(told: Readonly<Record<string, readonly { event: string; data: J
 
 const account = (mode: string, currency: string, name: string, units: bigint) => ({ mode, currency, account: name, sum: String(units) });
 const entry = (of: ReturnType<typeof credit>, name: string, units: bigint) => ({
-  ...{ transaction_hash: of.hash, address: of.address, currency: of.currency, account: name, sum: String(units) },
+  transaction_hash: of.hash,
+  address: of.address,
+  currency: of.currency,
+  account: name,
+  sum: String(units),
 });
 
 const listedAs = ({ id, addresses }: Customer) => ({
@@ -104,25 +133,30 @@ export function soakWorld(): World {
   const { seen, deliveries } = deliver(told);
   return {
     truth: {
-      ...{ head: 20, transactions: new Set([PAID, DUST, TO_BEN]) },
+      head: 20,
+      transactions: new Set([PAID, DUST, TO_BEN]),
       credits: new Map(credits.map((one) => [`${one.hash} ${one.address} ${one.currency}`, one])),
       strange: new Map([[`${FOREIGN} ${ANN}`, 4n]]),
       arrived: new Map(credits.map((one) => [`${one.address} ${one.currency}`, one.amountUnits])),
     },
-    ...{
-      seen,
-      deliveries,
-      customers: [ann, ben, test],
-      problems: [],
-      internalErrors: 0,
-      sharedWallets: [],
-      setAside: [{ transaction_hash: FOREIGN, address: ANN, sum: '4' }],
-      spender: hex('0', 20),
-    },
+    seen,
+    deliveries,
+    customers: [ann, ben, test],
+    problems: [],
+    internalErrors: 0,
+    sharedWallets: [],
+    setAside: [{ transaction_hash: FOREIGN, address: ANN, sum: '4' }],
+    spender: hex('0', 20),
     simulated: [
       {
         action: {
-          ...{ kind: 'simulate', customer: 3, currency: 'USDT', amount: '9', outcome: 'completed', events: 'final', hash: SIMULATED },
+          kind: 'simulate',
+          customer: 3,
+          currency: 'USDT',
+          amount: '9',
+          outcome: 'completed',
+          events: 'final',
+          hash: SIMULATED,
         },
         depositId: 's1',
       },
@@ -131,14 +165,23 @@ export function soakWorld(): World {
     simulations: [simulation.row],
     listed: [ann, ben, test].map(listedAs),
     accounts: [
-      ...[account('live', 'USDT', 'available', 7n * USDT), account('live', 'USDT', 'chain', -7n * USDT)],
-      ...[account('live', 'BNB', 'held', 3n), account('live', 'BNB', 'chain', -3n)],
-      ...[account('test', 'USDT', 'available', 9n * USDT), account('test', 'USDT', 'chain', -9n * USDT)],
+      account('live', 'USDT', 'available', 7n * USDT),
+      account('live', 'USDT', 'chain', -7n * USDT),
+      account('live', 'BNB', 'held', 3n),
+      account('live', 'BNB', 'chain', -3n),
+      account('test', 'USDT', 'available', 9n * USDT),
+      account('test', 'USDT', 'chain', -9n * USDT),
     ],
     depositAccounts: [
-      ...[entry(paid, 'available', 5n * USDT), entry(paid, 'chain', -5n * USDT), entry(paid, 'pending', 0n)],
-      ...[entry(dust, 'held', 3n), entry(dust, 'chain', -3n), entry(toBen, 'available', 2n * USDT), entry(toBen, 'chain', -2n * USDT)],
-      ...[entry(credit(GONE, ANN, 'USDT', USDT), 'pending', 0n), entry(credit(GONE, ANN, 'USDT', USDT), 'chain', 0n)],
+      entry(paid, 'available', 5n * USDT),
+      entry(paid, 'chain', -5n * USDT),
+      entry(paid, 'pending', 0n),
+      entry(dust, 'held', 3n),
+      entry(dust, 'chain', -3n),
+      entry(toBen, 'available', 2n * USDT),
+      entry(toBen, 'chain', -2n * USDT),
+      entry(credit(GONE, ANN, 'USDT', USDT), 'pending', 0n),
+      entry(credit(GONE, ANN, 'USDT', USDT), 'chain', 0n),
     ],
     nameOf: new Map(Object.keys(ENDPOINTS).map((name) => [`http://${name}`, name])),
     holdings: [

@@ -55,7 +55,9 @@ export function describeApi({ routes, serverUrl }: DescribeInput): object {
         bearer: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer sk_live_…` or `sk_test_…`.' },
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same key in a header of its own.' },
         session: {
-          ...{ type: 'apiKey', in: 'cookie', name: 'ch_session' },
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'ch_session',
           description:
             'The session of a signed-in user, for tools in a browser. Live data, unless `X-Mode: test` comes along. A request that changes something is taken from our own pages alone.',
         },

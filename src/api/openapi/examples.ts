@@ -68,8 +68,13 @@ export const ROUTE_EXAMPLES: Readonly<Record<string, RouteExample>> = {
   },
   'post /request-payment': {
     body: {
-      ...{ email: 'ann@example.com', amount_usd: '25.50', description: 'Order 1001', external_id: '1001' },
-      ...{ success_url: linkExample.success_url, webhook_url: linkExample.webhook_url, expires_in: 3600 },
+      email: 'ann@example.com',
+      amount_usd: '25.50',
+      description: 'Order 1001',
+      external_id: '1001',
+      success_url: linkExample.success_url,
+      webhook_url: linkExample.webhook_url,
+      expires_in: 3600,
     },
     answers: { 201: { ...linkExample, webhook_secret: SECRET } },
   },

@@ -34,7 +34,10 @@ export function loginPaths(rootUrl: string): ZodOpenApiPathsObject {
 function login(): ZodOpenApiOperationObject {
   const example = { example: { summary: 'An example', value: answers.credentials } };
   return {
-    ...{ operationId: 'login', tags: [TAG], summary: 'Sign in', security: [] },
+    operationId: 'login',
+    tags: [TAG],
+    summary: 'Sign in',
+    security: [],
     description:
       'Begins a session and sets its cookie, `ch_session`. A session ends after 30 minutes without a request and after 12 hours in any case (both are the operator’s to set). A session that came along ends. A form in a browser (`Accept: text/html`) is answered with pages and redirects instead.',
     requestBody: {
@@ -70,7 +73,10 @@ function login(): ZodOpenApiOperationObject {
 
 function logout(): ZodOpenApiOperationObject {
   return {
-    ...{ operationId: 'logout', tags: [TAG], summary: 'Sign out', security: [{ session: [] }, {}] },
+    operationId: 'logout',
+    tags: [TAG],
+    summary: 'Sign out',
+    security: [{ session: [] }, {}],
     description: 'Ends the session that comes along and clears its cookie. Without one it answers the same.',
     responses: {
       '200': {

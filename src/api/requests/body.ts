@@ -47,8 +47,13 @@ export function isCleanText(text: string): boolean {
  */
 const takeBody = (textLimit: number) =>
   koaBody({
-    ...{ text: true, textTypes: ['*/*'], textLimit, encoding: 'binary' },
-    ...{ json: false, urlencoded: false, multipart: false },
+    text: true,
+    textTypes: ['*/*'],
+    textLimit,
+    encoding: 'binary',
+    json: false,
+    urlencoded: false,
+    multipart: false,
   });
 
 /** Throws 413 for a request that says that its body is larger. */

@@ -13,7 +13,12 @@ const PRICE_WAIT_MS = 2_000;
 
 export const DEPOSIT_ROUTES = [
   route({
-    ...{ method: 'get', path: '/deposits', auth: 'merchant', scope: 'read', tag: 'Deposits', statuses: [200] },
+    method: 'get',
+    path: '/deposits',
+    auth: 'merchant',
+    scope: 'read',
+    tag: 'Deposits',
+    statuses: [200],
     summary: 'List deposits',
     query: depositQuery,
     response: listOf(deposit),
@@ -26,7 +31,12 @@ export const DEPOSIT_ROUTES = [
     },
   }),
   route({
-    ...{ method: 'get', path: '/deposits/:id', auth: 'merchant', scope: 'read', tag: 'Deposits', statuses: [200] },
+    method: 'get',
+    path: '/deposits/:id',
+    auth: 'merchant',
+    scope: 'read',
+    tag: 'Deposits',
+    statuses: [200],
     summary: 'Read a deposit',
     params: idParams,
     response: deposit,
@@ -34,16 +44,15 @@ export const DEPOSIT_ROUTES = [
       ok(await getDeposit(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
   route({
-    ...{
-      method: 'post',
-      path: '/test/simulate-deposit',
-      auth: 'merchant',
-      scope: 'payments',
-      only: 'test',
-      isTest: true,
-      tag: 'Test mode',
-    },
-    ...{ statuses: [201, 200], errors: ['TEST_MODE_ONLY', 'NOT_FOUND', 'DAILY_QUOTA_REACHED'] },
+    method: 'post',
+    path: '/test/simulate-deposit',
+    auth: 'merchant',
+    scope: 'payments',
+    only: 'test',
+    isTest: true,
+    tag: 'Test mode',
+    statuses: [201, 200],
+    errors: ['TEST_MODE_ONLY', 'NOT_FOUND', 'DAILY_QUOTA_REACHED'],
     extraMs: PRICE_WAIT_MS,
     summary: 'Simulate a deposit',
     description:

@@ -112,7 +112,10 @@ export function decodeBlock(ref: BlockRef, block: RpcBlock, receipts: unknown, r
   }
   const own = found.own();
   return {
-    ...{ ...ref, transfers: found.transfers(), unrecognised: found.unrecognised, unrecognisedDropped: found.dropped },
+    ...ref,
+    transfers: found.transfers(),
+    unrecognised: found.unrecognised,
+    unrecognisedDropped: found.dropped,
     ...(own.length > 0 ? { own } : {}),
     ...(rules.internals ? {} : { untraced: { succeeded: succeededOf(receipts as RpcReceipt[]) } }),
     ...(rules.naming ? { named } : {}),

@@ -79,8 +79,12 @@ class ChainlinkPrices implements PriceSource {
     this.#deps = deps;
     for (const currency of CURRENCIES) {
       this.#states.set(currency, {
-        ...{ known: undefined, again: 0, running: undefined, asked: false },
-        ...{ decimalsSeen: false, problem: null },
+        known: undefined,
+        again: 0,
+        running: undefined,
+        asked: false,
+        decimalsSeen: false,
+        problem: null,
       });
     }
   }

@@ -22,7 +22,10 @@ function format(key: AddressKey): string {
 
 /** Base58check over the 20 bytes that an EVM derives from the same public key. */
 export const TRON_ADDRESSES: ChainAddresses = {
-  ...{ form: 'T and 33 characters in base58', parse, format, spell: format },
+  form: 'T and 33 characters in base58',
+  parse,
+  format,
+  spell: format,
   key: (address) => {
     const key = parse(address);
     if (key === undefined) throw new Error('not a tron address');

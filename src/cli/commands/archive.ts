@@ -21,7 +21,11 @@ async function list() {
   const [{ withGateway }, { listMonths }] = await Promise.all([import('../process.ts'), import('../../services/months/archive.ts')]);
   const months = await withGateway({}, ({ deps }) => listMonths(deps.orm.em.fork()));
   const shown = months.map(({ month, until, detachedAt, detachedBy, bytes }) => ({
-    ...{ month, until, bytes: bytes.toString(), detached_at: detachedAt?.toISOString() ?? null, detached_by: detachedBy },
+    month,
+    until,
+    bytes: bytes.toString(),
+    detached_at: detachedAt?.toISOString() ?? null,
+    detached_by: detachedBy,
   }));
   const rows = shown.map((row) => [row.month, row.until, row.bytes, row.detached_at, row.detached_by]);
   const none = 'No month yet: a worker makes them ahead, start one with "start --role worker".';

@@ -69,14 +69,17 @@ function shown(value: unknown): string {
 
 function present(view: ActionView) {
   return {
-    ...{ id: view.id, at: isoSeconds(view.at), action: view.action, by: view.by, user_id: view.userId, from: view.from },
-    ...{
-      merchant_id: view.merchantId,
-      mode: view.mode,
-      subject: view.subject,
-      before: view.before,
-      after: view.after,
-      reason: view.reason,
-    },
+    id: view.id,
+    at: isoSeconds(view.at),
+    action: view.action,
+    by: view.by,
+    user_id: view.userId,
+    from: view.from,
+    merchant_id: view.merchantId,
+    mode: view.mode,
+    subject: view.subject,
+    before: view.before,
+    after: view.after,
+    reason: view.reason,
   };
 }

@@ -63,9 +63,15 @@ export async function listUnrecognised(deps: Deps, { network, limit }: Filters) 
   const where = network ? { network } : {};
   const rows = await deps.orm.em.fork().find(UnrecognisedTransfer, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
   const found = rows.map((row) => ({
-    ...{ id: row.id, network: row.network, transaction_hash: row.transactionHash, address: row.address },
-    ...{ contract_address: row.contractAddress || null, amount_raw: row.amountUnits?.toString() ?? null },
-    ...{ block_number: row.blockNumber, reason: row.reason, created_at: isoSeconds(row.createdAt) },
+    id: row.id,
+    network: row.network,
+    transaction_hash: row.transactionHash,
+    address: row.address,
+    contract_address: row.contractAddress || null,
+    amount_raw: row.amountUnits?.toString() ?? null,
+    block_number: row.blockNumber,
+    reason: row.reason,
+    created_at: isoSeconds(row.createdAt),
   }));
   return { found, leftOut: await listLeftOut(deps, { limit, ...where }) };
 }
@@ -92,12 +98,20 @@ export async function readDeposit(deps: Deps, config: Config, id: string) {
     deposit: deposit ?? null,
     merchant_id: row.merchantId,
     transitions: transitions.map((step) => ({
-      ...{ sequence: step.sequence, from: step.fromState ?? null, to: step.toState, generation: step.generation },
-      ...{ failure_code: step.failureCode ?? null, reason: step.reason ?? null, by: step.byName ?? null, at: isoSeconds(step.at) },
+      sequence: step.sequence,
+      from: step.fromState ?? null,
+      to: step.toState,
+      generation: step.generation,
+      failure_code: step.failureCode ?? null,
+      reason: step.reason ?? null,
+      by: step.byName ?? null,
+      at: isoSeconds(step.at),
     })),
     ledger: await readLedger(em, row),
     events: events.map((event) => ({
-      ...{ id: event.id, event: event.type, timestamp: isoSeconds(event.occurredAt) },
+      id: event.id,
+      event: event.type,
+      timestamp: isoSeconds(event.occurredAt),
       deliveries: views.filter((view) => view.event_id === event.id),
     })),
     workflow_id: workflowId,
@@ -115,7 +129,9 @@ async function readLedger(em: Em, deposit: Deposit) {
   const ids = postings.map((posting) => posting.id);
   const entries = await em.find(LedgerEntry, { transactionId: { $in: ids } }, { orderBy: { line: 'asc' } });
   return postings.map((posting) => ({
-    ...{ id: posting.id, kind: posting.kind, created_at: isoSeconds(posting.createdAt) },
+    id: posting.id,
+    kind: posting.kind,
+    created_at: isoSeconds(posting.createdAt),
     entries: entries
       .filter((entry) => entry.transactionId === posting.id)
       .map((entry) => ({ account: entry.account, amount: formatUnits(entry.amountUnits, decimals), currency: entry.currency })),

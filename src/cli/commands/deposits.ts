@@ -47,7 +47,13 @@ async function list({ options }: { options: Filters }) {
   if (options.unrecognised) {
     const { found, leftOut } = await withGateway({}, ({ deps }) => reads.listUnrecognised(deps, options));
     const rows = found.map((row) => [
-      ...[row.network, row.transaction_hash, row.created_at, row.reason, row.amount_raw, row.address, row.contract_address],
+      row.network,
+      row.transaction_hash,
+      row.created_at,
+      row.reason,
+      row.amount_raw,
+      row.address,
+      row.contract_address,
     ]);
     const header = ['NETWORK', 'TRANSACTION', 'SEEN', 'REASON', 'RAW AMOUNT', 'ADDRESS', 'CONTRACT'];
     const more = leftOut.map((day) => `${day.day}: about ${day.left_out} more of ${day.contract_address} on ${day.network}, not kept`);
@@ -58,8 +64,14 @@ async function list({ options }: { options: Filters }) {
   }
   const deposits = await withGateway({}, ({ deps }) => reads.listAllDeposits(deps, options));
   const rows = deposits.map((row) => [
-    ...[row.id, row.status, `${row.amount} ${row.currency}`, row.network, row.is_live ? 'live' : 'test'],
-    ...[`${row.confirmations}/${row.required_confirmations}`, row.transaction_hash, row.detected_at],
+    row.id,
+    row.status,
+    `${row.amount} ${row.currency}`,
+    row.network,
+    row.is_live ? 'live' : 'test',
+    `${row.confirmations}/${row.required_confirmations}`,
+    row.transaction_hash,
+    row.detected_at,
   ]);
   const header = ['ID', 'STATUS', 'AMOUNT', 'NETWORK', 'MODE', 'CONF', 'TRANSACTION', 'DETECTED'];
   const none = 'No deposit: leave filters out, or see with "doctor" that the chain is read.';
@@ -119,7 +131,12 @@ async function stuck() {
     ...links.flatMap((row) => standing(`${row.payment_link_id}  payment link, ${row.state}, ended at ${row.since}`, row)),
   ];
   const chainViews = chains.map(({ network, part, number, sinceMs, reason, action }) => ({
-    ...{ network, part, block_number: number, for_seconds: Math.floor(sinceMs / 1_000), reason, action },
+    network,
+    part,
+    block_number: number,
+    for_seconds: Math.floor(sinceMs / 1_000),
+    reason,
+    action,
   }));
   return {
     json: { stuck: deposits, payment_links: links, chains: chainViews },

@@ -48,8 +48,16 @@ async function list({ options }: { options: { readonly merchant?: string } }) {
   const { withGateway, listKeys } = await load();
   const keys = (await withGateway({}, ({ deps }) => listKeys(deps, { merchantId: options.merchant }))).map(present);
   const rows = keys.map((row) => [
-    ...[row.id, row.mode, `${row.prefix}…${row.last4}`, row.last_used_at ?? 'never', row.last_used_from],
-    ...[row.merchant_id, row.scopes.join(', '), row.revoked_at, row.expires_at, row.label],
+    row.id,
+    row.mode,
+    `${row.prefix}…${row.last4}`,
+    row.last_used_at ?? 'never',
+    row.last_used_from,
+    row.merchant_id,
+    row.scopes.join(', '),
+    row.revoked_at,
+    row.expires_at,
+    row.label,
   ]);
   const header = ['ID', 'MODE', 'KEY', 'LAST USED', 'FROM', 'MERCHANT', 'MAY', 'REVOKED', 'EXPIRES', 'LABEL'];
   const none = 'No key: make one with "key create --merchant ID --mode live".';
@@ -97,8 +105,17 @@ function shownOnce(made: { id: string; key: string }): string {
 function present(view: KeyView) {
   const at = (date: Date | null): string | null => (date ? isoSeconds(date) : null);
   return {
-    ...{ id: view.id, merchant_id: view.merchantId, mode: view.mode, prefix: view.prefix, last4: view.last4, label: view.label },
-    ...{ scopes: view.scopes, last_used_at: at(view.lastUsedAt), last_used_from: view.lastUsedFrom },
-    ...{ created_at: isoSeconds(view.createdAt), expires_at: at(view.expiresAt), revoked_at: at(view.revokedAt) },
+    id: view.id,
+    merchant_id: view.merchantId,
+    mode: view.mode,
+    prefix: view.prefix,
+    last4: view.last4,
+    label: view.label,
+    scopes: view.scopes,
+    last_used_at: at(view.lastUsedAt),
+    last_used_from: view.lastUsedFrom,
+    created_at: isoSeconds(view.createdAt),
+    expires_at: at(view.expiresAt),
+    revoked_at: at(view.revokedAt),
   };
 }

@@ -66,18 +66,30 @@ function lineOfLink({ linkId, kept, found }: LinkDifference): readonly unknown[]
 
 function presentLink({ linkId, kept, found }: LinkDifference) {
   const sums = ({ assignedUnits, paidUnits, openCount }: LinkDifference['kept']) => ({
-    ...{ assigned: formatUnits(assignedUnits, LINK_DECIMALS), paid: formatUnits(paidUnits, LINK_DECIMALS), open: openCount },
+    assigned: formatUnits(assignedUnits, LINK_DECIMALS),
+    paid: formatUnits(paidUnits, LINK_DECIMALS),
+    open: openCount,
   });
   return { check: 'link', payment_link_id: linkId, expected: sums(found), found: sums(kept) };
 }
 
 function present(row: AuditDifference) {
   return {
-    ...{ check: row.check, deposit_id: row.depositId, transaction_hash: row.transactionHash, state: row.state },
-    ...{ failure_code: row.failureCode, ledger_transaction_id: row.ledgerTransactionId, merchant_id: row.merchantId, mode: row.mode },
-    ...{ network: row.network, currency: row.currency, account: row.account },
-    ...{ expected: amountOf(row, row.expected), found: amountOf(row, row.found) },
-    ...{ expected_raw: row.expected.toString(), found_raw: row.found.toString() },
+    check: row.check,
+    deposit_id: row.depositId,
+    transaction_hash: row.transactionHash,
+    state: row.state,
+    failure_code: row.failureCode,
+    ledger_transaction_id: row.ledgerTransactionId,
+    merchant_id: row.merchantId,
+    mode: row.mode,
+    network: row.network,
+    currency: row.currency,
+    account: row.account,
+    expected: amountOf(row, row.expected),
+    found: amountOf(row, row.found),
+    expected_raw: row.expected.toString(),
+    found_raw: row.found.toString(),
     since: row.since ? isoSeconds(row.since) : null,
   };
 }

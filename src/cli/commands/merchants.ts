@@ -82,7 +82,11 @@ async function list() {
   ]);
   const merchants = (await withGateway({}, ({ deps }) => listMerchants(deps))).map(present);
   const rows = merchants.map((row) => [
-    ...[row.id, row.name, row.subscription, row.subscription_until, row.monthly_limit_usd],
+    row.id,
+    row.name,
+    row.subscription,
+    row.subscription_until,
+    row.monthly_limit_usd,
     ...NETWORKS.map((network) => row[`withdraw_${network}`]),
   ]);
   const header = ['ID', 'NAME', 'SUBSCRIPTION', 'UNTIL', 'MONTHLY USD', ...NETWORKS.map((network) => `WITHDRAW ${network.toUpperCase()}`)];

@@ -61,7 +61,10 @@ async function load() {
 }
 
 const NAMES: Readonly<Record<Quota, string>> = {
-  ...{ customers: 'customers', endpoints: 'webhook endpoints', events_per_day: 'events a day', open_links: 'open payment links' },
+  customers: 'customers',
+  endpoints: 'webhook endpoints',
+  events_per_day: 'events a day',
+  open_links: 'open payment links',
 };
 
 function shown(views: readonly QuotaView[]) {

@@ -76,8 +76,16 @@ async function compareChain(gateway: CommandGateway, network: Network, signal: A
   if (found.length === 0) progress(`${network}: ${reason}. The balances of its addresses have not changed in them.`);
   const since = isoSeconds(deps.now());
   return found.map((row) => ({
-    ...{ network, address: row.address, currency: row.currency, ...amounts(row) },
-    ...{ from_block: blocks.from, to_block: blocks.to, reason: `${reason}; start one`, explained_by: [], since, unread: true },
+    network,
+    address: row.address,
+    currency: row.currency,
+    ...amounts(row),
+    from_block: blocks.from,
+    to_block: blocks.to,
+    reason: `${reason}; start one`,
+    explained_by: [],
+    since,
+    unread: true,
   }));
 }
 
@@ -118,17 +126,29 @@ function present({ kept, explained }: Listed): Difference {
   const { network, currency } = kept;
   const differenceUnits = kept.differenceUnits - kept.replacedUnits;
   return {
-    ...{ network, address: kept.address, currency, ...amounts({ network, currency, differenceUnits }) },
-    ...{ from_block: kept.sinceNumber + 1, to_block: kept.foundNumber },
-    ...{ reason: kept.reason, explained_by: explained, since: isoSeconds(kept.notedAt), unread: false },
+    network,
+    address: kept.address,
+    currency,
+    ...amounts({ network, currency, differenceUnits }),
+    from_block: kept.sinceNumber + 1,
+    to_block: kept.foundNumber,
+    reason: kept.reason,
+    explained_by: explained,
+    since: isoSeconds(kept.notedAt),
+    unread: false,
   };
 }
 
 function presentMisattributed(row: Misattributed) {
   const { decimals } = assetOf(row.network, row.currency);
   return {
-    ...{ deposit_id: row.depositId, network: row.network, address: row.address, transaction_hash: row.transactionHash },
-    ...{ currency: row.currency, credited: formatUnits(row.creditedUnits, decimals), carried: formatUnits(row.provenUnits, decimals) },
+    deposit_id: row.depositId,
+    network: row.network,
+    address: row.address,
+    transaction_hash: row.transactionHash,
+    currency: row.currency,
+    credited: formatUnits(row.creditedUnits, decimals),
+    carried: formatUnits(row.provenUnits, decimals),
   };
 }
 

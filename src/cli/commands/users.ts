@@ -140,7 +140,11 @@ async function readPassword(): Promise<string | undefined> {
 
 function present(user: UserView) {
   return {
-    ...{ id: user.id, email: user.email, merchant_id: user.merchantId, totp: user.totp, created_at: isoSeconds(user.createdAt) },
+    id: user.id,
+    email: user.email,
+    merchant_id: user.merchantId,
+    totp: user.totp,
+    created_at: isoSeconds(user.createdAt),
     last_login_at: user.lastLoginAt ? isoSeconds(user.lastLoginAt) : null,
   };
 }

@@ -50,8 +50,15 @@ export async function createUser(
       const merchant = isUuid(input.merchantId) ? await em.findOne(Merchant, input.merchantId) : null;
       if (!merchant) throw noMerchant(input.merchantId);
       em.create(User, {
-        ...{ id, merchantId: merchant.id, email, passwordHash, totpSealed: null, totpLastStep: null },
-        ...{ createdAt: now, updatedAt: now, lastLoginAt: null },
+        id,
+        merchantId: merchant.id,
+        email,
+        passwordHash,
+        totpSealed: null,
+        totpLastStep: null,
+        createdAt: now,
+        updatedAt: now,
+        lastLoginAt: null,
       });
       await em.flush();
       const link = input.password === undefined ? await addPasswordLink(em, deps, id) : null;
@@ -173,7 +180,11 @@ function factsOf(user: User): Facts {
 
 function viewOf(user: User): UserView {
   return {
-    ...{ id: user.id, merchantId: user.merchantId, email: user.email, totp: Boolean(user.totpSealed) },
-    ...{ createdAt: user.createdAt, lastLoginAt: user.lastLoginAt ?? null },
+    id: user.id,
+    merchantId: user.merchantId,
+    email: user.email,
+    totp: Boolean(user.totpSealed),
+    createdAt: user.createdAt,
+    lastLoginAt: user.lastLoginAt ?? null,
   };
 }

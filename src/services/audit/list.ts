@@ -30,8 +30,17 @@ export async function listActions(deps: Deps, { merchantId, since, limit }: Acti
   const userIds = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];
   const users = new Map((await em.find(User, { id: { $in: userIds } })).map((user) => [user.id, user.email]));
   return rows.map((row) => ({
-    ...{ id: row.id, at: row.at, action: row.action, by: row.byName ?? users.get(row.userId ?? '') ?? '', userId: row.userId ?? null },
-    ...{ from: row.origin ?? null, merchantId: row.merchantId ?? null, mode: row.mode ?? null, subject: row.subject },
-    ...{ before: row.before ?? null, after: row.after ?? null, reason: row.reason ?? null },
+    id: row.id,
+    at: row.at,
+    action: row.action,
+    by: row.byName ?? users.get(row.userId ?? '') ?? '',
+    userId: row.userId ?? null,
+    from: row.origin ?? null,
+    merchantId: row.merchantId ?? null,
+    mode: row.mode ?? null,
+    subject: row.subject,
+    before: row.before ?? null,
+    after: row.after ?? null,
+    reason: row.reason ?? null,
   }));
 }

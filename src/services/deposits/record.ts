@@ -102,9 +102,24 @@ function unborn(deps: TxDeps, id: string, transfer: IncomingTransfer) {
   const { blockNumber, blockHash, minedAt, amountUnits, simulated } = transfer;
   const token = findAsset(network, currency)?.kind === 'token';
   return {
-    ...{ id, merchantId, customerId, mode, network, currency, address, addressKey, fromAddress, transactionHash },
-    ...{ blockNumber, blockHash, minedAt, amountUnits, simulated },
-    ...{ generation: 0, sequence: 0, postingCount: 0 },
+    id,
+    merchantId,
+    customerId,
+    mode,
+    network,
+    currency,
+    address,
+    addressKey,
+    fromAddress,
+    transactionHash,
+    blockNumber,
+    blockHash,
+    minedAt,
+    amountUnits,
+    simulated,
+    generation: 0,
+    sequence: 0,
+    postingCount: 0,
     contractAddress: token ? deps.settings.contracts[network] : null,
     requiredConfirmations: deps.settings.requiredConfirmations[network],
   };

@@ -95,8 +95,15 @@ async function recordSimulated(tx: Tx, deps: TxDeps, input: Simulation, { addres
   const named = before ? undefined : input.paymentToken;
   const paymentLinkId = named === undefined ? undefined : await namedLink(tx.em, input, named);
   return await recordDeposit(tx, deps, {
-    ...{ paymentLinkId, mode: 'test', simulated: true, merchantId: input.merchantId, customerId: input.customerId },
-    ...{ network: input.network, currency: input.currency, address: address.address, addressKey: address.addressKey },
+    paymentLinkId,
+    mode: 'test',
+    simulated: true,
+    merchantId: input.merchantId,
+    customerId: input.customerId,
+    network: input.network,
+    currency: input.currency,
+    address: address.address,
+    addressKey: address.addressKey,
     fromAddress: input.fromAddress ?? null,
     transactionHash,
     // A repeated hash repeats the first one's facts, whatever else the second request says.

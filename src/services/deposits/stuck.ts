@@ -132,8 +132,13 @@ function unmovedBefore(deps: Deps): Date {
 
 function describe(deps: Deps, deposit: Deposit, cursor: ChainCursor | null): StuckDeposit {
   const facts = {
-    ...{ deposit_id: deposit.id, network: deposit.network, transaction_hash: deposit.transactionHash, address: deposit.address },
-    ...{ state: deposit.status, since: isoSeconds(deposit.stateSince), needs: null },
+    deposit_id: deposit.id,
+    network: deposit.network,
+    transaction_hash: deposit.transactionHash,
+    address: deposit.address,
+    state: deposit.status,
+    since: isoSeconds(deposit.stateSince),
+    needs: null,
   };
   if (deposit.status === 'completed' || deposit.status === 'settled') {
     const action =

@@ -16,8 +16,15 @@ export type TrailRow = {
 export async function recordTransitions(em: Em, rows: readonly TrailRow[]): Promise<void> {
   if (rows.length === 0) return;
   const values = rows.map(({ deposit, from, reason, by, failureCode }) => ({
-    ...{ deposit_id: deposit.id, sequence: deposit.sequence, from_state: from, to_state: deposit.status },
-    ...{ generation: deposit.generation, failure_code: failureCode, reason, by_name: by, at: deposit.stateSince },
+    deposit_id: deposit.id,
+    sequence: deposit.sequence,
+    from_state: from,
+    to_state: deposit.status,
+    generation: deposit.generation,
+    failure_code: failureCode,
+    reason,
+    by_name: by,
+    at: deposit.stateSince,
   }));
   await run(
     em,

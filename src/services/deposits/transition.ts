@@ -119,8 +119,12 @@ async function recordDepositEvents(em: Em, deps: TxDeps, items: readonly Move[])
     em,
     deps,
     items.map(({ deposit, headNumber }) => ({
-      ...{ merchantId: deposit.merchantId, mode: deposit.mode, type: `deposit.${deposit.status}` satisfies EventType },
-      ...{ subjectId: deposit.id, sequence: deposit.sequence, occurredAt: deposit.stateSince },
+      merchantId: deposit.merchantId,
+      mode: deposit.mode,
+      type: `deposit.${deposit.status}` satisfies EventType,
+      subjectId: deposit.id,
+      sequence: deposit.sequence,
+      occurredAt: deposit.stateSince,
       data: presentDeposit(deposit, { ...(names.get(deposit.id) ?? NOBODY), headNumber }),
     })),
   );

@@ -171,8 +171,19 @@ function compareTotals(lines: ReadonlyMap<string, LineSum>, totals: readonly Lin
 
 function withoutDeposit({ merchantId, mode, network, currency, account }: LineSum, expected: bigint, found: bigint): AuditRow {
   return {
-    ...{ depositId: null, ledgerTransactionId: null, transactionHash: null, state: null, failureCode: null, since: null },
-    ...{ merchantId, mode, network, currency, account, expected: expected.toString(), found: found.toString() },
+    depositId: null,
+    ledgerTransactionId: null,
+    transactionHash: null,
+    state: null,
+    failureCode: null,
+    since: null,
+    merchantId,
+    mode,
+    network,
+    currency,
+    account,
+    expected: expected.toString(),
+    found: found.toString(),
   };
 }
 

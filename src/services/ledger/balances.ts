@@ -144,7 +144,9 @@ function presentAmounts(amounts: Amounts, cents: Cents | undefined): AmountsView
   return {
     amount: coins(amounts.available + amounts.pending),
     amount_usd: cents ? centsToJsonNumber(cents.amount) : null,
-    ...{ available: coins(amounts.available), pending: coins(amounts.pending), settled: coins(amounts.settled) },
+    available: coins(amounts.available),
+    pending: coins(amounts.pending),
+    settled: coins(amounts.settled),
   };
 }
 
@@ -153,10 +155,14 @@ function presentRow(deps: Deps, scope: Scope, one: AssetBalance, rates: Rates): 
   const rateUnits = rates.get(currency);
   return {
     id: rowId(scope, one.asset),
-    ...{ network, currency, contract_address: kind === 'token' ? deps.settings.contracts[network] : null, decimals },
+    network,
+    currency,
+    contract_address: kind === 'token' ? deps.settings.contracts[network] : null,
+    decimals,
     ...presentAmounts(one, centsOf(one, rateUnits)),
     rate_usd: rateToJsonNumber(rateUnits ?? null),
-    ...{ is_live: scope.mode === 'live', updated_at: one.updatedAt },
+    is_live: scope.mode === 'live',
+    updated_at: one.updatedAt,
   };
 }
 

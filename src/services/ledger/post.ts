@@ -31,8 +31,15 @@ export async function postLedgerAll(em: Em, deps: TxDeps, postings: readonly Led
   const rows = postings.map((posting) => ({ ...posting, lines: posting.postings.filter(moves) })).filter(hasLines);
   if (rows.length === 0) return;
   const values = rows.map(({ deposit, kind, number, lines }) => ({
-    ...{ deposit_id: deposit.id, deposit_created_at: deposit.createdAt, number, kind, sequence: deposit.sequence },
-    ...{ merchant_id: deposit.merchantId, mode: deposit.mode, network: deposit.network, currency: deposit.currency },
+    deposit_id: deposit.id,
+    deposit_created_at: deposit.createdAt,
+    number,
+    kind,
+    sequence: deposit.sequence,
+    merchant_id: deposit.merchantId,
+    mode: deposit.mode,
+    network: deposit.network,
+    currency: deposit.currency,
     lines: lines.map((line, index) => ({ line: index + 1, account: line.account, units: line.amountUnits.toString() })),
   }));
   await run(em, post(JSON.stringify(values), deps.now()));

@@ -32,7 +32,9 @@ export async function listPage(em: Em, query: ListQuery): Promise<PageOf<string>
   const cursorId = page.startingAfter ?? page.endingBefore;
   const backwards = page.endingBefore !== undefined;
   const wanted: Wanted = {
-    ...{ backwards, limit: page.limit, offset: page.page === undefined ? 0 : (page.page - 1) * page.limit },
+    backwards,
+    limit: page.limit,
+    offset: page.page === undefined ? 0 : (page.page - 1) * page.limit,
     cursor: cursorId === undefined ? [] : [await cursorCondition(em, query, cursorId, backwards)],
   };
   const { ids, total, atLeast, more } = query.search
@@ -43,7 +45,9 @@ export async function listPage(em: Em, query: ListQuery): Promise<PageOf<string>
     rows: backwards ? onPage.reverse() : onPage,
     hasMore: more ?? ids.length > page.limit,
     page: cursorId === undefined ? (page.page ?? 1) : null,
-    ...{ limit: page.limit, total, totalIsAtLeast: atLeast },
+    limit: page.limit,
+    total,
+    totalIsAtLeast: atLeast,
   };
 }
 

@@ -170,8 +170,14 @@ async function insertAddresses(
   return NETWORKS.map((network) => {
     const address = derived[network];
     em.create(DepositAddress, {
-      ...{ id: deps.newId(), customerId: customer.id, merchantId, mode, createdAt },
-      ...{ network, address, addressKey: addressKeyOf(network, address) },
+      id: deps.newId(),
+      customerId: customer.id,
+      merchantId,
+      mode,
+      createdAt,
+      network,
+      address,
+      addressKey: addressKeyOf(network, address),
     });
     return { network, address, createdAt };
   });
@@ -180,8 +186,13 @@ async function insertAddresses(
 async function announce(tx: Tx, deps: TxDeps, scope: Scope, view: CustomerView, occurredAt: Date): Promise<void> {
   const { merchantId, mode } = scope;
   const { eventId, deliveryIds } = await recordEvent(tx.em, deps, {
-    ...{ merchantId, mode, type: 'customer.created', subjectId: view.id, sequence: 1 },
-    ...{ data: view, occurredAt },
+    merchantId,
+    mode,
+    type: 'customer.created',
+    subjectId: view.id,
+    sequence: 1,
+    data: view,
+    occurredAt,
   });
   if (deliveryIds.length === 0) return;
   await tx.enqueue(eventWorkflowId(eventId), {
@@ -247,8 +258,14 @@ async function viewsOf(deps: Deps, ids: readonly string[]): Promise<CustomerView
   return found.rows.map((row) =>
     presentCustomer(
       {
-        ...{ id: row.id, mode: row.mode, externalId: row.external_id, email: row.email, name: row.name, metadata: row.metadata },
-        ...{ createdAt: new Date(row.created_at), updatedAt: new Date(row.updated_at) },
+        id: row.id,
+        mode: row.mode,
+        externalId: row.external_id,
+        email: row.email,
+        name: row.name,
+        metadata: row.metadata,
+        createdAt: new Date(row.created_at),
+        updatedAt: new Date(row.updated_at),
       },
       {
         addresses: (row.addresses ?? []).map(({ network, address, at }) => ({ network, address, createdAt: new Date(at) })),

@@ -153,10 +153,19 @@ export function addKey(em: Em, deps: Deps, input: KeyTerms & { merchantId: strin
   const key = generateKey(input.mode);
   const id = deps.newId();
   em.create(ApiKey, {
-    ...{ id, merchantId: input.merchantId, mode: input.mode, label: input.label, createdAt: deps.now() },
-    ...{ hash: hash('sha256', key), prefix: key.slice(0, SHOWN_PREFIX_LENGTH), last4: key.slice(-4) },
-    ...{ scopes: [...(input.scopes ?? EVERYTHING)], expiresAt: input.expiresAt ?? null, revokedAt: null },
-    ...{ lastUsedAt: null, lastUsedSite: null },
+    id,
+    merchantId: input.merchantId,
+    mode: input.mode,
+    label: input.label,
+    createdAt: deps.now(),
+    hash: hash('sha256', key),
+    prefix: key.slice(0, SHOWN_PREFIX_LENGTH),
+    last4: key.slice(-4),
+    scopes: [...(input.scopes ?? EVERYTHING)],
+    expiresAt: input.expiresAt ?? null,
+    revokedAt: null,
+    lastUsedAt: null,
+    lastUsedSite: null,
   });
   return { id, key };
 }
@@ -243,9 +252,18 @@ function endsOf(row: ApiKey): Facts {
 
 function viewOf(row: ApiKey): KeyView {
   return {
-    ...{ id: row.id, merchantId: row.merchantId, mode: row.mode, prefix: row.prefix, last4: row.last4, label: row.label ?? null },
-    ...{ scopes: row.scopes, lastUsedAt: row.lastUsedAt ?? null, lastUsedFrom: row.lastUsedSite ?? null },
-    ...{ createdAt: row.createdAt, expiresAt: row.expiresAt ?? null, revokedAt: row.revokedAt ?? null },
+    id: row.id,
+    merchantId: row.merchantId,
+    mode: row.mode,
+    prefix: row.prefix,
+    last4: row.last4,
+    label: row.label ?? null,
+    scopes: row.scopes,
+    lastUsedAt: row.lastUsedAt ?? null,
+    lastUsedFrom: row.lastUsedSite ?? null,
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt ?? null,
+    revokedAt: row.revokedAt ?? null,
   };
 }
 

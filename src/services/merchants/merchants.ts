@@ -46,9 +46,13 @@ export async function createMerchant(
   const id = deps.newId();
   return await deps.orm.em.fork().transactional(async (em) => {
     const merchant = em.create(Merchant, {
-      ...{ id, name: settings.name ?? '' },
-      ...{ monthlyLimitCents: settings.monthlyLimitCents ?? null, subscriptionActive: input.subscriptionActive, subscriptionUntil: null },
-      ...{ createdAt: now, updatedAt: now },
+      id,
+      name: settings.name ?? '',
+      monthlyLimitCents: settings.monthlyLimitCents ?? null,
+      subscriptionActive: input.subscriptionActive,
+      subscriptionUntil: null,
+      createdAt: now,
+      updatedAt: now,
     });
     await em.flush();
     await setWithdraw(em, id, withdraw);

@@ -15,7 +15,10 @@ export const QUOTAS = ['customers', 'endpoints', 'events_per_day', 'open_links']
 export type Quota = (typeof QUOTAS)[number];
 /** The most that each may be; open links are counted one by one to their limit. */
 export const MAX_QUOTA: Readonly<Record<Quota, number>> = {
-  ...{ customers: 1_000_000_000, endpoints: 50, events_per_day: 1_000_000_000, open_links: 100_000 },
+  customers: 1_000_000_000,
+  endpoints: 50,
+  events_per_day: 1_000_000_000,
+  open_links: 100_000,
 };
 
 export type QuotaView = { readonly merchantId: string; readonly mode: Mode; readonly quota: Quota; readonly most: number };

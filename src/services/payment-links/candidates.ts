@@ -89,9 +89,14 @@ export async function linkNamed(em: Em, id: string): Promise<LinkCandidate[]> {
 
 function candidateOf(row: Row): LinkCandidate {
   return {
-    ...{ id: row.id, status: row.status, network: row.network },
-    ...{ amountUnits: BigInt(row.amountUnits), leastUnits: BigInt(row.leastUnits), assignedUnits: BigInt(row.assignedUnits) },
-    ...{ createdAt: new Date(row.createdAt), expiresAt: new Date(row.expiresAt) },
+    id: row.id,
+    status: row.status,
+    network: row.network,
+    amountUnits: BigInt(row.amountUnits),
+    leastUnits: BigInt(row.leastUnits),
+    assignedUnits: BigInt(row.assignedUnits),
+    createdAt: new Date(row.createdAt),
+    expiresAt: new Date(row.expiresAt),
   };
 }
 

@@ -55,7 +55,9 @@ export async function linkDifferences(
      ) s order by l.id`,
   );
   const sums = (assigned: string, paid: string, open: string) => ({
-    ...{ assignedUnits: BigInt(assigned), paidUnits: BigInt(paid), openCount: Number.parseInt(open, 10) },
+    assignedUnits: BigInt(assigned),
+    paidUnits: BigInt(paid),
+    openCount: Number.parseInt(open, 10),
   });
   const compared = page.map((row) => ({
     linkId: row.id,

@@ -26,12 +26,22 @@ export async function getPublicPayment(deps: Deps, token: string): Promise<Publi
   const view = presentPayment(row, { email: null, transactions });
   const { status, amount_status, amount_usd, currency, description, is_live, expires_at } = view;
   return {
-    ...{ token, status, amount_status, amount_usd, currency, description, merchant: { name: merchant.name }, is_live, expires_at },
+    token,
+    status,
+    amount_status,
+    amount_usd,
+    currency,
+    description,
+    merchant: { name: merchant.name },
+    is_live,
+    expires_at,
     server_time: isoSeconds(now),
     methods: isOpenLink(status) && now <= row.expiresAt ? await methodsOf(em, deps, row) : [],
     transactions,
-    ...{ paid_network: view.paid_network, transaction_hash: view.transaction_hash },
-    ...{ success_url: view.success_url, cancel_url: view.cancel_url },
+    paid_network: view.paid_network,
+    transaction_hash: view.transaction_hash,
+    success_url: view.success_url,
+    cancel_url: view.cancel_url,
   };
 }
 
@@ -54,7 +64,12 @@ function methodOf(deps: Deps, link: PaymentLink, { network, address, openUnits }
   const contract = deps.settings.contracts[network];
   const request = { address, contract, units, amount, chainId: deps.settings.chainIds[network] };
   return {
-    ...{ network, currency: link.currency, contract_address: contract, decimals, address, amount },
+    network,
+    currency: link.currency,
+    contract_address: contract,
+    decimals,
+    address,
+    amount,
     payment_uri: chainOf(network).paymentUri(request),
     required_confirmations: deps.settings.requiredConfirmations[network],
   };

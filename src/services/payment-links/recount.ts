@@ -86,7 +86,10 @@ export function refreshAmountStatus(link: PaymentLink): void {
 async function announceCompleted(em: Em, deps: TxDeps, link: PaymentLink): Promise<void> {
   const [view] = await paymentViews(em, [link]);
   await recordEvent(em, deps, {
-    ...{ merchantId: link.merchantId, mode: link.mode, type: 'payment.completed', subjectId: link.id },
+    merchantId: link.merchantId,
+    mode: link.mode,
+    type: 'payment.completed',
+    subjectId: link.id,
     sequence: 1,
     data: { ...view },
     occurredAt: link.completedAt ?? link.stateSince,

@@ -45,7 +45,10 @@ export async function recordShown(deps: Deps, chain: WatchedChain, kept: Balance
   const { network } = kept;
   await transact(deps, async ({ em }) => {
     const transfers = own.map(({ txHash, to, amountUnits, kind }) => ({
-      ...{ txHash, to, amountUnits, reason: FROM_OWN_WALLET },
+      txHash,
+      to,
+      amountUnits,
+      reason: FROM_OWN_WALLET,
       contract: kind === 'native' ? null : deps.settings.contracts[network],
     }));
     await recordUnrecognised(em, deps, { network, blockNumber: block.number, transfers });

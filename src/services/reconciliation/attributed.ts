@@ -39,9 +39,22 @@ async function rewrite(
 ): Promise<void> {
   const { mode, merchantId, customerId, network, currency, address, addressKey, transactionHash, blockNumber } = deposit;
   await recordDeposit(tx, deps, {
-    ...{ mode, merchantId, customerId, network, currency, address, addressKey, transactionHash, blockNumber, amountUnits, headNumber },
-    ...{ fromAddress: null, blockHash: deposit.blockHash ?? null, minedAt: deposit.minedAt ?? deposit.detectedAt },
-    ...{ price: undefined, simulated: false },
+    mode,
+    merchantId,
+    customerId,
+    network,
+    currency,
+    address,
+    addressKey,
+    transactionHash,
+    blockNumber,
+    amountUnits,
+    headNumber,
+    fromAddress: null,
+    blockHash: deposit.blockHash ?? null,
+    minedAt: deposit.minedAt ?? deposit.detectedAt,
+    price: undefined,
+    simulated: false,
   });
   // Only blocks that were read twice are attributed to.
   deposit.verifiedAt = deps.now();

@@ -84,8 +84,11 @@ async function boundsOf(deps: Deps, { reader }: WatchedChain, transfers: readonl
   const found = cursor ? await reader.balances?.(addresses, cursor.verifiedNumber, signal) : undefined;
   return (found ?? []).flatMap((balance) =>
     comparedAssets(network).map((currency) => ({
-      ...{ network, addressKey: balance.addressKey, currency },
-      ...{ foundNumber: cursor?.verifiedNumber ?? null, arrivedUnits: unitsOf(balance, network, currency) },
+      network,
+      addressKey: balance.addressKey,
+      currency,
+      foundNumber: cursor?.verifiedNumber ?? null,
+      arrivedUnits: unitsOf(balance, network, currency),
     })),
   );
 }

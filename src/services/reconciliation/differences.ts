@@ -44,11 +44,19 @@ export async function keepComparison(em: Em, deps: Deps, compared: Compared): Pr
   const known = kept?.searched ? { units: kept.differenceUnits, at: kept.foundNumber } : undefined;
   const nothingToSearch = sameDifference && (kept?.searched ?? true);
   await em.upsert(BalanceDifference, {
-    ...{ network, addressKey, currency, address: compared.address, chainUnits: compared.chainUnits, differenceUnits, replacedUnits },
+    network,
+    addressKey,
+    currency,
+    address: compared.address,
+    chainUnits: compared.chainUnits,
+    differenceUnits,
+    replacedUnits,
     knownUnits: known?.units ?? kept?.knownUnits ?? 0n,
     beforeUnits: kept?.beforeUnits ?? 0n,
     sinceNumber: known?.at ?? kept?.sinceNumber ?? compared.agreedNumber,
-    ...{ foundNumber: blockNumber, searched: nothingToSearch, notedAt: deps.now() },
+    foundNumber: blockNumber,
+    searched: nothingToSearch,
+    notedAt: deps.now(),
     reason: nothingToSearch ? (kept?.reason ?? LESS) : 'not searched yet',
   });
   if (replacedUnits > (kept?.replacedUnits ?? 0n)) {

@@ -55,7 +55,11 @@ export async function enlargeDeposit(deps: Deps, { reader }: WatchedChain, attri
   const to = spelledAddress(place.network, place.addressKey);
   const transfer = (amountUnits: bigint): Transfer => ({
     // Which contract paid in the end is not known: the one that was called may have called others.
-    ...{ txHash, to, from: null, currency: place.currency, amountUnits },
+    txHash,
+    to,
+    from: null,
+    currency: place.currency,
+    amountUnits,
     kind: assetOf(place.network, place.currency).kind,
   });
   const prices = await pricesFor(deps, [transfer(1n)]);
@@ -158,7 +162,13 @@ async function keepReason(em: Em, deps: Deps, { place, txHash, basis, decider, .
   deposit.verifiedAt ??= deps.now();
   const number = (await em.count(DepositAttribution, { depositId: deposit.id })) + 1;
   em.create(DepositAttribution, {
-    ...{ depositId: deposit.id, number, ...place, basis, ...facts, byName: decider?.by ?? null, reason: decider?.reason ?? null },
+    depositId: deposit.id,
+    number,
+    ...place,
+    basis,
+    ...facts,
+    byName: decider?.by ?? null,
+    reason: decider?.reason ?? null,
     at: deps.now(),
   });
   await em.flush();

@@ -61,7 +61,12 @@ export async function reconcileStep(deps: Deps, chain: WatchedChain, pace: PassP
       if (!balance) throw new Error('a balance is missing');
       for (const currency of comparedAssets(network)) {
         const compared: Compared = {
-          ...{ network, addressKey, address, currency, blockNumber, agreedNumber: pass.agreedNumber },
+          network,
+          addressKey,
+          address,
+          currency,
+          blockNumber,
+          agreedNumber: pass.agreedNumber,
           chainUnits: unitsOf(balance, network, currency),
           expected: expected.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED,
         };

@@ -44,7 +44,9 @@ export async function repairActors(deps: Deps, progress: (done: number) => void 
   if (failed.length > 0) throw new RepairFailed(failed.join('; '));
   const ofKind = (kind: RegExp): number => [...started].filter((id) => kind.test(id)).length;
   return {
-    ...{ deposits: ofKind(/^deposit:/), payments: ofKind(/^payment:/), deliveries: ofKind(/^(event|resend):/) },
+    deposits: ofKind(/^deposit:/),
+    payments: ofKind(/^payment:/),
+    deliveries: ofKind(/^(event|resend):/),
     outbox: outbox.value ?? 0,
   };
 }

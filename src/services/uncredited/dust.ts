@@ -37,8 +37,12 @@ export async function recordOnTestAddresses(em: Em, deps: Deps, aside: Aside): P
 async function recordUncredited(em: Em, deps: Deps, { network, block, transfers }: Aside, reason: string): Promise<void> {
   if (transfers.length === 0) return;
   const rows = transfers.map((transfer) => ({
-    ...{ id: deps.newId(), transaction_hash: transfer.txHash, address: transfer.to, address_key: addressKeyOf(network, transfer.to) },
-    ...{ contract_address: contractOf(deps, network, transfer) ?? '', amount_units: transfer.amountUnits.toString() },
+    id: deps.newId(),
+    transaction_hash: transfer.txHash,
+    address: transfer.to,
+    address_key: addressKeyOf(network, transfer.to),
+    contract_address: contractOf(deps, network, transfer) ?? '',
+    amount_units: transfer.amountUnits.toString(),
     lowest: block.untraced !== undefined && transfer.kind === 'native',
   }));
   await run(
@@ -79,7 +83,8 @@ export async function forgetDust(
 ): Promise<void> {
   if (transfers.length === 0) return;
   const rows = transfers.map((transfer) => ({
-    ...{ transaction_hash: transfer.txHash, address_key: addressKeyOf(network, transfer.to) },
+    transaction_hash: transfer.txHash,
+    address_key: addressKeyOf(network, transfer.to),
     contract_address: contractOf(deps, network, transfer) ?? '',
   }));
   await run(

@@ -28,18 +28,15 @@ export async function recordUnrecognised(em: Em, deps: Deps, { network, blockNum
   if (transfers.length === 0) return;
   const own = deps.settings.contracts[network].toLowerCase();
   const incoming = transfers.map((transfer, place) => ({
-    ...{
-      place,
-      id: deps.newId(),
-      transaction_hash: transfer.txHash,
-      address: transfer.to,
-      address_key: addressKeyOf(network, transfer.to),
-    },
-    ...{ contract_address: transfer.contract ?? NATIVE, amount_units: transfer.amountUnits?.toString() ?? null },
-    ...{
-      reason: fitted(transfer.reason, MAX_REASON),
-      foreign_token: transfer.contract !== null && transfer.contract.toLowerCase() !== own,
-    },
+    place,
+    id: deps.newId(),
+    transaction_hash: transfer.txHash,
+    address: transfer.to,
+    address_key: addressKeyOf(network, transfer.to),
+    contract_address: transfer.contract ?? NATIVE,
+    amount_units: transfer.amountUnits?.toString() ?? null,
+    reason: fitted(transfer.reason, MAX_REASON),
+    foreign_token: transfer.contract !== null && transfer.contract.toLowerCase() !== own,
   }));
   const now = deps.now();
   for (const { contract } of await rows(em, recording({ network, blockNumber, incoming: JSON.stringify(incoming), now, again })))

@@ -106,11 +106,22 @@ async function recordPaid(tx: Tx, deps: Deps, { network, block, prices, headNumb
   const unproven = new Set<string>();
   if (paid.length === 0) return { created, unproven };
   const incoming = paid.map(({ transfer, owner }) => ({
-    ...{ mode: 'live' as const, simulated: false, merchantId: owner.merchantId, customerId: owner.customerId, network },
-    ...{ currency: transfer.currency, address: owner.address, addressKey: owner.addressKey, fromAddress: transfer.from },
-    ...{ transactionHash: transfer.txHash, amountUnits: transfer.amountUnits, blockNumber: block.number, blockHash: block.hash },
+    mode: 'live' as const,
+    simulated: false,
+    merchantId: owner.merchantId,
+    customerId: owner.customerId,
+    network,
+    currency: transfer.currency,
+    address: owner.address,
+    addressKey: owner.addressKey,
+    fromAddress: transfer.from,
+    transactionHash: transfer.txHash,
+    amountUnits: transfer.amountUnits,
+    blockNumber: block.number,
+    blockHash: block.hash,
     minedAt: new Date(block.timestampMs),
-    ...{ headNumber: Math.max(headNumber, block.number), price: prices.get(transfer.currency) },
+    headNumber: Math.max(headNumber, block.number),
+    price: prices.get(transfer.currency),
   }));
   // All of the block's customers at once: the locks are taken in one order, whatever their deposits are in.
   await lockPayers(tx.em, [...new Set(paid.map(({ owner }) => owner.customerId))]);

@@ -86,11 +86,27 @@ export type EndpointRow = PermittedEndpoint & { readonly id: string; readonly pa
 export function insertEndpoint(em: Em, deps: TxDeps, input: EndpointRow): { row: WebhookEndpoint; secret: string } {
   const { now, secret } = { now: deps.now(), secret: generateSecret(randomBytes) };
   const row = em.create(WebhookEndpoint, {
-    ...{ id: input.id, merchantId: input.merchantId, mode: input.mode, url: input.url, description: input.description },
-    ...{ events: [...input.events], enabled: true, paymentLinkId: input.paymentLinkId ?? null },
-    ...{ secretSealed: deps.secretBox.seal(secret, input.id), secretHint: secret.slice(-SECRET_HINT_LENGTH) },
-    ...{ consecutiveFailures: 0, goneCount: 0, earlierSecrets: [], lastDeliveryAt: null, lastStatusCode: null },
-    ...{ failingSince: null, goneSince: null, disabledReason: null, createdAt: now, updatedAt: now, deletedAt: null },
+    id: input.id,
+    merchantId: input.merchantId,
+    mode: input.mode,
+    url: input.url,
+    description: input.description,
+    events: [...input.events],
+    enabled: true,
+    paymentLinkId: input.paymentLinkId ?? null,
+    secretSealed: deps.secretBox.seal(secret, input.id),
+    secretHint: secret.slice(-SECRET_HINT_LENGTH),
+    consecutiveFailures: 0,
+    goneCount: 0,
+    earlierSecrets: [],
+    lastDeliveryAt: null,
+    lastStatusCode: null,
+    failingSince: null,
+    goneSince: null,
+    disabledReason: null,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
   });
   return { row, secret };
 }

@@ -52,10 +52,16 @@ const NOTHING: RecordedEvent = { eventId: '', deliveryIds: [] };
 function rowOf(event: NewEvent) {
   const body: WebhookBody = { event: event.type, data: event.data, timestamp: isoSeconds(event.occurredAt) };
   return {
-    ...{ merchant_id: event.merchantId, mode: event.mode, type: event.type, subject_id: event.subjectId, sequence: event.sequence },
+    merchant_id: event.merchantId,
+    mode: event.mode,
+    type: event.type,
+    subject_id: event.subjectId,
+    sequence: event.sequence,
     // The very characters of the body: the database turns them into bytes and nothing else.
-    ...{ body: JSON.stringify(body), occurred_at: event.occurredAt },
-    ...{ only_endpoint: event.onlyEndpointId ?? null, also_endpoint: event.alsoEndpointId ?? null },
+    body: JSON.stringify(body),
+    occurred_at: event.occurredAt,
+    only_endpoint: event.onlyEndpointId ?? null,
+    also_endpoint: event.alsoEndpointId ?? null,
   };
 }
 

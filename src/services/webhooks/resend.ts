@@ -151,8 +151,13 @@ export async function sendTestEvent(tx: Tx, deps: TxDeps, input: Scope & { reado
   await roomForTests(tx.em, input);
   await refuseOverQuota(tx.em, deps, input, ['events_per_day']);
   const recorded = await recordEvent(tx.em, deps, {
-    ...{ merchantId: input.merchantId, mode: input.mode, type: TEST_EVENT, subjectId: endpoint.id },
-    ...{ sequence: randomSequence(deps), occurredAt: deps.now(), onlyEndpointId: endpoint.id },
+    merchantId: input.merchantId,
+    mode: input.mode,
+    type: TEST_EVENT,
+    subjectId: endpoint.id,
+    sequence: randomSequence(deps),
+    occurredAt: deps.now(),
+    onlyEndpointId: endpoint.id,
     data: { endpoint_id: endpoint.id, message: 'This is a test.', is_live: input.mode === 'live' },
   });
   await tx.enqueue(eventWorkflowId(recorded.eventId), {

@@ -7,16 +7,14 @@ import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
 import { newUser, postLogin, signIn, type TestUser } from '../../support/sign-in.ts';
 
 const forPeople = route({
-  ...{
-    method: 'get',
-    path: '/for-people',
-    auth: 'merchant',
-    scope: 'read',
-    only: 'session',
-    tag: 'Test',
-    statuses: [200],
-    summary: 'For people',
-  },
+  method: 'get',
+  path: '/for-people',
+  auth: 'merchant',
+  scope: 'read',
+  only: 'session',
+  tag: 'Test',
+  statuses: [200],
+  summary: 'For people',
   response: z.strictObject({}),
   read: async () => ok({}),
 });

@@ -25,7 +25,14 @@ describe('a use case under an Idempotency-Key', function () {
 
   const deedRoute = (path: string, extraMs: number) =>
     route({
-      ...{ method: 'post', path, auth: 'merchant', scope: 'read', tag: 'Test', statuses: [201], summary: 'Test', extraMs },
+      method: 'post',
+      path,
+      auth: 'merchant',
+      scope: 'read',
+      tag: 'Test',
+      statuses: [201],
+      summary: 'Test',
+      extraMs,
       response: z.strictObject({ done: z.string() }),
       prepare: async (deps) => await ahead(deps),
       apply: async (tx, deps, { caller, prepared }) => {

@@ -34,7 +34,9 @@ describe('bodies', function () {
 
   it('that come too slowly end in 408, while others are served', async () => {
     const server = createServer(createApp({ deps: api.deps, checkResponses: true }), {
-      ...{ headersTimeout: 700, requestTimeout: 1_200, connectionsCheckingInterval: 100 },
+      headersTimeout: 700,
+      requestTimeout: 1_200,
+      connectionsCheckingInterval: 100,
     });
     const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
     const origin = `http://127.0.0.1:${port}`;

@@ -8,12 +8,24 @@ import { setSubscription } from '../../../src/services/merchants/merchants.ts';
 import { type Answer, call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
 
 const lying = route({
-  ...{ method: 'get', path: '/lying', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'Lies' },
+  method: 'get',
+  path: '/lying',
+  auth: 'none',
+  scope: 'none',
+  tag: 'Test',
+  statuses: [200],
+  summary: 'Lies',
   response: z.strictObject({ a: z.string() }),
   read: async () => ok({ a: 'x', secret: 'leak' } as { a: string }),
 });
 const failing = route({
-  ...{ method: 'get', path: '/failing', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'Fails' },
+  method: 'get',
+  path: '/failing',
+  auth: 'none',
+  scope: 'none',
+  tag: 'Test',
+  statuses: [200],
+  summary: 'Fails',
   response: z.strictObject({}),
   read: async () => {
     throw new Error('select * from secrets at /home/gateway/app.ts');
@@ -170,7 +182,9 @@ describe('the error table of the API', () => {
     expectError(await call(`${api.url}/customers`, { ...head, body: of(1024 * 1024) }), 400, 'VALIDATION_ERROR');
     expectError(await call(`${api.url}/customers`, { ...head, body: of(1024 * 1024 + 1) }), 413, 'PAYLOAD_TOO_LARGE');
     const chunked = await fetch(`${api.url}/customers`, {
-      ...{ method: 'POST', headers: { 'x-api-key': api.keys.test, 'Content-Type': 'application/json' }, duplex: 'half' },
+      method: 'POST',
+      headers: { 'x-api-key': api.keys.test, 'Content-Type': 'application/json' },
+      duplex: 'half',
       body: ReadableStream.from([Buffer.alloc(700_000, 32), Buffer.alloc(700_000, 32)]),
     } as RequestInit);
     expect(chunked.status).to.equal(413);

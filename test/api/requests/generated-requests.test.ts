@@ -111,13 +111,11 @@ describe('generated requests', function () {
     );
     const request = fc.record({
       method: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH', 'TRACE'),
-      ...{
-        path,
-        query,
-        body,
-        headers: fc.array(header, { maxLength: 3 }),
-        type: fc.constantFrom('application/json', 'text/plain', '', 'application/json; charset=x'),
-      },
+      path,
+      query,
+      body,
+      headers: fc.array(header, { maxLength: 3 }),
+      type: fc.constantFrom('application/json', 'text/plain', '', 'application/json; charset=x'),
       credential: fc.constantFrom('test', 'live', 'session', 'none', 'wrong'),
       framing: fc.constantFrom('length', 'chunked', 'none'),
     });
@@ -147,8 +145,11 @@ describe('generated requests', function () {
     const { body, framing } = given;
     const search = given.query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
     const credentials: Record<string, string[]> = {
-      ...{ test: [`x-api-key: ${api.keys.test}`], live: [`Authorization: Bearer ${api.keys.live}`] },
-      ...{ session: [`Cookie: ${cookie}`], none: [], wrong: ['x-api-key: sk_live_x'] },
+      test: [`x-api-key: ${api.keys.test}`],
+      live: [`Authorization: Bearer ${api.keys.live}`],
+      session: [`Cookie: ${cookie}`],
+      none: [],
+      wrong: ['x-api-key: sk_live_x'],
     };
     const head = [
       `${given.method} /api/v1${given.path}?${search} HTTP/1.1`,

@@ -16,7 +16,13 @@ const PROXY = '127.0.0.9';
 const SLOW = { requestsPerSecond: 0.001, requestsBurst: 30 };
 
 const open = route({
-  ...{ method: 'get', path: '/open', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'For everybody' },
+  method: 'get',
+  path: '/open',
+  auth: 'none',
+  scope: 'none',
+  tag: 'Test',
+  statuses: [200],
+  summary: 'For everybody',
   response: z.strictObject({}),
   read: async () => ok({}),
 });

@@ -12,13 +12,17 @@ import { newUser } from '../../support/sign-in.ts';
 
 const shape = { method: 'get', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], response: z.strictObject({}) } as const;
 const failing = route({
-  ...{ ...shape, path: '/failing', summary: 'Fails' },
+  ...shape,
+  path: '/failing',
+  summary: 'Fails',
   read: async () => {
     throw new Error('a fault of ours');
   },
 });
 const away = route({
-  ...{ ...shape, path: '/away', summary: 'Has no database' },
+  ...shape,
+  path: '/away',
+  summary: 'Has no database',
   read: async () => {
     throw Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' });
   },
@@ -26,7 +30,9 @@ const away = route({
 const arrived = Promise.withResolvers<void>();
 const left = Promise.withResolvers<void>();
 const waiting = route({
-  ...{ ...shape, path: '/waiting', summary: 'Waits for the test' },
+  ...shape,
+  path: '/waiting',
+  summary: 'Waits for the test',
   read: async () => {
     arrived.resolve();
     await left.promise;

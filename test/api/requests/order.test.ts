@@ -23,8 +23,15 @@ type Plan = {
 };
 
 const GOOD: Plan = {
-  ...{ method: 'POST', path: '/customers', credential: 'test', elsewhere: false, lapsed: false, exhausted: false },
-  ...{ headers: {}, body: 'good', type: 'application/json' },
+  method: 'POST',
+  path: '/customers',
+  credential: 'test',
+  elsewhere: false,
+  lapsed: false,
+  exhausted: false,
+  headers: {},
+  body: 'good',
+  type: 'application/json',
 };
 
 type Fault = { readonly name: string; readonly status: number; readonly code: string; readonly onto: (plan: Plan) => Plan | undefined };
@@ -46,7 +53,9 @@ const FAULTS: readonly Fault[] = [
   },
   { name: 'no credentials', status: 401, code: 'UNAUTHORIZED', onto: (plan) => ({ ...plan, credential: 'none' }) },
   {
-    ...{ name: 'a live key for what is test mode only', status: 403, code: 'TEST_MODE_ONLY' },
+    name: 'a live key for what is test mode only',
+    status: 403,
+    code: 'TEST_MODE_ONLY',
     onto: (plan) => {
       const changed = atStart(plan, { path: '/test/simulate-deposit' });
       return changed && withKey(changed, { credential: 'live', path: changed.path });
@@ -60,14 +69,18 @@ const FAULTS: readonly Fault[] = [
   },
   { name: 'no subscription', status: 403, code: 'SUBSCRIPTION_REQUIRED', onto: (plan) => ({ ...plan, lapsed: true }) },
   {
-    ...{ name: 'a key where a session is needed', status: 403, code: 'SESSION_REQUIRED' },
+    name: 'a key where a session is needed',
+    status: 403,
+    code: 'SESSION_REQUIRED',
     onto: (plan) => {
       const changed = atStart(plan, { method: 'GET', path: '/payments', body: 'none' });
       return changed && withKey(changed, {});
     },
   },
   {
-    ...{ name: 'a page of a stranger', status: 403, code: 'CSRF' },
+    name: 'a page of a stranger',
+    status: 403,
+    code: 'CSRF',
     onto: (plan) =>
       plan.credential === 'test' && plan.method !== 'GET' && !plan.elsewhere
         ? { ...plan, credential: 'session', headers: { ...plan.headers, 'Sec-Fetch-Site': 'cross-site' } }
@@ -83,18 +96,24 @@ const FAULTS: readonly Fault[] = [
     onto: (plan) => (plan.body === 'large' ? plan : withBody(plan, { body: 'broken' })),
   },
   {
-    ...{ name: 'a wrong field', status: 400, code: 'VALIDATION_ERROR' },
+    name: 'a wrong field',
+    status: 400,
+    code: 'VALIDATION_ERROR',
     onto: (plan) => (plan.body === 'large' || plan.body === 'broken' ? plan : withBody(plan, { body: 'bad' })),
   },
   {
-    ...{ name: 'an unknown id', status: 404, code: 'NOT_FOUND' },
+    name: 'an unknown id',
+    status: 404,
+    code: 'NOT_FOUND',
     onto: (plan) =>
       plan.path === GOOD.path && plan.body !== 'none'
         ? { ...plan, method: plan.method === 'POST' ? 'PUT' : plan.method, path: `/webhook-endpoints/${UNKNOWN_ID}` }
         : undefined,
   },
   {
-    ...{ name: 'a conflict', status: 409, code: 'CUSTOMER_EXISTS' },
+    name: 'a conflict',
+    status: 409,
+    code: 'CUSTOMER_EXISTS',
     onto: (plan) => (plan.path !== GOOD.path ? undefined : plan.body === 'good' ? { ...plan, body: 'taken' } : plan),
   },
 ];
@@ -159,7 +178,8 @@ describe('of two faults in one request', function () {
     const key = credential === 'live' || credential === 'test' ? { key: merchant.keys[credential] } : {};
     if (plan.exhausted) await exhaust({ ...key, headers: credential === 'session' ? { Cookie: headers['Cookie'] ?? '' } : {} });
     return await call((plan.exhausted ? strict : api).url + plan.path, {
-      ...{ method: plan.method, headers },
+      method: plan.method,
+      headers,
       ...key,
       ...(plan.body === 'none' ? {} : { body: BODIES[plan.body] }),
     });

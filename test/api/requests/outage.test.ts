@@ -167,7 +167,13 @@ describe('the API while a part is away', function () {
 
   it('lets running requests end when the server closes, and takes no new ones', async () => {
     const slow = route({
-      ...{ method: 'get', path: '/slow', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'Slow' },
+      method: 'get',
+      path: '/slow',
+      auth: 'none',
+      scope: 'none',
+      tag: 'Test',
+      statuses: [200],
+      summary: 'Slow',
       response: z.strictObject({ done: z.boolean() }),
       read: async () => {
         await new Promise((resolve) => setTimeout(resolve, 500));

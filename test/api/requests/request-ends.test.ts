@@ -15,7 +15,13 @@ const TOKEN = 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ';
 
 const said = (path: string, handler: (deps: Deps) => Promise<string>) =>
   route({
-    ...{ method: 'get', path, auth: 'none', scope: 'none', tag: 'Test', statuses: [200], summary: 'Test' },
+    method: 'get',
+    path,
+    auth: 'none',
+    scope: 'none',
+    tag: 'Test',
+    statuses: [200],
+    summary: 'Test',
     response: z.strictObject({ said: z.string() }),
     read: async (deps) => ok({ said: await handler(deps) }),
   });
@@ -59,7 +65,9 @@ describe("a request's work in the database", function () {
   before(async () => {
     database = await freshDatabase();
     api = await startTestApi({
-      ...{ databaseUrl: database.url, statementTimeoutMs: 15_000, poolSize: 3 },
+      databaseUrl: database.url,
+      statementTimeoutMs: 15_000,
+      poolSize: 3,
       routes: [...ROUTES, ...TEST_ROUTES],
     });
     other = await openOrm({ url: database.url, poolSize: 2, applicationName: 'other', statementTimeoutMs: 0 });

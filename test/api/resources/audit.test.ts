@@ -33,7 +33,8 @@ describe('changes by a signed-in user', function () {
     await api.deps.orm.em.fork().execute<Row[]>('select * from operator_actions where user_id = ? order by at, id', [user.id]);
   const act = async (method: string, path: string, body?: unknown, more: Record<string, string> = {}) =>
     await call(`${api.url}${path}`, {
-      ...{ method, body },
+      method,
+      body,
       headers: { Cookie: cookie, 'X-Mode': 'test', 'X-Forwarded-For': '2001:db8:1:2::77', ...more },
     });
   /** The rows that a request left. */

@@ -53,7 +53,12 @@ describe('balances over HTTP', () => {
       const { updated_at: updatedAt, ...rest } = body;
       expect(updatedAt).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
       expect(rest).to.deep.equal({
-        ...{ is_live: mode === 'live', currency: 'USD', total_usd: 0, available_usd: 0, pending_usd: 0, settled_usd: 0 },
+        is_live: mode === 'live',
+        currency: 'USD',
+        total_usd: 0,
+        available_usd: 0,
+        pending_usd: 0,
+        settled_usd: 0,
         balances: [
           { currency: 'BNB', ...zero, networks: ['bsc'] },
           { currency: 'TRX', ...zero, networks: ['tron'] },

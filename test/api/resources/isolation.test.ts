@@ -94,7 +94,8 @@ describe('the data of one merchant and mode', () => {
   };
 
   const comparable = ({ status, headers, text }: Heard) => ({
-    ...{ status, text },
+    status,
+    text,
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_REQUEST.has(name))),
   });
 

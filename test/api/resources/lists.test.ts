@@ -17,7 +17,13 @@ const QUICK_MS = 500;
 
 /** A list that takes half a second, whatever indexes there are, and no processor from the others: how those are shared is not ours to say. */
 const dear = route({
-  ...{ method: 'get', path: '/dear', auth: 'merchant', scope: 'read', tag: 'Test', statuses: [200], summary: 'Dear' },
+  method: 'get',
+  path: '/dear',
+  auth: 'merchant',
+  scope: 'read',
+  tag: 'Test',
+  statuses: [200],
+  summary: 'Dear',
   query: listQuery({}),
   response: listOf(customer),
   read: async (deps) => {
@@ -38,7 +44,7 @@ describe('lists of one merchant', function () {
     database = await freshDatabase();
     listOrm = await openOrm({ url: database.url, poolSize: 6, applicationName: 'lists', statementTimeoutMs: 1_800 });
     outside = await openOrm({ url: database.url, poolSize: 2, applicationName: 'outside', statementTimeoutMs: 0 });
-    api = await startTestApi({ ...{ databaseUrl: database.url, listOrm, statementTimeoutMs: 15_000 }, routes: [...ROUTES, dear] });
+    api = await startTestApi({ databaseUrl: database.url, listOrm, statementTimeoutMs: 15_000, routes: [...ROUTES, dear] });
     other = await api.newMerchant();
   });
   after(async () => {

@@ -3,13 +3,25 @@ import { type Answer, call, startTestApi, type TestApi, UNKNOWN_ID } from '../..
 import { newUser, signIn } from '../../support/sign-in.ts';
 
 const UNKNOWN_TOKEN = `pl_${'A'.repeat(32)}`;
-const METHOD_KEYS = [
-  ...['network', 'currency', 'contract_address', 'decimals', 'address', 'amount', 'payment_uri', 'required_confirmations'],
-];
+const METHOD_KEYS = ['network', 'currency', 'contract_address', 'decimals', 'address', 'amount', 'payment_uri', 'required_confirmations'];
 /** What everybody may see who holds the token. */
 const PUBLIC_KEYS = [
-  ...['token', 'status', 'amount_status', 'amount_usd', 'currency', 'description', 'merchant', 'is_live', 'expires_at', 'server_time'],
-  ...['methods', 'transactions', 'paid_network', 'transaction_hash', 'success_url', 'cancel_url'],
+  'token',
+  'status',
+  'amount_status',
+  'amount_usd',
+  'currency',
+  'description',
+  'merchant',
+  'is_live',
+  'expires_at',
+  'server_time',
+  'methods',
+  'transactions',
+  'paid_network',
+  'transaction_hash',
+  'success_url',
+  'cancel_url',
 ];
 
 type Row = Record<string, ReturnType<typeof JSON.parse>>;
@@ -44,8 +56,12 @@ describe('payment links, read and cancelled', () => {
   describe('GET /payments/:token', () => {
     it('shows the payer how to pay, and nothing that is the merchant’s', async () => {
       const link = await make({
-        ...{ description: 'Order 7', external_id: 'secret-order', metadata: { secret: 'member' }, webhook_url: 'http://127.0.0.1:9/x' },
-        ...{ success_url: 'https://shop.example/ok', cancel_url: 'https://shop.example/no' },
+        description: 'Order 7',
+        external_id: 'secret-order',
+        metadata: { secret: 'member' },
+        webhook_url: 'http://127.0.0.1:9/x',
+        success_url: 'https://shop.example/ok',
+        cancel_url: 'https://shop.example/no',
       });
       const answer = await look(link['token']);
       expect(answer.status).to.equal(200);

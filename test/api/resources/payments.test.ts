@@ -3,9 +3,32 @@ import { type Answer, call, startTestApi, type TestApi, UNKNOWN_ID } from '../..
 
 /** A whole link as its merchant sees it. */
 const LINK_KEYS = [
-  ...['id', 'token', 'url', 'status', 'amount_status', 'amount_usd', 'currency', 'paid_amount_usd', 'remaining_amount_usd'],
-  ...['overpaid_amount_usd', 'description', 'external_id', 'metadata', 'success_url', 'cancel_url', 'customer_id', 'email', 'webhook_url'],
-  ...['paid_network', 'paid_currency', 'transaction_hash', 'transactions', 'expires_at', 'created_at', 'completed_at', 'is_live'],
+  'id',
+  'token',
+  'url',
+  'status',
+  'amount_status',
+  'amount_usd',
+  'currency',
+  'paid_amount_usd',
+  'remaining_amount_usd',
+  'overpaid_amount_usd',
+  'description',
+  'external_id',
+  'metadata',
+  'success_url',
+  'cancel_url',
+  'customer_id',
+  'email',
+  'webhook_url',
+  'paid_network',
+  'paid_currency',
+  'transaction_hash',
+  'transactions',
+  'expires_at',
+  'created_at',
+  'completed_at',
+  'is_live',
 ];
 describe('POST /request-payment', () => {
   let api: TestApi;
@@ -48,8 +71,14 @@ describe('POST /request-payment', () => {
 
   it('keeps what it was given', async () => {
     const given = {
-      ...{ description: 'Order 7', external_id: 'order-7', metadata: { cart: [1, { a: 'b' }] }, network: 'tron', currency: 'USDT' },
-      ...{ success_url: 'https://shop.example/ok?a=b#c', cancel_url: 'http://localhost:3000/no', expires_in: 300 },
+      description: 'Order 7',
+      external_id: 'order-7',
+      metadata: { cart: [1, { a: 'b' }] },
+      network: 'tron',
+      currency: 'USDT',
+      success_url: 'https://shop.example/ok?a=b#c',
+      cancel_url: 'http://localhost:3000/no',
+      expires_in: 300,
     };
     const body = await make(given);
     const { network: _, expires_in: __, ...kept } = given;
@@ -98,7 +127,9 @@ describe('POST /request-payment', () => {
 
   it('takes the number that a writer of 17 digits prints', async () => {
     const answer = await call(`${api.url}/request-payment`, {
-      ...{ key, method: 'POST', headers: { 'Content-Type': 'application/json' } },
+      key,
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
       body: `{"email": "${email}", "amount_usd": 5.0999999999999996}`,
     });
     expect([answer.status, answer.body['amount_usd']], answer.text).to.deep.equal([201, 5.1]);

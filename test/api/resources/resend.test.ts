@@ -66,8 +66,11 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
     for (const row of rows) {
       const start = starts.find(({ workflow_id: id }) => id === `resend:${row.id}:2`);
       expect(start?.message).to.deep.equal({
-        ...{ workflowType: 'notify', args: [{ deliveries: [row.id] }], attributes: { MerchantId: endpoint.merchant.id } },
-        ...{ owner: { merchantId: endpoint.merchant.id, mode: 'test' }, summary: 'resend of deposit.completed, round 2' },
+        workflowType: 'notify',
+        args: [{ deliveries: [row.id] }],
+        attributes: { MerchantId: endpoint.merchant.id },
+        owner: { merchantId: endpoint.merchant.id, mode: 'test' },
+        summary: 'resend of deposit.completed, round 2',
       });
       expect(new Date(String(start?.next_try_at)).getTime()).to.equal(Date.parse(String(row.next_attempt_at)));
     }
@@ -127,7 +130,8 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
       const endpoint = await newEndpoint();
       await addDeliveries(endpoint, 1, 'failed');
       const answer = await call(`${api.url}/webhook-endpoints/${endpoint.id}/resend-failed`, {
-        ...{ method: 'POST', key: endpoint.merchant.keys.test },
+        method: 'POST',
+        key: endpoint.merchant.keys.test,
         ...(body === undefined ? {} : { body }),
       });
       expect([answer.status, answer.body['code']], answer.text).to.deep.equal([400, 'VALIDATION_ERROR']);

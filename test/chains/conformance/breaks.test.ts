@@ -73,7 +73,13 @@ const viewed = (change: (views: readonly HeightView[]) => readonly unknown[]): B
 
 const inSeconds = (block?: { timestampMs: number }) => block && { ...block, timestampMs: block.timestampMs / 1_000 };
 const emptyBlock = (number: number) => ({
-  ...{ number, hash: ELSEWHERE, parentHash: ELSEWHERE, timestampMs: 0, transfers: [], unrecognised: [], unrecognisedDropped: 0 },
+  number,
+  hash: ELSEWHERE,
+  parentHash: ELSEWHERE,
+  timestampMs: 0,
+  transfers: [],
+  unrecognised: [],
+  unrecognisedDropped: 0,
 });
 
 const onFaults: Readonly<Record<string, Break>> = {

@@ -51,11 +51,18 @@ export async function bscStage({ timeoutMs = 3_000 } = {}): Promise<ChainStage> 
     return endpoint;
   });
   return {
-    ...{ network: 'bsc', payer: keyOfHex(chain.accounts[0] ?? '', 2), endpoints, unknownHash: `0x${'77'.repeat(32)}` },
-    ...{ finalDistance: 2, tellsBalances: true },
+    network: 'bsc',
+    payer: keyOfHex(chain.accounts[0] ?? '', 2),
+    endpoints,
+    unknownHash: `0x${'77'.repeat(32)}`,
+    finalDistance: 2,
+    tellsBalances: true,
     readerOf: (some) => {
       const rpc = createRpcPool({
-        ...{ name: 'bsc', urls: some.map((one) => urls.get(one) ?? ''), chainId: TEST_CHAIN_ID, timeoutMs },
+        name: 'bsc',
+        urls: some.map((one) => urls.get(one) ?? ''),
+        chainId: TEST_CHAIN_ID,
+        timeoutMs,
       });
       return createBscReader({ rpc, usdtContract: chain.usdt.address });
     },

@@ -48,7 +48,7 @@ describe('alarms', function () {
     await shop.sql(
       `update chain_cursors set head_number = ?, scanned_number = ?, finalized_number = ?, reread_number = ?, anchored_number = ?,
          moved_at = ?, finalized_moved_at = ?, scanned_moved_at = ?, verified_moved_at = ?, polled_at = ? where network = 'bsc'`,
-      [...[head, head, final, final, final], ...Array.from({ length: 5 }, () => shop.clock.now)],
+      [head, head, final, final, final, ...Array.from({ length: 5 }, () => shop.clock.now)],
     );
     await shop.sql(
       `insert into balance_rounds (network, started_number, started_at, agreed_number, checked) values ('bsc', 1, ?, 1, 0)
@@ -125,7 +125,9 @@ describe('alarms', function () {
     expect(await count('webhooks')).to.equal(0);
     shop.pass(2 * MINUTE);
     expect(await alarm('webhooks')).to.include({
-      ...{ count: 1, urgent: false, reason: '1 webhooks were not tried when they were due, the oldest for 360 s' },
+      count: 1,
+      urgent: false,
+      reason: '1 webhooks were not tried when they were due, the oldest for 360 s',
     });
     await shop.sql(`update webhook_deliveries set next_attempt_at = ?`, [new Date(shop.clock.now.getTime() + 7_200_000)]);
     expect(await count('webhooks'), 'the next attempt is in two hours').to.equal(0);

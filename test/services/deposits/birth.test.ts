@@ -30,8 +30,21 @@ describe('the birth of deposits', function () {
   function transferOf(amountUnits: bigint): IncomingTransfer {
     const { merchantId, customerId, mode, network, addressKey } = address;
     return {
-      ...{ merchantId, customerId, mode, network, addressKey, address: address.address, currency: 'USDT', fromAddress: null, amountUnits },
-      ...{ transactionHash: newHash(), blockHash: newHash(), blockNumber: 7, headNumber: 7, minedAt: shop.clock.now, simulated: false },
+      merchantId,
+      customerId,
+      mode,
+      network,
+      addressKey,
+      address: address.address,
+      currency: 'USDT',
+      fromAddress: null,
+      amountUnits,
+      transactionHash: newHash(),
+      blockHash: newHash(),
+      blockNumber: 7,
+      headNumber: 7,
+      minedAt: shop.clock.now,
+      simulated: false,
       price: undefined,
     };
   }
@@ -46,7 +59,10 @@ describe('the birth of deposits', function () {
       const rows = async (text: string) => await shop.sql(text, [deposit.id]);
       const { status, generation, sequence, postingCount, createdAt, detectedAt, stateSince } = await shop.deposit(deposit.id);
       expect({ status, generation, sequence, postingCount }).to.deep.equal({
-        ...{ status: 'detected', generation: 1, sequence: 1, postingCount: 1 },
+        status: 'detected',
+        generation: 1,
+        sequence: 1,
+        postingCount: 1,
       });
       expect([detectedAt, stateSince]).to.deep.equal([createdAt, createdAt]);
       expect(await rows('select from_state, to_state, sequence, generation from deposit_transitions where deposit_id = ?')).to.deep.equal([

@@ -64,7 +64,11 @@ describe('a decision to fail a deposit', function () {
       transact(shop.deps, async (tx) => {
         const deposit = await tx.em.findOneOrFail(Deposit, depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
         await applyTransition(tx, shop.deps, deposit, {
-          ...{ to: 'failed', failureCode: 'REJECTED_BY_OPERATOR', reason: 'typed', by, headNumber: null },
+          to: 'failed',
+          failureCode: 'REJECTED_BY_OPERATOR',
+          reason: 'typed',
+          by,
+          headNumber: null,
         });
       });
     expect(await refusalOf(fail('Ann'))).to.contain('by a decision that was not recorded');

@@ -48,14 +48,15 @@ describe('the books', function () {
        from deposits where not simulated order by 1`,
     );
     expect(states.map(({ at }) => at)).to.have.members([
-      ...['detected', 'confirming', 'completed', 'settled'],
-      ...[
-        'failed BELOW_MINIMUM',
-        'failed MONTHLY_LIMIT',
-        'failed REJECTED_BY_OPERATOR',
-        'failed REJECTED_BY_OPERATOR gone',
-        'failed REORGED gone',
-      ],
+      'detected',
+      'confirming',
+      'completed',
+      'settled',
+      'failed BELOW_MINIMUM',
+      'failed MONTHLY_LIMIT',
+      'failed REJECTED_BY_OPERATOR',
+      'failed REJECTED_BY_OPERATOR gone',
+      'failed REORGED gone',
     ]);
     const twice = await rowOf('credited twice by right');
     expect([twice['status'], twice['generation']]).to.deep.equal(['completed', 2]);

@@ -33,7 +33,13 @@ describe('the totals of lists', function () {
     createCustomer(deps, { ...scope, externalId, email: null, name: null, metadata: {} });
   const simulate = ({ merchantId }: Scope, customerId: string) =>
     simulateDeposit(deps, {
-      ...{ merchantId, customerId, network: 'bsc', currency: 'USDT', amountUnits: 1n, outcome: 'detected', events: 'final' },
+      merchantId,
+      customerId,
+      network: 'bsc',
+      currency: 'USDT',
+      amountUnits: 1n,
+      outcome: 'detected',
+      events: 'final',
     });
   const customers = async (scope: Scope) => (await listCustomers(deps, { ...scope, page: { limit: 1 } })).total;
   const deposits = async (scope: Scope) => (await listDeposits(deps, { ...scope, page: { limit: 1 } })).total;

@@ -103,7 +103,13 @@ export async function startWorld() {
     (await rows('select id from deposits order by created_at, id')).map(({ id }) => String(id));
 
   return {
-    ...{ deps, chain, rows, depositIds, newAddress, merchantId, databaseUrl: database.url },
+    deps,
+    chain,
+    rows,
+    depositIds,
+    newAddress,
+    merchantId,
+    databaseUrl: database.url,
     transfer: ({ to, currency = 'USDT', units }: Payment): Transfer => {
       const { kind } = assetOf('bsc', currency);
       return { txHash: newHash(), to, from: STRANGER, currency, kind, amountUnits: units };
@@ -135,7 +141,13 @@ export async function startWorld() {
       ),
     simulate: async (outcome: SimulatedOutcome, units = 7n): Promise<void> => {
       await simulateDeposit(deps, {
-        ...{ merchantId, customerId: tester.id, network: 'bsc', currency: 'USDT', amountUnits: units, outcome, events: 'final' },
+        merchantId,
+        customerId: tester.id,
+        network: 'bsc',
+        currency: 'USDT',
+        amountUnits: units,
+        outcome,
+        events: 'final',
       });
     },
     async stop(): Promise<void> {

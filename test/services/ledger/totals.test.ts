@@ -37,8 +37,16 @@ describe('running totals of the ledger', function () {
     const scope = { merchantId, mode: 'test' as const };
     const customer = await createCustomer(deps, { ...scope, externalId: 'user', email: null, name: null, metadata: {} });
     const made = await simulateDeposit(deps, {
-      ...{ merchantId, customerId: customer.id, network: 'bsc', currency: 'USDT', amountUnits: 1n, outcome: 'reorged', events: 'final' },
-      ...{ transactionHash: undefined, fromAddress: undefined, paymentToken: undefined },
+      merchantId,
+      customerId: customer.id,
+      network: 'bsc',
+      currency: 'USDT',
+      amountUnits: 1n,
+      outcome: 'reorged',
+      events: 'final',
+      transactionHash: undefined,
+      fromAddress: undefined,
+      paymentToken: undefined,
     });
     if (!made) throw new Error('no deposit');
     return { ...scope, deposit: await deps.orm.em.fork().findOneOrFail(Deposit, made.deposit.id) };
@@ -88,7 +96,10 @@ describe('running totals of the ledger', function () {
           if (one === 'fold') await foldBalances(deps);
           else {
             const { asset, from, to, units } = one;
-            await post(account, asset, [{ account: from, amountUnits: -units }, ...[{ account: to, amountUnits: units }]]);
+            await post(account, asset, [
+              { account: from, amountUnits: -units },
+              { account: to, amountUnits: units },
+            ]);
             add(asset, from, -units);
             add(asset, to, units);
           }

@@ -70,7 +70,11 @@ describe('the erasure of a customer', function () {
     for (const secret of SECRETS) expect(after).to.not.contain(secret);
     const view = (await call(`${api.url}/customers/${customerId}`, { key: api.keys.test })).body;
     expect([view['external_id'], view['email'], view['name'], view['metadata'], view['deposit_count']]).to.deep.equal([
-      ...[`erased-${customerId}`, null, null, {}, 1],
+      `erased-${customerId}`,
+      null,
+      null,
+      {},
+      1,
     ]);
     expect((await call(`${api.url}/balance`, { key: api.keys.test })).body['balances']).to.deep.equal(balance);
     const found = await call(`${api.url}/customers?search=secret`, { key: api.keys.test });

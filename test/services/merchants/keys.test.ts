@@ -161,7 +161,9 @@ describe('API keys', () => {
     it('are made with a key for each mode and checked withdraw addresses', async () => {
       const bsc = '0x9858EfFD232B4033E47d90003D41EC34EcaEda94';
       const made = await createMerchant(api.deps, {
-        ...{ name: ' Shop ', subscriptionActive: false, monthlyLimitCents: 100_000n },
+        name: ' Shop ',
+        subscriptionActive: false,
+        monthlyLimitCents: 100_000n,
         withdraw: { bsc: bsc.toLowerCase(), tron: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH' },
       });
       expect([modeOfKey(made.keys.live), modeOfKey(made.keys.test)]).to.deep.equal(['live', 'test']);

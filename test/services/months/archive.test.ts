@@ -39,11 +39,14 @@ describe('a month that is over', function () {
     expect(await detach('2026-11')).to.match(/1 deposits of 2026-11 are still open/);
     await world.sql(
       `update deposits set status = 'failed', failure_code = 'REORGED', sequence = sequence + 1, state_since = ? where id = ?`,
-      [...[world.now(), before.id]],
+      [world.now(), before.id],
     );
     expect(await detach('2026-12')).to.contain('2026-11 is older');
     expect(await detach('2026-11')).to.deep.equal([
-      ...['webhook_attempts_2026_11', 'webhook_deliveries_2026_11', 'events_2026_11', 'deposit_transitions_2026_11'],
+      'webhook_attempts_2026_11',
+      'webhook_deliveries_2026_11',
+      'events_2026_11',
+      'deposit_transitions_2026_11',
     ]);
     expect(await detach('2026-11')).to.contain('was detached already, by Ann');
     expect(Object.keys(await world.rowsByPartition('events'))).to.deep.equal(['events_2026_12']);

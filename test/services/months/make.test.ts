@@ -58,7 +58,10 @@ describe('partitions of the months ahead', function () {
     await world.simulate('completed');
     const rows = await world.rowsByPartition('deposit_transitions');
     expect(rows).to.deep.equal({
-      ...{ deposit_transitions_2026_11: 3, deposit_transitions_2026_12: 3, deposit_transitions_2027_03: 6, deposit_transitions_2028_04: 3 },
+      deposit_transitions_2026_11: 3,
+      deposit_transitions_2026_12: 3,
+      deposit_transitions_2027_03: 6,
+      deposit_transitions_2028_04: 3,
     });
     const left = await world.sql(`select conname from pg_constraint where conname = 'months_end'`);
     expect(left).to.deep.equal([]);

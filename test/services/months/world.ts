@@ -14,7 +14,10 @@ export async function startCalendar(at: string, settings: Partial<ServiceSetting
   let nowMs = Date.parse(at);
   // Making and dropping a year of partitions takes a busy machine longer than statements of tests have.
   const deps: Deps = await testDeps(database.url, [], {
-    ...{ deps: { now: () => new Date(nowMs) }, settings, poolSize: 10, statementTimeoutMs: 15_000 },
+    deps: { now: () => new Date(nowMs) },
+    settings,
+    poolSize: 10,
+    statementTimeoutMs: 15_000,
   });
   const sql = <T = Record<string, unknown>>(text: string, values: unknown[] = []) => deps.orm.em.fork().execute<T[]>(text, values);
   // The migration makes the months of the database's own clock; a test begins with those of its own.
@@ -32,15 +35,26 @@ export async function startCalendar(at: string, settings: Partial<ServiceSetting
   const newCustomer = () => createCustomer(deps, { ...scope, externalId: randomUUID(), email: null, name: null, metadata: {} });
   const customer = await newCustomer();
   return {
-    ...{ deps, sql, scope, endpointId: endpoint.id, newCustomer, databaseUrl: database.url },
+    deps,
+    sql,
+    scope,
+    endpointId: endpoint.id,
+    newCustomer,
+    databaseUrl: database.url,
     now: () => new Date(nowMs),
     setClock: (to: string | number) => {
       nowMs = typeof to === 'number' ? to : Date.parse(to);
     },
     simulate: async (outcome: SimulatedOutcome, transactionHash?: string) => {
       const made = await simulateDeposit(deps, {
-        ...{ merchantId, customerId: customer.id, network: 'bsc', currency: 'USDT', amountUnits: 10n ** 19n },
-        ...{ outcome, events: 'full', transactionHash },
+        merchantId,
+        customerId: customer.id,
+        network: 'bsc',
+        currency: 'USDT',
+        amountUnits: 10n ** 19n,
+        outcome,
+        events: 'full',
+        transactionHash,
       });
       if (!made) throw new Error('no deposit');
       return made.deposit;

@@ -19,7 +19,11 @@ describe('a payment link', function () {
   });
 
   const terms = (more: Partial<NewPaymentLink>): NewPaymentLink => ({
-    ...{ merchantId: shop.merchantId, mode: 'live', amountCents: 2_500n, publicUrl: 'https://pay.example', email: 'jane@example.com' },
+    merchantId: shop.merchantId,
+    mode: 'live',
+    amountCents: 2_500n,
+    publicUrl: 'https://pay.example',
+    email: 'jane@example.com',
     ...more,
   });
   const refusalOf = async (more: Partial<NewPaymentLink>): Promise<Refusal> => {
@@ -40,10 +44,27 @@ describe('a payment link', function () {
     );
     expect(webhookSecret).to.match(/^whsec_/);
     expect(link).to.deep.include({
-      ...{ status: 'pending', amount_status: 'none', amount_usd: 25, currency: 'USDT', paid_amount_usd: 0, remaining_amount_usd: 25 },
-      ...{ overpaid_amount_usd: 0, description: 'Order 1', external_id: 'o-1', metadata: { a: 1 }, success_url: 'https://shop.example/ok' },
-      ...{ cancel_url: null, email: 'jane@example.com', webhook_url: null, paid_network: null, transaction_hash: null, transactions: [] },
-      ...{ created_at: '2026-11-20T09:00:00Z', expires_at: '2026-11-20T10:00:00Z', completed_at: null, is_live: true },
+      status: 'pending',
+      amount_status: 'none',
+      amount_usd: 25,
+      currency: 'USDT',
+      paid_amount_usd: 0,
+      remaining_amount_usd: 25,
+      overpaid_amount_usd: 0,
+      description: 'Order 1',
+      external_id: 'o-1',
+      metadata: { a: 1 },
+      success_url: 'https://shop.example/ok',
+      cancel_url: null,
+      email: 'jane@example.com',
+      webhook_url: null,
+      paid_network: null,
+      transaction_hash: null,
+      transactions: [],
+      created_at: '2026-11-20T09:00:00Z',
+      expires_at: '2026-11-20T10:00:00Z',
+      completed_at: null,
+      is_live: true,
     });
     expect(link.token).to.match(/^pl_[A-Za-z0-9_-]{32}$/);
     expect(link.url).to.equal(`https://pay.example/pay/${link.token}`);

@@ -77,7 +77,8 @@ describe('a customer with very many links and payments', function () {
 
   it('costs as much for the last of very many small payments of one link as for the first', async () => {
     const newLink = async (payer: string) => ({
-      ...{ payer, took: [] as number[] },
+      payer,
+      took: [] as number[],
       link: await shop.link({ customerId: payer, usd: '1000000', expiresInS: 600_000 }),
     });
     const [many, few] = [await newLink(customerId), await newLink(await shop.customer())];

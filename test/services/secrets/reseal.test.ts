@@ -36,8 +36,15 @@ describe('secrets under an older key', function () {
       const id = deps.newId();
       userIds.push(id);
       em.create(User, {
-        ...{ id, merchantId: api.merchant.id, email: `user-${index}@shop.test`, passwordHash: 'x', totpLastStep: null, lastLoginAt: null },
-        ...{ totpSealed: deps.secretBox.seal(`totp-${index}`, id), createdAt: deps.now(), updatedAt: deps.now() },
+        id,
+        merchantId: api.merchant.id,
+        email: `user-${index}@shop.test`,
+        passwordHash: 'x',
+        totpLastStep: null,
+        lastLoginAt: null,
+        totpSealed: deps.secretBox.seal(`totp-${index}`, id),
+        createdAt: deps.now(),
+        updatedAt: deps.now(),
       });
     }
     await em.flush();
@@ -94,7 +101,9 @@ describe('secrets under an older key', function () {
       const earlier = [{ sealed: lost, until: new Date(deps.now().getTime() + ms).toISOString() }];
       const em = deps.orm.em.fork();
       await em.execute('update webhook_endpoints set secret_sealed = ?, earlier_secrets = ?::jsonb where id = ?', [
-        ...[createSecretBox(older).seal(made.secret, made.id), JSON.stringify(earlier), made.id],
+        createSecretBox(older).seal(made.secret, made.id),
+        JSON.stringify(earlier),
+        made.id,
       ]);
       await resealSecrets(under(between));
       const row = await em.findOneOrFail(WebhookEndpoint, made.id);

@@ -106,7 +106,9 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
   const reader = newReader();
   const seen: Following['seen'] = { foundLate: 0, differences: [], heights: 0 };
   const followed: { -readonly [K in keyof WatchedChain]: WatchedChain[K] } = {
-    ...{ reader, watched: nothingLoaded(), report: noting(seen) },
+    reader,
+    watched: nothingLoaded(),
+    report: noting(seen),
     pace: { everyMs: 0, batchAddresses: options.batchAddresses ?? 100 },
   };
   const rows = async (sql: string, params: unknown[] = []) => await deps.orm.em.fork().execute<Row[]>(sql, params);
@@ -120,7 +122,17 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
   };
   let count = 0;
   return {
-    ...{ chain, proxy, others, api, deps, followed, reader, newReader, seen, follow, rows },
+    chain,
+    proxy,
+    others,
+    api,
+    deps,
+    followed,
+    reader,
+    newReader,
+    seen,
+    follow,
+    rows,
     restart: () => {
       followed.reader = newReader();
       followed.watched = nothingLoaded();
@@ -129,7 +141,12 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
     newAddress: async (mode = 'live') => {
       count += 1;
       const made = await createCustomer(deps, {
-        ...{ merchantId: api.merchant.id, mode, externalId: `user-${mode}-${count}`, email: null, name: null, metadata: {} },
+        merchantId: api.merchant.id,
+        mode,
+        externalId: `user-${mode}-${count}`,
+        email: null,
+        name: null,
+        metadata: {},
       });
       return made.addresses.find((entry) => entry.network === 'bsc')?.address.toLowerCase() ?? '';
     },

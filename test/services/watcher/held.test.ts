@@ -63,7 +63,10 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
       expect(await ledger(address)).to.deep.equal({ chain: -9n, held: 9n });
     }
     expect((await postings(address)).slice(2)).to.deep.equal([
-      ...['deposit.withdrawn', 'deposit.restored', 'deposit.withdrawn', 'deposit.restored'],
+      'deposit.withdrawn',
+      'deposit.restored',
+      'deposit.withdrawn',
+      'deposit.restored',
     ]);
   });
 

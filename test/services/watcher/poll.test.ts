@@ -131,7 +131,10 @@ describe('blocks that are read twice', function () {
 
 describe('the progress that operators see', () => {
   const look = (scanned: number, scannedNumber: number, headNumber: number) => ({
-    ...{ scanned, verified: 0, foundLate: 0, behind: true },
+    scanned,
+    verified: 0,
+    foundLate: 0,
+    behind: true,
     cursor: { scannedNumber, verifiedNumber: scannedNumber, headNumber, finalizedNumber: headNumber - 2 },
   });
 

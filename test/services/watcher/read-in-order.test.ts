@@ -6,8 +6,13 @@ import { PARALLEL_READS, READ_AHEAD, readInOrder } from '../../../src/services/w
 type Outcome = ScannedBlock | undefined | Error;
 
 const block = (number: number): ScannedBlock => ({
-  ...{ number, hash: `0x${number}`, parentHash: `0x${number - 1}`, timestampMs: 0 },
-  ...{ transfers: [], unrecognised: [], unrecognisedDropped: 0 },
+  number,
+  hash: `0x${number}`,
+  parentHash: `0x${number - 1}`,
+  timestampMs: 0,
+  transfers: [],
+  unrecognised: [],
+  unrecognisedDropped: 0,
 });
 
 /** An endpoint whose answers come when the test says so, and what it was asked. */

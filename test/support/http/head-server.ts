@@ -52,7 +52,11 @@ export async function startHeadServer(): Promise<HeadServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const heads: HeadServer = {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/v3/secret-api-key`,
-    ...{ seen: { connections: 0, open: 0 }, questions, peers, answer: undefined, accepts: true },
+    seen: { connections: 0, open: 0 },
+    questions,
+    peers,
+    answer: undefined,
+    accepts: true,
     announce: (number) => {
       for (const peer of peers) peer.head(number);
     },
@@ -102,7 +106,9 @@ function peerOf(socket: Socket): Peer {
   };
   const send = (json: unknown): void => text(JSON.stringify(json));
   return {
-    ...{ socket, send, text },
+    socket,
+    send,
+    text,
     head: (number, subscription = SUBSCRIPTION) =>
       send({
         jsonrpc: '2.0',
