@@ -15,16 +15,26 @@ import { failure, shortMessage } from './faults.ts';
 
 export type ChainDeps = Deps & {
   readonly chains: ReadonlyMap<string, WatchedChain>;
-  /** Aborted when this process begins to stop: the chain is handed over at once instead of after the grace time. */
+  /**
+   * Aborted when this process begins to stop: the chain is
+   * handed over at once instead of after the grace time.
+   */
   readonly stopping: AbortSignal;
-  readonly firstBlockSince: (reader: ChainReader, timestampMs: number, signal: AbortSignal) => Promise<BlockRef>;
+  readonly firstBlockSince: (
+    reader: ChainReader,
+    timestampMs: number,
+    signal: AbortSignal,
+  ) => Promise<BlockRef>;
 };
 
 const WATCH_FOR_MS = 55 * 60_000;
 const HEARTBEAT_MS = 3_000;
 const CURSOR_MOVED_PAUSE_MS = 150;
 const FAULT_PAUSE_MS = 1_000;
-/** The reconciliation takes at most a fifth of the time, so that it never keeps new blocks waiting for an endpoint. */
+/**
+ * The reconciliation takes at most a fifth of the time, so
+ * that it never keeps new blocks waiting for an endpoint.
+ */
 const PASS_REST = 4;
 const PASS_MIN_PAUSE_MS = 250;
 const PASS_FAULT_PAUSE_MS = 15_000;
@@ -53,7 +63,8 @@ export function chainActivities(deps: ChainDeps) {
         });
       } catch (error) {
         // A worker that shuts down hands the chain over at once.
-        if (signal.aborted) throw failure({ message: 'this worker shuts down; another one goes on', nextRetryDelay: 100 });
+        if (signal.aborted)
+          throw failure({ message: 'this worker shuts down; another one goes on', nextRetryDelay: 100 });
         throw failure({ message: shortMessage(error), type: 'ChainFault' });
       } finally {
         ended.abort(new Error('this hour of following is over'));
@@ -65,10 +76,16 @@ export function chainActivities(deps: ChainDeps) {
 }
 
 /**
- * Follows the head until `signal` aborts or an hour is nearly over: asks for it when the next block is announced or can be there, and for
- * what is final when that can have moved. A chain or database that is away is waited for. Throws the signal's reason alone.
+ * Follows the head until `signal` aborts or an hour is nearly over: asks for it when the
+ * next block is announced or can be there, and for what is final when that can have moved.
+ * A chain or database that is away is waited for. Throws the signal's reason alone.
  */
-export async function watchHead(deps: ChainDeps, chain: WatchedChain, signal: AbortSignal, show: (text: string) => void): Promise<void> {
+export async function watchHead(
+  deps: ChainDeps,
+  chain: WatchedChain,
+  signal: AbortSignal,
+  show: (text: string) => void,
+): Promise<void> {
   const headClock = createHeadClock(chain.reader, () => performance.now(), signal);
   try {
     await followBy(headClock, deps, chain, signal, show);
@@ -98,12 +115,18 @@ async function followBy(
       headClock.answered({ atMs, number: head.number });
       // The same head as a moment ago has nothing new: one light call, and no work for the database.
       if (!seen || seen.hash !== head.hash || clock() - seen.atMs >= reader.pace.wholeLookMs) {
-        const askFinal = !final || finalMayHaveMoved(reader.pace.final, final.pace, { nowMs: atMs, headNumber: head.number });
+        const askFinal =
+          !final ||
+          finalMayHaveMoved(reader.pace.final, final.pace, { nowMs: atMs, headNumber: head.number });
         const [block] = await Promise.all([
           final && !askFinal ? final.block : reader.finalized(signal),
           openCursor(deps, reader, deps.firstBlockSince, signal),
         ]);
-        if (!final || askFinal) final = { block, pace: learnFinal(final?.pace, { atMs, number: block.number, headNumber: head.number }) };
+        if (!final || askFinal)
+          final = {
+            block,
+            pace: learnFinal(final?.pace, { atMs, number: block.number, headNumber: head.number }),
+          };
         const look = await pollChain(deps, chain, signal, { head, final: final.block });
         seen = look.behind ? undefined : { hash: head.hash, atMs: clock() };
         show(progress(look));
@@ -113,14 +136,18 @@ async function followBy(
     } catch (error) {
       if (signal.aborted) throw error;
       [seen, final] = [undefined, undefined];
-      // Another watcher won: look again from where it left the cursor, a little later so that two do not keep step.
+      // Another watcher won: look again from where it left the
+      // cursor, a little later so that two do not keep step.
       if (error instanceof CursorMoved) await pause(CURSOR_MOVED_PAUSE_MS, signal);
       else await survive(deps, reader, error, show, signal);
     }
   }
 }
 
-/** Compares balances with the ledger beside the following. It never throws: what fails is shown and tried again. */
+/**
+ * Compares balances with the ledger beside the following.
+ * It never throws: what fails is shown and tried again.
+ */
 async function keepReconciled(deps: ChainDeps, chain: WatchedChain, signal: AbortSignal): Promise<void> {
   const { network } = chain.reader;
   while (!signal.aborted) {

@@ -6,15 +6,22 @@ import type { Deps } from '../src/services/deps.ts';
 import { failure, guarded } from './faults.ts';
 
 /** Where the row stands, and what is to be sent. */
-type CurrentStep = { state: string; sequence: number; generation: number; since: string; deliveries: string[] };
+type CurrentStep = {
+  state: string;
+  sequence: number;
+  generation: number;
+  since: string;
+  deliveries: string[];
+};
 
 /** The steps of the deposit actor. */
 export function depositActivities(deps: Deps) {
   return {
     /**
-     * One step of the deposit. While the chain does not permit it, it fails benignly with what an operator wants to read, and says when
-     * to look again; after `STUCK_AFTER` once with the type NeedsOperator, which is not retried. Where the row is not where the actor
-     * knows it to be (the answer to an earlier try was lost), that is the answer, with every delivery that is not at its end.
+     * One step of the deposit. While the chain does not permit it, it fails benignly with what an
+     * operator wants to read, and says when to look again; after `STUCK_AFTER` once with the type
+     * NeedsOperator, which is not retried. Where the row is not where the actor knows it to be (the
+     * answer to an earlier try was lost), that is the answer, with every delivery that is not at its end.
      */
     async advanceDeposit(input: {
       depositId: string;
@@ -29,7 +36,14 @@ export function depositActivities(deps: Deps) {
       );
       if (result.kind === 'at') {
         const { state, note, deliveries } = result;
-        return { state, sequence: result.sequence, generation: result.generation, since: result.since.toISOString(), deliveries, note };
+        return {
+          state,
+          sequence: result.sequence,
+          generation: result.generation,
+          since: result.since.toISOString(),
+          deliveries,
+          note,
+        };
       }
       if (result.stuck) throw failure({ message: result.reason, type: 'NeedsOperator', nonRetryable: true });
       throw failure({
@@ -41,10 +55,16 @@ export function depositActivities(deps: Deps) {
     },
 
     /**
-     * An operator's decision to fail this generation of the deposit, refused where it is not in the database: its words alone may have been
-     * typed into Temporal by anybody. Repeating it after a crash or by a reset finds it done.
+     * An operator's decision to fail this generation of the deposit, refused where
+     * it is not in the database: its words alone may have been typed into Temporal
+     * by anybody. Repeating it after a crash or by a reset finds it done.
      */
-    async failDeposit(input: { depositId: string; generation: number; by: string; reason: string }): Promise<CurrentStep> {
+    async failDeposit(input: {
+      depositId: string;
+      generation: number;
+      by: string;
+      reason: string;
+    }): Promise<CurrentStep> {
       return await guarded(
         async () => {
           try {
@@ -56,7 +76,11 @@ export function depositActivities(deps: Deps) {
             throw failure({ message: error.message, type: 'DecisionRefused', nonRetryable: true });
           }
         },
-        (error) => deps.log.warn({ err: error, depositId: input.depositId }, 'failing a deposit met a fault of our own'),
+        (error) =>
+          deps.log.warn(
+            { err: error, depositId: input.depositId },
+            'failing a deposit met a fault of our own',
+          ),
       );
     },
   };

@@ -3,8 +3,9 @@ import { ApplicationFailure, type ApplicationFailureOptions } from '@temporalio/
 const MAX_LENGTH = 200;
 
 /**
- * What an operator may read of a fault of our own: one short line. Database drivers append the row to their messages, and a failure's
- * message is kept in the history and shown in the Web UI, so everything after the first line stays in our log.
+ * What an operator may read of a fault of our own: one short line. Database drivers
+ * append the row to their messages, and a failure's message is kept in the history
+ * and shown in the Web UI, so everything after the first line stays in our log.
  */
 export function shortMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
@@ -12,8 +13,8 @@ export function shortMessage(error: unknown): string {
 }
 
 /**
- * A failure as operators see it: a message, and no stack. A stack would be kept in every history with the paths of this machine, and it
- * says nothing about a chain or a receiver that has to be waited for.
+ * A failure as operators see it: a message, and no stack. A stack would be kept in every history with
+ * the paths of this machine, and it says nothing about a chain or a receiver that has to be waited for.
  */
 export function failure(options: ApplicationFailureOptions): ApplicationFailure {
   const error = ApplicationFailure.create(options);
@@ -21,7 +22,10 @@ export function failure(options: ApplicationFailureOptions): ApplicationFailure 
   return error;
 }
 
-/** Runs an activity's work; a fault of our own leaves it as a retryable failure with a short message and without a stack. */
+/**
+ * Runs an activity's work; a fault of our own leaves it as a
+ * retryable failure with a short message and without a stack.
+ */
 export async function guarded<T>(work: () => Promise<T>, report: (error: unknown) => void): Promise<T> {
   try {
     return await work();

@@ -7,11 +7,17 @@ import { webhookActivities } from './webhooks.ts';
 
 /** `orms`: the connections of each part, where they are not those of all. */
 export type ActivityDeps = ChainDeps &
-  DeliverDeps & { readonly orms?: Readonly<Record<'watcher' | 'steps' | 'webhooks', Deps['orm']>> | undefined };
+  DeliverDeps & {
+    readonly orms?: Readonly<Record<'watcher' | 'steps' | 'webhooks', Deps['orm']>> | undefined;
+  };
 
 /** Every activity by its capability. Workflows know these by type only. */
 export function createActivities(deps: ActivityDeps) {
-  const { watcher, steps, webhooks } = deps.orms ?? { watcher: deps.orm, steps: deps.orm, webhooks: deps.orm };
+  const { watcher, steps, webhooks } = deps.orms ?? {
+    watcher: deps.orm,
+    steps: deps.orm,
+    webhooks: deps.orm,
+  };
   return {
     ...depositActivities({ ...deps, orm: steps }),
     ...paymentActivities({ ...deps, orm: steps }),

@@ -7,15 +7,24 @@ import { failure, guarded } from './faults.ts';
 export function paymentActivities(deps: Deps) {
   return {
     /**
-     * One look at the link. While its time is over and a chain is not read up to there, it fails benignly with what an operator wants to
-     * read, and says when to look again. `waitMs` is null when the link is closed.
+     * One look at the link. While its time is over and a chain is not read
+     * up to there, it fails benignly with what an operator wants to read,
+     * and says when to look again. `waitMs` is null when the link is closed.
      */
-    async advancePaymentLink(input: {
-      linkId: string;
-    }): Promise<{ status: string; since: string; deliveries: string[]; note: string; waitMs: number | null }> {
+    async advancePaymentLink(input: { linkId: string }): Promise<{
+      status: string;
+      since: string;
+      deliveries: string[];
+      note: string;
+      waitMs: number | null;
+    }> {
       const step = await guarded(
         () => advance(deps, input),
-        (error) => deps.log.warn({ err: error, linkId: input.linkId }, 'a step of a payment link met a fault of our own'),
+        (error) =>
+          deps.log.warn(
+            { err: error, linkId: input.linkId },
+            'a step of a payment link met a fault of our own',
+          ),
       );
       if (step.kind === 'at') {
         const { status, note, waitMs } = step;

@@ -36,5 +36,7 @@ export function depsOf(orm: Orm): Deps {
 
 /** Requests are counted as ever, but never refused. */
 export function generousGuards(deps: Deps): Guards {
-  return createGuards(deps, { limits: { requestsPerSecond: 1e6, requestsBurst: 1e6, badCredentialsPerMinute: 1e6, testsPerSecond: 1e6 } });
+  return createGuards(deps, {
+    limits: { requestsPerSecond: 1e6, requestsBurst: 1e6, badCredentialsPerMinute: 1e6, testsPerSecond: 1e6 },
+  });
 }

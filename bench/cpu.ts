@@ -4,8 +4,9 @@ import { processTree } from '../src/base/process-table.ts';
 const TICKS_PER_SECOND = 100;
 
 /**
- * CPU seconds per second of this process and all its servers over a while, from the kernel's table. Unlike a time it hardly depends on what
- * else the machine does. What a process used that ended in between is not seen.
+ * CPU seconds per second of this process and all its servers over a while,
+ * from the kernel's table. Unlike a time it hardly depends on what else
+ * the machine does. What a process used that ended in between is not seen.
  */
 export async function cpuShare(windowMs: number): Promise<number> {
   const before = cpuSecondsByPid();

@@ -8,9 +8,9 @@ const LOOK_EVERY_MS = 250;
 const TICKS_PER_SECOND = 100;
 
 /**
- * What these processes and everything they started use while `work` runs, but for the processes in `without`: those that serve whoever
- * measures. They are looked at several times a second, so that what a process used that ends in between is lost only from its last look
- * on. Throws what `work` throws.
+ * What these processes and everything they started use while `work` runs, but for the processes in
+ * `without`: those that serve whoever measures. They are looked at several times a second, so that what
+ * a process used that ends in between is lost only from its last look on. Throws what `work` throws.
  */
 export async function measureCosts<T>(
   parts: Readonly<Record<string, number | undefined>>,
@@ -38,7 +38,8 @@ export async function measureCosts<T>(
     const result = await work();
     look();
     const costs = new Map<string, number>();
-    for (const [pid, { part, ticks }] of last) costs.set(part, (costs.get(part) ?? 0) + (ticks - (first.get(pid) ?? 0)) / TICKS_PER_SECOND);
+    for (const [pid, { part, ticks }] of last)
+      costs.set(part, (costs.get(part) ?? 0) + (ticks - (first.get(pid) ?? 0)) / TICKS_PER_SECOND);
     return [costs, result];
   } finally {
     clearInterval(timer);
@@ -59,5 +60,7 @@ function ticksOf(pid: number): number | undefined {
 function servedBy(pid: number): string {
   const title = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ');
   if (/ temporal(_visibility)? /.test(title)) return 'PostgreSQL for Temporal';
-  return /\(\d+\)/.test(title) ? 'PostgreSQL for the gateway' : 'PostgreSQL for both (log, checkpoints, vacuum)';
+  return /\(\d+\)/.test(title)
+    ? 'PostgreSQL for the gateway'
+    : 'PostgreSQL for both (log, checkpoints, vacuum)';
 }

@@ -1,7 +1,10 @@
 const SAY_EVERY_MS = 1_000;
 const WIDTH = 30;
 
-/** A line on stderr that says how much is done, how fast, and how long the rest will take; `done` leaves it there. */
+/**
+ * A line on stderr that says how much is done, how fast,
+ * and how long the rest will take; `done` leaves it there.
+ */
 export function progressBar(name: string, total: number): { at(done: number): void; done(): void } {
   const began = performance.now();
   let said = 0;
@@ -10,7 +13,10 @@ export function progressBar(name: string, total: number): { at(done: number): vo
     const rate = done / Math.max(seconds, 0.001);
     const filled = total === 0 ? WIDTH : Math.round((done / total) * WIDTH);
     const bar = `${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}`;
-    const left = done < total ? `${Math.ceil((total - done) / Math.max(rate, 0.001))} s left` : `${seconds.toFixed(1)} s`;
+    const left =
+      done < total
+        ? `${Math.ceil((total - done) / Math.max(rate, 0.001))} s left`
+        : `${seconds.toFixed(1)} s`;
     process.stderr.write(
       `${process.stderr.isTTY ? '\r' : ''}${name.padEnd(10)} [${bar}] ${done} of ${total}, ${Math.round(rate)} rows/s, ${left}   ${end}`,
     );

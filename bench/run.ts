@@ -2,34 +2,44 @@ import { availableParallelism } from 'node:os';
 import type { Row } from './row.ts';
 
 /**
- * `npm run bench -- NAME…`: measures and prints; nothing is asserted. Ratios are taken within one run, because absolute figures depend
- * on the machine. Without a name it lists what there is.
+ * `npm run bench -- NAME…`: measures and prints; nothing is asserted. Ratios are taken within one
+ * run, because absolute figures depend on the machine. Without a name it lists what there is.
  */
 const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ run(): Promise<Row[]> }> }>> = {
   deposits: {
-    about: 'deposits per second against the same workflows with activities that do nothing, five pairs (BENCH_PAIRS, about 8 minutes)',
+    about:
+      'deposits per second against the same workflows with activities that do nothing, five pairs (BENCH_PAIRS, about 8 minutes)',
     load: () => import('./deposits/deposits.ts'),
   },
-  latency: { about: 'from a mined block to deposit.detected at the receiver', load: () => import('./deposits/latency.ts') },
+  latency: {
+    about: 'from a mined block to deposit.detected at the receiver',
+    load: () => import('./deposits/latency.ts'),
+  },
   waiting: {
     about: '5,000 deposits that wait on a chain that stands still (about 10 minutes)',
     load: () => import('./deposits/waiting.ts'),
   },
   dust: {
-    about: "payments of one merchant while dust reaches another one's payment link (BENCH_DUST, BENCH_DUST_SAMPLES, about 4 minutes)",
+    about:
+      "payments of one merchant while dust reaches another one's payment link (BENCH_DUST, BENCH_DUST_SAMPLES, about 4 minutes)",
     load: () => import('./chain/dust.ts'),
   },
   months: {
-    about: 'first completion of a month, a page of repair and a new index among 5,000,000 deposits (BENCH_MONTHS_DEPOSITS, some minutes)',
+    about:
+      'first completion of a month, a page of repair and a new index among 5,000,000 deposits (BENCH_MONTHS_DEPOSITS, some minutes)',
     load: () => import('./deposits/months.ts'),
   },
-  scan: { about: 'reading blocks against JSON.parse of the same bytes', load: () => import('./chain/scan.ts') },
+  scan: {
+    about: 'reading blocks against JSON.parse of the same bytes',
+    load: () => import('./chain/scan.ts'),
+  },
   'block-writes': {
     about: 'one block with many deposits, many payments of one customer, many strange tokens',
     load: () => import('./chain/block-writes.ts'),
   },
   'catch-up': {
-    about: 'an hour of blocks within a budget, 50,000 without one, and the memory of it (BENCH_CATCH_UP, about 12 minutes)',
+    about:
+      'an hour of blocks within a budget, 50,000 without one, and the memory of it (BENCH_CATCH_UP, about 12 minutes)',
     load: () => import('./chain/catch-up.ts'),
   },
   events: {
@@ -42,33 +52,42 @@ const BENCHES: Readonly<Record<string, { about: string; load: () => Promise<{ ru
   },
   exists: { about: 'GET /customers/exists against a bare handler', load: () => import('./http/exists.ts') },
   lists: {
-    about: "another merchant's exists beside 150 dear lists of one key (BENCH_CUSTOMERS, BENCH_DEPOSITS, about 2 minutes)",
+    about:
+      "another merchant's exists beside 150 dear lists of one key (BENCH_CUSTOMERS, BENCH_DEPOSITS, about 2 minutes)",
     load: () => import('./http/lists.ts'),
   },
   'test-traffic': {
-    about: 'live webhooks of the same and of another merchant beside 400 test webhooks at once (BENCH_BACKLOG, BENCH_ROUNDS, some minutes)',
+    about:
+      'live webhooks of the same and of another merchant beside 400 test webhooks at once (BENCH_BACKLOG, BENCH_ROUNDS, some minutes)',
     load: () => import('./webhooks/test-traffic.ts'),
   },
   search: {
-    about: 'GET /customers?search= for texts of every kind among 1,000,000 customers (BENCH_CUSTOMERS, about 4 minutes)',
+    about:
+      'GET /customers?search= for texts of every kind among 1,000,000 customers (BENCH_CUSTOMERS, about 4 minutes)',
     load: () => import('./http/search.ts'),
   },
   reads: {
-    about: 'reads against bare handlers, and the last page of lists (BENCH_CUSTOMERS, BENCH_DEPOSITS; 100,000 and 1,000,000)',
+    about:
+      'reads against bare handlers, and the last page of lists (BENCH_CUSTOMERS, BENCH_DEPOSITS; 100,000 and 1,000,000)',
     load: () => import('./http/reads.ts'),
   },
   cost: {
-    about: 'what one deposit costs by part, in processor time and bytes; the base of docs/sizing.md (BENCH_COST_DEPOSITS, about 6 minutes)',
+    about:
+      'what one deposit costs by part, in processor time and bytes; the base of docs/sizing.md (BENCH_COST_DEPOSITS, about 6 minutes)',
     load: () => import('./deposits/cost.ts'),
   },
-  memory: { about: 'memory of the API over 200,000 requests (BENCH_REQUESTS)', load: () => import('./deposits/memory.ts') },
+  memory: {
+    about: 'memory of the API over 200,000 requests (BENCH_REQUESTS)',
+    load: () => import('./deposits/memory.ts'),
+  },
 };
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !(name in BENCHES));
 if (names.length === 0 || unknown.length > 0) {
   if (unknown.length > 0) process.stderr.write(`There is no bench ${unknown.join(', ')}.\n`);
-  for (const [name, { about }] of Object.entries(BENCHES)) process.stdout.write(`${name.padEnd(10)} ${about}\n`);
+  for (const [name, { about }] of Object.entries(BENCHES))
+    process.stdout.write(`${name.padEnd(10)} ${about}\n`);
   process.exitCode = unknown.length > 0 ? 2 : 0;
 } else {
   for (const name of names) {
@@ -81,7 +100,10 @@ if (names.length === 0 || unknown.length > 0) {
 
 function print(name: string, rows: readonly Row[], tookMs: number): void {
   process.stdout.write(`\n${name} on ${availableParallelism()} cores, ${(tookMs / 1_000).toFixed(0)} s\n`);
-  const widths = { figure: Math.max(...rows.map((row) => row.figure.length)), value: Math.max(...rows.map((row) => row.value.length)) };
+  const widths = {
+    figure: Math.max(...rows.map((row) => row.figure.length)),
+    value: Math.max(...rows.map((row) => row.value.length)),
+  };
   for (const row of rows) {
     process.stdout.write(
       `  ${row.figure.padEnd(widths.figure)}  ${row.value.padStart(widths.value)}  ${row.goal === '' ? '' : `goal ${row.goal}: ${row.met ? 'met' : 'MISSED'}`}\n`,

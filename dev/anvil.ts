@@ -10,9 +10,14 @@ const RPC_TIMEOUT_MS = 10_000;
 export type AnvilOptions = {
   readonly port?: number;
   readonly chainId?: number;
-  /** Mines by the clock. Without it nothing is mined until `mine()`, which is what makes a test repeatable. */
+  /**
+   * Mines by the clock. Without it nothing is mined until `mine()`, which is what makes a test repeatable.
+   */
   readonly blockTimeMs?: number;
-  /** The finalized block is the head less twice this; 1 where not given. More leaves room for reorgs that do not break finality. */
+  /**
+   * The finalized block is the head less twice this; 1 where not
+   * given. More leaves room for reorgs that do not break finality.
+   */
   readonly slotsInAnEpoch?: number;
   /** Where the chain is kept by `stop()`, and read from at the next start. */
   readonly statePath?: string;
@@ -29,7 +34,10 @@ export type Anvil = RunningServer & {
   mine(blocks?: number): Promise<void>;
 };
 
-/** The binary inside the npm package of this platform; it needs no install script. Throws a sentence where there is none. */
+/**
+ * The binary inside the npm package of this platform; it needs
+ * no install script. Throws a sentence where there is none.
+ */
 export function anvilBinary(): string {
   const name = `@foundry-rs/anvil-${process.platform}-${PROCESSORS[process.arch] ?? process.arch}`;
   const folder = packageFolder('@foundry-rs/anvil', name);
@@ -52,7 +60,10 @@ async function rpcCall(url: string, method: string, params: readonly unknown[]):
   return answer.result;
 }
 
-/** Starts anvil with BSC's chain id and the shape of its fast finality. Throws a sentence when it does not serve. */
+/**
+ * Starts anvil with BSC's chain id and the shape of its
+ * fast finality. Throws a sentence when it does not serve.
+ */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const { chainId = 56, blockTimeMs, slotsInAnEpoch = 1, statePath, dataDir, log } = options;
   const command = anvilBinary();
@@ -61,9 +72,17 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     const url = `http://127.0.0.1:${port}`;
     const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--quiet'];
     args.push('--slots-in-an-epoch', String(slotsInAnEpoch));
-    args.push(...(blockTimeMs === undefined ? ['--no-mining'] : ['--block-time', String(blockTimeMs / 1000)]));
+    args.push(
+      ...(blockTimeMs === undefined ? ['--no-mining'] : ['--block-time', String(blockTimeMs / 1000)]),
+    );
     if (statePath !== undefined) args.push('--state', statePath);
-    const child = await startChild({ name: 'anvil', command, args, cwd: dirname(command), ...(dataDir === undefined ? {} : { dataDir }) });
+    const child = await startChild({
+      name: 'anvil',
+      command,
+      args,
+      cwd: dirname(command),
+      ...(dataDir === undefined ? {} : { dataDir }),
+    });
     await waitUntilReady(child, {
       name: 'the EVM node',
       timeoutMs: START_TIMEOUT_MS,

@@ -15,19 +15,22 @@ let artifacts: Readonly<Record<ContractName, ContractArtifact>> | undefined;
 
 /** Interface and code of one of our development contracts, as compiled and committed. */
 export function contractArtifact(name: ContractName): ContractArtifact {
-  artifacts ??= JSON.parse(readFileSync(join(import.meta.dirname, 'contracts/artifacts.json'), 'utf8')) as Record<
-    ContractName,
-    ContractArtifact
-  >;
+  artifacts ??= JSON.parse(
+    readFileSync(join(import.meta.dirname, 'contracts/artifacts.json'), 'utf8'),
+  ) as Record<ContractName, ContractArtifact>;
   return artifacts[name];
 }
 
 /**
- * A provider for a development node. ethers would ask for the chain before each call, answer from a cache of 250 ms and bundle calls;
- * all three make tests lie, so they are off.
+ * A provider for a development node. ethers would ask for the chain before each call, answer
+ * from a cache of 250 ms and bundle calls; all three make tests lie, so they are off.
  */
 export function devProvider(url: string, chainId = 56): JsonRpcProvider {
-  return new JsonRpcProvider(url, Network.from(chainId), { staticNetwork: true, cacheTimeout: -1, batchMaxCount: 1 });
+  return new JsonRpcProvider(url, Network.from(chainId), {
+    staticNetwork: true,
+    cacheTimeout: -1,
+    batchMaxCount: 1,
+  });
 }
 
 export type DeployInput = {
@@ -41,7 +44,10 @@ export type DeployInput = {
 };
 
 /** Waits for the receipt of a transaction. Throws a sentence when it failed or is in no block after 30 s. */
-export async function receiptOf(provider: JsonRpcProvider, hash: string): Promise<{ contractAddress: string | null; blockNumber: number }> {
+export async function receiptOf(
+  provider: JsonRpcProvider,
+  hash: string,
+): Promise<{ contractAddress: string | null; blockNumber: number }> {
   const deadline = Date.now() + RECEIPT_TIMEOUT_MS;
   while (Date.now() < deadline) {
     const receipt = await provider.getTransactionReceipt(hash);
@@ -49,7 +55,9 @@ export async function receiptOf(provider: JsonRpcProvider, hash: string): Promis
     if (receipt) return receipt;
     await sleep(POLL_MS);
   }
-  throw new Error(`transaction ${hash} is in no block after ${RECEIPT_TIMEOUT_MS / 1000} s: is anything mining?`);
+  throw new Error(
+    `transaction ${hash} is in no block after ${RECEIPT_TIMEOUT_MS / 1000} s: is anything mining?`,
+  );
 }
 
 /** Deploys one of our development contracts and returns it bound to its address and signer. */
@@ -65,17 +73,29 @@ export async function deploy(input: DeployInput): Promise<Contract> {
   return new Contract(contractAddress, abi, signer);
 }
 
-// A JSON-RPC signer of ethers waits until the node shows the transaction, which is slow; an account of the node needs no signer at all.
-async function submit(provider: JsonRpcProvider, signer: Signer, request: { data?: string; gasLimit: bigint }): Promise<string> {
+// A JSON-RPC signer of ethers waits until the node shows the transaction,
+// which is slow; an account of the node needs no signer at all.
+async function submit(
+  provider: JsonRpcProvider,
+  signer: Signer,
+  request: { data?: string; gasLimit: bigint },
+): Promise<string> {
   if ('sendUncheckedTransaction' in signer) {
     const from = await signer.getAddress();
-    return provider.send('eth_sendTransaction', [{ from, data: request.data, gas: `0x${request.gasLimit.toString(16)}` }]);
+    return provider.send('eth_sendTransaction', [
+      { from, data: request.data, gas: `0x${request.gasLimit.toString(16)}` },
+    ]);
   }
   return (await signer.sendTransaction(request)).hash;
 }
 
-/** Deploys the development USDT and mints `supplyUnits` (18 decimals; a billion where not given) to its deployer. */
-export async function deployTestUsdt(input: Omit<DeployInput, 'name' | 'args'> & { readonly supplyUnits?: bigint }): Promise<Contract> {
+/**
+ * Deploys the development USDT and mints `supplyUnits` (18
+ * decimals; a billion where not given) to its deployer.
+ */
+export async function deployTestUsdt(
+  input: Omit<DeployInput, 'name' | 'args'> & { readonly supplyUnits?: bigint },
+): Promise<Contract> {
   const { supplyUnits = 10n ** 27n, ...rest } = input;
   const token = await deploy({ ...rest, name: 'TestUSDT' });
   const signer = rest.signer ?? (await rest.provider.getSigner(0));

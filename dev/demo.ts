@@ -11,8 +11,9 @@ import { type DemoReceiver, startDemoReceiver } from './demo/receiver.ts';
 import { createScreen, type Screen } from './demo/screen.ts';
 
 /**
- * The main job with real parts: PostgreSQL, Temporal with its Web UI, an EVM node, the gateway as its own process, a real USDT and a real
- * BNB transfer, and two receivers, of which one is ill at first. `--exit` ends after the summary with 0 only if all arrived as promised.
+ * The main job with real parts: PostgreSQL, Temporal with its Web UI, an EVM node, the gateway
+ * as its own process, a real USDT and a real BNB transfer, and two receivers, of which one is
+ * ill at first. `--exit` ends after the summary with 0 only if all arrived as promised.
  */
 const DATA_DIR = process.env['DEMO_DATA_DIR'] ?? join(import.meta.dirname, '../.data/demo');
 const AMOUNTS = { usdt: '25.5', bnb: '0.125' } as const;
@@ -47,7 +48,10 @@ async function main(): Promise<number> {
   };
   try {
     folder = await prepareFolder(screen);
-    receivers.push(await startDemoReceiver('healthy', 0, screen), await startDemoReceiver('flaky', 2, screen));
+    receivers.push(
+      await startDemoReceiver('healthy', 0, screen),
+      await startDemoReceiver('flaky', 2, screen),
+    );
     const stage = await play(screen, receivers);
     const ok = await finish(screen, stage, receivers);
     if (!exits) await untilInterrupted(screen);
@@ -60,28 +64,40 @@ async function main(): Promise<number> {
   }
 }
 
-/** A demo begins with an empty folder: its chain is a new one each time. What a killed demo left running is stopped first. */
+/**
+ * A demo begins with an empty folder: its chain is a new one
+ * each time. What a killed demo left running is stopped first.
+ */
 async function prepareFolder(screen: Screen): Promise<DataDir> {
   mkdirSync(DATA_DIR, { recursive: true });
   const folder = await openDataDir(DATA_DIR, (line) => screen.line(`  ${line}`));
-  for (const name of ['gateway', 'gateway.log']) rmSync(join(DATA_DIR, name), { recursive: true, force: true });
+  for (const name of ['gateway', 'gateway.log'])
+    rmSync(join(DATA_DIR, name), { recursive: true, force: true });
   return folder;
 }
 
 async function play(screen: Screen, receivers: readonly DemoReceiver[]): Promise<Stage> {
   screen.stage('Servers');
-  const chain = await screen.step('an EVM node and a test USDT on it', () => startDemoChain(DATA_DIR, screen));
+  const chain = await screen.step('an EVM node and a test USDT on it', () =>
+    startDemoChain(DATA_DIR, screen),
+  );
   const env = gatewayEnv(chain.anvil.url, chain.usdt);
   const logFile = join(DATA_DIR, 'gateway.log');
   const { ready } = await screen.step('the gateway with PostgreSQL, Temporal and a new wallet', () =>
     startGatewayProcess({ env, dataDir: DATA_DIR, logFile, screen }),
   );
   screen.stage('A merchant and a customer');
-  const merchant = await screen.step('a merchant with keys', () => runCommand(['merchant', 'create', '--name', 'Demo shop'], env));
+  const merchant = await screen.step('a merchant with keys', () =>
+    runCommand(['merchant', 'create', '--name', 'Demo shop'], env),
+  );
   const key = String((merchant['keys'] as Json)['live']);
   const client = createClient({ baseUrl: ready.api, apiKey: key });
   for (const receiver of receivers) {
-    const { secret } = await client.endpoints.create({ url: receiver.url, events: ['*'], description: `${receiver.name} receiver` });
+    const { secret } = await client.endpoints.create({
+      url: receiver.url,
+      events: ['*'],
+      description: `${receiver.name} receiver`,
+    });
     receiver.setSecret(secret);
     screen.line(`✓ webhook endpoint ${receiver.url} (${receiver.name})`);
   }
@@ -113,17 +129,32 @@ function gatewayEnv(rpcUrl: string, usdt: string): NodeJS.ProcessEnv {
 }
 
 /** Prints every state change until both deposits are completed and every receiver has everything. */
-async function watch(screen: Screen, client: GatewayClient, hashes: readonly string[], receivers: readonly DemoReceiver[]): Promise<void> {
+async function watch(
+  screen: Screen,
+  client: GatewayClient,
+  hashes: readonly string[],
+  receivers: readonly DemoReceiver[],
+): Promise<void> {
   const shown = new Map<string, string>();
   const until = Date.now() + ARRIVES_WITHIN_MS;
   while (Date.now() < until) {
     const { data } = await client.deposits.list();
     const deposits = data.filter((deposit) => hashes.includes(deposit.transaction_hash));
-    for (const { id, status, amount, currency, amount_usd: usd, confirmations, required_confirmations: required } of deposits) {
+    for (const {
+      id,
+      status,
+      amount,
+      currency,
+      amount_usd: usd,
+      confirmations,
+      required_confirmations: required,
+    } of deposits) {
       if (shown.get(id) === status) continue;
       shown.set(id, status);
       const value = usd === null ? '' : ` (${usd} USD)`;
-      screen.line(`deposit  ${status.padEnd(10)} ${amount} ${currency}${value}, ${confirmations} of ${required} confirmations`);
+      screen.line(
+        `deposit  ${status.padEnd(10)} ${amount} ${currency}${value}, ${confirmations} of ${required} confirmations`,
+      );
     }
     const done = deposits.length === hashes.length && deposits.every(({ status }) => status === 'completed');
     if (done && receivers.every((receiver) => accepted(receiver) >= EVENTS_EXPECTED)) return;
@@ -131,14 +162,16 @@ async function watch(screen: Screen, client: GatewayClient, hashes: readonly str
   }
 }
 
-const accepted = (receiver: DemoReceiver): number => [...receiver.seen.values()].filter((entry) => entry.accepted > 0).length;
+const accepted = (receiver: DemoReceiver): number =>
+  [...receiver.seen.values()].filter((entry) => entry.accepted > 0).length;
 
 async function finish(screen: Screen, stage: Stage, receivers: readonly DemoReceiver[]): Promise<boolean> {
   screen.stage('Summary');
   let ok = true;
   for (const receiver of receivers) {
     const entries = [...receiver.seen.values()];
-    const good = entries.length === EVENTS_EXPECTED && entries.every((entry) => entry.accepted === 1 && entry.verified);
+    const good =
+      entries.length === EVENTS_EXPECTED && entries.every((entry) => entry.accepted === 1 && entry.verified);
     ok &&= good;
     const attempts = entries.reduce((sum, entry) => sum + entry.attempts, 0);
     screen.line(
@@ -163,7 +196,9 @@ async function finish(screen: Screen, stage: Stage, receivers: readonly DemoRece
       `  try it          curl -s -H 'Authorization: Bearer ${stage.key}' '${stage.apiUrl}/deposits?limit=5'`,
       `  log             ${join(DATA_DIR, 'gateway.log')}`,
       '',
-      ok ? '  Every event arrived exactly once with a valid signature.' : '  NOT every event arrived as promised; the log says more.',
+      ok
+        ? '  Every event arrived exactly once with a valid signature.'
+        : '  NOT every event arrived as promised; the log says more.',
       '',
       '',
     ].join('\n'),

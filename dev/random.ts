@@ -19,7 +19,12 @@ export type Random = {
 /** A generator for this seed (sfc32, whose state is a hash of the seed). */
 export function createRandom(seed: string): Random {
   const digest = createHash('sha256').update(seed).digest();
-  let [a, b, c, counter] = [digest.readInt32LE(0), digest.readInt32LE(4), digest.readInt32LE(8), digest.readInt32LE(12)];
+  let [a, b, c, counter] = [
+    digest.readInt32LE(0),
+    digest.readInt32LE(4),
+    digest.readInt32LE(8),
+    digest.readInt32LE(12),
+  ];
   const draw = (): number => {
     const sum = (((a + b) | 0) + counter) | 0;
     counter = (counter + 1) | 0;
@@ -55,7 +60,8 @@ export function createRandom(seed: string): Random {
       while (left.length > 0) mixed.push(...left.splice(int(0, left.length - 1), 1));
       return mixed;
     },
-    hex: (bytes) => Array.from({ length: bytes }, () => (draw() & 0xff).toString(16).padStart(2, '0')).join(''),
+    hex: (bytes) =>
+      Array.from({ length: bytes }, () => (draw() & 0xff).toString(16).padStart(2, '0')).join(''),
     fork: (label) => createRandom(`${seed}\n${label}`),
   };
 }

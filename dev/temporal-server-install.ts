@@ -17,8 +17,15 @@ const LOCK_WAIT_MS = 20 * 60_000;
 const ASK_TIMEOUT_MS = 20_000;
 const run = promisify(execFile);
 
-/** The programs of a production Temporal server, and the folder with the versioned schemas `temporal` and `visibility`. */
-export type TemporalServerPrograms = { readonly server: string; readonly sqlTool: string; readonly schemas: string };
+/**
+ * The programs of a production Temporal server, and the folder
+ * with the versioned schemas `temporal` and `visibility`.
+ */
+export type TemporalServerPrograms = {
+  readonly server: string;
+  readonly sqlTool: string;
+  readonly schemas: string;
+};
 
 type Input = { readonly log: Print; readonly env: NodeJS.ProcessEnv };
 
@@ -26,7 +33,9 @@ function programsIn(folder: string): TemporalServerPrograms {
   return { server: join(folder, 'server'), sqlTool: join(folder, 'sql'), schemas: join(folder, 'schema') };
 }
 
-/** Copies files without the read-only modes of Go's module cache, under which the copy could never be removed. */
+/**
+ * Copies files without the read-only modes of Go's module cache, under which the copy could never be removed.
+ */
 function copyTree(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -50,7 +59,9 @@ async function build(folder: string, { log, env }: Input): Promise<void> {
   for (const name of ['temporal', 'visibility']) {
     const source = join(stdout.trim(), `${MODULE}@v${VERSION}`, 'schema/postgresql/v12', name, 'versioned');
     if (!existsSync(source))
-      throw new Error(`the schemas of the Temporal server are not in ${source}: clear Go's module cache and try again`);
+      throw new Error(
+        `the schemas of the Temporal server are not in ${source}: clear Go's module cache and try again`,
+      );
     copyTree(source, join(folder, 'schema', name));
   }
 }
@@ -76,8 +87,8 @@ async function lockAndBuild(target: string, input: Input): Promise<void> {
 }
 
 /**
- * The programs of the production server from the user's cache folder; where they are not there yet, built by Go, which takes minutes,
- * once for this user. Throws a sentence where there is no Go or the build fails.
+ * The programs of the production server from the user's cache folder; where they are not there yet, built by
+ * Go, which takes minutes, once for this user. Throws a sentence where there is no Go or the build fails.
  */
 export async function findTemporalServer(input: Input): Promise<TemporalServerPrograms> {
   const target = join(cacheFolder(input.env), `temporal-server-${VERSION}`);
@@ -88,9 +99,12 @@ export async function findTemporalServer(input: Input): Promise<TemporalServerPr
     await lockAndBuild(target, input);
   } catch (error) {
     const reason = (error as Error).message;
-    throw new Error(`the production Temporal server cannot be built here (${reason}): install Go 1.21 or newer, then try again`, {
-      cause: error,
-    });
+    throw new Error(
+      `the production Temporal server cannot be built here (${reason}): install Go 1.21 or newer, then try again`,
+      {
+        cause: error,
+      },
+    );
   }
   return programsIn(target);
 }

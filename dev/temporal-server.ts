@@ -5,7 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { type Print, type RunningServer, startChild, stopLeftovers, waitUntilReady } from '../src/base/processes.ts';
+import {
+  type Print,
+  type RunningServer,
+  startChild,
+  stopLeftovers,
+  waitUntilReady,
+} from '../src/base/processes.ts';
 import { choosePort, freePort, retryTakenPort } from '../src/embedded/ports.ts';
 import { probeTemporal } from '../src/embedded/temporal-probe.ts';
 import { linkTemporal } from '../src/temporal/client.ts';
@@ -35,7 +41,10 @@ const INNER_PORTS = [
 
 /** Production's own switches. */
 const DYNAMIC_CONFIG_FILE = join(import.meta.dirname, '../deploy/temporal/dynamic-config.yaml');
-/** A test does not wait for a new attribute, and tries the button that the server offers only where an operator asks for it. */
+/**
+ * A test does not wait for a new attribute, and tries the button
+ * that the server offers only where an operator asks for it.
+ */
 const MORE_CONFIG = `system.forceSearchAttributesCacheRefreshOnRead: [{ value: true }]
 frontend.WorkflowPauseEnabled: [{ value: true }]`;
 
@@ -63,10 +72,16 @@ export type TemporalServer = RunningServer & {
 /** Makes what is missing of the two databases and their tables. A repetition changes nothing. */
 async function prepareStores(programs: TemporalServerPrograms, postgresUrl: string): Promise<void> {
   const url = new URL(postgresUrl);
-  const orm = await MikroORM.init({ clientUrl: postgresUrl, entities: [], discovery: { warnWhenNoEntities: false } });
+  const orm = await MikroORM.init({
+    clientUrl: postgresUrl,
+    entities: [],
+    discovery: { warnWhenNoEntities: false },
+  });
   try {
     for (const database of Object.keys(STORES)) {
-      const found = await orm.em.getConnection().execute('select 1 from pg_database where datname = ?', [database]);
+      const found = await orm.em
+        .getConnection()
+        .execute('select 1 from pg_database where datname = ?', [database]);
       if (found.length === 0) await orm.em.getConnection().execute(`create database ${database}`);
     }
   } finally {
@@ -94,8 +109,8 @@ async function prepareStores(programs: TemporalServerPrograms, postgresUrl: stri
 }
 
 /**
- * The ports between the services, the same at every start: the list of members in the database survives a SIGKILL, and a server that
- * comes back elsewhere first waits for its dead self.
+ * The ports between the services, the same at every start: the list of members in the database
+ * survives a SIGKILL, and a server that comes back elsewhere first waits for its dead self.
  */
 async function innerPorts(dataDir: string): Promise<NodeJS.ProcessEnv> {
   const file = join(dataDir, 'temporal-ports.json');
@@ -103,7 +118,9 @@ async function innerPorts(dataDir: string): Promise<NodeJS.ProcessEnv> {
   const ports: NodeJS.ProcessEnv = {};
   for (const name of INNER_PORTS) {
     const wanted = kept[name];
-    ports[name] = String(await (wanted === undefined ? freePort() : choosePort(name, Number(wanted)).catch(freePort)));
+    ports[name] = String(
+      await (wanted === undefined ? freePort() : choosePort(name, Number(wanted)).catch(freePort)),
+    );
   }
   writeFileSync(file, JSON.stringify(ports));
   return ports;
@@ -139,13 +156,18 @@ async function serverEnv(options: TemporalServerOptions, port: number): Promise<
 }
 
 async function serves(port: number): Promise<boolean> {
-  return await probeTemporal(port, ({ workflowService }) => workflowService.listNamespaces({ pageSize: 1 })).then(
+  return await probeTemporal(port, ({ workflowService }) =>
+    workflowService.listNamespaces({ pageSize: 1 }),
+  ).then(
     () => true,
     () => false,
   );
 }
 
-/** A new namespace is known to every service only some seconds later: tried until its attributes are there too. */
+/**
+ * A new namespace is known to every service only some
+ * seconds later: tried until its attributes are there too.
+ */
 async function prepareNamespace(port: number, namespace: string): Promise<void> {
   await probeTemporal(port, ({ workflowService }) =>
     workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs(RETENTION) }),
@@ -170,9 +192,10 @@ async function prepareNamespace(port: number, namespace: string): Promise<void> 
 }
 
 /**
- * Starts the server as production runs it, with its stores in the given PostgreSQL server: databases, tables, namespace (30 days of
- * retention) and search attributes are made where they are missing. Returns when the namespace answers. Works again after a SIGKILL of it
- * or of PostgreSQL. The first call for a user builds the programs, which takes minutes. Throws a sentence when it cannot serve.
+ * Starts the server as production runs it, with its stores in the given PostgreSQL server: databases,
+ * tables, namespace (30 days of retention) and search attributes are made where they are missing.
+ * Returns when the namespace answers. Works again after a SIGKILL of it or of PostgreSQL. The first
+ * call for a user builds the programs, which takes minutes. Throws a sentence when it cannot serve.
  */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<TemporalServer> {
   const { dataDir, namespace = 'default', env = process.env, log } = options;
@@ -191,8 +214,13 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
       logFile: join(dataDir, 'temporal.log'),
       stopTimeoutMs: STOP_TIMEOUT_MS,
     });
-    await waitUntilReady(child, { name: 'the Temporal server', timeoutMs: START_TIMEOUT_MS, ready: () => serves(port) });
-    // One that runs but could not be prepared, because PostgreSQL went away just then, would keep its port from the next try.
+    await waitUntilReady(child, {
+      name: 'the Temporal server',
+      timeoutMs: START_TIMEOUT_MS,
+      ready: () => serves(port),
+    });
+    // One that runs but could not be prepared, because PostgreSQL
+    // went away just then, would keep its port from the next try.
     await prepareNamespace(port, namespace).catch(async (error: unknown) => {
       await child.kill();
       throw error;

@@ -1,5 +1,5 @@
-// A receiver for Express 4 or 5. It needs `npm install express` in your own project, and Node 24 for the TypeScript file that it imports.
-// Run: WEBHOOK_SECRET=whsec_… PORT=3000 node express.mjs
+// A receiver for Express 4 or 5. It needs `npm install express` in your own project, and Node 24
+// for the TypeScript file that it imports. Run: WEBHOOK_SECRET=whsec_… PORT=3000 node express.mjs
 import express from 'express';
 import { verifyWebhook, WebhookVerificationError } from '../src/sdk/webhook.ts';
 import { creditOnce } from './credit.mjs';
@@ -23,4 +23,6 @@ app.post('/webhooks', express.raw({ type: () => true, limit: '1mb' }), async (re
   }
 });
 
-const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => console.log(`listening on port ${server.address().port}`));
+const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () =>
+  console.log(`listening on port ${server.address().port}`),
+);

@@ -1,5 +1,5 @@
-// A receiver for Koa 3 (`npm install koa`), without any body parser. Node 24 for the TypeScript file that it imports.
-// Run: WEBHOOK_SECRET=whsec_… PORT=3000 node koa.mjs
+// A receiver for Koa 3 (`npm install koa`), without any body parser. Node 24 for the
+// TypeScript file that it imports. Run: WEBHOOK_SECRET=whsec_… PORT=3000 node koa.mjs
 import Koa from 'koa';
 import { verifyWebhook, WebhookVerificationError } from '../src/sdk/webhook.ts';
 import { creditOnce } from './credit.mjs';
@@ -30,10 +30,13 @@ app.use(async (context) => {
     if (event !== 'deposit.completed') context.body = 'ignored';
     else context.body = (await creditOnce(data)) ? 'credited' : 'credited before';
   } catch (error) {
-    if (!(error instanceof WebhookVerificationError)) throw error; // Koa answers 500: the gateway sends the event again
+    // Koa answers 500: the gateway sends the event again
+    if (!(error instanceof WebhookVerificationError)) throw error;
     context.status = 400;
     context.body = error.code;
   }
 });
 
-const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => console.log(`listening on port ${server.address().port}`));
+const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () =>
+  console.log(`listening on port ${server.address().port}`),
+);

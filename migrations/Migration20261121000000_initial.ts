@@ -1,14 +1,19 @@
 import { Migration } from '@mikro-orm/migrations';
 import { DEPOSITS, LEDGER } from './initial-money.ts';
 
-/** The first schema: merchants and keys, customers and addresses, deposits, ledger, events and deliveries, outbox, chain cursors. */
+/**
+ * The first schema: merchants and keys, customers and addresses,
+ * deposits, ledger, events and deliveries, outbox, chain cursors.
+ */
 export class Migration20261121000000_initial extends Migration {
   override up(): void {
     for (const sql of [MERCHANTS, CUSTOMERS, WEBHOOKS, DEPOSITS, LEDGER, CHAIN]) this.addSql(sql);
   }
 
   override down(): void {
-    throw new Error('The first schema cannot be taken back: it holds records of money. Restore a backup instead.');
+    throw new Error(
+      'The first schema cannot be taken back: it holds records of money. Restore a backup instead.',
+    );
   }
 }
 

@@ -7,12 +7,15 @@ export class Migration20261121000001_balances extends Migration {
   }
 
   override down(): void {
-    throw new Error('Differences between chain and ledger are records of money and are not taken back. Restore a backup instead.');
+    throw new Error(
+      'Differences between chain and ledger are records of money and are not taken back. Restore a backup instead.',
+    );
   }
 }
 
-// One row for each network: `position` is the last address that the running round has compared, null between rounds.
-// `agreed_number`: at the start of the last whole round every balance was compared at this height or above it.
+// One row for each network: `position` is the last address that the running
+// round has compared, null between rounds. `agreed_number`: at the start of
+// the last whole round every balance was compared at this height or above it.
 const BALANCES = `
 create table balance_rounds (
   network varchar(8) primary key,

@@ -11,7 +11,8 @@ export class Migration20261121000002_payment_links extends Migration {
   }
 }
 
-// Amounts in units are USDT with 18 decimals on every network. `least_units`: the amount less the tolerance of the time it was made.
+// Amounts in units are USDT with 18 decimals on every network.
+// `least_units`: the amount less the tolerance of the time it was made.
 const LINKS = `
 create table payment_links (
   id uuid primary key,
@@ -129,7 +130,8 @@ end $$;
 create trigger deposits_assignment_guard before insert or update of payment_link_id, status on deposits for each row execute function guard_assignment();
 `;
 
-// A link's own webhook URL is an endpoint that nobody sees in a list: so every rule of deliveries holds for it too. Its id is the link's.
+// A link's own webhook URL is an endpoint that nobody sees in a list:
+// so every rule of deliveries holds for it too. Its id is the link's.
 const OWN_ENDPOINTS = `
 alter table webhook_endpoints add column payment_link_id uuid null constraint webhook_endpoints_payment_link_id_foreign references payment_links (id);
 create unique index webhook_endpoints_payment_link_unique on webhook_endpoints (payment_link_id) where payment_link_id is not null;

@@ -7,12 +7,15 @@ export class Migration20261121000003_users extends Migration {
   }
 
   override down(): void {
-    throw new Error('Users cannot be made again from nothing: their passwords are only here. Restore a backup instead.');
+    throw new Error(
+      'Users cannot be made again from nothing: their passwords are only here. Restore a backup instead.',
+    );
   }
 }
 
-// `users.email` is in lower case, which makes the plain unique constraint blind to case. `totp_last_step` is the last step of 30 s whose
-// code was taken: one conditional update on it makes every code work once. A budget is changed by one statement that holds its row.
+// `users.email` is in lower case, which makes the plain unique constraint blind to case.
+// `totp_last_step` is the last step of 30 s whose code was taken: one conditional update on
+// it makes every code work once. A budget is changed by one statement that holds its row.
 const USERS = `
 create table users (
   id uuid primary key,

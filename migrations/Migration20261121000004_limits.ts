@@ -21,7 +21,8 @@ create table allowed_networks (
 );
 `;
 
-// Unlogged: what is left of a limit is worth nothing after a crash, and the write-ahead log is shared with the money.
+// Unlogged: what is left of a limit is worth nothing after a
+// crash, and the write-ahead log is shared with the money.
 const RATE_LIMITS = `
 create unlogged table rate_limits (
   id varchar(80) primary key,

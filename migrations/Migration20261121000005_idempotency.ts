@@ -7,7 +7,9 @@ export class Migration20261121000005_idempotency extends Migration {
   }
 
   override down(): void {
-    throw new Error('Without these answers a repeated request would be carried out twice. Restore a backup instead.');
+    throw new Error(
+      'Without these answers a repeated request would be carried out twice. Restore a backup instead.',
+    );
   }
 }
 

@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Running totals of the ledger, and the rate of a merchant's last coins for their valuation while no price can be read. */
+/**
+ * Running totals of the ledger, and the rate of a merchant's
+ * last coins for their valuation while no price can be read.
+ */
 export class Migration20261121000006_balance_totals extends Migration {
   override up(): void {
     for (const sql of [TOTALS, COUNT, EXISTING, COIN_RATES]) this.addSql(sql);
@@ -16,8 +19,9 @@ create index deposits_coin_rate_index on deposits (merchant_id, mode, currency, 
   where currency <> 'USDT' and rate_units is not null
 `;
 
-// A balance is its row of balance_totals plus its rows of balance_changes: a posting only adds rows, so postings never wait for each other.
-// The changes are folded into the totals later, each fold in one transaction, so that every snapshot sees each line exactly once.
+// A balance is its row of balance_totals plus its rows of balance_changes: a posting only
+// adds rows, so postings never wait for each other. The changes are folded into the totals
+// later, each fold in one transaction, so that every snapshot sees each line exactly once.
 const TOTALS = `
 create table balance_totals (
   merchant_id uuid not null constraint balance_totals_merchant_id_foreign references merchants (id),

@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** How many customers and deposits each merchant has in each mode: lists tell their total, and counting a million rows takes half a second. */
+/**
+ * How many customers and deposits each merchant has in each mode: lists
+ * tell their total, and counting a million rows takes half a second.
+ */
 export class Migration20261121000007_row_counts extends Migration {
   override up(): void {
     for (const sql of [COUNTS, COUNT, EXISTING]) this.addSql(sql);
@@ -16,7 +19,8 @@ export class Migration20261121000007_row_counts extends Migration {
   }
 }
 
-// Kept as balances are: a count is its row of row_counts plus its rows of row_count_changes, so that inserts never wait for each other.
+// Kept as balances are: a count is its row of row_counts plus its rows
+// of row_count_changes, so that inserts never wait for each other.
 const COUNTS = `
 create table row_counts (
   list varchar(20) not null,

@@ -12,7 +12,8 @@ export class Migration20261121000010_webhook_slots extends Migration {
   }
 }
 
-// Ten rows at most for each owner (an endpoint), made once and then updated in place: no index changes, so an update costs no index entry.
+// Ten rows at most for each owner (an endpoint), made once and then
+// updated in place: no index changes, so an update costs no index entry.
 const SLOTS = `
 create table webhook_slots (
   owner_id uuid not null,

@@ -1,9 +1,10 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * How far the chain counts as verified follows from two heights that each have a proof of their own: up to where its blocks were read for good,
- * and up to where they run into a block that an endpoint named as final, by hash. Nothing can write it, so nothing can put it above either.
- * Beside it: since when the reads stand where they stand, and what stops them.
+ * How far the chain counts as verified follows from two heights that each have a proof of
+ * their own: up to where its blocks were read for good, and up to where they run into a block
+ * that an endpoint named as final, by hash. Nothing can write it, so nothing can put it above
+ * either. Beside it: since when the reads stand where they stand, and what stops them.
  */
 export class Migration20261121000012_finality_is_a_hash extends Migration {
   override up(): void {

@@ -1,19 +1,25 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What was attributed to a transaction that no read showed to carry it, and the comparison of balances as they are. */
+/**
+ * What was attributed to a transaction that no read showed
+ * to carry it, and the comparison of balances as they are.
+ */
 export class Migration20261121000014_attributions extends Migration {
   override up(): void {
     this.addSql(ATTRIBUTIONS);
   }
 
   override down(): void {
-    throw new Error('Decisions about money are records of it and are not taken back. Restore a backup instead.');
+    throw new Error(
+      'Decisions about money are records of it and are not taken back. Restore a backup instead.',
+    );
   }
 }
 
-// `arrived_units`: all that the chain says had come to the address by `found_number`, less what lay there before it was one of ours. What is
-// credited of it, with whatever is shown later, can never be more. `carried_units` is the whole deposit after the decision.
-// `proven_units` of a deposit: what a read or trace that shows everything has its transaction carry; only kept where something was attributed.
+// `arrived_units`: all that the chain says had come to the address by `found_number`, less what lay there
+// before it was one of ours. What is credited of it, with whatever is shown later, can never be more.
+// `carried_units` is the whole deposit after the decision. `proven_units` of a deposit: what a read or
+// trace that shows everything has its transaction carry; only kept where something was attributed.
 const ATTRIBUTIONS = `
 create table deposit_attributions (
   deposit_id uuid not null constraint deposit_attributions_deposit_id_foreign references deposits (id),

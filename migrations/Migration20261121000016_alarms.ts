@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** When each background loop last ran well, messages that Temporal refuses for good, and a month's total that grows with each completion. */
+/**
+ * When each background loop last ran well, messages that Temporal
+ * refuses for good, and a month's total that grows with each completion.
+ */
 export class Migration20261121000016_alarms extends Migration {
   override up(): void {
     for (const sql of [LOOPS, OUTBOX, MONTHS, COUNTED]) this.addSql(sql);
@@ -33,8 +36,9 @@ create index outbox_due_index on outbox (next_try_at) where quarantined_at is nu
 create index outbox_quarantine_index on outbox (next_try_at) where quarantined_at is not null;
 `;
 
-// Completions only add rows, so a merchant without a limit never waits for another one's commit. The rows are folded into monthly_totals
-// later; whoever holds the lock of the total's row sees each change exactly once, in the total or beside it.
+// Completions only add rows, so a merchant without a limit never waits for another
+// one's commit. The rows are folded into monthly_totals later; whoever holds the
+// lock of the total's row sees each change exactly once, in the total or beside it.
 const MONTHS = `
 create table monthly_changes (
   deposit_id uuid not null constraint monthly_changes_deposit_id_foreign references deposits (id),

@@ -1,8 +1,14 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Indexes of what is looked for again and again among many rows: what waits, what lost its block, what should have ended. */
+/**
+ * Indexes of what is looked for again and again among many rows:
+ * what waits, what lost its block, what should have ended.
+ */
 export class Migration20261121000017_alarm_indexes extends Migration {
-  /** Concurrently, so that deposits go on while a grown table is indexed; PostgreSQL does that outside a transaction only. */
+  /**
+   * Concurrently, so that deposits go on while a grown table is
+   * indexed; PostgreSQL does that outside a transaction only.
+   */
   override isTransactional(): boolean {
     return false;
   }

@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** A payment link keeps the sums of its deposits, written by the database with each change of one; links are found by what is open of them. */
+/**
+ * A payment link keeps the sums of its deposits, written by the database
+ * with each change of one; links are found by what is open of them.
+ */
 export class Migration20261121000018_link_sums extends Migration {
   override up(): void {
     for (const sql of [SUMS, FOLLOW, GUARD, INDEXES]) this.addSql(sql);
@@ -12,7 +15,8 @@ export class Migration20261121000018_link_sums extends Migration {
 }
 
 /** SQL of `toLinkUnits`: units of links have 18 decimals on every network. */
-const units = (row = ''): string => `${row}amount_units * case ${row}network when 'bsc' then 1 when 'tron' then 1000000000000 end`;
+const units = (row = ''): string =>
+  `${row}amount_units * case ${row}network when 'bsc' then 1 when 'tron' then 1000000000000 end`;
 
 const SUMS = `
 alter table payment_links
@@ -27,7 +31,8 @@ update payment_links l set assigned_units = s.assigned, paid_units = s.paid, ope
 alter table payment_links add constraint payment_links_sums_check check (assigned_units >= paid_units and open_count >= 0);
 `;
 
-// Once for each statement that inserts, so that a block with a thousand payments of one link changes that link once.
+// Once for each statement that inserts, so that a block with
+// a thousand payments of one link changes that link once.
 const FOLLOW = `
 create function sum_new_assignments() returns trigger language plpgsql as $$
 begin
@@ -87,7 +92,8 @@ create trigger payment_links_sums_update before update on payment_links for each
   execute function guard_link_sums();
 `;
 
-// What is open in millionths, rounded up, is what a payer is asked for on the network with the fewest decimals: one key for both networks.
+// What is open in millionths, rounded up, is what a payer is asked for
+// on the network with the fewest decimals: one key for both networks.
 const INDEXES = `
 create index payment_links_asked_index on payment_links
   (customer_id, div(amount_units - assigned_units + 999999999999, 1000000000000), created_at, id)

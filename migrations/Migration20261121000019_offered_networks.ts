@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** A payment link keeps on which networks it was offered: it expires only when each of them was read past its time. */
+/**
+ * A payment link keeps on which networks it was offered: it
+ * expires only when each of them was read past its time.
+ */
 export class Migration20261121000019_offered_networks extends Migration {
   override up(): void {
     this.addSql(OFFERED);
@@ -11,7 +14,8 @@ export class Migration20261121000019_offered_networks extends Migration {
   }
 }
 
-// Older links were offered on every network; those that were read at least once are the ones that can be read again.
+// Older links were offered on every network; those that were
+// read at least once are the ones that can be read again.
 const OFFERED = `
 alter table payment_links add column offered_networks text[] not null default '{}';
 update payment_links l set offered_networks = coalesce(

@@ -1,10 +1,14 @@
 import { Migration } from '@mikro-orm/migrations';
 import { COPY, GUARDS, RETIRE } from './partitions-copy.ts';
 
-/** What grows with every deposit lies in one partition for each month, and its unique keys hold across all of them. */
+/**
+ * What grows with every deposit lies in one partition for
+ * each month, and its unique keys hold across all of them.
+ */
 export class Migration20261121000020_partitions extends Migration {
   override up(): void {
-    for (const sql of [RETIRE, IDS, EVENTS, DELIVERIES, TRANSITIONS, LEDGER, MONTHS, FIRST, COPY, GUARDS]) this.addSql(sql);
+    for (const sql of [RETIRE, IDS, EVENTS, DELIVERIES, TRANSITIONS, LEDGER, MONTHS, FIRST, COPY, GUARDS])
+      this.addSql(sql);
   }
 
   override down(): void {
@@ -12,9 +16,10 @@ export class Migration20261121000020_partitions extends Migration {
   }
 }
 
-// A partitioned table has unique keys only with the partition key in them, so the id carries both: its first 48 bits are a time in milliseconds,
-// by which the rows are laid into months, and the rest is a hash of the fact. The same fact has the same id, and the primary key refuses it.
-// The bodies are one expression each, so that the planner puts them in place of the call.
+// A partitioned table has unique keys only with the partition key in them, so the id carries
+// both: its first 48 bits are a time in milliseconds, by which the rows are laid into months,
+// and the rest is a hash of the fact. The same fact has the same id, and the primary key refuses
+// it. The bodies are one expression each, so that the planner puts them in place of the call.
 const IDS = `
 create function lowest_id(at timestamptz) returns uuid language sql immutable parallel safe
 return (lpad(to_hex(floor(extract(epoch from at at time zone 'UTC') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
@@ -49,8 +54,8 @@ create table events (
 create index events_subject_id_index on events (subject_id);
 `;
 
-// Between two partitioned tables there is no foreign key, or no month could be detached. A row lies in the month of the one that it names, so
-// each month's tables have the foreign key among themselves.
+// Between two partitioned tables there is no foreign key, or no month could be detached. A row lies in
+// the month of the one that it names, so each month's tables have the foreign key among themselves.
 const DELIVERIES = `
 create table webhook_deliveries (
   id uuid not null,
@@ -101,8 +106,9 @@ create table deposit_transitions (
 ) partition by range (at);
 `;
 
-// By the time of the deposit and not of the posting: that never changes, so a number of a deposit is one id for ever, and everything that was
-// ever posted for a deposit lies in one place. \`sequence\` is the deposit's at that moment: it pairs a credit with its completion.
+// By the time of the deposit and not of the posting: that never changes, so a number of a
+// deposit is one id for ever, and everything that was ever posted for a deposit lies in one
+// place. \`sequence\` is the deposit's at that moment: it pairs a credit with its completion.
 const LEDGER = `
 create table ledger_transactions (
   id uuid not null,
@@ -130,8 +136,9 @@ create table ledger_entries (
 create index ledger_entries_balance_index on ledger_entries (merchant_id, mode, network, currency, account);
 `;
 
-// One row for each partition of every table: it reaches from its month to the next row's, the newest without an end and the first without a
-// beginning. So there is a place for every row, also when nobody made a partition for a long time; it is larger then, and that is all.
+// One row for each partition of every table: it reaches from its month to the next row's, the
+// newest without an end and the first without a beginning. So there is a place for every row,
+// also when nobody made a partition for a long time; it is larger then, and that is all.
 const MONTHS = `
 create table partition_months (
   first_month date primary key,

@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What reached our addresses without being credited: listed by time, and tokens of strangers kept for a while only, some of each a day. */
+/**
+ * What reached our addresses without being credited: listed by time,
+ * and tokens of strangers kept for a while only, some of each a day.
+ */
 export class Migration20261121000025_unrecognised extends Migration {
   override up(): void {
     this.addSql(FOREIGN);
@@ -26,7 +29,8 @@ create index unrecognised_transfers_list_index on unrecognised_transfers (create
 create index unrecognised_transfers_foreign_index on unrecognised_transfers (created_at) where foreign_token;
 `;
 
-// The few whose amount a trace alone has shown so far, and those of the newest blocks: asked for at each look at the chain.
+// The few whose amount a trace alone has shown so far, and those
+// of the newest blocks: asked for at each look at the chain.
 const UNPROVEN = `
 create index deposits_unproven_index on deposits (network, block_number)
   where verified_at is null and block_hash is not null and currency <> 'USDT' and status in ('detected', 'confirming');

@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** A ledger transaction is proven to sum to zero by the statement that writes it, not once more for each of its lines at the commit. */
+/**
+ * A ledger transaction is proven to sum to zero by the statement
+ * that writes it, not once more for each of its lines at the commit.
+ */
 export class Migration20261121000026_balanced_statements extends Migration {
   override up(): void {
     this.addSql(BALANCED);
@@ -11,8 +14,9 @@ export class Migration20261121000026_balanced_statements extends Migration {
   }
 }
 
-// Lines are never changed or removed, and every statement adds lines that sum to zero for each transaction and asset: so every transaction
-// does, whatever was there before. The lines of a block with hundreds of deposits are looked at once.
+// Lines are never changed or removed, and every statement adds lines that sum to
+// zero for each transaction and asset: so every transaction does, whatever was
+// there before. The lines of a block with hundreds of deposits are looked at once.
 const BALANCED = `
 drop trigger ledger_entries_balanced on ledger_entries;
 drop function guard_ledger();

@@ -13,7 +13,8 @@ export class Migration20261121000027_outbox_indexes extends Migration {
   }
 
   override down(): void {
-    for (const [name, index] of BEFORE) this.addSql(`create index concurrently if not exists ${name} ${index}`);
+    for (const [name, index] of BEFORE)
+      this.addSql(`create index concurrently if not exists ${name} ${index}`);
     for (const index of INDEXES) this.addSql(`drop index concurrently if exists ${index.split(' ')[0]}`);
   }
 }

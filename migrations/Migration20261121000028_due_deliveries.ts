@@ -2,13 +2,17 @@ import { Migration } from '@mikro-orm/migrations';
 
 /** Deliveries that are due and were not tried are found by an index, for alarms and for a repair. */
 export class Migration20261121000028_due_deliveries extends Migration {
-  /** Month by month and concurrently, so that webhooks go on while grown tables are indexed: PostgreSQL does not do that for all at once. */
+  /**
+   * Month by month and concurrently, so that webhooks go on while grown
+   * tables are indexed: PostgreSQL does not do that for all at once.
+   */
   override isTransactional(): boolean {
     return false;
   }
 
   override async up(): Promise<void> {
-    // Before the months are listed: from now on each new one brings its own, also while the others are built, and after a run that was killed.
+    // Before the months are listed: from now on each new one brings its own,
+    // also while the others are built, and after a run that was killed.
     await this.execute(`create index if not exists ${INDEX} on only webhook_deliveries ${ROWS}`);
     for (const { name } of (await this.execute(LACKING)) as { name: string }[]) {
       this.addSql(`create index concurrently if not exists ${name}_due_index on ${name} ${ROWS}`);

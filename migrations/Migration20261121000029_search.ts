@@ -1,8 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What customers and payment links are searched by, as one text for each row, in an index of its groups of three letters. Concurrently, so
- * that both go on while grown tables are indexed. The owner of the database may make the extension, which is trusted.
+ * What customers and payment links are searched by, as one text for each row, in an index
+ * of its groups of three letters. Concurrently, so that both go on while grown tables are
+ * indexed. The owner of the database may make the extension, which is trusted.
  */
 export class Migration20261121000029_search extends Migration {
   override isTransactional(): boolean {

@@ -1,8 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * The partitions of the months ahead are made while the service runs, whose role may change rows and nothing else: the three steps run as
- * the owner of the tables. Each takes months only, looks after the names itself, and does nothing that the others could not do anyway.
+ * The partitions of the months ahead are made while the service runs, whose role may change
+ * rows and nothing else: the three steps run as the owner of the tables. Each takes months
+ * only, looks after the names itself, and does nothing that the others could not do anyway.
  */
 export class Migration20261121000030_months_by_owner extends Migration {
   override up(): void {
@@ -30,7 +31,10 @@ const KNOWN = `
   end if;`;
 const AS_OWNER = 'language plpgsql security definer set search_path = public, pg_temp';
 
-/** A check that says where a partition ends: written down under a short lock, then proven under one that keeps nobody out. */
+/**
+ * A check that says where a partition ends: written down under
+ * a short lock, then proven under one that keeps nobody out.
+ */
 const PROVE = `
 create function claim_month_end(parent text, month date, ends date) returns void ${AS_OWNER} as $$
 declare
@@ -52,7 +56,9 @@ begin ${KNOWN}
 end $$;
 `;
 
-/** Not everybody who may read: those who may write months down by themselves, whatever their roles are called. */
+/**
+ * Not everybody who may read: those who may write months down by themselves, whatever their roles are called.
+ */
 const ONLY_WHO_WRITES = `
 do $$
 declare

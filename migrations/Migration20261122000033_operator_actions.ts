@@ -11,7 +11,8 @@ export class Migration20261122000033_operator_actions extends Migration {
   }
 }
 
-// An operator is a name, a user is a row: his email stands there and nowhere else. `before` and `after` hold what changed, never a secret.
+// An operator is a name, a user is a row: his email stands there and
+// nowhere else. `before` and `after` hold what changed, never a secret.
 const OPERATOR_ACTIONS = `
 create table operator_actions (
   id uuid not null primary key,

@@ -7,11 +7,14 @@ export class Migration20261122000034_key_scopes extends Migration {
   }
 
   override down(): void {
-    throw new Error('Without its scopes a key that may only read could change everything. Restore a backup instead.');
+    throw new Error(
+      'Without its scopes a key that may only read could change everything. Restore a backup instead.',
+    );
   }
 }
 
-// Keys that exist were made to do everything. Space on the page lets a note of use stay beside its row, without an entry in any index.
+// Keys that exist were made to do everything. Space on the page lets
+// a note of use stay beside its row, without an entry in any index.
 const KEY_SCOPES = `
 alter table api_keys add column scopes text[] not null default '{all}',
   add column last_used_at timestamptz null,

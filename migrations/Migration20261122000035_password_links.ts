@@ -11,7 +11,8 @@ export class Migration20261122000035_password_links extends Migration {
   }
 }
 
-// A user has one link that is not used, whoever asks for how many at the same moment. Without the user there is nothing left to open.
+// A user has one link that is not used, whoever asks for how many at
+// the same moment. Without the user there is nothing left to open.
 const PASSWORD_LINKS = `
 create table password_links (
   id uuid primary key,

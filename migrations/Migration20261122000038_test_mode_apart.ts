@@ -10,8 +10,11 @@ export class Migration20261122000038_test_mode_apart extends Migration {
   override async up(): Promise<void> {
     await this.execute(`alter table outbox add column if not exists mode varchar(4) not null default 'live'`);
     await this.execute('alter table outbox drop constraint if exists outbox_mode_check');
-    await this.execute(`alter table outbox add constraint outbox_mode_check check (mode in ('live', 'test'))`);
-    for (const index of [...OUTBOX, LINKS]) await this.execute(`create index concurrently if not exists ${index}`);
+    await this.execute(
+      `alter table outbox add constraint outbox_mode_check check (mode in ('live', 'test'))`,
+    );
+    for (const index of [...OUTBOX, LINKS])
+      await this.execute(`create index concurrently if not exists ${index}`);
     for (const [name] of BEFORE) await this.execute(`drop index concurrently if exists ${name}`);
     await this.execute('alter table webhook_deliveries add column if not exists test_merchant_id uuid null');
     // Before the months are listed: from now on each new one brings its own.
@@ -25,8 +28,10 @@ export class Migration20261122000038_test_mode_apart extends Migration {
   override down(): void {
     this.addSql(`drop index if exists ${INDEX}`);
     this.addSql('alter table webhook_deliveries drop column test_merchant_id');
-    for (const [name, index] of BEFORE) this.addSql(`create index concurrently if not exists ${name} ${index}`);
-    for (const index of [...OUTBOX, LINKS]) this.addSql(`drop index concurrently if exists ${index.split(' ')[0]}`);
+    for (const [name, index] of BEFORE)
+      this.addSql(`create index concurrently if not exists ${name} ${index}`);
+    for (const index of [...OUTBOX, LINKS])
+      this.addSql(`drop index concurrently if exists ${index.split(' ')[0]}`);
     this.addSql('alter table outbox drop column mode');
   }
 }

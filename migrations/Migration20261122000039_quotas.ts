@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What a merchant may have at most in a mode, where an operator says so, and an index by which open links are counted. */
+/**
+ * What a merchant may have at most in a mode, where an operator
+ * says so, and an index by which open links are counted.
+ */
 export class Migration20261122000039_quotas extends Migration {
   /** The index concurrently: links are made meanwhile. */
   override isTransactional(): boolean {

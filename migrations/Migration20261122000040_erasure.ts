@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Events stay as they are, but for the names of a customer who was erased: the database permits exactly that change of a body. */
+/**
+ * Events stay as they are, but for the names of a customer who
+ * was erased: the database permits exactly that change of a body.
+ */
 export class Migration20261122000040_erasure extends Migration {
   override up(): void {
     for (const sql of [ERASED, GUARD, TRIGGER]) this.addSql(sql);
@@ -8,13 +11,16 @@ export class Migration20261122000040_erasure extends Migration {
 
   override down(): void {
     this.addSql('drop trigger events_append_only on events');
-    this.addSql('create trigger events_append_only before update or delete on events for each row execute function refuse_change()');
+    this.addSql(
+      'create trigger events_append_only before update or delete on events for each row execute function refuse_change()',
+    );
     this.addSql('drop function guard_event()');
     this.addSql('drop function erased_event(bytea, text, uuid)');
   }
 }
 
-// What an event says once its customer is erased. The external id of a payment link is that of the order, and goes too.
+// What an event says once its customer is erased. The external
+// id of a payment link is that of the order, and goes too.
 const ERASED = `
 create function erased_event(body bytea, type text, customer uuid) returns jsonb language sql immutable
 return (select jsonb_set(b.body, array['data'], b.body->'data' || coalesce((

@@ -7,11 +7,14 @@ export class Migration20261122000043_decisions extends Migration {
   }
 
   override down(): void {
-    throw new Error('Decisions about money are records of it and are not taken back. Restore a backup instead.');
+    throw new Error(
+      'Decisions about money are records of it and are not taken back. Restore a backup instead.',
+    );
   }
 }
 
-// A deposit that failed because a person said so has the row of that person's decision: a text that somebody typed into Temporal has none.
+// A deposit that failed because a person said so has the row of that
+// person's decision: a text that somebody typed into Temporal has none.
 const DECISIONS = `
 create table deposit_decisions (
   id uuid not null primary key,

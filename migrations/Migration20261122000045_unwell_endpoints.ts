@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Endpoints that fail are counted at each scrape: payment links bring one each, and nobody looks through those. */
+/**
+ * Endpoints that fail are counted at each scrape: payment
+ * links bring one each, and nobody looks through those.
+ */
 export class Migration20261122000045_unwell_endpoints extends Migration {
   /** Concurrently, so that webhooks go on meanwhile; PostgreSQL does that outside a transaction only. */
   override isTransactional(): boolean {

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Deposits in a seldom state or coin are found by an index, and counted. Without one a list of them read all deposits of the merchant.
- * Concurrently, so that deposits go on meanwhile.
+ * Deposits in a seldom state or coin are found by an index, and counted. Without one a list
+ * of them read all deposits of the merchant. Concurrently, so that deposits go on meanwhile.
  */
 export class Migration20261122000047_filters extends Migration {
   override isTransactional(): boolean {

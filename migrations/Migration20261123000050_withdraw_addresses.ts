@@ -17,7 +17,9 @@ create table withdraw_addresses (
   }
 
   override down(): void {
-    this.addSql('alter table merchants add column withdraw_bsc varchar(64) null, add column withdraw_tron varchar(64) null');
+    this.addSql(
+      'alter table merchants add column withdraw_bsc varchar(64) null, add column withdraw_tron varchar(64) null',
+    );
     for (const network of NETWORKS)
       this.addSql(`update merchants m set withdraw_${network} = w.address from withdraw_addresses w
         where w.merchant_id = m.id and w.network = '${network}'`);

@@ -45,7 +45,10 @@ export const MIGRATIONS = [
   { name: 'Migration20261121000006_balance_totals', class: Migration20261121000006_balance_totals },
   { name: 'Migration20261121000007_row_counts', class: Migration20261121000007_row_counts },
   { name: 'Migration20261121000010_webhook_slots', class: Migration20261121000010_webhook_slots },
-  { name: 'Migration20261121000011_unrecognised_by_block', class: Migration20261121000011_unrecognised_by_block },
+  {
+    name: 'Migration20261121000011_unrecognised_by_block',
+    class: Migration20261121000011_unrecognised_by_block,
+  },
   { name: 'Migration20261121000012_finality_is_a_hash', class: Migration20261121000012_finality_is_a_hash },
   { name: 'Migration20261121000013_posting_count', class: Migration20261121000013_posting_count },
   { name: 'Migration20261121000014_attributions', class: Migration20261121000014_attributions },

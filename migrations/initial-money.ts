@@ -1,4 +1,7 @@
-/** Deposits, their audit rows, and the guard that holds the transition table. Part of the first schema: never edited after a release. */
+/**
+ * Deposits, their audit rows, and the guard that holds the transition
+ * table. Part of the first schema: never edited after a release.
+ */
 export const DEPOSITS = `
 create table deposits (
   id uuid primary key,
@@ -111,7 +114,10 @@ create trigger deposits_guard before insert or update or delete on deposits for 
 create trigger deposits_no_truncate before truncate on deposits for each statement execute function refuse_change();
 `;
 
-/** The double-entry ledger and the guard that holds its balance. Part of the first schema: never edited after a release. */
+/**
+ * The double-entry ledger and the guard that holds its balance.
+ * Part of the first schema: never edited after a release.
+ */
 export const LEDGER = `
 create table ledger_transactions (
   id uuid primary key,

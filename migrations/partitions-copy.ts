@@ -16,7 +16,10 @@ begin
 end $$;
 `;
 
-/** Moves the rows with the ids that they have from now on. Starts of actors that name a delivery are left to the repair, which names it anew. */
+/**
+ * Moves the rows with the ids that they have from now on. Starts of actors
+ * that name a delivery are left to the repair, which names it anew.
+ */
 export const COPY = `
 create temporary table new_events on commit drop as
 select id as old_id, id_of_event(occurred_at, type, subject_id, sequence) as id, sequence from (
@@ -48,7 +51,10 @@ update balance_changes b set transaction_id = n.id from new_postings n where n.o
 drop table old_webhook_attempts, old_webhook_deliveries, old_events, old_deposit_transitions, old_ledger_entries, old_ledger_transactions;
 `;
 
-/** What the database held before, and what makes the derived ids proof: the times in them never change, and an audit row is the state of its deposit. */
+/**
+ * What the database held before, and what makes the derived ids proof: the
+ * times in them never change, and an audit row is the state of its deposit.
+ */
 export const GUARDS = `
 create trigger events_append_only before update or delete on events for each row execute function refuse_change();
 create trigger events_no_truncate before truncate on events for each statement execute function refuse_change();

@@ -19,7 +19,10 @@ if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
 } else {
   const bundled = join(root, 'node_modules/.bin/node');
   if (existsSync(bundled) && process.env.GATEWAY_NODE_RETRY !== '1') {
-    const run = spawn(bundled, process.argv.slice(1), { stdio: 'inherit', env: { ...process.env, GATEWAY_NODE_RETRY: '1' } });
+    const run = spawn(bundled, process.argv.slice(1), {
+      stdio: 'inherit',
+      env: { ...process.env, GATEWAY_NODE_RETRY: '1' },
+    });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => run.kill(signal));
     process.exit(await new Promise((resolve) => run.on('close', (code) => resolve(code ?? 1))));
   }
@@ -30,8 +33,9 @@ if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
 }
 
 /**
- * npm ends without a word to us when it is killed, and what it ran would go on alone. Its scripts begin with `exec`, so that signals to
- * npm reach this process and npm is the parent; when the parent is gone, so are we, in good order.
+ * npm ends without a word to us when it is killed, and what it ran would go on
+ * alone. Its scripts begin with `exec`, so that signals to npm reach this process
+ * and npm is the parent; when the parent is gone, so are we, in good order.
  */
 function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;

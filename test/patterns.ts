@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { readPatterns, slowness } from './support/repository/patterns.ts';
 
-// `npm run patterns`: names every regular expression of the product that may take more than linear time. A caller's text is as long as he
-// likes, and while a pattern looks at it nobody else is served.
+// `npm run patterns`: names every regular expression of the product that may take more than linear
+// time. A caller's text is as long as he likes, and while a pattern looks at it nobody else is served.
 
 const ROOT = join(import.meta.dirname, '..');
 const PARTS = /^(?:src|workflows|activities|migrations|examples)\//;
@@ -10,7 +10,11 @@ const PARTS = /^(?:src|workflows|activities|migrations|examples)\//;
 /** Those that nobody can feed a long text, each by its file and the reason. */
 const EXCEPTIONS: readonly { readonly file: string; readonly text: string; readonly reason: string }[] = [
   { file: 'src/signer/wallet-file.ts', text: 'new RegExp(', reason: 'only a count of ours is put in' },
-  { file: 'src/chains/rpc/call.ts', text: '/(method|eth_', reason: 'looks at the 120 characters that redact() leaves of a message' },
+  {
+    file: 'src/chains/rpc/call.ts',
+    text: '/(method|eth_',
+    reason: 'looks at the 120 characters that redact() leaves of a message',
+  },
 ];
 
 const patterns = readPatterns(ROOT, (path) => PARTS.test(path));
@@ -19,13 +23,18 @@ const slow: string[] = [];
 for (const pattern of patterns) {
   const problem = await slowness(pattern);
   if (problem === undefined) continue;
-  const exception = EXCEPTIONS.find(({ file, text }) => pattern.place.startsWith(`${file}:`) && pattern.text.startsWith(text));
+  const exception = EXCEPTIONS.find(
+    ({ file, text }) => pattern.place.startsWith(`${file}:`) && pattern.text.startsWith(text),
+  );
   if (exception) unused.delete(exception);
   else slow.push(`${pattern.place} ${pattern.text}\n  ${problem}`);
 }
-for (const { file, text } of unused) slow.push(`${file} ${text}\n  is an exception that nothing needs: remove it from test/patterns.ts`);
+for (const { file, text } of unused)
+  slow.push(`${file} ${text}\n  is an exception that nothing needs: remove it from test/patterns.ts`);
 console.log(slow.length === 0 ? `${patterns.length} regular expressions, all linear` : slow.join('\n'));
 if (slow.length > 0) {
-  console.log('Write it so that there is one way to read a text, or bound the text and name it in test/patterns.ts with the reason.');
+  console.log(
+    'Write it so that there is one way to read a text, or bound the text and name it in test/patterns.ts with the reason.',
+  );
   process.exitCode = 1;
 }

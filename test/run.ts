@@ -9,13 +9,18 @@ import { keepSeconds, type Lane, secondsOfLane, stages } from './support/lanes.t
 import { findPromtool } from './support/repository/promtool.ts';
 import { changedSince, readRepository, testsReachedBy, unitTests } from './support/repository/reach.ts';
 
-// `npm test`: type check, lint, unused code, regular expressions, then the tests, in several processes beside each other: most of them wait for servers and clocks.
-// The last line of the output is "N passed, N failed". With arguments, only mocha runs: over those files, over the unit tests (`--unit`), or
-// over what a change can reach (`--changed [COMMIT]`, without one HEAD). `--check`: types, lint, unused code and the architecture.
+// `npm test`: type check, lint, unused code, regular expressions, then the tests, in
+// several processes beside each other: most of them wait for servers and clocks. The last
+// line of the output is "N passed, N failed". With arguments, only mocha runs: over those
+// files, over the unit tests (`--unit`), or over what a change can reach (`--changed
+// [COMMIT]`, without one HEAD). `--check`: types, lint, unused code and the architecture.
 
 const ROOT = join(import.meta.dirname, '..');
 const BIN = join(ROOT, 'node_modules/.bin');
-/** Compiled once for all processes of a run and for the next one: the tests start the command line some hundred times. */
+/**
+ * Compiled once for all processes of a run and for the next
+ * one: the tests start the command line some hundred times.
+ */
 const COMPILED = join(ROOT, 'node_modules/.cache/compiled');
 const RUN_LIMIT_MS = 75 * 60_000;
 const CHECK_LIMIT_MS = 10 * 60_000;
@@ -25,7 +30,13 @@ const CHECK_LINES = 120;
 const TAIL_LIMIT = 200_000;
 
 /** A unit test that starts a program after all fails by this. */
-const NO_PROGRAMS = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-addons', '--allow-worker'];
+const NO_PROGRAMS = [
+  '--permission',
+  '--allow-fs-read=*',
+  '--allow-fs-write=*',
+  '--allow-addons',
+  '--allow-worker',
+];
 const ARCHITECTURE = 'test/repository/architecture.test.ts';
 
 const CHECKS = [
@@ -93,7 +104,9 @@ function runCommand(
 function shorten(output: string): string {
   const lines = stripVTControlCharacters(output).trim().split('\n');
   const left = lines.length - CHECK_LINES;
-  return left > 0 ? [...lines.slice(0, CHECK_LINES), `… and ${left} more lines`].join('\n') : lines.join('\n');
+  return left > 0
+    ? [...lines.slice(0, CHECK_LINES), `… and ${left} more lines`].join('\n')
+    : lines.join('\n');
 }
 
 async function runChecks(checks: readonly (typeof CHECKS)[number][], count: Count): Promise<void> {
@@ -103,11 +116,16 @@ async function runChecks(checks: readonly (typeof CHECKS)[number][], count: Coun
     count[code === 0 ? 'passed' : 'failed']++;
     if (code !== 0) count.names.push(name);
     const seconds = ((Date.now() - began) / 1000).toFixed(1);
-    console.log(code === 0 ? `  ✔ ${name} (${seconds} s)` : `  ✘ ${name} (${seconds} s)\n${shorten(output)}\n`);
+    console.log(
+      code === 0 ? `  ✔ ${name} (${seconds} s)` : `  ✘ ${name} (${seconds} s)\n${shorten(output)}\n`,
+    );
   }
 }
 
-/** The titles in mocha's list of what failed, with the suites that they stand in and the first line of the reason. */
+/**
+ * The titles in mocha's list of what failed, with the suites
+ * that they stand in and the first line of the reason.
+ */
 function failedNames(output: string): string[] {
   const list = output.slice(Math.max(0, output.search(/^ {2}\d+ failing$/m)));
   return [...list.matchAll(/^ {2}\d+\) ((?:.+\n)+?.+):\n\s*(.+)/gm)].map(([, title, reason]) => {
@@ -116,7 +134,10 @@ function failedNames(output: string): string[] {
   });
 }
 
-/** Runs mocha and prints what it says to `write`. Whatever goes wrong beside the tests counts as one that failed. */
+/**
+ * Runs mocha and prints what it says to `write`. Whatever
+ * goes wrong beside the tests counts as one that failed.
+ */
 async function runMocha(
   args: readonly string[],
   count: Count,
@@ -147,7 +168,8 @@ async function runMocha(
   count.passed += passed;
   count.failed += failed;
   if (problem === undefined && failed === 0) {
-    if (ended.code !== 0) problem = `the test process ended with ${ended.signal ?? ended.code} and named no failed test`;
+    if (ended.code !== 0)
+      problem = `the test process ended with ${ended.signal ?? ended.code} and named no failed test`;
     else if (passed === 0) problem = 'no test ran';
   }
   count.names.push(...failedNames(output));
@@ -163,14 +185,23 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-/** Lanes beside each other. The output of each is kept back until those before it have ended, so that none tears another's apart. */
+/**
+ * Lanes beside each other. The output of each is kept back until
+ * those before it have ended, so that none tears another's apart.
+ */
 async function runLanes(stage: number, lanes: readonly Lane[], count: Count): Promise<void> {
   let before: Promise<void> = Promise.resolve();
   const ends = lanes.map((files, index) => {
     const kept: string[] = [];
     let isNext = false;
     const name = `${stage + 1}-${index + 1}`;
-    const args = ['--reporter', 'test/support/seconds-reporter.ts', '--reporter-option', `file=${secondsOfLane(name)}`, ...files];
+    const args = [
+      '--reporter',
+      'test/support/seconds-reporter.ts',
+      '--reporter-option',
+      `file=${secondsOfLane(name)}`,
+      ...files,
+    ];
     const write = (text: string): void => void (isNext ? print(text) : kept.push(text));
     const running = runMocha(args, count, write);
     before = before.then(async () => {
@@ -205,7 +236,8 @@ if (files[0] === '--check') {
   await runMocha(files, count);
 } else {
   installPrograms(console.log, process.env);
-  // Here, where the progress is seen. A test that needs one of them fails with the reason if it cannot be had.
+  // Here, where the progress is seen. A test that needs
+  // one of them fails with the reason if it cannot be had.
   for (const find of [findTemporalCli, findTemporalServer, findPromtool])
     await find({ log: console.log, env: process.env }).catch((error: Error) => console.log(error.message));
   await runChecks(CHECKS, count);

@@ -2,13 +2,23 @@ import { ActivityFailure, ApplicationFailure, proxyActivities, sleep } from '@te
 import type { Activities } from '../activities/index.ts';
 import { deliveryActivityId } from '../src/domain/ids.ts';
 import { isSucceeded } from './results.ts';
-import { ASK_AGAIN_MS, CRASH_RETRY, DELIVER_START_TO_CLOSE_MS, DELIVERY_FAILED, WEBHOOK_TASK_QUEUE } from './timeouts.ts';
+import {
+  ASK_AGAIN_MS,
+  CRASH_RETRY,
+  DELIVER_START_TO_CLOSE_MS,
+  DELIVERY_FAILED,
+  WEBHOOK_TASK_QUEUE,
+} from './timeouts.ts';
 
-/** Deliveries that run beside an actor's own way. Each is one activity that the server retries on the activity's own schedule. */
+/**
+ * Deliveries that run beside an actor's own way. Each is one
+ * activity that the server retries on the activity's own schedule.
+ */
 export type Deliveries = {
   /**
-   * Starts what is not under way and was not delivered yet. `read` is what {@link ended} said before the row that names these ids was
-   * read: a delivery that had ended by then and is named all the same did not end by itself, and is started again.
+   * Starts what is not under way and was not delivered yet. `read` is what {@link
+   * ended} said before the row that names these ids was read: a delivery that had ended
+   * by then and is named all the same did not end by itself, and is started again.
    */
   start(ids: readonly string[], read?: number): void;
   /** How many deliveries have ended so far. */
@@ -50,7 +60,10 @@ export function openDeliveries(label: string): Deliveries {
   };
 }
 
-/** Delivers to the end; returns what a delivery that failed said. What only a person can have ended is asked again: the row knows. */
+/**
+ * Delivers to the end; returns what a delivery that failed said.
+ * What only a person can have ended is asked again: the row knows.
+ */
 async function deliver(id: string, label: string): Promise<string | undefined> {
   const { deliverWebhook } = proxyActivities<Activities>({
     taskQueue: WEBHOOK_TASK_QUEUE,

@@ -22,13 +22,26 @@ import { type FailCommand, refuseFail } from './fail-command.ts';
 import { refuseInput } from './input.ts';
 import { type Looks, openLooks } from './looks.ts';
 import { areIds, type DepositResult, depositResult } from './results.ts';
-import { ADVANCE_START_TO_CLOSE_MS, CRASH_RETRY, NEEDS_OPERATOR, OPERATOR_START_TO_CLOSE_MS } from './timeouts.ts';
+import {
+  ADVANCE_START_TO_CLOSE_MS,
+  CRASH_RETRY,
+  NEEDS_OPERATOR,
+  OPERATOR_START_TO_CLOSE_MS,
+} from './timeouts.ts';
 
-export type DepositView = { readonly state: string; readonly needsOperator: boolean; readonly note: string; readonly webhooks: string };
+export type DepositView = {
+  readonly state: string;
+  readonly needsOperator: boolean;
+  readonly note: string;
+  readonly webhooks: string;
+};
 
 /** Fails an open deposit; answers with the state it has then. Refused while the deposit is at its end. */
 export const failUpdate = defineUpdate<string, [FailCommand]>('fail');
-/** Says that the deposit's row has changed, or that somebody wants to be sure. It carries nothing: the row does. */
+/**
+ * Says that the deposit's row has changed, or that somebody
+ * wants to be sure. It carries nothing: the row does.
+ */
 export const changedSignal = defineSignal(ROW_CHANGED);
 /** What the actor knows, for operators; merchants ask the API. */
 export const viewQuery = defineQuery<DepositView>('view');
@@ -36,9 +49,10 @@ export const viewQuery = defineQuery<DepositView>('view');
 const MAX_SHOWN_NAME = 40;
 
 /**
- * One deposit from its first event to its last webhook. It holds no truth of its own: every step reads the row and says what is to be
- * delivered, so a second start, a reset or a lost store only makes it look again. Ends when the deposit rests, all is delivered, and
- * nobody said meanwhile that the row has changed. What people press in the Web UI ends in another look: a request to cancel changes
+ * One deposit from its first event to its last webhook. It holds no truth of its own: every step reads
+ * the row and says what is to be delivered, so a second start, a reset or a lost store only makes it
+ * look again. Ends when the deposit rests, all is delivered, and nobody said meanwhile that the row
+ * has changed. What people press in the Web UI ends in another look: a request to cancel changes
  * nothing, a signal makes it read the row, and an activity that was ended by hand is asked again.
  */
 export async function deposit(input: DepositActorInput): Promise<{ state: string }> {
@@ -99,7 +113,10 @@ async function run(input: DepositActorInput): Promise<{ state: string }> {
   return { state: actor.state };
 }
 
-/** One look at the row: waits as one pending activity whose last failure says why, until the chain permits a step or there are news. */
+/**
+ * One look at the row: waits as one pending activity whose last
+ * failure says why, until the chain permits a step or there are news.
+ */
 async function step(actor: Actor): Promise<void> {
   const { depositId, generation, needsOperator: alarmed, decisions, deliveries, looks, state } = actor;
   const { advanceDeposit } = proxyActivities<Activities>({
@@ -109,12 +126,17 @@ async function step(actor: Actor): Promise<void> {
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     summary: `${state} →${alarmed ? ' (alarm raised)' : ''}`,
   });
-  // Asked because of news, the row is to say everything: whoever sent them may know of something that the actor was never told.
+  // Asked because of news, the row is to say everything: whoever
+  // sent them may know of something that the actor was never told.
   const sequence = looks.upToDate() ? actor.sequence : 0;
   const ended = deliveries.ended();
   let answer: DepositResult | undefined;
   try {
-    answer = await looks.look(() => advanceDeposit({ depositId, generation, sequence, alarmed }), depositResult, needsOperatorSays);
+    answer = await looks.look(
+      () => advanceDeposit({ depositId, generation, sequence, alarmed }),
+      depositResult,
+      needsOperatorSays,
+    );
   } catch (error) {
     if (actor.decisions !== decisions) return;
     actor.needsOperator = true;
@@ -127,9 +149,14 @@ async function step(actor: Actor): Promise<void> {
   if (actor.decisions === decisions) learn(actor, answer);
 }
 
-function learn(actor: Actor, answer: Pick<DepositResult, 'state' | 'sequence' | 'generation' | 'since' | 'note'>): void {
+function learn(
+  actor: Actor,
+  answer: Pick<DepositResult, 'state' | 'sequence' | 'generation' | 'since' | 'note'>,
+): void {
   actor.succeeded = answer.generation !== actor.generation;
-  actor.note = actor.succeeded ? `came back as generation ${answer.generation}, which has an actor of its own` : answer.note;
+  actor.note = actor.succeeded
+    ? `came back as generation ${answer.generation}, which has an actor of its own`
+    : answer.note;
   if (actor.succeeded) return;
   if (answer.state !== actor.state) showStage(answer.state, answer.since);
   else if (actor.needsOperator) showNeedsOperator(false);
@@ -152,7 +179,10 @@ async function fail(actor: Actor, { by, reason }: FailCommand): Promise<string> 
     deliveries.start(answer.deliveries);
   }
   looks.news();
-  if (!answer) throw ApplicationFailure.nonRetryable('its answer was set by hand; see with "deposit show" what became of the deposit');
+  if (!answer)
+    throw ApplicationFailure.nonRetryable(
+      'its answer was set by hand; see with "deposit show" what became of the deposit',
+    );
   return answer.state;
 }
 
@@ -167,7 +197,11 @@ function show({ state, note }: Actor): void {
 }
 
 function needsOperatorSays(error: unknown): boolean {
-  return error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.type === NEEDS_OPERATOR;
+  return (
+    error instanceof ActivityFailure &&
+    error.cause instanceof ApplicationFailure &&
+    error.cause.type === NEEDS_OPERATOR
+  );
 }
 
 function reasonOf(error: unknown): string {

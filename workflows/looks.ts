@@ -8,8 +8,8 @@ export type Looks = {
   /** True when there were no news since the last look began. */
   upToDate(): boolean;
   /**
-   * Looks. Undefined when news ended the look, and when a person did: then a moment later, so that nothing turns in a circle.
-   * Throws what `known` recognises of the activity's failures.
+   * Looks. Undefined when news ended the look, and when a person did: then a moment later, so
+   * that nothing turns in a circle. Throws what `known` recognises of the activity's failures.
    */
   look<T>(
     ask: () => Promise<unknown>,
@@ -19,8 +19,8 @@ export type Looks = {
 };
 
 /**
- * The activity that asks must wait for the end of its cancellation: one that sleeps between two tries ends at once, one that is under way
- * gives its answer first, and the next look never meets it.
+ * The activity that asks must wait for the end of its cancellation: one that sleeps between two tries
+ * ends at once, one that is under way gives its answer first, and the next look never meets it.
  */
 export function openLooks(): Looks {
   let told = 0;
@@ -29,7 +29,8 @@ export function openLooks(): Looks {
   return {
     news: () => {
       told += 1;
-      // Once for each look: to cancel makes an error each time, and thousands of signals would take longer than a task may.
+      // Once for each look: to cancel makes an error each time, and
+      // thousands of signals would take longer than a task may.
       looking?.cancel();
       looking = undefined;
     },

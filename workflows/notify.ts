@@ -4,7 +4,10 @@ import { openDeliveries } from './deliveries.ts';
 import { refuseInput } from './input.ts';
 import { areIds } from './results.ts';
 
-/** Delivers an event that no other actor carries: a new customer, a resend, a test. Ends when every delivery is at its end. */
+/**
+ * Delivers an event that no other actor carries: a new customer,
+ * a resend, a test. Ends when every delivery is at its end.
+ */
 export async function notify(input: NotifyActorInput): Promise<{ deliveries: number }> {
   if (!areIds(input?.deliveries)) throw refuseInput('deliveries');
   return await CancellationScope.nonCancellable(async () => {

@@ -27,9 +27,10 @@ export const changedSignal = defineSignal(ROW_CHANGED);
 export const paymentViewQuery = defineQuery<PaymentLinkView>('view');
 
 /**
- * One payment link until it is closed and its webhooks are at their end. The transactions that change the link's deposits also change the
- * link; the actor delivers what they ask for and closes the link when its time is over. It sleeps on a timer and on the signal that every
- * change sends, reads the row whenever it wakes, and ends only when nobody said that the row has changed since it read it.
+ * One payment link until it is closed and its webhooks are at their end. The transactions that change
+ * the link's deposits also change the link; the actor delivers what they ask for and closes the link
+ * when its time is over. It sleeps on a timer and on the signal that every change sends, reads the
+ * row whenever it wakes, and ends only when nobody said that the row has changed since it read it.
  */
 export async function paymentLink(input: PaymentLinkActorInput): Promise<{ status: string }> {
   if (!isUuid(String(input?.linkId))) throw refuseInput('linkId');
@@ -43,7 +44,11 @@ async function run(input: PaymentLinkActorInput): Promise<{ status: string }> {
   const deliveries = openDeliveries('payment webhook');
   const looks = openLooks();
   const seen: Seen = { status: '', note: '' };
-  setHandler(paymentViewQuery, () => ({ status: seen.status, note: seen.note, webhooks: deliveries.summary() }));
+  setHandler(paymentViewQuery, () => ({
+    status: seen.status,
+    note: seen.note,
+    webhooks: deliveries.summary(),
+  }));
   setHandler(changedSignal, () => looks.news());
   for (;;) {
     const ended = deliveries.ended();
@@ -71,7 +76,9 @@ async function run(input: PaymentLinkActorInput): Promise<{ status: string }> {
   return { status: seen.status };
 }
 
-/** What the row says; undefined when a signal came while the look waited, so that it is read again at once. */
+/**
+ * What the row says; undefined when a signal came while the look waited, so that it is read again at once.
+ */
 async function look(input: PaymentLinkActorInput, seen: Seen, looks: Looks): Promise<LinkResult | undefined> {
   const { advancePaymentLink } = proxyActivities<Activities>({
     startToCloseTimeout: ADVANCE_START_TO_CLOSE_MS,

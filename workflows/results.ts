@@ -2,8 +2,9 @@ import { isDepositState } from '../src/domain/deposit.ts';
 import { isUuid } from '../src/domain/ids.ts';
 import { isLinkStatus } from '../src/domain/payment-link.ts';
 
-// What activities return is read like anything else from outside: a person can complete an activity by hand with any result, and an error
-// while a workflow uses it would fail its task for ever. What has not the form of a result is none, and the actor asks again.
+// What activities return is read like anything else from outside: a person can complete
+// an activity by hand with any result, and an error while a workflow uses it would fail
+// its task for ever. What has not the form of a result is none, and the actor asks again.
 
 /** What a step of a deposit says. */
 export type DepositResult = {
@@ -31,7 +32,8 @@ const MAX_WAIT_MS = 30 * 24 * 60 * 60_000;
 export function depositResult(raw: unknown): DepositResult | undefined {
   if (!isRecord(raw)) return undefined;
   const { state, sequence, generation, since, deliveries, note = '' } = raw;
-  if (typeof state !== 'string' || !isDepositState(state) || !isCount(sequence) || !isCount(generation)) return undefined;
+  if (typeof state !== 'string' || !isDepositState(state) || !isCount(sequence) || !isCount(generation))
+    return undefined;
   if (!isTime(since) || !areIds(deliveries) || typeof note !== 'string') return undefined;
   return { state, sequence, generation, since, deliveries, note };
 }
@@ -40,8 +42,10 @@ export function depositResult(raw: unknown): DepositResult | undefined {
 export function linkResult(raw: unknown): LinkResult | undefined {
   if (!isRecord(raw)) return undefined;
   const { status, since, deliveries, note, waitMs } = raw;
-  if (typeof status !== 'string' || !isLinkStatus(status) || !isTime(since) || !areIds(deliveries)) return undefined;
-  if (typeof note !== 'string' || (waitMs !== null && !(isCount(waitMs) && waitMs <= MAX_WAIT_MS))) return undefined;
+  if (typeof status !== 'string' || !isLinkStatus(status) || !isTime(since) || !areIds(deliveries))
+    return undefined;
+  if (typeof note !== 'string' || (waitMs !== null && !(isCount(waitMs) && waitMs <= MAX_WAIT_MS)))
+    return undefined;
   return { status, since, deliveries, note, waitMs };
 }
 

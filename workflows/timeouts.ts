@@ -1,4 +1,5 @@
-// Every pause and limit of the workflows in one leaf file. No schedule-to-close anywhere: it would end an activity that may retry for ever.
+// Every pause and limit of the workflows in one leaf file. No schedule-to-close
+// anywhere: it would end an activity that may retry for ever.
 
 /** Up to two seconds for a socket, ten for the attempt, some for its records. */
 export const DELIVER_START_TO_CLOSE_MS = 18_000;
@@ -10,13 +11,20 @@ export const WATCH_START_TO_CLOSE_MS = 2 * 60 * 60_000;
 export const WATCH_HEARTBEAT_MS = 10_000;
 
 /** Used only where an activity ended without saying when to come back: a crash or a time-out. */
-export const CRASH_RETRY = { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000 } as const;
+export const CRASH_RETRY = {
+  initialInterval: 1_000,
+  backoffCoefficient: 2,
+  maximumInterval: 15_000,
+} as const;
 
 /** Until an actor asks again where an activity ended in a way in which only a person ends it. */
 export const ASK_AGAIN_MS = 1_000;
 
 export const WEBHOOK_TASK_QUEUE = 'webhooks';
-/** The queue of a chain's watcher alone: a worker takes one task of it and asks for no other, so a frozen one is never given the next try. */
+/**
+ * The queue of a chain's watcher alone: a worker takes one task of it
+ * and asks for no other, so a frozen one is never given the next try.
+ */
 export const chainTaskQueue = (network: string): string => `chain-${network}`;
 export const NEEDS_OPERATOR = 'NeedsOperator';
 export const DELIVERY_FAILED = 'DeliveryFailed';

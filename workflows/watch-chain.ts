@@ -4,7 +4,10 @@ import type { WatchChainInput } from '../src/domain/actor-message.ts';
 import { refuseInput } from './input.ts';
 import { ASK_AGAIN_MS, chainTaskQueue, WATCH_HEARTBEAT_MS, WATCH_START_TO_CLOSE_MS } from './timeouts.ts';
 
-/** Follows one chain for ever: one long activity, whose heartbeat shows the progress, and a fresh history about every hour. */
+/**
+ * Follows one chain for ever: one long activity, whose heartbeat
+ * shows the progress, and a fresh history about every hour.
+ */
 export async function watchChain(input: WatchChainInput): Promise<never> {
   if (typeof input?.network !== 'string') throw refuseInput('network');
   return await CancellationScope.nonCancellable(async () => {
@@ -12,7 +15,8 @@ export async function watchChain(input: WatchChainInput): Promise<never> {
       taskQueue: chainTaskQueue(input.network),
       startToCloseTimeout: WATCH_START_TO_CLOSE_MS,
       heartbeatTimeout: WATCH_HEARTBEAT_MS,
-      // Attempts are counted over the whole hour: a growing pause would make every later watcher wait longer for the one that was killed.
+      // Attempts are counted over the whole hour: a growing pause would
+      // make every later watcher wait longer for the one that was killed.
       retry: { initialInterval: 500, backoffCoefficient: 1 },
       activityId: `follow:${input.network}`,
       summary: `follow ${input.network}`,

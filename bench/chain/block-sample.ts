@@ -37,7 +37,10 @@ export function makeSample(number: number, paid: string): Sample {
   const receipts = transactions.map((transaction, index) => {
     const logs = Array.from({ length: LOGS }, (_, at) => ({
       address: at === 0 && index % 3 === 0 ? USDT : hex(20),
-      topics: at % 2 === 0 ? [TRANSFER_TOPIC, pad(hex(20)), pad(index === 0 ? paid : hex(20))] : [hex(32), pad(hex(20))],
+      topics:
+        at % 2 === 0
+          ? [TRANSFER_TOPIC, pad(hex(20)), pad(index === 0 ? paid : hex(20))]
+          : [hex(32), pad(hex(20))],
       data: hex(at % 2 === 0 ? 32 : 128),
       blockNumber: transaction.blockNumber,
       transactionHash: transaction.hash,
@@ -81,7 +84,15 @@ export function makeSample(number: number, paid: string): Sample {
 }
 
 /** What a reader does with the two texts of one block: parses them and looks for transfers. */
-export function decodeSample({ block, receipts }: Sample, rules: Parameters<typeof decodeBlock>[3]): ReturnType<typeof decodeBlock> {
+export function decodeSample(
+  { block, receipts }: Sample,
+  rules: Parameters<typeof decodeBlock>[3],
+): ReturnType<typeof decodeBlock> {
   const { result } = JSON.parse(block) as { result: unknown };
-  return decodeBlock(readBlockRef(result), readBlockBody(result), (JSON.parse(receipts) as { result: unknown }).result, rules);
+  return decodeBlock(
+    readBlockRef(result),
+    readBlockBody(result),
+    (JSON.parse(receipts) as { result: unknown }).result,
+    rules,
+  );
 }

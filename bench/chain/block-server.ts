@@ -1,4 +1,5 @@
-// A node of its own process that serves any number of linked blocks of BNB Chain's usual make-up, from a few that it makes at the start.
+// A node of its own process that serves any number of linked blocks of
+// BNB Chain's usual make-up, from a few that it makes at the start.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { makeSample } from './block-sample.ts';
@@ -19,21 +20,29 @@ const UNKNOWN = '"error":{"code":-32601,"message":"the method does not exist/is 
 const STRANGER = `0x${'5e'.repeat(20)}`;
 
 /** A block's hash, by which its receipts are asked for. */
-export const hashOf = (number: number): string => `0x${'b10c'.padEnd(57, '0')}${number.toString(16).padStart(7, '0')}`;
+export const hashOf = (number: number): string =>
+  `0x${'b10c'.padEnd(57, '0')}${number.toString(16).padStart(7, '0')}`;
 
 /** A text in which some places are overwritten: always by the same number of characters. */
 type Template = {
   readonly bytes: Buffer;
-  /** Copies whose answers were sent: filled anew they save the machine the allocation, which costs more than the filling. */
+  /**
+   * Copies whose answers were sent: filled anew they save the
+   * machine the allocation, which costs more than the filling.
+   */
   readonly spare: Buffer[];
   readonly places: readonly { readonly at: number; readonly what: 'number' | 'hash' | 'parent' | 'paid' }[];
 };
 
-function templateOf(text: string, found: Readonly<Record<'number' | 'hash' | 'parent' | 'paid', string>>): Template {
+function templateOf(
+  text: string,
+  found: Readonly<Record<'number' | 'hash' | 'parent' | 'paid', string>>,
+): Template {
   const places: { at: number; what: 'number' | 'hash' | 'parent' | 'paid' }[] = [];
   for (const what of ['number', 'hash', 'parent', 'paid'] as const) {
     const wanted = found[what];
-    for (let at = wanted ? text.indexOf(wanted) : -1; at >= 0; at = text.indexOf(wanted, at + 1)) places.push({ at, what });
+    for (let at = wanted ? text.indexOf(wanted) : -1; at >= 0; at = text.indexOf(wanted, at + 1))
+      places.push({ at, what });
   }
   return { bytes: Buffer.from(text, 'latin1'), spare: [], places };
 }
@@ -70,7 +79,8 @@ function serve(watched: string): void {
   const quiet = Array.from({ length: QUIET_TEMPLATES }, () => makeTemplates(undefined));
   const paid = makeTemplates(watched);
   let head = FIRST_NUMBER + 100;
-  const of = (number: number) => (number % PAID_EVERY === 0 ? paid : (quiet[number % QUIET_TEMPLATES] ?? paid));
+  const of = (number: number) =>
+    number % PAID_EVERY === 0 ? paid : (quiet[number % QUIET_TEMPLATES] ?? paid);
   const header = (number: number): string =>
     JSON.stringify({
       number: `0x${number.toString(16)}`,
@@ -80,20 +90,30 @@ function serve(watched: string): void {
       transactions: [hashOf(0)],
     });
 
-  const templateFor = ({ method, params: [what, whole] }: Call): { template: Template; number: number } | undefined => {
+  const templateFor = ({
+    method,
+    params: [what, whole],
+  }: Call): { template: Template; number: number } | undefined => {
     if (method === 'eth_getBlockReceipts') {
       const number = Number.parseInt(String(what).slice(-7), 16);
       return { template: of(number).receipts, number };
     }
     const number = Number.parseInt(String(what), 16);
-    return method === 'eth_getBlockByNumber' && whole === true && number <= head ? { template: of(number).block, number } : undefined;
+    return method === 'eth_getBlockByNumber' && whole === true && number <= head
+      ? { template: of(number).block, number }
+      : undefined;
   };
 
   function resultOf({ method, params: [what] }: Call): string | undefined {
     if (method === 'eth_chainId') return '"0x38"';
     if (method === 'eth_blockNumber') return `"0x${head.toString(16)}"`;
     if (method !== 'eth_getBlockByNumber') return undefined;
-    const number = what === 'latest' ? head : what === 'finalized' ? head - FINAL_BEHIND : Number.parseInt(String(what), 16);
+    const number =
+      what === 'latest'
+        ? head
+        : what === 'finalized'
+          ? head - FINAL_BEHIND
+          : Number.parseInt(String(what), 16);
     return number > head ? 'null' : header(number);
   }
 

@@ -19,7 +19,10 @@ const TOGETHER = 4;
 
 type Stage = { readonly deps: Deps; readonly addresses: readonly string[]; readonly payer: string };
 
-/** What one block costs to write: the first and the second read of many deposits, of twice as many, of one customer's, and of strange tokens. */
+/**
+ * What one block costs to write: the first and the second read of many
+ * deposits, of twice as many, of one customer's, and of strange tokens.
+ */
 export async function run(): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-blocks-'));
   const postgres = await startPostgres({ dataDir: folder, fsync: false, log: () => undefined });
@@ -28,10 +31,16 @@ export async function run(): Promise<Row[]> {
     await orm.migrator.up();
     const plain = depsOf(orm);
     const payments: Deps['settings']['payments'] = { ...plain.settings.payments, watchedNetworks: ['bsc'] };
-    const stage = await makeStage({ ...plain, xpubs: testXpubs(), settings: { ...plain.settings, payments } });
+    const stage = await makeStage({
+      ...plain,
+      xpubs: testXpubs(),
+      settings: { ...plain.settings, payments },
+    });
     const half = await median(stage, () => paying(stage.addresses.slice(0, DEPOSITS)));
     const whole = await median(stage, () => paying(stage.addresses));
-    const oneCustomer = await median(stage, () => paying(Array.from({ length: DEPOSITS }, () => stage.payer)));
+    const oneCustomer = await median(stage, () =>
+      paying(Array.from({ length: DEPOSITS }, () => stage.payer)),
+    );
     const strange = await median(stage, () => ({ unrecognised: strangers(stage.addresses) }));
     return rowsOf({ half, whole, oneCustomer, strange });
   } finally {
@@ -41,7 +50,12 @@ export async function run(): Promise<Row[]> {
   }
 }
 
-function rowsOf({ half, whole, oneCustomer, strange }: Record<'half' | 'whole' | 'oneCustomer' | 'strange', Times>): Row[] {
+function rowsOf({
+  half,
+  whole,
+  oneCustomer,
+  strange,
+}: Record<'half' | 'whole' | 'oneCustomer' | 'strange', Times>): Row[] {
   const row = (figure: string, ms: number, most?: number): Row => ({
     figure,
     value: `${(ms / 1_000).toFixed(2)} s`,
@@ -63,29 +77,48 @@ async function makeStage(deps: Deps): Promise<Stage> {
   const scope = { merchantId, mode: 'live' as const };
   await createEndpoint(deps, { ...scope, url: 'https://1.1.1.1/hook', events: ['*'], description: null });
   const make = async (name: string): Promise<{ id: string; address: string }> => {
-    const customer = await createCustomer(deps, { ...scope, externalId: name, email: null, name: null, metadata: {} });
-    return { id: customer.id, address: customer.addresses.find((one) => one.network === 'bsc')?.address.toLowerCase() ?? '' };
+    const customer = await createCustomer(deps, {
+      ...scope,
+      externalId: name,
+      email: null,
+      name: null,
+      metadata: {},
+    });
+    return {
+      id: customer.id,
+      address: customer.addresses.find((one) => one.network === 'bsc')?.address.toLowerCase() ?? '',
+    };
   };
   const addresses: string[] = [];
   for (let count = 0; count < 2 * DEPOSITS; count += TOGETHER) {
-    const made = await Promise.all(Array.from({ length: TOGETHER }, (_, index) => make(`user-${count + index}`)));
+    const made = await Promise.all(
+      Array.from({ length: TOGETHER }, (_, index) => make(`user-${count + index}`)),
+    );
     addresses.push(...made.map((one) => one.address));
   }
   const payer = await make('payer');
   for (let count = 0; count < 20; count++)
-    await createPaymentLink(deps, { ...scope, customerId: payer.id, amountCents: 100_000n, publicUrl: 'https://pay.example' });
+    await createPaymentLink(deps, {
+      ...scope,
+      customerId: payer.id,
+      amountCents: 100_000n,
+      publicUrl: 'https://pay.example',
+    });
   await openChain(deps, 1);
   return { deps, addresses, payer: payer.address };
 }
 
 function strangers(addresses: readonly string[]): ScannedBlock['unrecognised'] {
   const contract = `0x${randomBytes(20).toString('hex')}`;
-  return addresses.slice(0, 1_000).map((to) => ({ txHash: randomHash(), to, contract, amountUnits: 1n, reason: 'another token' }));
+  return addresses
+    .slice(0, 1_000)
+    .map((to) => ({ txHash: randomHash(), to, contract, amountUnits: 1n, reason: 'another token' }));
 }
 
 async function median(stage: Stage, make: () => Partial<ScannedBlock>): Promise<Times> {
   const times: Times[] = [];
   for (let round = 0; round < ROUNDS; round++) times.push(await writeBlock(stage.deps, make()));
-  const middle = (of: (one: Times) => number): number => times.map(of).toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
+  const middle = (of: (one: Times) => number): number =>
+    times.map(of).toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
   return { firstMs: middle((one) => one.firstMs), secondMs: middle((one) => one.secondMs) };
 }

@@ -1,4 +1,5 @@
-// How fast an outage is caught up with: against the endpoint's budget, against what the parser alone can do, and in constant memory.
+// How fast an outage is caught up with: against the endpoint's budget,
+// against what the parser alone can do, and in constant memory.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +25,8 @@ import type { Row } from '../row.ts';
 import { decodeSample, type Sample, USDT } from './block-sample.ts';
 import { FIRST_NUMBER, type Listening, PAID_EVERY, type SetHead } from './block-server.ts';
 
-const numberOf = (name: string, standard: number): number => Number.parseInt(process.env[name] ?? '', 10) || standard;
+const numberOf = (name: string, standard: number): number =>
+  Number.parseInt(process.env[name] ?? '', 10) || standard;
 /** An hour of the chain's blocks. */
 const OUTAGE_BLOCKS = numberOf('BENCH_OUTAGE_BLOCKS', 8_000);
 const LONG_BLOCKS = numberOf('BENCH_LONG_BLOCKS', 50_000);
@@ -34,24 +36,45 @@ const ADDRESSES = 100_000;
 const CEILING_BLOCKS = 17;
 const CEILING_ROUNDS = 12;
 
-/** A node in a process of its own, a gateway's own wiring, and a database with its usual care for the disk. */
+/**
+ * A node in a process of its own, a gateway's own wiring, and a database with its usual care for the disk.
+ */
 async function startScene(postgresUrl: string, requestsPerSecond: number) {
   const config = loadConfig(
-    { BSC_RPC_URLS: 'http://127.0.0.1:1', BSC_USDT_CONTRACT: USDT, PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' },
+    {
+      BSC_RPC_URLS: 'http://127.0.0.1:1',
+      BSC_USDT_CONTRACT: USDT,
+      PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
+    },
     { role: 'tool' },
   );
   const log = createLogger({ level: 'error' });
-  const environment = { databaseUrl: postgresUrl, temporal: undefined, xpubs: testXpubs(), secretsKey: SECRETS_KEY };
+  const environment = {
+    databaseUrl: postgresUrl,
+    temporal: undefined,
+    xpubs: testXpubs(),
+    secretsKey: SECRETS_KEY,
+  };
   const setup = await composeGateway({ config, environment, log, name: 'bench setup', poolSize: 2 });
   await migrate(setup.deps.orm);
   const { merchantId } = await createMerchant(setup.deps, { name: 'Shop', subscriptionActive: true });
-  const customer = await createCustomer(setup.deps, { merchantId, mode: 'live', externalId: 'c', email: null, name: null, metadata: {} });
+  const customer = await createCustomer(setup.deps, {
+    merchantId,
+    mode: 'live',
+    externalId: 'c',
+    email: null,
+    name: null,
+    metadata: {},
+  });
   await setup.close();
   const address = customer.addresses.find((entry) => entry.network === 'bsc')?.address.toLowerCase() ?? '';
   const node = fork(new URL('./block-server.ts', import.meta.url), [address]);
   const [{ url }] = (await once(node, 'message')) as [Listening];
   const env = { BSC_RPC_URLS: url, BSC_USDT_CONTRACT: USDT, PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' };
-  const limited = loadConfig({ ...env, BSC_RPC_REQUESTS_PER_SECOND: String(requestsPerSecond) }, { role: 'tool' });
+  const limited = loadConfig(
+    { ...env, BSC_RPC_REQUESTS_PER_SECOND: String(requestsPerSecond) },
+    { role: 'tool' },
+  );
   const gateway = await composeGateway({ config: limited, environment, log, name: 'bench', poolSize: 5 });
   const chain = activityDepsOf(gateway, {}, new AbortController().signal).chains.get('bsc');
   if (!chain) throw new Error('bsc is off');
@@ -64,10 +87,13 @@ async function startScene(postgresUrl: string, requestsPerSecond: number) {
 }
 
 function fillIndex(index: AddressSet): void {
-  for (let i = 0; i < ADDRESSES; i++) index.add(`0x${(Math.imul(i + 1, 0x9e3779b1) >>> 0).toString(16).padStart(40, 'c')}`);
+  for (let i = 0; i < ADDRESSES; i++)
+    index.add(`0x${(Math.imul(i + 1, 0x9e3779b1) >>> 0).toString(16).padStart(40, 'c')}`);
 }
 
-/** Follows from the first block to `head` and returns the time it took; `seen` hears how many blocks are done. */
+/**
+ * Follows from the first block to `head` and returns the time it took; `seen` hears how many blocks are done.
+ */
 async function catchUp(
   scene: { deps: Deps; chain: WatchedChain; node: ChildProcess },
   blocks: number,
@@ -100,12 +126,18 @@ async function catchUp(
 
 /** A figure of a catch-up that lost something is worth nothing. */
 async function checkDeposits(deps: Deps, blocks: number): Promise<void> {
-  const paid = Math.floor((FIRST_NUMBER + blocks - 1) / PAID_EVERY) - Math.floor((FIRST_NUMBER - 1) / PAID_EVERY);
-  const [row] = await deps.orm.em.fork().execute<{ count: number }[]>('select count(*)::int as count from deposits');
+  const paid =
+    Math.floor((FIRST_NUMBER + blocks - 1) / PAID_EVERY) - Math.floor((FIRST_NUMBER - 1) / PAID_EVERY);
+  const [row] = await deps.orm.em
+    .fork()
+    .execute<{ count: number }[]>('select count(*)::int as count from deposits');
   if (row?.count !== paid) throw new Error(`${row?.count} deposits were found, not ${paid}`);
 }
 
-/** Blocks a second that one core parses and searches when they lie in memory: what no catch-up of one process can exceed. */
+/**
+ * Blocks a second that one core parses and searches when they
+ * lie in memory: what no catch-up of one process can exceed.
+ */
 async function ceiling(url: string, index: AddressSet): Promise<number> {
   const ask = async (method: string, params: unknown[]) =>
     await (await fetch(url, { method: 'POST', body: JSON.stringify({ id: 1, method, params }) })).text();
@@ -131,21 +163,39 @@ async function withinBudget(): Promise<Row[]> {
   await scene.stop();
   const share = (OUTAGE_BLOCKS * REQUESTS_PER_BLOCK) / seconds / BUDGET;
   return [
-    { figure: `${OUTAGE_BLOCKS} blocks at ${BUDGET} requests/s`, value: `${seconds.toFixed(0)} s`, goal: '', met: true },
-    { figure: 'requests that a block needs / budget', value: share.toFixed(3), goal: '>= 0.9', met: share >= 0.9 },
+    {
+      figure: `${OUTAGE_BLOCKS} blocks at ${BUDGET} requests/s`,
+      value: `${seconds.toFixed(0)} s`,
+      goal: '',
+      met: true,
+    },
+    {
+      figure: 'requests that a block needs / budget',
+      value: share.toFixed(3),
+      goal: '>= 0.9',
+      met: share >= 0.9,
+    },
   ];
 }
 
 type Memory = { readonly heapMib: number; readonly residentMib: number };
 
 async function unlimited(): Promise<Row[]> {
-  const postgres = await startPostgres({ dataDir: await tempDir('catch-up'), fsync: true, log: () => undefined });
+  const postgres = await startPostgres({
+    dataDir: await tempDir('catch-up'),
+    fsync: true,
+    log: () => undefined,
+  });
   const scene = await startScene(postgres.url, 10_000);
   const most = await ceiling(scene.url, scene.chain.watched.index as AddressSet);
   let early: Memory | undefined;
-  const { seconds, cpuSeconds } = await catchUp({ ...scene, deps: scene.gateway.deps }, LONG_BLOCKS, (done) => {
-    if (!early && done >= LONG_BLOCKS / 10) early = measure();
-  });
+  const { seconds, cpuSeconds } = await catchUp(
+    { ...scene, deps: scene.gateway.deps },
+    LONG_BLOCKS,
+    (done) => {
+      if (!early && done >= LONG_BLOCKS / 10) early = measure();
+    },
+  );
   const late = measure();
   const again = await ceiling(scene.url, scene.chain.watched.index as AddressSet);
   await scene.stop();
@@ -155,12 +205,27 @@ async function unlimited(): Promise<Row[]> {
   const resident = late.residentMib / (early?.residentMib ?? 0);
   return [
     { figure: 'scan ceiling, blocks/s', value: Math.max(most, again).toFixed(0), goal: '', met: true },
-    { figure: `catch-up of ${LONG_BLOCKS} blocks without a budget, blocks/s`, value: rate.toFixed(0), goal: '', met: true },
-    { figure: 'processor time of the catch-up, ms a block', value: ((cpuSeconds * 1_000) / LONG_BLOCKS).toFixed(2), goal: '', met: true },
+    {
+      figure: `catch-up of ${LONG_BLOCKS} blocks without a budget, blocks/s`,
+      value: rate.toFixed(0),
+      goal: '',
+      met: true,
+    },
+    {
+      figure: 'processor time of the catch-up, ms a block',
+      value: ((cpuSeconds * 1_000) / LONG_BLOCKS).toFixed(2),
+      goal: '',
+      met: true,
+    },
     { figure: 'catch-up / ceiling', value: share.toFixed(2), goal: '>= 0.5', met: share >= 0.5 },
     { figure: 'heap in use at the end', value: `${late.heapMib.toFixed(1)} MiB`, goal: '', met: true },
     { figure: 'heap at the end / after a tenth', value: heap.toFixed(2), goal: '<= 1.1', met: heap <= 1.1 },
-    { figure: 'resident at the end / after a tenth', value: resident.toFixed(2), goal: '<= 1.2', met: resident <= 1.2 },
+    {
+      figure: 'resident at the end / after a tenth',
+      value: resident.toFixed(2),
+      goal: '<= 1.2',
+      met: resident <= 1.2,
+    },
   ];
 }
 
@@ -173,10 +238,16 @@ function measure(): Memory {
   return { heapMib: (heapUsed + arrayBuffers) / 1_048_576, residentMib: rss / 1_048_576 };
 }
 
-/** BENCH_CATCH_UP=budget or =unlimited runs one half; BENCH_OUTAGE_BLOCKS and BENCH_LONG_BLOCKS make a quick run. */
+/**
+ * BENCH_CATCH_UP=budget or =unlimited runs one half;
+ * BENCH_OUTAGE_BLOCKS and BENCH_LONG_BLOCKS make a quick run.
+ */
 export async function run(): Promise<Row[]> {
   const part = process.env['BENCH_CATCH_UP'];
-  const rows = [...(part === 'budget' ? [] : await unlimited()), ...(part === 'unlimited' ? [] : await withinBudget())];
+  const rows = [
+    ...(part === 'budget' ? [] : await unlimited()),
+    ...(part === 'unlimited' ? [] : await withinBudget()),
+  ];
   await stopParts();
   return rows;
 }

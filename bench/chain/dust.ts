@@ -15,7 +15,9 @@ const DUST = Number(process.env['BENCH_DUST'] ?? 1_000);
 const SAMPLES = Number(process.env['BENCH_DUST_SAMPLES'] ?? 60);
 const EVERY_MS = 1_000;
 const WARM_UP = 10;
-/** More deposits a second than a small machine works off make everybody wait, for as long as there are some. */
+/**
+ * More deposits a second than a small machine works off make everybody wait, for as long as there are some.
+ */
 const ARRIVED_WITHIN_MS = 5 * 60_000;
 const RECORDED_WITHIN_MS = 10 * 60_000;
 const FLOOR = 'USDT=0.001';
@@ -26,9 +28,10 @@ type Target = { readonly address: string; readonly customerId: string; stop(): P
 type Attack = { readonly address: string; readonly units: bigint };
 
 /**
- * One merchant is paid once a second, and each payment is followed from its block to the webhook; in the very same blocks the address of
- * another merchant's open payment link is sent dust. Once below the floor, and once with the least that is not below it: then each is a
- * deposit with events and an actor, and all of them count for the one link. Quiet is measured before and after the dust.
+ * One merchant is paid once a second, and each payment is followed from its block to the webhook; in
+ * the very same blocks the address of another merchant's open payment link is sent dust. Once below
+ * the floor, and once with the least that is not below it: then each is a deposit with events and an
+ * actor, and all of them count for the one link. Quiet is measured before and after the dust.
  */
 export async function run(): Promise<Row[]> {
   const live = await startLiveMoney({ env: { DUST_FLOOR: FLOOR } });
@@ -50,7 +53,8 @@ export async function run(): Promise<Row[]> {
 function rowsOf(quiet: readonly number[], dust: readonly number[], above: readonly number[]): Row[] {
   const p95 = (values: readonly number[]): number => percentile(values, 0.95);
   const told = (figure: string, value: string): Row => ({ figure, value, goal: '', met: true });
-  const both = (values: readonly number[]): string => `${percentile(values, 0.5).toFixed(0)} ms, ${p95(values).toFixed(0)} ms`;
+  const both = (values: readonly number[]): string =>
+    `${percentile(values, 0.5).toFixed(0)} ms, ${p95(values).toFixed(0)} ms`;
   const ratio = p95(dust) / p95(quiet);
   return [
     told('block mined → deposit.detected received, p50 and p95, quiet', both(quiet)),
@@ -61,20 +65,32 @@ function rowsOf(quiet: readonly number[], dust: readonly number[], above: readon
   ];
 }
 
-/** Another merchant, with an endpoint of its own and a customer whose payment link is open for longer than this runs. */
+/**
+ * Another merchant, with an endpoint of its own and a customer
+ * whose payment link is open for longer than this runs.
+ */
 async function openTarget({ gateway: { deps } }: LiveMoney): Promise<Target> {
   const { merchantId } = await createMerchant(deps, { name: 'Other shop', subscriptionActive: true });
   const scope = { merchantId, mode: 'live' as const };
   const receiver = await startReceiver();
   await createEndpoint(deps, { ...scope, url: receiver.url, events: ['*'], description: null });
-  const customer = await createCustomer(deps, { ...scope, externalId: 'payer', email: null, name: null, metadata: {} });
+  const customer = await createCustomer(deps, {
+    ...scope,
+    externalId: 'payer',
+    email: null,
+    name: null,
+    metadata: {},
+  });
   const terms = { amountCents: 100_000n, expiresInS: 86_400, publicUrl: 'https://pay.example' };
   await createPaymentLink(deps, { ...scope, ...terms, customerId: customer.id });
   const address = customer.addresses.find((one) => one.network === 'bsc')?.address.toLowerCase() ?? '';
   return { address, customerId: customer.id, stop: () => receiver.stop() };
 }
 
-/** A payment every second, whether the one before has arrived or not: an answer that is late delays no question. */
+/**
+ * A payment every second, whether the one before has arrived
+ * or not: an answer that is late delays no question.
+ */
 async function latencies(live: LiveMoney, samples: number, attack?: Attack): Promise<number[]> {
   const what = attack ? `beside ${DUST} transfers of ${attack.units} base units` : 'quiet';
   process.stderr.write(`  ${samples} payments, ${what}\n`);
@@ -100,7 +116,9 @@ async function latencies(live: LiveMoney, samples: number, attack?: Attack): Pro
 const depositsOf = ({ customerId }: Target): string => `deposits where customer_id = '${customerId}'`;
 
 async function count({ gateway }: LiveMoney, rows: string): Promise<number> {
-  const [row] = await gateway.deps.orm.em.fork().execute<{ n: number }[]>(`select count(*)::int as n from ${rows}`);
+  const [row] = await gateway.deps.orm.em
+    .fork()
+    .execute<{ n: number }[]>(`select count(*)::int as n from ${rows}`);
   return row?.n ?? 0;
 }
 

@@ -1,4 +1,5 @@
-// How fast blocks are searched for deposits, as a ratio to what no reader can avoid: parsing the same bytes as JSON.
+// How fast blocks are searched for deposits, as a ratio to
+// what no reader can avoid: parsing the same bytes as JSON.
 import { randomBytes } from 'node:crypto';
 import { AddressSet } from '../../src/chains/address-set.ts';
 import { bscToken } from '../../src/chains/bsc/block.ts';
@@ -25,7 +26,10 @@ function fillSet(): { set: AddressSet; some: string; residentMib: number } {
   return { set, some, residentMib: (process.memoryUsage().arrayBuffers - before) / 1_048_576 };
 }
 
-/** The fastest round of several: the one that was least disturbed. The two candidates take turns, so that both meet the same machine. */
+/**
+ * The fastest round of several: the one that was least disturbed.
+ * The two candidates take turns, so that both meet the same machine.
+ */
 function fastestMs(candidates: readonly (() => void)[]): number[] {
   const best = candidates.map(() => Number.POSITIVE_INFINITY);
   for (let round = 0; round < ROUNDS; round++) {
@@ -63,7 +67,12 @@ export async function run(): Promise<Row[]> {
       goal: `>= ${GOAL_RATIO}`,
       met: ratio >= GOAL_RATIO,
     },
-    { figure: 'BSC blocks a second on one core', value: Math.round((BLOCKS / scanMs) * 1000).toString(), goal: '', met: true },
+    {
+      figure: 'BSC blocks a second on one core',
+      value: Math.round((BLOCKS / scanMs) * 1000).toString(),
+      goal: '',
+      met: true,
+    },
     {
       figure: `memory of ${ADDRESSES} addresses`,
       value: `${residentMib.toFixed(1)} MiB`,

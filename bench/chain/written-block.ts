@@ -17,13 +17,18 @@ export const randomHash = (): string => `0x${randomBytes(32).toString('hex')}`;
 export async function openChain(deps: Deps, behind: number): Promise<void> {
   const at = new Date();
   await deps.orm.em.fork().execute(
-    `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number, finalized_number, moved_at,
-       finalized_moved_at, polled_at, version, created_at) values ('bsc', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
+    `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
+       anchored_number, head_number, finalized_number, moved_at,
+       finalized_moved_at, polled_at, version, created_at) values ('bsc', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0,
+         ?)`,
     [behind, behind, randomHash(), behind, behind, behind, behind, at, at, at, at],
   );
 }
 
-/** Writes the next block, twice: as it was read at the head, and as it was read when it was final. Throws before {@link openChain}. */
+/**
+ * Writes the next block, twice: as it was read at the head, and as
+ * it was read when it was final. Throws before {@link openChain}.
+ */
 export async function writeBlock(deps: Deps, parts: Partial<ScannedBlock>): Promise<Times> {
   const before = await cursorOf(deps);
   const number = before.scannedNumber + 1;

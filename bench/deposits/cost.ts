@@ -38,10 +38,12 @@ const PARTS = [
 const silent = () => undefined;
 
 /**
- * What one deposit with one webhook endpoint costs, by part: the gateway role by role on the production Temporal server, each a process of
- * its own, with blocks that come as on BNB Chain. What the parts use and write while blocks come and nothing is paid is measured first and
- * taken off. It is time of processors, which other load on the machine changes little; only an API that is too slow to answer spoils it, and
- * then this throws. The API has no part in a deposit: told are what it and the others spend on a new customer, a read and a new payment
+ * What one deposit with one webhook endpoint costs, by part: the gateway role by role on the
+ * production Temporal server, each a process of its own, with blocks that come as on BNB Chain.
+ * What the parts use and write while blocks come and nothing is paid is measured first and
+ * taken off. It is time of processors, which other load on the machine changes little; only an
+ * API that is too slow to answer spoils it, and then this throws. The API has no part in a
+ * deposit: told are what it and the others spend on a new customer, a read and a new payment
  * link. PostgreSQL runs without fsync, which saves it waiting and no work worth counting.
  */
 export async function run(): Promise<Row[]> {
@@ -89,7 +91,12 @@ async function setUp(folder: string) {
   const merchant = await runCommand(['merchant', 'create', '--name', 'Shop'], env);
   const receiver = await startReceiver({});
   const api = await gatewayRole({ name: 'api', role: 'api', folder: folderIn(folder, 'roles'), env });
-  const worker = await gatewayRole({ name: 'worker-1', role: 'worker', folder: folderIn(folder, 'roles'), env });
+  const worker = await gatewayRole({
+    name: 'worker-1',
+    role: 'worker',
+    folder: folderIn(folder, 'roles'),
+    env,
+  });
   // One connection, whose process is left out of the figures.
   const own = { pool: { min: 1, max: 1 }, discovery: { warnWhenNoEntities: false } };
   const orm = await MikroORM.init({ clientUrl: postgres.url, entities: [], ...own });
@@ -117,7 +124,8 @@ async function measure(stage: Stage): Promise<Row[]> {
   await client.call('POST', '/webhook-endpoints', key, { url: stage.receiver.url, events: ['*'] });
   const known = await makeCustomers(stage, 'warm', WARM_UP);
   const reads = async (count: number): Promise<void> => {
-    for (let index = 0; index < count; index += 1) await ask(stage, 'GET', `/customers/${known[index % WARM_UP]?.id}`);
+    for (let index = 0; index < count; index += 1)
+      await ask(stage, 'GET', `/customers/${known[index % WARM_UP]?.id}`);
   };
   await reads(READS / 4);
   await makeLinks(stage, known, WARM_UP);
@@ -141,7 +149,12 @@ async function measure(stage: Stage): Promise<Row[]> {
   });
   await mining.end();
   return [
-    { figure: `deposits, over ${(deposits.ms / 1_000).toFixed(0)} s`, value: String(DEPOSITS), goal: '', met: true },
+    {
+      figure: `deposits, over ${(deposits.ms / 1_000).toFixed(0)} s`,
+      value: String(DEPOSITS),
+      goal: '',
+      met: true,
+    },
     ...processorRows('one deposit', PARTS, deposits, idle, DEPOSITS),
     ...processorRows('one new customer', ['api', ...PARTS], customers, idle, CUSTOMERS),
     ...processorRows('one read of a customer', ['api', 'PostgreSQL for the gateway'], read, idle, READS),
@@ -154,11 +167,21 @@ async function measure(stage: Stage): Promise<Row[]> {
 }
 
 /** What was used and written while something was done. */
-type Usage<T = unknown> = { readonly costs: Costs; readonly bytes: ReadonlyMap<string, number>; readonly ms: number; readonly result: T };
+type Usage<T = unknown> = {
+  readonly costs: Costs;
+  readonly bytes: ReadonlyMap<string, number>;
+  readonly ms: number;
+  readonly result: T;
+};
 
 async function usageOf<T>(stage: Stage, work: () => Promise<T>): Promise<Usage<T>> {
   const { api, worker, temporal, postgres } = stage;
-  const parts = { api: api.pid(), worker: worker.pid(), Temporal: temporal.pid(), PostgreSQL: postgres.pid() };
+  const parts = {
+    api: api.pid(),
+    worker: worker.pid(),
+    Temporal: temporal.pid(),
+    PostgreSQL: postgres.pid(),
+  };
   const [own] = await stage.sql<{ pid: number }>('select pg_backend_pid() as pid');
   const before = await sizes(stage);
   const began = Date.now();
@@ -176,7 +199,13 @@ function netOf(name: string, kind: 'costs' | 'bytes', usage: Usage, idle: Usage,
 
 const told = (figure: string, value: string): Row => ({ figure, value, goal: '', met: true });
 
-function processorRows(what: string, parts: readonly string[], usage: Usage, idle: Usage, count: number): Row[] {
+function processorRows(
+  what: string,
+  parts: readonly string[],
+  usage: Usage,
+  idle: Usage,
+  count: number,
+): Row[] {
   const msOf = (part: string): number => netOf(part, 'costs', usage, idle, count) * 1_000;
   const all = parts.reduce((sum, part) => sum + msOf(part), 0);
   return [
@@ -207,13 +236,20 @@ function byteRows(what: string, usage: Usage, idle: Usage, count: number): Row[]
   ];
 }
 
-/** One call that is answered as it should be, at the first try: a repeated one would be counted as one and cost as two. */
+/**
+ * One call that is answered as it should be, at the first try:
+ * a repeated one would be counted as one and cost as two.
+ */
 async function ask({ client, key }: Stage, method: string, path: string, body?: Json): Promise<Json> {
   const calls = [...client.counts.values()].reduce((sum, count) => sum + count, 0);
   const answer = await client.call(method, path, key, body);
   const tries = [...client.counts.values()].reduce((sum, count) => sum + count, 0) - calls;
-  if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-  if (tries > 1) throw new Error(`${method} ${path} took ${tries} tries; the figures would be wrong: measure on a quieter machine`);
+  if (answer.status >= 300)
+    throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  if (tries > 1)
+    throw new Error(
+      `${method} ${path} took ${tries} tries; the figures would be wrong: measure on a quieter machine`,
+    );
   return answer.body;
 }
 
@@ -222,24 +258,37 @@ async function makeCustomers(stage: Stage, name: string, count: number): Promise
   for (let index = 0; index < count; index += 1) {
     const body = await ask(stage, 'POST', '/customers', { external_id: `${name}-${index}` });
     const addresses = body['addresses'] as { network: string; address: string }[];
-    made.push({ id: String(body['id']), address: addresses.find(({ network }) => network === 'bsc')?.address ?? '' });
+    made.push({
+      id: String(body['id']),
+      address: addresses.find(({ network }) => network === 'bsc')?.address ?? '',
+    });
   }
   return made;
 }
 
 async function makeLinks(stage: Stage, customers: readonly Paid[], count: number): Promise<void> {
   for (let index = 0; index < count; index += 1)
-    await ask(stage, 'POST', '/request-payment', { customer_id: customers[index % customers.length]?.id, amount_usd: '10.00' });
+    await ask(stage, 'POST', '/request-payment', {
+      customer_id: customers[index % customers.length]?.id,
+      amount_usd: '10.00',
+    });
 }
 
 /** Mines as BNB Chain does; what was asked to be paid goes into the blocks, a few payments each. */
 function mineByTheClock(chain: TestChain) {
-  const state: { on: boolean; left: number; customers: readonly Paid[] } = { on: true, left: 0, customers: [] };
+  const state: { on: boolean; left: number; customers: readonly Paid[] } = {
+    on: true,
+    left: 0,
+    customers: [],
+  };
   const turn = async (): Promise<void> => {
     while (state.on) {
       const next = Date.now() + BLOCK_MS;
       for (let index = 0; index < PER_BLOCK && state.left > 0; index += 1, state.left -= 1)
-        await chain.usdt.call('transfer', [state.customers[state.left % state.customers.length]?.address, USDT_UNIT]);
+        await chain.usdt.call('transfer', [
+          state.customers[state.left % state.customers.length]?.address,
+          USDT_UNIT,
+        ]);
       await chain.mine(1);
       await sleep(Math.max(0, next - Date.now()));
     }
@@ -256,15 +305,22 @@ function mineByTheClock(chain: TestChain) {
   };
 }
 
-/** Until everything is delivered and nothing is left to start, and a rest; with `completed` deposits at their end. */
+/**
+ * Until everything is delivered and nothing is left to
+ * start, and a rest; with `completed` deposits at their end.
+ */
 async function settled({ sql }: Stage, completed = 0): Promise<void> {
   for (const until = Date.now() + LIMIT_MS; ; await sleep(LOOK_EVERY_MS)) {
     const [row] = await sql<{ done: number; open: number }>(
       `select (select count(*)::int from deposits where status = 'completed') as done,
-         (select count(*)::int from webhook_deliveries where status = 'pending') + (select count(*)::int from outbox) as open`,
+         (select count(*)::int from webhook_deliveries where status = 'pending') + (select count(*)::int
+           from outbox) as open`,
     );
     if (row && row.done >= completed && row.open === 0) break;
-    if (Date.now() > until) throw new Error(`not everything was delivered within ${LIMIT_MS / 60_000} minutes: ${JSON.stringify(row)}`);
+    if (Date.now() > until)
+      throw new Error(
+        `not everything was delivered within ${LIMIT_MS / 60_000} minutes: ${JSON.stringify(row)}`,
+      );
   }
   await sleep(REST_MS);
 }
@@ -272,12 +328,14 @@ async function settled({ sql }: Stage, completed = 0): Promise<void> {
 /** Bytes with indexes: each table of the gateway (a partitioned one as one), and each store of Temporal. */
 async function sizes({ sql }: Stage): Promise<Map<string, number>> {
   const tables = await sql<{ name: string; bytes: string }>(
-    `select coalesce((select parent.relname from pg_inherits i join pg_class parent on parent.oid = i.inhparent where i.inhrelid = c.oid), c.relname) as name,
+    `select coalesce((select parent.relname from pg_inherits i
+       join pg_class parent on parent.oid = i.inhparent where i.inhrelid = c.oid), c.relname) as name,
        sum(pg_total_relation_size(c.oid))::text as bytes
      from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace group by 1`,
   );
   const stores = await sql<{ name: string; bytes: string }>(
-    `select 'Temporal (' || datname || ')' as name, pg_database_size(datname)::text as bytes from pg_database where datname like 'temporal%'`,
+    `select 'Temporal (' || datname || ')' as name, pg_database_size(datname)::text as bytes from pg_database
+      where datname like 'temporal%'`,
   );
   return new Map([...tables, ...stores].map(({ name, bytes }) => [name, Number(bytes)]));
 }

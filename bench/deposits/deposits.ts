@@ -1,9 +1,10 @@
 // How much of what Temporal alone can do is left of the gateway.
 //
-// The bare side has the very same workflows from the same bundle, the same workers with the same limits, a Temporal server of its own of the
-// same kind, the same starts (attributes, memo, turns of merchants) and as many activities for a deposit: one step and three deliveries.
-// It lacks everything else: PostgreSQL, the outbox, the watcher and its blocks, the webhooks themselves and their receiver, the loops.
-// Both clocks run from the first deposit to the end of the last actor, and how long the histories became is printed for both.
+// The bare side has the very same workflows from the same bundle, the same workers with the same limits, a
+// Temporal server of its own of the same kind, the same starts (attributes, memo, turns of merchants) and as
+// many activities for a deposit: one step and three deliveries. It lacks everything else: PostgreSQL, the
+// outbox, the watcher and its blocks, the webhooks themselves and their receiver, the loops. Both clocks run
+// from the first deposit to the end of the last actor, and how long the histories became is printed for both.
 import { randomUUID } from 'node:crypto';
 import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
@@ -39,9 +40,24 @@ export async function run(): Promise<Row[]> {
   const median = percentile(pairs.map(ratioOf), 0.5);
   const events = Math.max(...pairs.map(({ gateway }) => gateway.events));
   return [
-    ...pairs.map((pair, index) => ({ figure: `gateway / bare, pair ${index + 1}`, value: describe(pair), goal: '', met: true })),
-    { figure: `gateway / bare, median of ${pairs.length}`, value: median.toFixed(2), goal: '>= 0.85', met: median >= 0.85 },
-    { figure: 'history events of a full deposit, one endpoint', value: String(events), goal: '<= 45', met: events <= 45 },
+    ...pairs.map((pair, index) => ({
+      figure: `gateway / bare, pair ${index + 1}`,
+      value: describe(pair),
+      goal: '',
+      met: true,
+    })),
+    {
+      figure: `gateway / bare, median of ${pairs.length}`,
+      value: median.toFixed(2),
+      goal: '>= 0.85',
+      met: median >= 0.85,
+    },
+    {
+      figure: 'history events of a full deposit, one endpoint',
+      value: String(events),
+      goal: '<= 45',
+      met: events <= 45,
+    },
     { figure: 'the same of a bare one', value: String(pairs[0]?.bare.events), goal: '', met: true },
   ];
 }
@@ -83,8 +99,16 @@ function startBare(link: TemporalLink, id: string): Promise<void> {
   const depositId = randomUUID();
   return link.actors.start(id, {
     workflowType: 'deposit',
-    args: [{ depositId, state: 'detected', sequence: 1, generation: 1, rests: false, deliveries: [randomUUID()] }],
-    attributes: { MerchantId: 'm', Network: 'bsc', DepositStage: 'detected', StageSince: new Date().toISOString(), NeedsOperator: false },
+    args: [
+      { depositId, state: 'detected', sequence: 1, generation: 1, rests: false, deliveries: [randomUUID()] },
+    ],
+    attributes: {
+      MerchantId: 'm',
+      Network: 'bsc',
+      DepositStage: 'detected',
+      StageSince: new Date().toISOString(),
+      NeedsOperator: false,
+    },
     memo: { deposit_id: depositId, transaction_hash: depositId, address: depositId, amount: '1 USDT' },
     summary: 'bare',
     owner: { merchantId: 'm', mode: 'live' },
@@ -100,22 +124,34 @@ async function rateUntilTheEnd(link: TemporalLink, ids: readonly string[], began
   return { perSecond, events: Math.max(...lengths) };
 }
 
-/** The same number of real transfers, already final when the watcher begins. Throws where not everything was delivered at the end. */
+/**
+ * The same number of real transfers, already final when the watcher
+ * begins. Throws where not everything was delivered at the end.
+ */
 async function gatewayRate(): Promise<Rate> {
   const live = await startLiveMoney();
   await live.gateway.stopWorker();
   const customers = await Promise.all(Array.from({ length: CUSTOMERS }, () => live.newCustomer()));
   for (let index = 0; index < DEPOSITS; index += 1) {
-    await live.chain.usdt.call('transfer', [customers[index % CUSTOMERS]?.address, USDT_UNIT + BigInt(index)]);
+    await live.chain.usdt.call('transfer', [
+      customers[index % CUSTOMERS]?.address,
+      USDT_UNIT + BigInt(index),
+    ]);
     if (index % 50 === 49) await live.chain.mine(1);
   }
   await live.chain.mine(12);
   const count = async (sql: string): Promise<number> =>
-    (await live.gateway.deps.orm.em.fork().execute<{ n: number }[]>(`select count(*)::int as n from ${sql}`))[0]?.n ?? 0;
+    (
+      await live.gateway.deps.orm.em.fork().execute<{ n: number }[]>(`select count(*)::int as n from ${sql}`)
+    )[0]?.n ?? 0;
   await live.gateway.startWorker();
   await eventually('the first deposit', async () => (await count('deposits')) > 0, LIMIT_MS);
   const began = Date.now();
-  await eventually('a start of every actor', async () => (await count('deposits')) === DEPOSITS && (await count('outbox')) === 0, LIMIT_MS);
+  await eventually(
+    'a start of every actor',
+    async () => (await count('deposits')) === DEPOSITS && (await count('outbox')) === 0,
+    LIMIT_MS,
+  );
   const { link } = live.gateway.gateway;
   if (!link) throw new Error('Temporal is not connected');
   const deposits = await live.gateway.deps.orm.em.fork().find(Deposit, {});

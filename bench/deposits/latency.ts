@@ -6,7 +6,10 @@ import type { Row } from '../row.ts';
 
 const SAMPLES = 120;
 
-/** One deposit at a time on an idle system, at random moments of the watcher's turn: from the mined block to the received webhook. */
+/**
+ * One deposit at a time on an idle system, at random moments of the
+ * watcher's turn: from the mined block to the received webhook.
+ */
 export async function run(): Promise<Row[]> {
   const live = await startLiveMoney();
   const values: number[] = [];
@@ -18,13 +21,29 @@ export async function run(): Promise<Row[]> {
   await stopParts();
   const p95 = percentile(values, 0.95);
   return [
-    { figure: 'block mined → deposit.detected received, p50', value: `${percentile(values, 0.5).toFixed(0)} ms`, goal: '', met: true },
-    { figure: 'block mined → deposit.detected received, p95', value: `${p95.toFixed(0)} ms`, goal: '<= 250 ms', met: p95 <= 250 },
+    {
+      figure: 'block mined → deposit.detected received, p50',
+      value: `${percentile(values, 0.5).toFixed(0)} ms`,
+      goal: '',
+      met: true,
+    },
+    {
+      figure: 'block mined → deposit.detected received, p95',
+      value: `${p95.toFixed(0)} ms`,
+      goal: '<= 250 ms',
+      met: p95 <= 250,
+    },
   ];
 }
 
-/** Milliseconds from the mining of a block with one transfer to the receipt of its event. Throws when it does not come within `limitMs`. */
-export async function measureDetected(live: Awaited<ReturnType<typeof startLiveMoney>>, limitMs = 20_000): Promise<number> {
+/**
+ * Milliseconds from the mining of a block with one transfer to the
+ * receipt of its event. Throws when it does not come within `limitMs`.
+ */
+export async function measureDetected(
+  live: Awaited<ReturnType<typeof startLiveMoney>>,
+  limitMs = 20_000,
+): Promise<number> {
   const hash = await live.chain.usdt.call('transfer', [live.address, USDT_UNIT]);
   await live.chain.mine(1);
   const mined = Date.now();

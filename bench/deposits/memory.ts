@@ -1,5 +1,6 @@
-// Whether the API keeps something of the requests that it has answered: its heap and its resident memory after 20,000 of them and at the
-// end (BENCH_REQUESTS, 200,000), each after a collection. Good, refused and malformed requests, many keys, many client addresses.
+// Whether the API keeps something of the requests that it has answered: its heap and its
+// resident memory after 20,000 of them and at the end (BENCH_REQUESTS, 200,000), each after
+// a collection. Good, refused and malformed requests, many keys, many client addresses.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -89,14 +90,20 @@ async function fill(databaseUrl: string): Promise<string[]> {
 }
 
 /** The requests in turn; what each is depends on its number alone. */
-async function send(input: { port: number; keys: readonly string[]; from: number; to: number }): Promise<void> {
+async function send(input: {
+  port: number;
+  keys: readonly string[];
+  from: number;
+  to: number;
+}): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   let next = input.from;
   const client = async (): Promise<void> => {
     while (next < input.to) {
       const number = next;
       next += 1;
-      if (number > 0 && number % TELL_EVERY === 0) process.stderr.write(`${number} of ${REQUESTS} requests\n`);
+      if (number > 0 && number % TELL_EVERY === 0)
+        process.stderr.write(`${number} of ${REQUESTS} requests\n`);
       await ask(agent, input.port, number, input.keys[number % input.keys.length] ?? '');
     }
   };
@@ -113,7 +120,12 @@ function ask(agent: Agent, port: number, number: number, key: string): Promise<v
     { path: `/none/${number}`, headers: {} },
     { path: '/customers/exists', headers: { 'x-api-key': `sk_live_${number}` } },
     { path: '/customers', method: 'POST', headers: json, body: '{"external_id":' },
-    { path: '/customers', method: 'POST', headers: json, body: JSON.stringify({ external_id: '', note: 'x'.repeat(2_000) }) },
+    {
+      path: '/customers',
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify({ external_id: '', note: 'x'.repeat(2_000) }),
+    },
     { path: `/payments/pl_${`${number}`.padStart(32, '0')}`, headers: {} },
   ];
   const { path, headers, method = 'GET', body } = kinds[number % kinds.length] ?? { path: '/', headers: {} };
@@ -130,7 +142,8 @@ function ask(agent: Agent, port: number, number: number, key: string): Promise<v
         headers: { 'x-api-key': key, 'X-Forwarded-For': from, ...headers },
       },
       (response) => {
-        if ((response.statusCode ?? 500) >= 500) reject(new Error(`${method} ${path} answered ${response.statusCode}`));
+        if ((response.statusCode ?? 500) >= 500)
+          reject(new Error(`${method} ${path} answered ${response.statusCode}`));
         response.resume();
         response.once('end', resolve);
       },
@@ -155,7 +168,10 @@ async function serve(databaseUrl: string): Promise<void> {
     limits: { requestsPerSecond: 1e6, requestsBurst: 1e6, badCredentialsPerMinute: 20, testsPerSecond: 1e6 },
     trustedProxies: ['127.0.0.1'],
   });
-  const { port } = await createServer(createApp({ deps, guards, checkResponses: false })).listen({ port: 0, host: '127.0.0.1' });
+  const { port } = await createServer(createApp({ deps, guards, checkResponses: false })).listen({
+    port: 0,
+    host: '127.0.0.1',
+  });
   process.on('message', () => {
     for (let round = 0; round < 3; round += 1) collect();
     const { heapUsed, rss } = process.memoryUsage();

@@ -1,4 +1,5 @@
-// What grows with the years must not slow the work of every day: the first completion of a month, a page of "repair", "gateway migrate".
+// What grows with the years must not slow the work of every day: the
+// first completion of a month, a page of "repair", "gateway migrate".
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,12 +39,21 @@ const INDEX = 'deposits_standing_index';
 export async function run(): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-months-'));
   const start = (port?: number): Promise<Postgres> =>
-    startPostgres({ dataDir: folder, fsync: false, log: () => undefined, ...(port === undefined ? {} : { port }) });
+    startPostgres({
+      dataDir: folder,
+      fsync: false,
+      log: () => undefined,
+      ...(port === undefined ? {} : { port }),
+    });
   let postgres = await start();
   const orm = await openOrm({ url: postgres.url, poolSize: 2, applicationName: 'bench' });
   try {
     await migrate(orm);
-    const { merchantId } = await seed(postgres.url, { customers: CUSTOMERS, deposits: DEPOSITS, history: false });
+    const { merchantId } = await seed(postgres.url, {
+      customers: CUSTOMERS,
+      deposits: DEPOSITS,
+      history: false,
+    });
     const migrated = await migrating(orm);
     // What the first use costs this program is no cost of a page.
     const warm = await pages(orm);
@@ -70,13 +80,31 @@ async function migrating(orm: Orm): Promise<Row[]> {
   const progress = lines.filter((line) => line.startsWith(`Building ${INDEX}: `)).length;
   const wanted = Math.floor(seconds / 2);
   return [
-    { figure: `"gateway migrate" with a new index over ${DEPOSITS} deposits`, value: `${seconds.toFixed(1)} s`, goal: '', met: true },
-    { figure: 'its migrations that were applied', value: String(applied.length), goal: '1', met: applied.length === 1 },
-    { figure: 'its lines of progress', value: String(progress), goal: `>= ${wanted}, one in two seconds`, met: progress >= wanted },
+    {
+      figure: `"gateway migrate" with a new index over ${DEPOSITS} deposits`,
+      value: `${seconds.toFixed(1)} s`,
+      goal: '',
+      met: true,
+    },
+    {
+      figure: 'its migrations that were applied',
+      value: String(applied.length),
+      goal: '1',
+      met: applied.length === 1,
+    },
+    {
+      figure: 'its lines of progress',
+      value: String(progress),
+      goal: `>= ${wanted}, one in two seconds`,
+      met: progress >= wanted,
+    },
   ];
 }
 
-/** How long "repair" takes for each page of waiting deposits: the ids by their index, then their rows. Temporal is left out. */
+/**
+ * How long "repair" takes for each page of waiting deposits: the
+ * ids by their index, then their rows. Temporal is left out.
+ */
 async function pages(orm: Orm): Promise<number[]> {
   const times: number[] = [];
   let began = performance.now();
@@ -123,7 +151,13 @@ async function completions(orm: Orm, merchantId: string): Promise<Row[]> {
   const scope = { merchantId, mode: 'live' as const };
   await updateMerchant(deps, { merchantId, monthlyLimitCents: LIMIT_CENTS });
   await createEndpoint(deps, { ...scope, url: 'https://1.1.1.1/hook', events: ['*'], description: null });
-  const payer = await createCustomer(deps, { ...scope, externalId: 'payer', email: null, name: null, metadata: {} });
+  const payer = await createCustomer(deps, {
+    ...scope,
+    externalId: 'payer',
+    email: null,
+    name: null,
+    metadata: {},
+  });
   const address = payer.addresses.find((one) => one.network === 'bsc')?.address.toLowerCase() ?? '';
   await openChain(deps, DEPOSITS);
   const present = monthOf(now);
@@ -147,18 +181,32 @@ async function completions(orm: Orm, merchantId: string): Promise<Row[]> {
   }
   const [of, among] = [percentile(first, 0.5), percentile(others, 0.5)];
   return [
-    { figure: `first completion of a month, median of ${first.length}`, value: `${of.toFixed(1)} ms`, goal: '', met: true },
+    {
+      figure: `first completion of a month, median of ${first.length}`,
+      value: `${of.toFixed(1)} ms`,
+      goal: '',
+      met: true,
+    },
     { figure: `any other, median of ${others.length}`, value: `${among.toFixed(1)} ms`, goal: '', met: true },
-    { figure: 'first / any other', value: (of / among).toFixed(2), goal: `<= ${GOAL_FIRST}`, met: of / among <= GOAL_FIRST },
+    {
+      figure: 'first / any other',
+      value: (of / among).toFixed(2),
+      goal: `<= ${GOAL_FIRST}`,
+      met: of / among <= GOAL_FIRST,
+    },
   ];
 }
 
-/** Milliseconds of each step from `detected` to `completed`, in the order in which they were made. Throws where one does not get there. */
+/**
+ * Milliseconds of each step from `detected` to `completed`, in the
+ * order in which they were made. Throws where one does not get there.
+ */
 async function completeInTurn(deps: Deps, address: string): Promise<number[]> {
   await writeBlock(deps, paying(Array.from({ length: OTHERS + 1 }, () => address)));
   await writeBlock(deps, {}); // confirms them
   const rows = await deps.orm.em.fork().execute<{ id: string }[]>(
-    `select id from deposits where network = 'bsc' and block_number = (select scanned_number - 1 from chain_cursors where network = 'bsc')
+    `select id from deposits where network = 'bsc'
+         and block_number = (select scanned_number - 1 from chain_cursors where network = 'bsc')
          and address_key = ? order by id`,
     [address.slice(2)],
   );
@@ -167,7 +215,8 @@ async function completeInTurn(deps: Deps, address: string): Promise<number[]> {
     const began = performance.now();
     const step = await advanceDeposit(deps, { depositId: id, alarmed: false });
     times.push(performance.now() - began);
-    if (step.kind !== 'at' || step.state !== 'completed') throw new Error(`a deposit was not completed: ${JSON.stringify(step)}`);
+    if (step.kind !== 'at' || step.state !== 'completed')
+      throw new Error(`a deposit was not completed: ${JSON.stringify(step)}`);
   }
   return times;
 }

@@ -14,7 +14,10 @@ const SAMPLES = 25;
 const WINDOW_MS = 60_000;
 const LIMIT_MS = 30 * 60_000;
 
-/** Thousands of deposits that can never be confirmed, on a chain that does not move: what they cost, and what they cost a new one. */
+/**
+ * Thousands of deposits that can never be confirmed, on a chain
+ * that does not move: what they cost, and what they cost a new one.
+ */
 export async function run(): Promise<Row[]> {
   const live = await startLiveMoney({ env: { BSC_CONFIRMATIONS: '1000' } });
   const idle = await sample(live);
@@ -32,8 +35,18 @@ export async function run(): Promise<Row[]> {
       goal: '<= 10 %',
       met: cpu <= 0.1,
     },
-    { figure: 'a new deposit to deposit.detected, idle, median', value: `${idle.toFixed(0)} ms`, goal: '', met: true },
-    { figure: 'the same beside the waiting ones, ratio', value: (crowded / idle).toFixed(2), goal: '<= 1.5', met: crowded / idle <= 1.5 },
+    {
+      figure: 'a new deposit to deposit.detected, idle, median',
+      value: `${idle.toFixed(0)} ms`,
+      goal: '',
+      met: true,
+    },
+    {
+      figure: 'the same beside the waiting ones, ratio',
+      value: (crowded / idle).toFixed(2),
+      goal: '<= 1.5',
+      met: crowded / idle <= 1.5,
+    },
   ];
 }
 
@@ -61,10 +74,14 @@ async function makeWaiting(live: LiveMoney): Promise<void> {
     async () => {
       const [row] = await live.gateway.deps.orm.em
         .fork()
-        .execute<{ sleeping: string }[]>(`select count(*) filter (where wake_at > now())::text as sleeping from deposits`);
+        .execute<{ sleeping: string }[]>(
+          `select count(*) filter (where wake_at > now())::text as sleeping from deposits`,
+        );
       if (Date.now() - said > 10_000) {
         said = Date.now();
-        process.stderr.write(`  ${row?.sleeping ?? 0} of ${WAITING} deposits sleep after ${Math.round((Date.now() - began) / 1_000)} s\n`);
+        process.stderr.write(
+          `  ${row?.sleeping ?? 0} of ${WAITING} deposits sleep after ${Math.round((Date.now() - began) / 1_000)} s\n`,
+        );
       }
       return Number(row?.sleeping) >= WAITING;
     },

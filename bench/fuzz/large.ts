@@ -46,7 +46,11 @@ const WORST = [
   '\u0d4a',
 ];
 
-type Schema = { readonly $ref?: string; readonly properties?: Readonly<Record<string, Schema>>; readonly allOf?: readonly Schema[] };
+type Schema = {
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly allOf?: readonly Schema[];
+};
 type Parameter = { readonly name: string; readonly in: string };
 type Described = {
   readonly parameters?: readonly Parameter[];
@@ -56,7 +60,12 @@ type Description = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
 };
-type Operation = { readonly method: string; readonly path: string; readonly query: readonly string[]; readonly members: readonly string[] };
+type Operation = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: readonly string[];
+  readonly members: readonly string[];
+};
 type Sent = {
   readonly method: string;
   readonly path: string;
@@ -74,8 +83,9 @@ export type LargeResult = {
 };
 
 /**
- * Sends requests of every operation whose body, query, path or header is as large as it may be and made of what is worst, one after the other.
- * An answer of 5xx, none at all, and one after more than `limitMs` is a failure.
+ * Sends requests of every operation whose body, query, path or header is as
+ * large as it may be and made of what is worst, one after the other. An
+ * answer of 5xx, none at all, and one after more than `limitMs` is a failure.
  */
 export async function sendLarge(input: {
   readonly origin: string;
@@ -84,7 +94,9 @@ export async function sendLarge(input: {
   readonly seed: number;
   readonly limitMs: number;
 }): Promise<LargeResult> {
-  const operations = operationsOf((await (await fetch(`${input.origin}/openapi.json`)).json()) as Description);
+  const operations = operationsOf(
+    (await (await fetch(`${input.origin}/openapi.json`)).json()) as Description,
+  );
   const random = createRandom(`large\n${input.seed}`);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const statuses: Record<string, number> = {};
@@ -96,7 +108,8 @@ export async function sendLarge(input: {
     statuses[status] = (statuses[status] ?? 0) + 1;
     const said = `${sent.method} ${sent.path.slice(0, SHOWN_PATH)} with ${sent.what}`;
     if (ms > slowest.ms) slowest = { ms, what: said };
-    if (status === 0 || status >= 500 || ms > input.limitMs) failures.push(`${said}: ${status} after ${ms.toFixed(0)} ms`);
+    if (status === 0 || status >= 500 || ms > input.limitMs)
+      failures.push(`${said}: ${status} after ${ms.toFixed(0)} ms`);
   }
   agent.destroy();
   return { requests: input.requests, statuses, slowest, failures };
@@ -113,7 +126,9 @@ function operationsOf({ paths, components }: Description): Operation[] {
     METHODS.flatMap((method) => {
       const operation = described[method];
       if (!operation || path.endsWith('/logout')) return [];
-      const query = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+      const query = (operation.parameters ?? [])
+        .filter((parameter) => parameter.in === 'query')
+        .map(({ name }) => name);
       const members = membersOf(operation.requestBody?.content['application/json']?.schema);
       return [{ method: method.toUpperCase(), path, query, members }];
     }),
@@ -127,13 +142,20 @@ function compose(random: Random, operation: Operation, { headers, known }: Crede
   const path = `/api/v1${operation.path.replaceAll(/\{[^}]+\}/g, () => random.pick(ids))}`;
   const plain = { method, path, headers: { ...headers } };
   const worst = random.pick(WORST);
-  const kinds = ['path', 'query', 'header', ...(method === 'GET' ? [] : ['body', 'body', 'body', 'member', 'member', 'member'])];
+  const kinds = [
+    'path',
+    'query',
+    'header',
+    ...(method === 'GET' ? [] : ['body', 'body', 'body', 'member', 'member', 'member']),
+  ];
   const kind = random.pick(kinds);
   const what = `${kind} of ${JSON.stringify(worst)}`;
-  if (kind === 'path') return { ...plain, path: `${path}/${filled(encodeURIComponent(worst), HEAD_BYTES)}`, what };
+  if (kind === 'path')
+    return { ...plain, path: `${path}/${filled(encodeURIComponent(worst), HEAD_BYTES)}`, what };
   if (kind === 'query') {
     const name = query.length > 0 ? random.pick(query) : 'a';
-    const one = random.pick([encodeURIComponent(worst), worst.replaceAll(/[^\x21-\x7e]|#/g, '+'), `&${name}=1`]) || '+';
+    const one =
+      random.pick([encodeURIComponent(worst), worst.replaceAll(/[^\x21-\x7e]|#/g, '+'), `&${name}=1`]) || '+';
     return { ...plain, path: `${path}?${name}=${filled(one, HEAD_BYTES)}`, what };
   }
   if (kind === 'header') {
@@ -156,7 +178,12 @@ function compose(random: Random, operation: Operation, { headers, known }: Crede
   const json = { ...plain.headers, 'Content-Type': 'application/json' };
   const name = members.length > 0 ? random.pick(members) : 'a';
   const [shape, text] = random.pick(kind === 'member' ? memberShapes(name, worst) : bodyShapes(worst));
-  return { ...plain, headers: json, body: Buffer.from(text().slice(0, BODY_BYTES)).subarray(0, BODY_BYTES), what: `${what}: ${shape}` };
+  return {
+    ...plain,
+    headers: json,
+    body: Buffer.from(text().slice(0, BODY_BYTES)).subarray(0, BODY_BYTES),
+    what: `${what}: ${shape}`,
+  };
 }
 
 type Shape = readonly [name: string, text: () => string];
@@ -189,14 +216,16 @@ function bodyShapes(worst: string): readonly Shape[] {
     ['unknown members', () => `{${numbered((index) => `"u${index}":${index}`, BODY_BYTES - 2)}}`],
     [
       'members that objects have',
-      () => `{${numbered((index) => `"${['__proto__', 'constructor', 'toString'][index % 3]}":{}`, BODY_BYTES - 2)}}`,
+      () =>
+        `{${numbered((index) => `"${['__proto__', 'constructor', 'toString'][index % 3]}":{}`, BODY_BYTES - 2)}}`,
     ],
     ['space around an object', () => `${' '.repeat(BODY_BYTES - 2)}{}`],
     ['escapes', () => `{"a":"${filled('\\ud83d', BODY_BYTES - 16)}"}`],
   ];
 }
 
-const filled = (one: string, bytes: number): string => one.repeat(Math.max(1, Math.floor(bytes / Math.max(1, Buffer.byteLength(one)))));
+const filled = (one: string, bytes: number): string =>
+  one.repeat(Math.max(1, Math.floor(bytes / Math.max(1, Buffer.byteLength(one)))));
 
 function numbered(one: (index: number) => string, bytes: number): string {
   const parts: string[] = [];
@@ -208,7 +237,11 @@ function numbered(one: (index: number) => string, bytes: number): string {
   }
 }
 
-function send(origin: string, { method, path, headers, body }: Sent, agent: Agent): Promise<{ status: number; ms: number }> {
+function send(
+  origin: string,
+  { method, path, headers, body }: Sent,
+  agent: Agent,
+): Promise<{ status: number; ms: number }> {
   const began = performance.now();
   return new Promise((resolve) => {
     const end = (status: number) => resolve({ status, ms: performance.now() - began });

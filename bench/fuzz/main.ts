@@ -11,8 +11,10 @@ import { type Result, runOnce } from './run.ts';
 import { type Stage, setStage } from './stage.ts';
 
 /**
- * `npm run fuzz -- --requests N --seed S`: generated requests against a whole gateway, by key and by session in both modes, with every check
- * that Schemathesis has. With `--large`, requests of the largest size and the worst content instead. Exit 0 without a failure, 1 with one (the folder with logs and failures is kept), 2 for wrong usage.
+ * `npm run fuzz -- --requests N --seed S`: generated requests against a whole gateway,
+ * by key and by session in both modes, with every check that Schemathesis has. With
+ * `--large`, requests of the largest size and the worst content instead. Exit 0 without
+ * a failure, 1 with one (the folder with logs and failures is kept), 2 for wrong usage.
  */
 const USAGE = 'Usage: npm run fuzz -- [--large] [--requests N] [--seed N] [--keep]\n';
 const DEFAULT_REQUESTS = { large: 2_000, generated: 20_000 };
@@ -24,7 +26,12 @@ const MAX_ROUNDS = 1_000;
 const REQUESTS_PER_EXAMPLE = 60;
 const MAX_EXAMPLES = 60;
 
-type Options = { readonly large: boolean; readonly requests: number; readonly seed: number; readonly keep: boolean };
+type Options = {
+  readonly large: boolean;
+  readonly requests: number;
+  readonly seed: number;
+  readonly keep: boolean;
+};
 
 function readOptions(): Options | undefined {
   try {
@@ -33,7 +40,14 @@ function readOptions(): Options | undefined {
     const large = values.large ?? false;
     const requests = Number(values.requests ?? (large ? DEFAULT_REQUESTS.large : DEFAULT_REQUESTS.generated));
     const seed = Number(values.seed ?? randomInt(2 ** 31));
-    if (!Number.isInteger(requests) || requests < 1 || requests > MAX_REQUESTS || !Number.isInteger(seed) || seed < 0) return undefined;
+    if (
+      !Number.isInteger(requests) ||
+      requests < 1 ||
+      requests > MAX_REQUESTS ||
+      !Number.isInteger(seed) ||
+      seed < 0
+    )
+      return undefined;
     return { large, requests, seed, keep: values.keep ?? false };
   } catch {
     return undefined;
@@ -41,7 +55,8 @@ function readOptions(): Options | undefined {
 }
 
 const beganMs = Date.now();
-const say = (line: string) => void process.stdout.write(`${((Date.now() - beganMs) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
+const say = (line: string) =>
+  void process.stdout.write(`${((Date.now() - beganMs) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
 
 /** Every caller in turn, each with a seed of its own, until there were enough requests. */
 async function fuzz(options: Options, folder: string): Promise<Result> {
@@ -50,11 +65,22 @@ async function fuzz(options: Options, folder: string): Promise<Result> {
   try {
     stage = await setStage(folder, beganMs);
     const results: Result[] = [];
-    const examples = Math.min(MAX_EXAMPLES, Math.max(1, Math.floor(options.requests / stage.credentials.length / REQUESTS_PER_EXAMPLE)));
+    const examples = Math.min(
+      MAX_EXAMPLES,
+      Math.max(1, Math.floor(options.requests / stage.credentials.length / REQUESTS_PER_EXAMPLE)),
+    );
     for (let round = 0; round < MAX_ROUNDS && merge(results).requests < options.requests; round += 1)
       for (const [index, credential] of stage.credentials.entries()) {
         const [name, seed] = [`${round}-${index}`, options.seed + round * stage.credentials.length + index];
-        const result = await runOnce({ program, schemaUrl: stage.schemaUrl, credential, folder, name, seed, examples });
+        const result = await runOnce({
+          program,
+          schemaUrl: stage.schemaUrl,
+          credential,
+          folder,
+          name,
+          seed,
+          examples,
+        });
         results.push(result);
         const failed = Object.values(result.failureCounts).reduce((sum, count) => sum + count, 0);
         say(`${credential.name}, seed ${seed}: ${result.requests} requests, ${failed} failures`);
@@ -97,7 +123,9 @@ async function main(): Promise<number> {
   }
   const folder = mkdtempSync(join(tmpdir(), 'gateway-fuzz-'));
   chmodSync(folder, 0o711); // PostgreSQL runs as another user where we are root
-  say(`npm run fuzz -- ${options.large ? '--large ' : ''}--requests ${options.requests} --seed ${options.seed} (files in ${folder})`);
+  say(
+    `npm run fuzz -- ${options.large ? '--large ' : ''}--requests ${options.requests} --seed ${options.seed} (files in ${folder})`,
+  );
   let passed = false;
   try {
     passed = options.large ? await fuzzLarge(options, folder) : await fuzzGenerated(options, folder);

@@ -6,7 +6,9 @@ const SHOWN = 25;
 
 /** The sum of all runs. */
 export function merge(results: readonly Result[]): Result {
-  const counts = Object.fromEntries(COUNTED.map((name) => [name, add(results.map((result) => result[name]))]));
+  const counts = Object.fromEntries(
+    COUNTED.map((name) => [name, add(results.map((result) => result[name]))]),
+  );
   const failures: Record<string, Failure> = Object.assign({}, ...results.map((result) => result.failures));
   return {
     ...(counts as Pick<Result, (typeof COUNTED)[number]>),
@@ -17,14 +19,18 @@ export function merge(results: readonly Result[]): Result {
 
 function add(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
   const sum: Record<string, number> = {};
-  for (const counts of all) for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;
+  for (const counts of all)
+    for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;
   return sum;
 }
 
 /** The figures, and the first failures with the requests that show them. */
 export function renderReport(result: Result): string {
   const failed = Object.values(result.failureCounts).reduce((sum, count) => sum + count, 0);
-  const server = Object.entries(result.statuses).reduce((sum, [status, count]) => sum + (status.startsWith('5') ? count : 0), 0);
+  const server = Object.entries(result.statuses).reduce(
+    (sum, [status, count]) => sum + (status.startsWith('5') ? count : 0),
+    0,
+  );
   const lines = [`${result.requests} requests, ${server} answers of 5xx, ${failed} failures`];
   for (const [title, name] of [
     ['Answers', 'statuses'],
@@ -50,7 +56,9 @@ export function renderReport(result: Result): string {
 
 /** The figures of large requests, and the first that failed. */
 export function renderLarge({ requests, statuses, slowest, failures }: LargeResult, limitMs: number): string {
-  const answers = Object.entries(statuses).map(([status, count]) => `${count} of ${status === '0' ? 'a cut connection' : status}`);
+  const answers = Object.entries(statuses).map(
+    ([status, count]) => `${count} of ${status === '0' ? 'a cut connection' : status}`,
+  );
   return [
     `${requests} large requests, ${failures.length} failures`,
     `The slowest took ${slowest.ms.toFixed(0)} ms (limit ${limitMs} ms): ${slowest.what}`,

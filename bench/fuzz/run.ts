@@ -8,9 +8,17 @@ const RUN_LIMIT_MS = 60 * 60_000;
 const WORKERS = 2;
 
 type Counts = Readonly<Record<string, number>>;
-export type Failure = { readonly message: string; readonly request: string; readonly answer: string; readonly phase: string };
+export type Failure = {
+  readonly message: string;
+  readonly request: string;
+  readonly answer: string;
+  readonly phase: string;
+};
 
-/** What one run of Schemathesis did. The counts of failures are of answers, before equal ones are put together. */
+/**
+ * What one run of Schemathesis did. The counts of failures
+ * are of answers, before equal ones are put together.
+ */
 export type Result = {
   readonly requests: number;
   readonly statuses: Counts;
@@ -31,17 +39,35 @@ export type RunInput = {
   readonly examples: number;
 };
 
-/** Runs all phases with all checks as one caller. Throws when it ended without a result, with its last words. */
+/**
+ * Runs all phases with all checks as one caller. Throws when it ended without a result, with its last words.
+ */
 export async function runOnce(input: RunInput): Promise<Result> {
   const { credential, folder, name } = input;
   const result = join(folder, `${name}.result.json`);
   const config = join(folder, `${name}.toml`);
   writeFileSync(config, configOf(input), { mode: 0o600 });
   const api = input.schemaUrl.replace(/\/openapi\.json$/, '/api/v1');
-  const given = { known: credential.known, headers: credential.headers, seed: input.seed, api, result, excuses: EXCUSES };
+  const given = {
+    known: credential.known,
+    headers: credential.headers,
+    seed: input.seed,
+    api,
+    result,
+    excuses: EXCUSES,
+  };
   // Whoever signs out has no session for the rest of the run.
   const left = credential.headers['Cookie'] === undefined ? [] : ['--exclude-path', '/logout'];
-  const args = ['--config-file', config, 'run', input.schemaUrl, '--seed', `${input.seed}`, '--no-color', ...left];
+  const args = [
+    '--config-file',
+    config,
+    'run',
+    input.schemaUrl,
+    '--seed',
+    `${input.seed}`,
+    '--no-color',
+    ...left,
+  ];
   const output = await finish(input.program, args, {
     ...process.env,
     FUZZ_INPUT: JSON.stringify(given),
@@ -49,7 +75,8 @@ export async function runOnce(input: RunInput): Promise<Result> {
     PYTHONDONTWRITEBYTECODE: '1',
   });
   writeFileSync(join(folder, `${name}.log`), output);
-  if (!existsSync(result)) throw new Error(`Schemathesis ended without a result (${name}):\n${output.slice(-3_000)}`);
+  if (!existsSync(result))
+    throw new Error(`Schemathesis ended without a result (${name}):\n${output.slice(-3_000)}`);
   return JSON.parse(readFileSync(result, 'utf8')) as Result;
 }
 
@@ -57,7 +84,9 @@ export async function runOnce(input: RunInput): Promise<Result> {
 function configOf({ credential, examples }: RunInput): string {
   const { Authorization: key, Cookie: cookie, ...headers } = credential.headers;
   const scheme =
-    key === undefined ? `session = { api_key = ${quoted(cookie?.split('=')[1])} }` : `bearer = { bearer = ${quoted(key.split(' ')[1])} }`;
+    key === undefined
+      ? `session = { api_key = ${quoted(cookie?.split('=')[1])} }`
+      : `bearer = { bearer = ${quoted(key.split(' ')[1])} }`;
   return [
     `workers = ${WORKERS}`,
     'continue-on-failure = true',

@@ -31,7 +31,10 @@ export type Stage = {
   stop(): Promise<void>;
 };
 
-/** A whole gateway as a process of its own, with one merchant, a user, and something of every resource in both modes. */
+/**
+ * A whole gateway as a process of its own, with one merchant,
+ * a user, and something of every resource in both modes.
+ */
 export async function setStage(folder: string, beganMs: number): Promise<Stage> {
   const receiver = await startReceiver({ behaviour: 200 });
   const env = {
@@ -49,7 +52,8 @@ export async function setStage(folder: string, beganMs: number): Promise<Stage> 
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
     PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
   };
-  for (const name of ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'BSC_RPC_URLS', 'TRON_API_URLS', 'PUBLIC_URL']) delete (env as Json)[name];
+  for (const name of ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'BSC_RPC_URLS', 'TRON_API_URLS', 'PUBLIC_URL'])
+    delete (env as Json)[name];
   const logFile = join(folder, 'gateway.log');
   const gateway = await startGatewayProcess({ env, dataDir: folder, logFile, screen: createScreen(beganMs) });
   const { api } = gateway.ready;
@@ -76,7 +80,12 @@ export async function setStage(folder: string, beganMs: number): Promise<Stage> 
 async function signIn(origin: string, merchantId: string, env: NodeJS.ProcessEnv): Promise<string> {
   const [email, password] = ['fuzz@example.com', randomBytes(12).toString('hex')];
   const args = [ENTRY, 'user', 'create', '--merchant', merchantId, '--email', email];
-  const made = spawnSync(process.execPath, args, { env, input: `${password}\n`, encoding: 'utf8', timeout: COMMAND_LIMIT_MS });
+  const made = spawnSync(process.execPath, args, {
+    env,
+    input: `${password}\n`,
+    encoding: 'utf8',
+    timeout: COMMAND_LIMIT_MS,
+  });
   if (made.status !== 0) throw new Error(`no user could be made: ${made.stderr}`);
   const response = await fetch(`${origin}/login`, {
     method: 'POST',
@@ -84,11 +93,17 @@ async function signIn(origin: string, merchantId: string, env: NodeJS.ProcessEnv
     body: JSON.stringify({ email, password }),
   });
   const cookie = response.headers.getSetCookie()[0]?.split(';', 1)[0];
-  if (!response.ok || !cookie) throw new Error(`the user cannot sign in: ${response.status} ${await response.text()}`);
+  if (!response.ok || !cookie)
+    throw new Error(`the user cannot sign in: ${response.status} ${await response.text()}`);
   return cookie;
 }
 
-type SeedInput = { readonly api: string; readonly receiverUrl: string; readonly headers: Record<string, string>; readonly mode: Mode };
+type SeedInput = {
+  readonly api: string;
+  readonly receiverUrl: string;
+  readonly headers: Record<string, string>;
+  readonly mode: Mode;
+};
 
 /** Something of each resource. Live deposits would need a chain. */
 async function seed({ api, receiverUrl, headers, mode }: SeedInput): Promise<Known> {
@@ -118,11 +133,19 @@ async function seed({ api, receiverUrl, headers, mode }: SeedInput): Promise<Kno
     for (const name of ['external_id', 'email'] as const) learn(name, customer[name]);
     learn('address', ...(customer['addresses'] as Json[]).map(({ address }) => address));
     const payer = { customer_id: customer['id'] };
-    const link = await call('POST', '/request-payment', { ...payer, amount_usd: 20 + index, webhook_url: receiverUrl });
+    const link = await call('POST', '/request-payment', {
+      ...payer,
+      amount_usd: 20 + index,
+      webhook_url: receiverUrl,
+    });
     learn('/payment-links', link['id']);
     learn('/payments', link['token']);
     if (mode === 'live') continue;
-    const paid = { ...payer, amount: String(20 + index), outcome: index % 2 === 0 ? 'completed' : 'confirming' };
+    const paid = {
+      ...payer,
+      amount: String(20 + index),
+      outcome: index % 2 === 0 ? 'completed' : 'confirming',
+    };
     const deposit = await call('POST', '/test/simulate-deposit', paid);
     learn('/deposits', deposit['id']);
     learn('transaction_hash', deposit['transaction_hash']);

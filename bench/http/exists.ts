@@ -1,4 +1,5 @@
-// How much of a bare Koa and pg handler's speed is left of GET /customers/exists, with its key, subscription, checks and log line.
+// How much of a bare Koa and pg handler's speed is left of GET
+// /customers/exists, with its key, subscription, checks and log line.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -33,7 +34,9 @@ export async function run(): Promise<Row[]> {
     const { merchantId, key } = await fill(postgres.url);
     const urls: Record<Task['kind'], string> = { bare: '', gateway: '' };
     for (const kind of ['bare', 'gateway'] as const) {
-      const worker = new Worker(new URL(import.meta.url), { workerData: { kind, databaseUrl: postgres.url, merchantId } satisfies Task });
+      const worker = new Worker(new URL(import.meta.url), {
+        workerData: { kind, databaseUrl: postgres.url, merchantId } satisfies Task,
+      });
       workers.push(worker);
       const [port] = (await once(worker, 'message')) as [number];
       urls[kind] = `http://127.0.0.1:${port}${kind === 'bare' ? '/' : '/api/v1/customers/exists'}`;
@@ -63,12 +66,19 @@ export async function run(): Promise<Row[]> {
 }
 
 async function fill(databaseUrl: string): Promise<{ merchantId: string; key: string }> {
-  const orm = await openOrm({ url: databaseUrl, poolSize: 2, applicationName: 'bench', statementTimeoutMs: 120_000 });
+  const orm = await openOrm({
+    url: databaseUrl,
+    poolSize: 2,
+    applicationName: 'bench',
+    statementTimeoutMs: 120_000,
+  });
   await orm.migrator.up();
   const { merchantId, keys } = await createMerchant(depsOf(orm), { name: 'Bench', subscriptionActive: true });
   await orm.em.fork().execute(
-    `insert into customers (id, merchant_id, mode, external_id, email, metadata, wallet_index, created_at, updated_at)
-     select gen_random_uuid(), ?, 'live', 'user_' || n, 'user_' || n || '@example.com', '{}', n, now(), now() from generate_series(1, ?) n`,
+    `insert into customers (id, merchant_id, mode, external_id, email, metadata, wallet_index, created_at,
+     updated_at)
+     select gen_random_uuid(), ?, 'live', 'user_' || n, 'user_' || n || '@example.com', '{}', n, now(), now()
+       from generate_series(1, ?) n`,
     [merchantId, CUSTOMERS],
   );
   await orm.em.fork().execute('vacuum analyze customers');
@@ -78,7 +88,12 @@ async function fill(databaseUrl: string): Promise<{ merchantId: string; key: str
 
 function lookUps(url: string, key: string): Promise<number> {
   const random = (): number => 1 + Math.floor(Math.random() * CUSTOMERS * 1.1);
-  return load({ url: () => `${url}?external_id=user_${random()}`, key, durationMs: ROUND_MS, connections: CONNECTIONS });
+  return load({
+    url: () => `${url}?external_id=user_${random()}`,
+    key,
+    durationMs: ROUND_MS,
+    connections: CONNECTIONS,
+  });
 }
 
 /** The least that answers the question: no key, no checks, no log. */
@@ -87,7 +102,8 @@ async function serveBare(orm: Orm, merchantId: string): Promise<number> {
   const app = new Koa();
   app.use(async (context) => {
     const value = context.query['external_id'];
-    const sql = 'select id, external_id, email from customers where merchant_id = $1 and mode = $2 and external_id = $3';
+    const sql =
+      'select id, external_id, email from customers where merchant_id = $1 and mode = $2 and external_id = $3';
     const { rows } = await pool.query(sql, [merchantId, 'live', value]);
     context.body = { exists: rows.length > 0, match: 'external_id', customer: rows[0] ?? null };
   });

@@ -8,7 +8,10 @@ export type Load = {
   readonly connections: number;
 };
 
-/** Requests per second over keep-alive connections, each waiting for its answer before it asks again. Throws for any answer but a 200. */
+/**
+ * Requests per second over keep-alive connections, each waiting for
+ * its answer before it asks again. Throws for any answer but a 200.
+ */
 export async function load({ url, key, durationMs, connections }: Load): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const until = performance.now() + durationMs;

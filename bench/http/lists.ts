@@ -1,4 +1,5 @@
-// What 150 dear lists of one key, once and kept in flight, cost another merchant's GET /customers/exists, with the connections that the product has.
+// What 150 dear lists of one key, once and kept in flight, cost another
+// merchant's GET /customers/exists, with the connections that the product has.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
@@ -44,7 +45,9 @@ export async function run(): Promise<Row[]> {
   let worker: Worker | undefined;
   try {
     const keys = await fill(postgres.url);
-    worker = new Worker(new URL(import.meta.url), { workerData: { databaseUrl: postgres.url } satisfies Task });
+    worker = new Worker(new URL(import.meta.url), {
+      workerData: { databaseUrl: postgres.url } satisfies Task,
+    });
     const [port] = (await once(worker, 'message')) as [number];
     return await measure(`http://127.0.0.1:${port}/api/v1`, keys);
   } finally {
@@ -80,11 +83,17 @@ async function measure(api: string, keys: { readonly busy: string; readonly othe
       answers.map(({ ms }) => ms),
       0.95,
     );
-  const refused = (answers: readonly Answer[]): number => answers.filter(({ status }) => status !== 200).length;
+  const refused = (answers: readonly Answer[]): number =>
+    answers.filter(({ status }) => status !== 200).length;
   const besideRow = (what: string, answers: readonly Answer[]): Row => {
     const ratio = times(answers) / times(quiet);
     const value = `${ratio.toFixed(2)} (${times(answers).toFixed(1)} ms of ${times(quiet).toFixed(1)} ms)`;
-    return { figure: `exists of another merchant beside ${what}, p95 of quiet`, value, goal: `≤ ${GOAL_RATIO}`, met: ratio <= GOAL_RATIO };
+    return {
+      figure: `exists of another merchant beside ${what}, p95 of quiet`,
+      value,
+      goal: `≤ ${GOAL_RATIO}`,
+      met: ratio <= GOAL_RATIO,
+    };
   };
   const asked = [...beside, ...besideOnce];
   return [
@@ -135,13 +144,20 @@ function asked(url: string, key: string, agent: Agent): Promise<Answer> {
   return new Promise((resolve, reject) => {
     get(url, { agent, headers: { Authorization: `Bearer ${key}` } }, (response) => {
       response.resume();
-      response.once('end', () => resolve({ status: response.statusCode ?? 0, ms: performance.now() - began }));
+      response.once('end', () =>
+        resolve({ status: response.statusCode ?? 0, ms: performance.now() - began }),
+      );
     }).once('error', reject);
   });
 }
 
 async function fill(databaseUrl: string): Promise<{ busy: string; other: string }> {
-  const orm = await openOrm({ url: databaseUrl, poolSize: 1, applicationName: 'bench', statementTimeoutMs: 0 });
+  const orm = await openOrm({
+    url: databaseUrl,
+    poolSize: 1,
+    applicationName: 'bench',
+    statementTimeoutMs: 0,
+  });
   await orm.migrator.up();
   const { key: busy } = await seed(databaseUrl, { customers: CUSTOMERS, deposits: DEPOSITS, history: false });
   const { keys } = await createMerchant(depsOf(orm), { name: 'Other', subscriptionActive: true });

@@ -1,5 +1,6 @@
-// What is left of a bare Koa and pg handler's speed in the reads of the API, over as many rows as years of business leave behind
-// (BENCH_CUSTOMERS, BENCH_DEPOSITS), and whether the last page of a list is as quick as the first.
+// What is left of a bare Koa and pg handler's speed in the reads of the API,
+// over as many rows as years of business leave behind (BENCH_CUSTOMERS,
+// BENCH_DEPOSITS), and whether the last page of a list is as quick as the first.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -51,7 +52,8 @@ export async function run(): Promise<Row[]> {
     }
     const rows: Row[] = [];
     for (const path of PATHS) rows.push(await compare(servers, seeded, path));
-    for (const list of ['customers', 'deposits'] as const) rows.push(await lastPage(postgres.url, servers.gateway, seeded, list));
+    for (const list of ['customers', 'deposits'] as const)
+      rows.push(await lastPage(postgres.url, servers.gateway, seeded, list));
     return rows;
   } finally {
     for (const worker of workers) await worker.terminate();
@@ -75,7 +77,11 @@ async function fill(databaseUrl: string): Promise<Seeded> {
   return await seed(databaseUrl, { customers: CUSTOMERS, deposits: DEPOSITS });
 }
 
-async function compare(servers: Servers, { key }: Seeded, { name, path }: (typeof PATHS)[number]): Promise<Row> {
+async function compare(
+  servers: Servers,
+  { key }: Seeded,
+  { name, path }: (typeof PATHS)[number],
+): Promise<Row> {
   const rate = (kind: Kind, durationMs: number): Promise<number> =>
     load({ url: () => servers[kind] + path(), key, durationMs, connections: CONNECTIONS });
   for (const kind of ['bare', 'gateway'] as const) await rate(kind, WARM_MS);
@@ -93,20 +99,30 @@ async function compare(servers: Servers, { key }: Seeded, { name, path }: (typeo
   };
 }
 
-/** The middle time of the first page and of the oldest page, which is reached by its cursor, asked in turns. */
-async function lastPage(databaseUrl: string, server: string, { merchantId, key }: Seeded, list: 'customers' | 'deposits'): Promise<Row> {
+/**
+ * The middle time of the first page and of the oldest page, which is reached by its cursor, asked in turns.
+ */
+async function lastPage(
+  databaseUrl: string,
+  server: string,
+  { merchantId, key }: Seeded,
+  list: 'customers' | 'deposits',
+): Promise<Row> {
   const orm = await openOrm({ url: databaseUrl, poolSize: 1, applicationName: 'bench' });
   const [cursor] = await orm.em
     .fork()
-    .execute<{ id: string }[]>(`select id from ${list} where merchant_id = ? order by created_at, id offset ? limit 1`, [
-      merchantId,
-      PAGE_ROWS,
-    ]);
+    .execute<{ id: string }[]>(
+      `select id from ${list} where merchant_id = ? order by created_at, id offset ? limit 1`,
+      [merchantId, PAGE_ROWS],
+    );
   await orm.close(true);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const times: { first: number[]; last: number[] } = { first: [], last: [] };
   for (let read = 0; read < PAGE_READS; read += 1) {
-    for (const [place, query] of [['first', ''] as const, ['last', `?starting_after=${cursor?.id}`] as const]) {
+    for (const [place, query] of [
+      ['first', ''] as const,
+      ['last', `?starting_after=${cursor?.id}`] as const,
+    ]) {
       const began = performance.now();
       await ask(`${server}/${list}${query}`, key, agent);
       times[place].push(performance.now() - began);
@@ -125,13 +141,21 @@ async function lastPage(databaseUrl: string, server: string, { merchantId, key }
 async function serve({ kind, databaseUrl, merchantId }: Task): Promise<number> {
   const orm = await openOrm({ url: databaseUrl, poolSize: POOL_SIZE, applicationName: kind });
   if (kind === 'bare') {
-    const server = bareReads(await orm.em.getConnection().getNativeClient(), merchantId).listen(0, '127.0.0.1');
+    const server = bareReads(await orm.em.getConnection().getNativeClient(), merchantId).listen(
+      0,
+      '127.0.0.1',
+    );
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
   }
   const fixed = { BNB: 60_000_000_000n, TRX: 30_000_000n, USDT: 100_000_000n };
   const prices = {
-    price: async (currency: keyof typeof fixed) => ({ usd8: fixed[currency], source: 'fixed', at: new Date(), stale: false }),
+    price: async (currency: keyof typeof fixed) => ({
+      usd8: fixed[currency],
+      source: 'fixed',
+      at: new Date(),
+      stale: false,
+    }),
   };
   const deps = { ...depsOf(orm), prices };
   const app = createApp({ deps, guards: generousGuards(deps), checkResponses: false });

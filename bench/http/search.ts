@@ -1,4 +1,5 @@
-// GET /customers?search= through HTTP in a list of 1,000,000 customers (BENCH_CUSTOMERS), for texts of every kind, the worst ones too.
+// GET /customers?search= through HTTP in a list of 1,000,000 customers
+// (BENCH_CUSTOMERS), for texts of every kind, the worst ones too.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -22,7 +23,10 @@ const GOAL_MS = 50;
 const POOL_SIZE = 10;
 const LONGEST = 320;
 
-/** Customer n is the nth. The older half has names that no newer one has, the first one a name that nobody else has. */
+/**
+ * Customer n is the nth. The older half has names that no
+ * newer one has, the first one a name that nobody else has.
+ */
 const TEXTS: readonly (readonly [about: string, text: string, more?: string])[] = [
   ['the beginning of all', 'user_'],
   ['a beginning of one in ninety', 'user_12'],
@@ -52,14 +56,19 @@ const TEXTS: readonly (readonly [about: string, text: string, more?: string])[] 
 
 type Task = { readonly databaseUrl: string };
 
-/** The server in a thread of its own; each text is asked for in turns, so that no run of one of them has all to itself. */
+/**
+ * The server in a thread of its own; each text is asked for
+ * in turns, so that no run of one of them has all to itself.
+ */
 export async function run(): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
   const postgres = await startPostgres({ dataDir: folder, fsync: false, log: () => undefined });
   let worker: Worker | undefined;
   try {
     const { key } = await fill(postgres.url);
-    worker = new Worker(new URL(import.meta.url), { workerData: { databaseUrl: postgres.url } satisfies Task });
+    worker = new Worker(new URL(import.meta.url), {
+      workerData: { databaseUrl: postgres.url } satisfies Task,
+    });
     const [port] = (await once(worker, 'message')) as [number];
     return await measure(`http://127.0.0.1:${port}/api/v1`, key);
   } finally {
@@ -91,11 +100,19 @@ async function measure(api: string, key: string): Promise<Row[]> {
   });
 }
 
-const OLDER_HALF = `update customers set name = case wallet_index when 1 then 'Zbigniew Quux' else 'Elder ' || wallet_index end where wallet_index <= ?`;
+const OLDER_HALF = `update customers
+  set name = case wallet_index when 1 then 'Zbigniew Quux' else 'Elder ' || wallet_index end
+  where wallet_index <= ?`;
 
 async function fill(databaseUrl: string): Promise<Seeded> {
-  const orm = await openOrm({ url: databaseUrl, poolSize: 1, applicationName: 'bench', statementTimeoutMs: 0 });
-  const run = (sql: string, values: unknown[] = []): Promise<{ indexdef: string }[]> => orm.em.fork().execute(sql, values);
+  const orm = await openOrm({
+    url: databaseUrl,
+    poolSize: 1,
+    applicationName: 'bench',
+    statementTimeoutMs: 0,
+  });
+  const run = (sql: string, values: unknown[] = []): Promise<{ indexdef: string }[]> =>
+    orm.em.fork().execute(sql, values);
   await orm.migrator.up();
   const seeded = await seed(databaseUrl, { customers: CUSTOMERS, deposits: 0 });
   const [index] = await run(`select indexdef from pg_indexes where indexname = 'customers_search_index'`);

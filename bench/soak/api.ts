@@ -18,7 +18,12 @@ export type Api = {
 export function createApi(base: string, limitMs: number): Api {
   const counts = new Map<string, number>();
   const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
-  async function once(method: string, path: string, key: string, body: Json | undefined): Promise<Answer | undefined> {
+  async function once(
+    method: string,
+    path: string,
+    key: string,
+    body: Json | undefined,
+  ): Promise<Answer | undefined> {
     try {
       const response = await fetch(`${base}${path}`, {
         method,
@@ -41,7 +46,10 @@ export function createApi(base: string, limitMs: number): Api {
       for (;;) {
         const answer = await once(method, path, key, body);
         if (answer && answer.status < 500 && answer.status !== 429) return answer;
-        if (Date.now() > until) throw new Error(`${method} ${path} had no answer within ${limitMs / 1_000} s (last: ${answer?.status})`);
+        if (Date.now() > until)
+          throw new Error(
+            `${method} ${path} had no answer within ${limitMs / 1_000} s (last: ${answer?.status})`,
+          );
         await sleep(RETRY_PAUSE_MS);
       }
     },

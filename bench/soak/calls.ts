@@ -8,9 +8,16 @@ export const CONTRACT_GAS = 3_000_000n;
 export const PLENTY = 10n ** 30n;
 
 /** `tricks` pays in the ways that only odd contracts do, `lender` lends it code. Addresses. */
-export type Contracts = Readonly<Record<'usdt' | 'fake' | 'contract' | 'spoofer' | 'tricks' | 'lender', string>>;
+export type Contracts = Readonly<
+  Record<'usdt' | 'fake' | 'contract' | 'spoofer' | 'tricks' | 'lender', string>
+>;
 /** A transaction without its sender; one without `to` makes a contract. */
-export type Call = { readonly to?: string; readonly data?: string; readonly valueUnits?: bigint; readonly gas?: bigint };
+export type Call = {
+  readonly to?: string;
+  readonly data?: string;
+  readonly valueUnits?: bigint;
+  readonly gas?: bigint;
+};
 
 /** The calldata of a method of one of the two tokens or contracts that the devnet brings. */
 export function encode(name: ContractName, method: string, args: readonly unknown[]): string {
@@ -23,17 +30,29 @@ function trick(method: string, args: readonly unknown[]): string {
 
 const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);
 
-/** Code of a contract that pays in its constructor; nothing is left over, so its last argument has nobody to go to. */
+/**
+ * Code of a contract that pays in its constructor; nothing
+ * is left over, so its last argument has nobody to go to.
+ */
 function heir(to: string, value: bigint): string {
   const { bytecode } = testContracts().Heir;
-  return bytecode + AbiCoder.defaultAbiCoder().encode(['address', 'uint256', 'address'], [to, value, to]).slice(2);
+  return (
+    bytecode + AbiCoder.defaultAbiCoder().encode(['address', 'uint256', 'address'], [to, value, to]).slice(2)
+  );
 }
 
-/** PUSH20 of the address and SELFDESTRUCT: a contract that ends while it is made, and leaves what it was given to the address. */
+/**
+ * PUSH20 of the address and SELFDESTRUCT: a contract that ends
+ * while it is made, and leaves what it was given to the address.
+ */
 const ending = (to: string): string => `0x73${to.slice(2)}ff`;
 
 /** The transaction that a shape is made of. */
-export function callOf(action: PayAction, to: readonly string[], from: { contracts: Contracts; owner: string }): Call {
+export function callOf(
+  action: PayAction,
+  to: readonly string[],
+  from: { contracts: Contracts; owner: string },
+): Call {
   const { contracts, owner } = from;
   const values = action.amounts.map(BigInt);
   const [first = ''] = to;
@@ -53,9 +72,17 @@ export function callOf(action: PayAction, to: readonly string[], from: { contrac
     case 'usdt_through_contract':
     case 'usdt_batch':
     case 'usdt_twice_to_one':
-      return { to: contracts.contract, data: encode('Payer', 'payToken', [contracts.usdt, receivers, values]), gas: CONTRACT_GAS };
+      return {
+        to: contracts.contract,
+        data: encode('Payer', 'payToken', [contracts.usdt, receivers, values]),
+        gas: CONTRACT_GAS,
+      };
     case 'usdt_pulled_by_contract':
-      return { to: contracts.contract, data: encode('Payer', 'payTokenFrom', [contracts.usdt, receivers, values]), gas: CONTRACT_GAS };
+      return {
+        to: contracts.contract,
+        data: encode('Payer', 'payTokenFrom', [contracts.usdt, receivers, values]),
+        gas: CONTRACT_GAS,
+      };
     case 'usdt_failed':
       // The first transfer succeeds and the second takes it back.
       return {
@@ -65,7 +92,12 @@ export function callOf(action: PayAction, to: readonly string[], from: { contrac
       };
     case 'bnb_through_contract':
     case 'bnb_batch':
-      return { to: contracts.contract, data: encode('Payer', 'payBnb', [receivers, values]), valueUnits: sum(values), gas: CONTRACT_GAS };
+      return {
+        to: contracts.contract,
+        data: encode('Payer', 'payBnb', [receivers, values]),
+        valueUnits: sum(values),
+        gas: CONTRACT_GAS,
+      };
     case 'bnb_and_usdt': {
       const data = encode('Payer', 'payBoth', [contracts.usdt, first, value, values[1] ?? 0n]);
       return { to: contracts.contract, data, valueUnits: value, gas: CONTRACT_GAS };
@@ -77,12 +109,26 @@ export function callOf(action: PayAction, to: readonly string[], from: { contrac
     case 'bnb_by_selfdestruct':
       return { data: ending(first), valueUnits: value, gas: CONTRACT_GAS };
     case 'usdt_undone':
-      return { to: contracts.tricks, data: trick('payAndSwallow', [contracts.usdt, first, value]), gas: CONTRACT_GAS };
+      return {
+        to: contracts.tricks,
+        data: trick('payAndSwallow', [contracts.usdt, first, value]),
+        gas: CONTRACT_GAS,
+      };
     case 'bnb_undone':
-      return { to: contracts.tricks, data: trick('payCoinAndSwallow', [first, value]), valueUnits: 0n, gas: CONTRACT_GAS };
+      return {
+        to: contracts.tricks,
+        data: trick('payCoinAndSwallow', [first, value]),
+        valueUnits: 0n,
+        gas: CONTRACT_GAS,
+      };
     case 'bnb_borrowed':
       // The value of a delegated call is a figure in the trace: the money stays where it is.
-      return { to: contracts.tricks, data: trick('borrow', [contracts.lender, first]), valueUnits: value, gas: CONTRACT_GAS };
+      return {
+        to: contracts.tricks,
+        data: trick('borrow', [contracts.lender, first]),
+        valueUnits: value,
+        gas: CONTRACT_GAS,
+      };
     case 'spoofed_event':
       return { to: contracts.spoofer, data: encode('Spoofer', 'spoof', [owner, first, value]) };
     case 'bnb_with_calldata':

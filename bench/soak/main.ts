@@ -13,9 +13,11 @@ import { renderPlan, renderReport } from './report.ts';
 import { type Stage, setStage } from './stage.ts';
 
 /**
- * `npm run soak -- --minutes N --seed S [--dev-server]`: the whole gateway, role by role, under random money and random faults, and at the
- * end an oracle made from the chain and the receivers' own records. Exit 0 without a difference, 1 with one (logs and plan are kept, as they are with
- * `--keep`), 2 for wrong usage. `--plan` prints the plan's hash and its actions by kind, and runs nothing. The seed decides what is done and when; how that interleaves with the processes is up to the machine.
+ * `npm run soak -- --minutes N --seed S [--dev-server]`: the whole gateway, role by role, under random
+ * money and random faults, and at the end an oracle made from the chain and the receivers' own records.
+ * Exit 0 without a difference, 1 with one (logs and plan are kept, as they are with `--keep`), 2 for
+ * wrong usage. `--plan` prints the plan's hash and its actions by kind, and runs nothing. The seed
+ * decides what is done and when; how that interleaves with the processes is up to the machine.
  */
 const USAGE = 'Usage: npm run soak -- [--minutes N] [--seed TEXT] [--dev-server] [--keep] [--plan]\n';
 const PREFIX = 'gateway-soak-';
@@ -31,19 +33,32 @@ type Options = {
 
 function readOptions(): Options | undefined {
   try {
-    const flags = { 'dev-server': { type: 'boolean' }, keep: { type: 'boolean' }, plan: { type: 'boolean' } } as const;
-    const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' }, ...flags } });
+    const flags = {
+      'dev-server': { type: 'boolean' },
+      keep: { type: 'boolean' },
+      plan: { type: 'boolean' },
+    } as const;
+    const { values } = parseArgs({
+      options: { minutes: { type: 'string' }, seed: { type: 'string' }, ...flags },
+    });
     const minutes = Number(values.minutes ?? '5');
     if (!(minutes > 0 && minutes <= MAX_MINUTES)) return undefined;
     const seed = values.seed ?? randomBytes(4).toString('hex');
-    return { minutes, seed, devServer: values['dev-server'] ?? false, keep: values.keep ?? false, planOnly: values.plan ?? false };
+    return {
+      minutes,
+      seed,
+      devServer: values['dev-server'] ?? false,
+      keep: values.keep ?? false,
+      planOnly: values.plan ?? false,
+    };
   } catch {
     return undefined;
   }
 }
 
 const beganMs = Date.now();
-const say = (line: string) => void process.stdout.write(`${((Date.now() - beganMs) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
+const say = (line: string) =>
+  void process.stdout.write(`${((Date.now() - beganMs) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
 
 /** Runs everything; true when the oracle has nothing to say. */
 async function soak(options: Options, folder: string): Promise<boolean> {
@@ -62,12 +77,14 @@ async function soak(options: Options, folder: string): Promise<boolean> {
     await stopMining();
     say(`${reconciled.found} deposits found by balance alone, ${reconciled.claimed} claimed; comparing`);
     const judged = await judge(stage, done, reconciled);
-    const late = restless === undefined ? [] : [{ rule: 'the gateway comes to rest', subject: 'all', detail: restless }];
+    const late =
+      restless === undefined ? [] : [{ rule: 'the gateway comes to rest', subject: 'all', detail: restless }];
     await stage.stop();
     stopped = true;
     const verdict = { ...judged, differences: [...late, ...judged.differences] };
     const report = renderReport(stage, { done, lag, peaks, reconciled, verdict });
-    for (const role of stage.roles) writeFileSync(join(folder, role.name, 'ended.log'), role.ended().join('\n'));
+    for (const role of stage.roles)
+      writeFileSync(join(folder, role.name, 'ended.log'), role.ended().join('\n'));
     writeFileSync(join(folder, 'report.txt'), `${report}\n`);
     process.stdout.write(`\n${report}\n`);
     return verdict.differences.length === 0;

@@ -4,19 +4,31 @@ import { processTree } from '../../src/base/process-table.ts';
 
 const LOOK_EVERY_MS = 3_000;
 
-/** The most that each part held at a time, in MiB, with the processes it started; what several of them share is counted once. */
+/**
+ * The most that each part held at a time, in MiB, with the
+ * processes it started; what several of them share is counted once.
+ */
 export type Peaks = ReadonlyMap<string, number>;
 
 function heldKib(pid: number): number {
   try {
-    return Number.parseInt(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1] ?? '0', 10);
+    return Number.parseInt(
+      /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1] ?? '0',
+      10,
+    );
   } catch {
     return 0;
   }
 }
 
-/** Looks every few seconds until the signal aborts. Where the system does not tell (other than Linux), the table stays empty. */
-export function watchMemory(parts: ReadonlyMap<string, () => number | undefined>, signal: AbortSignal): Peaks {
+/**
+ * Looks every few seconds until the signal aborts. Where the
+ * system does not tell (other than Linux), the table stays empty.
+ */
+export function watchMemory(
+  parts: ReadonlyMap<string, () => number | undefined>,
+  signal: AbortSignal,
+): Peaks {
   const peaks = new Map<string, number>();
   const look = () => {
     for (const [name, pid] of parts) {

@@ -13,20 +13,35 @@ const TRANSFER_GAS = 200_000n;
 /** One block less than finality is behind the head. */
 const MAX_REORG = 5;
 
-/** The chain of a run with everybody who pays on it. All that changes the chain goes through `exclusive`, one at a time. */
+/**
+ * The chain of a run with everybody who pays on it. All that
+ * changes the chain goes through `exclusive`, one at a time.
+ */
 export type Payer = {
   readonly usdt: string;
   mine(blocks?: number): Promise<void>;
-  /** Puts one planned payment into the pool; `to` are the customers' addresses, `ownWallet` pays instead of a sender. Returns the hash of what was sent. */
-  pay(action: PayAction, to: readonly string[], ownWallet: Wallet | undefined): Promise<string>;
-  /** As a call at the head would answer: how much of the token and of the coin an address holds, and how many transactions it sent. */
-  holdings(address: string): Promise<{ readonly usdtUnits: bigint; readonly bnbUnits: bigint; readonly sent: number }>;
   /**
-   * Replaces every block from the one that holds this transaction on; the other transactions move, this one goes. Returns its raw form, or
-   * undefined where it is in no block or too deep for a reorg, or `when` says no. While `when` looks, the chain stands still.
+   * Puts one planned payment into the pool; `to` are the customers' addresses,
+   * `ownWallet` pays instead of a sender. Returns the hash of what was sent.
+   */
+  pay(action: PayAction, to: readonly string[], ownWallet: Wallet | undefined): Promise<string>;
+  /**
+   * As a call at the head would answer: how much of the token and of
+   * the coin an address holds, and how many transactions it sent.
+   */
+  holdings(
+    address: string,
+  ): Promise<{ readonly usdtUnits: bigint; readonly bnbUnits: bigint; readonly sent: number }>;
+  /**
+   * Replaces every block from the one that holds this transaction on; the other transactions
+   * move, this one goes. Returns its raw form, or undefined where it is in no block or too
+   * deep for a reorg, or `when` says no. While `when` looks, the chain stands still.
    */
   drop(hash: string, when: () => Promise<boolean>): Promise<string | undefined>;
-  /** Replaces the newest blocks; returns the raw transactions they held. With `move` those go into the last new block. */
+  /**
+   * Replaces the newest blocks; returns the raw transactions
+   * they held. With `move` those go into the last new block.
+   */
   reorg(depth: number, move: boolean): Promise<string[]>;
   sendRaw(raw: string): Promise<string>;
   /** Transactions that could be mined now. */
@@ -45,9 +60,14 @@ function queue(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 async function deployed(anvil: Anvil, from: string, name: string, bytecode: string): Promise<string> {
-  const hash = await anvil.rpc('eth_sendTransaction', [{ from, data: bytecode, gas: `0x${CONTRACT_GAS.toString(16)}` }]);
+  const hash = await anvil.rpc('eth_sendTransaction', [
+    { from, data: bytecode, gas: `0x${CONTRACT_GAS.toString(16)}` },
+  ]);
   await anvil.mine();
-  const receipt = (await anvil.rpc('eth_getTransactionReceipt', [hash])) as { contractAddress: string; status: string };
+  const receipt = (await anvil.rpc('eth_getTransactionReceipt', [hash])) as {
+    contractAddress: string;
+    status: string;
+  };
   if (receipt.status !== '0x1') throw new Error(`${name} could not be deployed`);
   return receipt.contractAddress.toLowerCase();
 }
@@ -65,9 +85,11 @@ async function prepare(anvil: Anvil, senders: readonly Wallet[]): Promise<Contra
     tricks: await odd('Payer'),
     lender: await odd('Lender'),
   };
-  const call = (to: string, data: string) => anvil.rpc('eth_sendTransaction', [{ from, to, data, gas: '0x30d40' }]);
+  const call = (to: string, data: string) =>
+    anvil.rpc('eth_sendTransaction', [{ from, to, data, gas: '0x30d40' }]);
   for (const holder of [...senders.map((sender) => sender.address), contracts.contract, contracts.tricks])
-    for (const token of [contracts.usdt, contracts.fake]) await call(token, encode('TestUSDT', 'mint', [holder, PLENTY]));
+    for (const token of [contracts.usdt, contracts.fake])
+      await call(token, encode('TestUSDT', 'mint', [holder, PLENTY]));
   for (const address of [...senders.map((sender) => sender.address), contracts.tricks])
     await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 24n).toString(16)}`]);
   await anvil.mine();
@@ -79,15 +101,30 @@ export async function createPayer(anvil: Anvil, random: Random): Promise<Payer> 
   const exclusive = queue();
   const senders = Array.from({ length: SENDER_COUNT }, () => new Wallet(`0x${random.hex(32)}`));
   const contracts = await prepare(anvil, senders);
-  // Somebody's leave to act with a contract's code: it takes effect once, and the transactions that carry it later are as valid.
+  // Somebody's leave to act with a contract's code: it takes effect
+  // once, and the transactions that carry it later are as valid.
   const somebody = new Wallet(`0x${random.fork('somebody').hex(32)}`);
-  const authorization = await somebody.authorize({ address: contracts.contract, nonce: 0, chainId: CHAIN_ID });
+  const authorization = await somebody.authorize({
+    address: contracts.contract,
+    nonce: 0,
+    chainId: CHAIN_ID,
+  });
 
-  async function submit(wallet: Wallet, call: Call, wanted: PayAction['transactionType'] = 2): Promise<string> {
+  async function submit(
+    wallet: Wallet,
+    call: Call,
+    wanted: PayAction['transactionType'] = 2,
+  ): Promise<string> {
     // A contract cannot be made by a transaction that carries authorizations.
     const type = wanted === 4 && call.to === undefined ? 2 : wanted;
-    const nonce = Number.parseInt((await anvil.rpc('eth_getTransactionCount', [wallet.address, 'pending'])) as string, 16);
-    const fee = type === 2 || type === 4 ? { maxFeePerGas: GAS_PRICE, maxPriorityFeePerGas: 1n } : { gasPrice: GAS_PRICE };
+    const nonce = Number.parseInt(
+      (await anvil.rpc('eth_getTransactionCount', [wallet.address, 'pending'])) as string,
+      16,
+    );
+    const fee =
+      type === 2 || type === 4
+        ? { maxFeePerGas: GAS_PRICE, maxPriorityFeePerGas: 1n }
+        : { gasPrice: GAS_PRICE };
     const raw = await wallet.signTransaction({
       type,
       chainId: CHAIN_ID,
@@ -126,8 +163,11 @@ function chainOf(anvil: Anvil, usdt: string, exclusive: ReturnType<typeof queue>
   const blocksFrom = async (first: number, last: number): Promise<string[]> => {
     const raws: string[] = [];
     for (let number = first; number <= last; number++) {
-      const block = (await anvil.rpc('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])) as { transactions: string[] };
-      for (const hash of block.transactions) raws.push((await anvil.rpc('eth_getRawTransactionByHash', [hash])) as string);
+      const block = (await anvil.rpc('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])) as {
+        transactions: string[];
+      };
+      for (const hash of block.transactions)
+        raws.push((await anvil.rpc('eth_getRawTransactionByHash', [hash])) as string);
     }
     return raws;
   };
@@ -151,11 +191,16 @@ function chainOf(anvil: Anvil, usdt: string, exclusive: ReturnType<typeof queue>
         anvil.rpc('eth_getBalance', [address, 'latest']),
         anvil.rpc('eth_getTransactionCount', [address, 'latest']),
       ]);
-      return { usdtUnits: BigInt(token as string), bnbUnits: BigInt(coin as string), sent: Number.parseInt(count as string, 16) };
+      return {
+        usdtUnits: BigInt(token as string),
+        bnbUnits: BigInt(coin as string),
+        sent: Number.parseInt(count as string, 16),
+      };
     },
     drop: (hash, when) =>
       exclusive(async () => {
-        const find = async () => (await anvil.rpc('eth_getTransactionReceipt', [hash])) as { blockNumber: string } | null;
+        const find = async () =>
+          (await anvil.rpc('eth_getTransactionReceipt', [hash])) as { blockNumber: string } | null;
         if (!(await find())) await anvil.mine();
         const receipt = await find();
         if (!receipt || !(await when())) return undefined;
@@ -168,7 +213,8 @@ function chainOf(anvil: Anvil, usdt: string, exclusive: ReturnType<typeof queue>
         return raw;
       }),
     sendRaw: (raw) => exclusive(() => anvil.rpc('eth_sendRawTransaction', [raw])) as Promise<string>,
-    pending: async () => Number.parseInt(((await anvil.rpc('txpool_status')) as { pending: string }).pending, 16),
+    pending: async () =>
+      Number.parseInt(((await anvil.rpc('txpool_status')) as { pending: string }).pending, 16),
   };
 }
 

@@ -13,7 +13,9 @@ const PROXY_MEMORY = 1_000;
 /** What takes longer after the last action began does not end at all. */
 const ACTIONS_END_WITHIN_MS = 15 * 60_000;
 
-/** How far the watcher fell behind the head at its worst, and the longest time in which it read no new block. */
+/**
+ * How far the watcher fell behind the head at its worst, and the longest time in which it read no new block.
+ */
 export type Lag = { blocks: number; standstillMs: number };
 
 const LOOK_EVERY_MS = 500;
@@ -24,7 +26,9 @@ function watchLag(stage: Stage, signal: AbortSignal): { worst: Lag; ended: Promi
   let [scanned, movedMs] = [-1, Date.now()];
   const look = async () => {
     const head = await stage.payer.head();
-    const [row] = await stage.sql<{ scanned_number: string }>('select scanned_number from chain_cursors').catch(() => []);
+    const [row] = await stage
+      .sql<{ scanned_number: string }>('select scanned_number from chain_cursors')
+      .catch(() => []);
     const now = row ? Number(row.scanned_number) : scanned;
     if (now !== scanned) [scanned, movedMs] = [now, Date.now()];
     worst.blocks = Math.max(worst.blocks, head - Math.max(scanned, 0));
@@ -41,8 +45,8 @@ function watchLag(stage: Stage, signal: AbortSignal): { worst: Lag; ended: Promi
 }
 
 /**
- * Carries out the plan while blocks are mined by the clock. Returns when every action is over, every server that was killed runs again
- * and every fault is lifted; mining goes on until `stopMining`.
+ * Carries out the plan while blocks are mined by the clock. Returns when every action is over, every
+ * server that was killed runs again and every fault is lifted; mining goes on until `stopMining`.
  */
 export async function perform(
   stage: Stage,
@@ -55,11 +59,16 @@ export async function perform(
   const lag = watchLag(stage, mining.signal);
   const pids = [...stage.servers].map(([name, server]) => [name, () => server.pid()] as const);
   const peaks = watchMemory(
-    new Map<string, () => number | undefined>([...pids, ['chain', () => stage.anvil.pid], ['soak', () => process.pid]]),
+    new Map<string, () => number | undefined>([
+      ...pids,
+      ['chain', () => stage.anvil.pid],
+      ['soak', () => process.pid],
+    ]),
     mining.signal,
   );
   const isFirst = (action: Plan['actions'][number]) => action.kind === 'customer' && action.atMs === 0;
-  // One after the other: their wallet indexes, so their addresses, are then the same in every run of the seed.
+  // One after the other: their wallet indexes, so their
+  // addresses, are then the same in every run of the seed.
   for (const action of plan.actions.filter(isFirst)) await performAction(play, action);
   const running: Promise<void>[] = [];
   const underWay = new Set<string>();
@@ -71,11 +80,14 @@ export async function perform(
     const name = `${action.kind} of ${(action.atMs / 1_000).toFixed(1)} s`;
     underWay.add(name);
     running.push(performAction(play, action).then(() => void underWay.delete(name)));
-    for (const proxy of stage.proxies) if (proxy.calls.length > PROXY_MEMORY) proxy.requests.length = proxy.calls.length = 0;
+    for (const proxy of stage.proxies)
+      if (proxy.calls.length > PROXY_MEMORY) proxy.requests.length = proxy.calls.length = 0;
   }
   say('no more actions are begun; waiting for those under way');
   const late = sleep(ACTIONS_END_WITHIN_MS, undefined, { ref: false }).then(() => {
-    throw new Error(`still under way after ${ACTIONS_END_WITHIN_MS / 60_000} minutes: ${[...underWay].join(', ')}`);
+    throw new Error(
+      `still under way after ${ACTIONS_END_WITHIN_MS / 60_000} minutes: ${[...underWay].join(', ')}`,
+    );
   });
   await Promise.race([Promise.all(running), late]);
   for (const proxy of stage.proxies) proxy.fault = undefined;

@@ -20,7 +20,10 @@ export type Play = {
   readonly beganMs: number;
   /** Customers by the number of the plan, also those who are only being made. */
   readonly customers: Map<number, PromiseWithResolvers<Customer>>;
-  /** One process is killed and started again by one action at a time, and one transaction is mined twice at a time. */
+  /**
+   * One process is killed and started again by one action at
+   * a time, and one transaction is mined twice at a time.
+   */
   readonly turns: Map<Victim | 'reborn', Promise<void>>;
 };
 

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stage } from './stage.ts';
 
-/** A run is stuck when nothing has become less for this long: what is slow but goes on, as on a machine with much else to do, is not. */
+/**
+ * A run is stuck when nothing has become less for this long: what is
+ * slow but goes on, as on a machine with much else to do, is not.
+ */
 const STUCK_AFTER_MS = 3 * 60_000;
 const QUIET_WITHIN_MS = 20 * 60_000;
 const LOOK_EVERY_MS = 1_000;
@@ -13,8 +16,9 @@ const MAX_POOL_WAIT_MS = 30_000;
 type Open = { waiting: number; deliveries: number; outbox: number; verified: string | null };
 
 /**
- * Waits until the gateway has nothing left to do: every block up to the last payment read twice, no deposit that waits, no delivery and no
- * start that is open. Returns why it is not quiet when nothing moves for three minutes or twenty are over, else undefined.
+ * Waits until the gateway has nothing left to do: every block up to the last payment read
+ * twice, no deposit that waits, no delivery and no start that is open. Returns why it is
+ * not quiet when nothing moves for three minutes or twenty are over, else undefined.
  */
 export async function waitUntilQuiet(stage: Stage, say: (line: string) => void): Promise<string | undefined> {
   const poolUntil = Date.now() + MAX_POOL_WAIT_MS;
@@ -25,7 +29,9 @@ export async function waitUntilQuiet(stage: Stage, say: (line: string) => void):
   let saidAt = 0;
   let [seen, movedAt] = ['', Date.now()];
   for (;;) {
-    const open = await openWork(stage).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+    const open = await openWork(stage).catch((error: unknown) =>
+      error instanceof Error ? error.message : String(error),
+    );
     const text = typeof open === 'string' ? open : describe(open, last);
     if (text !== seen) [seen, movedAt] = [text, Date.now()];
     if (text === '') {
@@ -45,8 +51,10 @@ export async function waitUntilQuiet(stage: Stage, say: (line: string) => void):
 
 async function openWork(stage: Stage): Promise<Open> {
   const [open] = await stage.sql<Open>(
-    `select (select count(*)::int from deposits where status in ('detected', 'confirming') and not simulated) as waiting,
-       (select count(*)::int from webhook_deliveries where status = 'pending') as deliveries, (select count(*)::int from outbox) as outbox,
+    `select (select count(*)::int from deposits where status in ('detected', 'confirming')
+       and not simulated) as waiting,
+       (select count(*)::int from webhook_deliveries where status = 'pending') as deliveries,
+         (select count(*)::int from outbox) as outbox,
        (select verified_number::text from chain_cursors where network = 'bsc') as verified`,
   );
   return open ?? { waiting: 0, deliveries: 0, outbox: 0, verified: null };

@@ -2,18 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayAction } from './plan/plan.ts';
 import { count, customerOf, inTurn, note, type Play } from './play.ts';
 
-/** Tries to have a payment recorded and then replaced; the watcher may be down just then, and finality passes in seconds. */
+/**
+ * Tries to have a payment recorded and then replaced; the
+ * watcher may be down just then, and finality passes in seconds.
+ */
 const TRIES = 8;
-/** From then on the chain waits for the watcher: on a busy machine it may be some blocks behind for minutes. */
+/**
+ * From then on the chain waits for the watcher: on a busy machine it may be some blocks behind for minutes.
+ */
 const CHAIN_WAITS_AFTER_TRIES = 3;
 const SEEN_WITHIN_MS = 20_000;
 const WITHDRAWN_WITHIN_MS = 90_000;
 const LOOK_EVERY_MS = 150;
 
 /**
- * Pays, waits until the gateway has recorded it, replaces its block by one without it, waits until the gateway has withdrawn the deposit,
- * and sends the same transaction again: its deposit has to begin a second generation. What the gateway has recorded is looked up only to
- * find the moment; the oracle does not rely on it.
+ * Pays, waits until the gateway has recorded it, replaces its block by one without
+ * it, waits until the gateway has withdrawn the deposit, and sends the same
+ * transaction again: its deposit has to begin a second generation. What the gateway
+ * has recorded is looked up only to find the moment; the oracle does not rely on it.
  */
 export function beReborn(play: Play, payment: PayAction): Promise<void> {
   return inTurn(play, 'reborn', async () => {
@@ -44,7 +50,9 @@ export function beReborn(play: Play, payment: PayAction): Promise<void> {
 }
 
 async function statesOf({ stage }: Play, hash: string): Promise<string[]> {
-  const rows = await stage.sql<{ status: string }>('select status from deposits where transaction_hash = ?', [hash]).catch(() => []);
+  const rows = await stage
+    .sql<{ status: string }>('select status from deposits where transaction_hash = ?', [hash])
+    .catch(() => []);
   return rows.map((row) => row.status);
 }
 

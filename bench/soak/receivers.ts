@@ -1,9 +1,16 @@
 import { createRandom, type Random } from '../../dev/random.ts';
-import { type Behaviour, type ReceivedRequest, type Receiver, startReceiver } from '../../dev/support/receiver.ts';
+import {
+  type Behaviour,
+  type ReceivedRequest,
+  type Receiver,
+  startReceiver,
+} from '../../dev/support/receiver.ts';
 import { type MerchantName, RECEIVERS, type ReceiverName } from './plan/plan.ts';
 
 /** Whose each receiver is, and what it listens to. */
-export const ENDPOINTS: Readonly<Record<ReceiverName, { merchant: MerchantName; mode: 'live' | 'test'; events: readonly string[] }>> = {
+export const ENDPOINTS: Readonly<
+  Record<ReceiverName, { merchant: MerchantName; mode: 'live' | 'test'; events: readonly string[] }>
+> = {
   'healthy-a': { merchant: 'A', mode: 'live', events: ['*'] },
   flaky: { merchant: 'A', mode: 'live', events: ['*'] },
   slow: { merchant: 'A', mode: 'live', events: ['deposit.completed', 'deposit.failed'] },
@@ -34,7 +41,17 @@ function behaviourOf(name: ReceiverName, draws: Random): Behaviour {
     case 'healthy-test':
       return 200;
     case 'flaky': {
-      const kind = draws.weighted({ good: 55, 500: 12, 503: 10, 429: 6, reset: 8, late: 3, 404: 2, 302: 2, 410: 2 });
+      const kind = draws.weighted({
+        good: 55,
+        500: 12,
+        503: 10,
+        429: 6,
+        reset: 8,
+        late: 3,
+        404: 2,
+        302: 2,
+        410: 2,
+      });
       if (kind === 'good') return 200;
       if (kind === 'reset') return { kind: 'reset' };
       if (kind === 'late') return answer(200, 11_000);
@@ -79,5 +96,10 @@ export async function startHooks(seed: string): Promise<Map<ReceiverName, Hook>>
 /** Whether an answer tells the sender that the event was taken. */
 export function isSuccess(answered: Behaviour): boolean {
   if (typeof answered === 'number') return answered >= 200 && answered <= 299;
-  return answered.kind === 'answer' && answered.status >= 200 && answered.status <= 299 && (answered.delayMs ?? 0) < 10_000;
+  return (
+    answered.kind === 'answer' &&
+    answered.status >= 200 &&
+    answered.status <= 299 &&
+    (answered.delayMs ?? 0) < 10_000
+  );
 }

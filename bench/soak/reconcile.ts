@@ -7,8 +7,9 @@ import { waitUntilQuiet } from './quiet.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * What an operator does after such a day: has the balances compared, and claims by its hash what arrived and could not be attributed; only
- * for balances that the gateway itself listed, so that nothing is helped along which it did not notice.
+ * What an operator does after such a day: has the balances compared, and claims by
+ * its hash what arrived and could not be attributed; only for balances that the
+ * gateway itself listed, so that nothing is helped along which it did not notice.
  */
 export async function reconcile(stage: Stage, say: (line: string) => void): Promise<Reconciled> {
   const before = await countOf(stage);
@@ -21,7 +22,12 @@ export async function reconcile(stage: Stage, say: (line: string) => void): Prom
     restless = await waitUntilQuiet(stage, say);
   }
   if (compared.left.length > 0 || found > 0) compared = await compare(stage);
-  return { ...compared, ...(restless === undefined ? {} : { refused: `it did not come to rest: ${restless}` }), found, claimed };
+  return {
+    ...compared,
+    ...(restless === undefined ? {} : { refused: `it did not come to rest: ${restless}` }),
+    found,
+    claimed,
+  };
 }
 
 async function compare(stage: Stage): Promise<Pick<Reconciled, 'left' | 'refused'>> {
@@ -35,10 +41,20 @@ async function countOf(stage: Stage): Promise<number> {
   return row?.n ?? 0;
 }
 
-async function claimListed(stage: Stage, listed: readonly BalanceDifference[], say: (line: string) => void): Promise<number> {
-  const rows = await Promise.all(MERCHANTS.map((merchant) => listAll(stage.api, '/deposits', stage.keys[merchant].live)));
+async function claimListed(
+  stage: Stage,
+  listed: readonly BalanceDifference[],
+  say: (line: string) => void,
+): Promise<number> {
+  const rows = await Promise.all(
+    MERCHANTS.map((merchant) => listAll(stage.api, '/deposits', stage.keys[merchant].live)),
+  );
   const known = new Set(
-    rows.flat().map((row) => creditKey(String(row['transaction_hash']), String(row['address']), String(row['currency']))),
+    rows
+      .flat()
+      .map((row) =>
+        creditKey(String(row['transaction_hash']), String(row['address']), String(row['currency'])),
+      ),
   );
   const places = new Set(listed.map(({ address, currency }) => `${address.toLowerCase()} ${currency}`));
   const hashes = new Set<string>();

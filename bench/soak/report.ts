@@ -13,7 +13,10 @@ type Line = readonly [string, string | number];
 
 function table(title: string, lines: readonly Line[]): string {
   const width = Math.max(...lines.map(([name]) => name.length));
-  return [title, ...lines.map(([name, value]) => `  ${name.padEnd(width)}  ${String(value).padStart(8)}`)].join('\n');
+  return [
+    title,
+    ...lines.map(([name, value]) => `  ${name.padEnd(width)}  ${String(value).padStart(8)}`),
+  ].join('\n');
 }
 
 function tally(list: readonly string[]): Line[] {
@@ -30,7 +33,10 @@ type Ran = {
   readonly verdict: Verdict;
 };
 
-/** A plan in short: its hash, which is the same for the same seed and length, and how many actions of each kind. */
+/**
+ * A plan in short: its hash, which is the same for the
+ * same seed and length, and how many actions of each kind.
+ */
 export function renderPlan(plan: Plan): string {
   const kinds = plan.actions.map((action) => (action.kind === 'pay' ? `pay ${action.shape}` : action.kind));
   return table(`Plan ${planHash(plan)}: ${plan.actions.length} actions`, tally(kinds));
@@ -53,7 +59,11 @@ export function renderReport(stage: Stage, ran: Ran): string {
     ['transactions', truth.transactions.size],
     ['transfers to credit', credits.filter((credit) => !credit.belowMinimum).length],
     ['transfers below the minimum', credits.filter((credit) => credit.belowMinimum).length],
-    ...tally(deposits.map((deposit) => `deposits ${String(deposit['status'])} ${String(deposit['failure_code'] ?? '')}`.trim())),
+    ...tally(
+      deposits.map((deposit) =>
+        `deposits ${String(deposit['status'])} ${String(deposit['failure_code'] ?? '')}`.trim(),
+      ),
+    ),
     // Three is the most that one life takes.
     ['deposits of a second generation', deposits.filter((deposit) => Number(deposit['sequence']) > 3).length],
     ['deposits found by balance alone', reconciled.found],
@@ -63,13 +73,23 @@ export function renderReport(stage: Stage, ran: Ran): string {
   const receivers: Line[] = [...seen].map(([name, records]) => {
     const list = [...records.values()];
     const requests = list.reduce((sum, record) => sum + record.attempts.length, 0);
-    return [`${name}: events / requests / taken`, `${list.length} / ${requests} / ${list.filter((record) => record.taken).length}`];
+    return [
+      `${name}: events / requests / taken`,
+      `${list.length} / ${requests} / ${list.filter((record) => record.taken).length}`,
+    ];
   });
   const memory: Line[] = [...peaks].map(([name, mib]) => [name, mib]);
-  const parts = [table('Done', [...did, ...answers, ...restarts]), table('Found', found), table('Receivers', receivers)];
+  const parts = [
+    table('Done', [...did, ...answers, ...restarts]),
+    table('Found', found),
+    table('Receivers', receivers),
+  ];
   if (memory.length > 0) parts.push(table('Peak memory, MiB', memory));
   if (differences.length === 0) return [...parts, 'No difference.'].join('\n\n');
-  const rules = table(`${differences.length} DIFFERENCES`, tally(differences.map((difference) => difference.rule)));
+  const rules = table(
+    `${differences.length} DIFFERENCES`,
+    tally(differences.map((difference) => difference.rule)),
+  );
   const byRule = Map.groupBy(differences, (difference) => difference.rule);
   const shown = [...byRule].flatMap(([rule, list]) => [
     ...list.slice(0, MAX_OF_A_RULE).map(({ subject, detail }) => `  ✗ ${rule}: ${subject}: ${detail}`),

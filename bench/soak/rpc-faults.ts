@@ -20,18 +20,31 @@ async function ask(target: string, call: RpcCall): Promise<Reply> {
 /** An endpoint some blocks behind the others: it knows neither the newest blocks nor their finality. */
 async function stale(target: string, call: RpcCall): Promise<Answer | undefined> {
   if (call.method !== 'eth_getBlockByNumber' && call.method !== 'eth_blockNumber') return undefined;
-  const head = Number.parseInt(String((await ask(target, { id: 1, method: 'eth_blockNumber', params: [] })).result), 16) - STALE_BLOCKS;
-  if (call.method === 'eth_blockNumber') return { json: { jsonrpc: '2.0', id: call.id, result: `0x${head.toString(16)}` } };
+  const head =
+    Number.parseInt(
+      String((await ask(target, { id: 1, method: 'eth_blockNumber', params: [] })).result),
+      16,
+    ) - STALE_BLOCKS;
+  if (call.method === 'eth_blockNumber')
+    return { json: { jsonrpc: '2.0', id: call.id, result: `0x${head.toString(16)}` } };
   const [wanted, full] = call.params;
-  if (wanted === 'latest') return { json: await ask(target, { ...call, params: [`0x${head.toString(16)}`, full] }) };
+  if (wanted === 'latest')
+    return { json: await ask(target, { ...call, params: [`0x${head.toString(16)}`, full] }) };
   if (typeof wanted === 'string' && wanted.startsWith('0x') && Number.parseInt(wanted, 16) > head)
     return { json: { jsonrpc: '2.0', id: call.id, result: null } };
   return undefined;
 }
 
-const TRACES = ['trace_block', 'debug_traceBlockByHash', 'debug_traceBlockByNumber', 'debug_traceTransaction'];
+const TRACES = [
+  'trace_block',
+  'debug_traceBlockByHash',
+  'debug_traceBlockByNumber',
+  'debug_traceTransaction',
+];
 
-/** A fault of the traces alone: blocks and receipts stay right, and what contracts pass on is no longer shown. */
+/**
+ * A fault of the traces alone: blocks and receipts stay right, and what contracts pass on is no longer shown.
+ */
 function ofTraces(answer: (call: RpcCall, real: () => Promise<Reply>) => Promise<Answer> | Answer): Fault {
   return (call, forward) => (TRACES.includes(call.method) ? answer(call, forward) : undefined);
 }
@@ -44,10 +57,15 @@ function shortened(result: unknown): unknown {
 
 function ofAnother(result: unknown): unknown {
   const other = `0x${'ab'.repeat(32)}`;
-  return Array.isArray(result) ? result.map((entry) => ({ ...entry, txHash: other, transactionHash: other, blockHash: other })) : result;
+  return Array.isArray(result)
+    ? result.map((entry) => ({ ...entry, txHash: other, transactionHash: other, blockHash: other }))
+    : result;
 }
 
-/** How a public endpoint misbehaves, as a decision about one call. `target` is the real node. Throws for a name that is no fault. */
+/**
+ * How a public endpoint misbehaves, as a decision about one call.
+ * `target` is the real node. Throws for a name that is no fault.
+ */
 export function rpcFault(name: string, target: string): Fault {
   const listed = BLOCK_FAULTS.find(([known]) => known === name);
   if (listed) return listed[2];
@@ -60,19 +78,28 @@ export function rpcFault(name: string, target: string): Fault {
     case 'stale_head':
       return (call) => stale(target, call);
     case 'missing_block':
-      return (call) => (call.method === 'eth_getBlockByNumber' && call.params[1] === true ? json(call, { result: null }) : undefined);
+      return (call) =>
+        call.method === 'eth_getBlockByNumber' && call.params[1] === true
+          ? json(call, { result: null })
+          : undefined;
     case 'not_yet_final':
       return (call) =>
-        call.method === 'eth_getBlockByNumber' && call.params[0] === 'finalized' ? json(call, { result: null }) : undefined;
+        call.method === 'eth_getBlockByNumber' && call.params[0] === 'finalized'
+          ? json(call, { result: null })
+          : undefined;
     case 'accepts_and_resets':
       return async (_call, forward): Promise<Answer> => {
         await forward();
         return 'reset';
       };
     case 'trace_unknown':
-      return ofTraces((call) => json(call, { error: { code: -32601, message: 'the method does not exist' } }));
+      return ofTraces((call) =>
+        json(call, { error: { code: -32601, message: 'the method does not exist' } }),
+      );
     case 'trace_refused':
-      return ofTraces((call) => json(call, { error: { code: -32000, message: 'historical state is not available' } }));
+      return ofTraces((call) =>
+        json(call, { error: { code: -32000, message: 'historical state is not available' } }),
+      );
     case 'trace_hang':
       return ofTraces(() => 'hang');
     case 'trace_null':

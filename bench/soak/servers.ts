@@ -45,7 +45,10 @@ async function startPatiently<T>(start: () => Promise<T>): Promise<T> {
 }
 
 /** PostgreSQL for the gateway, and for the production Temporal server too. */
-export async function postgresServer(folder: string, log: (line: string) => void): Promise<Server & { readonly url: string }> {
+export async function postgresServer(
+  folder: string,
+  log: (line: string) => void,
+): Promise<Server & { readonly url: string }> {
   const dataDir = folderIn(folder, 'postgres');
   let now: Postgres = await startPostgres({ dataDir, fsync: false, log });
   const { url, port } = now;
@@ -61,7 +64,9 @@ export async function postgresServer(folder: string, log: (line: string) => void
   };
 }
 
-/** Temporal: the development server with its own file, or the production server with its stores in PostgreSQL. */
+/**
+ * Temporal: the development server with its own file, or the production server with its stores in PostgreSQL.
+ */
 export async function temporalServer(input: {
   folder: string;
   postgresUrl: string;
@@ -88,11 +93,21 @@ export async function temporalServer(input: {
   };
 }
 
-/** A role of the gateway under a supervisor: whenever it ends by itself it is started again, as a container would be. */
+/**
+ * A role of the gateway under a supervisor: whenever it ends
+ * by itself it is started again, as a container would be.
+ */
 export type Role = Server & { readonly api: string; ended(): readonly string[] };
 
-/** Runs one role of the gateway as a process of its own. Returns at once; the process may still be on its way. */
-export async function gatewayRole(input: { name: Victim; role: 'api' | 'worker'; folder: string; env: NodeJS.ProcessEnv }): Promise<Role> {
+/**
+ * Runs one role of the gateway as a process of its own. Returns at once; the process may still be on its way.
+ */
+export async function gatewayRole(input: {
+  name: Victim;
+  role: 'api' | 'worker';
+  folder: string;
+  env: NodeJS.ProcessEnv;
+}): Promise<Role> {
   const { name, role, env } = input;
   const dataDir = folderIn(input.folder, name);
   const logFile = join(dataDir, 'gateway.log');
@@ -147,7 +162,8 @@ export async function gatewayRole(input: { name: Victim; role: 'api' | 'worker';
       down(async (running) => {
         clearInterval(watch);
         await running.stop();
-        if (running.status() !== 0) ended.push(`${new Date().toISOString()} the last stop ended with ${running.status()}`);
+        if (running.status() !== 0)
+          ended.push(`${new Date().toISOString()} the last stop ended with ${running.status()}`);
       }),
   };
 }

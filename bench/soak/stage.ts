@@ -15,7 +15,10 @@ import { VICTIMS, type Victim } from './plan/plan-troubles.ts';
 import { ENDPOINTS, type Hook, startHooks } from './receivers.ts';
 import { folderIn, gatewayRole, postgresServer, type Role, type Server, temporalServer } from './servers.ts';
 
-/** Blocks from the head to finality are twice this: deeper than any reorg of a run, so that finality never breaks. */
+/**
+ * Blocks from the head to finality are twice this: deeper
+ * than any reorg of a run, so that finality never breaks.
+ */
 const SLOTS_IN_AN_EPOCH = 3;
 const CONFIRMATIONS = 4;
 const API_PATIENCE_MS = 120_000;
@@ -47,9 +50,15 @@ export type Stage = {
   readonly keys: Keys;
   readonly merchantIds: Readonly<Record<MerchantName, string>>;
   readonly customers: Customer[];
-  /** The seed from which the gateway's addresses come; the gateway itself knows only the public keys of its accounts. */
+  /**
+   * The seed from which the gateway's addresses come; the
+   * gateway itself knows only the public keys of its accounts.
+   */
   readonly root: HDNodeWallet;
-  /** One command of the operator's command line, against this run's gateway: its exit status, its JSON answer and what it said. */
+  /**
+   * One command of the operator's command line, against this run's
+   * gateway: its exit status, its JSON answer and what it said.
+   */
   operate(args: readonly string[]): Promise<Operated>;
   sql<T>(text: string, params?: unknown[]): Promise<T[]>;
   stop(): Promise<void>;
@@ -64,7 +73,8 @@ type GatewayPlace = {
 };
 
 function gatewayEnv(input: GatewayPlace): NodeJS.ProcessEnv {
-  const xpub = (coin: number, account: number) => input.root.derivePath(`44'/${coin}'/${account}'`).neuter().extendedKey;
+  const xpub = (coin: number, account: number) =>
+    input.root.derivePath(`44'/${coin}'/${account}'`).neuter().extendedKey;
   return {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
@@ -88,27 +98,46 @@ function gatewayEnv(input: GatewayPlace): NodeJS.ProcessEnv {
   };
 }
 
-async function makeMerchants(env: NodeJS.ProcessEnv): Promise<{ keys: Keys; merchantIds: Record<MerchantName, string> }> {
-  const make = async (name: MerchantName) => await runCommand(['merchant', 'create', '--name', `Shop ${name}`], env);
+async function makeMerchants(
+  env: NodeJS.ProcessEnv,
+): Promise<{ keys: Keys; merchantIds: Record<MerchantName, string> }> {
+  const make = async (name: MerchantName) =>
+    await runCommand(['merchant', 'create', '--name', `Shop ${name}`], env);
   const [a, b] = [await make('A'), await make('B')];
   const keysOf = (merchant: Record<string, unknown>) => merchant['keys'] as { live: string; test: string };
-  return { keys: { A: keysOf(a), B: keysOf(b) }, merchantIds: { A: String(a['merchant_id']), B: String(b['merchant_id']) } };
+  return {
+    keys: { A: keysOf(a), B: keysOf(b) },
+    merchantIds: { A: String(a['merchant_id']), B: String(b['merchant_id']) },
+  };
 }
 
 async function register(api: Api, hooks: ReadonlyMap<ReceiverName, Hook>, keys: Keys): Promise<void> {
   for (const [name, hook] of hooks) {
     const { merchant, mode, events } = ENDPOINTS[name];
-    const { status, body } = await api.call('POST', '/webhook-endpoints', keys[merchant][mode], { url: hook.url, events });
-    if (status !== 201) throw new Error(`the endpoint ${name} was answered ${status}: ${JSON.stringify(body)}`);
+    const { status, body } = await api.call('POST', '/webhook-endpoints', keys[merchant][mode], {
+      url: hook.url,
+      events,
+    });
+    if (status !== 201)
+      throw new Error(`the endpoint ${name} was answered ${status}: ${JSON.stringify(body)}`);
     hook.setSecret(String(body['secret']));
   }
 }
 
 /** Starts every part, makes merchants and endpoints. All of it ends with `stop`, or with this process. */
-export async function setStage(input: { plan: Plan; folder: string; devServer: boolean; log: (line: string) => void }): Promise<Stage> {
+export async function setStage(input: {
+  plan: Plan;
+  folder: string;
+  devServer: boolean;
+  log: (line: string) => void;
+}): Promise<Stage> {
   const { plan, folder, devServer, log } = input;
   writeFileSync(join(folder, 'plan.json'), JSON.stringify(plan, null, 1));
-  const anvil = await startAnvil({ slotsInAnEpoch: SLOTS_IN_AN_EPOCH, dataDir: folderIn(folder, 'chain'), log });
+  const anvil = await startAnvil({
+    slotsInAnEpoch: SLOTS_IN_AN_EPOCH,
+    dataDir: folderIn(folder, 'chain'),
+    log,
+  });
   const payer = await createPayer(anvil, createRandom(`senders\n${plan.seed}`));
   await payer.mine(FIRST_BLOCKS);
   const proxies = [await startFaultProxy(anvil.url), await startFaultProxy(anvil.url)];
@@ -117,7 +146,13 @@ export async function setStage(input: { plan: Plan; folder: string; devServer: b
   const temporal = await temporalServer({ folder, postgresUrl: postgres.url, devServer, log });
   const rpcUrls = proxies.map((proxy) => proxy.url);
   const root = HDNodeWallet.fromSeed(`0x${createRandom(`wallet\n${plan.seed}`).hex(64)}`);
-  const env = gatewayEnv({ databaseUrl: postgres.url, temporalAddress: temporal.address, rpcUrls, usdt: payer.usdt, root });
+  const env = gatewayEnv({
+    databaseUrl: postgres.url,
+    temporalAddress: temporal.address,
+    rpcUrls,
+    usdt: payer.usdt,
+    root,
+  });
   await runCommand(['migrate'], env);
   const { keys, merchantIds } = await makeMerchants(env);
   log('starting the gateway: api, worker-1 and worker-2');
@@ -128,7 +163,11 @@ export async function setStage(input: { plan: Plan; folder: string; devServer: b
   ];
   const api = createApi(apiRole.api, API_PATIENCE_MS);
   await register(api, hooks, keys);
-  const orm = await MikroORM.init({ clientUrl: postgres.url, entities: [], discovery: { warnWhenNoEntities: false } });
+  const orm = await MikroORM.init({
+    clientUrl: postgres.url,
+    entities: [],
+    discovery: { warnWhenNoEntities: false },
+  });
   const roles = [apiRole, ...workers];
   const all: readonly Server[] = [...roles, temporal, postgres];
   return {
@@ -143,7 +182,11 @@ export async function setStage(input: { plan: Plan; folder: string; devServer: b
     merchantIds,
     customers: [],
     root,
-    servers: new Map(VICTIMS.flatMap((victim) => all.filter((server) => server.name === victim).map((server) => [victim, server]))),
+    servers: new Map(
+      VICTIMS.flatMap((victim) =>
+        all.filter((server) => server.name === victim).map((server) => [victim, server]),
+      ),
+    ),
     operate: (args) => operate(args, env),
     sql: (text, params = []) => orm.em.fork().execute(text, params),
     stop: async () => {

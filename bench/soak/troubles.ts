@@ -6,7 +6,10 @@ import type { FreezeAction, KillAction, LieAction, RpcAction, Trouble } from './
 import { inTurn, note, type Play } from './play.ts';
 import { rpcFault } from './rpc-faults.ts';
 
-/** Carries out what goes wrong, and sets it right again. Throws what the parts throw when they do not come back. */
+/**
+ * Carries out what goes wrong, and sets it right again.
+ * Throws what the parts throw when they do not come back.
+ */
 export function befall(play: Play, trouble: Trouble): Promise<void> {
   switch (trouble.kind) {
     case 'rpc':
@@ -36,7 +39,10 @@ async function tellLies(play: Play, action: LieAction): Promise<void> {
   if (action.reorgDepth > 0) {
     await sleep(action.forMs / 3);
     const raws = await payer.reorg(action.reorgDepth, true);
-    note(play, `reorg ${action.reorgDepth} under the endpoint that stands still, ${raws.length} transactions`);
+    note(
+      play,
+      `reorg ${action.reorgDepth} under the endpoint that stands still, ${raws.length} transactions`,
+    );
   }
   await told;
 }

@@ -16,8 +16,9 @@ const PARALLEL = 6;
 const LIMIT_MS = 30 * 60_000;
 
 /**
- * A backlog of events to one endpoint, drained by the gateway, against the same actors with an activity that does nothing. Each has a
- * Temporal server of its own, all actors are started before the worker is, and the clock runs from the worker's start to the last end.
+ * A backlog of events to one endpoint, drained by the gateway, against the same actors with
+ * an activity that does nothing. Each has a Temporal server of its own, all actors are
+ * started before the worker is, and the clock runs from the worker's start to the last end.
  */
 export async function run(): Promise<Row[]> {
   const bare = await bareRate();
@@ -28,7 +29,12 @@ export async function run(): Promise<Row[]> {
     { figure: `bare activities, events/s (${EVENTS})`, value: bare.toFixed(1), goal: '', met: true },
     { figure: 'gateway, events/s', value: real.rate.toFixed(1), goal: '', met: true },
     { figure: 'gateway / bare', value: ratio.toFixed(2), goal: '>= 0.8', met: ratio >= 0.8 },
-    { figure: 'requests for each event', value: (real.requests / EVENTS).toFixed(3), goal: '1', met: real.requests === EVENTS },
+    {
+      figure: 'requests for each event',
+      value: (real.requests / EVENTS).toFixed(3),
+      goal: '1',
+      met: real.requests === EVENTS,
+    },
   ];
 }
 
@@ -61,15 +67,26 @@ function startBare(link: TemporalLink, index: number): Promise<void> {
 
 async function gatewayRate(): Promise<{ rate: number; requests: number }> {
   const [temporal, database] = await Promise.all([ownTemporal(), freshDatabase()]);
-  const live = await startLiveGateway({ databaseUrl: database.url, temporalAddress: temporal.now.address, env: { LOG_LEVEL: 'fatal' } });
+  const live = await startLiveGateway({
+    databaseUrl: database.url,
+    temporalAddress: temporal.now.address,
+    env: { LOG_LEVEL: 'fatal' },
+  });
   await live.stopWorker();
   const { merchantId } = await createMerchant(live.deps, { name: 'Shop', subscriptionActive: true });
   const receiver = await startReceiver();
   const scope = { merchantId, mode: 'test' as const };
-  const endpoint = await createEndpoint(live.deps, { ...scope, url: receiver.url, events: ['*'], description: null });
+  const endpoint = await createEndpoint(live.deps, {
+    ...scope,
+    url: receiver.url,
+    events: ['*'],
+    description: null,
+  });
   await inParallel(EVENTS, () => sendTestEvent(live.deps, { ...scope, id: endpoint.id }));
   const left = async (table: string): Promise<number> => {
-    const rows = await live.deps.orm.em.fork().execute<{ n: number }[]>(`select count(*)::int as n from ${table}`);
+    const rows = await live.deps.orm.em
+      .fork()
+      .execute<{ n: number }[]>(`select count(*)::int as n from ${table}`);
     return rows[0]?.n ?? 0;
   };
   await eventually(
@@ -83,7 +100,11 @@ async function gatewayRate(): Promise<{ rate: number; requests: number }> {
   const beganStart = live.startWorker();
   const began = Date.now();
   await beganStart;
-  await eventually('every delivery', async () => (await left(`webhook_deliveries where status <> 'succeeded'`)) === 0, LIMIT_MS);
+  await eventually(
+    'every delivery',
+    async () => (await left(`webhook_deliveries where status <> 'succeeded'`)) === 0,
+    LIMIT_MS,
+  );
   const rate = EVENTS / ((Date.now() - began) / 1_000);
   const requests = receiver.requests.length;
   await live.stop();

@@ -9,7 +9,10 @@ import { cpuShare } from '../cpu.ts';
 import { percentile } from '../percentile.ts';
 import type { Row } from '../row.ts';
 
-/** `BENCH_BACKLOG`, `BENCH_SAMPLES`, `BENCH_ROUNDS` and `BENCH_SETTLE_MS` make a quick run; the goal holds for the numbers here. */
+/**
+ * `BENCH_BACKLOG`, `BENCH_SAMPLES`, `BENCH_ROUNDS` and `BENCH_SETTLE_MS`
+ * make a quick run; the goal holds for the numbers here.
+ */
 const BACKLOG = Number(process.env['BENCH_BACKLOG'] ?? 500);
 const SAMPLES = Number(process.env['BENCH_SAMPLES'] ?? 100);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 2);
@@ -18,7 +21,10 @@ const EVERY_MS = 100;
 const LIMIT_MS = 60_000;
 const START_LIMIT_MS = 15 * 60_000;
 const PARALLEL = 3;
-/** By then each neighbour's rush is over: those that fail at once wait for a late attempt, the others for a connection. */
+/**
+ * By then each neighbour's rush is over: those that fail at
+ * once wait for a late attempt, the others for a connection.
+ */
 const SETTLE_MS = Number(process.env['BENCH_SETTLE_MS'] ?? 120_000);
 
 const NEIGHBOURS: Readonly<Record<string, ReceiverOptions>> = {
@@ -32,7 +38,12 @@ const NEIGHBOURS: Readonly<Record<string, ReceiverOptions>> = {
 /** Long enough for every wait of a delivery to a receiver that hangs to be in it. */
 const CPU_WINDOW_MS = 30_000;
 
-type Shop = { readonly name: string; readonly receiver: Receiver; readonly endpointId: string; send(): Promise<string> };
+type Shop = {
+  readonly name: string;
+  readonly receiver: Receiver;
+  readonly endpointId: string;
+  send(): Promise<string>;
+};
 type Round = {
   readonly rush: readonly number[];
   readonly beside: readonly number[];
@@ -43,8 +54,8 @@ type Round = {
 };
 
 /**
- * A healthy merchant's events, alone and beside four merchants whose receivers are broken and who have a backlog each. The two are measured
- * in turn, so that a machine whose speed changes does not decide.
+ * A healthy merchant's events, alone and beside four merchants whose receivers are broken and who have
+ * a backlog each. The two are measured in turn, so that a machine whose speed changes does not decide.
  */
 export async function run(): Promise<Row[]> {
   const [temporal, database] = await Promise.all([ownTemporal(), freshDatabase()]);
@@ -88,10 +99,13 @@ export async function run(): Promise<Row[]> {
   ];
 }
 
-/** The healthy merchant's latencies beside four new neighbours, who are gone without a trace when it returns. */
+/**
+ * The healthy merchant's latencies beside four new neighbours, who are gone without a trace when it returns.
+ */
 async function besideNeighbours(gateway: LiveGateway, healthy: Shop): Promise<Round> {
   const shops: Shop[] = [];
-  for (const [name, options] of Object.entries(NEIGHBOURS)) shops.push(await openShop(gateway, name, options));
+  for (const [name, options] of Object.entries(NEIGHBOURS))
+    shops.push(await openShop(gateway, name, options));
   const events: string[] = [];
   for (const shop of shops) events.push(...(await sendMany(shop, BACKLOG)));
   const began = Date.now();
@@ -111,13 +125,20 @@ async function besideNeighbours(gateway: LiveGateway, healthy: Shop): Promise<Ro
   return { rush, beside, tasksPerSecond: tasks / seconds, cpu, left };
 }
 
-async function clear({ deps, gateway }: LiveGateway, shops: readonly Shop[], events: readonly string[]): Promise<void> {
+async function clear(
+  { deps, gateway }: LiveGateway,
+  shops: readonly Shop[],
+  events: readonly string[],
+): Promise<void> {
   await deps.orm.em
     .fork()
-    .execute(`update webhook_endpoints set enabled = false where id in (${shops.map(() => '?').join(', ')})`, [
-      ...shops.map(({ endpointId }) => endpointId),
-    ]);
-  await deps.orm.em.fork().execute(`update webhook_deliveries set status = 'failed', finished_at = now() where status = 'pending'`);
+    .execute(
+      `update webhook_endpoints set enabled = false where id in (${shops.map(() => '?').join(', ')})`,
+      [...shops.map(({ endpointId }) => endpointId)],
+    );
+  await deps.orm.em
+    .fork()
+    .execute(`update webhook_deliveries set status = 'failed', finished_at = now() where status = 'pending'`);
   for (const id of events)
     await gateway.link?.client.workflow
       .getHandle(`event:${id}`)
@@ -131,7 +152,12 @@ async function openShop(gateway: LiveGateway, name: string, options: ReceiverOpt
   const { merchantId } = await createMerchant(deps, { name, subscriptionActive: true });
   const receiver = await startReceiver(options);
   const scope = { merchantId, mode: 'test' as const };
-  const endpoint = await createEndpoint(deps, { ...scope, url: receiver.url, events: ['*'], description: null });
+  const endpoint = await createEndpoint(deps, {
+    ...scope,
+    url: receiver.url,
+    events: ['*'],
+    description: null,
+  });
   const send = async (): Promise<string> => (await sendTestEvent(deps, { ...scope, id: endpoint.id })).id;
   return { name, receiver, endpointId: endpoint.id, send };
 }
@@ -151,7 +177,10 @@ async function sendMany(shop: Shop, count: number): Promise<string[]> {
   return ids;
 }
 
-/** Milliseconds from the request to the arrival, one event each 100 ms whether or not the one before has arrived. */
+/**
+ * Milliseconds from the request to the arrival, one event
+ * each 100 ms whether or not the one before has arrived.
+ */
 async function latencies(shop: Shop, samples: number): Promise<number[]> {
   const sentAt = new Map<string, number>();
   const began = Date.now();
@@ -166,7 +195,8 @@ async function latencies(shop: Shop, samples: number): Promise<number[]> {
       return sent === undefined ? [] : [at - sent];
     });
   const until = Date.now() + LIMIT_MS;
-  while (arrived().length < samples && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 100));
+  while (arrived().length < samples && Date.now() < until)
+    await new Promise((resolve) => setTimeout(resolve, 100));
   return [...arrived(), ...Array<number>(samples).fill(Number.POSITIVE_INFINITY)].slice(0, samples);
 }
 
@@ -190,4 +220,5 @@ async function activityTasks({ gateway }: LiveGateway, eventIds: readonly string
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
-const ms = (values: readonly number[]): string => `${percentile(values, 0.5).toFixed(0)} / ${percentile(values, 0.95).toFixed(0)} ms`;
+const ms = (values: readonly number[]): string =>
+  `${percentile(values, 0.5).toFixed(0)} / ${percentile(values, 0.95).toFixed(0)} ms`;

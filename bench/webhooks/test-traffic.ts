@@ -21,14 +21,21 @@ const GOAL_MS = 1_500;
 type Shop = { readonly name: string; readonly receiver: Receiver; announce(): Promise<string> };
 
 /**
- * 400 test webhooks of one merchant at once, and meanwhile a live one of the same and of another merchant each {@link EVERY_MS}, from the commit
- * to the receiver; before each rush the same without it.
+ * 400 test webhooks of one merchant at once, and meanwhile a live one of the same and of another
+ * merchant each {@link EVERY_MS}, from the commit to the receiver; before each rush the same without it.
  */
 export async function run(): Promise<Row[]> {
   const [temporal, database] = await Promise.all([ownTemporal(), freshDatabase()]);
-  const gateway = await startLiveGateway({ databaseUrl: database.url, temporalAddress: temporal.now.address, env: { LOG_LEVEL: 'fatal' } });
+  const gateway = await startLiveGateway({
+    databaseUrl: database.url,
+    temporalAddress: temporal.now.address,
+    env: { LOG_LEVEL: 'fatal' },
+  });
   const merchants = [await newMerchant(gateway), await newMerchant(gateway)] as const;
-  const shops = [await openShop(gateway, merchants[0], 'same merchant'), await openShop(gateway, merchants[1], 'another merchant')];
+  const shops = [
+    await openShop(gateway, merchants[0], 'same merchant'),
+    await openShop(gateway, merchants[1], 'another merchant'),
+  ];
   const drill = await openDrill(gateway, merchants[0]);
   await measure(shops);
   const quiet: number[][] = [[], []];
@@ -40,7 +47,11 @@ export async function run(): Promise<Row[]> {
     for (const [index, times] of (await measure(shops)).entries()) beside[index]?.push(...times);
     await rush;
     left.push((round + 1) * TESTS - drill.receiver.requests.length);
-    await eventually('the end of the rush', () => drill.receiver.requests.length >= (round + 1) * TESTS, LIMIT_MS);
+    await eventually(
+      'the end of the rush',
+      () => drill.receiver.requests.length >= (round + 1) * TESTS,
+      LIMIT_MS,
+    );
   }
   await gateway.stop();
   await Promise.all([drill, ...shops].map(({ receiver }) => receiver.stop()));
@@ -57,7 +68,12 @@ export async function run(): Promise<Row[]> {
         met: late <= GOAL_MS,
       };
     }),
-    { figure: 'test webhooks that were left when the last live one had arrived', value: left.join(', '), goal: '', met: true },
+    {
+      figure: 'test webhooks that were left when the last live one had arrived',
+      value: left.join(', '),
+      goal: '',
+      met: true,
+    },
   ];
 }
 
@@ -67,19 +83,40 @@ const newMerchant = async ({ deps }: LiveGateway): Promise<string> =>
 async function openShop({ deps }: LiveGateway, merchantId: string, name: string): Promise<Shop> {
   const scope: { merchantId: string; mode: Mode } = { merchantId, mode: 'live' };
   const receiver = await startReceiver({ behaviour: 200 });
-  await createEndpoint(deps, { ...scope, url: receiver.url, events: ['customer.created'], description: null });
+  await createEndpoint(deps, {
+    ...scope,
+    url: receiver.url,
+    events: ['customer.created'],
+    description: null,
+  });
   let number = 0;
   const announce = async (): Promise<string> => {
     number += 1;
-    return (await createCustomer(deps, { ...scope, externalId: `u-${number}`, email: null, name: null, metadata: {} })).id;
+    return (
+      await createCustomer(deps, {
+        ...scope,
+        externalId: `u-${number}`,
+        email: null,
+        name: null,
+        metadata: {},
+      })
+    ).id;
   };
   return { name, receiver, announce };
 }
 
-async function openDrill({ deps }: LiveGateway, merchantId: string): Promise<{ readonly receiver: Receiver; rush(): Promise<void> }> {
+async function openDrill(
+  { deps }: LiveGateway,
+  merchantId: string,
+): Promise<{ readonly receiver: Receiver; rush(): Promise<void> }> {
   const scope: { merchantId: string; mode: Mode } = { merchantId, mode: 'test' };
   const receiver = await startReceiver({ behaviour: 200 });
-  const { id } = await createEndpoint(deps, { ...scope, url: receiver.url, events: ['*'], description: null });
+  const { id } = await createEndpoint(deps, {
+    ...scope,
+    url: receiver.url,
+    events: ['*'],
+    description: null,
+  });
   const rush = async (): Promise<void> => {
     let asked = 0;
     const client = async (): Promise<void> => {
@@ -90,7 +127,10 @@ async function openDrill({ deps }: LiveGateway, merchantId: string): Promise<{ r
   return { receiver, rush };
 }
 
-/** Milliseconds from the call to the arrival by shop, whether or not the one before has arrived; what does not come counts as endless. */
+/**
+ * Milliseconds from the call to the arrival by shop, whether or not
+ * the one before has arrived; what does not come counts as endless.
+ */
 async function measure(shops: readonly Shop[]): Promise<number[][]> {
   const began = Date.now();
   const sent = shops.map(() => new Map<string, number>());
@@ -110,8 +150,15 @@ async function measure(shops: readonly Shop[]): Promise<number[][]> {
       return from === undefined ? [] : [at - from];
     });
   const all = (): number[][] => shops.map(arrived);
-  await eventually('every live webhook', () => all().every((times) => times.length >= SAMPLES), LIMIT_MS).catch(() => undefined);
-  return all().map((times) => [...times, ...Array<number>(SAMPLES).fill(Number.POSITIVE_INFINITY)].slice(0, SAMPLES));
+  await eventually(
+    'every live webhook',
+    () => all().every((times) => times.length >= SAMPLES),
+    LIMIT_MS,
+  ).catch(() => undefined);
+  return all().map((times) =>
+    [...times, ...Array<number>(SAMPLES).fill(Number.POSITIVE_INFINITY)].slice(0, SAMPLES),
+  );
 }
 
-const ms = (values: readonly number[]): string => `${percentile(values, 0.5).toFixed(0)} / ${percentile(values, 0.95).toFixed(0)} ms`;
+const ms = (values: readonly number[]): string =>
+  `${percentile(values, 0.5).toFixed(0)} / ${percentile(values, 0.95).toFixed(0)} ms`;

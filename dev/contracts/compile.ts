@@ -11,11 +11,17 @@ export const ARTIFACTS_FILE = join(import.meta.dirname, 'artifacts.json');
 type Output = {
   readonly errors?: readonly { severity: string; formattedMessage: string }[];
   readonly contracts: Readonly<
-    Record<string, Readonly<Record<string, { abi: Record<string, unknown>[]; evm: { bytecode: { object: string } } }>>>
+    Record<
+      string,
+      Readonly<Record<string, { abi: Record<string, unknown>[]; evm: { bytecode: { object: string } } }>>
+    >
   >;
 };
 
-/** Compiles every contract in this folder with the pinned compiler. The same sources always give the same bytes. Throws the compiler's message. */
+/**
+ * Compiles every contract in this folder with the pinned compiler. The
+ * same sources always give the same bytes. Throws the compiler's message.
+ */
 export function compileContracts(): Readonly<Record<string, Artifact>> {
   const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string };
   const files = readdirSync(import.meta.dirname)
@@ -23,7 +29,9 @@ export function compileContracts(): Readonly<Record<string, Artifact>> {
     .sort();
   const input = {
     language: 'Solidity',
-    sources: Object.fromEntries(files.map((name) => [name, { content: readFileSync(join(import.meta.dirname, name), 'utf8') }])),
+    sources: Object.fromEntries(
+      files.map((name) => [name, { content: readFileSync(join(import.meta.dirname, name), 'utf8') }]),
+    ),
     settings: {
       // Without the metadata hash the bytes depend on the code alone, not on comments.
       metadata: { bytecodeHash: 'none', appendCBOR: false },
@@ -34,7 +42,8 @@ export function compileContracts(): Readonly<Record<string, Artifact>> {
   };
   const output = JSON.parse(solc.compile(JSON.stringify(input))) as Output;
   const failures = (output.errors ?? []).filter(({ severity }) => severity === 'error');
-  if (failures.length > 0) throw new Error(failures.map(({ formattedMessage }) => formattedMessage).join('\n'));
+  if (failures.length > 0)
+    throw new Error(failures.map(({ formattedMessage }) => formattedMessage).join('\n'));
   const contracts = files.map((file) => {
     const name = file.replace(/\.sol$/, '');
     const contract = output.contracts[file]?.[name];

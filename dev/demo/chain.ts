@@ -14,7 +14,11 @@ export type DemoChain = {
 
 /** A real EVM node with BNB Chain's id and block time, and a USDT of 18 decimals deployed on it. */
 export async function startDemoChain(dataDir: string, screen: Screen): Promise<DemoChain> {
-  const anvil = await startAnvil({ blockTimeMs: BLOCK_TIME_MS, dataDir, log: (line) => screen.line(`  node: ${line}`) });
+  const anvil = await startAnvil({
+    blockTimeMs: BLOCK_TIME_MS,
+    dataDir,
+    log: (line) => screen.line(`  node: ${line}`),
+  });
   const provider = devProvider(anvil.url);
   const token = await deployTestUsdt({ provider, mine: false });
   const payer = await provider.getSigner(0);

@@ -15,7 +15,10 @@ export type GatewayProcess = { readonly child: Child; readonly ready: Ready };
 /** Components whose log lines a newcomer wants to see while the servers start. */
 const SHOWN = new Set(['postgres', 'temporal', 'data', 'config']);
 
-/** Runs `gateway start` as an operator would, and returns when it is ready. Throws with its last words when it ends before. */
+/**
+ * Runs `gateway start` as an operator would, and returns when
+ * it is ready. Throws with its last words when it ends before.
+ */
 export async function startGatewayProcess(input: {
   env: NodeJS.ProcessEnv;
   dataDir: string;
@@ -39,21 +42,34 @@ export async function startGatewayProcess(input: {
     const end = text.lastIndexOf('\n') + 1;
     for (const line of text.slice(read, end).split('\n')) {
       const record = parse(line);
-      if (record?.['ready'] === true) return { child, ready: { api: String(record['api']), temporal_ui: String(record['temporal_ui']) } };
-      if (record && SHOWN.has(String(record['component']))) input.screen.line(`  ${String(record['component'])}: ${String(record['msg'])}`);
+      if (record?.['ready'] === true)
+        return { child, ready: { api: String(record['api']), temporal_ui: String(record['temporal_ui']) } };
+      if (record && SHOWN.has(String(record['component'])))
+        input.screen.line(`  ${String(record['component'])}: ${String(record['msg'])}`);
     }
     read = Math.max(read, end);
     if (!running) throw new Error(`the gateway ended before it was ready:\n${text.slice(-2_000)}`);
     await sleep(POLL_MS);
   }
   await child.stop();
-  throw new Error(`the gateway was not ready after ${READY_WITHIN_MS / 60_000} minutes; its log is ${input.logFile}`);
+  throw new Error(
+    `the gateway was not ready after ${READY_WITHIN_MS / 60_000} minutes; its log is ${input.logFile}`,
+  );
 }
 
-/** Runs one command of the operator's command line and returns its JSON answer. Throws with what it said on stderr. */
-export async function runCommand(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Record<string, unknown>> {
+/**
+ * Runs one command of the operator's command line and returns
+ * its JSON answer. Throws with what it said on stderr.
+ */
+export async function runCommand(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Record<string, unknown>> {
   return await new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [ENTRY, ...args, '--json'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [ENTRY, ...args, '--json'], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let out = '';
     let err = '';
     child.stdout.on('data', (chunk) => {

@@ -3,8 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { verifyWebhook } from '../../src/sdk/webhook.ts';
 import type { Screen } from './screen.ts';
 
-/** One event as one receiver saw it: how often it came, how often it was taken, and whether every signature was right. */
-export type Seen = { readonly event: string; attempts: number; accepted: number; verified: boolean; lastAt: number };
+/**
+ * One event as one receiver saw it: how often it came, how
+ * often it was taken, and whether every signature was right.
+ */
+export type Seen = {
+  readonly event: string;
+  attempts: number;
+  accepted: number;
+  verified: boolean;
+  lastAt: number;
+};
 
 export type DemoReceiver = {
   readonly name: string;
@@ -17,8 +26,15 @@ export type DemoReceiver = {
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** A merchant's receiver as it should be written: it verifies the raw bytes before it believes them. `failFirst` requests get a 503. */
-export async function startDemoReceiver(name: string, failFirst: number, screen: Screen): Promise<DemoReceiver> {
+/**
+ * A merchant's receiver as it should be written: it verifies the raw
+ * bytes before it believes them. `failFirst` requests get a 503.
+ */
+export async function startDemoReceiver(
+  name: string,
+  failFirst: number,
+  screen: Screen,
+): Promise<DemoReceiver> {
   const seen = new Map<string, Seen>();
   let secret = '';
   let left = failFirst;
@@ -79,7 +95,9 @@ function note(
   entry.lastAt = now;
   entry.verified &&= result.verified;
   if (result.status === 200) entry.accepted += 1;
-  print(`${event.padEnd(19)} answered ${result.status}, signature verified: ${result.verified ? 'yes' : 'NO'}, ${gap}`);
+  print(
+    `${event.padEnd(19)} answered ${result.status}, signature verified: ${result.verified ? 'yes' : 'NO'}, ${gap}`,
+  );
 }
 
 function stop(server: Server): Promise<void> {

@@ -21,7 +21,10 @@ export function createScreen(startedMs: number): Screen {
     step: async (text, work) => {
       const began = Date.now();
       line(`… ${text}`);
-      const timer = setInterval(() => line(`  still at it: ${text} (${Math.round((Date.now() - began) / 1_000)} s)`), STILL_EVERY_MS);
+      const timer = setInterval(
+        () => line(`  still at it: ${text} (${Math.round((Date.now() - began) / 1_000)} s)`),
+        STILL_EVERY_MS,
+      );
       try {
         const result = await work();
         line(`✓ ${text} (${((Date.now() - began) / 1_000).toFixed(1)} s)`);

@@ -1,4 +1,5 @@
-// The odd contracts that only tests need, compiled once a run (half a second). The token's own contract is Solidity, not a stand-in.
+// The odd contracts that only tests need, compiled once a run (half
+// a second). The token's own contract is Solidity, not a stand-in.
 import { createRequire } from 'node:module';
 
 const SOURCE = `
@@ -45,7 +46,8 @@ contract Heir {
   function end() external { selfdestruct(heir); }
   function pay(uint256 v) external { (bool ok,) = heir.call{value: v}(""); require(ok); }
 }
-// The same two functions as the contract of that name on every chain, for tests that put it at its own address.
+// The same two functions as the contract of that name on
+// every chain, for tests that put it at its own address.
 contract Multicall3 {
   struct Call3 { address target; bool allowFailure; bytes callData; }
   struct Result { bool success; bytes returnData; }
@@ -65,7 +67,11 @@ contract Feed {
   function latestRoundData() external view returns (uint80, int256, uint256, uint256, uint80) { require(!broken, "down"); return (1, answer, updatedAt, updatedAt, 1); }
 }`;
 
-export type Artifact = { readonly abi: readonly string[] | unknown[]; readonly bytecode: string; readonly runtime: string };
+export type Artifact = {
+  readonly abi: readonly string[] | unknown[];
+  readonly bytecode: string;
+  readonly runtime: string;
+};
 export type ContractName = 'Token' | 'Payer' | 'Lender' | 'Heir' | 'Multicall3' | 'Feed';
 let compiled: Record<ContractName, Artifact> | undefined;
 
@@ -85,7 +91,10 @@ export function testContracts(): Record<ContractName, Artifact> {
     errors?: { severity: string; formattedMessage: string }[];
     contracts: Record<
       string,
-      Record<string, { abi: unknown[]; evm: { bytecode: { object: string }; deployedBytecode: { object: string } } }>
+      Record<
+        string,
+        { abi: unknown[]; evm: { bytecode: { object: string }; deployedBytecode: { object: string } } }
+      >
     >;
   };
   const output = JSON.parse(solc.compile(JSON.stringify(input))) as Output;

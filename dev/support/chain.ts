@@ -1,4 +1,5 @@
-// A real EVM node with a token on it, and short words for what customers do. Nothing is mined until a test says so.
+// A real EVM node with a token on it, and short words for
+// what customers do. Nothing is mined until a test says so.
 import { Interface, type InterfaceAbi } from 'ethers';
 import { type Anvil, startAnvil } from '../anvil.ts';
 import { type Artifact, testContracts } from './chain-contracts.ts';
@@ -20,7 +21,12 @@ export type TestChain = {
   readonly accounts: readonly string[];
   readonly usdt: Contract;
   /** Puts a transaction into the pool and returns its hash. */
-  send(transaction: { from?: string; to?: string | null; valueUnits?: bigint; data?: string }): Promise<string>;
+  send(transaction: {
+    from?: string;
+    to?: string | null;
+    valueUnits?: bigint;
+    data?: string;
+  }): Promise<string>;
   /** Mines and returns the number of the newest block. */
   mine(blocks?: number): Promise<number>;
   deploy(artifact: Artifact, args?: readonly unknown[], options?: { valueUnits?: bigint }): Promise<Contract>;
@@ -29,8 +35,12 @@ export type TestChain = {
   stop(): Promise<void>;
 };
 
-/** Starts a node of BNB Chain's id, deploys an 18-decimals token and gives the first account a million of it. */
-export async function startTestChain(options: { chainId?: number; slotsInAnEpoch?: number } = {}): Promise<TestChain> {
+/**
+ * Starts a node of BNB Chain's id, deploys an 18-decimals token and gives the first account a million of it.
+ */
+export async function startTestChain(
+  options: { chainId?: number; slotsInAnEpoch?: number } = {},
+): Promise<TestChain> {
   const anvil = await startAnvil({ chainId: TEST_CHAIN_ID, ...options, log: () => undefined });
   const accounts = ((await anvil.rpc('eth_accounts')) as string[]).map((account) => account.toLowerCase());
   const [first = ''] = accounts;
@@ -52,12 +62,18 @@ export async function startTestChain(options: { chainId?: number; slotsInAnEpoch
     let receipt: { contractAddress: string } | null = null;
     for (let blocks = 0; blocks < 20 && !receipt; blocks++) {
       await mine();
-      receipt = (await anvil.rpc('eth_getTransactionReceipt', [txHash])) as { contractAddress: string } | null;
+      receipt = (await anvil.rpc('eth_getTransactionReceipt', [txHash])) as {
+        contractAddress: string;
+      } | null;
     }
     if (!receipt) throw new Error('the contract was never mined');
     const address = receipt.contractAddress.toLowerCase();
     const data = (method: string, values: readonly unknown[] = []) => abi.encodeFunctionData(method, values);
-    return { address, data, call: (method, values, sending = {}) => send({ ...sending, to: address, data: data(method, values) }) };
+    return {
+      address,
+      data,
+      call: (method, values, sending = {}) => send({ ...sending, to: address, data: data(method, values) }),
+    };
   };
 
   const usdt = await deploy(testContracts().Token, [18]);

@@ -1,4 +1,7 @@
-/** Waits until `check` gives a value. Throws with `what` after the limit, which is for what hangs: whoever means a time says it. */
+/**
+ * Waits until `check` gives a value. Throws with `what` after the
+ * limit, which is for what hangs: whoever means a time says it.
+ */
 export async function eventually<T>(
   what: string,
   check: () => Promise<T | undefined | false> | T | undefined | false,

@@ -18,7 +18,10 @@ export type Answer =
   | 'reset';
 type Reply = { id: unknown; result?: unknown; error?: unknown };
 /** Decides about one call; `forward` asks the real node. Returning undefined means "forward". */
-export type Fault = (call: RpcCall, forward: () => Promise<Reply>) => Promise<Answer | undefined> | Answer | undefined;
+export type Fault = (
+  call: RpcCall,
+  forward: () => Promise<Reply>,
+) => Promise<Answer | undefined> | Answer | undefined;
 
 /** The answer of the first of these that has one. */
 export const firstOf =
@@ -37,7 +40,10 @@ export type FaultProxy = {
   readonly calls: RpcCall[];
   readonly requests: { readonly headers: IncomingMessage['headers']; readonly path: string }[];
   fault: Fault | undefined;
-  /** The answer to a batch as such; undefined lets its questions be answered one by one, each with its own fault. */
+  /**
+   * The answer to a batch as such; undefined lets its
+   * questions be answered one by one, each with its own fault.
+   */
   batchFault: ((calls: readonly RpcCall[]) => Answer | undefined) | undefined;
   /** The node behind it. */
   target: string;
@@ -76,13 +82,17 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const question = JSON.parse(Buffer.concat(chunks).toString()) as RpcCall | RpcCall[];
     proxy.requests.push({ headers: request.headers, path: request.url ?? '' });
     proxy.calls.push(...[question].flat());
-    const decided = Array.isArray(question) ? (proxy.batchFault?.(question) ?? (await answerEach(question))) : await answerOne(question);
+    const decided = Array.isArray(question)
+      ? (proxy.batchFault?.(question) ?? (await answerEach(question)))
+      : await answerOne(question);
     await send(request, response, decided, () => ask(question));
   }
 
   async function ask(question: RpcCall | readonly RpcCall[]): Promise<Reply> {
     const headers = { 'content-type': 'application/json' };
-    return (await (await fetch(proxy.target, { method: 'POST', headers, body: JSON.stringify(question) })).json()) as Reply;
+    return (await (
+      await fetch(proxy.target, { method: 'POST', headers, body: JSON.stringify(question) })
+    ).json()) as Reply;
   }
 
   async function answerOne(call: RpcCall): Promise<Answer> {
@@ -100,7 +110,12 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   return proxy;
 }
 
-async function send(request: IncomingMessage, response: ServerResponse, decided: Answer, forward: () => Promise<Reply>): Promise<void> {
+async function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  decided: Answer,
+  forward: () => Promise<Reply>,
+): Promise<void> {
   if (decided === 'hang') return;
   if (decided === 'reset') {
     request.socket.resetAndDestroy();
@@ -109,7 +124,8 @@ async function send(request: IncomingMessage, response: ServerResponse, decided:
   if (decided === 'cut' || decided === 'drip') {
     const whole = Buffer.from(JSON.stringify(await forward()));
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.byteLength });
-    if (decided === 'cut') response.write(whole.subarray(0, whole.byteLength / 2), () => request.socket.destroy());
+    if (decided === 'cut')
+      response.write(whole.subarray(0, whole.byteLength / 2), () => request.socket.destroy());
     else drip(response, whole);
     return;
   }

@@ -2,7 +2,13 @@
 import { gzipSync } from 'node:zlib';
 import type { Answer, Fault, RpcCall } from './fault-proxy.ts';
 
-type Receipt = { logs: unknown[]; logsBloom: string; blockHash: string; transactionHash: string; status?: string };
+type Receipt = {
+  logs: unknown[];
+  logsBloom: string;
+  blockHash: string;
+  transactionHash: string;
+  status?: string;
+};
 
 /** Changes the real answer to one method. */
 export function changed(method: string, change: (result: never, call: RpcCall) => unknown): Fault {
@@ -25,17 +31,23 @@ export const BLOCK_FAULTS: readonly [name: string, reason: RegExp, fault: Fault]
   [
     'leaves all logs out',
     /logs are missing/,
-    changed('eth_getBlockReceipts', (receipts: Receipt[]) => receipts.map((receipt) => ({ ...receipt, logs: [] }))),
+    changed('eth_getBlockReceipts', (receipts: Receipt[]) =>
+      receipts.map((receipt) => ({ ...receipt, logs: [] })),
+    ),
   ],
   [
     'leaves all logs out and the receipts’ blooms too',
     /its bloom names logs and none came/,
-    changed('eth_getBlockReceipts', (receipts: Receipt[]) => receipts.map((receipt) => ({ ...receipt, logs: [], logsBloom: undefined }))),
+    changed('eth_getBlockReceipts', (receipts: Receipt[]) =>
+      receipts.map((receipt) => ({ ...receipt, logs: [], logsBloom: undefined })),
+    ),
   ],
   [
     'leaves the logs of one transaction out',
     /logs are missing/,
-    changed('eth_getBlockReceipts', (receipts: Receipt[]) => receipts.map((receipt, i) => (i === 0 ? { ...receipt, logs: [] } : receipt))),
+    changed('eth_getBlockReceipts', (receipts: Receipt[]) =>
+      receipts.map((receipt, i) => (i === 0 ? { ...receipt, logs: [] } : receipt)),
+    ),
   ],
   [
     'replaces the token log by another one',
@@ -60,12 +72,16 @@ export const BLOCK_FAULTS: readonly [name: string, reason: RegExp, fault: Fault]
   [
     'sends receipts of another block',
     /another block or transaction/,
-    changed('eth_getBlockReceipts', (receipts: Receipt[]) => receipts.map((receipt) => ({ ...receipt, blockHash: `0x${'1'.repeat(64)}` }))),
+    changed('eth_getBlockReceipts', (receipts: Receipt[]) =>
+      receipts.map((receipt) => ({ ...receipt, blockHash: `0x${'1'.repeat(64)}` })),
+    ),
   ],
   [
     'sends receipts without a status',
     /another block or transaction/,
-    changed('eth_getBlockReceipts', (receipts: Receipt[]) => receipts.map((receipt) => ({ ...receipt, status: undefined }))),
+    changed('eth_getBlockReceipts', (receipts: Receipt[]) =>
+      receipts.map((receipt) => ({ ...receipt, status: undefined })),
+    ),
   ],
   ['has no receipts yet', /no receipts for block/, changed('eth_getBlockReceipts', () => null)],
   [
@@ -99,7 +115,10 @@ export const BLOCK_FAULTS: readonly [name: string, reason: RegExp, fault: Fault]
   [
     'says 429 with a JSON-RPC error in it',
     /http 429/,
-    (call) => ({ status: 429, body: JSON.stringify({ id: call.id, error: { code: 1, message: 'slow down' } }) }),
+    (call) => ({
+      status: 429,
+      body: JSON.stringify({ id: call.id, error: { code: 1, message: 'slow down' } }),
+    }),
   ],
   ['says 503', /http 503/, always({ status: 503, body: '<html>' })],
   [
@@ -110,14 +129,33 @@ export const BLOCK_FAULTS: readonly [name: string, reason: RegExp, fault: Fault]
   [
     'knows neither way to the receipts',
     /rpc error -32601/,
-    (call) => (/receipt/i.test(call.method) ? { json: { id: call.id, error: { code: -32601, message: 'no such method' } } } : undefined),
+    (call) =>
+      /receipt/i.test(call.method)
+        ? { json: { id: call.id, error: { code: -32601, message: 'no such method' } } }
+        : undefined,
   ],
-  ['answers with an HTML page', /an HTML page instead of JSON/, always({ status: 200, body: '<!doctype html><p>Blocked</p>' })],
-  ['answers with half of the JSON', /not JSON or cut short/, always({ status: 200, body: '{"jsonrpc":"2.0","id":1,"resu' })],
+  [
+    'answers with an HTML page',
+    /an HTML page instead of JSON/,
+    always({ status: 200, body: '<!doctype html><p>Blocked</p>' }),
+  ],
+  [
+    'answers with half of the JSON',
+    /not JSON or cut short/,
+    always({ status: 200, body: '{"jsonrpc":"2.0","id":1,"resu' }),
+  ],
   ['answers with nothing', /not JSON or cut short/, always({ status: 200, body: '' })],
-  ['answers another question', /another request/, always({ json: { jsonrpc: '2.0', id: 'x', result: null } })],
+  [
+    'answers another question',
+    /another request/,
+    always({ json: { jsonrpc: '2.0', id: 'x', result: null } }),
+  ],
   ['answers with a list', /another request/, always({ json: [] })],
-  ['answers without result', /neither result nor error/, (call) => ({ json: { jsonrpc: '2.0', id: call.id } })],
+  [
+    'answers without result',
+    /neither result nor error/,
+    (call) => ({ json: { jsonrpc: '2.0', id: call.id } }),
+  ],
   ['redirects', /http 307/, always({ status: 307, body: '', headers: { location: 'http://127.0.0.1:1/' } })],
   [
     'packs its answer so that it is cut short',
@@ -130,7 +168,11 @@ export const BLOCK_FAULTS: readonly [name: string, reason: RegExp, fault: Fault]
     always({ status: 200, headers: { 'content-encoding': 'zstd' }, body: 'x' }),
   ],
   ['says 500', /http 500/, always({ status: 500, body: 'Internal Server Error' })],
-  ['says 502 with an HTML page', /http 502/, always({ status: 502, body: '<html><h1>Bad Gateway</h1></html>' })],
+  [
+    'says 502 with an HTML page',
+    /http 502/,
+    always({ status: 502, body: '<html><h1>Bad Gateway</h1></html>' }),
+  ],
   ['says 403', /http 403/, always({ status: 403, body: 'forbidden' })],
   ['closes the connection in the middle of its answer', /connection failed/, always('cut')],
   ['sends its answer drop by drop', /no answer within 0.4 s/, always('drip')],

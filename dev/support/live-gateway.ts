@@ -32,7 +32,12 @@ export async function startLiveGateway(options: LiveOptions) {
   const config = loadConfig(env, { role: 'all' });
   const log = createLogger({ level: env.LOG_LEVEL });
   const place = { address: options.temporalAddress, namespace: 'default' };
-  const environment = { databaseUrl: options.databaseUrl, temporal: place, xpubs: testXpubs(), secretsKey: SECRETS_KEY };
+  const environment = {
+    databaseUrl: options.databaseUrl,
+    temporal: place,
+    xpubs: testXpubs(),
+    secretsKey: SECRETS_KEY,
+  };
   const composed = await composeGateway({ config, environment, log, name: 'test', poolSize: 6, works: true });
   const deps = { ...composed.deps, settings: { ...composed.deps.settings, ...options.settings } };
   const gateway: Gateway = { ...composed, deps };

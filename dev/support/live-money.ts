@@ -8,7 +8,10 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { createCustomer, createEndpoint } from './use-cases.ts';
 
 export type Json = Record<string, unknown>;
-/** A gateway that watches a real EVM node, with one merchant, one customer and one receiver of all live events. */
+/**
+ * A gateway that watches a real EVM node, with one merchant,
+ * one customer and one receiver of all live events.
+ */
 export type LiveMoney = {
   readonly chain: TestChain;
   readonly gateway: LiveGateway;
@@ -39,7 +42,13 @@ export type LiveMoneyOptions = {
   readonly temporal?: () => ReturnType<typeof ownTemporal>;
 };
 
-const LIVE_EVENTS = ['deposit.detected', 'deposit.confirming', 'deposit.completed', 'deposit.settled', 'deposit.failed'];
+const LIVE_EVENTS = [
+  'deposit.detected',
+  'deposit.confirming',
+  'deposit.completed',
+  'deposit.settled',
+  'deposit.failed',
+];
 
 /** Starts everything on parts of its own. `rpcUrls` puts something between the gateway and the node. */
 export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<LiveMoney> {
@@ -49,19 +58,41 @@ export async function startLiveMoney(options: LiveMoneyOptions = {}): Promise<Li
     options.databaseUrl ?? migratedDatabase().then((database) => database.url),
   ]);
   const rpcUrls = options.rpcUrls?.(chain) ?? chain.url;
-  const env = { BSC_RPC_URLS: rpcUrls, BSC_USDT_CONTRACT: chain.usdt.address, BSC_CONFIRMATIONS: '3', ...options.env };
+  const env = {
+    BSC_RPC_URLS: rpcUrls,
+    BSC_USDT_CONTRACT: chain.usdt.address,
+    BSC_CONFIRMATIONS: '3',
+    ...options.env,
+  };
   await chain.mine(3);
   const settings = options.settings ? { settings: options.settings } : {};
-  const gateway = await startLiveGateway({ databaseUrl, temporalAddress: temporal.now.address, env, ...settings });
-  const merchantId = (await createMerchant(gateway.deps, { name: 'Shop', subscriptionActive: true })).merchantId;
+  const gateway = await startLiveGateway({
+    databaseUrl,
+    temporalAddress: temporal.now.address,
+    env,
+    ...settings,
+  });
+  const merchantId = (await createMerchant(gateway.deps, { name: 'Shop', subscriptionActive: true }))
+    .merchantId;
   const receiver = await startReceiver();
   const scope = { merchantId, mode: 'live' as const };
-  const endpoint = await createEndpoint(gateway.deps, { ...scope, url: receiver.url, events: LIVE_EVENTS, description: null });
+  const endpoint = await createEndpoint(gateway.deps, {
+    ...scope,
+    url: receiver.url,
+    events: LIVE_EVENTS,
+    description: null,
+  });
   receiver.setSecret(endpoint.secret);
   let count = 0;
   const make = async (): Promise<CustomerView> => {
     count += 1;
-    return await createCustomer(gateway.deps, { ...scope, externalId: `user-${count}`, email: null, name: null, metadata: {} });
+    return await createCustomer(gateway.deps, {
+      ...scope,
+      externalId: `user-${count}`,
+      email: null,
+      name: null,
+      metadata: {},
+    });
   };
   const customer = await make();
   return {
@@ -91,18 +122,29 @@ const addressOf = (customer: CustomerView): string =>
   customer.addresses.find((entry) => entry.network === 'bsc')?.address.toLowerCase() ?? '';
 
 /** What a test reads of the running gateway: received events, deposit rows, sums of the ledger. */
-function readings(gateway: LiveGateway, receiver: Receiver): Pick<LiveMoney, 'events' | 'eventOf' | 'deposits' | 'ledger'> {
-  const sql = <T>(text: string, params: unknown[] = []) => gateway.deps.orm.em.fork().execute<T[]>(text, params);
+function readings(
+  gateway: LiveGateway,
+  receiver: Receiver,
+): Pick<LiveMoney, 'events' | 'eventOf' | 'deposits' | 'ledger'> {
+  const sql = <T>(text: string, params: unknown[] = []) =>
+    gateway.deps.orm.em.fork().execute<T[]>(text, params);
   const events = (): { event: string; data: Json; id: string }[] =>
-    receiver.requests.map((request) => ({ ...JSON.parse(request.body.toString()), id: String(request.headers['x-webhook-id']) }));
+    receiver.requests.map((request) => ({
+      ...JSON.parse(request.body.toString()),
+      id: String(request.headers['x-webhook-id']),
+    }));
   return {
     events,
     eventOf: async (type, hash, limitMs = 60_000) => {
-      const find = () => events().find((item) => item.event === type && item.data['transaction_hash'] === hash);
+      const find = () =>
+        events().find((item) => item.event === type && item.data['transaction_hash'] === hash);
       return (await eventually(`${type} of ${hash}`, find, limitMs)).data;
     },
     deposits: (hash = undefined) =>
-      sql<Json>('select * from deposits where (? is null or transaction_hash = ?) order by created_at, id', [hash ?? null, hash ?? null]),
+      sql<Json>('select * from deposits where (? is null or transaction_hash = ?) order by created_at, id', [
+        hash ?? null,
+        hash ?? null,
+      ]),
     ledger: async (currency = 'USDT') => {
       const rows = await sql<{ account: string; sum: string }>(
         'select account, sum(amount_units)::text as sum from ledger_entries where currency = ? group by account',

@@ -14,8 +14,16 @@ import { type Anvil, type AnvilOptions, startAnvil } from '../anvil.ts';
 import { startTemporalServer } from '../temporal-server.ts';
 import { testRun } from './test-run.ts';
 
-/** A server of one test's own: it may be stopped, killed and frozen, and comes back over the same data on the same port. */
-export type Restartable<T> = { readonly now: T; stop(): Promise<void>; kill(): Promise<void>; start(): Promise<T> };
+/**
+ * A server of one test's own: it may be stopped, killed and
+ * frozen, and comes back over the same data on the same port.
+ */
+export type Restartable<T> = {
+  readonly now: T;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+  start(): Promise<T>;
+};
 
 /** A database of one test's own on the shared server. */
 export type FreshDatabase = { readonly url: string; readonly name: string; drop(): Promise<void> };
@@ -70,11 +78,16 @@ export async function tempDir(name = 'dir'): Promise<string> {
 
 /** The one PostgreSQL server that all tests of this process share, started at the first call. */
 export function postgres(): Promise<Postgres> {
-  sharedPostgres ??= tempDir('postgres').then((dataDir) => startPostgres({ dataDir, fsync: false, log: silent }));
+  sharedPostgres ??= tempDir('postgres').then((dataDir) =>
+    startPostgres({ dataDir, fsync: false, log: silent }),
+  );
   return sharedPostgres;
 }
 
-/** Before the first server of a process: its program may have to be fetched or built, and then says so on stderr. */
+/**
+ * Before the first server of a process: its program may
+ * have to be fetched or built, and then says so on stderr.
+ */
 function needTemporalCli(): Promise<string> {
   temporalCli ??= testRun.unlimited(() => findTemporalCli({ log: toStderr, env: process.env }));
   return temporalCli;
@@ -85,7 +98,10 @@ async function newTemporal(): Promise<Temporal> {
   return startTemporal({ dataDir: await tempDir('temporal'), log: silent });
 }
 
-/** The one Temporal server that all tests of this process share, started at the first call. Use a task queue of your own. */
+/**
+ * The one Temporal server that all tests of this process share,
+ * started at the first call. Use a task queue of your own.
+ */
 export function temporal(): Promise<Temporal> {
   sharedTemporal ??= newTemporal();
   return sharedTemporal;
@@ -97,7 +113,9 @@ export function anvil(options: Partial<AnvilOptions> = {}): Promise<Anvil> {
 }
 
 async function administrate(sql: string): Promise<void> {
-  administrator ??= postgres().then(({ url }) => MikroORM.init({ clientUrl: url, entities: [], discovery: { warnWhenNoEntities: false } }));
+  administrator ??= postgres().then(({ url }) =>
+    MikroORM.init({ clientUrl: url, entities: [], discovery: { warnWhenNoEntities: false } }),
+  );
   await (await administrator).em.getConnection().execute(sql);
 }
 
@@ -106,7 +124,10 @@ export function freshDatabase(): Promise<FreshDatabase> {
   return createDatabase('template1');
 }
 
-/** A newly made database with the schema of today and no rows: a copy, which takes a tenth of the time of all migrations. */
+/**
+ * A newly made database with the schema of today and no rows:
+ * a copy, which takes a tenth of the time of all migrations.
+ */
 export async function migratedDatabase(): Promise<FreshDatabase> {
   template ??= freshDatabase().then(async ({ url, name }) => {
     const orm = await openOrm({ url, poolSize: 2, applicationName: 'test', statementTimeoutMs: 0 });
@@ -146,7 +167,8 @@ function restartable<T extends { stop(): Promise<void>; kill(): Promise<void> }>
 /** A PostgreSQL server that one test may kill. */
 export async function ownPostgres(): Promise<Restartable<Postgres>> {
   const dataDir = await tempDir('own-postgres');
-  const start = (port?: number) => startPostgres({ dataDir, fsync: false, log: silent, ...(port === undefined ? {} : { port }) });
+  const start = (port?: number) =>
+    startPostgres({ dataDir, fsync: false, log: silent, ...(port === undefined ? {} : { port }) });
   return restartable(await start(), ({ port }) => start(port));
 }
 
@@ -156,18 +178,26 @@ export async function ownTemporal(): Promise<Restartable<Temporal>> {
   const dataDir = await tempDir('own-temporal');
   const uiPortOf = ({ uiUrl }: Temporal) => Number(new URL(uiUrl).port);
   const first = await startTemporal({ dataDir, log: silent });
-  return restartable(first, (before) => startTemporal({ dataDir, log: silent, port: before.port, uiPort: uiPortOf(before) }));
+  return restartable(first, (before) =>
+    startTemporal({ dataDir, log: silent, port: before.port, uiPort: uiPortOf(before) }),
+  );
 }
 
 /**
- * A Temporal server as production runs it, that one test may kill; its stores are in a PostgreSQL server of its own. Its first call for a
- * user may build for minutes. Throws a sentence where the server cannot be built.
+ * A Temporal server as production runs it, that one test may kill; its
+ * stores are in a PostgreSQL server of its own. Its first call for a user
+ * may build for minutes. Throws a sentence where the server cannot be built.
  */
 export async function ownProductionTemporal(): Promise<Restartable<Temporal>> {
   const dataDir = await tempDir('own-temporal-server');
   const stores = await ownPostgres();
   const start = async (port?: number): Promise<Temporal> => ({
-    ...(await startTemporalServer({ dataDir, postgresUrl: stores.now.url, log: silent, ...(port === undefined ? {} : { port }) })),
+    ...(await startTemporalServer({
+      dataDir,
+      postgresUrl: stores.now.url,
+      log: silent,
+      ...(port === undefined ? {} : { port }),
+    })),
     uiUrl: '',
   });
   return restartable(await start(), ({ port }) => start(port));

@@ -21,11 +21,18 @@ export type Behaviour =
   | { readonly kind: 'huge-headers'; readonly bytes: number }
   | { readonly kind: 'redirect'; readonly status?: number; readonly to: string }
   | { readonly kind: 'informational'; readonly count: number; readonly everyMs?: number }
-  | { readonly kind: 'raw'; readonly bytes: string | Buffer; readonly keepOpen?: boolean } // written to the socket, which is then closed
+  // written to the socket, which is then closed
+  | { readonly kind: 'raw'; readonly bytes: string | Buffer; readonly keepOpen?: boolean }
   | { readonly kind: 'reset' };
 
-/** One behaviour for every request, one for each request (the last one stays), or a choice by the request's index from 0. */
-export type Script = Behaviour | readonly Behaviour[] | ((index: number, request: ReceivedRequest) => Behaviour);
+/**
+ * One behaviour for every request, one for each request (the
+ * last one stays), or a choice by the request's index from 0.
+ */
+export type Script =
+  | Behaviour
+  | readonly Behaviour[]
+  | ((index: number, request: ReceivedRequest) => Behaviour);
 
 export type ReceivedRequest = {
   /** Wall clock in milliseconds when the body was complete. */
@@ -99,7 +106,8 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     waitFor: async (count, timeoutMs = 30_000) => {
       const untilMs = Date.now() + timeoutMs;
       while (requests.length < count) {
-        if (Date.now() > untilMs) throw new Error(`${requests.length} of ${count} requests within ${timeoutMs} ms`);
+        if (Date.now() > untilMs)
+          throw new Error(`${requests.length} of ${count} requests within ${timeoutMs} ms`);
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
       return requests;
@@ -108,9 +116,16 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   };
 }
 
-export type Canary = { readonly port: number; readonly connections: () => number; readonly stop: () => Promise<void> };
+export type Canary = {
+  readonly port: number;
+  readonly connections: () => number;
+  readonly stop: () => Promise<void>;
+};
 
-/** A bare TCP listener on all local addresses of both families that must see no connection. It answers like a web server. */
+/**
+ * A bare TCP listener on all local addresses of both families
+ * that must see no connection. It answers like a web server.
+ */
 export async function startCanary(): Promise<Canary> {
   const server = net.createServer((socket) => {
     socket.on('error', () => {});
@@ -139,7 +154,9 @@ function act(behaviour: Behaviour, response: ServerResponse): void {
   if (!socket) return;
   switch (behaviour.kind) {
     case 'answer':
-      later(socket, behaviour.delayMs ?? 0, () => response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body));
+      later(socket, behaviour.delayMs ?? 0, () =>
+        response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body),
+      );
       break;
     case 'hang':
       break;
@@ -153,7 +170,11 @@ function act(behaviour: Behaviour, response: ServerResponse): void {
       break;
     case 'endless-body':
       response.writeHead(behaviour.status).flushHeaders();
-      repeat(socket, 1, () => socket.writableLength < 1_000_000 && response.write(Buffer.alloc(64 * 1024, 'x')));
+      repeat(
+        socket,
+        1,
+        () => socket.writableLength < 1_000_000 && response.write(Buffer.alloc(64 * 1024, 'x')),
+      );
       break;
     case 'huge-headers':
       response.writeHead(200, { 'X-Huge': 'h'.repeat(behaviour.bytes) }).end();

@@ -5,5 +5,8 @@ type TestRun = {
   unlimited<T>(work: () => Promise<T>): Promise<T>;
 };
 
-/** What a run of tests lends to the parts that its tests start. A measurement or a demo ends its parts itself and has no limits. */
+/**
+ * What a run of tests lends to the parts that its tests start. A
+ * measurement or a demo ends its parts itself and has no limits.
+ */
 export const testRun: TestRun = { atEnd: [], unlimited: (work) => work() };

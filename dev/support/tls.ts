@@ -6,13 +6,19 @@ export type TestAuthority = {
   /** PEM, for `caPem` and the like. */
   readonly caPem: string;
   /** A server certificate for these names and addresses. Valid now unless `expired`. */
-  readonly issue: (hosts: readonly string[], options?: { readonly expired?: boolean }) => { readonly key: string; readonly cert: string };
+  readonly issue: (
+    hosts: readonly string[],
+    options?: { readonly expired?: boolean },
+  ) => { readonly key: string; readonly cert: string };
 };
 
 /** Makes a P-256 authority in memory. Written as plain DER because Node creates keys but no certificates. */
 export function createTestAuthority(name = 'gateway test authority'): TestAuthority {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const caExtensions = [extension(OID.basicConstraints, der(0x30, boolean(true)), true), keyId(OID.subjectKeyId, keys.publicKey, 0x04)];
+  const caExtensions = [
+    extension(OID.basicConstraints, der(0x30, boolean(true)), true),
+    keyId(OID.subjectKeyId, keys.publicKey, 0x04),
+  ];
   const valid = { fromMs: Date.now() - DAY_MS, toMs: Date.now() + 30 * DAY_MS };
   const ca = certificate({
     subject: name,
@@ -36,7 +42,10 @@ export function createTestAuthority(name = 'gateway test authority'): TestAuthor
         extensions: [extension(OID.subjectAltName, names), keyId(OID.authorityKeyId, keys.publicKey, 0x30)],
         ...time,
       });
-      return { cert: pem('CERTIFICATE', cert), key: leaf.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+      return {
+        cert: pem('CERTIFICATE', cert),
+        key: leaf.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      };
     },
   };
 }
@@ -70,7 +79,10 @@ function certificate(fields: CertificateFields): Buffer {
   const body = der(
     0x30,
     der(0xa0, der(0x02, Buffer.from([2]))), // version 3
-    der(0x02, Buffer.from([1, ...Buffer.from(Date.now().toString(16).padStart(12, '0'), 'hex'), serial & 0x7f])),
+    der(
+      0x02,
+      Buffer.from([1, ...Buffer.from(Date.now().toString(16).padStart(12, '0'), 'hex'), serial & 0x7f]),
+    ),
     algorithm,
     distinguishedName(fields.issuer),
     der(0x30, time(fields.fromMs), time(fields.toMs)),
@@ -84,7 +96,8 @@ function certificate(fields: CertificateFields): Buffer {
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
-  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  const size =
+    length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }
 

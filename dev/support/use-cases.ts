@@ -7,7 +7,8 @@ import { type Tx, transact } from '../../src/services/transact.ts';
 import * as endpoints from '../../src/services/webhooks/endpoints.ts';
 import * as resend from '../../src/services/webhooks/resend.ts';
 
-// The use cases of the API as a request has them: what they need to know first, then one transaction for each.
+// The use cases of the API as a request has them: what
+// they need to know first, then one transaction for each.
 
 const alone =
   <Input, Result>(apply: (tx: Tx, deps: TxDeps, input: Input) => Promise<Result>) =>

@@ -1,4 +1,5 @@
-// A shop that takes USDT for its orders: Koa, Node 24 and the gateway's SDK. One order is one payment link. How to run it: ../README.md.
+// A shop that takes USDT for its orders: Koa, Node 24 and the gateway's
+// SDK. One order is one payment link. How to run it: ../README.md.
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import Koa, { type Context } from 'koa';
@@ -17,14 +18,24 @@ const MAX_BODY_BYTES = 1_048_576;
 
 const gateway = createClient({ baseUrl: GATEWAY_URL, apiKey: GATEWAY_KEY });
 
-type Order = { id: string; amount_usd: string; pay_url: string | null; webhook_secret: string | null; paid_at: string | null };
+type Order = {
+  id: string;
+  amount_usd: string;
+  pay_url: string | null;
+  webhook_secret: string | null;
+  paid_at: string | null;
+};
 const database = new DatabaseSync(SHOP_DATABASE);
 database.exec(`create table if not exists orders (
-  id text primary key, amount_usd text not null, pay_url text, webhook_secret text, paid_at text, shipped integer not null default 0)`);
+  id text primary key, amount_usd text not null, pay_url text, webhook_secret text, paid_at text,
+    shipped integer not null default 0)`);
 
-const orderOf = (id: string) => database.prepare('select * from orders where id = ?').get(id) as Order | undefined;
+const orderOf = (id: string) =>
+  database.prepare('select * from orders where id = ?').get(id) as Order | undefined;
 
-/** The page where the order is paid. With the order's id as key it has one link, however often this is tried. */
+/**
+ * The page where the order is paid. With the order's id as key it has one link, however often this is tried.
+ */
 async function payUrlOf(order: Order): Promise<string> {
   if (order.pay_url) return order.pay_url;
   const link = await gateway.payments.request(
@@ -38,11 +49,16 @@ async function payUrlOf(order: Order): Promise<string> {
     },
     { idempotencyKey: order.id },
   );
-  database.prepare('update orders set pay_url = ?, webhook_secret = ? where id = ?').run(link.url, link.webhook_secret, order.id);
+  database
+    .prepare('update orders set pay_url = ?, webhook_secret = ? where id = ?')
+    .run(link.url, link.webhook_secret, order.id);
   return link.url;
 }
 
-/** An event can come more than once, also at the same time: only the update that finds the order unpaid ships it. */
+/**
+ * An event can come more than once, also at the same time:
+ * only the update that finds the order unpaid ships it.
+ */
 function markPaid(order: Order, link: PaymentLink): 'paid' | 'paid before' {
   const { changes } = database
     .prepare('update orders set paid_at = ?, shipped = shipped + 1 where id = ? and paid_at is null')
@@ -50,16 +66,27 @@ function markPaid(order: Order, link: PaymentLink): 'paid' | 'paid before' {
   return changes === 1 ? 'paid' : 'paid before';
 }
 
-/** Answers 400 to what is not genuine. The order is named by the path, and its own secret must have signed what comes. */
+/**
+ * Answers 400 to what is not genuine. The order is named by
+ * the path, and its own secret must have signed what comes.
+ */
 async function takeWebhook(context: Context, order: Order): Promise<void> {
   const rawBody = await rawBodyOf(context);
   if (order.webhook_secret === null) context.throw(503); // not known yet: the gateway sends the event again
   try {
-    const { event, data } = verifyWebhook<PaymentLink>({ rawBody, headers: context.headers, secret: order.webhook_secret });
-    const isOurs = event === 'payment.completed' && data.external_id === order.id && data.amount_usd === Number(order.amount_usd);
+    const { event, data } = verifyWebhook<PaymentLink>({
+      rawBody,
+      headers: context.headers,
+      secret: order.webhook_secret,
+    });
+    const isOurs =
+      event === 'payment.completed' &&
+      data.external_id === order.id &&
+      data.amount_usd === Number(order.amount_usd);
     context.body = isOurs ? markPaid(order, data) : 'ignored';
   } catch (error) {
-    if (!(error instanceof WebhookVerificationError)) throw error; // Koa answers 500: the gateway sends the event again
+    // Koa answers 500: the gateway sends the event again
+    if (!(error instanceof WebhookVerificationError)) throw error;
     context.status = 400;
     context.body = error.code;
   }
@@ -94,7 +121,9 @@ app.use(async (context) => {
   } else if (context.method === 'POST' && place === 'webhooks' && order) {
     await takeWebhook(context, order);
   } else if (context.method === 'GET' && place === 'orders' && order) {
-    const state = order.paid_at ? `Paid at ${order.paid_at}` : `Not paid yet. <a href="/orders/${order.id}/pay">Pay now</a>`;
+    const state = order.paid_at
+      ? `Paid at ${order.paid_at}`
+      : `Not paid yet. <a href="/orders/${order.id}/pay">Pay now</a>`;
     context.body = `<!doctype html><title>Order</title><h1>Order ${order.id}</h1><p>${state}</p>`;
   } else {
     context.throw(404);

@@ -38,7 +38,10 @@ export type AppOptions = {
   readonly checkResponses: boolean;
   /** Sees each request from outside of the frame: errors are answers already. */
   readonly observe?: Middleware;
-  /** What else the server answers at its root (health, metrics, pages); it runs inside the frame and calls `next` for the rest. */
+  /**
+   * What else the server answers at its root (health, metrics,
+   * pages); it runs inside the frame and calls `next` for the rest.
+   */
   readonly before?: readonly Middleware[];
   /** Other routes than the product's own: for tests of the machinery. */
   readonly routes?: readonly Route[];
@@ -48,9 +51,12 @@ export type AppOptions = {
 export function createApp(options: AppOptions): Koa {
   const { deps, routes = ROUTES } = options;
   const app = new Koa();
-  // Koa would print errors to stderr; ours are logged by the frame. What still gets here is a broken connection.
+  // Koa would print errors to stderr; ours are logged by
+  // the frame. What still gets here is a broken connection.
   app.silent = true;
-  app.on('error', (error: unknown) => deps.log.debug({ err: error }, 'a connection broke while it was answered'));
+  app.on('error', (error: unknown) =>
+    deps.log.debug({ err: error }, 'a connection broke while it was answered'),
+  );
   if (options.observe) app.use(options.observe);
   const guards = options.guards ?? createGuards(deps);
   if (options.publicUrl?.startsWith('https:')) app.use(strictTransport);
@@ -74,7 +80,9 @@ export function createApp(options: AppOptions): Koa {
     checkResponses,
   };
   for (const route of routes) {
-    router[route.method](`${BASE_PATH}${route.path}`, (ctx) => runRoute(running, route, ctx as unknown as Context));
+    router[route.method](`${BASE_PATH}${route.path}`, (ctx) =>
+      runRoute(running, route, ctx as unknown as Context),
+    );
   }
   const description = describeApi({ routes, serverUrl: `${options.publicUrl ?? ''}${BASE_PATH}` });
   const descriptionText = JSON.stringify(description);
@@ -90,7 +98,13 @@ export function createApp(options: AppOptions): Koa {
   if (showDocs) router.get('/docs', forAnybody, cacheable(), (ctx) => showDocs(ctx as unknown as Context));
   const { loginPages: pages } = options;
   if (pages) router.get('/login', forAnybody);
-  const forPeople = { deps, findSession, isOwnOrigin, addressOf: guards.addressOf, countPublic: guards.countPublic };
+  const forPeople = {
+    deps,
+    findSession,
+    isOwnOrigin,
+    addressOf: guards.addressOf,
+    countPublic: guards.countPublic,
+  };
   if (pages) addLoginRoutes(router, { ...forPeople, pages });
   if (pages) addSessionRoutes(router, forPeople);
   if (pages) addPasswordRoutes(router, { ...forPeople, pages });
@@ -99,7 +113,10 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
-/** Whoever was here once by https comes by nothing else for a year: a first request in the clear could be led elsewhere. */
+/**
+ * Whoever was here once by https comes by nothing else for a
+ * year: a first request in the clear could be led elsewhere.
+ */
 async function strictTransport(ctx: Context, next: Next): Promise<void> {
   ctx.set('Strict-Transport-Security', 'max-age=31536000');
   await next();
@@ -111,7 +128,8 @@ function refuseUnrouted(ctx: Context, router: Router): void {
   if (layers.length === 0) throw new ApiError('NOT_FOUND', 'There is no such route.');
   const methods = [...new Set([...layers.flatMap((layer) => layer.methods), 'OPTIONS'])].sort();
   const headers = { Allow: methods.join(', ') };
-  if (ctx.method !== 'OPTIONS') throw new ApiError('METHOD_NOT_ALLOWED', `This path takes ${methods.join(', ')}.`, { headers });
+  if (ctx.method !== 'OPTIONS')
+    throw new ApiError('METHOD_NOT_ALLOWED', `This path takes ${methods.join(', ')}.`, { headers });
   ctx.set(headers);
   ctx.status = 200;
   ctx.type = 'application/json';

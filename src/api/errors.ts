@@ -32,7 +32,11 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export type ErrorDetail = { readonly path: string; readonly message: string };
 
 /** Members of an error's body beside `error` and `code`. */
-export type ErrorExtra = { readonly details?: readonly ErrorDetail[]; readonly field?: string; readonly minimum?: number };
+export type ErrorExtra = {
+  readonly details?: readonly ErrorDetail[];
+  readonly field?: string;
+  readonly minimum?: number;
+};
 
 /** An error answer. The message is a plain sentence for the caller: no stack, SQL, path or version in it. */
 export class ApiError extends Error {
@@ -42,7 +46,11 @@ export class ApiError extends Error {
   readonly extra: ErrorExtra;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ErrorCode, sentence: string, more: { extra?: ErrorExtra; headers?: Record<string, string>; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    sentence: string,
+    more: { extra?: ErrorExtra; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
     super(sentence, { cause: more.cause });
     this.code = code;
     this.status = ERROR_STATUS[code];
@@ -69,7 +77,10 @@ const OF_REFUSAL: Readonly<Record<RefusalCode, ErrorCode>> = {
 /** When to ask again, of refusals that time alone undoes. */
 const AGAIN_AFTER_S: Partial<Record<RefusalCode, number>> = { TOO_MUCH_OPEN: 10, DAILY_QUOTA_REACHED: 3_600 };
 
-/** Turns whatever was thrown into an answer: refusals by their code, outages into 503, everything else into a bare 500. */
+/**
+ * Turns whatever was thrown into an answer: refusals by their
+ * code, outages into 503, everything else into a bare 500.
+ */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof Refusal) {
@@ -77,9 +88,12 @@ export function toApiError(error: unknown): ApiError {
     const headers: Record<string, string> = seconds === undefined ? {} : { 'Retry-After': `${seconds}` };
     return new ApiError(OF_REFUSAL[error.code], error.message, { extra: extraOf(error), headers });
   }
-  if (error instanceof NoPriceYet) return unavailable(error, 'There is no price for this currency yet. Try again in a moment.');
+  if (error instanceof NoPriceYet)
+    return unavailable(error, 'There is no price for this currency yet. Try again in a moment.');
   if (isOutage(error)) return unavailable(error);
-  return new ApiError('INTERNAL', 'Something went wrong on our side. Nothing is wrong with the request.', { cause: error });
+  return new ApiError('INTERNAL', 'Something went wrong on our side. Nothing is wrong with the request.', {
+    cause: error,
+  });
 }
 
 /** Whether credentials were refused. */
@@ -96,11 +110,12 @@ export function unavailable(
 }
 
 /**
- * The answer to whoever had no turn in time: 429 where his own requests were before him, which is nobody's outage, and 503 where those of
- * others were. `what` is the plural of what takes turns.
+ * The answer to whoever had no turn in time: 429 where his own requests were before him, which is
+ * nobody's outage, and 503 where those of others were. `what` is the plural of what takes turns.
  */
 export function noTurn(error: GateFull, what: string): ApiError {
-  if (!error.behindOwn) return unavailable(error, `Too many ${what} are being read at the moment. Try again in a few seconds.`);
+  if (!error.behindOwn)
+    return unavailable(error, `Too many ${what} are being read at the moment. Try again in a few seconds.`);
   const sentence = `Too many ${what} at the same time. Send one after the other, and try again in a few seconds.`;
   return new ApiError('RATE_LIMITED', sentence, { headers: { 'Retry-After': '2' }, cause: error });
 }
@@ -125,9 +140,9 @@ const SOCKET_CODES = new Set([
 ]);
 
 /**
- * SQLSTATE classes that mean "not now": 08 connection, 53 resources, 57 shutdown and statement timeout, 58 system, 28 and 3D a server
- * that does not know us (yet), 40 deadlock, 55P03 lock timeout, 25P03 a transaction that the server gave up, 25006 a server that became a
- * replica.
+ * SQLSTATE classes that mean "not now": 08 connection, 53 resources, 57 shutdown and statement
+ * timeout, 58 system, 28 and 3D a server that does not know us (yet), 40 deadlock, 55P03 lock
+ * timeout, 25P03 a transaction that the server gave up, 25006 a server that became a replica.
  */
 const OUTAGE_SQLSTATE = /^(08|28|40|53|57|58)[0-9A-Z]{3}$|^(3D000|55P03|25P03|25006)$/;
 
@@ -136,7 +151,11 @@ const OUTAGE_TEXT =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout/;
 
 function isOutage(error: unknown): boolean {
-  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
+  for (
+    let current = error, depth = 0;
+    current instanceof Error && depth < 5;
+    current = current.cause, depth += 1
+  ) {
     const code = 'code' in current && typeof current.code === 'string' ? current.code : '';
     if (SOCKET_CODES.has(code) || OUTAGE_SQLSTATE.test(code)) return true;
     if (OUTAGE_TEXT.test(current.message)) return true;

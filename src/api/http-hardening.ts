@@ -13,37 +13,52 @@ const bad = (sentence: string): HttpFault => ({ status: 400, reason: 'Bad Reques
 /** Faults that the server meets outside of a request's own lines. */
 export const FAULTS = {
   malformed: bad('The request is not valid HTTP.'),
-  headers: { status: 431, reason: 'Request Header Fields Too Large', sentence: 'The request headers are too large.' },
+  headers: {
+    status: 431,
+    reason: 'Request Header Fields Too Large',
+    sentence: 'The request headers are too large.',
+  },
   slow: { status: 408, reason: 'Request Timeout', sentence: 'The request did not arrive in time.' },
-  expectation: { status: 417, reason: 'Expectation Failed', sentence: 'The only expectation is "100-continue".' },
+  expectation: {
+    status: 417,
+    reason: 'Expectation Failed',
+    sentence: 'The only expectation is "100-continue".',
+  },
   tunnel: { status: 405, reason: 'Method Not Allowed', sentence: 'This server opens no tunnels.' },
   version: { status: 505, reason: 'HTTP Version Not Supported', sentence: 'The version must be HTTP/1.1.' },
 } as const satisfies Record<string, HttpFault>;
 
-/** How long a connection that we have ended stays, so that the sender gets to read the answer. Not longer: who never ends their side would keep it. */
+/**
+ * How long a connection that we have ended stays, so that the sender gets
+ * to read the answer. Not longer: who never ends their side would keep it.
+ */
 const LINGER_MS = 2_000;
 
 /**
- * What the parser takes and we do not, because a proxy in front of us may read it as another request: no or several hosts, another
- * transfer coding than plain `chunked`, a target with a fragment or without a path, versions from before or after ours. Undefined for a
- * plain request.
+ * What the parser takes and we do not, because a proxy in front of us may read it as another
+ * request: no or several hosts, another transfer coding than plain `chunked`, a target with a
+ * fragment or without a path, versions from before or after ours. Undefined for a plain request.
  */
 export function httpFault(request: IncomingMessage): HttpFault | undefined {
   const { httpVersion, headers, rawHeaders, url = '' } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return FAULTS.version;
   let hosts = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]?.toLowerCase() === 'host') hosts += 1;
-  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return bad('The request must have one Host header.');
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.toLowerCase() === 'host') hosts += 1;
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
+    return bad('The request must have one Host header.');
   const coding = headers['transfer-encoding'];
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return bad('The only transfer coding is "chunked".');
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    return bad('The only transfer coding is "chunked".');
   if (url.includes('#')) return bad('The request target must not have a fragment.');
-  if (originForm(url) === undefined) return bad('The request target must be a path, or the absolute URL of one.');
+  if (originForm(url) === undefined)
+    return bad('The request target must be a path, or the absolute URL of one.');
   return undefined;
 }
 
 /**
- * A request's target as a path with its query. Of an absolute URL, which a client sends to a proxy, the rest behind its host, letter by
- * letter; `*` stays. Undefined for what is neither.
+ * A request's target as a path with its query. Of an absolute URL, which a client sends to a
+ * proxy, the rest behind its host, letter by letter; `*` stays. Undefined for what is neither.
  */
 export function originForm(target: string): string | undefined {
   if (target.startsWith('/') || target === '*') return target;
@@ -54,8 +69,9 @@ export function originForm(target: string): string | undefined {
 }
 
 /**
- * Keeps watch over connections whose next bytes must not be taken for a request: an answer left before the body of its request had come,
- * or the request itself was refused. What follows was sent by somebody who did not know that. Each refusal is told to `onRefusal`.
+ * Keeps watch over connections whose next bytes must not be taken for a request: an answer
+ * left before the body of its request had come, or the request itself was refused. What
+ * follows was sent by somebody who did not know that. Each refusal is told to `onRefusal`.
  */
 export function createHttpGuard(onRefusal: (refusal: Refusal) => void = () => undefined) {
   const over = new WeakSet<Duplex>();
@@ -74,7 +90,9 @@ export function createHttpGuard(onRefusal: (refusal: Refusal) => void = () => un
   return {
     refuseConnection,
     isOver: (request: IncomingMessage): boolean => over.has(request.socket),
-    /** Sees to it that an answer which leaves before the whole body has come says that it is the last, and is. */
+    /**
+     * Sees to it that an answer which leaves before the whole body has come says that it is the last, and is.
+     */
     watch: (request: IncomingMessage, response: ServerResponse): void => {
       running.set(request.socket, { request, response });
       const writeHead = response.writeHead;
@@ -101,7 +119,8 @@ export function createHttpGuard(onRefusal: (refusal: Refusal) => void = () => un
       if (over.has(socket)) return;
       over.add(socket);
       const last = running.get(socket);
-      if (last?.request.complete && !last.response.writableFinished) last.response.once('finish', () => refuseConnection(socket, fault));
+      if (last?.request.complete && !last.response.writableFinished)
+        last.response.once('finish', () => refuseConnection(socket, fault));
       else refuseConnection(socket, fault);
     },
   };
@@ -109,7 +128,10 @@ export function createHttpGuard(onRefusal: (refusal: Refusal) => void = () => un
 
 /** In the form of every error; the connection ends with it. */
 function answerTo({ status, sentence }: HttpFault) {
-  const body = JSON.stringify({ error: sentence, code: status === 405 ? 'METHOD_NOT_ALLOWED' : 'VALIDATION_ERROR' });
+  const body = JSON.stringify({
+    error: sentence,
+    code: status === 405 ? 'METHOD_NOT_ALLOWED' : 'VALIDATION_ERROR',
+  });
   const headers = {
     'Content-Type': 'application/json',
     'Content-Length': `${Buffer.byteLength(body)}`,
@@ -121,7 +143,10 @@ function answerTo({ status, sentence }: HttpFault) {
   return { body, headers };
 }
 
-/** Closing with unread bytes resets the connection, and the sender would lose the answer: our side ends, and theirs is read out for a while. */
+/**
+ * Closing with unread bytes resets the connection, and the sender would
+ * lose the answer: our side ends, and theirs is read out for a while.
+ */
 function linger(socket: IncomingMessage['socket']): void {
   socket.destroySoon = () => endSoon(socket);
 }

@@ -23,8 +23,9 @@ export function takesKey(route: Route): boolean {
 export type Once = { readonly key: string; readonly requestHash: string };
 
 /**
- * The key of a POST that carries one, with the hash of what else the request says: the body byte by byte, and the query. Throws 400 for a
- * key that is none, and what reading the body throws. Undefined for other requests, for which the header means nothing.
+ * The key of a POST that carries one, with the hash of what else the request says: the
+ * body byte by byte, and the query. Throws 400 for a key that is none, and what reading
+ * the body throws. Undefined for other requests, for which the header means nothing.
  */
 export async function readOnce(route: Route, ctx: Context): Promise<Once | undefined> {
   const key = ctx.req.headers[KEY_HEADER];
@@ -32,7 +33,10 @@ export async function readOnce(route: Route, ctx: Context): Promise<Once | undef
   // A route that takes no body is sent one at times; whether it is the same request depends on that as well.
   const bytes = await readRawBody(ctx);
   if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {
-    throw new ApiError('VALIDATION_ERROR', 'Idempotency-Key must have 1 to 255 visible ASCII characters, and be sent once.');
+    throw new ApiError(
+      'VALIDATION_ERROR',
+      'Idempotency-Key must have 1 to 255 visible ASCII characters, and be sent once.',
+    );
   }
   const query = Buffer.from(ctx.querystring);
   const hash = createHash('sha256').update(`${query.length}:`).update(query).update(bytes);
@@ -40,8 +44,8 @@ export async function readOnce(route: Route, ctx: Context): Promise<Once | undef
 }
 
 /**
- * The answer of `work`, carried out once for the key: a repeated request gets the stored one, marked as `replayed`. Throws 409
- * for a key that was used with another request, or whose request is not over yet.
+ * The answer of `work`, carried out once for the key: a repeated request gets the stored one, marked as
+ * `replayed`. Throws 409 for a key that was used with another request, or whose request is not over yet.
  */
 export async function replyOnce<P>(
   deps: Deps,
@@ -63,7 +67,10 @@ export async function replyOnce<P>(
   }
 }
 
-/** A conflict is an answer about the data, and the same request must hear it again; every other refusal may be put right and tried again. */
+/**
+ * A conflict is an answer about the data, and the same request must
+ * hear it again; every other refusal may be put right and tried again.
+ */
 function keptRefusal(error: unknown): KeptAnswer | undefined {
   const refusal = toApiError(error);
   return refusal.status === 409 ? { status: 409, body: JSON.stringify(refusal.toBody()) } : undefined;
@@ -71,10 +78,14 @@ function keptRefusal(error: unknown): KeptAnswer | undefined {
 
 function conflict({ reason }: IdempotencyConflict): ApiError {
   if (reason === 'in_flight') {
-    const sentence = 'A request with this Idempotency-Key is still being worked on. Try again in a moment with the same key.';
+    const sentence =
+      'A request with this Idempotency-Key is still being worked on. Try again in a moment with the same key.';
     return new ApiError('IDEMPOTENCY_CONFLICT', sentence, { headers: { 'Retry-After': `${RETRY_AFTER_S}` } });
   }
-  return new ApiError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another request. Use a new key for a new request.');
+  return new ApiError(
+    'IDEMPOTENCY_CONFLICT',
+    'This Idempotency-Key was used with another request. Use a new key for a new request.',
+  );
 }
 
 /** One spelling for one resource, however the request spelled its path. */

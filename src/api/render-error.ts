@@ -12,10 +12,13 @@ const SHORT_TOKEN = /^[A-Za-z0-9._-]{1,64}$/;
 const TOLD: ReadonlySet<number> = new Set([401, 403, 429, 503]);
 
 /**
- * Gives every request an id, turns whatever is thrown into the error answer, and writes one line about the request: who asked, from which
- * network, and what came of it. Never a credential.
+ * Gives every request an id, turns whatever is thrown into the error answer, and writes one line
+ * about the request: who asked, from which network, and what came of it. Never a credential.
  */
-export function frame(log: Logger, networkOf: (request: IncomingMessage) => string): (ctx: Context, next: Next) => Promise<void> {
+export function frame(
+  log: Logger,
+  networkOf: (request: IncomingMessage) => string,
+): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     const startedAt = performance.now();
     // Now: when the caller leaves, the connection's address goes with him.
@@ -38,7 +41,18 @@ export function frame(log: Logger, networkOf: (request: IncomingMessage) => stri
     code ??= ctx.state['code'];
     const { account } = ctx.state;
     const aborted = ctx.res.headersSent || !ctx.res.destroyed ? undefined : true;
-    const fields = { requestId, method, route, status, code, durationMs, network, account, ...whoOf(ctx.state['caller']), aborted };
+    const fields = {
+      requestId,
+      method,
+      route,
+      status,
+      code,
+      durationMs,
+      network,
+      account,
+      ...whoOf(ctx.state['caller']),
+      aborted,
+    };
     if (TOLD.has(status)) log.warn(fields, 'request');
     else log.info(fields, 'request');
   };
@@ -47,12 +61,15 @@ export function frame(log: Logger, networkOf: (request: IncomingMessage) => stri
 function whoOf(caller: Caller | undefined): Record<string, string> {
   if (!caller) return {};
   const { merchantId, mode } = caller;
-  return caller.kind === 'key' ? { keyId: caller.keyId, merchantId, mode } : { userId: caller.userId, merchantId, mode };
+  return caller.kind === 'key'
+    ? { keyId: caller.keyId, merchantId, mode }
+    : { userId: caller.userId, merchantId, mode };
 }
 
 function renderError(ctx: Context, log: Logger, requestId: string, thrown: unknown): string {
   const error = toApiError(thrown);
-  // Whoever asks for more than his share learns it from the answer; nothing failed here, and the request's own line tells of it.
+  // Whoever asks for more than his share learns it from the answer;
+  // nothing failed here, and the request's own line tells of it.
   if (error.status >= 500 && !(error.cause instanceof GateFull))
     log.error({ requestId, code: error.code, err: error.cause ?? error }, 'a request failed');
   ctx.status = error.status;

@@ -8,14 +8,22 @@ import type { ErrorCode } from './errors.ts';
 /** What a route answers that makes something permanent and tells of it. */
 export const OVER_QUOTA = ['QUOTA_REACHED', 'DAILY_QUOTA_REACHED'] as const;
 
-/** Who calls: proven by an API key, or by the session of a signed-in user. The mode decides which data exist for the request. */
+/**
+ * Who calls: proven by an API key, or by the session of a signed-in
+ * user. The mode decides which data exist for the request.
+ */
 export type Caller = {
   readonly merchantId: string;
   readonly mode: Mode;
   /** Whether the merchant's subscription is active now. */
   readonly subscribed: boolean;
 } & (
-  | { readonly kind: 'key'; readonly keyId: string; readonly scopes: readonly KeyScope[]; readonly allowedNetworks: readonly string[] }
+  | {
+      readonly kind: 'key';
+      readonly keyId: string;
+      readonly scopes: readonly KeyScope[];
+      readonly allowedNetworks: readonly string[];
+    }
   | { readonly kind: 'session'; readonly sessionId: string; readonly userId: string }
 );
 
@@ -42,13 +50,26 @@ type RouteInput<A, P, Q, B> = {
 
 type Schema = z.ZodType | undefined;
 
-/** What a route does: it reads, with connections of its own, or it changes something, all of it in the one transaction of its request. */
+/**
+ * What a route does: it reads, with connections of its own, or it
+ * changes something, all of it in the one transaction of its request.
+ */
 type Work<Input, Answer, Prepared> =
-  | { readonly read: (deps: Deps, input: Input) => Promise<Reply<Answer>>; readonly prepare?: never; readonly apply?: never }
   | {
-      /** Asks the world outside what the change needs to know, while no connection is held: a name, a price. */
+      readonly read: (deps: Deps, input: Input) => Promise<Reply<Answer>>;
+      readonly prepare?: never;
+      readonly apply?: never;
+    }
+  | {
+      /**
+       * Asks the world outside what the change needs to know, while no connection is held: a name, a price.
+       */
       readonly prepare?: (deps: Deps, input: Input) => Promise<Prepared>;
-      readonly apply: (tx: Tx, deps: TxDeps, input: Input & { readonly prepared: Prepared }) => Promise<Reply<Answer>>;
+      readonly apply: (
+        tx: Tx,
+        deps: TxDeps,
+        input: Input & { readonly prepared: Prepared },
+      ) => Promise<Reply<Answer>>;
       readonly read?: never;
     };
 
@@ -66,7 +87,10 @@ export type RouteDeclaration<
   readonly auth: A;
   /** What an API key must be allowed to do; `none` for a route that takes no key. */
   readonly scope: A extends 'merchant' ? RouteScope : 'none';
-  /** `test`: the other mode gets 403 before anything else of the request is looked at. `session`: an API key gets 403. */
+  /**
+   * `test`: the other mode gets 403 before anything else of
+   * the request is looked at. `session`: an API key gets 403.
+   */
   readonly only?: 'test' | 'session';
   /** Starts work for nobody's money: its rate has a limit of its own. */
   readonly isTest?: true;

@@ -24,19 +24,25 @@ export type RunOptions = Finders & {
   readonly guards: Guards;
   readonly lists: ListDoor;
   readonly largeBodies: LargeBodies;
-  /** What links in answers begin with; this machine's own name where nothing is configured. Never what a request says of itself. */
+  /**
+   * What links in answers begin with; this machine's own name where
+   * nothing is configured. Never what a request says of itself.
+   */
   readonly publicUrl?: string | undefined;
   /** Compare every answer with its schema before it is sent; an answer that differs becomes a 500. */
   readonly checkResponses: boolean;
 };
 
 /**
- * The way of every request, in the order of the contract: 401, 403, 429, 413, 415, 400, 404, and what the use case itself refuses.
- * A POST with an Idempotency-Key is then carried out once, or its stored answer is given again. Throws what the renderer turns into an answer.
+ * The way of every request, in the order of the contract: 401, 403, 429, 413, 415, 400, 404,
+ * and what the use case itself refuses. A POST with an Idempotency-Key is then carried out
+ * once, or its stored answer is given again. Throws what the renderer turns into an answer.
  */
 export async function runRoute(options: RunOptions, route: Route, ctx: Context): Promise<void> {
   const startedAt = performance.now();
-  const caller = await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => enter(options, route, ctx));
+  const caller = await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () =>
+    enter(options, route, ctx),
+  );
   const budgetMs = Math.max(0, BUDGET_MS - (performance.now() - startedAt));
   const enteredAt = performance.now();
   await options.largeBodies.run(ctx, caller, budgetMs, () => {
@@ -49,7 +55,11 @@ export async function runRoute(options: RunOptions, route: Route, ctx: Context):
 type Entered = { readonly ctx: Context; readonly caller: Caller | undefined; readonly budgetMs: number };
 
 /** What a caller who may do it asked for. */
-async function carryOut(options: RunOptions, route: Route, { ctx, caller, budgetMs }: Entered): Promise<void> {
+async function carryOut(
+  options: RunOptions,
+  route: Route,
+  { ctx, caller, budgetMs }: Entered,
+): Promise<void> {
   const { body, query } = await readInput(route, ctx);
   const once = await readOnce(route, ctx);
   const params = readParams(route, ctx);
@@ -65,12 +75,15 @@ async function carryOut(options: RunOptions, route: Route, { ctx, caller, budget
     const { read, apply } = route;
     if (read) {
       const reading = async (from: Deps) => toAnswer(await read(from, input));
-      return caller && isList(route) ? await options.lists.run(caller.merchantId, limitMs, reading) : await reading(deps);
+      return caller && isList(route)
+        ? await options.lists.run(caller.merchantId, limitMs, reading)
+        : await reading(deps);
     }
     const { prepare } = route;
     const change = {
       prepare: prepare && (() => prepare(deps, input)),
-      apply: async (tx: Tx, prepared: unknown) => toAnswer(await apply(tx, txDeps(deps), Object.assign({}, input, { prepared }))),
+      apply: async (tx: Tx, prepared: unknown) =>
+        toAnswer(await apply(tx, txDeps(deps), Object.assign({}, input, { prepared }))),
     };
     if (once && caller) return await replyOnce(deps, { route, caller, params, once }, change);
     const prepared = await change.prepare?.();
@@ -84,12 +97,23 @@ async function carryOut(options: RunOptions, route: Route, { ctx, caller, budget
 }
 
 /** What a person changes is written down under their name; what a key changes is not. */
-function actingFor({ userId }: Extract<Caller, { kind: 'session' }>, { deps, guards }: RunOptions, ctx: Context): Deps {
+function actingFor(
+  { userId }: Extract<Caller, { kind: 'session' }>,
+  { deps, guards }: RunOptions,
+  ctx: Context,
+): Deps {
   return { ...deps, actor: { kind: 'user', userId, from: siteOf(guards.addressOf(ctx.req)) } };
 }
 
-/** Everything that is decided before the request itself is looked at: who calls, whether they may, and whether not too often. */
-async function enter({ guards, ...options }: RunOptions, route: Route, ctx: Context): Promise<Caller | undefined> {
+/**
+ * Everything that is decided before the request itself is looked
+ * at: who calls, whether they may, and whether not too often.
+ */
+async function enter(
+  { guards, ...options }: RunOptions,
+  route: Route,
+  ctx: Context,
+): Promise<Caller | undefined> {
   if (route.auth === 'none') {
     await guards.countPublic(ctx);
     return undefined;
@@ -134,5 +158,7 @@ function readParams(route: Route, ctx: Context): unknown {
 function checkReply(route: Route, reply: Reply<unknown>): void {
   const { details } = check(route.response, reply.body);
   if (details.length === 0 && route.statuses.includes(reply.status)) return;
-  throw new Error(`the answer of ${route.method} ${route.path} (${reply.status}) is not what it declares: ${JSON.stringify(details)}`);
+  throw new Error(
+    `the answer of ${route.method} ${route.path} (${reply.status}) is not what it declares: ${JSON.stringify(details)}`,
+  );
 }

@@ -1,4 +1,9 @@
-import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
@@ -32,9 +37,14 @@ export type ServerOptions = {
 };
 
 export type ApiServer = {
-  /** Resolves to the port once connections are taken; port 0 takes a free one. Rejects when the port is taken. */
+  /**
+   * Resolves to the port once connections are taken; port 0 takes a free one. Rejects when the port is taken.
+   */
   listen(input: { readonly port: number; readonly host?: string }): Promise<{ readonly port: number }>;
-  /** Takes no new connection, lets running requests end for at most `graceMs`, then closes what is left. Never rejects. */
+  /**
+   * Takes no new connection, lets running requests end for at
+   * most `graceMs`, then closes what is left. Never rejects.
+   */
   close(graceMs?: number): Promise<void>;
 };
 
@@ -71,7 +81,9 @@ export function createServer(app: Koa, { onRefusal, ...timeouts }: ServerOptions
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     guard.refuse(request, response, FAULTS.expectation),
   );
-  server.on('connect', (request: IncomingMessage, socket: Duplex) => guard.refuseConnection(socket, FAULTS.tunnel, request.method));
+  server.on('connect', (request: IncomingMessage, socket: Duplex) =>
+    guard.refuseConnection(socket, FAULTS.tunnel, request.method),
+  );
   return {
     listen: ({ port, host }) =>
       new Promise((resolve, reject) => {

@@ -18,23 +18,29 @@ export const simulation = simulationRequest
     };
     const chain = body.network ?? USUAL_NETWORK;
     const coin = body.currency ?? body.token ?? 'USDT';
-    if (body.token !== undefined && body.token !== coin) return refuse('token', 'must be the same as currency');
+    if (body.token !== undefined && body.token !== coin)
+      return refuse('token', 'must be the same as currency');
     const asset = findAsset(chain, coin);
     if (!asset) return refuse('currency', `must be one that ${chain} has: ${coin} is not`);
-    if (body.amount_usd !== undefined && coin !== 'USDT') return refuse('amount_usd', 'is for USDT only: give amount');
+    if (body.amount_usd !== undefined && coin !== 'USDT')
+      return refuse('amount_usd', 'is for USDT only: give amount');
     if (body.amount !== undefined && body.amount_usd !== undefined && body.amount !== body.amount_usd) {
       return refuse('amount_usd', 'must be the same as amount');
     }
     const units = unitsOf(body.amount ?? body.amount_usd ?? SIMULATED_AMOUNT, asset.decimals);
     if (typeof units === 'string')
-      return refuse(body.amount === undefined && body.amount_usd !== undefined ? 'amount_usd' : 'amount', units);
+      return refuse(
+        body.amount === undefined && body.amount_usd !== undefined ? 'amount_usd' : 'amount',
+        units,
+      );
     const transactionHash = body.transaction_hash ?? undefined;
     const { hashHasPrefix } = chainOf(chain);
     if (transactionHash !== undefined && transactionHash.startsWith('0x') !== hashHasPrefix) {
       return refuse('transaction_hash', `must ${hashHasPrefix ? '' : 'not '}begin with 0x on ${chain}`);
     }
     const fromAddress = body.from_address ? normaliseAddress(chain, body.from_address) : undefined;
-    if (body.from_address && fromAddress === undefined) return refuse('from_address', `must be a ${chain} address`);
+    if (body.from_address && fromAddress === undefined)
+      return refuse('from_address', `must be a ${chain} address`);
     return {
       customerId: body.customer_id,
       network: chain,

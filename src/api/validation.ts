@@ -13,7 +13,9 @@ export function check(schema: z.ZodType | undefined, value: unknown): Checked {
   if (!schema) return { value: undefined, details: [] };
   const result = schema.safeParse(value, { error: describeIssue });
   if (result.success) return { value: result.data, details: [] };
-  const details = result.error.issues.slice(0, MAX_DETAILS).map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
+  const details = result.error.issues
+    .slice(0, MAX_DETAILS)
+    .map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
   return { value: undefined, details };
 }
 
@@ -22,10 +24,15 @@ export function refuseDetails(details: readonly ErrorDetail[]): void {
   const [first] = details;
   if (!first) return;
   const sentence = first.path === '' ? first.message : `${first.path} ${first.message}`;
-  throw new ApiError('VALIDATION_ERROR', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, { extra: { details } });
+  throw new ApiError('VALIDATION_ERROR', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, {
+    extra: { details },
+  });
 }
 
-/** The query string's members; a repeated one is a list, which no schema takes. Throws 400 for text that is not UTF-8 or holds a NUL. */
+/**
+ * The query string's members; a repeated one is a list, which no
+ * schema takes. Throws 400 for text that is not UTF-8 or holds a NUL.
+ */
 export function readQuery(querystring: string): Record<string, unknown> {
   if (querystring === '') return {};
   try {
@@ -36,7 +43,8 @@ export function readQuery(querystring: string): Record<string, unknown> {
   const query = parseQuerystring(querystring);
   for (const [name, value] of Object.entries(query)) {
     const texts = [name, ...(Array.isArray(value) ? value : [value ?? ''])];
-    if (!texts.every(isCleanText)) throw new ApiError('VALIDATION_ERROR', 'The query string contains a NUL character.');
+    if (!texts.every(isCleanText))
+      throw new ApiError('VALIDATION_ERROR', 'The query string contains a NUL character.');
   }
   return query;
 }
@@ -62,7 +70,9 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
     case 'too_small':
       return issue.origin === 'string' ? 'must not be empty' : `must be at least ${issue.minimum}`;
     case 'too_big':
-      return issue.origin === 'string' ? `must have at most ${issue.maximum} characters` : `must be at most ${issue.maximum}`;
+      return issue.origin === 'string'
+        ? `must have at most ${issue.maximum} characters`
+        : `must be at most ${issue.maximum}`;
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     default:

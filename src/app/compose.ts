@@ -50,7 +50,10 @@ export type Gateway = {
   readonly config: Config;
   readonly log: Logger;
   readonly deps: Deps;
-  /** Connections of the API and of a worker's start: those of `deps`, but where health and metrics look at the gateway with their own. */
+  /**
+   * Connections of the API and of a worker's start: those of `deps`,
+   * but where health and metrics look at the gateway with their own.
+   */
   readonly mainOrm: Orm;
   /** Connections of the parts of a worker, each its own; undefined in a process that works nothing. */
   readonly pools: Pools | undefined;
@@ -68,18 +71,26 @@ export type Gateway = {
 /** Hundreds of blocks; a public chain that rests for so long is in the news. */
 const HEAD_MOVES_WITHIN_MS = 5 * 60_000;
 
-/** Wires services, database, prices and Temporal from the configuration. Connects to nothing yet, so it fails only for a defect. */
+/**
+ * Wires services, database, prices and Temporal from the configuration.
+ * Connects to nothing yet, so it fails only for a defect.
+ */
 export async function composeGateway(input: {
   config: Config;
   environment: ProcessEnvironment;
   log: Logger;
   name: string;
   poolSize: number;
-  /** True for a worker: each of its parts gets connections of its own, beside `poolSize` for everything else. */
+  /**
+   * True for a worker: each of its parts gets connections of its own, beside `poolSize` for everything else.
+   */
   works?: boolean;
   /** True for a process that serves health and metrics: they get connections of their own. */
   observed?: boolean;
-  /** True for one that serves the API: its lists get connections of their own, and no statement takes longer than a request may. */
+  /**
+   * True for one that serves the API: its lists get connections of
+   * their own, and no statement takes longer than a request may.
+   */
   serves?: boolean;
 }): Promise<Gateway> {
   const { config, environment, log } = input;
@@ -87,7 +98,9 @@ export async function composeGateway(input: {
     url: environment.databaseUrl,
     poolSize: input.poolSize,
     applicationName: `gateway ${input.name}`,
-    ...(input.serves ? { statementTimeoutMs: REQUEST_STATEMENT_MS, turns: turnsOfMerchants(input.poolSize) } : {}),
+    ...(input.serves
+      ? { statementTimeoutMs: REQUEST_STATEMENT_MS, turns: turnsOfMerchants(input.poolSize) }
+      : {}),
   });
   const listOrm = input.serves ? await openListPool(environment.databaseUrl, input.name) : undefined;
   const pools = input.works ? await openPools(environment.databaseUrl, input.name) : undefined;
@@ -177,7 +190,11 @@ function thresholds(table: Config['payments']['minDepositUnits']): ReadonlyMap<s
 }
 
 /** What the activities of a worker need beyond the services: the door to receivers and the chains. */
-export function activityDepsOf(gateway: Gateway, gasWallets: GasWallets, stopping: AbortSignal): ActivityDeps {
+export function activityDepsOf(
+  gateway: Gateway,
+  gasWallets: GasWallets,
+  stopping: AbortSignal,
+): ActivityDeps {
   const { deps } = gateway;
   const transport = createWebhookTransport({
     lookup: createLookup({ useSystem: deps.settings.webhookTarget.allowedCidrs.length > 0 }),

@@ -35,8 +35,9 @@ const PARTS = {
 } as const;
 
 /**
- * Reads what PostgreSQL and Temporal know better than any process, and what this process knows of its connections. Within about four
- * seconds, whatever hangs, and never throws. Each part by itself: one that cannot be read keeps its last figures, is counted in
+ * Reads what PostgreSQL and Temporal know better than any process, and what this process knows of
+ * its connections. Within about four seconds, whatever hangs, and never throws. Each part by
+ * itself: one that cannot be read keeps its last figures, is counted in
  * `gateway_metrics_unread_total`, and `gateway_metrics_read_timestamp_seconds` says how old it is.
  */
 export async function refreshMetrics(observed: Observed): Promise<void> {
@@ -68,8 +69,16 @@ function tooSlow(cause: Error): Error {
 async function readHeights({ deps, metrics }: Observed): Promise<boolean> {
   const now = deps.now().getTime();
   const cursors = await deps.orm.em.fork().find(ChainCursor, {});
-  const differences = await Promise.all(NETWORKS.map(async (network) => [network, await countDifferences(deps, network)] as const));
-  const gauges = [metrics.scanHeight, metrics.headHeight, metrics.finalizedHeight, metrics.verifiedHeight, metrics.scanLagBlocks];
+  const differences = await Promise.all(
+    NETWORKS.map(async (network) => [network, await countDifferences(deps, network)] as const),
+  );
+  const gauges = [
+    metrics.scanHeight,
+    metrics.headHeight,
+    metrics.finalizedHeight,
+    metrics.verifiedHeight,
+    metrics.scanLagBlocks,
+  ];
   for (const gauge of [...gauges, metrics.verifiedAge]) gauge.reset();
   for (const cursor of cursors) {
     const { network, scannedNumber, headNumber, finalizedNumber, verifiedNumber } = cursor;
@@ -90,7 +99,9 @@ async function readMoney({ deps, metrics }: Observed): Promise<boolean> {
   const rows = await readMoneyAtRest(deps);
   for (const { network, currency, decimals } of ASSETS) {
     for (const state of ['completed', 'settled', 'held'] as const) {
-      const found = rows.find((row) => row.network === network && row.currency === currency && row.state === state);
+      const found = rows.find(
+        (row) => row.network === network && row.currency === currency && row.state === state,
+      );
       metrics.money.set({ network, asset: currency, state }, +formatUnits(found?.units ?? 0n, decimals));
     }
   }
@@ -102,7 +113,9 @@ async function readOpen({ deps, metrics }: Observed): Promise<boolean> {
   const rows = await readOpenDeposits(deps);
   for (const state of ['detected', 'confirming'] as const) {
     for (const { network, currency, decimals } of ASSETS) {
-      const found = rows.find((row) => row.network === network && row.currency === currency && row.state === state);
+      const found = rows.find(
+        (row) => row.network === network && row.currency === currency && row.state === state,
+      );
       metrics.money.set({ network, asset: currency, state }, +formatUnits(found?.units ?? 0n, decimals));
     }
     for (const network of NETWORKS) {
@@ -137,12 +150,15 @@ async function readEndpoints({ deps, metrics }: Observed): Promise<boolean> {
 
 async function readAlarmCounts({ deps, metrics }: Observed): Promise<boolean> {
   for (const kind of ALARM_KINDS) metrics.metricsUnread.inc({ part: `alarms: ${kind}` }, 0);
-  const alarms = await readAlarms(deps, (reading) => withinTime({ limitMs: ALARM_WITHIN_MS }, () => reading, tooSlow));
+  const alarms = await readAlarms(deps, (reading) =>
+    withinTime({ limitMs: ALARM_WITHIN_MS }, () => reading, tooSlow),
+  );
   for (const { kind, count } of alarms) {
     if (count === undefined) metrics.metricsUnread.inc({ part: `alarms: ${kind}` });
     else metrics.alarms.set({ kind }, count);
   }
-  // What cannot be read keeps its last count: an alarm never ends because the database was too busy to say so.
+  // What cannot be read keeps its last count: an alarm
+  // never ends because the database was too busy to say so.
   const { values } = await metrics.alarms.get();
   if (values.length > 0) metrics.needsOperator.set(values.reduce((sum, { value }) => sum + value, 0));
   return alarms.every(({ count }) => count !== undefined);
@@ -164,7 +180,9 @@ async function readLoops({ deps, metrics }: Observed): Promise<boolean> {
 
 async function readTemporal({ deps, link, metrics }: Observed): Promise<boolean> {
   if (!link) return true;
-  for (const { queue, kind, pollers, ...waiting } of await link.backlogs(deps.settings.payments.watchedNetworks)) {
+  for (const { queue, kind, pollers, ...waiting } of await link.backlogs(
+    deps.settings.payments.watchedNetworks,
+  )) {
     metrics.pollers.set({ queue, kind }, pollers);
     for (const mode of MODES) {
       metrics.backlog.set({ queue, kind, mode }, waiting[mode].count);
@@ -174,7 +192,10 @@ async function readTemporal({ deps, link, metrics }: Observed): Promise<boolean>
   return true;
 }
 
-/** Only a worker asks its endpoints all the time; what another process heard at its start would be told for ever. */
+/**
+ * Only a worker asks its endpoints all the time; what
+ * another process heard at its start would be told for ever.
+ */
 function tellEndpoints({ chains, pools, metrics }: Observed): void {
   if (!chains || !pools) return;
   for (const [network, chain] of chains) {

@@ -14,8 +14,9 @@ export function liveRoute(): Middleware {
 }
 
 /**
- * What operators' tools ask: `/health/live`, `/health/ready` and `/metrics`, at the server's root and without a key. Because anybody may ask,
- * and as often as they like, those who ask at the same time share one answer, which is at most about a second old.
+ * What operators' tools ask: `/health/live`, `/health/ready` and `/metrics`, at the
+ * server's root and without a key. Because anybody may ask, and as often as they like,
+ * those who ask at the same time share one answer, which is at most about a second old.
  */
 export function healthRoutes(gateway: Gateway, ready: () => Promise<Readiness>): Middleware {
   const readiness = sharedResult(ready);

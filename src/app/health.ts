@@ -5,8 +5,15 @@ import type { Network } from '../domain/assets.ts';
 import { type Alarm, readAlarms } from '../services/alarms/alarms.ts';
 import type { Gateway } from './compose.ts';
 
-/** `reasons` say why it is not ready. `notes` are worth an operator's look, and no reason to send traffic elsewhere. */
-export type Readiness = { readonly ready: boolean; readonly reasons: readonly string[]; readonly notes: readonly string[] };
+/**
+ * `reasons` say why it is not ready. `notes` are worth an
+ * operator's look, and no reason to send traffic elsewhere.
+ */
+export type Readiness = {
+  readonly ready: boolean;
+  readonly reasons: readonly string[];
+  readonly notes: readonly string[];
+};
 
 const DATABASE_WITHIN_MS = 1_500;
 const TEMPORAL_WITHIN_MS = 2_500;
@@ -15,16 +22,22 @@ const POLLED_WITHIN_MS = 12_000;
 const SETTLED_AFTER_MS = 20_000;
 
 /**
- * Whether everything that money needs is there: PostgreSQL, Temporal, and for each chain in use a watcher that reads it. Answers within
- * about 3 s whatever hangs; each reason is a sentence that names the part.
+ * Whether everything that money needs is there: PostgreSQL, Temporal, and for each chain in use a watcher
+ * that reads it. Answers within about 3 s whatever hangs; each reason is a sentence that names the part.
  */
 export async function readiness(gateway: Gateway, startedAt: Date): Promise<Readiness> {
-  const [database, temporal] = await Promise.all([databaseReasons(gateway, startedAt), temporalReasons(gateway)]);
+  const [database, temporal] = await Promise.all([
+    databaseReasons(gateway, startedAt),
+    temporalReasons(gateway),
+  ]);
   const reasons = [...database.reasons, ...temporal];
   return { ready: reasons.length === 0, reasons, notes: database.notes };
 }
 
-async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<Pick<Readiness, 'reasons' | 'notes'>> {
+async function databaseReasons(
+  gateway: Gateway,
+  startedAt: Date,
+): Promise<Pick<Readiness, 'reasons' | 'notes'>> {
   try {
     const { deps } = gateway;
     const em = deps.orm.em.fork();
@@ -39,19 +52,28 @@ async function databaseReasons(gateway: Gateway, startedAt: Date): Promise<Pick<
     ]);
     return {
       reasons: [...chainReasons(gateway, cursors, startedAt), ...alarms.reasons],
-      notes: [...passes.map((pass) => `${pass.network}: balances are not being compared with the ledger: ${pass.fault}`), ...alarms.notes],
+      notes: [
+        ...passes.map(
+          (pass) => `${pass.network}: balances are not being compared with the ledger: ${pass.fault}`,
+        ),
+        ...alarms.notes,
+      ],
     };
   } catch {
     return { reasons: ['PostgreSQL does not answer'], notes: [] };
   }
 }
 
-/** A chain that stands is a reason; whatever else waits for a person is a note, because another process would not do better. */
+/**
+ * A chain that stands is a reason; whatever else waits for a
+ * person is a note, because another process would not do better.
+ */
 async function alarmsOf({ deps }: Gateway, startedAt: Date): Promise<Pick<Readiness, 'reasons' | 'notes'>> {
   // Each by itself: a part of the database that is slow hides no chain that stands.
   const alarms = await readAlarms(deps, (reading) => inTime(DATABASE_WITHIN_MS, reading));
   const raised = alarms.filter(({ count }) => count !== 0);
-  const sentence = ({ kind, count, reason, action }: Alarm): string => `${count === undefined ? `${kind} ` : ''}${reason}; ${action}`;
+  const sentence = ({ kind, count, reason, action }: Alarm): string =>
+    `${count === undefined ? `${kind} ` : ''}${reason}; ${action}`;
   // After a start the watcher has a moment to go on from where the one before it stopped.
   const settled = deps.now().getTime() - startedAt.getTime() >= SETTLED_AFTER_MS;
   return {
@@ -70,13 +92,19 @@ function chainReasons({ deps }: Gateway, cursors: readonly ChainCursor[], starte
 
 type Moment = { readonly now: number; readonly startedAt: Date };
 
-function readReasons(network: Network, cursor: ChainCursor | undefined, { now, startedAt }: Moment): string[] {
+function readReasons(
+  network: Network,
+  cursor: ChainCursor | undefined,
+  { now, startedAt }: Moment,
+): string[] {
   // A process that has just started gives its watcher a moment before it says that nobody reads the chain.
   if (now - startedAt.getTime() < POLLED_WITHIN_MS && (!cursor || cursor.fault == null)) return [];
   if (!cursor) return [`${network} was never read: no worker follows it, or no RPC endpoint answers`];
   const silentMs = now - cursor.polledAt.getTime();
   if (silentMs > POLLED_WITHIN_MS)
-    return [`${network} was not read for ${Math.floor(silentMs / 1_000)} s: ${cursor.fault ?? 'no worker follows it'}`];
+    return [
+      `${network} was not read for ${Math.floor(silentMs / 1_000)} s: ${cursor.fault ?? 'no worker follows it'}`,
+    ];
   return [];
 }
 

@@ -20,7 +20,10 @@ import { removeOldDeliveries } from '../services/webhooks/retention.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** That all is well is written down at most this often, so that an idle loop costs one statement a turn and no more. */
+/**
+ * That all is well is written down at most this often, so
+ * that an idle loop costs one statement a turn and no more.
+ */
 const NOTE_EVERY_MS = 15 * SECOND_MS;
 /** Longer than any turn that goes well. */
 const LEASE_MS = 15 * MINUTE_MS;
@@ -35,8 +38,9 @@ export type Loop = {
 };
 
 /**
- * The loops of a worker process: left-over outbox rows, actors that should run and do not, ended sessions, running totals, and the
- * watchers of the chains. When each last ran well is a row that every process can read.
+ * The loops of a worker process: left-over outbox rows, actors that should
+ * run and do not, ended sessions, running totals, and the watchers of the
+ * chains. When each last ran well is a row that every process can read.
  */
 export function startLoops(deps: Deps, networks: readonly Network[], signal: AbortSignal): Promise<void>[] {
   const loops = loopsOf(deps, networks);
@@ -61,9 +65,24 @@ function loopsOf(deps: Deps, networks: readonly Network[]): Loop[] {
     { name: 'balances', everyMs: 2 * SECOND_MS, work: () => foldBalances(deps) },
     { name: 'counts', everyMs: 2 * SECOND_MS, work: () => foldCounts(deps) },
     { name: 'monthly totals', everyMs: 5 * SECOND_MS, work: () => foldMonths(deps) },
-    { name: 'repair of deposits', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairDeposits(deps, turnOf(places)) },
-    { name: 'repair of payment links', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairPayments(deps, turnOf(places)) },
-    { name: 'repair of deliveries', everyMs: 10 * MINUTE_MS, shared: true, work: () => repairDeliveries(deps, turnOf(places)) },
+    {
+      name: 'repair of deposits',
+      everyMs: 10 * MINUTE_MS,
+      shared: true,
+      work: () => repairDeposits(deps, turnOf(places)),
+    },
+    {
+      name: 'repair of payment links',
+      everyMs: 10 * MINUTE_MS,
+      shared: true,
+      work: () => repairPayments(deps, turnOf(places)),
+    },
+    {
+      name: 'repair of deliveries',
+      everyMs: 10 * MINUTE_MS,
+      shared: true,
+      work: () => repairDeliveries(deps, turnOf(places)),
+    },
     { name: 'prices', everyMs: 15 * SECOND_MS, work: () => keepPricesFresh(deps) },
     { name: 'stored answers', everyMs: MINUTE_MS, shared: true, work: () => purgeAnswers(deps) },
     { name: 'webhook slots', everyMs: 60 * MINUTE_MS, shared: true, work: () => purgeSlots(deps) },
@@ -86,8 +105,16 @@ async function startWatchers({ actors }: Deps, networks: readonly Network[]): Pr
   }
 }
 
-/** Does the work again and again until the signal aborts. A failure is logged and noted, and the next turn comes as usual. */
-async function turns(deps: Deps, loop: Loop, register: () => Promise<void>, signal: AbortSignal): Promise<void> {
+/**
+ * Does the work again and again until the signal aborts. A
+ * failure is logged and noted, and the next turn comes as usual.
+ */
+async function turns(
+  deps: Deps,
+  loop: Loop,
+  register: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
   let noted: { readonly good: boolean; readonly atMs: number } | undefined;
   for (let first = true; !signal.aborted; first = false) {
     const turn = await takenTurn(deps, loop, register, first, signal);
@@ -101,21 +128,35 @@ async function turns(deps: Deps, loop: Loop, register: () => Promise<void>, sign
   }
 }
 
-type Turn = { readonly taken: false } | { readonly taken: true; readonly good: boolean; readonly reason: string };
+type Turn =
+  | { readonly taken: false }
+  | { readonly taken: true; readonly good: boolean; readonly reason: string };
 
-async function takenTurn(deps: Deps, loop: Loop, register: () => Promise<void>, first: boolean, signal: AbortSignal): Promise<Turn> {
+async function takenTurn(
+  deps: Deps,
+  loop: Loop,
+  register: () => Promise<void>,
+  first: boolean,
+  signal: AbortSignal,
+): Promise<Turn> {
   try {
     await register();
-    if (loop.shared && !(await takeTurn(deps, { ...loop, leaseMs: LEASE_MS, first }))) return { taken: false };
+    if (loop.shared && !(await takeTurn(deps, { ...loop, leaseMs: LEASE_MS, first })))
+      return { taken: false };
     await loop.work();
     return { taken: true, good: true, reason: '' };
   } catch (error) {
-    if (!signal.aborted) deps.log.warn({ err: error, loop: loop.name }, 'a background loop failed; it tries again');
+    if (!signal.aborted)
+      deps.log.warn({ err: error, loop: loop.name }, 'a background loop failed; it tries again');
     return { taken: true, good: false, reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
-async function note(deps: Deps, { name }: Loop, turn: { readonly good: boolean; readonly reason: string }): Promise<void> {
+async function note(
+  deps: Deps,
+  { name }: Loop,
+  turn: { readonly good: boolean; readonly reason: string },
+): Promise<void> {
   try {
     if (turn.good) await noteGoodRun(deps, name);
     else await noteFailedRun(deps, name, turn.reason);

@@ -3,17 +3,29 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * One registry with every metric of the product. Label values are only names from our own code (network, state, route
- * pattern): never an id, an address or a URL, so that the number of series stays small.
+ * One registry with every metric of the product. Label values are only names from our own code (network,
+ * state, route pattern): never an id, an address or a URL, so that the number of series stays small.
  */
 export function createMetrics(options: { readonly defaults?: boolean } = {}) {
   const registry = new Registry();
   const registers = [registry];
   if (options.defaults !== false) collectDefaultMetrics({ register: registry });
-  const ofRows = { ...chainMetrics(registers), ...moneyMetrics(registers), ...deliveryMetrics(registers), ...alarmMetrics(registers) };
-  const metrics = { registry, ...trafficMetrics(registers), ...ofRows, ...processMetrics(registers), ...readMetrics(registers) };
+  const ofRows = {
+    ...chainMetrics(registers),
+    ...moneyMetrics(registers),
+    ...deliveryMetrics(registers),
+    ...alarmMetrics(registers),
+  };
+  const metrics = {
+    registry,
+    ...trafficMetrics(registers),
+    ...ofRows,
+    ...processMetrics(registers),
+    ...readMetrics(registers),
+  };
   // A gauge without labels begins at zero, which nobody has read yet: until somebody has, there is no figure.
-  for (const gauge of [metrics.needsOperator, metrics.outboxOldest, metrics.outboxQuarantined]) gauge.remove();
+  for (const gauge of [metrics.needsOperator, metrics.outboxOldest, metrics.outboxQuarantined])
+    gauge.remove();
   return metrics;
 }
 
@@ -63,7 +75,10 @@ function trafficMetrics(registers: Registry[]) {
   };
 }
 
-/** Heights, read from the database when the metrics are asked for, and what the watchers of this process found. */
+/**
+ * Heights, read from the database when the metrics are
+ * asked for, and what the watchers of this process found.
+ */
 function chainMetrics(registers: Registry[]) {
   return {
     scanHeight: new Gauge({
@@ -72,7 +87,12 @@ function chainMetrics(registers: Registry[]) {
       labelNames: ['network'] as const,
       registers,
     }),
-    headHeight: new Gauge({ name: 'gateway_head_height', help: 'Newest block of the chain', labelNames: ['network'] as const, registers }),
+    headHeight: new Gauge({
+      name: 'gateway_head_height',
+      help: 'Newest block of the chain',
+      labelNames: ['network'] as const,
+      registers,
+    }),
     scanLagBlocks: new Gauge({
       name: 'gateway_scan_lag_blocks',
       help: 'Blocks between the head and the scan',
@@ -153,8 +173,9 @@ function alarmMetrics(registers: Registry[]) {
 function moneyMetrics(registers: Registry[]) {
   return {
     /**
-     * Whole units of the asset (1.5 is 1.5 USDT), as near as a floating-point number comes: a picture, never the ledger. `state`: detected and
-     * confirming from the open deposits; completed, settled and held from the ledger.
+     * Whole units of the asset (1.5 is 1.5 USDT), as near as a floating-point
+     * number comes: a picture, never the ledger. `state`: detected and confirming
+     * from the open deposits; completed, settled and held from the ledger.
      */
     money: new Gauge({
       name: 'gateway_money',

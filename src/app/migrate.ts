@@ -8,24 +8,37 @@ import { rows, run, sql } from '../db/sql.ts';
 const MIGRATION_LOCK = 7_203_411_860;
 const LOCK_EVERY_MS = 500;
 const PROGRESS_EVERY_MS = 1_000;
-/** Whoever waits for a lock of a whole table makes everybody wait who comes after, so it is waited for in short turns with pauses between. */
+/**
+ * Whoever waits for a lock of a whole table makes everybody wait who
+ * comes after, so it is waited for in short turns with pauses between.
+ */
 const TABLE_LOCK_TURN = '1 s';
 const LOOK_EVERY_MS = 250;
 const PAUSE_MS = 5_000;
 const CANCELLED = '57014';
 
 /**
- * Applies every migration that the database lacks, in order, and returns their names. Each is a transaction of its own, but for those that
- * build indexes beside the traffic. Runs without the limits of the service: an index of a grown table takes hours. Of two at a time the
- * second waits for the first and finds nothing left. After a run that was killed the next one goes on; an index that was left half-built
- * is dropped and built again. Where somebody reads a table for long (a backup), it tries again and again for a second, and nobody else waits
- * for longer than that. `report` hears what is being done, about once a second while an index grows.
+ * Applies every migration that the database lacks, in order, and returns their names. Each is a
+ * transaction of its own, but for those that build indexes beside the traffic. Runs without the
+ * limits of the service: an index of a grown table takes hours. Of two at a time the second
+ * waits for the first and finds nothing left. After a run that was killed the next one goes on;
+ * an index that was left half-built is dropped and built again. Where somebody reads a table
+ * for long (a backup), it tries again and again for a second, and nobody else waits for longer
+ * than that. `report` hears what is being done, about once a second while an index grows.
  */
 export async function migrate(orm: Orm, report: (line: string) => void = () => undefined): Promise<string[]> {
   const url = orm.config.get('clientUrl') ?? '';
-  const unlimited = await openOrm({ url, poolSize: 4, applicationName: 'gateway migrate', statementTimeoutMs: 0, silenceMs: 0 });
+  const unlimited = await openOrm({
+    url,
+    poolSize: 4,
+    applicationName: 'gateway migrate',
+    statementTimeoutMs: 0,
+    silenceMs: 0,
+  });
   try {
-    return await alone(unlimited, report, () => reporting(unlimited, report, () => applyAll(unlimited, report)));
+    return await alone(unlimited, report, () =>
+      reporting(unlimited, report, () => applyAll(unlimited, report)),
+    );
   } finally {
     await unlimited.close(true);
   }
@@ -51,15 +64,17 @@ export async function requireCurrentSchema(orm: Orm): Promise<void> {
 }
 
 /**
- * Holds the lock while `work` runs. It is asked for again and again instead of waited for: a statement that waits holds a snapshot, and
- * an index that is built beside the traffic waits for every snapshot.
+ * Holds the lock while `work` runs. It is asked for again and again instead of waited for: a statement
+ * that waits holds a snapshot, and an index that is built beside the traffic waits for every snapshot.
  */
 async function alone<T>(orm: Orm, report: (line: string) => void, work: () => Promise<T>): Promise<T> {
   const pool = await orm.em.getConnection().getNativeClient();
   const client = await pool.connect();
   try {
     for (let tries = 0; ; tries += 1) {
-      const { rows } = await client.query<{ held: boolean }>(`select pg_try_advisory_lock(${MIGRATION_LOCK}) as held`);
+      const { rows } = await client.query<{ held: boolean }>(
+        `select pg_try_advisory_lock(${MIGRATION_LOCK}) as held`,
+      );
       if (rows[0]?.held) break;
       if (tries === 0) report('Another migration is running over this database; waiting for its end…');
       await sleep(LOCK_EVERY_MS);
@@ -84,7 +99,9 @@ async function applyAll(orm: Orm, report: (line: string) => void): Promise<strin
       return applied;
     } catch (error) {
       if (!isCancelled(error)) throw error;
-      report('A table is in use for long, by a backup perhaps; trying again in some seconds, so that nobody waits behind this…');
+      report(
+        'A table is in use for long, by a backup perhaps; trying again in some seconds, so that nobody waits behind this…',
+      );
     } finally {
       turn.abort();
       await stepping;
@@ -93,7 +110,10 @@ async function applyAll(orm: Orm, report: (line: string) => void): Promise<strin
   }
 }
 
-/** Cancels the migration's own statement where it has waited long enough for a lock that keeps everybody from a table. */
+/**
+ * Cancels the migration's own statement where it has waited
+ * long enough for a lock that keeps everybody from a table.
+ */
 async function stepAside(orm: Orm, signal: AbortSignal): Promise<void> {
   for (;;) {
     await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
@@ -103,21 +123,29 @@ async function stepAside(orm: Orm, signal: AbortSignal): Promise<void> {
 }
 
 /** An index that is built beside the traffic waits for others too, but keeps nobody out meanwhile. */
-const STEP_ASIDE = sql`select pg_cancel_backend(l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid
-  where not l.granted and l.locktype = 'relation' and l.mode in ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
+const STEP_ASIDE = sql`select pg_cancel_backend(l.pid) from pg_locks l
+  join pg_stat_activity a on a.pid = l.pid
+  where not l.granted and l.locktype = 'relation'
+    and l.mode in ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
     and l.waitstart < clock_timestamp() - ${TABLE_LOCK_TURN}::interval
-    and a.application_name = 'gateway migrate' and a.datname = current_database() and a.usename = current_user`;
+    and a.application_name = 'gateway migrate' and a.datname = current_database()
+    and a.usename = current_user`;
 
 function isCancelled(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ('code' in error && error.code === CANCELLED) || isCancelled(error.cause);
 }
 
-/** An index that nobody is building and that is not valid was left by a run that was killed: "if not exists" would take it for done. */
+/**
+ * An index that nobody is building and that is not valid was left
+ * by a run that was killed: "if not exists" would take it for done.
+ */
 async function dropHalfBuilt(orm: Orm, report: (line: string) => void): Promise<void> {
   const left = await rows(
     orm.em.fork(),
-    sql<{ name: string }>`select i.indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indexrelid
+    sql<{
+      name: string;
+    }>`select i.indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indexrelid
      where not i.indisvalid and c.relnamespace = current_schema()::regnamespace and c.relkind = 'i'
        and not exists (select 1 from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)`,
   );
@@ -149,6 +177,11 @@ async function reportIndexes(orm: Orm, report: (line: string) => void, signal: A
   }
 }
 
-const PROGRESS = sql<{ name: string; phase: string; percent: number | null }>`select index_relid::regclass::text as name, phase,
-    floor(100.0 * coalesce(nullif(blocks_done, 0)::numeric / nullif(blocks_total, 0), tuples_done::numeric / nullif(tuples_total, 0)))::int as percent
+const PROGRESS = sql<{
+  name: string;
+  phase: string;
+  percent: number | null;
+}>`select index_relid::regclass::text as name, phase,
+    floor(100.0 * coalesce(nullif(blocks_done, 0)::numeric / nullif(blocks_total, 0),
+      tuples_done::numeric / nullif(tuples_total, 0)))::int as percent
   from pg_stat_progress_create_index where datname = current_database() and index_relid <> 0`;

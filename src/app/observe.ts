@@ -9,13 +9,35 @@ import type { DeliveryReport } from '../services/webhooks/report.ts';
 import type { Metrics } from './metrics.ts';
 
 const NO_ROUTE = '(none)';
-/** What routes are made for, and the tunnel that is refused by name. The rest of what a parser lets in is the caller's choice, and counts as one. */
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT']);
-const CLASSES = ['2xx', '3xx', '4xx', '429', '5xx', 'timeout', 'connection', 'refused_target', 'other'] as const;
+/**
+ * What routes are made for, and the tunnel that is refused by name. The
+ * rest of what a parser lets in is the caller's choice, and counts as one.
+ */
+const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'CONNECT',
+]);
+const CLASSES = [
+  '2xx',
+  '3xx',
+  '4xx',
+  '429',
+  '5xx',
+  'timeout',
+  'connection',
+  'refused_target',
+  'other',
+] as const;
 
 /**
- * Makes the series that count what happens seldom, at zero. One that only appeared with its first event would never have risen for Prometheus,
- * and no alarm of it would sound.
+ * Makes the series that count what happens seldom, at zero. One that only appeared with
+ * its first event would never have risen for Prometheus, and no alarm of it would sound.
  */
 export function beginAtZero(metrics: Metrics, networks: readonly Network[]): void {
   for (const network of networks) metrics.foundLate.inc({ network }, 0);
@@ -28,8 +50,9 @@ export function beginAtZero(metrics: Metrics, networks: readonly Network[]): voi
 }
 
 /**
- * Times every request by its route pattern, so that ids in paths do not become series. The status is the one that was sent, `aborted`
- * where the caller left before anything was: read when the answer leaves, because until then whatever is around may set another.
+ * Times every request by its route pattern, so that ids in paths do not become series. The
+ * status is the one that was sent, `aborted` where the caller left before anything was:
+ * read when the answer leaves, because until then whatever is around may set another.
  */
 export function observeHttp(metrics: Metrics): Middleware {
   return async (context, next) => {
@@ -41,7 +64,10 @@ export function observeHttp(metrics: Metrics): Middleware {
       isCounted = true;
       const route = String(context['_matchedRoute'] ?? NO_ROUTE);
       const status = res.headersSent ? String(res.statusCode) : 'aborted';
-      metrics.httpSeconds.observe({ method: methodOf(method), route, status }, (performance.now() - startedAt) / 1_000);
+      metrics.httpSeconds.observe(
+        { method: methodOf(method), route, status },
+        (performance.now() - startedAt) / 1_000,
+      );
     };
     res.once('finish', count).once('close', count);
     try {
@@ -67,7 +93,8 @@ export function observeQuotas(metrics: Metrics): Middleware {
 
 /** Counts what is refused before any route sees it. */
 export function observeRefusal(metrics: Metrics): (refusal: Refusal) => void {
-  return ({ method, status }) => metrics.httpSeconds.observe({ method: methodOf(method), route: NO_ROUTE, status: String(status) }, 0);
+  return ({ method, status }) =>
+    metrics.httpSeconds.observe({ method: methodOf(method), route: NO_ROUTE, status: String(status) }, 0);
 }
 
 function methodOf(method: string | undefined): string {
@@ -101,7 +128,10 @@ export function observeDeliveries(metrics: Metrics): DeliveryReport {
   };
 }
 
-/** What a watcher of this process reports, as metrics. Heights are read from the database instead, where every process sees them. */
+/**
+ * What a watcher of this process reports, as metrics. Heights are
+ * read from the database instead, where every process sees them.
+ */
 export function observeChain(metrics: Metrics): ChainReport {
   return {
     foundLate: ({ network, deposits }) => metrics.foundLate.inc({ network }, deposits),

@@ -16,7 +16,10 @@ const IDENTITY_WITHIN_MS = 10_000;
 /** What a role that needs the stores wants of its process. */
 export type Wanted = {
   readonly name: string;
-  /** Connections of the API and of a worker's start; those of a worker's parts, of lists, and of health and metrics come on top. */
+  /**
+   * Connections of the API and of a worker's start; those of a
+   * worker's parts, of lists, and of health and metrics come on top.
+   */
   readonly poolSize: number;
   readonly works: boolean;
   readonly serves: boolean;
@@ -37,7 +40,8 @@ export type OpenedGateway = {
 };
 
 /**
- * Opens everything that a role stands on, in order, and registers how each part is closed. Throws OperatorError where one is missing or is
+ * Opens everything that a role stands on, in order, and registers how
+ * each part is closed. Throws OperatorError where one is missing or is
  * not what is configured; an endpoint that is away is waited for later.
  */
 export async function openGateway(
@@ -54,7 +58,16 @@ export async function openGateway(
   const temporal = await locateTemporal(config, log, embeds);
   if (temporal.embedded) shutdown.add('Temporal', () => temporal.embedded?.stop());
   const environment = { databaseUrl: database.url, temporal: temporal.place, xpubs, secretsKey };
-  const gateway = await composeGateway({ config, environment, log, name, poolSize, works, serves, observed: true });
+  const gateway = await composeGateway({
+    config,
+    environment,
+    log,
+    name,
+    poolSize,
+    works,
+    serves,
+    observed: true,
+  });
   shutdown.add('connections', () => gateway.close());
   await prepareSchema(gateway, migrates && !config.production);
   await checkChains(gateway);
@@ -68,9 +81,13 @@ async function prepareSchema(gateway: Gateway, migrates: boolean): Promise<void>
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(`The database cannot be used: ${reason}`, 'Check DATABASE_URL and that PostgreSQL runs, then start again', {
-      cause: error,
-    });
+    throw new OperatorError(
+      `The database cannot be used: ${reason}`,
+      'Check DATABASE_URL and that PostgreSQL runs, then start again',
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -79,7 +96,10 @@ async function checkChains({ chains, log }: Gateway): Promise<void> {
   for (const { network, name, watchedBy, identifiedBy } of READABLE_CHAINS) {
     const chain = chains.get(network);
     if (!chain) {
-      log.warn({ network }, `${watchedBy} is not set: addresses on ${name} are made but not watched; nothing is lost when it is set later`);
+      log.warn(
+        { network },
+        `${watchedBy} is not set: addresses on ${name} are made but not watched; nothing is lost when it is set later`,
+      );
       continue;
     }
     try {

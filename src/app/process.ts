@@ -18,8 +18,8 @@ export type Embedded = { stop(): Promise<void> };
 export type Located = { readonly url: string; readonly embedded?: Embedded };
 
 /**
- * The database of this process: the configured one, else the one of the gateway that runs over the same data folder, else one that is
- * started under it now. `mayStart` is false for roles that only attach.
+ * The database of this process: the configured one, else the one of the gateway that runs over the same
+ * data folder, else one that is started under it now. `mayStart` is false for roles that only attach.
  */
 export async function locateDatabase(config: Config, log: Logger, mayStart: boolean): Promise<Located> {
   if (config.database.kind === 'url') return { url: config.database.url };
@@ -27,15 +27,29 @@ export async function locateDatabase(config: Config, log: Logger, mayStart: bool
   if (run) return { url: run.databaseUrl };
   if (!mayStart) throw nothingRuns(config, 'DATABASE_URL');
   const { startPostgres } = await import('../embedded/postgres.ts');
-  const postgres = await startPostgres({ dataDir: config.dataDir, log: (line) => log.info({ component: 'postgres' }, line) });
-  log.info({ component: 'postgres', port: postgres.port }, 'DATABASE_URL is not set: using an embedded PostgreSQL under DATA_DIR');
+  const postgres = await startPostgres({
+    dataDir: config.dataDir,
+    log: (line) => log.info({ component: 'postgres' }, line),
+  });
+  log.info(
+    { component: 'postgres', port: postgres.port },
+    'DATABASE_URL is not set: using an embedded PostgreSQL under DATA_DIR',
+  );
   return { url: postgres.url, embedded: postgres };
 }
 
-export type LocatedTemporal = { readonly place: TemporalPlace; readonly uiUrl: string | null; readonly embedded?: Embedded };
+export type LocatedTemporal = {
+  readonly place: TemporalPlace;
+  readonly uiUrl: string | null;
+  readonly embedded?: Embedded;
+};
 
 /** Temporal for this process, by the same order as {@link locateDatabase}. */
-export async function locateTemporal(config: Config, log: Logger, mayStart: boolean): Promise<LocatedTemporal> {
+export async function locateTemporal(
+  config: Config,
+  log: Logger,
+  mayStart: boolean,
+): Promise<LocatedTemporal> {
   const { namespace } = config.temporal;
   if (config.temporal.kind === 'address') {
     const { address, tls, apiKey } = config.temporal;
@@ -45,7 +59,9 @@ export async function locateTemporal(config: Config, log: Logger, mayStart: bool
   if (run) return { place: { address: run.temporalAddress, namespace }, uiUrl: run.temporalUi };
   if (!mayStart) throw nothingRuns(config, 'TEMPORAL_ADDRESS');
   const { startTemporal } = await import('../embedded/temporal.ts');
-  const env = config.temporal.cliPath ? { ...process.env, TEMPORAL_CLI: config.temporal.cliPath } : process.env;
+  const env = config.temporal.cliPath
+    ? { ...process.env, TEMPORAL_CLI: config.temporal.cliPath }
+    : process.env;
   const temporal = await startTemporal({
     dataDir: config.dataDir,
     namespace,
@@ -66,25 +82,40 @@ function nothingRuns(config: Config, variable: string): OperatorError {
   );
 }
 
-/** The keys a process may know: account xpubs, the key of stored secrets, and the gas wallets' addresses where a wallet file is at hand. */
+/**
+ * The keys a process may know: account xpubs, the key of stored secrets,
+ * and the gas wallets' addresses where a wallet file is at hand.
+ */
 export async function locateKeys(
   config: Config,
   log: Logger,
 ): Promise<Pick<ProcessEnvironment, 'xpubs' | 'secretsKey'> & { gas: Partial<Record<Network, string>> }> {
   const secretsKey = await locateSecretsKey(config, log);
-  const xpubs = config.production ? await resolveAccountXpubs(config.wallet) : await developmentXpubs(config, log);
-  const gas = (await fileExists(config.wallet.seedFile)) ? (await readPublicParts(config.wallet.seedFile)).gas : {};
+  const xpubs = config.production
+    ? await resolveAccountXpubs(config.wallet)
+    : await developmentXpubs(config, log);
+  const gas = (await fileExists(config.wallet.seedFile))
+    ? (await readPublicParts(config.wallet.seedFile)).gas
+    : {};
   return { xpubs, secretsKey, gas };
 }
 
 /** The key of stored secrets. Outside production a missing one is made under the data folder. */
 export async function locateSecretsKey(config: Config, log: Logger): Promise<Uint8Array> {
-  const key = config.secretsKey ?? (config.production ? undefined : await ensureSecretsKey({ dataDir: config.dataDir, log }));
+  const key =
+    config.secretsKey ??
+    (config.production ? undefined : await ensureSecretsKey({ dataDir: config.dataDir, log }));
   if (key) return key;
-  throw new OperatorError('SECRETS_KEY is not set', 'Set it to 32 random bytes, for example from "openssl rand -base64 32"');
+  throw new OperatorError(
+    'SECRETS_KEY is not set',
+    'Set it to 32 random bytes, for example from "openssl rand -base64 32"',
+  );
 }
 
-/** Outside production what is missing is made. Where some xpubs are given, the rest come from a wallet of its own, so that the two never mix. */
+/**
+ * Outside production what is missing is made. Where some xpubs are given,
+ * the rest come from a wallet of its own, so that the two never mix.
+ */
 async function developmentXpubs(config: Config, log: Logger): Promise<Readonly<Record<Mode, AccountXpubs>>> {
   const { seedFile, passphraseFile, xpubs } = config.wallet;
   const given = MODES.flatMap((mode) => NETWORKS.map((network) => xpubs[mode][network]));
@@ -93,7 +124,12 @@ async function developmentXpubs(config: Config, log: Logger): Promise<Readonly<R
     await ensureDevelopmentWallet({ dataDir: config.dataDir, log, seedFile, passphraseFile });
     return await resolveAccountXpubs(config.wallet);
   }
-  const rest = { seedFile: join(config.dataDir, 'wallet.rest.json'), passphraseFile: join(config.dataDir, 'wallet.rest.passphrase') };
+  const rest = {
+    seedFile: join(config.dataDir, 'wallet.rest.json'),
+    passphraseFile: join(config.dataDir, 'wallet.rest.passphrase'),
+  };
   const { publicParts } = await ensureDevelopmentWallet({ dataDir: config.dataDir, log, ...rest });
-  return byMode((mode) => byNetwork(({ network }) => xpubs[mode][network] ?? publicParts.xpub[mode][network]));
+  return byMode((mode) =>
+    byNetwork(({ network }) => xpubs[mode][network] ?? publicParts.xpub[mode][network]),
+  );
 }

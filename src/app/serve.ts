@@ -14,15 +14,25 @@ import { readiness } from './health.ts';
 import { healthRoutes, liveRoute } from './health-routes.ts';
 import { observeHttp, observeQuotas, observeRefusal } from './observe.ts';
 
-type Serving = { readonly gateway: Gateway; readonly config: Config; readonly startedAt: Date; readonly shutdown: Shutdown };
+type Serving = {
+  readonly gateway: Gateway;
+  readonly config: Config;
+  readonly startedAt: Date;
+  readonly shutdown: Shutdown;
+};
 /** Where the doors of this process are: the API with its path, and the operators' origin. */
 export type Doors = { readonly api: string | null; readonly ops: string };
 
-/** Opens the API and the operators' port. Throws OperatorError in production where one of the ports is taken. */
+/**
+ * Opens the API and the operators' port. Throws OperatorError in production where one of the ports is taken.
+ */
 export async function serveApi(serving: Serving): Promise<Doors> {
   const { gateway, config, shutdown } = serving;
   const health = healthOf(serving);
-  const guards = createGuards(gateway.deps, { limits: config.limits, trustedProxies: config.http.trustedProxies });
+  const guards = createGuards(gateway.deps, {
+    limits: config.limits,
+    trustedProxies: config.http.trustedProxies,
+  });
   const app = createApp({
     deps: gateway.deps,
     guards,
@@ -32,7 +42,11 @@ export async function serveApi(serving: Serving): Promise<Doors> {
     publicUrl: config.http.publicUrl,
     checkResponses: !config.production,
     observe: observeHttp(gateway.metrics),
-    before: [observeQuotas(gateway.metrics), publicHealth(config, health), payPages(gateway.deps, { count: guards.countPublic })],
+    before: [
+      observeQuotas(gateway.metrics),
+      publicHealth(config, health),
+      payPages(gateway.deps, { count: guards.countPublic }),
+    ],
   });
   const server = createServer(app, { onRefusal: observeRefusal(gateway.metrics) });
   const origin = await open(server, config, gateway.log, 'PORT');
@@ -50,7 +64,10 @@ export async function serveWorker(serving: Serving): Promise<Doors> {
   return { api: null, ops: await serveHealthRoutes(serving, health) };
 }
 
-async function serveHealthRoutes({ gateway, config, shutdown }: Serving, health: Middleware): Promise<string> {
+async function serveHealthRoutes(
+  { gateway, config, shutdown }: Serving,
+  health: Middleware,
+): Promise<string> {
   const server = healthServer(gateway, health);
   const origin = await open(server, config, gateway.log, 'OPS_PORT');
   shutdown.add('operators', () => server.close());
@@ -59,11 +76,20 @@ async function serveHealthRoutes({ gateway, config, shutdown }: Serving, health:
 
 function healthServer(gateway: Gateway, health: Middleware): ApiServer {
   const { deps, metrics } = gateway;
-  const app = createApp({ deps, routes: [], checkResponses: false, observe: observeHttp(metrics), before: [health] });
+  const app = createApp({
+    deps,
+    routes: [],
+    checkResponses: false,
+    observe: observeHttp(metrics),
+    before: [health],
+  });
   return createServer(app, { onRefusal: observeRefusal(metrics) });
 }
 
-/** In production strangers reach this port: figures and faults are not for them, and cost work in the database. */
+/**
+ * In production strangers reach this port: figures and
+ * faults are not for them, and cost work in the database.
+ */
 function publicHealth(config: Config, health: Middleware): Middleware {
   return config.production ? liveRoute() : health;
 }
@@ -73,18 +99,34 @@ function healthOf({ gateway, startedAt }: Serving): Middleware {
   return healthRoutes(observed, () => readiness(observed, startedAt));
 }
 
-/** The origin under which this machine reaches the opened port. Outside production another process's port is replaced by a free one. */
-async function open(server: ApiServer, config: Config, log: Logger, variable: 'PORT' | 'OPS_PORT'): Promise<string> {
+/**
+ * The origin under which this machine reaches the opened port. Outside
+ * production another process's port is replaced by a free one.
+ */
+async function open(
+  server: ApiServer,
+  config: Config,
+  log: Logger,
+  variable: 'PORT' | 'OPS_PORT',
+): Promise<string> {
   const { port, host } = variable === 'PORT' ? config.http : config.ops;
   try {
     return originOf(host, (await server.listen({ port, host })).port);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EADDRNOTAVAIL')
-      throw new OperatorError(`No network of this machine has the address ${host}`, `Correct ${hostOf(variable)}`, { cause: error });
+      throw new OperatorError(
+        `No network of this machine has the address ${host}`,
+        `Correct ${hostOf(variable)}`,
+        { cause: error },
+      );
     if (code !== 'EADDRINUSE') throw error;
     if (config.production)
-      throw new OperatorError(`Port ${port} is taken`, `Set ${variable} to another one, or stop what uses it`, { cause: error });
+      throw new OperatorError(
+        `Port ${port} is taken`,
+        `Set ${variable} to another one, or stop what uses it`,
+        { cause: error },
+      );
     log.warn({ port }, `${variable} is taken by another process: using a free one`);
     return originOf(host, (await server.listen({ port: 0, host })).port);
   }

@@ -6,7 +6,10 @@ import { InUse } from './errors.ts';
 import { identify, isSameProcess, type ProcessIdentity } from './process-table.ts';
 import { type Print, stopLeftovers } from './processes.ts';
 
-/** What a running gateway tells the command line and other roles. Holds the database password: the file is readable by its owner only. */
+/**
+ * What a running gateway tells the command line and other roles. Holds
+ * the database password: the file is readable by its owner only.
+ */
 export type Run = {
   readonly api: string | null;
   readonly databaseUrl: string;
@@ -37,8 +40,9 @@ function writePrivate(file: string, text: string): void {
 const held = new Set<DatabaseSync>();
 
 /**
- * Takes a lock that the operating system drops when this process ends in whatever way: it is a lock on the file, held through
- * SQLite, so there is never a stale one to judge. Returns undefined while somebody else holds it.
+ * Takes a lock that the operating system drops when this process ends in
+ * whatever way: it is a lock on the file, held through SQLite, so there is
+ * never a stale one to judge. Returns undefined while somebody else holds it.
  */
 export function tryLock(file: string): Lock | undefined {
   const database = new DatabaseSync(file);
@@ -53,7 +57,9 @@ export function tryLock(file: string): Lock | undefined {
   } catch (error) {
     database.close();
     if (/locked/.test(String(error))) return undefined;
-    throw new Error(`the lock ${file} cannot be used (${(error as Error).message}): delete that file and try again`);
+    throw new Error(
+      `the lock ${file} cannot be used (${(error as Error).message}): delete that file and try again`,
+    );
   }
 }
 
@@ -74,7 +80,9 @@ async function takeLock(path: string): Promise<Lock> {
     const dying = holder === undefined || !identify(holder);
     if (!dying || waitedMs >= LOCK_WAIT_MS) {
       const who = holder === undefined ? 'another process' : `process ${holder}`;
-      throw new InUse(`${path} is in use by ${who}: stop that gateway first, or set DATA_DIR to another folder`);
+      throw new InUse(
+        `${path} is in use by ${who}: stop that gateway first, or set DATA_DIR to another folder`,
+      );
     }
     await sleep(LOCK_POLL_MS);
   }
@@ -86,7 +94,8 @@ async function takeLock(path: string): Promise<Lock> {
  */
 export async function openDataDir(dataDir: string, log: Print): Promise<DataDir> {
   const path = resolve(dataDir);
-  // 0711: the operating system's `postgres` user has to pass through to its own folder; every file in here is 0600.
+  // 0711: the operating system's `postgres` user has to pass
+  // through to its own folder; every file in here is 0600.
   mkdirSync(path, { recursive: true, mode: 0o711 });
   const lock = await takeLock(path);
   try {
@@ -114,7 +123,9 @@ export function writeRun(dataDir: string, run: Run): void {
 /** What the gateway that runs over this folder wrote, or undefined when none runs. */
 export function readRun(dataDir: string): Run | undefined {
   try {
-    const { process: owner, ...run } = JSON.parse(readFileSync(runFile(dataDir), 'utf8')) as Run & { process: ProcessIdentity };
+    const { process: owner, ...run } = JSON.parse(readFileSync(runFile(dataDir), 'utf8')) as Run & {
+      process: ProcessIdentity;
+    };
     return isSameProcess(owner) ? run : undefined;
   } catch {
     return undefined;

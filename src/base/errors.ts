@@ -1,12 +1,15 @@
 /**
- * The operator asked for something that cannot be done now. The message is a sentence that ends with the next action;
- * it is printed without a stack, and the process leaves with exit code 1.
+ * The operator asked for something that cannot be done now. The message is a sentence that ends
+ * with the next action; it is printed without a stack, and the process leaves with exit code 1.
  */
 export class OperatorError extends Error {
   readonly exitCode: number = 1;
   readonly nextAction: string;
 
-  /** `problem` says what is wrong, `nextAction` what to do about it; both are printed, neither may hold a secret. */
+  /**
+   * `problem` says what is wrong, `nextAction` what to do
+   * about it; both are printed, neither may hold a secret.
+   */
   constructor(problem: string, nextAction: string, options?: { cause?: unknown }) {
     super(`${endSentence(problem)} ${endSentence(nextAction)}`, options);
     this.name = 'OperatorError';
@@ -14,7 +17,10 @@ export class OperatorError extends Error {
   }
 }
 
-/** A sealed value does not open: wrong SECRETS_KEY, moved to another row, or changed. Says nothing of the content. */
+/**
+ * A sealed value does not open: wrong SECRETS_KEY, moved
+ * to another row, or changed. Says nothing of the content.
+ */
 export class SecretBoxError extends OperatorError {
   constructor(problem: string) {
     super(
@@ -25,7 +31,10 @@ export class SecretBoxError extends OperatorError {
   }
 }
 
-/** A known no of a use case, with nothing changed. The message is one plain sentence for who asked and holds no secret. */
+/**
+ * A known no of a use case, with nothing changed. The message
+ * is one plain sentence for who asked and holds no secret.
+ */
 export class Refused extends Error {}
 
 /** The command line itself is wrong (unknown option, missing argument): exit code 2. */

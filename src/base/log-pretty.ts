@@ -17,13 +17,17 @@ const BARE = /^[\w.:/@+-]+$/;
 const MAX_CAUSES = 6;
 
 /**
- * A JSON line of the log as one line for a person: time, level, component, what, and the members behind it as `name=value`. Where an error
- * was thrown stands below it, indented. No text of a value can end the line, colour it, or pass for another member.
+ * A JSON line of the log as one line for a person: time, level, component, what, and
+ * the members behind it as `name=value`. Where an error was thrown stands below it,
+ * indented. No text of a value can end the line, colour it, or pass for another member.
  */
 export function prettyLine(json: string, { colour }: { readonly colour: boolean }): string {
   const { time, level, component, msg, ...members } = JSON.parse(json) as Record<string, unknown>;
-  const styled = (style: Style, text: string): string => (colour ? styleText(style, text, { validateStream: false }) : text);
-  const shown = Object.entries(members).map(([name, value]) => `${styled('cyan', `${nameOf(name)}=`)}${shownOf(value)}`);
+  const styled = (style: Style, text: string): string =>
+    colour ? styleText(style, text, { validateStream: false }) : text;
+  const shown = Object.entries(members).map(
+    ([name, value]) => `${styled('cyan', `${nameOf(name)}=`)}${shownOf(value)}`,
+  );
   const word = harmless(String(level));
   const head = [
     styled('gray', harmless(String(time))),
@@ -32,7 +36,9 @@ export function prettyLine(json: string, { colour }: { readonly colour: boolean 
     ...(msg === undefined ? [] : [harmless(String(msg))]),
   ];
   const below = Object.values(members).flatMap(framesOf);
-  return [[...head, ...shown].join(' '), ...below.map((frame) => styled('gray', `    ${frame}`)), ''].join('\n');
+  return [[...head, ...shown].join(' '), ...below.map((frame) => styled('gray', `    ${frame}`)), ''].join(
+    '\n',
+  );
 }
 
 function nameOf(name: string): string {
@@ -49,15 +55,23 @@ function quoted(text: string): string {
   return harmlessJson(JSON.stringify(text));
 }
 
-type LoggedError = { readonly type: string; readonly message: string; readonly stack: string; readonly cause?: unknown };
+type LoggedError = {
+  readonly type: string;
+  readonly message: string;
+  readonly stack: string;
+  readonly cause?: unknown;
+};
 
 function isError(value: unknown): value is LoggedError {
-  return typeof value === 'object' && value !== null && ['type', 'message', 'stack'].every((name) => name in value);
+  return (
+    typeof value === 'object' && value !== null && ['type', 'message', 'stack'].every((name) => name in value)
+  );
 }
 
 function causesOf(error: LoggedError): string[] {
   const found: string[] = [];
-  for (let one: unknown = error; isError(one) && found.length < MAX_CAUSES; one = one.cause) found.push(`${one.type}: ${one.message}`);
+  for (let one: unknown = error; isError(one) && found.length < MAX_CAUSES; one = one.cause)
+    found.push(`${one.type}: ${one.message}`);
   return found;
 }
 

@@ -21,18 +21,24 @@ const MAX_MEMBERS = 200;
 const SECRET_NAME =
   /^(?:.*(?:secret|password|passwd|passphrase|authorization|cookie|mnemonic|credential|privatekey|apikey|secretskey|session|signature|token|seed)s?|key|phrase|xprv|pem|totp)$/;
 /** Names that would match but are safe, and without which a log is of little use. */
-const PUBLIC_NAME = /^(?:paymenttoken|contracttoken|secrethint|seedfile|passphrasefile|tokencontract|fairnesskey)$/;
+const PUBLIC_NAME =
+  /^(?:paymenttoken|contracttoken|secrethint|seedfile|passphrasefile|tokencontract|fairnesskey)$/;
 /** Secrets inside texts: our own tokens, extended private keys, user information of URLs. */
-const SECRET_TEXT = /\b(sk_(?:live|test)_|whsec_|set-password#)[A-Za-z0-9+/=_-]+|\b[a-z]prv[1-9A-HJ-NP-Za-km-z]{50,}|(:\/\/)[^\s/@]*@/gi;
-/** Texts come from strangers too: so many characters of one are looked through for secrets, and the rest is not shown. */
+const SECRET_TEXT =
+  /\b(sk_(?:live|test)_|whsec_|set-password#)[A-Za-z0-9+/=_-]+|\b[a-z]prv[1-9A-HJ-NP-Za-km-z]{50,}|(:\/\/)[^\s/@]*@/gi;
+/**
+ * Texts come from strangers too: so many characters of one
+ * are looked through for secrets, and the rest is not shown.
+ */
 const MAX_TEXT = 2_000;
 /** Of a text that was cut, what the cut may have gone through: half a key has no end by which it is known. */
 const CUT_EDGE = 200;
 const MAX_NAME = 100;
 
 /**
- * The root logger: JSON lines with a level name, an ISO time and a `component` (by {@link componentLogger}), or the same for a person.
- * Members with a secret's name are hidden at every depth, and so are tokens and passwords inside messages and errors.
+ * The root logger: JSON lines with a level name, an ISO time and a `component` (by
+ * {@link componentLogger}), or the same for a person. Members with a secret's name are
+ * hidden at every depth, and so are tokens and passwords inside messages and errors.
  */
 export function createLogger(options: LogOptions): Logger {
   const root = pino(
@@ -49,7 +55,8 @@ export function createLogger(options: LogOptions): Logger {
           method.apply(this, hideInArguments(args) as typeof args);
         },
       },
-      // Errors are turned into plain members by redact() above; the default would print their own members unseen.
+      // Errors are turned into plain members by redact() above;
+      // the default would print their own members unseen.
       serializers: { err: (value: unknown) => value },
     },
     destinationOf(options),
@@ -62,11 +69,15 @@ export function createLogger(options: LogOptions): Logger {
   return root;
 }
 
-/** Both forms are made of the line that pino wrote, which is redacted by then. NO_COLOR and FORCE_COLOR are heard by Node's own stream. */
+/**
+ * Both forms are made of the line that pino wrote, which is redacted
+ * by then. NO_COLOR and FORCE_COLOR are heard by Node's own stream.
+ */
 function destinationOf({ format = 'auto', destination }: LogOptions): DestinationStream {
   const to = destination ?? pino.destination({ dest: 2, sync: true });
   const isTerminal = destination === undefined && process.stderr.isTTY === true;
-  if (format === 'json' || (format === 'auto' && !isTerminal)) return { write: (line) => to.write(harmlessJson(line)) };
+  if (format === 'json' || (format === 'auto' && !isTerminal))
+    return { write: (line) => to.write(harmlessJson(line)) };
   const colour = isTerminal && process.stderr.hasColors();
   return { write: (line) => to.write(prettyLine(line, { colour })) };
 }
@@ -76,7 +87,10 @@ export function componentLogger(log: Logger, component: string): Logger {
   return log.child({ component });
 }
 
-/** The text with API keys, webhook secrets, extended private keys and the user information of URLs taken out; at most 2,000 characters. */
+/**
+ * The text with API keys, webhook secrets, extended private keys and
+ * the user information of URLs taken out; at most 2,000 characters.
+ */
 export function hideInText(text: string): string {
   if (text.length <= MAX_TEXT) return hideSecrets(text);
   // Whatever stands at the cut may be the beginning of a URL's user information.
@@ -92,11 +106,19 @@ function hideSecrets(text: string): string {
   );
 }
 
-/** pino takes the message of an error when there is none of ours, and prints arguments of %s and %o as they are. */
+/**
+ * pino takes the message of an error when there is none
+ * of ours, and prints arguments of %s and %o as they are.
+ */
 function hideInArguments(args: readonly unknown[]): unknown[] {
   const [first, ...rest] = args;
   if (typeof first === 'string') return [hideInText(first), ...rest.map((item) => redact(item, 0))];
-  const error = first instanceof Error ? first : typeof first === 'object' && first !== null && 'err' in first ? first.err : undefined;
+  const error =
+    first instanceof Error
+      ? first
+      : typeof first === 'object' && first !== null && 'err' in first
+        ? first.err
+        : undefined;
   if (rest.length === 0 && error instanceof Error) return [first, hideInText(error.message)];
   return [first, ...rest.map((item) => redact(item, 0))];
 }

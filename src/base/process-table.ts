@@ -6,7 +6,10 @@ export type ProcessIdentity = { readonly pid: number; readonly startedAt: string
 
 const linux = process.platform === 'linux';
 
-/** The fields of /proc/PID/stat from the third on. The second is the program's name, which may itself hold spaces and brackets. */
+/**
+ * The fields of /proc/PID/stat from the third on. The second is
+ * the program's name, which may itself hold spaces and brackets.
+ */
 function statFields(pid: number): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -28,7 +31,10 @@ function ps(args: readonly string[]): string {
 
 let bootId: string | undefined;
 
-/** When a process began, as an opaque string, or undefined where it is gone (a zombie counts as gone: it only waits to be reaped). */
+/**
+ * When a process began, as an opaque string, or undefined where it
+ * is gone (a zombie counts as gone: it only waits to be reaped).
+ */
 export function startedAt(pid: number): string | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   if (!linux) return ps(['-o', 'lstart=', '-p', String(pid)]).trim() || undefined;
@@ -55,7 +61,9 @@ export function isSameProcess(identity: ProcessIdentity): boolean {
 function parents(): Map<number, number> {
   if (!linux) {
     const lines = ps(['-axo', 'pid=,ppid=']).split('\n');
-    return new Map(lines.map((line) => line.trim().split(/\s+/).map(Number)).map(([pid = 0, parent = 0]) => [pid, parent]));
+    return new Map(
+      lines.map((line) => line.trim().split(/\s+/).map(Number)).map(([pid = 0, parent = 0]) => [pid, parent]),
+    );
   }
   const found = new Map<number, number>();
   for (const name of readdirSync('/proc')) {
@@ -66,11 +74,15 @@ function parents(): Map<number, number> {
   return found;
 }
 
-/** A process and everything it started, the process itself first. PostgreSQL's workers leave its process group, so the parents are what counts. */
+/**
+ * A process and everything it started, the process itself first. PostgreSQL's
+ * workers leave its process group, so the parents are what counts.
+ */
 export function processTree(pid: number): ProcessIdentity[] {
   const table = parents();
   const wanted = [pid];
-  for (const known of wanted) for (const [child, parent] of table) if (parent === known && !wanted.includes(child)) wanted.push(child);
+  for (const known of wanted)
+    for (const [child, parent] of table) if (parent === known && !wanted.includes(child)) wanted.push(child);
   return wanted.map(identify).filter((identity) => identity !== undefined);
 }
 

@@ -1,10 +1,27 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { identify, isSameProcess, type ProcessIdentity, processTree, signalProcess } from './process-table.ts';
+import {
+  identify,
+  isSameProcess,
+  type ProcessIdentity,
+  processTree,
+  signalProcess,
+} from './process-table.ts';
 
 /** Takes one line of progress for a person. */
 export type Print = (line: string) => void;
@@ -43,9 +60,15 @@ export type Child = {
 };
 
 /** What can be done to each of our servers, whatever it serves. */
-export type RunningServer = Pick<Child, 'pid' | 'stop' | 'kill' | 'pause' | 'resume'> & { readonly port: number };
+export type RunningServer = Pick<Child, 'pid' | 'stop' | 'kill' | 'pause' | 'resume'> & {
+  readonly port: number;
+};
 
-type Recorded = ProcessIdentity & { readonly name: string; readonly stopSignal: NodeJS.Signals; readonly owner: ProcessIdentity };
+type Recorded = ProcessIdentity & {
+  readonly name: string;
+  readonly stopSignal: NodeJS.Signals;
+  readonly owner: ProcessIdentity;
+};
 type LiveChild = { readonly identity: ProcessIdentity; readonly spec: ChildSpec; readonly output: Output };
 
 const POLL_MS = 15;
@@ -54,7 +77,8 @@ const EXIT_GRACE_MS = 4_000;
 const OUTPUT_LIMIT = 4_000;
 const LOG_FILE_LIMIT = 10 * 1024 * 1024;
 
-// Signals and exit belong to the process, not to a caller: this list is the one place that knows what must not outlive it.
+// Signals and exit belong to the process, not to a caller: this
+// list is the one place that knows what must not outlive it.
 const live = new Set<LiveChild>();
 
 async function waitGone(identities: readonly ProcessIdentity[], timeoutMs: number): Promise<boolean> {
@@ -86,7 +110,10 @@ function readRecords(dataDir: string): Recorded[] {
   try {
     const parsed: unknown = JSON.parse(readFileSync(join(dataDir, 'children.json'), 'utf8'));
     return Array.isArray(parsed)
-      ? parsed.filter((entry): entry is Recorded => typeof entry?.pid === 'number' && typeof entry?.owner?.pid === 'number')
+      ? parsed.filter(
+          (entry): entry is Recorded =>
+            typeof entry?.pid === 'number' && typeof entry?.owner?.pid === 'number',
+        )
       : [];
   } catch {
     return [];
@@ -106,11 +133,14 @@ function writeRecords(dataDir: string, change: (records: Recorded[]) => Recorded
 }
 
 /**
- * Stops every process that a killed owner left behind in this data folder. A process whose owner still runs is left alone,
- * and so is one that was merely given the number of a recorded process. Returns the names of what was stopped.
+ * Stops every process that a killed owner left behind in this data folder. A
+ * process whose owner still runs is left alone, and so is one that was merely
+ * given the number of a recorded process. Returns the names of what was stopped.
  */
 export async function stopLeftovers(dataDir: string, log: Print): Promise<string[]> {
-  const orphans = readRecords(dataDir).filter((record) => isSameProcess(record) && !isSameProcess(record.owner));
+  const orphans = readRecords(dataDir).filter(
+    (record) => isSameProcess(record) && !isSameProcess(record.owner),
+  );
   for (const orphan of orphans) {
     log(`stopping ${orphan.name} (process ${orphan.pid}), left behind by process ${orphan.owner.pid}`);
     await end(orphan, orphan.stopSignal, STOP_TIMEOUT_MS);
@@ -133,7 +163,8 @@ function stopAllNow(): void {
   }
   const pause = new Int32Array(new SharedArrayBuffer(4));
   const deadline = Date.now() + EXIT_GRACE_MS;
-  while (Date.now() < deadline && all.some(({ identity }) => isSameProcess(identity))) Atomics.wait(pause, 0, 0, POLL_MS);
+  while (Date.now() < deadline && all.some(({ identity }) => isSameProcess(identity)))
+    Atomics.wait(pause, 0, 0, POLL_MS);
   for (const { identity } of all) if (isSameProcess(identity)) signalTree(identity.pid, 'SIGKILL');
 }
 
@@ -157,7 +188,10 @@ function guardThisProcess(): void {
 
 type Output = { readonly handle: number; tail(): string; close(): void };
 
-/** A file takes the output, never a pipe: a pipe blocks the child when we are busy, and breaks it when we are killed. */
+/**
+ * A file takes the output, never a pipe: a pipe blocks the
+ * child when we are busy, and breaks it when we are killed.
+ */
 function openOutput(logFile: string | undefined): Output {
   const file = logFile ?? join(tmpdir(), `gateway-child-${randomUUID()}`);
   if (existsSync(file) && statSync(file).size > LOG_FILE_LIMIT) renameSync(file, `${file}.1`);
@@ -181,9 +215,9 @@ function openOutput(logFile: string | undefined): Output {
 }
 
 /**
- * Starts a child that ends with this process: on exit, on SIGINT, SIGTERM and SIGHUP, and after a SIGKILL at the next start over
- * its data folder. It gets a session of its own, so Ctrl-C in a terminal reaches us alone and we choose the order of the end.
- * Throws a sentence when the program cannot be run.
+ * Starts a child that ends with this process: on exit, on SIGINT, SIGTERM and SIGHUP, and after a
+ * SIGKILL at the next start over its data folder. It gets a session of its own, so Ctrl-C in a terminal
+ * reaches us alone and we choose the order of the end. Throws a sentence when the program cannot be run.
  */
 export async function startChild(spec: ChildSpec): Promise<Child> {
   guardThisProcess();
@@ -200,7 +234,9 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
     child.once('error', (error) => {
       output.close();
       reject(
-        new Error(`${spec.name} cannot be started from ${spec.command} (${error.message}): check that the file is there and may be run`),
+        new Error(
+          `${spec.name} cannot be started from ${spec.command} (${error.message}): check that the file is there and may be run`,
+        ),
       );
     });
   });
@@ -233,7 +269,10 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
 function record(spec: ChildSpec, identity: ProcessIdentity): void {
   const owner = identify(process.pid);
   if (spec.dataDir === undefined || !owner) return;
-  writeRecords(spec.dataDir, (records) => [...records, { ...identity, name: spec.name, stopSignal: spec.stopSignal ?? 'SIGTERM', owner }]);
+  writeRecords(spec.dataDir, (records) => [
+    ...records,
+    { ...identity, name: spec.name, stopSignal: spec.stopSignal ?? 'SIGTERM', owner },
+  ]);
 }
 
 function forget(entry: LiveChild): void {
@@ -243,7 +282,10 @@ function forget(entry: LiveChild): void {
   writeRecords(entry.spec.dataDir, (records) => records.filter((other) => other.pid !== entry.identity.pid));
 }
 
-/** Polls until `ready` answers true. Throws a sentence with the child's last output when the child ends or the time is up; the child is then stopped. */
+/**
+ * Polls until `ready` answers true. Throws a sentence with the child's last
+ * output when the child ends or the time is up; the child is then stopped.
+ */
 export async function waitUntilReady(
   child: Child,
   input: { name: string; timeoutMs: number; ready: () => Promise<boolean> | boolean },
@@ -253,7 +295,8 @@ export async function waitUntilReady(
   while (problem === undefined) {
     if (await input.ready()) return;
     if (!child.running()) problem = `${input.name} ended with ${child.status()} while starting`;
-    else if (Date.now() > deadline) problem = `${input.name} did not answer within ${input.timeoutMs / 1000} s`;
+    else if (Date.now() > deadline)
+      problem = `${input.name} did not answer within ${input.timeoutMs / 1000} s`;
     else await sleep(POLL_MS);
   }
   const words = child.output();

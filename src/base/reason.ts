@@ -1,6 +1,9 @@
 import { hideInText } from './log.ts';
 
-/** The first line of an error, without secrets. An AggregateError (every address of a name failed) has no text of its own. */
+/**
+ * The first line of an error, without secrets. An AggregateError
+ * (every address of a name failed) has no text of its own.
+ */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

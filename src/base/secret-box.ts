@@ -2,9 +2,15 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, ran
 import { SecretBoxError } from './errors.ts';
 
 export type SecretBox = {
-  /** Encrypts for one place: `associatedData` is the row's id, so that a value copied to another row does not open. */
+  /**
+   * Encrypts for one place: `associatedData` is the row's
+   * id, so that a value copied to another row does not open.
+   */
   seal(plaintext: string, associatedData: string): Buffer;
-  /** The text that was sealed for this place. Throws {@link SecretBoxError} for any other key, place or content. */
+  /**
+   * The text that was sealed for this place. Throws {@link
+   * SecretBoxError} for any other key, place or content.
+   */
   open(sealed: Uint8Array, associatedData: string): string;
   /** What every value begins with that is sealed under the present key, and no other. */
   readonly mark: Buffer;
@@ -22,8 +28,9 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM under a 32-byte key; values of `previous` are opened too, and nothing is sealed under it. Layout: version byte, four bytes that
- * tell which key it was (of a hash, so they say nothing of it), 96-bit random nonce, ciphertext, 128-bit tag. All of it is authenticated.
+ * AES-256-GCM under a 32-byte key; values of `previous` are opened too, and nothing is sealed
+ * under it. Layout: version byte, four bytes that tell which key it was (of a hash, so they say
+ * nothing of it), 96-bit random nonce, ciphertext, 128-bit tag. All of it is authenticated.
  * Random nonces are safe to about 2^32 values for one key (NIST SP 800-38D, 8.3).
  */
 export function createSecretBox(key: Uint8Array, previous?: Uint8Array): SecretBox {
@@ -46,10 +53,14 @@ export function createSecretBox(key: Uint8Array, previous?: Uint8Array): SecretB
     open(given, associatedData) {
       const sealed = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
       const version = sealed[0];
-      if (version !== UNMARKED && version !== MARKED) throw new SecretBoxError(`A stored secret has the unknown version ${version}`);
+      if (version !== UNMARKED && version !== MARKED)
+        throw new SecretBoxError(`A stored secret has the unknown version ${version}`);
       const head = sealed.subarray(0, version === MARKED ? mark.length : 1);
-      if (sealed.length < head.length + NONCE_BYTES + TAG_BYTES) throw new SecretBoxError('A stored secret is too short to be one');
-      const known = [key, ...(previous ? [previous] : [])].filter((one) => version === UNMARKED || markOf(one).equals(head));
+      if (sealed.length < head.length + NONCE_BYTES + TAG_BYTES)
+        throw new SecretBoxError('A stored secret is too short to be one');
+      const known = [key, ...(previous ? [previous] : [])].filter(
+        (one) => version === UNMARKED || markOf(one).equals(head),
+      );
       for (const one of known) {
         const text = opened(one, sealed, head, associatedData);
         if (text !== undefined) return text;
@@ -62,11 +73,15 @@ export function createSecretBox(key: Uint8Array, previous?: Uint8Array): SecretB
 function opened(key: Uint8Array, sealed: Buffer, head: Buffer, associatedData: string): string | undefined {
   const bodyAt = head.length + NONCE_BYTES;
   const tagAt = sealed.length - TAG_BYTES;
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(head.length, bodyAt), { authTagLength: TAG_BYTES });
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(head.length, bodyAt), {
+    authTagLength: TAG_BYTES,
+  });
   decipher.setAAD(boundTo(head, associatedData));
   decipher.setAuthTag(sealed.subarray(tagAt));
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(bodyAt, tagAt)), decipher.final()]).toString('utf8');
+    return Buffer.concat([decipher.update(sealed.subarray(bodyAt, tagAt)), decipher.final()]).toString(
+      'utf8',
+    );
   } catch {
     return undefined;
   }
@@ -74,7 +89,11 @@ function opened(key: Uint8Array, sealed: Buffer, head: Buffer, associatedData: s
 
 function markOf(key: Uint8Array): Buffer {
   if (key.length !== 32) throw new RangeError('the key of a secret box has 32 bytes');
-  const id = createHash('sha256').update('key of a secret box').update(key).digest().subarray(0, KEY_ID_BYTES);
+  const id = createHash('sha256')
+    .update('key of a secret box')
+    .update(key)
+    .digest()
+    .subarray(0, KEY_ID_BYTES);
   return Buffer.concat([Buffer.of(MARKED), id]);
 }
 

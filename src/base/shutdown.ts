@@ -4,17 +4,27 @@ import type { Logger } from './log.ts';
 export type Shutdown = {
   /** Aborted as soon as the shutdown begins: long loops end by it. */
   readonly signal: AbortSignal;
-  /** Registers one step. Steps run one after the other, the last registered first, so that what was started last is stopped first. */
+  /**
+   * Registers one step. Steps run one after the other, the last
+   * registered first, so that what was started last is stopped first.
+   */
   add(name: string, stop: () => void | Promise<void>): void;
-  /** Runs all steps once; later calls get the same promise. Resolves to whether every step ended in time and without an error. */
+  /**
+   * Runs all steps once; later calls get the same promise. Resolves
+   * to whether every step ended in time and without an error.
+   */
   run(reason: string): Promise<boolean>;
-  /** Listens for SIGTERM and SIGINT; the first drains and exits (0 when clean, else 1), the second exits at once with 130. Returns how to stop listening. */
+  /**
+   * Listens for SIGTERM and SIGINT; the first drains and exits (0 when clean,
+   * else 1), the second exits at once with 130. Returns how to stop listening.
+   */
   listen(exit?: (code: number) => void): () => void;
 };
 
 /**
- * An ordered shutdown with one time limit over all steps. A step that fails or hangs is logged and never keeps the later
- * ones from running: when the limit is reached the remaining steps are still called, but no longer waited for.
+ * An ordered shutdown with one time limit over all steps. A step that fails or
+ * hangs is logged and never keeps the later ones from running: when the limit
+ * is reached the remaining steps are still called, but no longer waited for.
  */
 export function createShutdown(deps: { readonly log: Logger; readonly timeoutMs?: number }): Shutdown {
   const timeoutMs = deps.timeoutMs ?? 30_000;
@@ -65,7 +75,11 @@ export function createShutdown(deps: { readonly log: Logger; readonly timeoutMs?
   return shutdown;
 }
 
-async function runStep(log: Logger, step: { name: string; stop: () => void | Promise<void> }, leftMs: number): Promise<boolean> {
+async function runStep(
+  log: Logger,
+  step: { name: string; stop: () => void | Promise<void> },
+  leftMs: number,
+): Promise<boolean> {
   try {
     const stopping = (async () => step.stop())();
     if ((await within(Math.max(0, leftMs), stopping, () => 'late' as const)) !== 'late') return true;

@@ -1,9 +1,15 @@
-/** Controls, line separators, and formatting characters that reorder, hide or fake text. The joiners stay: scripts and emoji need them. */
+/**
+ * Controls, line separators, and formatting characters that reorder,
+ * hide or fake text. The joiners stay: scripts and emoji need them.
+ */
 const ACTIVE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** The same beyond what JSON escapes by itself, which is everything below a space. */
 const ACTIVE_IN_JSON = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Text of others for one line of a terminal: what could move the cursor, colour, end the line or reorder it becomes a dot. */
+/**
+ * Text of others for one line of a terminal: what could move
+ * the cursor, colour, end the line or reorder it becomes a dot.
+ */
 export function harmless(text: string): string {
   return text.replace(ACTIVE, '·');
 }

@@ -1,8 +1,11 @@
-// A million addresses in memory, found without making garbage: open addressing over typed arrays, 21 bytes a slot.
-// A Set<string> of the same takes more than twice the memory and keeps the garbage collector busy.
+// A million addresses in memory, found without making garbage: open addressing over typed arrays, 21 bytes
+// a slot. A Set<string> of the same takes more than twice the memory and keeps the garbage collector busy.
 import type { AddressLookup } from './reader.ts';
 
-/** What an address is to us. Only deposit addresses receive money that counts; what either kind sends never counts. */
+/**
+ * What an address is to us. Only deposit addresses receive
+ * money that counts; what either kind sends never counts.
+ */
 export type AddressRole = 'deposit' | 'gas';
 
 const DEPOSIT = 1;
@@ -18,7 +21,10 @@ for (let value = 0; value < 16; value++) {
   DIGIT[value.toString(16).toUpperCase().charCodeAt(0)] = value;
 }
 
-/** Set of 20-byte addresses, each with its role. Nothing is ever removed: what was our address once stays ours. */
+/**
+ * Set of 20-byte addresses, each with its role. Nothing
+ * is ever removed: what was our address once stays ours.
+ */
 export class AddressSet implements AddressLookup {
   #size = 0;
   #shift: number;
@@ -46,14 +52,16 @@ export class AddressSet implements AddressLookup {
   }
 
   /**
-   * Adds an address (0x + 40 hex digits of any case, or 40 hex digits); a second time adds only the role.
-   * Returns whether it was new. Throws on anything else: a deposit address that can not be watched must not go unnoticed.
+   * Adds an address (0x + 40 hex digits of any case, or 40 hex digits); a second
+   * time adds only the role. Returns whether it was new. Throws on anything
+   * else: a deposit address that can not be watched must not go unnoticed.
    */
   add(address: string, role: AddressRole = 'deposit'): boolean {
     const offset = startOf(address);
     if (address.length !== offset + 40) throw new Error('an address to watch must be 0x and 40 hex digits');
     for (let i = 0; i < WORDS; i++) {
-      if (readWord(address, offset + i * 8) < 0) throw new Error('an address to watch must be 0x and 40 hex digits');
+      if (readWord(address, offset + i * 8) < 0)
+        throw new Error('an address to watch must be 0x and 40 hex digits');
     }
     if (this.#size + 1 > this.#flags.length * MAX_FILL) this.#grow();
     const slot = this.#find(address, offset);
@@ -82,7 +90,8 @@ export class AddressSet implements AddressLookup {
     let slot = Math.imul(first ^ last, 0x9e3779b1) >>> this.#shift;
     while (this.#flags[slot] !== 0) {
       const at = slot * WORDS;
-      if (this.#words[at] === first && this.#words[at + 4] === last && this.#middleEquals(at, text, offset)) return slot;
+      if (this.#words[at] === first && this.#words[at + 4] === last && this.#middleEquals(at, text, offset))
+        return slot;
       slot = (slot + 1) & this.#mask; // Ends: at least 30 % of the slots are free.
     }
     return last < 0 ? -1 : slot;

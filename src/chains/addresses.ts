@@ -1,4 +1,5 @@
-// Deposit addresses from extended public keys, and the ways addresses and hashes are written. No private key ever comes here.
+// Deposit addresses from extended public keys, and the ways
+// addresses and hashes are written. No private key ever comes here.
 import { decodeBase58, HDNodeVoidWallet, HDNodeWallet, toBeArray } from 'ethers';
 import type { Network } from '../domain/assets.ts';
 import type { AccountXpubs } from './account-xpubs.ts';
@@ -13,15 +14,18 @@ const ACCOUNT_DEPTH = 3;
 const HARDENED = 0x8000_0000;
 
 /**
- * Checks both keys once and returns the derivation of `0/index` below them. Keep the function: parsing a key costs as much as an
- * address. Throws a sentence for anything but an account-level xpub, and never repeats the key.
+ * Checks both keys once and returns the derivation of `0/index` below them.
+ * Keep the function: parsing a key costs as much as an address. Throws a
+ * sentence for anything but an account-level xpub, and never repeats the key.
  */
 export function createAddressDeriver(xpubs: AccountXpubs): (index: number) => DerivedAddresses {
   const externals = byNetwork(({ network }) => externalChain(network, xpubs[network]));
   return (index) => {
     if (!Number.isInteger(index) || index < 0 || index >= HARDENED)
       throw new Error('an address index must be a whole number from 0 to 2147483647');
-    return byNetwork(({ network, addresses }) => addresses.format(keyOfHex(externals[network].deriveChild(index).address, 2)));
+    return byNetwork(({ network, addresses }) =>
+      addresses.format(keyOfHex(externals[network].deriveChild(index).address, 2)),
+    );
   };
 }
 
@@ -30,7 +34,10 @@ export function deriveAddresses(xpubs: AccountXpubs, index: number): DerivedAddr
   return createAddressDeriver(xpubs)(index);
 }
 
-/** Throws a sentence, without the key in it, for anything but an account-level extended public key with a right checksum. */
+/**
+ * Throws a sentence, without the key in it, for anything but
+ * an account-level extended public key with a right checksum.
+ */
 export function checkAccountXpub(network: Network, xpub: string): void {
   externalChain(network, xpub);
 }
@@ -38,11 +45,14 @@ export function checkAccountXpub(network: Network, xpub: string): void {
 function externalChain(network: Network, xpub: string): HDNodeVoidWallet {
   const text = xpub.trim();
   if (/^[a-z]prv/i.test(text))
-    throw new Error(`the ${network} key is a private extended key: give the public one (xpub…) and move the private one to a safe place`);
+    throw new Error(
+      `the ${network} key is a private extended key: give the public one (xpub…) and move the private one to a safe place`,
+    );
   const mistyped = `the ${network} key is not an extended public key (xpub…): copy it again, a character is wrong or missing`;
-  // ethers 6 compares the checksum of an extended key only when its length is wrong, and would take a mistyped key: every address
-  // made from it would be one that nobody can spend from.
-  if (!/^xpub[1-9A-HJ-NP-Za-km-z]{107}$/.test(text) || !hasChecksum(toBeArray(decodeBase58(text)))) throw new Error(mistyped);
+  // ethers 6 compares the checksum of an extended key only when its length is wrong, and would
+  // take a mistyped key: every address made from it would be one that nobody can spend from.
+  if (!/^xpub[1-9A-HJ-NP-Za-km-z]{107}$/.test(text) || !hasChecksum(toBeArray(decodeBase58(text))))
+    throw new Error(mistyped);
   const node = HDNodeWallet.fromExtendedKey(text);
   if (!(node instanceof HDNodeVoidWallet)) throw new Error(mistyped);
   if (node.depth !== ACCOUNT_DEPTH || node.index < HARDENED) {
@@ -53,7 +63,10 @@ function externalChain(network: Network, xpub: string): HDNodeVoidWallet {
   return node.deriveChild(0);
 }
 
-/** True for a complete address of that network: on bsc 0x + 40 hex with a right checksum or in one case, on tron base58check. */
+/**
+ * True for a complete address of that network: on bsc 0x + 40
+ * hex with a right checksum or in one case, on tron base58check.
+ */
 export function isAddress(network: Network, text: string): boolean {
   return normaliseAddress(network, text) !== undefined;
 }
@@ -75,7 +88,10 @@ export function spelledAddress(network: Network, key: AddressKey): string {
   return chainOf(network).addresses.spell(key);
 }
 
-/** A transaction hash in the one spelling that the network's reader has for it, from one in any case; undefined for every other text. */
+/**
+ * A transaction hash in the one spelling that the network's reader
+ * has for it, from one in any case; undefined for every other text.
+ */
 export function transactionHashOf(network: Network, text: string): string | undefined {
   const hash = text.toLowerCase();
   const digits = chainOf(network).hashHasPrefix ? /^0x[0-9a-f]{64}$/ : /^[0-9a-f]{64}$/;

@@ -8,9 +8,15 @@ import type { ChainReader, EndpointStatus } from './reader.ts';
 export type ChainAddresses = {
   /** What an address looks like, for an operator who wrote something else. */
   readonly form: string;
-  /** The key of a complete address in the chain's own spelling, its checksum included; undefined for every other text. */
+  /**
+   * The key of a complete address in the chain's own spelling,
+   * its checksum included; undefined for every other text.
+   */
   parse(text: string): AddressKey | undefined;
-  /** The key of an address that is known to be one, as the chain's reader spells it. Throws on a text that is none. */
+  /**
+   * The key of an address that is known to be one, as the
+   * chain's reader spells it. Throws on a text that is none.
+   */
   key(address: string): AddressKey;
   /** The address as merchants see it. */
   format(key: AddressKey): string;
@@ -18,7 +24,10 @@ export type ChainAddresses = {
   spell(key: AddressKey): string;
 };
 
-/** What a payer's wallet has to be told. `units` are base units, `amount` the same as a decimal string in coins. */
+/**
+ * What a payer's wallet has to be told. `units` are base
+ * units, `amount` the same as a decimal string in coins.
+ */
 export type PaymentRequest = {
   readonly address: string;
   readonly contract: string;
@@ -48,7 +57,10 @@ export type ChainIo = {
   readonly onRead?: (message: string) => void;
 };
 
-/** Calls a contract at the head, beside the reading of blocks: whatever happens to it, no endpoint rests for it or is asked more slowly. */
+/**
+ * Calls a contract at the head, beside the reading of blocks: whatever
+ * happens to it, no endpoint rests for it or is asked more slowly.
+ */
 export type CallContract = (
   call: { readonly to: string; readonly data: string },
   options: { readonly timeoutMs: number },
@@ -59,13 +71,19 @@ export type CallContract = (
 export type OpenChain = {
   readonly reader: ChainReader;
   endpoints(): readonly EndpointStatus[];
-  /** What an operator is told of it, found out by asking every endpoint; within some seconds. `mustMove`: a head that stands still is a fault. */
+  /**
+   * What an operator is told of it, found out by asking every endpoint;
+   * within some seconds. `mustMove`: a head that stands still is a fault.
+   */
   describe(input: { readonly mustMove: boolean }): Promise<readonly Finding[]>;
   /** Absent where nothing but blocks is read. */
   readonly callContract?: CallContract;
 };
 
-/** What is true of a chain whatever is configured: the one place where its differences from the others are written down. */
+/**
+ * What is true of a chain whatever is configured: the one place
+ * where its differences from the others are written down.
+ */
 export type Chain<Settings extends ChainSettings = ChainSettings> = {
   readonly network: Network;
   /** In sentences. */
@@ -80,7 +98,10 @@ export type Chain<Settings extends ChainSettings = ChainSettings> = {
   readonly watchedBy: string;
   /** The variables that say which chain and token it must be, as a list within a sentence. */
   readonly identifiedBy: string;
-  /** Its own variables, in the order of the documentation, and what they say together. `read` takes the values of any others along. */
+  /**
+   * Its own variables, in the order of the documentation, and what
+   * they say together. `read` takes the values of any others along.
+   */
   readonly settings: {
     readonly variables: Readonly<Record<string, Variable<unknown>>>;
     read(values: Readonly<Record<string, unknown>>): Settings;
@@ -90,6 +111,9 @@ export type Chain<Settings extends ChainSettings = ChainSettings> = {
   readonly hashHasPrefix: boolean;
   /** What a wallet reads from a QR code. */
   paymentUri(request: PaymentRequest): string;
-  /** Opens it over endpoints that are configured. Absent where nothing reads the chain yet: its addresses are made and not watched. */
+  /**
+   * Opens it over endpoints that are configured. Absent where nothing
+   * reads the chain yet: its addresses are made and not watched.
+   */
   open?(settings: Settings, io: ChainIo): Promise<OpenChain>;
 };

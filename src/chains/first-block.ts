@@ -2,11 +2,16 @@ import type { BlockRef, ChainReader } from './reader.ts';
 import { RpcUnavailable } from './rpc/errors.ts';
 
 /**
- * The first block with a timestamp at or after `timestampMs` (milliseconds since 1970); the head where all blocks are older.
- * Goes back from the head in doubling steps and then halves, so that it asks only for headers near the time it looks for: a pruned
- * node has no old ones. A header that nobody has is an error, never a guess, because a block too late means money not seen.
+ * The first block with a timestamp at or after `timestampMs` (milliseconds since 1970); the head
+ * where all blocks are older. Goes back from the head in doubling steps and then halves, so that
+ * it asks only for headers near the time it looks for: a pruned node has no old ones. A header
+ * that nobody has is an error, never a guess, because a block too late means money not seen.
  */
-export async function firstBlockSince(reader: ChainReader, timestampMs: number, signal: AbortSignal): Promise<BlockRef> {
+export async function firstBlockSince(
+  reader: ChainReader,
+  timestampMs: number,
+  signal: AbortSignal,
+): Promise<BlockRef> {
   let known: BlockRef = await reader.head(signal); // The lowest block known to be late enough.
   if (known.timestampMs < timestampMs) return known;
   let low = -1; // The highest number known to be too early.

@@ -13,7 +13,11 @@ export const CHAINS: readonly Chain[] = [BSC, TRON];
 export const PRICE_CHAIN: Chain = BSC;
 
 /** The variables of all chains, in the order of the documentation. */
-export const CHAIN_VARIABLES = { ...ENDPOINT_VARIABLES, ...BSC_SETTINGS.variables, ...TRON_SETTINGS.variables } as const;
+export const CHAIN_VARIABLES = {
+  ...ENDPOINT_VARIABLES,
+  ...BSC_SETTINGS.variables,
+  ...TRON_SETTINGS.variables,
+} as const;
 
 /** What is configured for each chain. */
 export type ChainsSettings = { readonly bsc: BscSettings; readonly tron: TronSettings };
@@ -47,7 +51,10 @@ export const READABLE_CHAINS: readonly Chain[] = CHAINS.filter(({ open }) => ope
 export const WATCH_VARIABLES = READABLE_CHAINS.map(({ watchedBy }) => watchedBy).join(' or ');
 
 /** Opens every chain that is watched. */
-export async function openChains(settings: ChainsSettings, io: ChainIo): Promise<ReadonlyMap<Network, OpenChain>> {
+export async function openChains(
+  settings: ChainsSettings,
+  io: ChainIo,
+): Promise<ReadonlyMap<Network, OpenChain>> {
   const opened = new Map<Network, OpenChain>();
   for (const chain of watchedChains(settings)) {
     const open = await chain.open?.(settings[chain.network], io);

@@ -1,14 +1,23 @@
-// What the rest of the gateway knows about a chain. Types only: an adapter for another chain implements these and nothing else.
+// What the rest of the gateway knows about a chain. Types only:
+// an adapter for another chain implements these and nothing else.
 import type { AssetKind, Currency, Network } from '../domain/assets.ts';
 import type { AddressKey } from './address-key.ts';
 
 /** A block by height and hash. `timestampMs` is the chain's own clock, in milliseconds since 1970. */
-export type BlockRef = { readonly number: number; readonly hash: string; readonly parentHash: string; readonly timestampMs: number };
+export type BlockRef = {
+  readonly number: number;
+  readonly hash: string;
+  readonly parentHash: string;
+  readonly timestampMs: number;
+};
 
 /** A block as one endpoint named it. */
 export type NamedBlock = BlockRef & { readonly host: string };
 
-/** A block that was named as final, and what a second endpoint names, where one tells it: the lower one with the higher one as `second`. */
+/**
+ * A block that was named as final, and what a second endpoint names,
+ * where one tells it: the lower one with the higher one as `second`.
+ */
 export type FinalBlock = NamedBlock & {
   readonly second?: NamedBlock;
   /** Another endpoint was asked, and is slow: nothing is verified on this one's word yet. */
@@ -16,8 +25,8 @@ export type FinalBlock = NamedBlock & {
 };
 
 /**
- * What one endpoint says of a height. Only another hash speaks against a block: `above its head` and `not there` (pruned, or a node behind
- * a balancer that lags) both mean that this endpoint does not know.
+ * What one endpoint says of a height. Only another hash speaks against a block: `above its head` and `not
+ * there` (pruned, or a node behind a balancer that lags) both mean that this endpoint does not know.
  */
 export type HeightView = {
   readonly host: string;
@@ -29,8 +38,8 @@ export type HeightView = {
 };
 
 /**
- * Money that one transaction brought to one watched address in one asset, already summed.
- * `to` and `from` are spelled as the chain's `addresses.spell` does; `from` is null where several senders differ.
+ * Money that one transaction brought to one watched address in one asset, already summed. `to` and
+ * `from` are spelled as the chain's `addresses.spell` does; `from` is null where several senders differ.
  */
 export type Transfer = {
   readonly txHash: string;
@@ -43,7 +52,10 @@ export type Transfer = {
   readonly inside?: true;
 };
 
-/** Something arrived that is never credited (another token, an odd log): kept for the operator, `reason` says what it was. */
+/**
+ * Something arrived that is never credited (another token, an
+ * odd log): kept for the operator, `reason` says what it was.
+ */
 export type UnrecognisedTransfer = {
   readonly txHash: string;
   readonly to: string;
@@ -52,23 +64,32 @@ export type UnrecognisedTransfer = {
   readonly reason: string;
 };
 
-/** A successful transaction whose input names a wanted address, so that it may have paid it. `calldata` is 0x hex in lower case. */
+/**
+ * A successful transaction whose input names a wanted address, so
+ * that it may have paid it. `calldata` is 0x hex in lower case.
+ */
 export type NamedTransaction = {
   readonly txHash: string;
   readonly addressKey: AddressKey;
   readonly calldata: string;
 };
 
-/** One whole block as the gateway sees it. `unrecognisedDropped` counts what was over the limit of `unrecognised`. */
+/**
+ * One whole block as the gateway sees it. `unrecognisedDropped`
+ * counts what was over the limit of `unrecognised`.
+ */
 export type ScannedBlock = BlockRef & {
   readonly transfers: readonly Transfer[];
   readonly unrecognised: readonly UnrecognisedTransfer[];
   readonly unrecognisedDropped: number;
-  /** What our own wallets sent to watched addresses: never credited, but it explains a balance. Absent = none. */
+  /**
+   * What our own wallets sent to watched addresses: never credited, but it explains a balance. Absent = none.
+   */
   readonly own?: readonly Transfer[];
   /**
-   * Present where the endpoint did not show what contracts passed on: amounts of the native coin are then a lower limit, and the absence
-   * of a native transfer proves nothing. Holds the hashes of the transactions that succeeded.
+   * Present where the endpoint did not show what contracts passed on: amounts of
+   * the native coin are then a lower limit, and the absence of a native transfer
+   * proves nothing. Holds the hashes of the transactions that succeeded.
    */
   readonly untraced?: { readonly succeeded: ReadonlySet<string> };
   /** Present where `naming` was asked for. */
@@ -76,31 +97,55 @@ export type ScannedBlock = BlockRef & {
 };
 
 /**
- * The whole of what one transaction brought to watched addresses, as the endpoints that trace it show it, what contracts passed on inside it
- * included. `agreed` is false where two of them differ: then `transfers` is what the first one shows and proves nothing.
+ * The whole of what one transaction brought to watched addresses, as the endpoints that
+ * trace it show it, what contracts passed on inside it included. `agreed` is false where
+ * two of them differ: then `transfers` is what the first one shows and proves nothing.
  */
-export type TracedTransaction = { readonly hosts: readonly string[]; readonly agreed: boolean; readonly transfers: readonly Transfer[] };
+export type TracedTransaction = {
+  readonly hosts: readonly string[];
+  readonly agreed: boolean;
+  readonly transfers: readonly Transfer[];
+};
 
 /** What lies on an address at the end of a block, in base units. */
-export type Balance = { readonly addressKey: AddressKey; readonly nativeUnits: bigint; readonly tokenUnits: bigint };
+export type Balance = {
+  readonly addressKey: AddressKey;
+  readonly nativeUnits: bigint;
+  readonly tokenUnits: bigint;
+};
 
-/** The addresses that belong to us. `text` holds 40 hex digits of any case from `offset` on (default: after a leading 0x). */
+/**
+ * The addresses that belong to us. `text` holds 40 hex digits
+ * of any case from `offset` on (default: after a leading 0x).
+ */
 export interface AddressLookup {
   /** True for a customer's deposit address: money that reaches it counts. */
   has(text: string, offset?: number): boolean;
-  /** True for each of our wallets, deposit addresses and gas wallets: money that comes from it does not count. */
+  /**
+   * True for each of our wallets, deposit addresses and gas wallets: money that comes from it does not count.
+   */
   isOwn(text: string, offset?: number): boolean;
 }
 
-/** Hears of new blocks. Only a hint of when to ask: what is announced may be late, early, repeated, invented, or missing. */
+/**
+ * Hears of new blocks. Only a hint of when to ask: what is
+ * announced may be late, early, repeated, invented, or missing.
+ */
 export interface HeadListener {
   announced(number: number): void;
   /** Nothing is announced until further notice. */
   lost(): void;
 }
 
-/** When the head is worth asking for: gaps between two questions, and the longest time a block is believed to take. */
-export type HeadPace = { readonly closestMs: number; readonly widestMs: number; readonly longestBlockMs: number };
+/**
+ * When the head is worth asking for: gaps between two
+ * questions, and the longest time a block is believed to take.
+ */
+export type HeadPace = {
+  readonly closestMs: number;
+  readonly widestMs: number;
+  readonly longestBlockMs: number;
+};
 
 /** After which time what is final is asked for again: while a final block is due, and while none is. */
 export type FinalPace = { readonly outstandingMs: number; readonly quietMs: number };
@@ -117,56 +162,83 @@ export type PassPace = {
 export type ReaderPace = {
   readonly head: HeadPace;
   readonly final: FinalPace;
-  /** Finality can move while the head stands, and readiness wants a sign of life: a whole look at least this often. */
+  /**
+   * Finality can move while the head stands, and readiness
+   * wants a sign of life: a whole look at least this often.
+   */
   readonly wholeLookMs: number;
-  /** A read this far below the final block was made when no endpoint in use could still be importing the block. */
+  /**
+   * A read this far below the final block was made when no
+   * endpoint in use could still be importing the block.
+   */
   readonly finalForLongBlocks: number;
   readonly reconcile: PassPace;
   /** Up to so many blocks below the final one, endpoints still tell the balances of a height. */
   readonly balanceBlocks: number;
-  /** Blocks read one by one, at most, in search of a payment where no endpoint keeps old balances: some hours of the chain. */
+  /**
+   * Blocks read one by one, at most, in search of a payment where
+   * no endpoint keeps old balances: some hours of the chain.
+   */
   readonly searchBlocks: number;
 };
 
 /**
- * Reads one chain. Every method stops when `signal` aborts (throwing its reason), and throws `RpcUnavailable` when no endpoint
- * gives a complete answer. `undefined` always means "the chain does not have it (yet)", never "could not find out".
+ * Reads one chain. Every method stops when `signal` aborts (throwing its reason),
+ * and throws `RpcUnavailable` when no endpoint gives a complete answer. `undefined`
+ * always means "the chain does not have it (yet)", never "could not find out".
  */
 export interface ChainReader {
   readonly network: Network;
   readonly pace: ReaderPace;
   /**
-   * What the read after finality has to be. `read`: every block once more, whole. `ids`: the hash of a final block proves the blocks below it,
-   * so only what no hash proves is read twice.
+   * What the read after finality has to be. `read`: every block once more, whole. `ids`: the
+   * hash of a final block proves the blocks below it, so only what no hash proves is read twice.
    */
   readonly secondRead: 'read' | 'ids';
   /** The newest block. It may be lower than an earlier answer when another endpoint has to answer. */
   head(signal: AbortSignal): Promise<NamedBlock>;
-  /** The newest block that can not be replaced any more, by two endpoints where two tell it. May be lower than an earlier answer, like `head`. */
+  /**
+   * The newest block that can not be replaced any more, by two endpoints
+   * where two tell it. May be lower than an earlier answer, like `head`.
+   */
   finalized(signal: AbortSignal): Promise<FinalBlock>;
   header(number: number, signal: AbortSignal): Promise<BlockRef | undefined>;
   /**
-   * The same height seen by every endpoint that answers, each with its own head and finality: three requests to each of them. At least one;
-   * endpoints that rest or fail are left out.
+   * The same height seen by every endpoint that answers, each with its own head and finality:
+   * three requests to each of them. At least one; endpoints that rest or fail are left out.
    */
   views(number: number, signal: AbortSignal): Promise<readonly HeightView[]>;
   /** How many endpoints are configured, whether they answer or not. */
   readonly endpoints: number;
-  /** Tells the listener when there may be a new block, until `signal` aborts. Absent where no endpoint announces blocks. */
+  /**
+   * Tells the listener when there may be a new block, until
+   * `signal` aborts. Absent where no endpoint announces blocks.
+   */
   readonly hint?: ((listener: HeadListener, signal: AbortSignal) => void) | undefined;
   /**
-   * Reads a block completely, or not at all. One that is final is shown with what contracts passed on wherever an endpoint offers that, one
-   * at the head only where the endpoint that gives the block does. `naming` (keys of addresses) also asks which transactions name one of them.
+   * Reads a block completely, or not at all. One that is final is shown with what contracts passed
+   * on wherever an endpoint offers that, one at the head only where the endpoint that gives the
+   * block does. `naming` (keys of addresses) also asks which transactions name one of them.
    */
-  scan(number: number, watched: AddressLookup, signal: AbortSignal, naming?: readonly AddressKey[]): Promise<ScannedBlock | undefined>;
+  scan(
+    number: number,
+    watched: AddressLookup,
+    signal: AbortSignal,
+    naming?: readonly AddressKey[],
+  ): Promise<ScannedBlock | undefined>;
   /**
-   * The balances at the end of a block, in the order of the addresses (at most 500). `undefined` when no endpoint keeps the
-   * state of that block: most drop it after about a minute. Absent for a chain that cannot be asked for the past.
+   * The balances at the end of a block, in the order of the addresses (at most
+   * 500). `undefined` when no endpoint keeps the state of that block: most drop it
+   * after about a minute. Absent for a chain that cannot be asked for the past.
    */
-  readonly balances?: (addresses: readonly AddressKey[], number: number, signal: AbortSignal) => Promise<readonly Balance[] | undefined>;
+  readonly balances?: (
+    addresses: readonly AddressKey[],
+    number: number,
+    signal: AbortSignal,
+  ) => Promise<readonly Balance[] | undefined>;
   /**
-   * Asks every endpoint to trace this one transaction of this very block. `undefined` where none that answers traces it. Absent for a chain
-   * whose blocks show everything.
+   * Asks every endpoint to trace this one transaction of this very block. `undefined`
+   * where none that answers traces it. Absent for a chain whose blocks show everything.
    */
   readonly traceTransaction?: (
     block: Pick<BlockRef, 'number' | 'hash'>,
@@ -175,19 +247,28 @@ export interface ChainReader {
     signal: AbortSignal,
   ) => Promise<TracedTransaction | undefined>;
   /**
-   * This very block as every endpoint that answers shows it, with what contracts passed on where it shows that itself. Absent for a chain whose
-   * endpoints cannot be told apart.
+   * This very block as every endpoint that answers shows it, with what contracts passed on
+   * where it shows that itself. Absent for a chain whose endpoints cannot be told apart.
    */
   readonly readings?: (
     block: Pick<BlockRef, 'number' | 'hash'>,
     watched: AddressLookup,
     signal: AbortSignal,
   ) => Promise<readonly { readonly host: string; readonly block: ScannedBlock }[]>;
-  /** Final blocks that were read without their trace although it may be had later. Absent where no traces are read. */
+  /**
+   * Final blocks that were read without their trace although
+   * it may be had later. Absent where no traces are read.
+   */
   readonly missedTraces?: MissedTraces | undefined;
   /** Where a transaction is in the canonical chain. `undefined` only when no endpoint that answers has it. */
-  locate(txHash: string, signal: AbortSignal): Promise<{ readonly blockNumber: number; readonly blockHash: string } | undefined>;
-  /** Proves that the endpoints serve the configured chain and that the token has the decimals we count with; throws `ChainMismatch`. */
+  locate(
+    txHash: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly blockNumber: number; readonly blockHash: string } | undefined>;
+  /**
+   * Proves that the endpoints serve the configured chain and that the
+   * token has the decimals we count with; throws `ChainMismatch`.
+   */
   checkIdentity(signal: AbortSignal): Promise<void>;
 }
 
@@ -198,18 +279,29 @@ export interface MissedTraces {
   done(number: number): void;
 }
 
-/** US dollars for one whole coin, fixed point with 8 decimals. `stale` = the newest price known, but older than it should be. */
-export type Price = { readonly usd8: bigint; readonly source: string; readonly at: Date; readonly stale: boolean };
+/**
+ * US dollars for one whole coin, fixed point with 8 decimals.
+ * `stale` = the newest price known, but older than it should be.
+ */
+export type Price = {
+  readonly usd8: bigint;
+  readonly source: string;
+  readonly at: Date;
+  readonly stale: boolean;
+};
 
 export interface PriceSource {
-  /** `undefined` when no price was ever seen. Never throws for an unreachable source: prices must not stop deposits. */
+  /**
+   * `undefined` when no price was ever seen. Never throws for
+   * an unreachable source: prices must not stop deposits.
+   */
   price(currency: Currency, signal: AbortSignal): Promise<Price | undefined>;
 }
 
 /**
- * How one endpoint does right now, for readiness and diagnosis. `problem` is null when it is in use; `requestsPerSecond` is the pace it is
- * asked at, below the configured one while a limit of its own is known; `toldMsAgo` is how old all this is, null where it was never asked.
- * Carries no URL, only the host.
+ * How one endpoint does right now, for readiness and diagnosis. `problem` is null when it is in use;
+ * `requestsPerSecond` is the pace it is asked at, below the configured one while a limit of its own is
+ * known; `toldMsAgo` is how old all this is, null where it was never asked. Carries no URL, only the host.
  */
 export type EndpointStatus = {
   readonly host: string;

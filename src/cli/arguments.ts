@@ -22,7 +22,8 @@ export function text(most = MAX_TEXT) {
 export function wholeNumber(min: number, max: number) {
   return (given: string): number => {
     const value = /^(0|[1-9]\d{0,14})$/.test(given) ? Number.parseInt(given, 10) : -1;
-    if (value < min || value > max) throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    if (value < min || value > max)
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
     return value;
   };
 }
@@ -42,14 +43,17 @@ export function duration(maxMs: number, most: string) {
     const match = DURATION.exec(given);
     const unit = match?.[2] as keyof typeof UNIT_MS | undefined;
     const value = match && unit ? Number.parseInt(match[1] ?? '', 10) * UNIT_MS[unit] : -1;
-    if (value < 0 || value > maxMs) throw new InvalidArgumentError(`It must be a duration such as 30s, 15m, 24h or 7d, at most ${most}.`);
+    if (value < 0 || value > maxMs)
+      throw new InvalidArgumentError(`It must be a duration such as 30s, 15m, 24h or 7d, at most ${most}.`);
     return value;
   };
 }
 
 /** When something ends: after a duration such as `90d`, or at a {@link time}. Both must lie ahead. */
 export function end(given: string): Date {
-  const at = DURATION.test(given) ? new Date(Date.now() + duration(MAX_AHEAD_DAYS * UNIT_MS.d, `${MAX_AHEAD_DAYS}d`)(given)) : time(given);
+  const at = DURATION.test(given)
+    ? new Date(Date.now() + duration(MAX_AHEAD_DAYS * UNIT_MS.d, `${MAX_AHEAD_DAYS}d`)(given))
+    : time(given);
   if (at.getTime() <= Date.now()) throw new InvalidArgumentError('It must lie ahead.');
   return at;
 }
@@ -86,7 +90,9 @@ export function dollarsOrNone(given: string): bigint | typeof NONE {
   } catch {
     // The sentence below says what is right.
   }
-  throw new InvalidArgumentError('It must be an amount in USD such as 1000 or 99.50, at most 1000000000000, or none.');
+  throw new InvalidArgumentError(
+    'It must be an amount in USD such as 1000 or 99.50, at most 1000000000000, or none.',
+  );
 }
 
 const MAX_CENTS = 10n ** 14n;

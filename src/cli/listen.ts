@@ -32,8 +32,9 @@ type Seen = {
 };
 
 /**
- * A receiver on 127.0.0.1 until SIGINT or SIGTERM. With `json` stdout gets the one line that says where it listens and every request is
- * a JSON line on stderr; else all is text on stdout. Throws an OperatorError for a taken port.
+ * A receiver on 127.0.0.1 until SIGINT or SIGTERM. With `json` stdout gets the
+ * one line that says where it listens and every request is a JSON line on
+ * stderr; else all is text on stdout. Throws an OperatorError for a taken port.
  */
 export async function listenForWebhooks(options: ListenOptions): Promise<void> {
   const stop = new AbortController();
@@ -62,19 +63,33 @@ export async function listenForWebhooks(options: ListenOptions): Promise<void> {
 
 function asRefusal(error: NodeJS.ErrnoException, port: number): Error {
   if (error.code === 'EADDRINUSE')
-    return new OperatorError(`Port ${port} is taken`, 'Give another one with --port, or --port 0 for a free one', { cause: error });
+    return new OperatorError(
+      `Port ${port} is taken`,
+      'Give another one with --port, or --port 0 for a free one',
+      { cause: error },
+    );
   if (error.code === 'EACCES')
-    return new OperatorError(`Port ${port} is not open to this user`, 'Give one above 1023 with --port', { cause: error });
+    return new OperatorError(`Port ${port} is not open to this user`, 'Give one above 1023 with --port', {
+      cause: error,
+    });
   return error;
 }
 
-async function receive(options: ListenOptions, request: IncomingMessage, response: ServerResponse, stop: AbortSignal): Promise<void> {
+async function receive(
+  options: ListenOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  stop: AbortSignal,
+): Promise<void> {
   const body = await readBody(request);
   const seen = describe(options, request, body);
   print(options, seen);
   if (options.delayMs > 0) await sleep(options.delayMs, undefined, { signal: stop, ref: false });
   if (options.reset) request.socket.resetAndDestroy();
-  else response.writeHead(options.status, { 'content-type': 'application/json' }).end(`{"received":${body !== undefined}}\n`);
+  else
+    response
+      .writeHead(options.status, { 'content-type': 'application/json' })
+      .end(`{"received":${body !== undefined}}\n`);
 }
 
 /** Undefined for more than a webhook can be. */
@@ -107,7 +122,11 @@ function describe(options: ListenOptions, request: IncomingMessage, body: Buffer
   };
 }
 
-function verdict(options: ListenOptions, request: IncomingMessage, body: Buffer | undefined): Pick<Seen, 'verified' | 'problem'> {
+function verdict(
+  options: ListenOptions,
+  request: IncomingMessage,
+  body: Buffer | undefined,
+): Pick<Seen, 'verified' | 'problem'> {
   if (body === undefined) return { verified: false, problem: 'the body is larger than 1 MiB' };
   if (options.secret === undefined) return { verified: null, problem: null };
   try {
@@ -123,7 +142,12 @@ function print(options: ListenOptions, seen: Seen): void {
     process.stderr.write(jsonLine(seen));
     return;
   }
-  const signature = seen.verified === null ? 'not verified' : seen.verified ? 'signature right' : `NOT VALID: ${plain(seen.problem)}`;
+  const signature =
+    seen.verified === null
+      ? 'not verified'
+      : seen.verified
+        ? 'signature right'
+        : `NOT VALID: ${plain(seen.problem)}`;
   const attempt = seen.attempt === null ? '' : `  attempt ${plain(seen.attempt)}`;
   const head = `${seen.at}  ${plain(seen.method)} ${plain(seen.path)}  ${plain(seen.event)}${attempt}  ${signature}  → ${seen.answered}`;
   process.stdout.write(`${head}\n${seen.body === '' ? '' : `  ${plain(seen.body)}\n`}`);

@@ -9,12 +9,20 @@ export type Acting = { readonly by?: string };
 
 /** Adds `--by` to a command that changes something. */
 export function acting(command: Command): Command {
-  return command.option('--by <name>', 'who changes it, for the audit (default: the login name of this shell)', text(DECISION_LIMITS.name));
+  return command.option(
+    '--by <name>',
+    'who changes it, for the audit (default: the login name of this shell)',
+    text(DECISION_LIMITS.name),
+  );
 }
 
 /** The operator at this command line, by the name that they give or else by their login. */
 export function operatorOf(by: string | undefined): Actor {
-  return { kind: 'operator', name: (by ?? loginName()).slice(0, DECISION_LIMITS.name), from: hostname().slice(0, MAX_HOST) };
+  return {
+    kind: 'operator',
+    name: (by ?? loginName()).slice(0, DECISION_LIMITS.name),
+    from: hostname().slice(0, MAX_HOST),
+  };
 }
 
 const MAX_HOST = 255;

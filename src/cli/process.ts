@@ -20,7 +20,10 @@ import { progress } from './run.ts';
 
 /** What a command stands on besides the database. */
 export type Needs = {
-  /** `required`: refuses when no Temporal answers. `attached`: one if there is any. Without it the outbox carries what has to be started. */
+  /**
+   * `required`: refuses when no Temporal answers. `attached`: one if
+   * there is any. Without it the outbox carries what has to be started.
+   */
   readonly temporal?: 'required' | 'attached';
   /** False only for the command that brings the schema up to date. */
   readonly currentSchema?: boolean;
@@ -30,7 +33,11 @@ export type Needs = {
   readonly secrets?: true;
 };
 
-export type Attached = { readonly place: TemporalPlace; readonly link: TemporalLink; readonly uiUrl: string | null };
+export type Attached = {
+  readonly place: TemporalPlace;
+  readonly link: TemporalLink;
+  readonly uiUrl: string | null;
+};
 export type CommandGateway = Gateway & { readonly temporal: Attached | undefined };
 
 const POOL_SIZE = 4;
@@ -40,14 +47,24 @@ const POLL_MS = 200;
 /** The configuration and a logger that only warns, unless LOG_LEVEL is set: a command speaks for itself. */
 export function commandConfig(role: ConfigRole): { config: Config; log: Logger } {
   const config = loadConfig(process.env, { role });
-  return { config, log: createLogger({ level: process.env['LOG_LEVEL'] ? config.logLevel : 'warn', format: config.logFormat }) };
+  return {
+    config,
+    log: createLogger({
+      level: process.env['LOG_LEVEL'] ? config.logLevel : 'warn',
+      format: config.logFormat,
+    }),
+  };
 }
 
 /**
- * Runs `work` on a wired gateway and gives everything back, whatever happens: attached to the configured database or to the gateway
- * that runs over DATA_DIR, else on an embedded PostgreSQL for this run alone. Throws an OperatorError when that cannot be had.
+ * Runs `work` on a wired gateway and gives everything back, whatever happens: attached to
+ * the configured database or to the gateway that runs over DATA_DIR, else on an embedded
+ * PostgreSQL for this run alone. Throws an OperatorError when that cannot be had.
  */
-export async function withGateway<T>(needs: Needs, work: (gateway: CommandGateway) => Promise<T>): Promise<T> {
+export async function withGateway<T>(
+  needs: Needs,
+  work: (gateway: CommandGateway) => Promise<T>,
+): Promise<T> {
   const { config, log } = commandConfig('tool');
   const database = await openDatabase(config, log);
   try {
@@ -57,14 +74,20 @@ export async function withGateway<T>(needs: Needs, work: (gateway: CommandGatewa
     const gateway = await composeGateway({ config, environment, log, name: 'cli', poolSize: POOL_SIZE });
     try {
       await requireDatabase(gateway.deps);
-      if (needs.currentSchema !== false) await (database.alone ? migrate : requireCurrentSchema)(gateway.deps.orm);
+      if (needs.currentSchema !== false)
+        await (database.alone ? migrate : requireCurrentSchema)(gateway.deps.orm);
       const attached = gateway.link && temporal ? { ...temporal, link: gateway.link } : undefined;
       if (needs.temporal === 'required' && attached) await requireTemporal(attached);
-      // Starts that follow a commit are left to the outbox of a worker: here they would race with the end of this process.
+      // Starts that follow a commit are left to the outbox of a
+      // worker: here they would race with the end of this process.
       const actors = needs.temporal === 'required' ? gateway.deps.actors : undefined;
       const secretBox = needs.secrets ? gateway.deps.secretBox : NO_BOX;
       const actor = operatorOf(needs.by);
-      return await work({ ...gateway, deps: { ...gateway.deps, actors, actor, secretBox }, temporal: attached });
+      return await work({
+        ...gateway,
+        deps: { ...gateway.deps, actors, actor, secretBox },
+        temporal: attached,
+      });
     } finally {
       await gateway.close();
     }
@@ -73,7 +96,10 @@ export async function withGateway<T>(needs: Needs, work: (gateway: CommandGatewa
   }
 }
 
-/** Most commands neither derive addresses nor touch stored secrets; one of them that tried would be a defect, and must not work with made-up keys. */
+/**
+ * Most commands neither derive addresses nor touch stored secrets; one of
+ * them that tried would be a defect, and must not work with made-up keys.
+ */
 const NO_BOX: Deps['secretBox'] = {
   seal: refuseKeys,
   open: refuseKeys,
@@ -89,9 +115,13 @@ function refuseKeys(): never {
 
 type Database = { readonly url: string; readonly alone: boolean; close(): Promise<void> };
 
-/** Holds the data folder while it runs a server of its own, and waits for another command or a gateway that is just starting. */
+/**
+ * Holds the data folder while it runs a server of its own, and
+ * waits for another command or a gateway that is just starting.
+ */
 async function openDatabase(config: Config, log: Logger): Promise<Database> {
-  if (config.database.kind === 'url') return { url: config.database.url, alone: false, close: async () => undefined };
+  if (config.database.kind === 'url')
+    return { url: config.database.url, alone: false, close: async () => undefined };
   const found = await runOrFolder(config, log);
   if ('databaseUrl' in found) return { url: found.databaseUrl, alone: false, close: async () => undefined };
   try {
@@ -132,9 +162,13 @@ async function requireDatabase({ orm }: Deps): Promise<void> {
   try {
     await run(orm.em.fork(), sql`select 1`);
   } catch (error) {
-    throw new OperatorError(`The database does not answer: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs', {
-      cause: error,
-    });
+    throw new OperatorError(
+      `The database does not answer: ${reasonOf(error)}`,
+      'Check DATABASE_URL and that PostgreSQL runs',
+      {
+        cause: error,
+      },
+    );
   }
 }
 

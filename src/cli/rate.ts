@@ -2,8 +2,14 @@ import { progress } from './run.ts';
 
 const SAY_EVERY_MS = 2_000;
 
-/** A listener that tells people every two seconds how much of something long is done, how fast it goes and how long the rest takes. */
-export function rateReporter(what: string, units: string): (done: number, total: number, more?: string) => void {
+/**
+ * A listener that tells people every two seconds how much of something
+ * long is done, how fast it goes and how long the rest takes.
+ */
+export function rateReporter(
+  what: string,
+  units: string,
+): (done: number, total: number, more?: string) => void {
   const begin = performance.now();
   let said = begin;
   return (done, total, more = '') => {
@@ -11,7 +17,9 @@ export function rateReporter(what: string, units: string): (done: number, total:
     if (now - said < SAY_EVERY_MS) return;
     said = now;
     const rate = done / ((now - begin) / 1_000);
-    progress(`${what}: ${done} of ${total}, ${rate.toFixed(0)} ${units}/s, ${leftText((total - done) / rate)} left${more}`);
+    progress(
+      `${what}: ${done} of ${total}, ${rate.toFixed(0)} ${units}/s, ${leftText((total - done) / rate)} left${more}`,
+    );
   };
 }
 

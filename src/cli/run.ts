@@ -4,7 +4,10 @@ import { harmless, harmlessJson } from '../base/terminal.ts';
 import { plain } from './table.ts';
 import { folded } from './width.ts';
 
-/** What a command answers: one object for `--json`, lines for a person, and a sentence where it did not find all well. */
+/**
+ * What a command answers: one object for `--json`, lines for
+ * a person, and a sentence where it did not find all well.
+ */
 export type CommandResult = {
   readonly json: Readonly<Record<string, unknown>>;
   /** For a person, whose terminal it fits. */
@@ -17,7 +20,10 @@ export type CommandResult = {
   readonly problem?: string | undefined;
 };
 
-export type Invocation<Options> = { readonly args: readonly string[]; readonly options: Options & { readonly json?: true } };
+export type Invocation<Options> = {
+  readonly args: readonly string[];
+  readonly options: Options & { readonly json?: true };
+};
 
 const MAX_SENTENCE = 600;
 /** Nothing may keep a finished command alive; this is the net under that promise. */
@@ -34,8 +40,13 @@ export function group(parent: Command, name: string, about: string): Command {
   return parent.command(name).description(about);
 }
 
-/** Makes a command's action: runs `work` and prints its answer. A `work` that answers nothing has printed what it had to say. */
-export function answering<Options = object>(work: (call: Invocation<Options>) => Promise<CommandResult | undefined>) {
+/**
+ * Makes a command's action: runs `work` and prints its answer.
+ * A `work` that answers nothing has printed what it had to say.
+ */
+export function answering<Options = object>(
+  work: (call: Invocation<Options>) => Promise<CommandResult | undefined>,
+) {
   return async (...given: unknown[]): Promise<void> => {
     const command = given.at(-1) as Command;
     const options = command.opts<Options & { json?: true }>();
@@ -44,7 +55,10 @@ export function answering<Options = object>(work: (call: Invocation<Options>) =>
     process.stdout.write(
       options.json
         ? jsonLine(answer.json)
-        : lines(...(answer.text === '' ? [] : [folded(answer.text)]), ...(answer.copy ?? []).map(harmlessLines)),
+        : lines(
+            ...(answer.text === '' ? [] : [folded(answer.text)]),
+            ...(answer.copy ?? []).map(harmlessLines),
+          ),
     );
     if (!options.json && answer.next) process.stderr.write(lines(folded(answer.next)));
     if (answer.problem === undefined) return;
@@ -77,14 +91,20 @@ export function quietErrors(program: Command): Command {
 }
 
 function shortened(text: string): string {
-  return text.length <= MAX_SENTENCE ? plain(text) : `${plain(text.slice(0, MAX_SENTENCE / 2))}…${plain(text.slice(-MAX_SENTENCE / 2))}`;
+  return text.length <= MAX_SENTENCE
+    ? plain(text)
+    : `${plain(text.slice(0, MAX_SENTENCE / 2))}…${plain(text.slice(-MAX_SENTENCE / 2))}`;
 }
 
-/** Parses the command line, runs the command and sets the exit code. Never throws and never prints a stack unless LOG_LEVEL asks for it. */
+/**
+ * Parses the command line, runs the command and sets the exit code.
+ * Never throws and never prints a stack unless LOG_LEVEL asks for it.
+ */
 export async function runProgram(program: Command, argv: readonly string[]): Promise<void> {
   ignoreClosedPipe(process.stdout);
   ignoreClosedPipe(process.stderr);
-  // A wait for something that does not keep the loop alive (the end of a child process) must not end the command half-way with 0.
+  // A wait for something that does not keep the loop alive (the end
+  // of a child process) must not end the command half-way with 0.
   const alive = setInterval(() => undefined, ALIVE_MS);
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -101,7 +121,12 @@ async function fail(error: unknown, json: boolean): Promise<void> {
     if (error.exitCode === 0) return;
     process.exitCode = 2;
     // commander has written its own sentence to stderr.
-    if (json) writeJsonError(error.code === 'commander.help' ? 'A command is missing.' : shortened(error.message.replace(/^error: /, '')));
+    if (json)
+      writeJsonError(
+        error.code === 'commander.help'
+          ? 'A command is missing.'
+          : shortened(error.message.replace(/^error: /, '')),
+      );
     return;
   }
   const sentence = await sentenceOf(error);
@@ -141,7 +166,10 @@ function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** `gateway deposit list | head -1` closes our stdout early; that is no error. A full disk is one: what was to be shown is lost. */
+/**
+ * `gateway deposit list | head -1` closes our stdout early; that
+ * is no error. A full disk is one: what was to be shown is lost.
+ */
 function ignoreClosedPipe(stream: NodeJS.WriteStream): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;

@@ -16,23 +16,36 @@ export function addServiceCommands(program: Command): void {
     .action(answering(start));
   leaf(program, 'migrate', 'brings the database schema up to date').action(answering(migrateSchema));
   leaf(program, 'doctor', 'looks at every part and says what to do').action(answering(doctor));
-  leaf(program, 'repair', 'starts an actor for everything that should have one and has none, or one that cannot go on').action(
-    answering(repair),
-  );
-  leaf(program, 'replay', 'replays histories against the code of this version; without files, those on the server')
+  leaf(
+    program,
+    'repair',
+    'starts an actor for everything that should have one and has none, or one that cannot go on',
+  ).action(answering(repair));
+  leaf(
+    program,
+    'replay',
+    'replays histories against the code of this version; without files, those on the server',
+  )
     .argument('[files...]', 'exported histories (JSON)')
     .option('--query <text>', "which of the server's workflows, in Temporal's list syntax", text())
     .action(answering(replay));
 }
 
-async function start({ options }: { options: { readonly role: 'all' | 'api' | 'worker' | 'signer'; readonly json?: true } }) {
+async function start({
+  options,
+}: {
+  options: { readonly role: 'all' | 'api' | 'worker' | 'signer'; readonly json?: true };
+}) {
   const { startGateway } = await import('../roles/start.ts');
   await startGateway({ env: process.env, role: options.role, json: options.json === true });
   return undefined;
 }
 
 async function migrateSchema() {
-  const [{ withGateway }, { migrate }] = await Promise.all([import('./process.ts'), import('../app/migrate.ts')]);
+  const [{ withGateway }, { migrate }] = await Promise.all([
+    import('./process.ts'),
+    import('../app/migrate.ts'),
+  ]);
   const applied = await withGateway({ currentSchema: false }, ({ deps }) => migrate(deps.orm, progress));
   const text = applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`;
   return { json: { applied }, text };
@@ -45,14 +58,23 @@ async function doctor() {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.flatMap(({ ok, name, detail, action }) => {
     const head = `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(width)}  `;
-    return [...wrapped(plain(detail), head), ...(action ? wrapped(plain(action), `${' '.repeat(head.length)}→ `) : [])];
+    return [
+      ...wrapped(plain(detail), head),
+      ...(action ? wrapped(plain(action), `${' '.repeat(head.length)}→ `) : []),
+    ];
   });
-  const problem = bad.length === 0 ? undefined : `Not well: ${bad.map((check) => check.name).join(', ')}. Do what the lines with → say.`;
+  const problem =
+    bad.length === 0
+      ? undefined
+      : `Not well: ${bad.map((check) => check.name).join(', ')}. Do what the lines with → say.`;
   return { json: { ok: bad.length === 0, checks }, text: lines.join('\n'), problem };
 }
 
 async function repair() {
-  const [{ withGateway }, { repairActors }] = await Promise.all([import('./process.ts'), import('../services/repair/repair.ts')]);
+  const [{ withGateway }, { repairActors }] = await Promise.all([
+    import('./process.ts'),
+    import('../services/repair/repair.ts'),
+  ]);
   const repaired = await withGateway({ temporal: 'required' }, ({ deps }) =>
     repairActors(deps, (done) => {
       if (done % PROGRESS_EVERY === 0) progress(`${done} actors started…`);
@@ -67,16 +89,24 @@ async function repair() {
 
 async function replay({ args, options }: { args: readonly string[]; options: { readonly query?: string } }) {
   const missing = args.find((file) => !existsSync(file));
-  if (missing !== undefined) throw new OperatorError(`There is no file ${missing}`, 'Give the paths of exported histories');
+  if (missing !== undefined)
+    throw new OperatorError(`There is no file ${missing}`, 'Give the paths of exported histories');
   const { replayFiles, replayServer } = await import('../temporal/replay.ts');
-  const result = args.length > 0 ? await replayFiles([...args]) : await onServer((place) => replayServer(place, options.query));
+  const result =
+    args.length > 0
+      ? await replayFiles([...args])
+      : await onServer((place) => replayServer(place, options.query));
   const lines = result.failed.flatMap(({ file, error }) => wrapped(plain(`${file}: ${error}`), 'FAIL  '));
   const summary = `Replayed ${result.replayed}, of which ${result.failed.length} failed.`;
   const problem =
     result.failed.length === 0
       ? undefined
       : 'This code cannot go on with these workflows: keep the version that wrote them running, or guard the change with patched().';
-  return { json: { replayed: result.replayed, failed: result.failed }, text: [...lines, summary].join('\n'), problem };
+  return {
+    json: { replayed: result.replayed, failed: result.failed },
+    text: [...lines, summary].join('\n'),
+    problem,
+  };
 }
 
 /** Runs against the server without a database: a replay reads only histories. */

@@ -4,7 +4,10 @@ import { OperatorError } from '../base/errors.ts';
 /** What is asked for on stdin: the word shown at a terminal, and what to say about a text over `maxBytes`. */
 export type Asked = { readonly name: string; readonly maxBytes: number; readonly nextAction: string };
 
-/** A secret: from a terminal one line without echo, else everything up to the end. Throws an OperatorError when it is too long. */
+/**
+ * A secret: from a terminal one line without echo, else everything
+ * up to the end. Throws an OperatorError when it is too long.
+ */
 export async function readSecret(asked: Asked): Promise<string> {
   if (process.stdin.isTTY) return await readHiddenLine(asked.name);
   const parts: Buffer[] = [];
@@ -12,7 +15,8 @@ export async function readSecret(asked: Asked): Promise<string> {
   for await (const part of process.stdin) {
     const chunk = Buffer.from(part);
     bytes += chunk.length;
-    if (bytes > asked.maxBytes) throw new OperatorError(`This is too long to be a ${asked.name}`, asked.nextAction);
+    if (bytes > asked.maxBytes)
+      throw new OperatorError(`This is too long to be a ${asked.name}`, asked.nextAction);
     parts.push(chunk);
   }
   return Buffer.concat(parts).toString('utf8');

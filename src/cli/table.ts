@@ -4,7 +4,10 @@ import { columnsOf, padded, room, wrapped } from './width.ts';
 const GAP = '  ';
 const BELOW = '    ';
 
-/** What a list is made of. Columns in the order of their weight: the first tells rows apart, the last ones leave the table first. */
+/**
+ * What a list is made of. Columns in the order of their weight:
+ * the first tells rows apart, the last ones leave the table first.
+ */
 export type List = {
   readonly header: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
@@ -17,25 +20,34 @@ export type List = {
 };
 
 /** The text of a list for a person, and what to do next. A list that its limit cut off says so. */
-export function listing({ header, rows, none, next, limit }: List): { readonly text: string; readonly next?: string } {
-  return rows.length === 0 ? { text: none } : { text: table(header, rows), next: [cutOff(rows.length, limit), next].join('') };
+export function listing({ header, rows, none, next, limit }: List): {
+  readonly text: string;
+  readonly next?: string;
+} {
+  return rows.length === 0
+    ? { text: none }
+    : { text: table(header, rows), next: [cutOff(rows.length, limit), next].join('') };
 }
 
 /** The sentence of a list that shows as many as were asked for, with a space behind it; else nothing. */
 export function cutOff(count: number, limit: List['limit']): string {
   if (!limit || count < limit.given) return '';
-  const more = limit.given < limit.most ? `--limit shows more, up to ${limit.most}` : 'the options above narrow it down';
+  const more =
+    limit.given < limit.most ? `--limit shows more, up to ${limit.most}` : 'the options above narrow it down';
   return `Only the first ${count} are shown: ${more}. `;
 }
 
 /**
- * A table for a person: columns as wide as their content, no lines. What does not fit beside the others stands below its row with its name,
- * so that no line is wider than the terminal and nothing is cut off. Empty without rows.
+ * A table for a person: columns as wide as their content, no lines. What does
+ * not fit beside the others stands below its row with its name, so that no
+ * line is wider than the terminal and nothing is cut off. Empty without rows.
  */
 export function table(header: readonly string[], rows: readonly (readonly unknown[])[]): string {
   if (rows.length === 0) return '';
   const cells = [header, ...rows.map((row) => row.map(plain))];
-  const widths = header.map((_, column) => cells.reduce((most, row) => Math.max(most, columnsOf(row[column] ?? '')), 0));
+  const widths = header.map((_, column) =>
+    cells.reduce((most, row) => Math.max(most, columnsOf(row[column] ?? '')), 0),
+  );
   const beside = columnsThatFit(widths);
   const below = header.map((_, column) => column).filter((column) => !beside.includes(column));
   return cells

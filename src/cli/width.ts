@@ -11,7 +11,10 @@ export function room(): number {
   return isTTY && columns > 0 ? Math.max(LEAST, Math.min(MOST, columns)) : MOST;
 }
 
-/** The columns that one line takes in a terminal: two for each wide character, none for what joins another one. */
+/**
+ * The columns that one line takes in a terminal: two for
+ * each wide character, none for what joins another one.
+ */
 export function columnsOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
@@ -22,8 +25,8 @@ export function padded(text: string, columns: number): string {
 }
 
 /**
- * One line as several that fit, the first behind `head` and the others as far in: broken at spaces, and within a word that is longer than a
- * line. For data, of which every character counts.
+ * One line as several that fit, the first behind `head` and the others as far in: broken at
+ * spaces, and within a word that is longer than a line. For data, of which every character counts.
  */
 export function wrapped(line: string, head = ''): string[] {
   const indent = columnsOf(head);
@@ -50,8 +53,8 @@ function endOfLine(text: string, most: number): number {
 }
 
 /**
- * Lines of sentences as lines that fit, each as far in as it began, without what a terminal would act on. A word is left whole even where
- * it is longer than a line: it may be a link.
+ * Lines of sentences as lines that fit, each as far in as it began, without what a terminal
+ * would act on. A word is left whole even where it is longer than a line: it may be a link.
  */
 export function folded(text: string): string {
   return text.split('\n').map(harmless).flatMap(foldedLine).join('\n');

@@ -18,8 +18,14 @@ export class ConfigError extends OperatorError {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super('The configuration is not valid', 'Set these variables and start again; docs/configuration.md describes each');
-    const title = problems.length === 1 ? 'The configuration has a problem:' : `The configuration has ${problems.length} problems:`;
+    super(
+      'The configuration is not valid',
+      'Set these variables and start again; docs/configuration.md describes each',
+    );
+    const title =
+      problems.length === 1
+        ? 'The configuration has a problem:'
+        : `The configuration has ${problems.length} problems:`;
     this.message = [title, ...problems.map((problem) => `  - ${problem}`), `${this.nextAction}.`].join('\n');
     this.name = 'ConfigError';
     this.problems = problems;
@@ -31,18 +37,25 @@ const MAX_QUOTED = 40;
 export type Config = ReturnType<typeof assemble>;
 
 /**
- * The configuration from the environment, frozen, or a {@link ConfigError} with every problem at once.
- * An empty variable counts as unset. `role` decides what production requires: a signer needs no SECRETS_KEY, an API no seed.
+ * The configuration from the environment, frozen, or a {@link ConfigError} with
+ * every problem at once. An empty variable counts as unset. `role` decides what
+ * production requires: a signer needs no SECRETS_KEY, an API no seed.
  */
 export function loadConfig(given: Environment, options: { role?: ConfigRole } = {}): Config {
   const problems: string[] = [];
   const env = withSecretFiles(given, problems);
   const values = Object.fromEntries(
-    Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => [name, readVariable(name, variable, env[name], problems)]),
+    Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => [
+      name,
+      readVariable(name, variable, env[name], problems),
+    ]),
   ) as Values;
-  if (values.NODE_ENV === 'production') problems.push(...problemsInProduction(values, env, options.role ?? 'all'));
+  if (values.NODE_ENV === 'production')
+    problems.push(...problemsInProduction(values, env, options.role ?? 'all'));
   if (values.RATE_LIMIT_BURST < values.RATE_LIMIT_PER_SECOND) {
-    problems.push('RATE_LIMIT_BURST must not be below RATE_LIMIT_PER_SECOND: raise the one or lower the other.');
+    problems.push(
+      'RATE_LIMIT_BURST must not be below RATE_LIMIT_PER_SECOND: raise the one or lower the other.',
+    );
   }
   if (values.SESSION_MAX < values.SESSION_IDLE)
     problems.push('SESSION_MAX must not be below SESSION_IDLE: raise the one or lower the other.');
@@ -54,17 +67,28 @@ export function loadConfig(given: Environment, options: { role?: ConfigRole } = 
   return deepFreeze(assemble(values, warningsOf(values, env)));
 }
 
-function readVariable(name: string, variable: Variable<unknown>, given: string | undefined, problems: string[]): unknown {
+function readVariable(
+  name: string,
+  variable: Variable<unknown>,
+  given: string | undefined,
+  problems: string[],
+): unknown {
   const text = given === undefined || given === '' ? variable.default : given;
   if (text === undefined) return undefined;
   const result = variable.parser.safeParse(text);
   if (result.success) return result.data;
-  const quoted = variable.secret || text.length > MAX_QUOTED || /[@]|:\/\//.test(text) ? '' : `; it is ${JSON.stringify(text)}`;
+  const quoted =
+    variable.secret || text.length > MAX_QUOTED || /[@]|:\/\//.test(text)
+      ? ''
+      : `; it is ${JSON.stringify(text)}`;
   problems.push(`${name} ${result.error.issues[0]?.message ?? 'is not valid'}${quoted}.`);
   return undefined;
 }
 
-/** A key that is its own predecessor, or a predecessor without a successor, is a mistake at the moment that matters most. */
+/**
+ * A key that is its own predecessor, or a predecessor without
+ * a successor, is a mistake at the moment that matters most.
+ */
 function wrongSecretsKeys({ SECRETS_KEY: key, SECRETS_KEY_PREVIOUS: previous }: Values): string[] {
   if (!previous) return [];
   if (!key) return ['SECRETS_KEY_PREVIOUS goes with SECRETS_KEY, which is not set: set the new key there.'];
@@ -75,10 +99,16 @@ function wrongSecretsKeys({ SECRETS_KEY: key, SECRETS_KEY_PREVIOUS: previous }: 
 
 /** What would leave a connection to Temporal less secure than its variables look. */
 function wrongTemporal(values: Values): string[] {
-  const { TEMPORAL_TLS: tls, TEMPORAL_TLS_CLIENT_CERT_PATH: cert, TEMPORAL_TLS_CLIENT_KEY_PATH: key } = values;
+  const {
+    TEMPORAL_TLS: tls,
+    TEMPORAL_TLS_CLIENT_CERT_PATH: cert,
+    TEMPORAL_TLS_CLIENT_KEY_PATH: key,
+  } = values;
   const problems: string[] = [];
   if ((cert === undefined) !== (key === undefined))
-    problems.push('TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH go together: set the other one too.');
+    problems.push(
+      'TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH go together: set the other one too.',
+    );
   if (tls === false && temporalTls({ ...values, TEMPORAL_TLS: undefined }))
     problems.push(
       'TEMPORAL_TLS is false beside a TEMPORAL_TLS_ variable or TEMPORAL_API_KEY, which need TLS: remove the one or the others.',
@@ -86,12 +116,19 @@ function wrongTemporal(values: Values): string[] {
   return problems;
 }
 
-/** Two accounts under one key would hand the same address to two customers; on two networks together it is a copied line. */
+/**
+ * Two accounts under one key would hand the same address to
+ * two customers; on two networks together it is a copied line.
+ */
 function wrongXpubs(values: Values): string[] {
   const names = MODES.flatMap((mode) => NETWORKS.map((network) => xpubVariable(mode, network)));
   return names.flatMap((name, index) => {
-    const twin = names.slice(0, index).find((earlier) => values[name] !== undefined && values[earlier] === values[name]);
-    return twin ? [`${name} is the same key as ${twin}: each network and mode has an account key of its own.`] : [];
+    const twin = names
+      .slice(0, index)
+      .find((earlier) => values[name] !== undefined && values[earlier] === values[name]);
+    return twin
+      ? [`${name} is the same key as ${twin}: each network and mode has an account key of its own.`]
+      : [];
   });
 }
 
@@ -106,7 +143,10 @@ function assemble(values: Values, warnings: readonly string[]) {
     logLevel: values.LOG_LEVEL,
     logFormat: values.LOG_FORMAT,
     stuckAfterMs: values.STUCK_AFTER,
-    /** Sentences for the log at the start: every exception from the safe defaults, every variable that looks misspelt. */
+    /**
+     * Sentences for the log at the start: every exception from
+     * the safe defaults, every variable that looks misspelt.
+     */
     warnings,
     /** 32 bytes; undefined outside production, where `ensureSecretsKey` makes one. */
     secretsKey: values.SECRETS_KEY,
@@ -120,13 +160,20 @@ function assemble(values: Values, warnings: readonly string[]) {
     },
     /** Where operators' tools ask. */
     ops: { port: values.OPS_PORT, host: values.OPS_HOST },
-    database: values.DATABASE_URL ? ({ kind: 'url', url: values.DATABASE_URL } as const) : ({ kind: 'embedded' } as const),
+    database: values.DATABASE_URL
+      ? ({ kind: 'url', url: values.DATABASE_URL } as const)
+      : ({ kind: 'embedded' } as const),
     temporal: {
       namespace: values.TEMPORAL_NAMESPACE,
       /** The binary for an embedded server, if the operator names one. */
       cliPath: values.TEMPORAL_CLI,
       ...(values.TEMPORAL_ADDRESS
-        ? ({ kind: 'address', address: values.TEMPORAL_ADDRESS, tls: temporalTls(values), apiKey: values.TEMPORAL_API_KEY } as const)
+        ? ({
+            kind: 'address',
+            address: values.TEMPORAL_ADDRESS,
+            tls: temporalTls(values),
+            apiKey: values.TEMPORAL_API_KEY,
+          } as const)
         : ({ kind: 'embedded' } as const)),
     },
     chains: chainsSettings(values),
@@ -139,10 +186,16 @@ function assemble(values: Values, warnings: readonly string[]) {
       minDepositUnits: values.MIN_DEPOSIT ?? {},
       dustFloorUnits: values.DUST_FLOOR,
     },
-    settlement: { minUnits: values.SETTLE_MIN, /** Hundredths of a percent. */ maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT },
+    settlement: {
+      minUnits: values.SETTLE_MIN,
+      /** Hundredths of a percent. */ maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT,
+    },
     prices: {
       /** Chainlink without `feeds` means the feeds of the main net. */
-      source: values.PRICE_SOURCE.kind === 'chainlink' ? { ...values.PRICE_SOURCE, feeds: values.PRICE_FEEDS } : values.PRICE_SOURCE,
+      source:
+        values.PRICE_SOURCE.kind === 'chainlink'
+          ? { ...values.PRICE_SOURCE, feeds: values.PRICE_FEEDS }
+          : values.PRICE_SOURCE,
       maxAgeMs: values.PRICE_MAX_AGE,
     },
     webhooks: {
@@ -173,10 +226,17 @@ function limitsOf(values: Values) {
 
 /** How the connection to Temporal is secured; undefined: not at all. */
 function temporalTls(values: Values) {
-  const { TEMPORAL_TLS_CLIENT_CERT_PATH: cert, TEMPORAL_TLS_CLIENT_KEY_PATH: key, TEMPORAL_API_KEY: apiKey } = values;
+  const {
+    TEMPORAL_TLS_CLIENT_CERT_PATH: cert,
+    TEMPORAL_TLS_CLIENT_KEY_PATH: key,
+    TEMPORAL_API_KEY: apiKey,
+  } = values;
   const [caPem, serverName] = [values.TEMPORAL_TLS_SERVER_CA_CERT_PATH?.pem, values.TEMPORAL_TLS_SERVER_NAME];
-  const isOn = values.TEMPORAL_TLS ?? [caPem, serverName, cert, key, apiKey].some((given) => given !== undefined);
-  return isOn ? { caPem, serverName, client: cert && key ? { certPem: cert.pem, keyPem: key.pem } : undefined } : undefined;
+  const isOn =
+    values.TEMPORAL_TLS ?? [caPem, serverName, cert, key, apiKey].some((given) => given !== undefined);
+  return isOn
+    ? { caPem, serverName, client: cert && key ? { certPem: cert.pem, keyPem: key.pem } : undefined }
+    : undefined;
 }
 
 function walletOf(values: Values, dataDir: string) {
@@ -189,7 +249,11 @@ function walletOf(values: Values, dataDir: string) {
 }
 
 /** The threshold of an asset in base units, or undefined where the operator set none. */
-export function thresholdUnits(table: Readonly<Record<string, bigint>>, network: string, currency: string): bigint | undefined {
+export function thresholdUnits(
+  table: Readonly<Record<string, bigint>>,
+  network: string,
+  currency: string,
+): bigint | undefined {
   return table[assetKey(network, currency)];
 }
 

@@ -23,7 +23,9 @@ export function wholeNumber(min: number, max: number): Parser<number> {
 export const ports: Parser<readonly number[]> = parser((text) =>
   items(text, MAX_LIST_ITEMS).map((item) => {
     const port = /^[1-9]\d{0,4}$/.test(item) ? Number.parseInt(item, 10) : 0;
-    return port >= 1 && port <= 65535 ? port : complain('must be a comma-separated list of ports from 1 to 65535');
+    return port >= 1 && port <= 65535
+      ? port
+      : complain('must be a comma-separated list of ports from 1 to 65535');
   }),
 );
 
@@ -33,7 +35,9 @@ export function decimal(decimals: number, min: string, max: string): Parser<bigi
   const [low, high] = [toUnits(min, decimals), toUnits(max, decimals)];
   return parser((text) => {
     const units = toUnits(text, decimals);
-    return units !== undefined && low !== undefined && high !== undefined && units >= low && units <= high ? units : complain(sentence);
+    return units !== undefined && low !== undefined && high !== undefined && units >= low && units <= high
+      ? units
+      : complain(sentence);
   });
 }
 
@@ -44,20 +48,30 @@ export function duration(min: string, max: string): Parser<number> {
     const value = durationMs(text);
     return value !== undefined && value >= low && value <= high
       ? value
-      : complain(`must be a duration from ${min} to ${max}: a whole number and one of s, m, h, d, such as 15m`);
+      : complain(
+          `must be a duration from ${min} to ${max}: a whole number and one of s, m, h, d, such as 15m`,
+        );
   });
 }
 
-/** `90s` → 90000; undefined for anything that is not such a duration. Also for the command line's `--grace` and the like. */
+/**
+ * `90s` → 90000; undefined for anything that is not such a
+ * duration. Also for the command line's `--grace` and the like.
+ */
 export function durationMs(text: string): number | undefined {
   const match = /^([1-9]\d{0,6})([smhd])$/.exec(text);
   if (!match?.[1]) return undefined;
   return Number.parseInt(match[1], 10) * DURATION_UNIT_MS[match[2] as keyof typeof DURATION_UNIT_MS];
 }
 
-/** Exactly one of the names, in this spelling: a near miss such as `Production` must not fall back to anything. */
+/**
+ * Exactly one of the names, in this spelling: a near miss
+ * such as `Production` must not fall back to anything.
+ */
 export function oneOf<const T extends string>(...names: readonly T[]): Parser<T> {
-  return parser((text) => names.find((name) => name === text) ?? complain(`must be one of ${names.join(', ')}`));
+  return parser(
+    (text) => names.find((name) => name === text) ?? complain(`must be one of ${names.join(', ')}`),
+  );
 }
 
 /** true, false, 1 or 0. */
@@ -86,11 +100,16 @@ export const token: Parser<string> = parser((text) =>
 
 export type PemFile = { readonly path: string; readonly pem: string };
 
-/** PEM text of a certificate file, read now so that a wrong path shows at the start and not at the first use. */
+/**
+ * PEM text of a certificate file, read now so that a wrong path shows at the start and not at the first use.
+ */
 export const pemFile: Parser<PemFile> = pemOf(/-----BEGIN CERTIFICATE-----/, 'at least one certificate');
 
 /** PEM text of a private key that needs no passphrase. */
-export const pemKeyFile: Parser<PemFile> = pemOf(/-----BEGIN ((EC|RSA) )?PRIVATE KEY-----/, 'a private key that is not encrypted');
+export const pemKeyFile: Parser<PemFile> = pemOf(
+  /-----BEGIN ((EC|RSA) )?PRIVATE KEY-----/,
+  'a private key that is not encrypted',
+);
 
 function pemOf(begin: RegExp, content: string): Parser<PemFile> {
   return parser((path) => {
@@ -106,24 +125,37 @@ function pemOf(begin: RegExp, content: string): Parser<PemFile> {
 
 /** One address of IPv4 or IPv6, to bind to. */
 export const ipAddress: Parser<string> = parser((text) =>
-  parseIp(text) ? text : complain('must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them'),
+  parseIp(text)
+    ? text
+    : complain('must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them'),
 );
 
 /** host:port without a scheme. */
 export const hostAndPort: Parser<string> = parser((text) => {
-  const match = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?):([1-9]\d{0,4})$/.exec(text);
+  const match = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?):([1-9]\d{0,4})$/.exec(
+    text,
+  );
   const port = match?.[3] ? Number.parseInt(match[3], 10) : 0;
   const bracketed = match?.[1]?.startsWith('[') ? isIP(match[1].slice(1, -1)) === 6 : true;
-  return port >= 1 && port <= 65535 && bracketed ? text : complain('must be HOST:PORT without a scheme, such as temporal:7233');
+  return port >= 1 && port <= 65535 && bracketed
+    ? text
+    : complain('must be HOST:PORT without a scheme, such as temporal:7233');
 });
 
-/** CIDRs of IPv4 and IPv6; a bare address means itself alone. IPv4-mapped blocks are refused: clients are compared in their IPv4 form. */
+/**
+ * CIDRs of IPv4 and IPv6; a bare address means itself alone. IPv4-mapped
+ * blocks are refused: clients are compared in their IPv4 form.
+ */
 export const cidrs: Parser<readonly string[]> = parser((text) =>
   items(text, MAX_LIST_ITEMS).map((item, index) => {
     if (!parseCidr(item))
-      complain(`must be a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8; entry ${index + 1} is not one`);
+      complain(
+        `must be a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8; entry ${index + 1} is not one`,
+      );
     return /^[0:]*:ffff:/i.test(item)
-      ? complain(`must give IPv4 networks as such (10.0.0.0/8, not ::ffff:10.0.0.0/104); entry ${index + 1} is mapped`)
+      ? complain(
+          `must give IPv4 networks as such (10.0.0.0/8, not ::ffff:10.0.0.0/104); entry ${index + 1} is mapped`,
+        )
       : item;
   }),
 );
@@ -131,17 +163,22 @@ export const cidrs: Parser<readonly string[]> = parser((text) =>
 /** An account's extended public key (depth 3). A private one is refused before anything could store it. */
 export const accountXpub: Parser<string> = parser((text) => {
   if (/^[xyzt]prv/i.test(text))
-    complain('is a PRIVATE key: remove it from this environment at once and give the xpub instead ("gateway wallet xpub" prints it)');
+    complain(
+      'is a PRIVATE key: remove it from this environment at once and give the xpub instead ("gateway wallet xpub" prints it)',
+    );
   let node: HDNodeWallet | HDNodeVoidWallet;
   try {
     node = HDNodeWallet.fromExtendedKey(text);
   } catch {
     return complain('must be an extended public key that begins with xpub ("gateway wallet xpub" prints it)');
   }
-  if (node instanceof HDNodeWallet) complain('is a PRIVATE key: remove it from this environment at once and give the xpub instead');
+  if (node instanceof HDNodeWallet)
+    complain('is a PRIVATE key: remove it from this environment at once and give the xpub instead');
   return node.depth === 3
     ? text
-    : complain("must be the key of an account (three levels deep, as m/44'/60'/0'); \"gateway wallet xpub\" prints it");
+    : complain(
+        "must be the key of an account (three levels deep, as m/44'/60'/0'); \"gateway wallet xpub\" prints it",
+      );
 });
 
 /** 32 random bytes in base64 or hex. */
@@ -151,32 +188,47 @@ export const secretKey: Parser<Uint8Array> = parser((text) => {
     : /^[A-Za-z0-9+/_-]{43}=?$/.test(text)
       ? Buffer.from(text, 'base64')
       : undefined;
-  if (key?.length !== 32) return complain('must be 32 bytes in base64 or hex ("openssl rand -base64 32" makes one)');
-  return new Set(key).size >= 8 ? new Uint8Array(key) : complain('is not random ("openssl rand -base64 32" makes a good one)');
+  if (key?.length !== 32)
+    return complain('must be 32 bytes in base64 or hex ("openssl rand -base64 32" makes one)');
+  return new Set(key).size >= 8
+    ? new Uint8Array(key)
+    : complain('is not random ("openssl rand -base64 32" makes a good one)');
 });
 
 /** `USDT.bsc=1,BNB=0.002` as base units under `bsc:USDT`, `bsc:BNB`. */
-export const amountsByAsset: Parser<Readonly<Record<string, bigint>>> = parser((text) => unitsByAsset(text, { everyNetwork: false }));
+export const amountsByAsset: Parser<Readonly<Record<string, bigint>>> = parser((text) =>
+  unitsByAsset(text, { everyNetwork: false }),
+);
 
-/** The same, where `USDT=0.001` without a network stands for every network, and `none` for no amount at all. */
+/**
+ * The same, where `USDT=0.001` without a network stands for every network, and `none` for no amount at all.
+ */
 export const amountsByCurrency: Parser<Readonly<Record<string, bigint>>> = parser((text) =>
   text === 'none' ? {} : unitsByAsset(text, { everyNetwork: true }),
 );
 
-function unitsByAsset(text: string, { everyNetwork }: { everyNetwork: boolean }): Readonly<Record<string, bigint>> {
+function unitsByAsset(
+  text: string,
+  { everyNetwork }: { everyNetwork: boolean },
+): Readonly<Record<string, bigint>> {
   const result: Record<string, bigint> = {};
   for (const [name, value] of pairs(text)) {
     const [currency = '', network, ...rest] = name.split('.');
-    const fitting = ASSETS.filter((asset) => asset.currency === currency && (network === undefined || asset.network === network));
+    const fitting = ASSETS.filter(
+      (asset) => asset.currency === currency && (network === undefined || asset.network === network),
+    );
     if (!everyNetwork && fitting.length > 1)
-      complain(`must say the network of ${currency}: ${fitting.map((asset) => `${currency}.${asset.network}`).join(' or ')}`);
+      complain(
+        `must say the network of ${currency}: ${fitting.map((asset) => `${currency}.${asset.network}`).join(' or ')}`,
+      );
     if (fitting.length === 0 || rest.length > 0)
       complain('must be a list such as USDT.bsc=1,BNB=0.002 of the assets USDT.bsc, BNB, USDT.tron, TRX');
     for (const asset of fitting) {
       const key = assetKey(asset.network, asset.currency);
       if (key in result) complain(`must not name ${currency} twice`);
       const units = toUnits(value, asset.decimals);
-      if (units === undefined || value.length > 40) complain(`must give ${name} a decimal amount with at most ${asset.decimals} decimals`);
+      if (units === undefined || value.length > 40)
+        complain(`must give ${name} a decimal amount with at most ${asset.decimals} decimals`);
       result[key] = units;
     }
   }
@@ -196,7 +248,8 @@ export type PriceSourceChoice =
 /** `chainlink`, or `fixed:BNB=600,TRX=0.3,USDT=1`. */
 export const priceSource: Parser<PriceSourceChoice> = parser((text) => {
   if (text === 'chainlink') return { kind: 'chainlink' };
-  if (!text.startsWith('fixed:')) complain('must be chainlink or a list of fixed prices such as fixed:BNB=600,TRX=0.3,USDT=1');
+  if (!text.startsWith('fixed:'))
+    complain('must be chainlink or a list of fixed prices such as fixed:BNB=600,TRX=0.3,USDT=1');
   const rateUnits = byCurrency(text.slice('fixed:'.length), (rate, currency) => {
     const units = toUnits(rate, RATE_DECIMALS) ?? 0n;
     return units > 0n && rate.length <= 20
@@ -207,20 +260,27 @@ export const priceSource: Parser<PriceSourceChoice> = parser((text) => {
 });
 
 /** `BNB=0x…,TRX=0x…`: addresses of price feeds, as `normalise` has them; undefined is no address. */
-export function priceFeeds(normalise: (address: string) => string | undefined): Parser<Readonly<Partial<Record<Currency, string>>>> {
+export function priceFeeds(
+  normalise: (address: string) => string | undefined,
+): Parser<Readonly<Partial<Record<Currency, string>>>> {
   return parser((text) =>
     byCurrency(
       text,
       (address, currency) =>
-        normalise(address) ?? complain(`must give ${currency} the address of a feed: 0x and 40 hex digits, with a right checksum`),
+        normalise(address) ??
+        complain(`must give ${currency} the address of a feed: 0x and 40 hex digits, with a right checksum`),
     ),
   );
 }
 
-function byCurrency<T>(text: string, parse: (value: string, currency: Currency) => T): Partial<Record<Currency, T>> {
+function byCurrency<T>(
+  text: string,
+  parse: (value: string, currency: Currency) => T,
+): Partial<Record<Currency, T>> {
   const result: Partial<Record<Currency, T>> = {};
   for (const [name, value] of pairs(text)) {
-    const currency = CURRENCIES.find((known) => known === name) ?? complain(`must name only ${CURRENCIES.join(', ')}`);
+    const currency =
+      CURRENCIES.find((known) => known === name) ?? complain(`must name only ${CURRENCIES.join(', ')}`);
     if (currency in result) complain(`must not name ${currency} twice`);
     result[currency] = parse(value, currency);
   }
@@ -230,7 +290,9 @@ function byCurrency<T>(text: string, parse: (value: string, currency: Currency) 
 function pairs(text: string): [string, string][] {
   return items(text, MAX_LIST_ITEMS).map((item) => {
     const match = /^([A-Za-z.]{1,20})=(.+)$/.exec(item);
-    return match?.[1] && match[2] ? [match[1], match[2]] : complain('must be a comma-separated list of NAME=VALUE');
+    return match?.[1] && match[2]
+      ? [match[1], match[2]]
+      : complain('must be a comma-separated list of NAME=VALUE');
   });
 }
 

@@ -7,12 +7,17 @@ import type { ConfigRole, Environment, Variable } from './variable.ts';
 import type { Values } from './variables/index.ts';
 import { VARIABLES } from './variables/index.ts';
 
-/** Every reason why a process of this role must not start in production, a sentence each, without a secret. */
+/**
+ * Every reason why a process of this role must not start in production, a sentence each, without a secret.
+ */
 export function problemsInProduction(values: Values, env: Environment, role: ConfigRole): string[] {
   return [...missing(env, role), ...endpointsInTheClear(values), ...placeholders(env)];
 }
 
-/** Whether only this machine or its own networks are between us and this host. A name could lead anywhere, but for this machine's own. */
+/**
+ * Whether only this machine or its own networks are between us and
+ * this host. A name could lead anywhere, but for this machine's own.
+ */
 export function isNear(host: string): boolean {
   return host === 'localhost' || isPrivateAddress(host);
 }
@@ -23,12 +28,17 @@ function missing(env: Environment, role: ConfigRole): string[] {
     .map(([name, variable]) => `${name} must be set in production, for example ${variable.example}.`);
 }
 
-/** Whoever sits between us and an endpoint that is asked in the clear writes its receipts: any amount, at any address. */
+/**
+ * Whoever sits between us and an endpoint that is asked in
+ * the clear writes its receipts: any amount, at any address.
+ */
 function endpointsInTheClear(values: Values): string[] {
   return CHAINS.flatMap(({ watchedBy: name, settings }) => {
     const { urls } = settings.read(values);
     const hosts = urls.filter((url) => /^(http|ws):/.test(url)).map(hostOf);
-    const open = [...new Set(hosts)].filter((host) => !isNear(host) && !values.RPC_HTTP_HOSTS?.includes(host));
+    const open = [...new Set(hosts)].filter(
+      (host) => !isNear(host) && !values.RPC_HTTP_HOSTS?.includes(host),
+    );
     if (open.length === 0) return [];
     return [
       `${name} must not ask ${open.join(', ')} without TLS in production, because anybody on the way could make deposits up: use https (wss), or name the host in RPC_HTTP_HOSTS.`,

@@ -13,9 +13,11 @@ export const databaseUrl: Parser<string> = parser((text) => {
       'must be a PostgreSQL URL such as postgres://gateway:PASSWORD@db:5432/gateway (encode @ : / # ? in the password as %40 %3A %2F %23 %3F)',
     );
   }
-  if (!isDecodable(url.username) || !isDecodable(url.password)) complain('must write a % in its user or password as %25');
+  if (!isDecodable(url.username) || !isDecodable(url.password))
+    complain('must write a % in its user or password as %25');
   if (!url.hostname) complain('must name a host, as in postgres://gateway:PASSWORD@db:5432/gateway');
-  if (url.pathname.length <= 1) complain('must name a database after the host, as in postgres://gateway:PASSWORD@db:5432/gateway');
+  if (url.pathname.length <= 1)
+    complain('must name a database after the host, as in postgres://gateway:PASSWORD@db:5432/gateway');
   try {
     tlsOf(text);
   } catch (error) {
@@ -29,19 +31,26 @@ export const databaseUrl: Parser<string> = parser((text) => {
 export const publicUrl: Parser<string> = parser((text) => {
   const url = httpUrl(text);
   if (!url || url.search || url.hash)
-    complain('must be an absolute http or https URL without user, query or fragment, such as https://pay.example.com');
+    complain(
+      'must be an absolute http or https URL without user, query or fragment, such as https://pay.example.com',
+    );
   return url.href.replace(/(?<!\/)\/+$/, '');
 });
 
 /** A comma-separated list of at most ten RPC addresses, each http or https, without a slash at the end. */
 export const rpcUrls: Parser<readonly string[]> = parser((text) => listOfUrls(text, ['http', 'https']));
 
-/** The same with addresses that announce blocks (ws or wss) among them, which are kept apart and never enough alone. */
+/**
+ * The same with addresses that announce blocks (ws or wss)
+ * among them, which are kept apart and never enough alone.
+ */
 export const rpcAndHeadUrls: Parser<{ rpc: readonly string[]; heads: readonly string[] }> = parser((text) => {
   const urls = listOfUrls(text, ['http', 'https', 'ws', 'wss']);
   const rpc = urls.filter((url) => url.startsWith('http'));
   if (rpc.length === 0)
-    complain('must name at least one http or https URL: a ws or wss address only tells when to ask, so add the https address of a node');
+    complain(
+      'must name at least one http or https URL: a ws or wss address only tells when to ask, so add the https address of a node',
+    );
   return { rpc, heads: urls.filter((url) => !rpc.includes(url)) };
 });
 
@@ -49,10 +58,14 @@ export const rpcAndHeadUrls: Parser<{ rpc: readonly string[]; heads: readonly st
 export const hostNames: Parser<readonly string[]> = parser((text) =>
   items(text, 20).map((item, index) => {
     const name = item.toLowerCase().replace(/^\[(.*)\]$/, '$1');
-    const isName = name.length <= 253 && name.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
+    const isName =
+      name.length <= 253 &&
+      name.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
     return isName || parseIp(name) !== undefined
       ? name
-      : complain(`must be a comma-separated list of host names without scheme and port; entry ${index + 1} is not one`);
+      : complain(
+          `must be a comma-separated list of host names without scheme and port; entry ${index + 1} is not one`,
+        );
   }),
 );
 
@@ -65,7 +78,9 @@ function listOfUrls(text: string, schemes: readonly string[]): string[] {
   const urls = items(text, 10).map((item, index) => {
     const url = plainUrl(item, schemes);
     if (!url || url.hash)
-      complain(`must be a comma-separated list of ${schemes.join(', ')} URLs without user information; entry ${index + 1} is not one`);
+      complain(
+        `must be a comma-separated list of ${schemes.join(', ')} URLs without user information; entry ${index + 1} is not one`,
+      );
     return url.href.replace(/(?<!\/)\/+$/, '');
   });
   return new Set(urls).size === urls.length ? urls : complain('must not name the same URL twice');

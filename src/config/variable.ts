@@ -1,13 +1,25 @@
 import type { Network } from '../domain/assets.ts';
 import type { Parser } from './parser.ts';
 
-/** The part that a process plays; `tool` is a command of the operator that needs the database, `none` one that needs nothing. */
+/**
+ * The part that a process plays; `tool` is a command of the
+ * operator that needs the database, `none` one that needs nothing.
+ */
 export type ConfigRole = 'all' | 'api' | 'worker' | 'signer' | 'tool' | 'none';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The parts of the documentation; a chain's variables are a part of their own. */
-export type Group = 'service' | 'stores' | Network | 'keys' | 'money' | 'prices' | 'webhooks' | 'limits' | 'sessions';
+export type Group =
+  | 'service'
+  | 'stores'
+  | Network
+  | 'keys'
+  | 'money'
+  | 'prices'
+  | 'webhooks'
+  | 'limits'
+  | 'sessions';
 
 /** All that is known about one variable: the parser, the documentation and who needs it. */
 export type Variable<T> = {

@@ -8,20 +8,43 @@ import type { Environment } from './variable.ts';
 import type { Values } from './variables/index.ts';
 import { VARIABLES } from './variables/index.ts';
 
-const GROUPS = ['OPS', 'RPC', 'SECRETS', 'DATABASE', 'WALLET', 'WEBHOOK', 'SETTLE', 'PRICE', 'RATE_LIMIT', 'SESSION', 'TEMPORAL', 'MIN'];
+const GROUPS = [
+  'OPS',
+  'RPC',
+  'SECRETS',
+  'DATABASE',
+  'WALLET',
+  'WEBHOOK',
+  'SETTLE',
+  'PRICE',
+  'RATE_LIMIT',
+  'SESSION',
+  'TEMPORAL',
+  'MIN',
+];
 const PREFIXES = [...GROUPS, ...NETWORKS.map((network) => network.toUpperCase())].map((group) => `${group}_`);
-/** One network of one machine or rack: 256 addresses, or the smallest block that a network of IPv6 is given. */
+/**
+ * One network of one machine or rack: 256 addresses, or the smallest block that a network of IPv6 is given.
+ */
 const WIDEST_PROXIES = { 4: 24, 6: 64 } as const;
 
-/** Sentences for the log at the start: every exception from the safe defaults, every variable that looks misspelt. */
+/**
+ * Sentences for the log at the start: every exception from
+ * the safe defaults, every variable that looks misspelt.
+ */
 export function warningsOf(values: Values, env: Environment): string[] {
   const warnings: string[] = [];
   if (values.WEBHOOK_ALLOWED_CIDRS)
-    warnings.push(`WEBHOOK_ALLOWED_CIDRS opens ${values.WEBHOOK_ALLOWED_CIDRS.join(', ')} to webhooks of every merchant.`);
+    warnings.push(
+      `WEBHOOK_ALLOWED_CIDRS opens ${values.WEBHOOK_ALLOWED_CIDRS.join(', ')} to webhooks of every merchant.`,
+    );
   if (values.WEBHOOK_ALLOWED_PORTS)
-    warnings.push(`WEBHOOK_ALLOWED_PORTS opens port ${values.WEBHOOK_ALLOWED_PORTS.join(', ')} of every public host to webhooks.`);
+    warnings.push(
+      `WEBHOOK_ALLOWED_PORTS opens port ${values.WEBHOOK_ALLOWED_PORTS.join(', ')} of every public host to webhooks.`,
+    );
   if (values.WEBHOOK_ALLOW_HTTP) warnings.push('WEBHOOK_ALLOW_HTTP lets webhooks travel unencrypted.');
-  if (values.WEBHOOK_CA_FILE) warnings.push(`WEBHOOK_CA_FILE trusts the authorities in ${values.WEBHOOK_CA_FILE.path} for webhooks.`);
+  if (values.WEBHOOK_CA_FILE)
+    warnings.push(`WEBHOOK_CA_FILE trusts the authorities in ${values.WEBHOOK_CA_FILE.path} for webhooks.`);
   warnings.push(...(values.TRUSTED_PROXIES ?? []).flatMap(wideProxies));
   if (values.NODE_ENV === 'production' && values.PUBLIC_URL?.startsWith('http:'))
     warnings.push('PUBLIC_URL is http: sessions and checkouts travel unencrypted.');
@@ -35,7 +58,12 @@ export function warningsOf(values: Values, env: Environment): string[] {
   }
   warnings.push(...storesInTheClear(values));
   for (const name of Object.keys(env)) {
-    if (env[name] && PREFIXES.some((prefix) => name.startsWith(prefix)) && !(name in VARIABLES) && !secretOfFile(name))
+    if (
+      env[name] &&
+      PREFIXES.some((prefix) => name.startsWith(prefix)) &&
+      !(name in VARIABLES) &&
+      !secretOfFile(name)
+    )
       warnings.push(`${name} is not a variable of this gateway and is ignored: check its spelling.`);
   }
   return warnings;
@@ -50,7 +78,11 @@ function isBesideUs(host: string): boolean {
 function storesInTheClear(values: Values): string[] {
   const warnings: string[] = [];
   const { DATABASE_URL: database, TEMPORAL_ADDRESS: address } = values;
-  if (database && !isBesideUs(hostOf(database)) && new URL(database).searchParams.get('sslmode') !== 'verify-full')
+  if (
+    database &&
+    !isBesideUs(hostOf(database)) &&
+    new URL(database).searchParams.get('sslmode') !== 'verify-full'
+  )
     warnings.push(
       'DATABASE_URL leads to another network without sslmode=verify-full: whoever is on the way can read and change everything.',
     );
@@ -62,7 +94,9 @@ function storesInTheClear(values: Values): string[] {
     'TEMPORAL_API_KEY',
   ] as const;
   if (address && !isBesideUs(hostOf(`http://${address}`)) && isPlain.every((name) => !values[name]))
-    warnings.push('TEMPORAL_ADDRESS leads to another network without TLS (TEMPORAL_TLS): whoever is on the way can start and stop actors.');
+    warnings.push(
+      'TEMPORAL_ADDRESS leads to another network without TLS (TEMPORAL_TLS): whoever is on the way can start and stop actors.',
+    );
   return warnings;
 }
 
@@ -71,7 +105,9 @@ function wideProxies(text: string): string[] {
   const cidr = parseCidr(text);
   if (!cidr || cidr.prefix >= WIDEST_PROXIES[cidr.family]) return [];
   if (cidr.prefix === 0)
-    return [`TRUSTED_PROXIES contains ${text}: any client can then claim any address, and IP allowlists protect nothing.`];
+    return [
+      `TRUSTED_PROXIES contains ${text}: any client can then claim any address, and IP allowlists protect nothing.`,
+    ];
   const most = `/${WIDEST_PROXIES[cidr.family]}`;
   return [
     `TRUSTED_PROXIES contains ${text}, which is wider than ${most}: every client with an address in it can claim any other. Name the proxies alone.`,

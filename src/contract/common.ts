@@ -5,7 +5,9 @@ import { isUuid } from '../domain/ids.ts';
 
 /** Answers. */
 export const id = z.uuid().meta({ example: '0b9f6a52-8a3c-4d0e-9a55-3f1f6f1f0a11' });
-export const time = z.iso.datetime({ precision: 0 }).meta({ description: 'UTC, whole seconds.', example: '2026-11-20T09:30:00Z' });
+export const time = z.iso
+  .datetime({ precision: 0 })
+  .meta({ description: 'UTC, whole seconds.', example: '2026-11-20T09:30:00Z' });
 export const network = z.enum(NETWORKS);
 export const currency = z.enum(CURRENCIES);
 export const coinAmount = z
@@ -14,9 +16,14 @@ export const coinAmount = z
   .meta({ description: 'A decimal string, never a float.', example: '12.5' });
 export const usdAmount = z.number().meta({ description: 'USD with at most two decimals.', example: 12.5 });
 
-export const isLive = z.boolean().meta({ description: 'True for live data, false for those of the test mode.' });
+export const isLive = z
+  .boolean()
+  .meta({ description: 'True for live data, false for those of the test mode.' });
 
-/** Requests: trimmed text of so many characters at most. What is longer is refused before any pattern or rule looks at it. */
+/**
+ * Requests: trimmed text of so many characters at most. What
+ * is longer is refused before any pattern or rule looks at it.
+ */
 export const boundedText = (maxLength: number) => z.string().trim().max(maxLength, { abort: true });
 
 /** The same, and not empty. */
@@ -28,12 +35,18 @@ export const text = (maxLength: number) =>
 /** For the description: an address on either network; whether it is one is decided by its checksum. */
 export const ADDRESS = '^(0x[0-9a-fA-F]{40}|T[1-9A-HJ-NP-Za-km-z]{33})$';
 
-/** For the description: an address on the web. No format "uri": names and paths in any script are taken, as browsers take them. */
+/**
+ * For the description: an address on the web. No format "uri":
+ * names and paths in any script are taken, as browsers take them.
+ */
 export const WEB_URL = '^https?://\\S+$';
 
 /** For the description: a body in which at least one of these members has a value of a type. */
 export const oneOfMembers = (members: Readonly<Record<string, object>>) => ({
-  anyOf: Object.entries(members).map(([name, schema]) => ({ required: [name], properties: { [name]: schema } })),
+  anyOf: Object.entries(members).map(([name, schema]) => ({
+    required: [name],
+    properties: { [name]: schema },
+  })),
 });
 
 /** A filter by one of our ids. */
@@ -47,7 +60,10 @@ export const idParams = z.object({ id: id.meta({ description: 'The id of the res
 const EARLIEST_YEAR = 1970;
 const LATEST_YEAR = 9999;
 
-/** A time in a query: ISO-8601 with a zone. Bounded, because not every date that JavaScript knows is one that PostgreSQL knows. */
+/**
+ * A time in a query: ISO-8601 with a zone. Bounded, because not
+ * every date that JavaScript knows is one that PostgreSQL knows.
+ */
 export const timeFilter = z
   .string()
   .refine((value) => parseTime(value) !== undefined, 'must be an ISO-8601 time such as 2026-11-20T09:30:00Z')
@@ -66,7 +82,10 @@ function parseTime(value: string): Date | undefined {
 function wholeNumber(max: number) {
   return z
     .string()
-    .refine((value) => /^[1-9]\d{0,8}$/.test(value) && Number(value) <= max, `must be a whole number from 1 to ${max}`)
+    .refine(
+      (value) => /^[1-9]\d{0,8}$/.test(value) && Number(value) <= max,
+      `must be a whole number from 1 to ${max}`,
+    )
     .transform(Number)
     .meta({ override: { type: 'integer', minimum: 1, maximum: max } });
 }
@@ -81,7 +100,9 @@ const pageQuery = {
   limit: wholeNumber(MAX_LIMIT)
     .optional()
     .meta({ description: `Rows of one page; ${DEFAULT_LIMIT} when absent.` }),
-  page: wholeNumber(MAX_PAGE).optional().meta({ description: 'From 1. Shifts while rows arrive: walk with starting_after instead.' }),
+  page: wholeNumber(MAX_PAGE)
+    .optional()
+    .meta({ description: 'From 1. Shifts while rows arrive: walk with starting_after instead.' }),
   starting_after: idText.optional().meta({ description: 'The id of a row: the page of older ones.' }),
   ending_before: idText.optional().meta({ description: 'The id of a row: the page of newer ones.' }),
 };
@@ -90,7 +111,10 @@ const pageQuery = {
 export function listQuery<F extends z.core.$ZodLooseShape>(filters: F) {
   return z
     .object({ ...pageQuery, ...filters })
-    .refine((query) => hasOnePlace(query as PageMembers), 'Give only one of page, starting_after and ending_before.');
+    .refine(
+      (query) => hasOnePlace(query as PageMembers),
+      'Give only one of page, starting_after and ending_before.',
+    );
 }
 
 /** Where a page lies, as a query says it. */
@@ -102,7 +126,9 @@ export type PageMembers = {
 };
 
 function hasOnePlace(query: PageMembers): boolean {
-  return [query.page, query.starting_after, query.ending_before].filter((value) => value !== undefined).length <= 1;
+  return (
+    [query.page, query.starting_after, query.ending_before].filter((value) => value !== undefined).length <= 1
+  );
 }
 
 /** The schema of a list's body. */
@@ -114,10 +140,9 @@ export function listOf<S extends z.ZodType>(item: S) {
       page: z.int().nullable().meta({ description: 'Null when a cursor was given.' }),
       limit: z.int(),
       total: z.int(),
-      total_is_at_least: z
-        .literal(true)
-        .optional()
-        .meta({ description: 'There where `total` is only what was counted: of a filtered list, up to 10,000.' }),
+      total_is_at_least: z.literal(true).optional().meta({
+        description: 'There where `total` is only what was counted: of a filtered list, up to 10,000.',
+      }),
       total_pages: z.int(),
     }),
   });

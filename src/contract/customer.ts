@@ -1,5 +1,17 @@
 import { z } from 'zod';
-import { ADDRESS, currency, id, isLive, listQuery, network, oneOfMembers, text, time, timeFilter, usdAmount } from './common.ts';
+import {
+  ADDRESS,
+  currency,
+  id,
+  isLive,
+  listQuery,
+  network,
+  oneOfMembers,
+  text,
+  time,
+  timeFilter,
+  usdAmount,
+} from './common.ts';
 import { ADDRESS_BSC, ADDRESS_TRON, ID, USDT_BSC, USDT_TRON } from './story.ts';
 
 const MAX_EXTERNAL_ID = 255;
@@ -9,7 +21,10 @@ const MAX_METADATA_KEYS = 50;
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_SEARCH = 320;
 
-/** Something, one @, and a dot inside of what follows; the first such dot decides, so that there is one way to read a text. */
+/**
+ * Something, one @, and a dot inside of what follows; the first
+ * such dot decides, so that there is one way to read a text.
+ */
 const EMAIL = /^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/;
 
 /** What an erasure puts in the place of an external id: nobody may take it before. */
@@ -21,8 +36,14 @@ export const emailText = text(MAX_EMAIL)
 
 export const metadata = z
   .record(z.string(), z.unknown())
-  .refine((value) => Object.keys(value).length <= MAX_METADATA_KEYS, `must have at most ${MAX_METADATA_KEYS} keys`)
-  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_METADATA_BYTES, `must be at most ${MAX_METADATA_BYTES} bytes of JSON`)
+  .refine(
+    (value) => Object.keys(value).length <= MAX_METADATA_KEYS,
+    `must have at most ${MAX_METADATA_KEYS} keys`,
+  )
+  .refine(
+    (value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_METADATA_BYTES,
+    `must be at most ${MAX_METADATA_BYTES} bytes of JSON`,
+  )
   .meta({ override: { maxProperties: MAX_METADATA_KEYS } });
 
 export const newCustomer = z
@@ -31,17 +52,27 @@ export const newCustomer = z
       .refine((value) => !ERASED.test(value), 'must not be the mark of an erased customer')
       .nullish()
       .meta({ description: "The merchant's own user id; unique in the mode.", example: 'user_42' }),
-    email: emailText.nullish().meta({ description: 'Unique in the mode; case is kept.', example: 'jane@example.com' }),
+    email: emailText
+      .nullish()
+      .meta({ description: 'Unique in the mode; case is kept.', example: 'jane@example.com' }),
     name: text(MAX_NAME).nullish().meta({ description: 'For your own eyes.' }),
     metadata: metadata.nullish().meta({ description: 'Anything of yours: at most 50 keys and 16 KiB.' }),
   })
-  .refine((body) => Boolean(body.external_id ?? body.email), 'At least one of external_id and email is required.')
-  .meta({ id: 'NewCustomer', override: oneOfMembers({ external_id: { type: 'string' }, email: { type: 'string' } }) });
+  .refine(
+    (body) => Boolean(body.external_id ?? body.email),
+    'At least one of external_id and email is required.',
+  )
+  .meta({
+    id: 'NewCustomer',
+    override: oneOfMembers({ external_id: { type: 'string' }, email: { type: 'string' } }),
+  });
 
 export const address = z
   .strictObject({
     network: network.meta({ description: 'Which network it is on.' }),
-    address: z.string().meta({ description: 'Permanent. As its network spells it: 0x with mixed case, or base58.' }),
+    address: z
+      .string()
+      .meta({ description: 'Permanent. As its network spells it: 0x with mixed case, or base58.' }),
     native_currency: currency.meta({ description: "The network's own coin." }),
     currencies: z
       .array(z.strictObject({ currency, contract_address: z.string().nullable(), decimals: z.int() }))
@@ -69,8 +100,16 @@ export const customer = z
 export type CustomerView = z.output<typeof customer>;
 
 export const existsQuery = z.object({
-  external_id: z.string().trim().optional().meta({ description: "The merchant's own user id; looked at first." }),
-  email: z.string().trim().optional().meta({ description: 'Used when external_id is absent or empty. Case-sensitive.' }),
+  external_id: z
+    .string()
+    .trim()
+    .optional()
+    .meta({ description: "The merchant's own user id; looked at first." }),
+  email: z
+    .string()
+    .trim()
+    .optional()
+    .meta({ description: 'Used when external_id is absent or empty. Case-sensitive.' }),
 });
 
 export const existsAnswer = z

@@ -19,29 +19,39 @@ import { ADDRESS_BSC, HASH, ID, USDT_BSC } from './story.ts';
 
 export const deposit = z
   .strictObject({
-    id: id.meta({ description: 'The idempotency key: made from mode, network, transaction, address and asset.' }),
+    id: id.meta({
+      description: 'The idempotency key: made from mode, network, transaction, address and asset.',
+    }),
     customer_id: id.meta({ description: 'Whose address received it.' }),
     external_id: z.string().nullable().meta({ description: 'Your own id of that customer.' }),
     email: z.string().nullable().meta({ description: 'The email of that customer.' }),
     network: network.meta({ description: 'Where it arrived.' }),
     currency: currency.meta({ description: 'What arrived.' }),
-    contract_address: z.string().nullable().meta({ description: "The token's contract; null for the network's own coin." }),
+    contract_address: z
+      .string()
+      .nullable()
+      .meta({ description: "The token's contract; null for the network's own coin." }),
     amount: coinAmount,
     amount_raw: z.string().regex(/^\d+$/).meta({ description: 'Base units.' }),
     amount_usd: usdAmount.nullable(),
     rate_usd: z.number().nullable().meta({ description: 'USD for one coin, frozen with the deposit.' }),
-    rate_source: z.string().nullable().meta({ description: 'Where the price came from; it says so when it was an old one.' }),
+    rate_source: z
+      .string()
+      .nullable()
+      .meta({ description: 'Where the price came from; it says so when it was an old one.' }),
     rate_at: time.nullable().meta({ description: 'When that price was read.' }),
     address: z.string().meta({ description: 'Where it was sent to.' }),
     from_address: z.string().nullable().meta({ description: 'Who sent it; null where several did.' }),
-    transaction_hash: z.string().meta({ description: 'The transaction that holds it. One can hold several deposits: id is the key.' }),
+    transaction_hash: z
+      .string()
+      .meta({ description: 'The transaction that holds it. One can hold several deposits: id is the key.' }),
     block_number: z.int().meta({ description: 'The block that holds it.' }),
     block_hash: z.string().nullable().meta({ description: 'Null while the block is replaced.' }),
     confirmations: z.int().meta({ description: 'Blocks on top of that block, as last seen.' }),
     required_confirmations: z.int().meta({ description: 'Blocks that it needs, and finality beside them.' }),
-    status: z
-      .enum(DEPOSIT_STATES)
-      .meta({ description: 'Credit your customer at completed; settled is paid out to you; failed does not count.' }),
+    status: z.enum(DEPOSIT_STATES).meta({
+      description: 'Credit your customer at completed; settled is paid out to you; failed does not count.',
+    }),
     failure_code: z.enum(FAILURE_CODES).nullable().meta({ description: 'Why it failed.' }),
     failure_reason: z.string().nullable().meta({ description: 'The same as a sentence.' }),
     payment_token: z.string().nullable().meta({ description: 'The payment link that this deposit pays.' }),
@@ -71,9 +81,10 @@ export const depositQuery = listQuery({
   network: network.optional().meta({ description: 'Only deposits on this network.' }),
   currency: currency.optional().meta({ description: 'Only deposits in this coin.' }),
   customer_id: idText.optional().meta({ description: 'Only deposits of this customer.' }),
-  transaction_hash: hash
-    .optional()
-    .meta({ description: 'Only deposits by this transaction; more than one where it paid several customers or assets.' }),
+  transaction_hash: hash.optional().meta({
+    description:
+      'Only deposits by this transaction; more than one where it paid several customers or assets.',
+  }),
   created_from: timeFilter.optional().meta({ description: 'Detected at or after this time.' }),
   created_to: timeFilter.optional().meta({ description: 'Detected at or before this time.' }),
 });
@@ -100,16 +111,24 @@ export const simulationRequest = z.object({
   token: currency.optional().meta({ description: 'An alias of currency.' }),
   amount: amount.optional().meta({ description: `In coins; "${SIMULATED_AMOUNT}" when absent.` }),
   amount_usd: amount.optional().meta({ description: 'An alias of amount for USDT.' }),
-  transaction_hash: hash.nullish().meta({ description: 'The same hash, customer and currency give the same deposit.' }),
+  transaction_hash: hash
+    .nullish()
+    .meta({ description: 'The same hash, customer and currency give the same deposit.' }),
   from_address: text(64)
     .meta({ override: { pattern: ADDRESS } })
     .nullish()
     .meta({ description: 'Who paid: an address on the network.' }),
-  payment_token: text(64)
-    .nullish()
-    .meta({ description: 'The payment link that is paid, of this customer; found by amount and age when absent.' }),
-  outcome: z.enum(SIMULATED_OUTCOMES).optional().meta({ description: 'The state in which the deposit rests; completed when absent.' }),
-  events: z.enum(['final', 'full']).optional().meta({ description: 'Which states are announced; final when absent.' }),
+  payment_token: text(64).nullish().meta({
+    description: 'The payment link that is paid, of this customer; found by amount and age when absent.',
+  }),
+  outcome: z
+    .enum(SIMULATED_OUTCOMES)
+    .optional()
+    .meta({ description: 'The state in which the deposit rests; completed when absent.' }),
+  events: z
+    .enum(['final', 'full'])
+    .optional()
+    .meta({ description: 'Which states are announced; final when absent.' }),
 });
 
 /** As the documents show it. */

@@ -18,7 +18,10 @@ const NAME = { type: 'string' as const, enum: [...EVENT_TYPES, '*'] };
 
 // Which names are valid is the service's to say, in one sentence for every way to get them wrong.
 const names = z
-  .union([z.array(boundedText(MAX_NAME)).max(MAX_NAMES), boundedText(MAX_NAME)], 'must be a list of event names, or "*"')
+  .union(
+    [z.array(boundedText(MAX_NAME)).max(MAX_NAMES), boundedText(MAX_NAME)],
+    'must be a list of event names, or "*"',
+  )
   .transform((value) => (typeof value === 'string' ? [value] : value))
   .meta({
     override: { anyOf: [{ type: 'array', minItems: 1, maxItems: MAX_NAMES, items: NAME }, NAME] },
@@ -50,13 +53,19 @@ export const newEndpoint = z
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
   .refine(...oneList)
-  .meta({ id: 'NewWebhookEndpoint', override: { anyOf: [{ required: ['events'] }, { required: ['enabled_events'] }] } });
+  .meta({
+    id: 'NewWebhookEndpoint',
+    override: { anyOf: [{ required: ['events'] }, { required: ['enabled_events'] }] },
+  });
 
 export const endpointChange = z
   .object({
     url: url.optional(),
     ...members,
-    enabled: z.boolean().optional().meta({ description: 'True clears the reason and the counters that disabled it.' }),
+    enabled: z
+      .boolean()
+      .optional()
+      .meta({ description: 'True clears the reason and the counters that disabled it.' }),
     rotate_secret: z
       .boolean()
       .optional()
@@ -71,13 +80,21 @@ export const endpoint = z
     url: z.string().meta({ description: 'Where events are sent.' }),
     description: z.string().nullable().meta({ description: 'As you gave it.' }),
     events: z.array(z.string()).meta({ description: 'What is sent to it: names, or * for all.' }),
-    enabled: z.boolean().meta({ description: 'False: nothing is sent, and what happens is kept as failed deliveries.' }),
+    enabled: z
+      .boolean()
+      .meta({ description: 'False: nothing is sent, and what happens is kept as failed deliveries.' }),
     is_live: isLive,
     secret_hint: z.string().meta({ description: 'The last four characters of the secret.' }),
     last_delivery_at: time.nullable().meta({ description: 'When something was last sent to it.' }),
-    last_status_code: z.int().nullable().meta({ description: 'What it answered then; null where no answer came.' }),
+    last_status_code: z
+      .int()
+      .nullable()
+      .meta({ description: 'What it answered then; null where no answer came.' }),
     consecutive_failures: z.int().meta({ description: 'Attempts in a row that failed.' }),
-    disabled_reason: z.string().nullable().meta({ description: 'Why it was disabled by itself; null otherwise.' }),
+    disabled_reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why it was disabled by itself; null otherwise.' }),
     created_at: time.meta({ description: 'When it was made.' }),
     updated_at: time.meta({ description: 'When it last changed.' }),
   })
@@ -90,7 +107,9 @@ const secret = z
   .meta({ description: 'The signing secret. It is shown only here.', example: 'whsec_…' });
 
 export const endpointWithSecret = endpoint.extend({ secret }).meta({ id: 'WebhookEndpointWithSecret' });
-export const endpointMaybeSecret = endpoint.extend({ secret: secret.optional() }).meta({ id: 'WebhookEndpointMaybeSecret' });
+export const endpointMaybeSecret = endpoint
+  .extend({ secret: secret.optional() })
+  .meta({ id: 'WebhookEndpointMaybeSecret' });
 export const endpointDeleted = z.strictObject({ id, deleted: z.literal(true) });
 
 /** As the documents show it. */

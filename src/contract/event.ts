@@ -16,7 +16,9 @@ export const delivery = z
     event_id: id.meta({ description: 'What is delivered.' }),
     endpoint_id: id.meta({ description: 'To whom.' }),
     event: z.string().meta({ description: 'The name of the event.' }),
-    status: deliveryStatus.meta({ description: 'pending: more attempts will come. failed: no more will, until you resend it.' }),
+    status: deliveryStatus.meta({
+      description: 'pending: more attempts will come. failed: no more will, until you resend it.',
+    }),
     attempts: z
       .array(
         z.strictObject({
@@ -29,7 +31,9 @@ export const delivery = z
         }),
       )
       .meta({ description: 'Its latest 20 attempts, the oldest first.' }),
-    next_attempt_at: time.nullable().meta({ description: 'When the next attempt is due; null when none is.' }),
+    next_attempt_at: time
+      .nullable()
+      .meta({ description: 'When the next attempt is due; null when none is.' }),
     created_at: time.meta({ description: 'When the delivery was made.' }),
   })
   .meta({ id: 'WebhookDelivery' });
@@ -56,9 +60,10 @@ export type EventView = z.output<typeof event>;
 
 export const resendFailedBody = z
   .object({
-    since: timeFilter
-      .pipe(z.date())
-      .meta({ description: 'Deliveries that failed at or after this time.', example: '2026-11-20T09:30:00Z' }),
+    since: timeFilter.pipe(z.date()).meta({
+      description: 'Deliveries that failed at or after this time.',
+      example: '2026-11-20T09:30:00Z',
+    }),
   })
   .meta({ id: 'ResendFailed' });
 
@@ -74,7 +79,16 @@ export const deliveryExample: DeliveryView = {
   endpoint_id: ID.endpoint,
   event: 'deposit.completed',
   status: 'succeeded',
-  attempts: [{ round: 1, number: 1, started_at: '2026-11-20T09:30:00Z', status_code: 200, error: null, duration_ms: 84 }],
+  attempts: [
+    {
+      round: 1,
+      number: 1,
+      started_at: '2026-11-20T09:30:00Z',
+      status_code: 200,
+      error: null,
+      duration_ms: 84,
+    },
+  ],
   next_attempt_at: null,
   created_at: '2026-11-20T09:30:00Z',
 };
@@ -106,12 +120,25 @@ export const testEventExample: EventView = {
   ],
 };
 
-const failedDeposit = { status: 'failed', failure_code: 'REORGED', failure_reason: 'its block was replaced', block_hash: null };
+const failedDeposit = {
+  status: 'failed',
+  failure_code: 'REORGED',
+  failure_reason: 'its block was replaced',
+  block_hash: null,
+};
 
 /** The body of each event. */
-export const EXAMPLE_EVENTS: Readonly<Record<AnyEventType, { event: AnyEventType; data: object; timestamp: string }>> = {
-  'deposit.detected': eventOf('deposit.detected', '2026-11-20T09:29:48Z', { ...depositExample, ...notYet('detected', 0, 1) }),
-  'deposit.confirming': eventOf('deposit.confirming', '2026-11-20T09:29:51Z', { ...depositExample, ...notYet('confirming', 1, 2) }),
+export const EXAMPLE_EVENTS: Readonly<
+  Record<AnyEventType, { event: AnyEventType; data: object; timestamp: string }>
+> = {
+  'deposit.detected': eventOf('deposit.detected', '2026-11-20T09:29:48Z', {
+    ...depositExample,
+    ...notYet('detected', 0, 1),
+  }),
+  'deposit.confirming': eventOf('deposit.confirming', '2026-11-20T09:29:51Z', {
+    ...depositExample,
+    ...notYet('confirming', 1, 2),
+  }),
   'deposit.completed': eventOf('deposit.completed', '2026-11-20T09:30:00Z', depositExample),
   'deposit.settled': eventOf('deposit.settled', '2026-11-20T09:40:00Z', {
     ...depositExample,
@@ -119,7 +146,11 @@ export const EXAMPLE_EVENTS: Readonly<Record<AnyEventType, { event: AnyEventType
     sequence: 4,
     settled_at: '2026-11-20T09:40:00Z',
   }),
-  'deposit.failed': eventOf('deposit.failed', '2026-11-20T09:31:00Z', { ...depositExample, ...notYet('failed', 0, 3), ...failedDeposit }),
+  'deposit.failed': eventOf('deposit.failed', '2026-11-20T09:31:00Z', {
+    ...depositExample,
+    ...notYet('failed', 0, 3),
+    ...failedDeposit,
+  }),
   'customer.created': eventOf('customer.created', '2026-11-20T09:00:00Z', customerExample),
   'payment.completed': eventOf('payment.completed', '2026-11-20T10:12:00Z', paidLinkExample),
   'webhook.test': eventOf('webhook.test', '2026-11-20T09:05:00Z', testEventExample.data),

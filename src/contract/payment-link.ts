@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { DEPOSIT_STATES } from '../domain/deposit.ts';
 import { AMOUNT_STATUSES, LINK_CURRENCY, LINK_STATUSES } from '../domain/payment-link.ts';
-import { coinAmount, id, idText, isLive, listQuery, network, text, time, timeFilter, usdAmount } from './common.ts';
+import {
+  coinAmount,
+  id,
+  idText,
+  isLive,
+  listQuery,
+  network,
+  text,
+  time,
+  timeFilter,
+  usdAmount,
+} from './common.ts';
 import { ADDRESS_BSC, ID, LINK_HASH, TOKEN, USDT_BSC } from './story.ts';
 
 const MAX_SEARCH = 320;
@@ -11,7 +22,8 @@ const status = z.enum(LINK_STATUSES).meta({
     'pending: nothing seen yet. processing: seen, not confirmed. partially_paid: confirmed, and less than asked for. completed, expired and cancelled are final.',
 });
 const amountStatus = z.enum(AMOUNT_STATUSES).meta({
-  description: 'How the confirmed money compares with the amount; late: money arrived after the link had ended.',
+  description:
+    'How the confirmed money compares with the amount; late: money arrived after the link had ended.',
 });
 
 export const linkTransaction = z
@@ -27,10 +39,14 @@ export type PaymentTransactionView = z.output<typeof linkTransaction>;
 
 const linkMembers = {
   id: id.meta({ description: 'The id of the link.' }),
-  token: z.string().meta({ description: 'Unguessable; part of the page’s address.', example: 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }),
-  url: z
-    .string()
-    .meta({ description: 'The page for the payer.', example: 'https://pay.shop.example/pay/pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }),
+  token: z.string().meta({
+    description: 'Unguessable; part of the page’s address.',
+    example: 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ',
+  }),
+  url: z.string().meta({
+    description: 'The page for the payer.',
+    example: 'https://pay.shop.example/pay/pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ',
+  }),
   status,
   amount_status: amountStatus,
   amount_usd: usdAmount.meta({ description: 'What is asked for.' }),
@@ -41,8 +57,13 @@ const linkMembers = {
   remaining_amount_usd: usdAmount.meta({ description: 'What is missing; 0 once the link is paid.' }),
   overpaid_amount_usd: usdAmount.meta({ description: 'What was paid beyond the amount.' }),
   description: z.string().nullable().meta({ description: 'Shown to the payer.' }),
-  external_id: z.string().nullable().meta({ description: "The merchant's own reference, an order number say." }),
-  metadata: z.record(z.string(), z.unknown()).meta({ description: 'As you gave it. Never shown to the payer.' }),
+  external_id: z
+    .string()
+    .nullable()
+    .meta({ description: "The merchant's own reference, an order number say." }),
+  metadata: z
+    .record(z.string(), z.unknown())
+    .meta({ description: 'As you gave it. Never shown to the payer.' }),
   success_url: z.string().nullable().meta({ description: 'Where the payer goes on after the payment.' }),
   cancel_url: z.string().nullable().meta({ description: 'Where the payer goes instead of paying.' }),
   customer_id: id.meta({ description: 'Who pays.' }),
@@ -69,7 +90,8 @@ export const newPaymentLinkAnswer = z
   .strictObject({
     ...linkMembers,
     webhook_secret: z.string().meta({
-      description: 'Signs what is sent to webhook_url. Shown here and never again; without a webhook_url there is nothing to sign.',
+      description:
+        'Signs what is sent to webhook_url. Shown here and never again; without a webhook_url there is nothing to sign.',
     }),
   })
   .meta({ id: 'NewPaymentLink' });
@@ -97,10 +119,14 @@ export const publicPayment = z
     amount_usd: usdAmount.meta({ description: 'What is asked for.' }),
     currency: linkMembers.currency,
     description: z.string().nullable().meta({ description: 'What it is for.' }),
-    merchant: z.strictObject({ name: z.string().meta({ description: 'As the payer sees it.' }) }).meta({ description: 'Who asks for it.' }),
+    merchant: z
+      .strictObject({ name: z.string().meta({ description: 'As the payer sees it.' }) })
+      .meta({ description: 'Who asks for it.' }),
     is_live: isLive,
     expires_at: time.meta({ description: 'Until when it can be paid.' }),
-    server_time: time.meta({ description: 'Our clock, for a countdown that does not depend on the browser’s.' }),
+    server_time: time.meta({
+      description: 'Our clock, for a countdown that does not depend on the browser’s.',
+    }),
     methods: z.array(method).meta({
       description:
         'Ways to pay: in live mode on the networks that this gateway watches. Empty once the link has ended, and where none is watched.',
@@ -115,7 +141,9 @@ export const publicPayment = z
 export type PublicPaymentView = z.output<typeof publicPayment>;
 
 export const tokenParams = z.object({
-  token: z.string().meta({ description: 'The token of the link.', example: 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }),
+  token: z
+    .string()
+    .meta({ description: 'The token of the link.', example: 'pl_u0uQeB1zW0bq7mQ0m3XyqY2l8R5wT4fJ' }),
 });
 
 export const paymentLinkQuery = listQuery({
@@ -172,7 +200,9 @@ export const paidLinkExample: PaymentLinkView = {
   paid_currency: 'USDT',
   transaction_hash: LINK_HASH,
   completed_at: '2026-11-20T10:12:00Z',
-  transactions: [{ transaction_hash: LINK_HASH, network: 'bsc', amount: '25.5', confirmations: 15, status: 'completed' }],
+  transactions: [
+    { transaction_hash: LINK_HASH, network: 'bsc', amount: '25.5', confirmations: 15, status: 'completed' },
+  ],
 };
 
 /** What its payer sees. */

@@ -17,8 +17,8 @@ const SPELLED = `^((0|[1-9]\\d{0,${String(LINK_LIMITS.maxUsd).length - 2}})(\\.\
 const MAX_CENTS = BigInt(LINK_LIMITS.maxUsd) * 100n;
 
 /**
- * USD as cents. A JSON number counts by its shortest decimal spelling, which is what its writer meant: 5.1 is 510 cents, and so is
- * 5.0999999999999996, the same number from a writer that prints 17 digits.
+ * USD as cents. A JSON number counts by its shortest decimal spelling, which is what its writer meant:
+ * 5.1 is 510 cents, and so is 5.0999999999999996, the same number from a writer that prints 17 digits.
  */
 const usdCents = z
   .union([boundedText(100), z.number()], 'must be a number or a decimal string such as "12.50"')
@@ -51,11 +51,18 @@ const LIMITS_TEXT = `from ${LINK_LIMITS.minExpiresInSeconds} to ${LINK_LIMITS.ma
 const expiresIn = z
   .number()
   .refine(
-    (value) => Number.isInteger(value) && value >= LINK_LIMITS.minExpiresInSeconds && value <= LINK_LIMITS.maxExpiresInSeconds,
+    (value) =>
+      Number.isInteger(value) &&
+      value >= LINK_LIMITS.minExpiresInSeconds &&
+      value <= LINK_LIMITS.maxExpiresInSeconds,
     `must be a whole number ${LIMITS_TEXT}`,
   )
   .meta({
-    override: { type: 'integer', minimum: LINK_LIMITS.minExpiresInSeconds, maximum: LINK_LIMITS.maxExpiresInSeconds },
+    override: {
+      type: 'integer',
+      minimum: LINK_LIMITS.minExpiresInSeconds,
+      maximum: LINK_LIMITS.maxExpiresInSeconds,
+    },
     description: `Seconds; ${LINK_LIMITS.defaultExpiresInSeconds} when absent.`,
   });
 
@@ -64,13 +71,23 @@ const AMOUNT = { type: ['number', 'string'] };
 /** What a new link takes, with aliases resolved. */
 export const newPaymentLink = z
   .object({
-    email: emailText.nullish().meta({ description: 'The customer by email; made when there is none.', example: 'jane@example.com' }),
+    email: emailText
+      .nullish()
+      .meta({ description: 'The customer by email; made when there is none.', example: 'jane@example.com' }),
     customer_id: z.string().trim().nullish().meta({ description: 'The customer by id. Give this or email.' }),
-    amount_usd: usdCents.nullish().meta({ description: 'Required, here or as amount. A number or a decimal string, at most 2 decimals.' }),
+    amount_usd: usdCents.nullish().meta({
+      description: 'Required, here or as amount. A number or a decimal string, at most 2 decimals.',
+    }),
     amount: usdCents.nullish().meta({ description: 'An alias of amount_usd.' }),
-    description: text(MAX_DESCRIPTION).nullish().meta({ description: 'Shown to the payer.', example: 'Order 1001' }),
-    external_id: text(MAX_EXTERNAL_ID).nullish().meta({ description: 'Your own reference, an order number say. Need not be unique.' }),
-    metadata: metadata.nullish().meta({ description: 'Anything of yours: at most 50 keys and 16 KiB. Never shown to the payer.' }),
+    description: text(MAX_DESCRIPTION)
+      .nullish()
+      .meta({ description: 'Shown to the payer.', example: 'Order 1001' }),
+    external_id: text(MAX_EXTERNAL_ID)
+      .nullish()
+      .meta({ description: 'Your own reference, an order number say. Need not be unique.' }),
+    metadata: metadata
+      .nullish()
+      .meta({ description: 'Anything of yours: at most 50 keys and 16 KiB. Never shown to the payer.' }),
     success_url: webUrl.nullish().meta({ description: 'Where the payer goes on after the payment.' }),
     cancel_url: webUrl.nullish().meta({ description: 'Where the payer goes instead of paying.' }),
     webhook_url: text(MAX_URL)
@@ -85,7 +102,8 @@ export const newPaymentLink = z
     const amountCents = body.amount_usd ?? body.amount ?? undefined;
     const customerId = body.customer_id || undefined;
     const email = body.email ?? undefined;
-    const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    const refuse = (path: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message });
     if (amountCents === undefined) refuse('amount_usd', 'is required');
     if (body.amount !== undefined && body.amount !== null && body.amount !== amountCents)
       refuse('amount', 'must be the same as amount_usd');

@@ -1,4 +1,7 @@
-/** One story that all examples tell: Ann tops up once, pays order 1001 by a link, and the shop's endpoint hears of it. */
+/**
+ * One story that all examples tell: Ann tops up once, pays
+ * order 1001 by a link, and the shop's endpoint hears of it.
+ */
 export const ID = {
   customer: '63ea4dc0-a6ca-4f3b-9cf2-a4c538254f29',
   deposit: '4842a81f-303e-8696-ab67-15527a19014e',

@@ -3,10 +3,15 @@ import { Socket } from 'node:net';
 import { limitStatements, type QueryClient, type StatementLimit, timeIsUp } from './limited-statements.ts';
 import { currentLimit, type TimeLimit } from './time-limit.ts';
 
-/** Without it a query on a connection whose other end vanished (a fail-over, a firewall that forgot it) would wait for ever. */
+/**
+ * Without it a query on a connection whose other end vanished
+ * (a fail-over, a firewall that forgot it) would wait for ever.
+ */
 export function socketThatEndsWhenSilent(limitMs: number): Socket {
   const socket = new Socket();
-  socket.setTimeout(limitMs, () => socket.destroy(new Error(`PostgreSQL was silent for ${limitMs / 1_000} s`)));
+  socket.setTimeout(limitMs, () =>
+    socket.destroy(new Error(`PostgreSQL was silent for ${limitMs / 1_000} s`)),
+  );
   return socket;
 }
 
@@ -21,17 +26,24 @@ export type ClientPool = { connect(): Promise<Client>; connect(connected: Connec
 
 /** Lets the work of each party have some of the connections only, in turn. */
 export type Turns = {
-  /** Runs `work` when its party has a turn. Rejects without having begun it when none comes within `maxWaitMs`. */
+  /**
+   * Runs `work` when its party has a turn. Rejects without
+   * having begun it when none comes within `maxWaitMs`.
+   */
   run<T>(party: string, work: () => Promise<T>, maxWaitMs: number): Promise<T>;
 };
 
 /**
- * Makes the pool take back a connection the moment it ends, whoever holds it. The query builder gives one back only after a BEGIN, COMMIT
- * or ROLLBACK that worked, and on a dead connection none does: each outage would cost the pool some places for ever, until none is left.
- * And puts the time limit of the work for which a connection is asked on each of its statements; `statementMs` is the one with which
- * connections are opened. Work of a party waits for its turn first, where there are `turns`.
+ * Makes the pool take back a connection the moment it ends, whoever holds it. The query builder gives
+ * one back only after a BEGIN, COMMIT or ROLLBACK that worked, and on a dead connection none does:
+ * each outage would cost the pool some places for ever, until none is left. And puts the time limit of
+ * the work for which a connection is asked on each of its statements; `statementMs` is the one with
+ * which connections are opened. Work of a party waits for its turn first, where there are `turns`.
  */
-export function connectionsOf(pool: ClientPool, input: { readonly statementMs: number; readonly turns?: Turns | undefined }): void {
+export function connectionsOf(
+  pool: ClientPool,
+  input: { readonly statementMs: number; readonly turns?: Turns | undefined },
+): void {
   const { statementMs, turns } = input;
   const connect = pool.connect.bind(pool) as (connected: Connected) => void;
   const limited = new WeakMap<Client, StatementLimit>();
@@ -86,7 +98,10 @@ export function connectionsOf(pool: ClientPool, input: { readonly statementMs: n
   }) as ClientPool['connect'];
 }
 
-/** Gives the connection back when its holder does or when it ends, whichever comes first; what comes second does nothing. */
+/**
+ * Gives the connection back when its holder does or when it
+ * ends, whichever comes first; what comes second does nothing.
+ */
 function releaseOnce(client: Client, release: Client['release'], released: () => void): Client['release'] {
   let held = true;
   const giveBack = (error?: Error): void => {

@@ -1,8 +1,14 @@
 import type { TimeLimit } from './time-limit.ts';
 
-/** A limit is told to the server in steps: what a request has left when it begins differs by a millisecond or two from the one before. */
+/**
+ * A limit is told to the server in steps: what a request has left
+ * when it begins differs by a millisecond or two from the one before.
+ */
 const STEP_MS = 100;
-/** What ends a transaction or begins it must reach the server: the query builder gives a connection back only when it did. */
+/**
+ * What ends a transaction or begins it must reach the server:
+ * the query builder gives a connection back only when it did.
+ */
 const ALWAYS_SENT = /^\s*(begin|start transaction|rollback)\b/i;
 
 type Callback = (error: Error | undefined, result?: unknown) => void;
@@ -26,15 +32,19 @@ export function timeIsUp(): Error {
 
 /** Puts the limit of whoever holds a connection on its statements. */
 export type StatementLimit = {
-  /** From now on the statements are of work with this limit; undefined for none but the connection's own. Returns what ends that. */
+  /**
+   * From now on the statements are of work with this limit; undefined
+   * for none but the connection's own. Returns what ends that.
+   */
   hold(limit: TimeLimit | undefined): () => void;
 };
 
 /**
- * Makes the server end each statement when the time of the connection's holder is up. `ownMs` is the limit with which the connection was
- * opened, 0 for none. A changed limit goes out in one packet with the statement that it is for, so it costs no round trip; as most
- * requests have nearly all of their time left, it seldom changes. When the holder's caller goes away, the connection is cut: the server
- * looks for that while it works. A statement for which nobody waits any more is refused here.
+ * Makes the server end each statement when the time of the connection's holder is up. `ownMs` is the
+ * limit with which the connection was opened, 0 for none. A changed limit goes out in one packet
+ * with the statement that it is for, so it costs no round trip; as most requests have nearly all of
+ * their time left, it seldom changes. When the holder's caller goes away, the connection is cut: the
+ * server looks for that while it works. A statement for which nobody waits any more is refused here.
  */
 export function limitStatements(client: QueryClient, ownMs: number): StatementLimit {
   const query = client.query.bind(client);
@@ -94,7 +104,9 @@ function fits(toldMs: number, wantedMs: number, limited: boolean): boolean {
 
 function textOf(query: unknown): string {
   if (typeof query === 'string') return query;
-  return typeof query === 'object' && query !== null && 'text' in query && typeof query.text === 'string' ? query.text : '';
+  return typeof query === 'object' && query !== null && 'text' in query && typeof query.text === 'string'
+    ? query.text
+    : '';
 }
 
 function refused(args: readonly unknown[]): unknown {

@@ -10,18 +10,22 @@ export type Orm = MikroORM<PostgreSqlDriver>;
 export type Em = EntityManager;
 
 /**
- * Longest wait for a connection, the queue for a free one included. Long enough that a burst of work waits its turn instead of failing;
- * the API has a deadline of its own, so nobody who calls it waits this long.
+ * Longest wait for a connection, the queue for a free one included. Long enough that a burst of work waits
+ * its turn instead of failing; the API has a deadline of its own, so nobody who calls it waits this long.
  */
 const CONNECT_TIMEOUT_MS = 10_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 /** Locks are waited for less long than a statement may take, so that the error names the lock. */
 const LOCK_TIMEOUT_MS = 5_000;
-/** Between two statements of a transaction nothing slow is done; who asks nothing for so long is gone, and its locks with it. */
+/**
+ * Between two statements of a transaction nothing slow is done;
+ * who asks nothing for so long is gone, and its locks with it.
+ */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 /**
- * How the server notices that the host at the other end vanished: within 5 s, also while it works on a statement. Together with the idle
- * transaction's limit no lock is held for longer than 15 s by somebody who is not there any more.
+ * How the server notices that the host at the other end vanished: within 5 s,
+ * also while it works on a statement. Together with the idle transaction's limit
+ * no lock is held for longer than 15 s by somebody who is not there any more.
  */
 const NOTICES_THE_END = {
   tcp_keepalives_idle: '2s',
@@ -32,7 +36,10 @@ const NOTICES_THE_END = {
 } as const;
 /** The first question of our own whether the server is still there; the silence below is the limit. */
 const KEEP_ALIVE_AFTER_MS = 5_000;
-/** A server that lives answers or cancels within the statement timeout; what is silent for longer is a connection without a server. */
+/**
+ * A server that lives answers or cancels within the statement timeout;
+ * what is silent for longer is a connection without a server.
+ */
 const SILENCE_BEYOND_STATEMENT_MS = 10_000;
 /** Shorter than the silence, so that an idle connection is closed in good order. */
 const IDLE_MS = 10_000;
@@ -41,21 +48,31 @@ export type OrmInput = {
   readonly url: string;
   readonly poolSize: number;
   readonly applicationName: string;
-  /** 0: no limit of time at all, for whoever rebuilds a grown database. That the other host vanished is still noticed. */
+  /**
+   * 0: no limit of time at all, for whoever rebuilds a grown
+   * database. That the other host vanished is still noticed.
+   */
   readonly statementTimeoutMs?: number;
-  /** How long a statement waits for a lock; 5 s, or four fifths of what a shorter statement may take, where not given. */
+  /**
+   * How long a statement waits for a lock; 5 s, or four fifths
+   * of what a shorter statement may take, where not given.
+   */
   readonly lockTimeoutMs?: number;
   /** After this long without a statement the server ends a connection that is in a transaction. */
   readonly idleInTransactionMs?: number;
-  /** After this long without a byte a connection is taken for dead; ten seconds more than a statement may take where not given. */
+  /**
+   * After this long without a byte a connection is taken for dead;
+   * ten seconds more than a statement may take where not given.
+   */
   readonly silenceMs?: number;
   /** How the connections are shared out among parties; to whoever comes first where not given. */
   readonly turns?: Turns | undefined;
 };
 
 /**
- * Opens a pool on the database. The first connection is made by the first query, so this never fails because the database is away.
- * Callers use `orm.em.fork()` for each request and each activity. Throws where the URL asks for something that is not honoured ({@link tlsOf}).
+ * Opens a pool on the database. The first connection is made by the first query, so this never
+ * fails because the database is away. Callers use `orm.em.fork()` for each request and each
+ * activity. Throws where the URL asks for something that is not honoured ({@link tlsOf}).
  */
 export async function openOrm(input: OrmInput): Promise<Orm> {
   const limits = limitsOf(input);
@@ -86,7 +103,8 @@ export async function openOrm(input: OrmInput): Promise<Orm> {
         keepAlive: true,
         keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
         stream: () => socketThatEndsWhenSilent(limits.silenceMs),
-        onPoolCreated: (pool: ClientPool) => connectionsOf(pool, { statementMs: limits.statementTimeoutMs, turns: input.turns }),
+        onPoolCreated: (pool: ClientPool) =>
+          connectionsOf(pool, { statementMs: limits.statementTimeoutMs, turns: input.turns }),
         // A statement's time limit goes out together with the statement instead of one round trip before it.
         pipeline: true,
       },
@@ -96,18 +114,25 @@ export async function openOrm(input: OrmInput): Promise<Orm> {
   );
 }
 
-type Limits = Required<Pick<OrmInput, 'statementTimeoutMs' | 'lockTimeoutMs' | 'idleInTransactionMs' | 'silenceMs'>>;
+type Limits = Required<
+  Pick<OrmInput, 'statementTimeoutMs' | 'lockTimeoutMs' | 'idleInTransactionMs' | 'silenceMs'>
+>;
 
 /** In milliseconds; 0 is no limit. */
 function limitsOf(input: OrmInput): Limits {
-  if (input.statementTimeoutMs === 0) return { statementTimeoutMs: 0, lockTimeoutMs: 0, idleInTransactionMs: 0, silenceMs: 0 };
+  if (input.statementTimeoutMs === 0)
+    return { statementTimeoutMs: 0, lockTimeoutMs: 0, idleInTransactionMs: 0, silenceMs: 0 };
   const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = input;
-  const lockTimeoutMs = input.lockTimeoutMs ?? Math.min(LOCK_TIMEOUT_MS, Math.ceil((statementTimeoutMs * 4) / 5));
+  const lockTimeoutMs =
+    input.lockTimeoutMs ?? Math.min(LOCK_TIMEOUT_MS, Math.ceil((statementTimeoutMs * 4) / 5));
   const silenceMs = input.silenceMs ?? statementTimeoutMs + SILENCE_BEYOND_STATEMENT_MS;
   return { statementTimeoutMs, lockTimeoutMs, idleInTransactionMs, silenceMs };
 }
 
-/** Part of the connection's first packet, so that no connection is ever without them, and none costs a round trip more. */
+/**
+ * Part of the connection's first packet, so that no connection
+ * is ever without them, and none costs a round trip more.
+ */
 function startupOptions(limits: Limits): string {
   const settings = {
     statement_timeout: `${limits.statementTimeoutMs}ms`,

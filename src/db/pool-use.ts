@@ -1,7 +1,12 @@
 import type { Orm } from './orm.ts';
 
 /** Connections of one pool at this moment. */
-export type PoolUse = { readonly inUse: number; readonly idle: number; readonly waiting: number; readonly size: number };
+export type PoolUse = {
+  readonly inUse: number;
+  readonly idle: number;
+  readonly waiting: number;
+  readonly size: number;
+};
 
 /** How a pool is used: counted in this process, without a word to the server. */
 export async function poolUse(orm: Orm): Promise<PoolUse> {

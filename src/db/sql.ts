@@ -2,26 +2,34 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Em } from './orm.ts';
 
 /**
- * A statement or a part of one: `` sql<Row>`select … where id = any(${ids})` ``. What stands in `${}` is bound and never written into the
- * text, lists are bound as one array, and a statement within it is inserted as it is. `sql.ref` and `sql.table` are for names.
+ * A statement or a part of one: `` sql<Row>`select … where id = any(${ids})` ``. What
+ * stands in `${}` is bound and never written into the text, lists are bound as one array,
+ * and a statement within it is inserted as it is. `sql.ref` and `sql.table` are for names.
  */
 export { sql };
 export type Statement<Row> = RawBuilder<Row>;
 
-/** A list of our own constants written into the text: a condition on them is what a partial index says of itself, also before any value is known. */
+/**
+ * A list of our own constants written into the text: a condition on them
+ * is what a partial index says of itself, also before any value is known.
+ */
 export function literals(values: readonly string[]): Statement<unknown> {
   return sql`(${sql.join(values.map((value) => sql.lit(value)))})`;
 }
 
 /**
- * The rows of a statement, their columns in camelCase, inside the transaction of `em` where it is in one. Entities that `em` holds are
- * neither written before nor changed by it. Throws what entities throw: a unique key that is taken, a lock that was not had in time.
+ * The rows of a statement, their columns in camelCase, inside the transaction of `em` where
+ * it is in one. Entities that `em` holds are neither written before nor changed by it.
+ * Throws what entities throw: a unique key that is taken, a lock that was not had in time.
  */
 export async function rows<Row>(em: Em, statement: Statement<Row>): Promise<Row[]> {
   const found = await executed(em, statement);
   const names = Object.keys(found.rows[0] ?? {}).map((column) => [column, inCamelCase(column)] as const);
   return found.rows.map(
-    (row) => Object.fromEntries(names.map(([column, name]) => [name, (row as Record<string, unknown>)[column]])) as Row,
+    (row) =>
+      Object.fromEntries(
+        names.map(([column, name]) => [name, (row as Record<string, unknown>)[column]]),
+      ) as Row,
   );
 }
 
@@ -30,7 +38,10 @@ export async function firstRow<Row>(em: Em, statement: Statement<Row>): Promise<
   return (await rows(em, statement))[0];
 }
 
-/** Runs a statement whose rows nobody reads; returns how many it inserted, changed or removed. As {@link rows}. */
+/**
+ * Runs a statement whose rows nobody reads; returns how
+ * many it inserted, changed or removed. As {@link rows}.
+ */
 export async function run(em: Em, statement: Statement<unknown>): Promise<number> {
   const { numAffectedRows } = await executed(em, statement);
   return Number(numAffectedRows ?? 0n);
@@ -48,7 +59,8 @@ const known = new Map<string, string>();
 
 /** Names are few and of our own, so they are kept. */
 function inCamelCase(column: string): string {
-  const name = known.get(column) ?? column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const name =
+    known.get(column) ?? column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   known.set(column, name);
   return name;
 }

@@ -1,6 +1,9 @@
 import { Type } from '@mikro-orm/core';
 
-/** Base units of a coin (or cents): `numeric(78,0)` in the database, bigint in the program. Never a float in between. */
+/**
+ * Base units of a coin (or cents): `numeric(78,0)` in the
+ * database, bigint in the program. Never a float in between.
+ */
 export class UnitsType extends Type<bigint, string> {
   override convertToDatabaseValue(value: bigint | string): string {
     return typeof value === 'bigint' ? value.toString() : value;

@@ -3,7 +3,10 @@ import type { Mode } from './assets.ts';
 /** The actors of the product, by workflow type. */
 export type ActorType = 'deposit' | 'notify' | 'paymentLink' | 'watchChain';
 
-/** Typed search attributes that operators filter by in the Web UI. No address, no email, no secret: they are never encrypted. */
+/**
+ * Typed search attributes that operators filter by in the Web
+ * UI. No address, no email, no secret: they are never encrypted.
+ */
 export type ActorAttributes = {
   readonly MerchantId?: string;
   readonly Network?: string;
@@ -16,7 +19,10 @@ export type ActorAttributes = {
 /** Whose turn an actor takes. A `webhook.test` counts as test mode, whichever key asked for it. */
 export type ActorOwner = { readonly merchantId: string; readonly mode: Mode };
 
-/** What a committed transaction asks of Temporal: start this actor. Starting one that runs already changes nothing. */
+/**
+ * What a committed transaction asks of Temporal: start this
+ * actor. Starting one that runs already changes nothing.
+ */
 export type ActorMessage = {
   readonly workflowType: ActorType;
   readonly args: readonly unknown[];
@@ -32,7 +38,10 @@ export type ActorMessage = {
 export type DepositActorInput = {
   readonly depositId: string;
   readonly state: string;
-  /** The number of the transition that led to `state`; 0 says that the actor knows nothing and has to read the row first. */
+  /**
+   * The number of the transition that led to `state`; 0 says
+   * that the actor knows nothing and has to read the row first.
+   */
   readonly sequence: number;
   /** The generation that this actor carries; a later one has an actor of its own. */
   readonly generation: number;

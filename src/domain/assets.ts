@@ -16,7 +16,12 @@ export function byMode<T>(of: (mode: Mode) => T): Record<Mode, T> {
 /** The asset classes that one address can receive: the chain's own coin or the configured USDT contract. */
 export type AssetKind = 'native' | 'token';
 
-export type Asset = { readonly currency: Currency; readonly network: Network; readonly kind: AssetKind; readonly decimals: number };
+export type Asset = {
+  readonly currency: Currency;
+  readonly network: Network;
+  readonly kind: AssetKind;
+  readonly decimals: number;
+};
 
 /** Every asset that can be credited. Anything else is recorded for the operator and never credited. */
 export const ASSETS: readonly Asset[] = [
@@ -33,7 +38,10 @@ export function findAsset(network: string, currency: string): Asset | undefined 
   return ASSETS.find((asset) => asset.network === network && asset.currency === currency);
 }
 
-/** Same as {@link findAsset} for pairs that come from our own tables. Throws on an unknown pair: that is a defect. */
+/**
+ * Same as {@link findAsset} for pairs that come from our
+ * own tables. Throws on an unknown pair: that is a defect.
+ */
 export function assetOf(network: string, currency: string): Asset {
   const asset = findAsset(network, currency);
   if (!asset) throw new Error(`no asset ${currency} on ${network}`);

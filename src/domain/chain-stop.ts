@@ -3,7 +3,10 @@ import type { Network } from './assets.ts';
 export const CHAIN_PARTS = ['first read', 'second read', 'roll-back', 'reconciliation'] as const;
 export type ChainPart = (typeof CHAIN_PARTS)[number];
 
-/** What a part cannot get past: the block it failed at, how often in a row, since when (ISO 8601), the last reason, and what an operator does. */
+/**
+ * What a part cannot get past: the block it failed at, how often in a
+ * row, since when (ISO 8601), the last reason, and what an operator does.
+ */
 export type ChainStop = {
   readonly number: number;
   readonly tries: number;
@@ -15,8 +18,9 @@ export type ChainStop = {
 export type ChainStops = Partial<Readonly<Record<ChainPart, ChainStop>>>;
 
 /**
- * A part of the following of a chain that does not go on. `number` is the height it stands at, `sinceMs` for how long in milliseconds,
- * `reason` what stops it, where that is known: a watcher that hangs or does not run leaves none. `action` is what an operator does next.
+ * A part of the following of a chain that does not go on. `number` is the height it stands
+ * at, `sinceMs` for how long in milliseconds, `reason` what stops it, where that is known:
+ * a watcher that hangs or does not run leaves none. `action` is what an operator does next.
  */
 export type Standstill = {
   readonly network: Network;

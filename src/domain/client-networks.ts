@@ -1,8 +1,17 @@
-import { blockAround, formatCidr, formatIp, type IpAddress, parseCidr, parseIp, unmapIp } from './ip-address.ts';
+import {
+  blockAround,
+  formatCidr,
+  formatIp,
+  type IpAddress,
+  parseCidr,
+  parseIp,
+  unmapIp,
+} from './ip-address.ts';
 
 /**
- * What one party may hold: in IPv6 a subscriber has a /64, a customer of a hoster or a tunnel broker a /48 (65,536 of the former), a whole
- * provider a /32; in IPv4 a single address, and a /24 is the smallest block that is handed on.
+ * What one party may hold: in IPv6 a subscriber has a /64, a customer of a hoster
+ * or a tunnel broker a /48 (65,536 of the former), a whole provider a /32; in
+ * IPv4 a single address, and a /24 is the smallest block that is handed on.
  */
 const PREFIXES = { 4: [32, 24], 6: [64, 48, 32] } as const;
 /** Each wider network may do so many times what the one inside it may. */
@@ -12,8 +21,9 @@ const GROWTH = 10;
 export type ClientNetwork = { readonly network: string; readonly factor: number };
 
 /**
- * What a client is counted by, narrowest first. The first is its site: an IPv4 address, or the /64 around an IPv6 one. Takes an address or a
- * site; an IPv4-mapped address is the IPv4 one. Text that is neither is a site with nothing around it.
+ * What a client is counted by, narrowest first. The first is its site: an IPv4
+ * address, or the /64 around an IPv6 one. Takes an address or a site; an IPv4-mapped
+ * address is the IPv4 one. Text that is neither is a site with nothing around it.
  */
 export function networksOf(client: string): readonly [site: ClientNetwork, ...wider: ClientNetwork[]] {
   const block = parseIp(client) ?? parseCidr(client);

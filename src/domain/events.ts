@@ -1,4 +1,7 @@
-/** Every event type, in the order of a deposit's life. These are also the names that an endpoint may subscribe to. */
+/**
+ * Every event type, in the order of a deposit's life. These
+ * are also the names that an endpoint may subscribe to.
+ */
 export const EVENT_TYPES = [
   'deposit.detected',
   'deposit.confirming',
@@ -10,12 +13,19 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Sent by hand to try an endpoint; it cannot be subscribed to because it is always delivered to the endpoint that asked. */
+/**
+ * Sent by hand to try an endpoint; it cannot be subscribed to
+ * because it is always delivered to the endpoint that asked.
+ */
 export const TEST_EVENT = 'webhook.test';
 export type AnyEventType = EventType | typeof TEST_EVENT;
 
 /** The body of a webhook as the receiver parses it. `data` is the resource in the form the API shows it. */
-export type WebhookBody = { readonly event: AnyEventType; readonly data: Record<string, unknown>; readonly timestamp: string };
+export type WebhookBody = {
+  readonly event: AnyEventType;
+  readonly data: Record<string, unknown>;
+  readonly timestamp: string;
+};
 
 /** Whole seconds, UTC, as in every answer. */
 export function isoSeconds(date: Date): string {

@@ -1,9 +1,16 @@
 import type { Currency, Network } from './assets.ts';
 
-export type DepositIdentity = { readonly network: Network; readonly txHash: string; readonly address: string; readonly currency: Currency };
+export type DepositIdentity = {
+  readonly network: Network;
+  readonly txHash: string;
+  readonly address: string;
+  readonly currency: Currency;
+};
 
-/** `deposit:{network}:{tx}:{address}:{asset}`, with `:g2` and so on for later generations; one actor for each generation.
- * The mode is not in it: live and test addresses are never the same. */
+/**
+ * `deposit:{network}:{tx}:{address}:{asset}`, with `:g2` and so on for later generations; one
+ * actor for each generation. The mode is not in it: live and test addresses are never the same.
+ */
 export function depositWorkflowId(deposit: DepositIdentity & { readonly generation: number }): string {
   const base = `deposit:${deposit.network}:${deposit.txHash}:${deposit.address}:${deposit.currency}`;
   return deposit.generation > 1 ? `${base}:g${deposit.generation}` : base;
@@ -19,7 +26,8 @@ export const paymentWorkflowId = (linkId: string): string => `payment:${linkId}`
 export const ROW_CHANGED = 'changed';
 
 /** The actor of one resend of one delivery. */
-export const resendWorkflowId = (deliveryId: string, round: number): string => `resend:${deliveryId}:${round}`;
+export const resendWorkflowId = (deliveryId: string, round: number): string =>
+  `resend:${deliveryId}:${round}`;
 
 /** The actor that watches a chain. */
 export const chainWorkflowId = (network: Network): string => `chain:${network}`;
@@ -34,12 +42,16 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** The activity in which a deposit waits: `advance:confirming` is the way out of confirming. There is one of it at a time. */
+/**
+ * The activity in which a deposit waits: `advance:confirming`
+ * is the way out of confirming. There is one of it at a time.
+ */
 export const advanceActivityId = (state: string): string => `advance:${state}`;
 
 /**
- * The lowest id whose time is not before `date`. Ids of events, deliveries and ledger transactions begin with a time in milliseconds and lie in
- * the partition of its month, so a lower bound keeps a query away from the months before. Known to the database as `lowest_id`.
+ * The lowest id whose time is not before `date`. Ids of events, deliveries and ledger
+ * transactions begin with a time in milliseconds and lie in the partition of its month, so a
+ * lower bound keeps a query away from the months before. Known to the database as `lowest_id`.
  */
 export function lowestId(date: Date): string {
   const hex = Math.max(0, Math.floor(date.getTime())).toString(16).padStart(12, '0');

@@ -5,8 +5,8 @@ export type IpAddress = { readonly family: 4 | 6; readonly bits: bigint };
 export type Cidr = { readonly family: 4 | 6; readonly bits: bigint; readonly prefix: number };
 
 /**
- * Parses one IPv4 or IPv6 address. Strict on purpose: four decimal parts without leading zeros (inet_aton would read
- * `010` as 8), no zone id, no brackets, no white space. Returns undefined for anything else.
+ * Parses one IPv4 or IPv6 address. Strict on purpose: four decimal parts without leading zeros (inet_aton
+ * would read `010` as 8), no zone id, no brackets, no white space. Returns undefined for anything else.
  */
 export function parseIp(text: string): IpAddress | undefined {
   if (text.length > 45) return undefined;
@@ -14,7 +14,10 @@ export function parseIp(text: string): IpAddress | undefined {
   return wrap(6, ipv6Bits(text));
 }
 
-/** Parses `address/prefix`, or a bare address as a block of one. Host bits need not be zero. Undefined when it is neither. */
+/**
+ * Parses `address/prefix`, or a bare address as a block of one.
+ * Host bits need not be zero. Undefined when it is neither.
+ */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = '', prefixText, ...rest] = text.split('/');
   const ip = parseIp(address);
@@ -26,7 +29,10 @@ export function parseCidr(text: string): Cidr | undefined {
   return { family: ip.family, bits: (ip.bits >> BigInt(width - prefix)) << BigInt(width - prefix), prefix };
 }
 
-/** True when the address lies in the block. A mapped IPv6 address (`::ffff:a.b.c.d`) is never inside an IPv4 block. */
+/**
+ * True when the address lies in the block. A mapped IPv6
+ * address (`::ffff:a.b.c.d`) is never inside an IPv4 block.
+ */
 export function cidrContains(cidr: Cidr, ip: IpAddress): boolean {
   if (cidr.family !== ip.family) return false;
   const shift = BigInt(widthOf(cidr.family) - cidr.prefix);
@@ -44,7 +50,10 @@ export function unmapCidr(cidr: Cidr): Cidr {
   return mapped ? { family: 4, bits: cidr.bits & 0xffff_ffffn, prefix: cidr.prefix - MAPPED_PREFIX } : cidr;
 }
 
-/** The one spelling of an address: four decimal parts, or RFC 5952 (lower case, the first longest run of zeros as `::`). */
+/**
+ * The one spelling of an address: four decimal parts, or RFC
+ * 5952 (lower case, the first longest run of zeros as `::`).
+ */
 export function formatIp(ip: IpAddress): string {
   const part = (index: number, size: number, count: number): bigint =>
     (ip.bits >> BigInt(size * (count - 1 - index))) & ((1n << BigInt(size)) - 1n);
@@ -81,26 +90,40 @@ function longestZeroRun(groups: readonly string[]): { start: number; length: num
 }
 
 /**
- * True only for an address on the public internet that can be some stranger's web server. Everything that IANA's two
- * special-purpose registries list is refused, even the few entries they call globally reachable: none of them is a
- * merchant's receiver. Text that is no address is not public.
+ * True only for an address on the public internet that can be some stranger's web server. Everything
+ * that IANA's two special-purpose registries list is refused, even the few entries they call
+ * globally reachable: none of them is a merchant's receiver. Text that is no address is not public.
  */
 export function isPublicAddress(text: string): boolean {
   const ip = parseIp(text);
   if (!ip) return false;
   if (ip.family === 4) return !SPECIAL_IPV4.some((cidr) => cidrContains(cidr, ip));
-  // Asking for 2000::/3 first settles loopback, mapped, IPv4-compatible, NAT64, unique-local, link-local and multicast at once,
-  // and stays right when a new block is taken into use outside of it.
-  return cidrContains(GLOBAL_UNICAST_IPV6, ip) && !SPECIAL_IPV6.some((cidr) => cidrContains(cidr, ip)) && !isIsatap(ip.bits);
+  // Asking for 2000::/3 first settles loopback, mapped, IPv4-compatible, NAT64, unique-local,
+  // link-local and multicast at once, and stays right when a new block is taken into use outside of it.
+  return (
+    cidrContains(GLOBAL_UNICAST_IPV6, ip) &&
+    !SPECIAL_IPV6.some((cidr) => cidrContains(cidr, ip)) &&
+    !isIsatap(ip.bits)
+  );
 }
 
-/** Whether an address is this machine's own (loopback) or of a private network (RFC 1918, RFC 4193). Text that is no address is not. */
+/**
+ * Whether an address is this machine's own (loopback) or of a private
+ * network (RFC 1918, RFC 4193). Text that is no address is not.
+ */
 export function isPrivateAddress(text: string): boolean {
   const ip = parseIp(text);
   return ip !== undefined && PRIVATE.some((cidr) => cidrContains(cidr, ip));
 }
 
-const PRIVATE: readonly Cidr[] = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1/128', 'fc00::/7'].map(known);
+const PRIVATE: readonly Cidr[] = [
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '::1/128',
+  'fc00::/7',
+].map(known);
 
 const SPECIAL_IPV4: readonly Cidr[] = [
   '0.0.0.0/8', // this host; Linux connects 0.0.0.0 to itself
@@ -135,7 +158,10 @@ const SPECIAL_IPV6: readonly Cidr[] = [
   '3fff::/20', // documentation
 ].map(known);
 
-/** ISATAP puts an IPv4 address behind `0000:5efe` or `0200:5efe` in the interface id, under any prefix (RFC 5214, 6.1). */
+/**
+ * ISATAP puts an IPv4 address behind `0000:5efe` or `0200:5efe`
+ * in the interface id, under any prefix (RFC 5214, 6.1).
+ */
 function isIsatap(bits: bigint): boolean {
   const marker = (bits >> 32n) & 0xffff_ffffn;
   return (marker & 0xfcff_ffffn) === 0x0000_5efen;

@@ -1,8 +1,9 @@
 import type { DepositState, FailureCode } from './deposit.ts';
 
 /**
- * The accounts of the double-entry ledger. `chain` is the outside world: it goes down when money comes in. `held` is money that lies
- * on our addresses but belongs to a failed deposit: visible, releasable by an operator, never swept.
+ * The accounts of the double-entry ledger. `chain` is the outside world: it
+ * goes down when money comes in. `held` is money that lies on our addresses but
+ * belongs to a failed deposit: visible, releasable by an operator, never swept.
  */
 export const LEDGER_ACCOUNTS = ['chain', 'pending', 'available', 'settled', 'held'] as const;
 export type LedgerAccount = (typeof LEDGER_ACCOUNTS)[number];
@@ -10,8 +11,9 @@ export type LedgerAccount = (typeof LEDGER_ACCOUNTS)[number];
 export type Posting = { readonly account: LedgerAccount; readonly amountUnits: bigint };
 
 /**
- * From where to where a deposit's money moves with a transition; undefined where nothing moves (detected → confirming). `onChain` is
- * false while the deposit's block is replaced: a deposit that fails then has nothing on our address that could be held.
+ * From where to where a deposit's money moves with a transition; undefined where
+ * nothing moves (detected → confirming). `onChain` is false while the deposit's block
+ * is replaced: a deposit that fails then has nothing on our address that could be held.
  */
 export function postingsOf(input: {
   from: DepositState | null;
@@ -24,24 +26,35 @@ export function postingsOf(input: {
 }
 
 /**
- * What a failed deposit's held money does when its block is replaced (`gone`: back to the chain, because it is on none of our addresses any
- * more) and when its transaction is mined again (`back`). Between the two the ledger says what the chain says: nothing.
+ * What a failed deposit's held money does when its block is replaced (`gone`: back to
+ * the chain, because it is on none of our addresses any more) and when its transaction
+ * is mined again (`back`). Between the two the ledger says what the chain says: nothing.
  */
 export function heldPostings(happened: 'gone' | 'back', amountUnits: bigint): readonly Posting[] {
   return between(happened === 'gone' ? ['held', 'chain'] : ['chain', 'held'], amountUnits);
 }
 
 /**
- * The one account in which the whole amount of a deposit lies while it rests in a state; `chain` where nothing of it is with us: it never
- * arrived, or is in no block at present (`onChain` false) without being credited.
+ * The one account in which the whole amount of a deposit lies while it rests
+ * in a state; `chain` where nothing of it is with us: it never arrived, or
+ * is in no block at present (`onChain` false) without being credited.
  */
-export function accountOf(deposit: { state: DepositState; failureCode: FailureCode | null; onChain: boolean }): LedgerAccount {
+export function accountOf(deposit: {
+  state: DepositState;
+  failureCode: FailureCode | null;
+  onChain: boolean;
+}): LedgerAccount {
   const { state, failureCode, onChain } = deposit;
   if (state === 'failed') return failureCode === 'REORGED' || !onChain ? 'chain' : 'held';
   return HOMES[state];
 }
 
-const HOMES = { detected: 'pending', confirming: 'pending', completed: 'available', settled: 'settled' } as const;
+const HOMES = {
+  detected: 'pending',
+  confirming: 'pending',
+  completed: 'available',
+  settled: 'settled',
+} as const;
 
 type Movement = readonly [from: LedgerAccount, to: LedgerAccount];
 
@@ -53,13 +66,26 @@ function between(move: Movement | undefined, amountUnits: bigint): readonly Post
   ];
 }
 
-function movement(from: DepositState | null, to: DepositState, code: FailureCode | null, onChain: boolean): Movement | undefined {
+function movement(
+  from: DepositState | null,
+  to: DepositState,
+  code: FailureCode | null,
+  onChain: boolean,
+): Movement | undefined {
   const target = accountOf({ state: to, failureCode: code, onChain });
-  const source = from === null ? 'chain' : from === 'failed' ? accountBefore(to) : accountOf({ state: from, failureCode: null, onChain });
+  const source =
+    from === null
+      ? 'chain'
+      : from === 'failed'
+        ? accountBefore(to)
+        : accountOf({ state: from, failureCode: null, onChain });
   return source === target ? undefined : [source, target];
 }
 
-/** Where a failed deposit's money was before it came back: only one that was reorged is detected again, only a held one is released. */
+/**
+ * Where a failed deposit's money was before it came back: only one
+ * that was reorged is detected again, only a held one is released.
+ */
 function accountBefore(to: DepositState): LedgerAccount {
   return to === 'detected' ? 'chain' : 'held';
 }

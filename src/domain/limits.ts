@@ -1,9 +1,15 @@
-/** What one client may do: a bucket that fills at a steady rate, or a number in a window that begins with the first use. */
+/**
+ * What one client may do: a bucket that fills at a steady rate,
+ * or a number in a window that begins with the first use.
+ */
 export type Limit =
   | { readonly kind: 'bucket'; readonly capacity: number; readonly perSecond: number }
   | { readonly kind: 'window'; readonly capacity: number; readonly windowMs: number };
 
-/** How much is left. `sinceMs` is when the bucket was counted last, or when the window began. Below zero: a debt that is waited off. */
+/**
+ * How much is left. `sinceMs` is when the bucket was counted last,
+ * or when the window began. Below zero: a debt that is waited off.
+ */
 export type Allowance = { readonly tokens: number; readonly sinceMs: number };
 
 /** The numbers that an operator sets. */
@@ -27,14 +33,18 @@ export const DEFAULT_LIMITS: RequestLimits = {
 /** The allowance at a later time. A clock that went back changes nothing. */
 export function refill(limit: Limit, allowance: Allowance, nowMs: number): Allowance {
   const passedMs = Math.max(0, nowMs - allowance.sinceMs);
-  if (limit.kind === 'window') return passedMs < limit.windowMs ? allowance : { tokens: limit.capacity, sinceMs: nowMs };
+  if (limit.kind === 'window')
+    return passedMs < limit.windowMs ? allowance : { tokens: limit.capacity, sinceMs: nowMs };
   const tokens = Math.min(limit.capacity, allowance.tokens + (passedMs / 1_000) * limit.perSecond);
   return { tokens, sinceMs: nowMs };
 }
 
-/** Milliseconds until `wanted` tokens are there (for a window: until it ends); 0 when they are there already. */
+/**
+ * Milliseconds until `wanted` tokens are there (for a window: until it ends); 0 when they are there already.
+ */
 export function waitMs(limit: Limit, allowance: Allowance, wanted: number, nowMs: number): number {
   if (allowance.tokens >= wanted) return 0;
-  const fromMs = limit.kind === 'window' ? limit.windowMs : ((wanted - allowance.tokens) / limit.perSecond) * 1_000;
+  const fromMs =
+    limit.kind === 'window' ? limit.windowMs : ((wanted - allowance.tokens) / limit.perSecond) * 1_000;
   return Math.max(0, allowance.sinceMs + fromMs - nowMs);
 }

@@ -6,8 +6,9 @@ export const RATE_DECIMALS = 8;
 export const MAX_UNITS = 2n ** 256n - 1n;
 
 /**
- * Parses a plain decimal string into base units.
- * Promises an exact result: more fraction digits than `decimals` (other than zeros), signs, exponents, spaces, leading zeros and values above 2^256-1 throw a RangeError with a sentence.
+ * Parses a plain decimal string into base units. Promises an exact result: more
+ * fraction digits than `decimals` (other than zeros), signs, exponents, spaces,
+ * leading zeros and values above 2^256-1 throw a RangeError with a sentence.
  */
 export function parseUnits(text: string, decimals: number): bigint {
   const match = DECIMAL.exec(text);
@@ -19,7 +20,9 @@ export function parseUnits(text: string, decimals: number): bigint {
   return units;
 }
 
-/** Prints base units as a plain decimal string without trailing zeros: 12500000n with 6 decimals is "12.5". */
+/**
+ * Prints base units as a plain decimal string without trailing zeros: 12500000n with 6 decimals is "12.5".
+ */
 export function formatUnits(units: bigint, decimals: number): string {
   const sign = units < 0n ? '-' : '';
   const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
@@ -29,8 +32,8 @@ export function formatUnits(units: bigint, decimals: number): string {
 }
 
 /**
- * The USD value in cents, rounded half up, of an amount in base units at a rate with {@link RATE_DECIMALS} decimals.
- * Never negative input: throws a RangeError, because a negative deposit is a defect.
+ * The USD value in cents, rounded half up, of an amount in base units at a rate with {@link RATE_DECIMALS}
+ * decimals. Never negative input: throws a RangeError, because a negative deposit is a defect.
  */
 export function usdCents(amountUnits: bigint, decimals: number, rateUnits: bigint): bigint {
   if (amountUnits < 0n || rateUnits < 0n) throw new RangeError('amount and rate must not be negative');
@@ -39,7 +42,10 @@ export function usdCents(amountUnits: bigint, decimals: number, rateUnits: bigin
   return (scaled * 2n + divisor) / (divisor * 2n);
 }
 
-/** Cents as the JSON number of an answer, at most two decimals (1250n is 12.5). Exact up to 2^53 cents; beyond that JSON readers lose the cents anyway. */
+/**
+ * Cents as the JSON number of an answer, at most two decimals (1250n is 12.5).
+ * Exact up to 2^53 cents; beyond that JSON readers lose the cents anyway.
+ */
 export function centsToJsonNumber(cents: bigint): number {
   return jsonNumber(cents, 2);
 }
@@ -49,7 +55,10 @@ export function rateToJsonNumber(rateUnits: bigint | null): number | null {
   return rateUnits === null ? null : jsonNumber(rateUnits, RATE_DECIMALS);
 }
 
-/** The one place where money's text becomes a float: on its way out, as a figure of JSON that nobody here calculates with. */
+/**
+ * The one place where money's text becomes a float: on its way
+ * out, as a figure of JSON that nobody here calculates with.
+ */
 function jsonNumber(units: bigint, decimals: number): number {
   return +formatUnits(units, decimals);
 }

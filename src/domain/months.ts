@@ -29,10 +29,14 @@ export function monthAfter(month: Month, count: number): Month {
 export const MONTHS_AHEAD = 3;
 
 /**
- * The months for which partitions are to be made, when the newest ones begin with `newest`; undefined when there is nothing to do. The
- * newest ones get their end with it: never within the next month, because rows come in for now while it is done.
+ * The months for which partitions are to be made, when the newest ones begin with
+ * `newest`; undefined when there is nothing to do. The newest ones get their end with
+ * it: never within the next month, because rows come in for now while it is done.
  */
-export function monthsToMake(newest: Month, now: Date): { readonly first: Month; readonly last: Month } | undefined {
+export function monthsToMake(
+  newest: Month,
+  now: Date,
+): { readonly first: Month; readonly last: Month } | undefined {
   const present = monthOf(now);
   const last = monthAfter(present, MONTHS_AHEAD);
   if (newest >= last) return undefined;

@@ -1,10 +1,17 @@
 import { formatUnits } from './money.ts';
 
 /**
- * The life of a payment link. This table is the only definition of which status may follow which; the database holds the same table in a
- * trigger, and a test compares the two.
+ * The life of a payment link. This table is the only definition of which status may follow
+ * which; the database holds the same table in a trigger, and a test compares the two.
  */
-export const LINK_STATUSES = ['pending', 'processing', 'partially_paid', 'completed', 'expired', 'cancelled'] as const;
+export const LINK_STATUSES = [
+  'pending',
+  'processing',
+  'partially_paid',
+  'completed',
+  'expired',
+  'cancelled',
+] as const;
 export type LinkStatus = (typeof LINK_STATUSES)[number];
 
 /** Whether a text is the name of a status. */
@@ -24,13 +31,19 @@ export const LINK_LIMITS = {
   defaultExpiresInSeconds: 3_600,
 } as const;
 
-/** How the money that counts compares with the amount; `late` says that what was missing came after the link had closed. */
+/**
+ * How the money that counts compares with the amount; `late`
+ * says that what was missing came after the link had closed.
+ */
 export const AMOUNT_STATUSES = ['none', 'underpaid', 'exact', 'overpaid', 'late'] as const;
 export type AmountStatus = (typeof AMOUNT_STATUSES)[number];
 
 export const OPEN_STATUSES: readonly LinkStatus[] = ['pending', 'processing', 'partially_paid'];
 
-/** An open link may take any other status (a failed deposit leads back to `pending`); a closed one keeps its status for ever. */
+/**
+ * An open link may take any other status (a failed deposit leads
+ * back to `pending`); a closed one keeps its status for ever.
+ */
 export const LINK_TRANSITIONS: Readonly<Record<LinkStatus, readonly LinkStatus[]>> = {
   pending: ['processing', 'partially_paid', 'completed', 'expired', 'cancelled'],
   processing: ['pending', 'partially_paid', 'completed', 'expired'],
@@ -46,25 +59,37 @@ export function isOpenLink(status: LinkStatus): boolean {
 }
 
 /**
- * USDT has 18 decimals on BNB Chain and 6 on Tron. Links count in the finer one, so that payments on both add up exactly.
- * Every `…Units` of this file has this many decimals.
+ * USDT has 18 decimals on BNB Chain and 6 on Tron. Links count in the finer one, so that
+ * payments on both add up exactly. Every `…Units` of this file has this many decimals.
  */
 export const LINK_DECIMALS = 18;
 
-/** Base units of a deposit, whose coin has `decimals` decimals, as units of a link. Exact: no coin that pays links has more decimals. */
+/**
+ * Base units of a deposit, whose coin has `decimals` decimals, as
+ * units of a link. Exact: no coin that pays links has more decimals.
+ */
 export function toLinkUnits(units: bigint, decimals: number): bigint {
   if (decimals > LINK_DECIMALS) throw new RangeError(`a coin with ${decimals} decimals cannot pay a link`);
   return units * 10n ** BigInt(LINK_DECIMALS - decimals);
 }
 
-/** Units of a link as base units of a coin, rounded up: what a payer is asked for is never less than what is missing. */
+/**
+ * Units of a link as base units of a coin, rounded up: what
+ * a payer is asked for is never less than what is missing.
+ */
 export function fromLinkUnits(units: bigint, decimals: number): bigint {
   const unit = 10n ** BigInt(LINK_DECIMALS - decimals);
   return (units + unit - 1n) / unit;
 }
 
-/** What a link of so many cents asks for: 1 USDT for 1 USD. `leastUnits` is what counts as paid, less the tolerance (1/100 percent). */
-export function linkAmounts(amountCents: bigint, toleranceBasisPoints: bigint): { amountUnits: bigint; leastUnits: bigint } {
+/**
+ * What a link of so many cents asks for: 1 USDT for 1 USD. `leastUnits`
+ * is what counts as paid, less the tolerance (1/100 percent).
+ */
+export function linkAmounts(
+  amountCents: bigint,
+  toleranceBasisPoints: bigint,
+): { amountUnits: bigint; leastUnits: bigint } {
   const amountUnits = amountCents * 10n ** BigInt(LINK_DECIMALS - 2);
   return { amountUnits, leastUnits: amountUnits - (amountUnits * toleranceBasisPoints) / 10_000n };
 }
@@ -85,7 +110,10 @@ export type LinkMoney = {
   readonly openCount: number;
 };
 
-/** The status that the assigned deposits give an open link, expiry and cancellation aside; a closed one keeps its own. */
+/**
+ * The status that the assigned deposits give an open link,
+ * expiry and cancellation aside; a closed one keeps its own.
+ */
 export function statusOf(current: LinkStatus, money: LinkMoney): LinkStatus {
   if (!isOpenLink(current)) return current;
   if (money.paidUnits >= money.leastUnits) return 'completed';
@@ -93,7 +121,10 @@ export function statusOf(current: LinkStatus, money: LinkMoney): LinkStatus {
   return money.paidUnits > 0n ? 'partially_paid' : 'pending';
 }
 
-/** Compares to the unit, so a completed link that was short by less than the tolerance says `underpaid`. `late` never hides a completion. */
+/**
+ * Compares to the unit, so a completed link that was short by less than
+ * the tolerance says `underpaid`. `late` never hides a completion.
+ */
 export function amountStatusOf(input: {
   readonly status: LinkStatus;
   readonly amountUnits: bigint;
@@ -106,7 +137,9 @@ export function amountStatusOf(input: {
   return input.paidUnits === input.amountUnits ? 'exact' : 'overpaid';
 }
 
-/** What the choice looks at. `assignedUnits` is the sum of all assigned deposits, completed or on their way. */
+/**
+ * What the choice looks at. `assignedUnits` is the sum of all assigned deposits, completed or on their way.
+ */
 export type LinkCandidate = {
   readonly id: string;
   readonly status: LinkStatus;
@@ -120,22 +153,34 @@ export type LinkCandidate = {
 };
 
 /** A USDT deposit. `minedAt` is the time of its block. */
-export type IncomingMoney = { readonly amountUnits: bigint; readonly decimals: number; readonly network: string; readonly minedAt: Date };
+export type IncomingMoney = {
+  readonly amountUnits: bigint;
+  readonly decimals: number;
+  readonly network: string;
+  readonly minedAt: Date;
+};
 
 export type Match = { readonly kind: 'pays' | 'late'; readonly linkId: string } | undefined;
 
-/** A block's clock may be this much behind ours; money from before that was not sent for a link that did not exist yet. */
+/**
+ * A block's clock may be this much behind ours; money from
+ * before that was not sent for a link that did not exist yet.
+ */
 export const BLOCK_CLOCK_SKEW_MS = 60_000;
 
-/** So many of the links that late money comes near to are looked at; with one tolerance for all links the first one decides. */
+/**
+ * So many of the links that late money comes near to are looked
+ * at; with one tolerance for all links the first one decides.
+ */
 export const LATE_LOOKED_AT = 50;
 
 /**
- * Which of a customer's links, given oldest first, a deposit pays: an open one from whose open amount nothing would be left, else the
- * oldest open one that still wants money, else the oldest open one. Links that do not take its network, that were made after it or whose
- * time was over when it was mined are left out. Without such a link it is `late` for the closed or overdue one that it would have paid: the
- * newest of which nothing would be left, else, within the tolerance, the one that misses most, of several the newest. A plain deposit
- * otherwise.
+ * Which of a customer's links, given oldest first, a deposit pays: an open one from whose open
+ * amount nothing would be left, else the oldest open one that still wants money, else the
+ * oldest open one. Links that do not take its network, that were made after it or whose time
+ * was over when it was mined are left out. Without such a link it is `late` for the closed or
+ * overdue one that it would have paid: the newest of which nothing would be left, else, within
+ * the tolerance, the one that misses most, of several the newest. A plain deposit otherwise.
  */
 export function matchLink(money: IncomingMoney, links: readonly LinkCandidate[]): Match {
   const fitting = links
@@ -155,7 +200,13 @@ export function matchLink(money: IncomingMoney, links: readonly LinkCandidate[])
 function latestOf(missed: readonly LinkCandidate[], money: IncomingMoney): LinkCandidate | undefined {
   const exact = missed.filter((link) => isExact(link, money)).at(-1);
   const least = (link: LinkCandidate): bigint => link.leastUnits - link.assignedUnits;
-  return exact ?? missed.reduce<LinkCandidate | undefined>((best, link) => (best && least(best) > least(link) ? best : link), undefined);
+  return (
+    exact ??
+    missed.reduce<LinkCandidate | undefined>(
+      (best, link) => (best && least(best) > least(link) ? best : link),
+      undefined,
+    )
+  );
 }
 
 /** What is neither paid nor on its way; never below 0. */
@@ -169,7 +220,10 @@ export function isCovered(link: Pick<LinkCandidate, 'leastUnits' | 'assignedUnit
 }
 
 /** A block whose time is the very moment of the expiry is still in time. */
-export function isInTime(link: Pick<LinkCandidate, 'expiresAt'>, money: Pick<IncomingMoney, 'minedAt'>): boolean {
+export function isInTime(
+  link: Pick<LinkCandidate, 'expiresAt'>,
+  money: Pick<IncomingMoney, 'minedAt'>,
+): boolean {
   return money.minedAt.getTime() <= link.expiresAt.getTime();
 }
 
@@ -186,7 +240,11 @@ function isExact(link: LinkCandidate, money: IncomingMoney): boolean {
 function wouldHavePaid(link: LinkCandidate, money: IncomingMoney): boolean {
   const missing = openUnitsOf(link);
   const units = toLinkUnits(money.amountUnits, money.decimals);
-  return missing > 0n && units + link.assignedUnits >= link.leastUnits && money.amountUnits <= fromLinkUnits(missing, money.decimals);
+  return (
+    missing > 0n &&
+    units + link.assignedUnits >= link.leastUnits &&
+    money.amountUnits <= fromLinkUnits(missing, money.decimals)
+  );
 }
 
 /** One line for operators: "12.5 of 25 USDT". */

@@ -2,8 +2,9 @@
 export const MAX_REASON = 290;
 
 /**
- * A text of any length that fits a column of `most` characters: cut between whole characters, without what PostgreSQL refuses (NUL, and in
- * JSON half of a surrogate pair). For what others said: a refused note of a fault would hide the fault.
+ * A text of any length that fits a column of `most` characters: cut between whole
+ * characters, without what PostgreSQL refuses (NUL, and in JSON half of a surrogate
+ * pair). For what others said: a refused note of a fault would hide the fault.
  */
 export function fitted(text: string, most: number): string {
   const cut = /[\uD800-\uDBFF]/.test(text.charAt(most - 1)) ? most - 1 : most;

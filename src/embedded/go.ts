@@ -17,14 +17,24 @@ const run = promisify(execFile);
 
 type Input = { readonly env: NodeJS.ProcessEnv; readonly log: Print };
 
-/** The environment in which Go builds a program into `folder`, with whatever newer toolchain the program asks for. */
+/**
+ * The environment in which Go builds a program into `folder`,
+ * with whatever newer toolchain the program asks for.
+ */
 export function goEnv(folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return { ...env, GOBIN: folder, CGO_ENABLED: '0', GOTOOLCHAIN: env['GOTOOLCHAIN'] || 'auto', GOFLAGS: '-mod=mod' };
+  return {
+    ...env,
+    GOBIN: folder,
+    CGO_ENABLED: '0',
+    GOTOOLCHAIN: env['GOTOOLCHAIN'] || 'auto',
+    GOFLAGS: '-mod=mod',
+  };
 }
 
 /**
- * A Go that can build today's programs: the one on PATH or in its usual places, else Debian's package where we may install it. One that is
- * too old to fetch newer toolchains is used for that one thing. Throws a sentence.
+ * A Go that can build today's programs: the one on PATH or in its usual
+ * places, else Debian's package where we may install it. One that is too old
+ * to fetch newer toolchains is used for that one thing. Throws a sentence.
  */
 export async function findGo({ env, log }: Input): Promise<string> {
   const go = knownGo(env) ?? (await installGo({ env, log }));
@@ -40,7 +50,13 @@ async function installGo({ env, log }: Input): Promise<string> {
   if (!apt || process.getuid?.() !== 0) throw new Error('Go is not installed');
   const quiet = { ...env, DEBIAN_FRONTEND: 'noninteractive' };
   const packages = ['golang-go', 'ca-certificates'];
-  await runLong({ what: "reading Debian's package lists", command: apt, args: ['update', '-q'], env: quiet, log });
+  await runLong({
+    what: "reading Debian's package lists",
+    command: apt,
+    args: ['update', '-q'],
+    env: quiet,
+    log,
+  });
   const args = ['install', '-y', '-q', '--no-install-recommends', ...packages];
   await runLong({ what: "installing Debian's Go", command: apt, args, env: quiet, log });
   const installed = knownGo(env);
@@ -49,13 +65,19 @@ async function installGo({ env, log }: Input): Promise<string> {
 }
 
 async function fetchesToolchains(go: string, env: NodeJS.ProcessEnv): Promise<boolean> {
-  const { stdout } = await run(go, ['version'], { env: { ...env, GOTOOLCHAIN: 'local' }, timeout: ASK_TIMEOUT_MS });
+  const { stdout } = await run(go, ['version'], {
+    env: { ...env, GOTOOLCHAIN: 'local' },
+    timeout: ASK_TIMEOUT_MS,
+  });
   const minor = /\bgo1\.(\d+)/.exec(stdout)?.[1];
   // What calls itself something else was built by somebody who knows: it is tried as it is.
   return minor === undefined || Number.parseInt(minor, 10) >= FETCHES_TOOLCHAINS_SINCE;
 }
 
-/** Toolchains are modules, so that an old Go can fetch one too, and checks it against the public checksums as it does every module. */
+/**
+ * Toolchains are modules, so that an old Go can fetch one too, and
+ * checks it against the public checksums as it does every module.
+ */
 async function fetchToolchain(go: string, { env, log }: Input): Promise<string> {
   const { system, processor } = publishedPlatform();
   const module = `golang.org/toolchain@v0.0.1-go${TOOLCHAIN_VERSION}.${system}-${processor}`;
@@ -65,7 +87,8 @@ async function fetchToolchain(go: string, { env, log }: Input): Promise<string> 
   const { stdout } = await run(go, ['env', 'GOMODCACHE'], { env: plain, timeout: ASK_TIMEOUT_MS });
   const folder = join(stdout.trim(), module);
   // An old Go unpacks modules without the right to run what is in them.
-  for (const programs of [join(folder, 'bin'), join(folder, 'pkg/tool', `${system}_${processor}`)]) makeExecutable(programs);
+  for (const programs of [join(folder, 'bin'), join(folder, 'pkg/tool', `${system}_${processor}`)])
+    makeExecutable(programs);
   return join(folder, 'bin/go');
 }
 

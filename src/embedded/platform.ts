@@ -2,7 +2,9 @@ const SYSTEMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'dar
 /** The processors for which programs are published, as publishers call them. */
 export const PROCESSORS: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** This machine as the publishers of programs call it (linux, amd64). Throws where none is published for it. */
+/**
+ * This machine as the publishers of programs call it (linux, amd64). Throws where none is published for it.
+ */
 export function publishedPlatform(): { readonly system: string; readonly processor: string } {
   const system = SYSTEMS[process.platform];
   const processor = PROCESSORS[process.arch];

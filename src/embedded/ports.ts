@@ -3,8 +3,8 @@ import { connect, createServer } from 'node:net';
 
 const TRIES = 4;
 const DRAWS = 100;
-// Below what systems give to outgoing connections (from 32768): else a client that keeps trying a stopped server is given that very
-// port as its own, connects to itself, and the server cannot come back.
+// Below what systems give to outgoing connections (from 32768): else a client that keeps trying a stopped
+// server is given that very port as its own, connects to itself, and the server cannot come back.
 const FIRST_PORT = 20_000;
 const END_PORT = 32_000;
 
@@ -34,17 +34,26 @@ export async function freePort(): Promise<number> {
     const port = randomInt(FIRST_PORT, END_PORT);
     if (await isFree(port)) return port;
   }
-  throw new Error(`no free TCP port from ${FIRST_PORT} to ${END_PORT} on 127.0.0.1: stop some programs and try again`);
+  throw new Error(
+    `no free TCP port from ${FIRST_PORT} to ${END_PORT} on 127.0.0.1: stop some programs and try again`,
+  );
 }
 
-/** The port that was asked for, or a free one where none was. Throws a sentence when the wanted one is taken. */
+/**
+ * The port that was asked for, or a free one where none was. Throws a sentence when the wanted one is taken.
+ */
 export async function choosePort(name: string, wanted: number | undefined): Promise<number> {
   if (wanted === undefined) return freePort();
   if (await isFree(wanted)) return wanted;
-  throw new Error(`port ${wanted} of 127.0.0.1, wanted for ${name}, is taken: stop the program that has it or choose another port`);
+  throw new Error(
+    `port ${wanted} of 127.0.0.1, wanted for ${name}, is taken: stop the program that has it or choose another port`,
+  );
 }
 
-/** Runs `start` again, a few times, when another program was faster to take a port that was free a moment before. */
+/**
+ * Runs `start` again, a few times, when another program
+ * was faster to take a port that was free a moment before.
+ */
 export async function retryTakenPort<T>(start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

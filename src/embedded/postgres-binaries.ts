@@ -19,27 +19,37 @@ import { packageFolder } from './packages.ts';
 /** The operating system's user that PostgreSQL runs as when we are root, which PostgreSQL refuses. */
 export type OsUser = { readonly name: string; readonly uid: number; readonly gid: number };
 
-/** Root's own folder for what the `postgres` user must reach when a folder on the way there is closed to it. */
+/**
+ * Root's own folder for what the `postgres` user must reach when a folder on the way there is closed to it.
+ */
 export const SHARED_DIR = '/var/lib/deposit-gateway';
 
 function findUser(name: string): OsUser | undefined {
   for (const line of readFileSync('/etc/passwd', 'utf8').split('\n')) {
     const [user, , uid, gid] = line.split(':');
-    if (user === name && uid !== undefined && gid !== undefined) return { name, uid: Number(uid), gid: Number(gid) };
+    if (user === name && uid !== undefined && gid !== undefined)
+      return { name, uid: Number(uid), gid: Number(gid) };
   }
   return undefined;
 }
 
-/** Undefined when we are not root and need nobody else; else the `postgres` user, made when it is missing. Throws a sentence. */
+/**
+ * Undefined when we are not root and need nobody else; else the
+ * `postgres` user, made when it is missing. Throws a sentence.
+ */
 export function postgresUser(log: Print): OsUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const known = findUser('postgres');
   if (known) return known;
   log('PostgreSQL does not run as root: making the system user "postgres" for it');
   try {
-    execFileSync('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres'], {
-      stdio: 'pipe',
-    });
+    execFileSync(
+      'useradd',
+      ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres'],
+      {
+        stdio: 'pipe',
+      },
+    );
   } catch (error) {
     // Another start may have made it at the same moment.
     if (!findUser('postgres'))
@@ -48,7 +58,8 @@ export function postgresUser(log: Print): OsUser | undefined {
       );
   }
   const made = findUser('postgres');
-  if (!made) throw new Error('the system user "postgres" is missing: make it, or run the gateway as an ordinary user');
+  if (!made)
+    throw new Error('the system user "postgres" is missing: make it, or run the gateway as an ordinary user');
   return made;
 }
 
@@ -63,9 +74,15 @@ export function canReach(path: string, user: OsUser | undefined): boolean {
   return true;
 }
 
-/** The library ships its `.so` names as a list and makes the links in an install script, which npm may not run. */
+/**
+ * The library ships its `.so` names as a list and makes
+ * the links in an install script, which npm may not run.
+ */
 function makeLinks(packageDir: string): void {
-  const list = JSON.parse(readFileSync(join(packageDir, 'native/pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+  const list = JSON.parse(readFileSync(join(packageDir, 'native/pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
   for (const { source, target } of list) {
     const link = join(packageDir, target);
     if (existsSync(link)) continue;
@@ -109,7 +126,10 @@ function copyForUser(from: string, log: Print): string {
   return target;
 }
 
-/** The folder with `bin/initdb` and `bin/postgres`, complete, executable and reachable for the user that will run them. */
+/**
+ * The folder with `bin/initdb` and `bin/postgres`, complete,
+ * executable and reachable for the user that will run them.
+ */
 export function postgresPrograms(user: OsUser | undefined, log: Print): string {
   const from = packageDir();
   const native = join(from, 'native');

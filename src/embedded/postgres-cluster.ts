@@ -26,15 +26,26 @@ const MAJOR_VERSION = '18';
 /** A cluster on disk, ready to be started. */
 export type Cluster = { readonly dir: string; readonly password: string };
 
-function run(command: string, args: readonly string[], options: { user: OsUser | undefined; cwd: string; input?: string }): Promise<void> {
+function run(
+  command: string,
+  args: readonly string[],
+  options: { user: OsUser | undefined; cwd: string; input?: string },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const ids = options.user ? { uid: options.user.uid, gid: options.user.gid } : {};
-    const child = spawn(command, args, { ...ids, cwd: options.cwd, env: programEnv(), stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(command, args, {
+      ...ids,
+      cwd: options.cwd,
+      env: programEnv(),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (chunk: string) => (output = (output + chunk).slice(-4000)));
     child.once('error', reject);
-    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`${command} failed (${code}): ${output.trim()}`))));
+    child.once('close', (code) =>
+      code === 0 ? resolve() : reject(new Error(`${command} failed (${code}): ${output.trim()}`)),
+    );
     child.stdin.end(options.input ?? '');
   });
 }
@@ -45,7 +56,10 @@ export function programEnv(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), LC_ALL: 'C', TZ: 'UTC' };
 }
 
-/** Where the cluster lies. As root it must be a folder that the `postgres` user can reach; if the data folder is not, a link leads to one that is. */
+/**
+ * Where the cluster lies. As root it must be a folder that the `postgres`
+ * user can reach; if the data folder is not, a link leads to one that is.
+ */
 function placeFor(dataDir: string, user: OsUser | undefined, log: Print): string {
   const link = join(dataDir, 'pg');
   if (existsSync(link)) {
@@ -57,17 +71,26 @@ function placeFor(dataDir: string, user: OsUser | undefined, log: Print): string
     return dir;
   }
   // Only our own folder is opened for passing through, never one above it.
-  if (user && (statSync(dataDir).mode & 0o001) === 0) chmodSync(dataDir, (statSync(dataDir).mode & 0o777) | 0o011);
+  if (user && (statSync(dataDir).mode & 0o001) === 0)
+    chmodSync(dataDir, (statSync(dataDir).mode & 0o777) | 0o011);
   if (canReach(dataDir, user)) return link;
   const elsewhere = join(SHARED_DIR, 'clusters', randomBytes(8).toString('hex'), 'pg');
-  log(`the database lies in ${elsewhere} (linked from ${link}): the system user "postgres" cannot enter ${dataDir}`);
+  log(
+    `the database lies in ${elsewhere} (linked from ${link}): the system user "postgres" cannot enter ${dataDir}`,
+  );
   mkdirSync(dirname(elsewhere), { recursive: true, mode: 0o755 });
   rmSync(link, { force: true });
   symlinkSync(elsewhere, link);
   return elsewhere;
 }
 
-async function create(input: { dir: string; programs: string; user: OsUser | undefined; password: string; fsync: boolean }): Promise<void> {
+async function create(input: {
+  dir: string;
+  programs: string;
+  user: OsUser | undefined;
+  password: string;
+  fsync: boolean;
+}): Promise<void> {
   const { dir, programs, user, password, fsync } = input;
   const staging = `${dir}.new`;
   const passwordFile = `${dir}.password.new`;
@@ -81,9 +104,16 @@ async function create(input: { dir: string; programs: string; user: OsUser | und
     // The built-in C.UTF-8 sorts by code point and is the same on every machine, unlike the system's locales.
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const access = [`--username=${ROLE_NAME}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
-    await run(join(programs, 'bin/initdb'), ['-D', staging, ...locale, ...access, ...(fsync ? [] : ['--no-sync'])], options);
+    await run(
+      join(programs, 'bin/initdb'),
+      ['-D', staging, ...locale, ...access, ...(fsync ? [] : ['--no-sync'])],
+      options,
+    );
     const single = ['--single', '-D', staging, '-c', `fsync=${fsync ? 'on' : 'off'}`, 'postgres'];
-    await run(join(programs, 'bin/postgres'), single, { ...options, input: `CREATE DATABASE ${DATABASE_NAME}\n` });
+    await run(join(programs, 'bin/postgres'), single, {
+      ...options,
+      input: `CREATE DATABASE ${DATABASE_NAME}\n`,
+    });
   } finally {
     rmSync(passwordFile, { force: true });
   }
@@ -102,7 +132,9 @@ function passwordOf(dataDir: string): string {
   return password;
 }
 
-/** Finds the cluster of this data folder or makes it. Throws a sentence when what lies there cannot be used. */
+/**
+ * Finds the cluster of this data folder or makes it. Throws a sentence when what lies there cannot be used.
+ */
 export async function openCluster(input: {
   dataDir: string;
   programs: string;

@@ -2,7 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startedAt } from '../base/process-table.ts';
-import { type ChildSpec, type Print, type RunningServer, startChild, stopLeftovers, waitUntilReady } from '../base/processes.ts';
+import {
+  type ChildSpec,
+  type Print,
+  type RunningServer,
+  startChild,
+  stopLeftovers,
+  waitUntilReady,
+} from '../base/processes.ts';
 import { accepts, choosePort, retryTakenPort } from './ports.ts';
 import { postgresPrograms, postgresUser } from './postgres-binaries.ts';
 import { DATABASE_NAME, openCluster, programEnv, ROLE_NAME } from './postgres-cluster.ts';
@@ -40,7 +47,10 @@ function dropSharedMemory(dir: string): void {
   }
 }
 
-/** True when this process is a PostgreSQL server over this very folder, not one that merely got the number of a dead one. */
+/**
+ * True when this process is a PostgreSQL server over this very
+ * folder, not one that merely got the number of a dead one.
+ */
 function servesFolder(pid: number, dir: string): boolean {
   if (startedAt(pid) === undefined) return false;
   try {
@@ -54,15 +64,18 @@ function servesFolder(pid: number, dir: string): boolean {
 function clearStalePidFile(dir: string): void {
   const pid = Number(pidFile(dir)[0]);
   if (!pid) return;
-  if (servesFolder(pid, dir)) throw new Error(`a PostgreSQL (process ${pid}) already serves ${dir}: stop it first`);
-  // PostgreSQL would refuse to start where an unrelated process now has that number, as happens in containers.
+  if (servesFolder(pid, dir))
+    throw new Error(`a PostgreSQL (process ${pid}) already serves ${dir}: stop it first`);
+  // PostgreSQL would refuse to start where an unrelated
+  // process now has that number, as happens in containers.
   dropSharedMemory(dir);
   rmSync(join(dir, 'postmaster.pid'), { force: true });
 }
 
 /**
- * The server's log says what happened and never with which data: neither the text of a statement, in which values stand, nor the details
- * of an error, which repeat a row or a key. Whoever made the statement is told them.
+ * The server's log says what happened and never with which data: neither the
+ * text of a statement, in which values stand, nor the details of an error,
+ * which repeat a row or a key. Whoever made the statement is told them.
  */
 const WITHOUT_TEXTS = {
   log_min_error_statement: 'panic',
@@ -90,13 +103,19 @@ function serverArgs(dir: string, port: number, fsync: boolean): string[] {
     // Never off: a commit must outlive a kill of the server even where it need not outlive the machine.
     synchronous_commit: 'on',
   };
-  return ['-D', dir, '-p', String(port), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  return [
+    '-D',
+    dir,
+    '-p',
+    String(port),
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
 }
 
 /**
- * Starts PostgreSQL over `dataDir`/pg, making the cluster the first time, and returns when it takes queries. Works as root (it then
- * runs as the system user `postgres`) and after a crash. It listens on 127.0.0.1 only, with a random password kept in the data folder.
- * Throws a sentence when it cannot serve.
+ * Starts PostgreSQL over `dataDir`/pg, making the cluster the first time, and returns when it takes
+ * queries. Works as root (it then runs as the system user `postgres`) and after a crash. It listens on
+ * 127.0.0.1 only, with a random password kept in the data folder. Throws a sentence when it cannot serve.
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const { dataDir, fsync = true, log } = options;
@@ -120,7 +139,8 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       ...(user ? { user } : {}),
     };
     const child = await startChild(spec);
-    const ready = async () => Number(pidFile(dir)[0]) === child.pid && pidFile(dir)[7]?.trim() === 'ready' && (await accepts(port));
+    const ready = async () =>
+      Number(pidFile(dir)[0]) === child.pid && pidFile(dir)[7]?.trim() === 'ready' && (await accepts(port));
     await waitUntilReady(child, { name: 'PostgreSQL', timeoutMs: START_TIMEOUT_MS, ready });
     log(`PostgreSQL 18 on 127.0.0.1:${port}, data in ${dir}`);
     const url = `postgresql://${ROLE_NAME}:${password}@127.0.0.1:${port}/${DATABASE_NAME}`;

@@ -8,7 +8,10 @@ import type { Print } from '../base/processes.ts';
 import { onPath } from './packages.ts';
 import { ARCHIVE_SHA256, DOWNLOAD_URL, download, goInstall } from './temporal-install.ts';
 
-/** The newest release that `go install` accepts: from 1.6.0 on its go.mod holds a `replace`, which that command refuses. */
+/**
+ * The newest release that `go install` accepts: from 1.6.0 on
+ * its go.mod holds a `replace`, which that command refuses.
+ */
 const TEMPORAL_CLI_VERSION = '1.5.1';
 
 const VERSION_TIMEOUT_MS = 20_000;
@@ -24,9 +27,14 @@ export type FindTemporalInput = {
 /** What `temporal --version` says, or undefined when this file is not a Temporal CLI that runs here. */
 function versionOf(file: string): Promise<string | undefined> {
   return new Promise((resolve) => {
-    execFile(file, ['--version'], { timeout: VERSION_TIMEOUT_MS, env: { ...process.env, NO_COLOR: '1' } }, (error, stdout) => {
-      resolve(!error && /temporal version/i.test(stdout) ? stdout.trim() : undefined);
-    });
+    execFile(
+      file,
+      ['--version'],
+      { timeout: VERSION_TIMEOUT_MS, env: { ...process.env, NO_COLOR: '1' } },
+      (error, stdout) => {
+        resolve(!error && /temporal version/i.test(stdout) ? stdout.trim() : undefined);
+      },
+    );
   });
 }
 
@@ -91,15 +99,18 @@ async function lockAndInstall(target: string, input: FindTemporalInput): Promise
 }
 
 /**
- * The path of a Temporal CLI that runs: TEMPORAL_CLI, else `temporal` on PATH, else the one in the user's cache folder, else the
- * vendor's download, else built by Go (a few minutes, once for this user). Throws a sentence that names TEMPORAL_CLI.
+ * The path of a Temporal CLI that runs: TEMPORAL_CLI, else `temporal` on PATH, else
+ * the one in the user's cache folder, else the vendor's download, else built by Go
+ * (a few minutes, once for this user). Throws a sentence that names TEMPORAL_CLI.
  */
 export async function findTemporalCli(input: FindTemporalInput): Promise<string> {
   const { env } = input;
   const named = env['TEMPORAL_CLI'];
   if (named) {
     if (await versionOf(named)) return named;
-    throw new Error(`TEMPORAL_CLI is ${named}, which is not a Temporal CLI that runs here: correct the path or unset it`);
+    throw new Error(
+      `TEMPORAL_CLI is ${named}, which is not a Temporal CLI that runs here: correct the path or unset it`,
+    );
   }
   const known = onPath('temporal', env);
   if (known && (await versionOf(known))) return known;

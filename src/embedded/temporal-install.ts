@@ -11,7 +11,9 @@ import { runLong } from './run-long.ts';
 
 /** Where the vendor keeps its builds. */
 export const DOWNLOAD_URL = 'https://temporal.download/cli/archive';
-/** SHA-256 of the vendor's archives of the version that is used, by platform; a new version needs new ones. */
+/**
+ * SHA-256 of the vendor's archives of the version that is used, by platform; a new version needs new ones.
+ */
 export const ARCHIVE_SHA256: Readonly<Record<string, string>> = {
   'linux amd64': 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
   'linux arm64': 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5',
@@ -21,42 +23,72 @@ export const ARCHIVE_SHA256: Readonly<Record<string, string>> = {
 const RESPONSE_TIMEOUT_MS = 5_000;
 const DOWNLOAD_TIMEOUT_MS = 5 * 60_000;
 
-type Download = { folder: string; version: string; log: Print; baseUrl: string; sha256: Readonly<Record<string, string>> };
+type Download = {
+  folder: string;
+  version: string;
+  log: Print;
+  baseUrl: string;
+  sha256: Readonly<Record<string, string>>;
+};
 
 /**
- * Fetches the vendor's archive into `folder` and unpacks it where it is the very one whose SHA-256 is known for this platform; throws
- * otherwise. Gives up within seconds where there is no internet. Returns the program's path.
+ * Fetches the vendor's archive into `folder` and unpacks it where it is the
+ * very one whose SHA-256 is known for this platform; throws otherwise. Gives
+ * up within seconds where there is no internet. Returns the program's path.
  */
 export async function download({ folder, version, log, baseUrl, sha256 }: Download): Promise<string> {
   const { system, processor } = publishedPlatform();
   const expected = sha256[`${system} ${processor}`];
-  if (expected === undefined) throw new Error(`no SHA-256 is known of the archive for ${system} ${processor}`);
+  if (expected === undefined)
+    throw new Error(`no SHA-256 is known of the archive for ${system} ${processor}`);
   const url = `${baseUrl}/v${version}?platform=${system}&arch=${processor}`;
   log(`downloading the Temporal CLI ${version} from ${url}`);
   const abort = new AbortController();
-  let timer = setTimeout(() => abort.abort(new Error(`no answer within ${RESPONSE_TIMEOUT_MS / 1000} s`)), RESPONSE_TIMEOUT_MS);
+  let timer = setTimeout(
+    () => abort.abort(new Error(`no answer within ${RESPONSE_TIMEOUT_MS / 1000} s`)),
+    RESPONSE_TIMEOUT_MS,
+  );
   try {
     const response = await fetch(url, { signal: abort.signal }).catch((error: Error & { cause?: Error }) => {
       throw new Error(error.cause?.message ?? error.message);
     });
     clearTimeout(timer);
     if (!response.ok || !response.body) throw new Error(`the server answered ${response.status}`);
-    timer = setTimeout(() => abort.abort(new Error(`not done within ${DOWNLOAD_TIMEOUT_MS / 1000} s`)), DOWNLOAD_TIMEOUT_MS);
+    timer = setTimeout(
+      () => abort.abort(new Error(`not done within ${DOWNLOAD_TIMEOUT_MS / 1000} s`)),
+      DOWNLOAD_TIMEOUT_MS,
+    );
     const archive = join(folder, 'temporal.tar.gz');
     await pipeline(Readable.fromWeb(response.body as ReadableStream), createWriteStream(archive));
     const hash = createHash('sha256');
     await pipeline(createReadStream(archive), hash);
     const found = hash.digest('hex');
-    if (found !== expected) throw new Error(`the archive is not the one that was published: its SHA-256 is ${found}, not ${expected}`);
-    await runLong({ what: 'unpacking the Temporal CLI', command: 'tar', args: ['-xzf', archive, '-C', folder], env: process.env, log });
+    if (found !== expected)
+      throw new Error(
+        `the archive is not the one that was published: its SHA-256 is ${found}, not ${expected}`,
+      );
+    await runLong({
+      what: 'unpacking the Temporal CLI',
+      command: 'tar',
+      args: ['-xzf', archive, '-C', folder],
+      env: process.env,
+      log,
+    });
   } finally {
     clearTimeout(timer);
   }
   return join(folder, 'temporal');
 }
 
-/** Builds the CLI with Go into `folder`; Go itself is had as {@link findGo} says. Returns the program's path. */
-export async function goInstall(input: { folder: string; version: string; log: Print; env: NodeJS.ProcessEnv }): Promise<string> {
+/**
+ * Builds the CLI with Go into `folder`; Go itself is had as {@link findGo} says. Returns the program's path.
+ */
+export async function goInstall(input: {
+  folder: string;
+  version: string;
+  log: Print;
+  env: NodeJS.ProcessEnv;
+}): Promise<string> {
   const { folder, version, log, env } = input;
   const go = await findGo({ env, log });
   await runLong({

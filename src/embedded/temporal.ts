@@ -1,6 +1,12 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Print, type RunningServer, startChild, stopLeftovers, waitUntilReady } from '../base/processes.ts';
+import {
+  type Print,
+  type RunningServer,
+  startChild,
+  stopLeftovers,
+  waitUntilReady,
+} from '../base/processes.ts';
 import { SEARCH_ATTRIBUTES } from '../temporal/client.ts';
 import { accepts, choosePort, freePort, retryTakenPort } from './ports.ts';
 import { findTemporalCli } from './temporal-cli.ts';
@@ -38,24 +44,51 @@ export type Temporal = RunningServer & {
 
 async function serves(port: number, namespace: string): Promise<boolean> {
   if (!(await accepts(port))) return false;
-  return await probeTemporal(port, ({ workflowService }) => workflowService.describeNamespace({ namespace })).then(
+  return await probeTemporal(port, ({ workflowService }) =>
+    workflowService.describeNamespace({ namespace }),
+  ).then(
     () => true,
     () => false,
   );
 }
 
-type ServerPorts = { readonly port: number; readonly uiPort: number; readonly httpPort: number; readonly metricsPort: number };
+type ServerPorts = {
+  readonly port: number;
+  readonly uiPort: number;
+  readonly httpPort: number;
+  readonly metricsPort: number;
+};
 
 function serverArgs(dataDir: string, namespace: string, ports: ServerPorts): string[] {
-  const args = ['server', 'start-dev', '--db-filename', join(dataDir, 'temporal.sqlite'), '--ip', '127.0.0.1', '--log-level', 'error'];
-  args.push('--port', String(ports.port), '--ui-port', String(ports.uiPort), '--http-port', String(ports.httpPort));
+  const args = [
+    'server',
+    'start-dev',
+    '--db-filename',
+    join(dataDir, 'temporal.sqlite'),
+    '--ip',
+    '127.0.0.1',
+    '--log-level',
+    'error',
+  ];
+  args.push(
+    '--port',
+    String(ports.port),
+    '--ui-port',
+    String(ports.uiPort),
+    '--http-port',
+    String(ports.httpPort),
+  );
   args.push('--metrics-port', String(ports.metricsPort), '--namespace', namespace);
-  for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES)) args.push('--search-attribute', `${name}=${type}`);
+  for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES))
+    args.push('--search-attribute', `${name}=${type}`);
   for (const setting of DYNAMIC_CONFIG) args.push('--dynamic-config-value', setting);
   return args;
 }
 
-/** Starts the server over `dataDir`/temporal.sqlite and returns when its namespace answers. Throws a sentence when it does not serve. */
+/**
+ * Starts the server over `dataDir`/temporal.sqlite and returns when
+ * its namespace answers. Throws a sentence when it does not serve.
+ */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const { dataDir, namespace = 'default', env = process.env, log } = options;
   await stopLeftovers(dataDir, log);
@@ -63,9 +96,26 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
   return retryTakenPort(async () => {
     const port = await choosePort('Temporal', options.port);
     const uiPort = await choosePort("Temporal's Web UI", options.uiPort);
-    const args = serverArgs(dataDir, namespace, { port, uiPort, httpPort: await freePort(), metricsPort: await freePort() });
-    const child = await startChild({ name: 'Temporal', command, args, cwd: dataDir, env, logFile: join(dataDir, 'temporal.log'), dataDir });
-    await waitUntilReady(child, { name: 'Temporal', timeoutMs: START_TIMEOUT_MS, ready: () => serves(port, namespace) });
+    const args = serverArgs(dataDir, namespace, {
+      port,
+      uiPort,
+      httpPort: await freePort(),
+      metricsPort: await freePort(),
+    });
+    const child = await startChild({
+      name: 'Temporal',
+      command,
+      args,
+      cwd: dataDir,
+      env,
+      logFile: join(dataDir, 'temporal.log'),
+      dataDir,
+    });
+    await waitUntilReady(child, {
+      name: 'Temporal',
+      timeoutMs: START_TIMEOUT_MS,
+      ready: () => serves(port, namespace),
+    });
     chmodSync(join(dataDir, 'temporal.sqlite'), 0o600);
     const uiUrl = `http://127.0.0.1:${uiPort}`;
     log(`Temporal on 127.0.0.1:${port}, Web UI ${uiUrl}`);

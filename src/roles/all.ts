@@ -4,12 +4,15 @@ import { removeRun, writeRun } from '../base/data-dir.ts';
 import type { Started, Starting } from './role.ts';
 import { startWork } from './worker.ts';
 
-/** Connections for requests and for the start of the worker; its parts, lists, health and metrics have some of their own. */
+/**
+ * Connections for requests and for the start of the worker;
+ * its parts, lists, health and metrics have some of their own.
+ */
 const POOL_SIZE = 10;
 
 /**
- * The API and the worker in one process. Outside production it also runs the servers that are not configured, and tells the command line
- * where they are. Throws OperatorError where a part that it needs cannot be used.
+ * The API and the worker in one process. Outside production it also runs the servers that are not configured,
+ * and tells the command line where they are. Throws OperatorError where a part that it needs cannot be used.
  */
 export async function startAll({ config, log, shutdown }: Starting): Promise<Started> {
   const startedAt = new Date();
@@ -22,7 +25,13 @@ export async function startAll({ config, log, shutdown }: Starting): Promise<Sta
   const { gateway, databaseUrl, temporal, temporalUi } = opened;
   const { api, ops } = await serveApi({ gateway, config, startedAt, shutdown });
   if (embeds) {
-    writeRun(config.dataDir, { api, databaseUrl, temporalAddress: temporal.address, temporalUi, pid: process.pid });
+    writeRun(config.dataDir, {
+      api,
+      databaseUrl,
+      temporalAddress: temporal.address,
+      temporalUi,
+      pid: process.pid,
+    });
     shutdown.add('run file', () => removeRun(config.dataDir));
   }
   return { api, ops, temporalUi };

@@ -5,7 +5,10 @@ import type { Started, Starting } from './role.ts';
 /** Connections for requests; lists, health and metrics have some of their own. */
 const POOL_SIZE = 10;
 
-/** Serves requests and the operators' port, and works nothing. Throws OperatorError where a part that it needs cannot be used. */
+/**
+ * Serves requests and the operators' port, and works nothing.
+ * Throws OperatorError where a part that it needs cannot be used.
+ */
 export async function startApi({ config, log, shutdown }: Starting): Promise<Started> {
   const startedAt = new Date();
   const { gateway, temporalUi } = await openGateway(

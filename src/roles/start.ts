@@ -17,10 +17,15 @@ const ROLES: Readonly<Record<Role, (starting: Starting) => Promise<Started>>> = 
 };
 
 /**
- * Runs one role, or all in one process, until SIGTERM or SIGINT. When it is ready it prints one JSON line on stdout; logs go to stderr.
- * Throws OperatorError or ConfigError before it is ready; afterwards it logs, waits and goes on.
+ * Runs one role, or all in one process, until SIGTERM or SIGINT. When it is ready
+ * it prints one JSON line on stdout; logs go to stderr. Throws OperatorError or
+ * ConfigError before it is ready; afterwards it logs, waits and goes on.
  */
-export async function startGateway(input: { env: NodeJS.ProcessEnv; role: Role; json: boolean }): Promise<void> {
+export async function startGateway(input: {
+  env: NodeJS.ProcessEnv;
+  role: Role;
+  json: boolean;
+}): Promise<void> {
   const config = loadConfig(input.env, { role: input.role satisfies ConfigRole });
   const log = createLogger({ level: config.logLevel, format: config.logFormat });
   const shutdown = createShutdown({ log });
@@ -28,12 +33,16 @@ export async function startGateway(input: { env: NodeJS.ProcessEnv; role: Role; 
     for (const warning of config.warnings) log.warn({ component: 'config' }, warning);
     const { api, ops, temporalUi } = await ROLES[input.role]({ config, log, shutdown });
     shutdown.listen();
-    process.stdout.write(`${JSON.stringify({ ready: true, api, ops, temporal_ui: temporalUi, pid: process.pid })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ ready: true, api, ops, temporal_ui: temporalUi, pid: process.pid })}\n`,
+    );
   } catch (error) {
     await shutdown.run('the start failed');
     throw error;
   }
-  await new Promise<void>((resolve) => shutdown.signal.addEventListener('abort', () => resolve(), { once: true }));
+  await new Promise<void>((resolve) =>
+    shutdown.signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
   // The listener ends the process after the drain; this promise only keeps the caller waiting for it.
   await new Promise<never>(() => undefined);
 }

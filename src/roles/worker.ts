@@ -11,25 +11,45 @@ import type { Started, Starting } from './role.ts';
 /** Connections of the start; each part of a worker has some of its own. */
 const POOL_SIZE = 2;
 
-/** Watches the chains and moves what waits, without an API. Throws OperatorError where a part that it needs cannot be used. */
+/**
+ * Watches the chains and moves what waits, without an API. Throws
+ * OperatorError where a part that it needs cannot be used.
+ */
 export async function startWorker({ config, log, shutdown }: Starting): Promise<Started> {
   const startedAt = new Date();
-  const opened = await openGateway({ config, log, shutdown }, { name: 'worker', poolSize: POOL_SIZE, works: true, serves: false });
+  const opened = await openGateway(
+    { config, log, shutdown },
+    { name: 'worker', poolSize: POOL_SIZE, works: true, serves: false },
+  );
   await startWork(opened, { log, shutdown });
   const { gateway, temporalUi } = opened;
   return { ...(await serveWorker({ gateway, config, startedAt, shutdown })), temporalUi };
 }
 
-/** Starts the actors' worker and the background loops over a gateway whose parts have their pools. Throws OperatorError without Temporal. */
-export async function startWork({ gateway, temporal, gas }: OpenedGateway, { log, shutdown }: Omit<Starting, 'config'>): Promise<void> {
+/**
+ * Starts the actors' worker and the background loops over a gateway
+ * whose parts have their pools. Throws OperatorError without Temporal.
+ */
+export async function startWork(
+  { gateway, temporal, gas }: OpenedGateway,
+  { log, shutdown }: Omit<Starting, 'config'>,
+): Promise<void> {
   const { link } = gateway;
   if (!link) throw new OperatorError('A worker needs Temporal', 'Set TEMPORAL_ADDRESS');
   const activityDeps = activityDepsOf(gateway, gas, shutdown.signal);
   const workerLog = componentLogger(log, 'worker');
   await ensureSearchAttributes(link, temporal.namespace).catch((error: unknown) => {
-    workerLog.warn({ err: error }, 'the search attributes could not be checked; "doctor" says which are missing');
+    workerLog.warn(
+      { err: error },
+      'the search attributes could not be checked; "doctor" says which are missing',
+    );
   });
-  const worker = await runWorker({ place: temporal, deps: activityDeps, signal: shutdown.signal, log: workerLog });
+  const worker = await runWorker({
+    place: temporal,
+    deps: activityDeps,
+    signal: shutdown.signal,
+    log: workerLog,
+  });
   worker.finished.catch((error: unknown) => {
     workerLog.error({ err: error }, 'the worker ended; leaving so that a supervisor starts it anew');
     void shutdown.run('the worker ended').then(() => process.exit(1));

@@ -35,13 +35,16 @@ export type * from './requests.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
 export type * from './types.ts';
 
-/** Every call of the API for one key. Each resolves to the answer's body or rejects with a {@link GatewayError}. */
+/**
+ * Every call of the API for one key. Each resolves to the
+ * answer's body or rejects with a {@link GatewayError}.
+ */
 export type GatewayClient = ReturnType<typeof createClient>;
 
 /**
- * A client of the API for servers: a live key must never reach a browser. It needs nothing but `fetch`. Every POST carries an
- * Idempotency-Key, the caller's or a new one, so a call whose answer was lost is sent again and takes effect once.
- * Throws a TypeError for options that cannot work.
+ * A client of the API for servers: a live key must never reach a browser. It needs nothing but
+ * `fetch`. Every POST carries an Idempotency-Key, the caller's or a new one, so a call whose answer
+ * was lost is sent again and takes effect once. Throws a TypeError for options that cannot work.
  */
 export function createClient(options: ClientOptions) {
   const send = createSend(options);
@@ -49,27 +52,33 @@ export function createClient(options: ClientOptions) {
     customers: customersOf(send),
     endpoints: endpointsOf(send),
     events: { get: (id: string, call?: CallOptions) => send<StoredEvent>(get('/events/', id), call) },
-    deliveries: { resend: (id: string, call?: CallOptions) => send<Delivery>(post(`/webhook-deliveries/${seg(id)}/resend`), call) },
+    deliveries: {
+      resend: (id: string, call?: CallOptions) =>
+        send<Delivery>(post(`/webhook-deliveries/${seg(id)}/resend`), call),
+    },
     deposits: {
       ...listOf<Deposit, DepositQuery>(send, '/deposits'),
       get: (id: string, call?: CallOptions) => send<Deposit>(get('/deposits/', id), call),
     },
     payments: {
       /** Makes a payment link. With the order's number as `idempotencyKey` an order has one link. */
-      request: (body: PaymentRequest, call?: CallOptions) => send<NewPaymentLink>(post('/request-payment', body), call),
+      request: (body: PaymentRequest, call?: CallOptions) =>
+        send<NewPaymentLink>(post('/request-payment', body), call),
       /** What the payer sees. */
       public: (token: string, call?: CallOptions) => send<PublicPayment>(get('/payments/', token), call),
     },
     paymentLinks: {
       ...listOf<PaymentLink, PaymentLinkQuery>(send, '/payment-links'),
       get: (id: string, call?: CallOptions) => send<PaymentLink>(get('/payment-links/', id), call),
-      cancel: (id: string, call?: CallOptions) => send<PaymentLink>(post(`/payment-links/${seg(id)}/cancel`), call),
+      cancel: (id: string, call?: CallOptions) =>
+        send<PaymentLink>(post(`/payment-links/${seg(id)}/cancel`), call),
     },
     balance: { get: (call?: CallOptions) => send<Balance>(get('/balance'), call) },
     merchantBalances: listOf<MerchantBalance, object>(send, '/merchant-balances'),
     test: {
       /** Test keys only. */
-      simulateDeposit: (body: Simulation, call?: CallOptions) => send<Deposit>(post('/test/simulate-deposit', body), call),
+      simulateDeposit: (body: Simulation, call?: CallOptions) =>
+        send<Deposit>(post('/test/simulate-deposit', body), call),
     },
   };
 }
@@ -89,18 +98,24 @@ function endpointsOf(send: Send) {
   const at = (id: string): string => `/webhook-endpoints/${seg(id)}`;
   return {
     ...listOf<Endpoint, object>(send, '/webhook-endpoints'),
-    create: (body: NewEndpoint, call?: CallOptions) => send<EndpointWithSecret>(post('/webhook-endpoints', body), call),
+    create: (body: NewEndpoint, call?: CallOptions) =>
+      send<EndpointWithSecret>(post('/webhook-endpoints', body), call),
     get: (id: string, call?: CallOptions) => send<Endpoint>(get('/webhook-endpoints/', id), call),
-    update: (id: string, body: EndpointChange, call?: CallOptions) => send<Endpoint>({ method: 'PUT', path: at(id), body }, call),
+    update: (id: string, body: EndpointChange, call?: CallOptions) =>
+      send<Endpoint>({ method: 'PUT', path: at(id), body }, call),
     /** A new secret; the old one signs beside it for 24 hours. */
     rotate: (id: string, call?: CallOptions) =>
       send<EndpointWithSecret>({ method: 'PUT', path: at(id), body: { rotate_secret: true } }, call),
-    /** Where an answer was lost, the endpoint may be gone when the call is sent again: that is what was asked for. */
+    /**
+     * Where an answer was lost, the endpoint may be gone when
+     * the call is sent again: that is what was asked for.
+     */
     delete: async (id: string, call?: CallOptions): Promise<Deleted> => {
       try {
         return await send<Deleted>({ method: 'DELETE', path: at(id) }, call);
       } catch (error) {
-        if (error instanceof GatewayError && error.code === 'NOT_FOUND' && error.attempts > 1) return { id, deleted: true };
+        if (error instanceof GatewayError && error.code === 'NOT_FOUND' && error.attempts > 1)
+          return { id, deleted: true };
         throw error;
       }
     },
@@ -111,23 +126,35 @@ function endpointsOf(send: Send) {
       send<Page<Delivery>>({ ...get(`${at(id)}/deliveries`), query }, call),
     /** Sends again what failed since then, 1,000 by one call: call again while `has_more` is true. */
     resendFailed: (id: string, since: string | Date, call?: CallOptions) =>
-      send<ResentFailed>(post(`${at(id)}/resend-failed`, { since: since instanceof Date ? since.toISOString() : since }), call),
+      send<ResentFailed>(
+        post(`${at(id)}/resend-failed`, { since: since instanceof Date ? since.toISOString() : since }),
+        call,
+      ),
   };
 }
 
 /** A list by pages, and every row of it by cursor. */
 function listOf<Row extends { id: string }, Query extends object>(send: Send, path: string) {
-  const list = (query: Partial<Query> & PageQuery = {}, call?: CallOptions) => send<Page<Row>>({ ...get(path), query: { ...query } }, call);
+  const list = (query: Partial<Query> & PageQuery = {}, call?: CallOptions) =>
+    send<Page<Row>>({ ...get(path), query: { ...query } }, call);
   return {
     /** One page, newest first. */
     list,
-    /** Every row, newest first, a page at a time. Rows that arrive meanwhile are not among them, and none comes twice. */
-    all: (query: Partial<Query> & Pick<PageQuery, 'limit' | 'starting_after'> = {}, call?: CallOptions): AsyncIterable<Row> =>
+    /**
+     * Every row, newest first, a page at a time. Rows that
+     * arrive meanwhile are not among them, and none comes twice.
+     */
+    all: (
+      query: Partial<Query> & Pick<PageQuery, 'limit' | 'starting_after'> = {},
+      call?: CallOptions,
+    ): AsyncIterable<Row> =>
       walk((cursor) => list({ ...query, ...(cursor === undefined ? {} : { starting_after: cursor }) }, call)),
   };
 }
 
-async function* walk<Row extends { id: string }>(pageAfter: (cursor: string | undefined) => Promise<Page<Row>>): AsyncGenerator<Row> {
+async function* walk<Row extends { id: string }>(
+  pageAfter: (cursor: string | undefined) => Promise<Page<Row>>,
+): AsyncGenerator<Row> {
   let cursor: string | undefined;
   for (;;) {
     const page = await pageAfter(cursor);

@@ -1,4 +1,7 @@
-/** What the API said, or why it said nothing: `NO_ANSWER` (the connection broke), `TIMEOUT`, or `INVALID_ANSWER` (a proxy's page, say). */
+/**
+ * What the API said, or why it said nothing: `NO_ANSWER` (the connection
+ * broke), `TIMEOUT`, or `INVALID_ANSWER` (a proxy's page, say).
+ */
 export type KnownErrorCode =
   | 'VALIDATION_ERROR'
   | 'AMOUNT_TOO_SMALL'
@@ -44,8 +47,9 @@ export type GatewayErrorInit = {
 };
 
 /**
- * A request that did not succeed, after whatever retries were safe. With `status` 0, a 5xx or
- * `INVALID_ANSWER` a POST may have taken effect or not: send it again with `idempotencyKey` and it takes effect once. The message holds no key and no secret.
+ * A request that did not succeed, after whatever retries were safe. With `status` 0,
+ * a 5xx or `INVALID_ANSWER` a POST may have taken effect or not: send it again with
+ * `idempotencyKey` and it takes effect once. The message holds no key and no secret.
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';

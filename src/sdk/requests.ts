@@ -1,4 +1,11 @@
-import type { Currency, DeliveryStatus, DepositStatus, EventType, Network, PaymentLinkStatus } from './types.ts';
+import type {
+  Currency,
+  DeliveryStatus,
+  DepositStatus,
+  EventType,
+  Network,
+  PaymentLinkStatus,
+} from './types.ts';
 
 // What the client lets callers ask in a form of its own: without aliases, and with times as dates.
 
@@ -7,14 +14,25 @@ export type Page<Row> = {
   data: Row[];
   has_more: boolean;
   /** `total_is_at_least` is there where not everything was counted: there may be more rows than `total`. */
-  pagination: { page: number | null; limit: number; total: number; total_is_at_least?: true; total_pages: number };
+  pagination: {
+    page: number | null;
+    limit: number;
+    total: number;
+    total_is_at_least?: true;
+    total_pages: number;
+  };
 };
 
 /** Where a page lies: at most one of `page`, `starting_after` and `ending_before`. */
 export type PageQuery = { limit?: number; page?: number; starting_after?: string; ending_before?: string };
 export type CreatedBetween = { created_from?: string | Date; created_to?: string | Date };
 
-export type CustomerQuery = CreatedBetween & { email?: string; external_id?: string; address?: string; search?: string };
+export type CustomerQuery = CreatedBetween & {
+  email?: string;
+  external_id?: string;
+  address?: string;
+  search?: string;
+};
 export type DepositQuery = CreatedBetween & {
   status?: DepositStatus;
   network?: Network;
@@ -22,7 +40,11 @@ export type DepositQuery = CreatedBetween & {
   customer_id?: string;
   transaction_hash?: string;
 };
-export type PaymentLinkQuery = CreatedBetween & { status?: PaymentLinkStatus; customer_id?: string; search?: string };
+export type PaymentLinkQuery = CreatedBetween & {
+  status?: PaymentLinkStatus;
+  customer_id?: string;
+  search?: string;
+};
 export type DeliveryQuery = { status?: DeliveryStatus; event?: EventType | 'webhook.test' };
 
 export type NewEndpoint = { url: string; events: (EventType | '*')[] | '*'; description?: string | null };

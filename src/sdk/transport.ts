@@ -15,7 +15,10 @@ export type ClientOptions = {
 
 /** For one call. */
 export type CallOptions = {
-  /** For a POST: the same key and the same request take effect once, also from another process and a day later. A new one is made when absent. */
+  /**
+   * For a POST: the same key and the same request take effect once, also
+   * from another process and a day later. A new one is made when absent.
+   */
   readonly idempotencyKey?: string | undefined;
   /** Ends the call, its retries and its waits; it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -45,21 +48,24 @@ const MAX_TEXT_PREVIEW = 200;
 const AWAY = new Set([502, 503, 504]);
 
 /**
- * The way of every request. It is sent again, with the same Idempotency-Key, after a broken connection, no answer in time, 429, 502, 503, 504
- * and the conflict with a request that is still being worked on; after nothing else, and `maxRetries` times at most. GET, PUT and DELETE
+ * The way of every request. It is sent again, with the same Idempotency-Key, after a broken
+ * connection, no answer in time, 429, 502, 503, 504 and the conflict with a request that is
+ * still being worked on; after nothing else, and `maxRetries` times at most. GET, PUT and DELETE
  * say the same when they are said twice. Throws a TypeError for options that cannot work.
  */
 export function createSend(options: ClientOptions): Send {
   const base = baseOf(options.baseUrl);
   const { apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, maxRetries = DEFAULT_RETRIES } = options;
-  if (!/^sk_(live|test)_[!-~]+$/.test(apiKey)) throw new TypeError('apiKey must be a key of the gateway: sk_live_… or sk_test_…');
+  if (!/^sk_(live|test)_[!-~]+$/.test(apiKey))
+    throw new TypeError('apiKey must be a key of the gateway: sk_live_… or sk_test_…');
   if (!Number.isInteger(maxRetries) || maxRetries < 0 || maxRetries > MAX_RETRIES)
     throw new TypeError(`maxRetries must be a whole number from 0 to ${MAX_RETRIES}`);
   if (!(timeoutMs > 0) || !Number.isFinite(timeoutMs)) throw new TypeError('timeoutMs must be more than 0');
   const ask = options.fetch ?? fetch;
 
   return async <T>(request: Request, call: CallOptions = {}): Promise<T> => {
-    const idempotencyKey = request.method === 'POST' ? (call.idempotencyKey ?? crypto.randomUUID()) : undefined;
+    const idempotencyKey =
+      request.method === 'POST' ? (call.idempotencyKey ?? crypto.randomUUID()) : undefined;
     const url = `${base}${request.path}${queryOf(request.query)}`;
     const init: RequestInit = {
       method: request.method,
@@ -84,10 +90,19 @@ export function createSend(options: ClientOptions): Send {
   };
 }
 
-type Sent = { readonly request: Request; readonly idempotencyKey: string | undefined; readonly attempts: number };
+type Sent = {
+  readonly request: Request;
+  readonly idempotencyKey: string | undefined;
+  readonly attempts: number;
+};
 type Limits = { readonly sent: Sent; readonly timeoutMs: number; readonly signal: AbortSignal | undefined };
 
-async function attemptOnce(ask: typeof fetch, url: string, init: RequestInit, { sent, timeoutMs, signal }: Limits): Promise<unknown> {
+async function attemptOnce(
+  ask: typeof fetch,
+  url: string,
+  init: RequestInit,
+  { sent, timeoutMs, signal }: Limits,
+): Promise<unknown> {
   signal?.throwIfAborted();
   const timeout = AbortSignal.timeout(timeoutMs);
   let response: Response;
@@ -100,14 +115,24 @@ async function attemptOnce(ask: typeof fetch, url: string, init: RequestInit, { 
     const { method, path } = sent.request;
     const late = timeout.aborted;
     const what = late ? `no answer within ${timeoutMs} ms` : 'the connection broke';
-    return new GatewayError(`${method} ${path}: ${what}`, { ...told(sent), status: 0, code: late ? 'TIMEOUT' : 'NO_ANSWER', cause });
+    return new GatewayError(`${method} ${path}: ${what}`, {
+      ...told(sent),
+      status: 0,
+      code: late ? 'TIMEOUT' : 'NO_ANSWER',
+      cause,
+    });
   }
   const body = parse(text);
   if (response.ok && body) return body;
   return errorOf(response, body, text, sent);
 }
 
-function errorOf(response: Response, body: Record<string, unknown> | undefined, text: string, sent: Sent): GatewayError {
+function errorOf(
+  response: Response,
+  body: Record<string, unknown> | undefined,
+  text: string,
+  sent: Sent,
+): GatewayError {
   const { status, headers } = response;
   const { method, path } = sent.request;
   const [sentence, code] = [body?.['error'], body?.['code']];
@@ -119,10 +144,23 @@ function errorOf(response: Response, body: Record<string, unknown> | undefined, 
   };
   if (typeof sentence !== 'string' || typeof code !== 'string') {
     const preview = text.slice(0, MAX_TEXT_PREVIEW);
-    return new GatewayError(`${method} ${path}: ${status} is no answer of the gateway: ${preview}`, { ...known, code: 'INVALID_ANSWER' });
+    return new GatewayError(`${method} ${path}: ${status} is no answer of the gateway: ${preview}`, {
+      ...known,
+      code: 'INVALID_ANSWER',
+    });
   }
-  const { details, field, minimum } = body as { details?: GatewayErrorDetail[]; field?: string; minimum?: number };
-  return new GatewayError(`${method} ${path}: ${status} ${code}: ${sentence}`, { ...known, code, details, field, minimum });
+  const { details, field, minimum } = body as {
+    details?: GatewayErrorDetail[];
+    field?: string;
+    minimum?: number;
+  };
+  return new GatewayError(`${method} ${path}: ${status} ${code}: ${sentence}`, {
+    ...known,
+    code,
+    details,
+    field,
+    minimum,
+  });
 }
 
 function told({ idempotencyKey, attempts }: Sent) {
@@ -180,7 +218,9 @@ function secondsOf(header: string | null): number | undefined {
 function parse(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
-// Made by "npm run docs" from the schemas that check every request and every answer; not to be changed by hand.
-// Coin amounts are decimal strings: never make numbers of them. Members that end in `_usd` are numbers with at most two decimals. Times
-// are ISO-8601 in UTC, whole seconds.
+// Made by "npm run docs" from the schemas that check every request and every answer; not to be
+// changed by hand. Coin amounts are decimal strings: never make numbers of them. Members that
+// end in `_usd` are numbers with at most two decimals. Times are ISO-8601 in UTC, whole seconds.
 
 export type Network = 'bsc' | 'tron';
 export type Currency = 'BNB' | 'TRX' | 'USDT';
@@ -207,7 +207,10 @@ export type PaymentLink = {
 /** `webhook_secret` is shown this once; it signs what is sent to `webhook_url`. */
 export type NewPaymentLink = PaymentLink & { webhook_secret: string };
 
-/** `email` or `customer_id`, and `amount_usd` or `amount`: a number or a decimal string with at most two decimals. */
+/**
+ * `email` or `customer_id`, and `amount_usd` or `amount`:
+ * a number or a decimal string with at most two decimals.
+ */
 export type PaymentRequest = {
   email?: string | null;
   customer_id?: string | null;

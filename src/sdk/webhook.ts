@@ -29,7 +29,9 @@ export class WebhookVerificationError extends Error {
 }
 
 /** Node's `request.headers`, a fetch `Headers`, or any record; names in any case. */
-export type WebhookHeaders = { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
+export type WebhookHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type VerifyWebhook = {
   /** The exact bytes that arrived. A parsed and re-serialised body has another signature. */
@@ -44,10 +46,12 @@ export type VerifyWebhook = {
 };
 
 /**
- * Verifies one webhook and returns its event. Either signature is enough: `X-Webhook-Signature`, or the Standard Webhooks headers,
- * which during a rotation also carry the old secret's signature. Compares in constant time.
+ * Verifies one webhook and returns its event. Either signature is enough:
+ * `X-Webhook-Signature`, or the Standard Webhooks headers, which during a
+ * rotation also carry the old secret's signature. Compares in constant time.
  *
- * A genuine webhook can arrive more than once: use `data.id` (or `transaction_hash`) as the key when you credit.
+ * A genuine webhook can arrive more than once: use `data.id`
+ * (or `transaction_hash`) as the key when you credit.
  * @throws WebhookVerificationError
  */
 export function verifyWebhook<Data = Record<string, unknown>>(input: VerifyWebhook): WebhookEvent<Data> {
@@ -75,7 +79,10 @@ export type TestEvent = {
 };
 
 /** A signed event as the gateway would send it, for the tests of a receiver. */
-export function signTestEvent(input: TestEvent): { readonly rawBody: string; readonly headers: Record<string, string> } {
+export function signTestEvent(input: TestEvent): {
+  readonly rawBody: string;
+  readonly headers: Record<string, string>;
+} {
   const seconds = Math.floor((input.now ?? Date.now)() / 1000);
   const timestamp = new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
   const rawBody = JSON.stringify({ event: input.event, data: input.data, timestamp });
@@ -99,8 +106,8 @@ export function signTestEvent(input: TestEvent): { readonly rawBody: string; rea
 type Proof = { readonly matches: boolean };
 
 /**
- * The API's own scheme; undefined when its headers are absent, or when it fails while the other scheme's headers are present: the
- * other one decides then, by its own timestamp.
+ * The API's own scheme; undefined when its headers are absent, or when it fails while the
+ * other scheme's headers are present: the other one decides then, by its own timestamp.
  */
 function ownProof(input: VerifyWebhook, body: Buffer): Proof | undefined {
   const signature = header(input.headers, 'x-webhook-signature');
@@ -121,7 +128,8 @@ function standardProof(input: VerifyWebhook, body: Buffer): Proof | undefined {
   const signatures = header(input.headers, 'webhook-signature');
   if (id === undefined || timestamp === undefined || signatures === undefined) return undefined;
   const key = standardKey(input.secret);
-  if (key.length < MIN_KEY_BYTES) return { matches: false }; // does not decode: an empty key would accept anybody's signature
+  // does not decode: an empty key would accept anybody's signature
+  if (key.length < MIN_KEY_BYTES) return { matches: false };
   checkTime(input, /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1000 : Number.NaN);
   const expected = hmac(key, `${id}.${timestamp}.`, body);
   const given = signatures.split(' ', MAX_SIGNATURES).filter((entry) => entry.startsWith('v1,'));
@@ -150,12 +158,19 @@ function parseEvent<Data>(body: Buffer): WebhookEvent<Data> {
   } catch {
     fail('BODY_INVALID', 'the body is not JSON');
   }
-  const isEvent = typeof parsed === 'object' && parsed !== null && 'event' in parsed && 'data' in parsed && 'timestamp' in parsed;
+  const isEvent =
+    typeof parsed === 'object' &&
+    parsed !== null &&
+    'event' in parsed &&
+    'data' in parsed &&
+    'timestamp' in parsed;
   if (!isEvent) fail('BODY_INVALID', 'the body is not an event');
   return parsed as WebhookEvent<Data>;
 }
 
-/** One header's value. A repeated header is treated as absent: which of the values was meant cannot be known. */
+/**
+ * One header's value. A repeated header is treated as absent: which of the values was meant cannot be known.
+ */
 function header(headers: WebhookHeaders, name: string): string | undefined {
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
   const record = headers as Readonly<Record<string, string | readonly string[] | undefined>>;

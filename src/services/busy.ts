@@ -6,20 +6,27 @@ const MIN_MS = 250;
 const SPREAD_MS = 750;
 
 /**
- * A step never waits in the database for a row that another transaction holds: each that did would keep a connection from the steps of
- * everybody else. It comes back a moment later instead, 250 to 1,000 ms, spread so that those that met do not meet again. Runs `step`, or
- * says so with `whose` rows they were.
+ * A step never waits in the database for a row that another transaction holds: each that did would keep
+ * a connection from the steps of everybody else. It comes back a moment later instead, 250 to 1,000 ms,
+ * spread so that those that met do not meet again. Runs `step`, or says so with `whose` rows they were.
  */
 export async function unlessBusy<T>(
   deps: Deps,
   whose: { readonly name: string; readonly id: string },
   step: () => Promise<T>,
-): Promise<T | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly stuck: false }> {
+): Promise<
+  T | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly stuck: false }
+> {
   try {
     return await step();
   } catch (error) {
     if (!isBusy(error)) throw error;
-    return { kind: 'wait', reason: `another transaction holds ${whose.name}`, delayMs: pauseMs(deps, whose.id), stuck: false };
+    return {
+      kind: 'wait',
+      reason: `another transaction holds ${whose.name}`,
+      delayMs: pauseMs(deps, whose.id),
+      stuck: false,
+    };
   }
 }
 

@@ -33,16 +33,27 @@ export class ActorRefused extends Error {
 /** The door to Temporal. Each call is idempotent; it throws while Temporal is away. */
 export interface ActorPort {
   /**
-   * Starts the actor (or signals it with start, where the message carries a signal). An actor that runs already is left alone. Merchants
-   * take turns; throws without having asked when the turn does not come within `maxWaitMs`. Throws {@link ActorRefused} for a message
-   * that Temporal will never take. `anew`: one that runs is ended, and a new one takes its place in the same call.
+   * Starts the actor (or signals it with start, where the message carries a signal). An actor that
+   * runs already is left alone. Merchants take turns; throws without having asked when the turn
+   * does not come within `maxWaitMs`. Throws {@link ActorRefused} for a message that Temporal will
+   * never take. `anew`: one that runs is ended, and a new one takes its place in the same call.
    */
-  start(workflowId: string, message: ActorMessage, options?: { readonly maxWaitMs?: number; readonly anew?: true }): Promise<void>;
-  /** Makes a waiting activity try at once. Where there is no such activity, or no such actor, the actor is sent `otherwise`. */
+  start(
+    workflowId: string,
+    message: ActorMessage,
+    options?: { readonly maxWaitMs?: number; readonly anew?: true },
+  ): Promise<void>;
+  /**
+   * Makes a waiting activity try at once. Where there is no such
+   * activity, or no such actor, the actor is sent `otherwise`.
+   */
   wake(workflowId: string, activityId: string, otherwise: ActorMessage): Promise<void>;
   /** Which of these actors run, as of some seconds ago. */
   running(workflowIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Whether an actor is there and cannot go on by itself: its code fails, somebody paused it, or the server lost its task. */
+  /**
+   * Whether an actor is there and cannot go on by itself: its
+   * code fails, somebody paused it, or the server lost its task.
+   */
   isUnresponsive(workflowId: string): Promise<boolean>;
 }
 
@@ -51,7 +62,10 @@ export type PaymentSettings = {
   readonly minimumCents: bigint;
   /** Hundredths of a percent that a link may be short of and still counts as paid. */
   readonly toleranceBasisPoints: bigint;
-  /** The networks that this installation follows: a link expires only when each of them was read past its time. */
+  /**
+   * The networks that this installation follows: a link
+   * expires only when each of them was read past its time.
+   */
   readonly watchedNetworks: readonly Network[];
 };
 
@@ -78,7 +92,10 @@ export type ServiceSettings = {
   };
   /** Blocks are expected this often, by network; only pauses between looks depend on it. */
   readonly blockIntervalMs: Readonly<Record<Network, number>>;
-  /** A followed chain without a new block for so long stands; undefined where a chain may rest, as one for development does. */
+  /**
+   * A followed chain without a new block for so long stands;
+   * undefined where a chain may rest, as one for development does.
+   */
   readonly headMovesWithinMs?: number | undefined;
   readonly payments: PaymentSettings;
   /** A session ends when it was not used for `idleMs`, and `maxMs` after its login. */
@@ -96,15 +113,18 @@ export type Deps = {
   /** Account xpubs by mode: the only key material outside the signer. */
   readonly xpubs: Readonly<Record<Mode, AccountXpubs>>;
   readonly prices: PriceSource;
-  /** Undefined in a process without Temporal (a CLI command alone): the outbox keeps the messages for a worker. */
+  /**
+   * Undefined in a process without Temporal (a CLI command
+   * alone): the outbox keeps the messages for a worker.
+   */
   readonly actors: ActorPort | undefined;
   /** The person on whose behalf the use case runs: what it changes is written down under this name. */
   readonly actor?: Actor | undefined;
 };
 
 /**
- * What a use case may reach inside a transaction that somebody else opened: no second way to the database, and nothing of the world
- * outside that the transaction would have to wait for.
+ * What a use case may reach inside a transaction that somebody else opened: no second way to
+ * the database, and nothing of the world outside that the transaction would have to wait for.
  */
 export type TxDeps = Omit<Deps, 'orm' | 'prices' | 'actors'>;
 

@@ -22,7 +22,10 @@ export type KeyedRequest = Scope & {
 
 export type KeptAnswer = { readonly status: number; readonly body: string };
 
-/** `other_request`: the key was used for another one. `in_flight`: the same key is being worked on at this moment. */
+/**
+ * `other_request`: the key was used for another one.
+ * `in_flight`: the same key is being worked on at this moment.
+ */
 export class IdempotencyConflict extends Error {
   override readonly name = 'IdempotencyConflict';
   readonly reason: 'other_request' | 'in_flight';
@@ -35,7 +38,10 @@ export class IdempotencyConflict extends Error {
 
 /** How a request is carried out. */
 export type KeyedWork<P> = {
-  /** Asks the world outside, while no connection is held, for what the effect needs; undefined where that is nothing. */
+  /**
+   * Asks the world outside, while no connection is held, for
+   * what the effect needs; undefined where that is nothing.
+   */
   readonly prepare: (() => Promise<P>) | undefined;
   /** The effect, all of it in this transaction. */
   apply(tx: Tx, prepared: P | undefined): Promise<KeptAnswer>;
@@ -44,10 +50,11 @@ export type KeyedWork<P> = {
 };
 
 /**
- * Carries a request out once and keeps its answer for 24 h, in the very transaction of the effect: after a crash at any moment there are
- * both or neither. When `apply` throws, the effect is taken back; what `keptRefusal` makes an answer of is stored all the same, everything
- * else leaves no trace, and so does what `prepare` throws. Throws {@link IdempotencyConflict} for a key that was used with another
- * request, or that another process or request works on right now: it never waits for that one.
+ * Carries a request out once and keeps its answer for 24 h, in the very transaction of the effect:
+ * after a crash at any moment there are both or neither. When `apply` throws, the effect is taken
+ * back; what `keptRefusal` makes an answer of is stored all the same, everything else leaves no trace,
+ * and so does what `prepare` throws. Throws {@link IdempotencyConflict} for a key that was used with
+ * another request, or that another process or request works on right now: it never waits for that one.
  */
 export async function answerOnce<P>(
   deps: Deps,
@@ -55,7 +62,8 @@ export async function answerOnce<P>(
   { prepare, apply, keptRefusal }: KeyedWork<P>,
 ): Promise<KeptAnswer & { readonly replayed: boolean }> {
   if (prepare) {
-    // What was answered already, or is being worked on, asks nobody outside. The lock of this look is gone with its statement.
+    // What was answered already, or is being worked on, asks nobody
+    // outside. The lock of this look is gone with its statement.
     const known = await claimAndFind(deps.orm.em.fork(), deps, request);
     if (known) return { ...known, replayed: true };
   }
@@ -73,14 +81,18 @@ export async function answerOnce<P>(
   });
 }
 
-/** Removes answers whose time is over, which are no longer given anyway. Returns how many; a turn is bounded, the next one goes on. */
+/**
+ * Removes answers whose time is over, which are no longer given
+ * anyway. Returns how many; a turn is bounded, the next one goes on.
+ */
 export async function purgeAnswers(deps: Deps): Promise<number> {
   let purged = 0;
   for (let batch = 0; batch < MAX_PURGE_BATCHES; batch += 1) {
     const removed = await run(
       deps.orm.em.fork(),
       sql`delete from idempotency_answers where id in (
-        select id from idempotency_answers where expires_at <= ${deps.now()} order by expires_at limit ${PURGE_BATCH} for update skip locked)`,
+        select id from idempotency_answers where expires_at <= ${deps.now()} order by expires_at
+          limit ${PURGE_BATCH} for update skip locked)`,
     );
     purged += removed;
     if (removed < PURGE_BATCH) break;
@@ -89,8 +101,9 @@ export async function purgeAnswers(deps: Deps): Promise<number> {
 }
 
 /**
- * Takes the lock of the key until the end of the transaction, then looks for the answer. These are two statements: the row of whoever had
- * the lock before is visible only to a snapshot that is taken after the lock.
+ * Takes the lock of the key until the end of the transaction, then looks
+ * for the answer. These are two statements: the row of whoever had the
+ * lock before is visible only to a snapshot that is taken after the lock.
  */
 async function claimAndFind(em: Em, deps: Deps, request: KeyedRequest): Promise<KeptAnswer | undefined> {
   await claim(em, request);
@@ -100,7 +113,10 @@ async function claimAndFind(em: Em, deps: Deps, request: KeyedRequest): Promise<
 async function claim(em: Em, request: KeyedRequest): Promise<void> {
   const scope = [request.merchantId, request.mode, request.method, request.path, request.key];
   const lock = createHash('sha256').update(JSON.stringify(scope)).digest().readBigInt64BE();
-  const row = await firstRow(em, sql<{ claimed: boolean }>`select pg_try_advisory_xact_lock(${lock}) as claimed`);
+  const row = await firstRow(
+    em,
+    sql<{ claimed: boolean }>`select pg_try_advisory_xact_lock(${lock}) as claimed`,
+  );
   if (!row?.claimed) throw new IdempotencyConflict('in_flight');
 }
 

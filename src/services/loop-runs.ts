@@ -7,7 +7,10 @@ import type { Deps } from './deps.ts';
 export type LoopAge = {
   readonly name: string;
   readonly everyMs: number;
-  /** How long ago it last ran well, or how far ahead by the clock of another worker; since it is known where it never did. */
+  /**
+   * How long ago it last ran well, or how far ahead by the clock
+   * of another worker; since it is known where it never did.
+   */
   readonly ageMs: number;
   /** Why its last turn failed; null where it went well. */
   readonly fault: string | null;
@@ -16,11 +19,20 @@ export type LoopAge = {
 /** A turn may be late by some of its own length and by this much before anybody is told. */
 const GRACE_MS = 60_000;
 const TURNS_MISSED = 3;
-/** Turns of several workers begin at different moments; one that is early by so much of its interval is not left out. */
+/**
+ * Turns of several workers begin at different moments; one
+ * that is early by so much of its interval is not left out.
+ */
 const EARLY_SHARE = 0.1;
 
-/** Makes the rows of these loops, so that one which never runs is missed, and removes those of loops that are no more. */
-export async function registerLoops(deps: Deps, loops: readonly { readonly name: string; readonly everyMs: number }[]): Promise<void> {
+/**
+ * Makes the rows of these loops, so that one which never runs
+ * is missed, and removes those of loops that are no more.
+ */
+export async function registerLoops(
+  deps: Deps,
+  loops: readonly { readonly name: string; readonly everyMs: number }[],
+): Promise<void> {
   const em = deps.orm.em.fork();
   const now = deps.now();
   for (const { name, everyMs } of loops) {
@@ -34,22 +46,28 @@ export async function registerLoops(deps: Deps, loops: readonly { readonly name:
 }
 
 /**
- * Takes the turn of a loop that one worker at a time runs for all. False while another one runs it, or has begun less than an interval
- * ago; the `first` turn of a process comes at once. A worker that dies gives its turn back after `leaseMs`, and one whose clock was ahead
- * holds nobody up: a turn that was begun in what is the future here counts as over.
+ * Takes the turn of a loop that one worker at a time runs for all. False while another one
+ * runs it, or has begun less than an interval ago; the `first` turn of a process comes at
+ * once. A worker that dies gives its turn back after `leaseMs`, and one whose clock was
+ * ahead holds nobody up: a turn that was begun in what is the future here counts as over.
  */
-export async function takeTurn(deps: Deps, loop: { name: string; everyMs: number; leaseMs: number; first: boolean }): Promise<boolean> {
+export async function takeTurn(
+  deps: Deps,
+  loop: { name: string; everyMs: number; leaseMs: number; first: boolean },
+): Promise<boolean> {
   const now = deps.now();
   const after = (ms: number): Date => new Date(now.getTime() + ms);
   const begunBefore = loop.first ? now : after(-loop.everyMs * (1 - EARLY_SHARE));
-  // A worker of another version removes the rows of loops that it does not know: the turn of one that runs here brings it back.
+  // A worker of another version removes the rows of loops that it
+  // does not know: the turn of one that runs here brings it back.
   const taken = await run(
     deps.orm.em.fork(),
     sql`insert into loop_runs as l (name, every_ms, known_since, lease_until, started_at)
       values (${loop.name}, ${loop.everyMs}, ${now}, ${after(loop.leaseMs)}, ${now})
       on conflict (name) do update set lease_until = excluded.lease_until, started_at = excluded.started_at
       where (l.lease_until is null or l.lease_until <= ${now} or l.lease_until > ${after(2 * loop.leaseMs)})
-        and (l.started_at is null or l.started_at <= ${begunBefore} or l.started_at > ${after(loop.everyMs)})`,
+        and (l.started_at is null or l.started_at <= ${begunBefore}
+        or l.started_at > ${after(loop.everyMs)})`,
   );
   return taken === 1;
 }
@@ -58,7 +76,8 @@ export async function takeTurn(deps: Deps, loop: { name: string; everyMs: number
 export async function noteGoodRun(deps: Deps, name: string): Promise<void> {
   await run(
     deps.orm.em.fork(),
-    sql`update loop_runs set last_good_at = ${deps.now()}, failing_since = null, last_error = null, lease_until = null where name = ${name}`,
+    sql`update loop_runs set last_good_at = ${deps.now()}, failing_since = null, last_error = null,
+      lease_until = null where name = ${name}`,
   );
 }
 
@@ -66,7 +85,8 @@ export async function noteGoodRun(deps: Deps, name: string): Promise<void> {
 export async function noteFailedRun(deps: Deps, name: string, reason: string): Promise<void> {
   await run(
     deps.orm.em.fork(),
-    sql`update loop_runs set failing_since = coalesce(failing_since, ${deps.now()}), last_error = ${fitted(reason, MAX_REASON)},
+    sql`update loop_runs set failing_since = coalesce(failing_since, ${deps.now()}),
+      last_error = ${fitted(reason, MAX_REASON)},
       lease_until = null where name = ${name}`,
   );
 }

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** The UUID (version 8) of a thing that is known by words alone: the same words, the first of them its kind, always give the same id. */
+/**
+ * The UUID (version 8) of a thing that is known by words alone: the
+ * same words, the first of them its kind, always give the same id.
+ */
 export function idFrom(words: readonly [kind: string, ...names: string[]]): string {
   const name = words.join('\n');
   const bytes = createHash('sha256').update(name).digest().subarray(0, 16);

@@ -7,22 +7,33 @@ import { ActorRefused, type Deps } from './deps.ts';
 
 /** Rows younger than this belong to the process that wrote them. */
 const GRACE_MS = 5_000;
-/** Less than the grace: a start that waited so long is left to the loop, instead of being performed by both. */
+/**
+ * Less than the grace: a start that waited so long is left to the loop, instead of being performed by both.
+ */
 const MAX_TURN_WAIT_MS = 4_000;
 const BATCH = 100;
 /** So many of those that failed before are tried also where new ones would fill the batch. */
 const TRIED_BATCH = 20;
-/** Few of them are started at a time, and nearly all within their lease; one that another process starts too finds its actor or its row's end. */
+/**
+ * Few of them are started at a time, and nearly all within their lease;
+ * one that another process starts too finds its actor or its row's end.
+ */
 const TEST_BATCH = 16;
 /** A row that was taken is tried by others after this long, should its taker have died. */
 const LEASE_MS = 10_000;
 const PARALLEL_STARTS = 8;
-/** As many as one process starts at a time: more would wait with their leases running, and each would ask a Temporal that is away itself. */
+/**
+ * As many as one process starts at a time: more would wait with their
+ * leases running, and each would ask a Temporal that is away itself.
+ */
 const PARALLEL_TEST_STARTS = 2;
 const MAX_BACKOFF_MS = 30_000;
 /** Temporal answered and would not have it so many times: it will not be otherwise the next time either. */
 const REFUSALS = 10;
-/** What is in quarantine is tried this often: what Temporal lacked (a search attribute, say) may be there by then. */
+/**
+ * What is in quarantine is tried this often: what Temporal
+ * lacked (a search attribute, say) may be there by then.
+ */
 const QUARANTINE_EVERY_MS = 10 * 60_000;
 const QUARANTINE_BATCH = 10;
 /** The rest of a batch when Temporal turned out to be away. */
@@ -30,7 +41,11 @@ const UNRESPONSIVE_PAUSE_MS = 2_000;
 const MAX_ERROR_LENGTH = 480;
 
 /** Writes messages inside the caller's transaction, in one statement and in their order. */
-export async function insertOutbox(em: Em, deps: Deps, messages: readonly Omit<OutboxRow, 'id'>[]): Promise<OutboxRow[]> {
+export async function insertOutbox(
+  em: Em,
+  deps: Deps,
+  messages: readonly Omit<OutboxRow, 'id'>[],
+): Promise<OutboxRow[]> {
   if (messages.length === 0) return [];
   const now = deps.now();
   const values = messages.map(({ workflowId, message }, place) => ({
@@ -40,17 +55,20 @@ export async function insertOutbox(em: Em, deps: Deps, messages: readonly Omit<O
     message,
     mode: message.owner?.mode ?? 'live',
   }));
-  // The ids are drawn first, so that each is known to belong to its message: the rows of an insert come back in no promised order.
+  // The ids are drawn first, so that each is known to belong to its
+  // message: the rows of an insert come back in no promised order.
   const drawn = await rows(
     em,
     sql<{ id: string; place: number }>`
       with drawn as (
         select nextval('outbox_id_seq') as id, m.* from (
-          select * from json_to_recordset(${JSON.stringify(values)}::json) as r (place int, kind text, workflow_id text, message jsonb, mode text)
+          select * from json_to_recordset(${JSON.stringify(values)}::json) as r (place int, kind text,
+            workflow_id text, message jsonb, mode text)
           order by place) m
       ), written as (
         insert into outbox (id, kind, workflow_id, message, mode, tries, created_at, next_try_at)
-        select id, kind, workflow_id, message, mode, 0, ${now}::timestamptz, ${new Date(now.getTime() + GRACE_MS)}::timestamptz from drawn
+        select id, kind, workflow_id, message, mode, 0, ${now}::timestamptz,
+          ${new Date(now.getTime() + GRACE_MS)}::timestamptz from drawn
       )
       select id::text as id, place from drawn`,
   );
@@ -73,7 +91,10 @@ export async function performOutboxRow(deps: Deps, row: OutboxRow): Promise<bool
   }
 }
 
-/** Performs what one transaction asked for, a few at a time: a block can bring hundreds of deposits at once. Never throws. */
+/**
+ * Performs what one transaction asked for, a few at a time: a
+ * block can bring hundreds of deposits at once. Never throws.
+ */
 export async function performOutboxRows(deps: Deps, enqueued: readonly OutboxRow[]): Promise<void> {
   const queue = [...enqueued];
   const worker = async (): Promise<void> => {
@@ -83,10 +104,12 @@ export async function performOutboxRows(deps: Deps, enqueued: readonly OutboxRow
 }
 
 /**
- * Performs what is due and was left by a crash or by an absence of Temporal. Several workers may run it: each takes rows by a lease, so
- * no lock is held while Temporal is asked. A message that Temporal refuses holds up no other one: what was never tried comes first, and after
- * ten refusals a message goes into quarantine, where it is kept, tried seldom, and seen by operators. `quarantined: 'all'` tries each one
- * there now. Those of test mode are left to {@link performTestOutbox}. Returns how many messages were performed and how many failed.
+ * Performs what is due and was left by a crash or by an absence of Temporal. Several workers
+ * may run it: each takes rows by a lease, so no lock is held while Temporal is asked. A
+ * message that Temporal refuses holds up no other one: what was never tried comes first, and
+ * after ten refusals a message goes into quarantine, where it is kept, tried seldom, and seen
+ * by operators. `quarantined: 'all'` tries each one there now. Those of test mode are left to
+ * {@link performTestOutbox}. Returns how many messages were performed and how many failed.
  */
 export async function performOutbox(
   deps: Deps,
@@ -110,14 +133,24 @@ export async function performOutbox(
   return { performed: sum.performed, failed: sum.failed };
 }
 
-/** The same for messages of test mode, apart from the others: they may take their time, and no live one lies behind them. */
+/**
+ * The same for messages of test mode, apart from the others:
+ * they may take their time, and no live one lies behind them.
+ */
 export async function performTestOutbox(deps: Deps): Promise<{ performed: number; failed: number }> {
   if (!deps.actors) return { performed: 0, failed: 0 };
-  const { performed, failed } = await performTaken(deps, await take(deps, 'test', TEST_BATCH), PARALLEL_TEST_STARTS);
+  const { performed, failed } = await performTaken(
+    deps,
+    await take(deps, 'test', TEST_BATCH),
+    PARALLEL_TEST_STARTS,
+  );
   return { performed, failed };
 }
 
-/** What waits in the outbox, for operators: how old its oldest live message is that should be on its way, and what Temporal refuses for good. */
+/**
+ * What waits in the outbox, for operators: how old its oldest live message
+ * is that should be on its way, and what Temporal refuses for good.
+ */
 export type OutboxState = {
   readonly oldestMs: number;
   readonly oldestError: string | null;
@@ -134,14 +167,22 @@ export async function readOutbox(deps: Pick<Deps, 'orm' | 'now'>): Promise<Outbo
   // One that was never tried is late since its time came: those of many resends are spread over minutes.
   const due = { mode: 'live' as const, quarantinedAt: null, tries: 0, nextTryAt: { $lte: now } };
   const triedBefore = { mode: 'live' as const, quarantinedAt: null, tries: { $gt: 0 } };
-  const [fresh] = await em.find(OutboxMessage, due, { orderBy: { nextTryAt: 'asc', id: 'asc' }, limit: 1, ...facts });
+  const [fresh] = await em.find(OutboxMessage, due, {
+    orderBy: { nextTryAt: 'asc', id: 'asc' },
+    limit: 1,
+    ...facts,
+  });
   const [tried] = await em.find(OutboxMessage, triedBefore, { orderBy: { id: 'asc' }, limit: 1, ...facts });
   const late = [
     ...(fresh ? [{ ageMs: now.getTime() - fresh.nextTryAt.getTime() + GRACE_MS, error: null }] : []),
     ...(tried ? [{ ageMs: now.getTime() - tried.createdAt.getTime(), error: tried.lastError ?? null }] : []),
   ];
   const [oldest] = late.sort((one, other) => other.ageMs - one.ageMs);
-  const refused = await em.find(OutboxMessage, { quarantinedAt: { $ne: null } }, { orderBy: { nextTryAt: 'asc' }, limit: BATCH, ...facts });
+  const refused = await em.find(
+    OutboxMessage,
+    { quarantinedAt: { $ne: null } },
+    { orderBy: { nextTryAt: 'asc' }, limit: BATCH, ...facts },
+  );
   return {
     oldestMs: Math.max(0, oldest?.ageMs ?? 0),
     oldestError: oldest?.error ?? null,
@@ -152,7 +193,10 @@ export async function readOutbox(deps: Pick<Deps, 'orm' | 'now'>): Promise<Outbo
 
 type Taken = { id: string; workflowId: string; message: ActorMessage; tries: number };
 
-/** Each is an index of its own, in this order: whatever lies in the outbox, the first ones that are due are found without the others. */
+/**
+ * Each is an index of its own, in this order: whatever lies in the
+ * outbox, the first ones that are due are found without the others.
+ */
 const KINDS = {
   fresh: sql`quarantined_at is null and tries = 0 and mode = 'live'`,
   tried: sql`quarantined_at is null and tries > 0 and mode = 'live'`,
@@ -184,7 +228,8 @@ async function takePage(deps: Deps, after: string): Promise<Taken[]> {
   return inOrder(await rows(deps.orm.em.fork(), takePageSql(after, deps.now())));
 }
 
-const inOrder = (taken: Taken[]): Taken[] => taken.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
+const inOrder = (taken: Taken[]): Taken[] =>
+  taken.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
 
 async function performTaken(
   deps: Deps,
@@ -204,7 +249,8 @@ async function performTaken(
       if (outcome === 'away') away = true;
       else answered = true;
       if (away && queue.length > 0) {
-        // One that does not answer is enough to know it: the others wait for their turn, and none of them has failed.
+        // One that does not answer is enough to know it: the
+        // others wait for their turn, and none of them has failed.
         const rest = queue.splice(0).map(({ id }) => id);
         failed += rest.length;
         await postponeUntried(deps, rest);
@@ -227,7 +273,11 @@ async function performLeased(deps: Deps, row: Taken): Promise<'performed' | 'ref
   }
 }
 
-async function postpone(deps: Deps, row: Taken, failure: { reason: string; refused: boolean }): Promise<void> {
+async function postpone(
+  deps: Deps,
+  row: Taken,
+  failure: { reason: string; refused: boolean },
+): Promise<void> {
   const now = deps.now();
   const after = (ms: number): Date => new Date(now.getTime() + ms);
   const refusals = failure.refused ? 1 : 0;
@@ -235,15 +285,21 @@ async function postpone(deps: Deps, row: Taken, failure: { reason: string; refus
   const kept = await firstRow(
     deps.orm.em.fork(),
     sql<{ quarantined: boolean; fresh: boolean }>`
-      update outbox set tries = tries + 1, refusals = refusals + ${refusals}, last_error = ${fitted(failure.reason, MAX_ERROR_LENGTH)},
-        quarantined_at = case when refusals + ${refusals} >= ${REFUSALS} then coalesce(quarantined_at, ${now}) else quarantined_at end,
+      update outbox set tries = tries + 1, refusals = refusals + ${refusals},
+        last_error = ${fitted(failure.reason, MAX_ERROR_LENGTH)},
+        quarantined_at = case when refusals + ${refusals} >= ${REFUSALS} then coalesce(quarantined_at, ${now})
+          else quarantined_at end,
         next_try_at = case when refusals + ${refusals} >= ${REFUSALS}
           then ${after(QUARANTINE_EVERY_MS)}::timestamptz else ${after(backoffMs)}::timestamptz end
-      where id = ${row.id} returning quarantined_at is not null as quarantined, refusals = ${REFUSALS} as fresh`,
+      where id = ${row.id} returning quarantined_at is not null as quarantined,
+        refusals = ${REFUSALS} as fresh`,
   );
   if (!kept?.quarantined || !kept.fresh || !failure.refused) return;
   const fields = { workflowId: row.workflowId, reason: failure.reason };
-  deps.log.error(fields, 'Temporal refuses a message of the outbox for good: it is kept, and tried seldom; "doctor" says what to do');
+  deps.log.error(
+    fields,
+    'Temporal refuses a message of the outbox for good: it is kept, and tried seldom; "doctor" says what to do',
+  );
 }
 
 async function postponeUntried(deps: Deps, ids: readonly string[]): Promise<void> {
@@ -251,7 +307,13 @@ async function postponeUntried(deps: Deps, ids: readonly string[]): Promise<void
   await run(deps.orm.em.fork(), sql`update outbox set next_try_at = ${nextTryAt} where id = any(${ids})`);
 }
 
-/** Two processes may have performed the same row; whoever finds it locked leaves it to the other instead of waiting with a connection. */
+/**
+ * Two processes may have performed the same row; whoever finds it
+ * locked leaves it to the other instead of waiting with a connection.
+ */
 async function removeRow(deps: Deps, id: string): Promise<void> {
-  await run(deps.orm.em.fork(), sql`delete from outbox where id in (select id from outbox where id = ${id} for update skip locked)`);
+  await run(
+    deps.orm.em.fork(),
+    sql`delete from outbox where id in (select id from outbox where id = ${id} for update skip locked)`,
+  );
 }

@@ -34,7 +34,10 @@ export class AmountTooSmall extends Refusal {
   }
 }
 
-/** The answer for an id that does not exist, belongs to another merchant or to the other mode: never told apart. */
+/**
+ * The answer for an id that does not exist, belongs to
+ * another merchant or to the other mode: never told apart.
+ */
 export function notFound(what: string): Refusal {
   return new Refusal('NOT_FOUND', `There is no such ${what}.`);
 }

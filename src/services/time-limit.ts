@@ -10,16 +10,25 @@ export type AwaitedAnswer = {
 };
 
 /**
- * Who waits for how long. Without an answer to be sent nobody can go away before the time is up. Work of a `party` takes its turn for a
- * connection among the parties, where the pool has turns.
+ * Who waits for how long. Without an answer to be sent nobody can go away before the time is up.
+ * Work of a `party` takes its turn for a connection among the parties, where the pool has turns.
  */
-export type Wait = { readonly limitMs: number; readonly answer?: AwaitedAnswer | undefined; readonly party?: string | undefined };
+export type Wait = {
+  readonly limitMs: number;
+  readonly answer?: AwaitedAnswer | undefined;
+  readonly party?: string | undefined;
+};
 
 /**
- * The result of `work`, or what `late` gives as an error when it takes longer than `limitMs`. No statement of the work goes on in the
- * database then, nor when the one who waits for the answer has gone. What was committed before stays.
+ * The result of `work`, or what `late` gives as an error when it takes longer
+ * than `limitMs`. No statement of the work goes on in the database then, nor when
+ * the one who waits for the answer has gone. What was committed before stays.
  */
-export async function withinTime<T>({ limitMs, answer, party }: Wait, work: () => Promise<T>, late: (cause: Error) => Error): Promise<T> {
+export async function withinTime<T>(
+  { limitMs, answer, party }: Wait,
+  work: () => Promise<T>,
+  late: (cause: Error) => Error,
+): Promise<T> {
   const endsAt = performance.now() + limitMs;
   const leftMs = (): number => (answer?.closed ? 0 : Math.max(0, endsAt - performance.now()));
   const onGone = (heard: () => void): (() => void) => {

@@ -8,8 +8,8 @@ import { insertOutbox, performOutboxRows } from './outbox.ts';
 export type Tx = {
   readonly em: Em;
   /**
-   * Asks for a start beside the fact; all of a transaction are written by one statement at its end. It is performed right after the commit,
-   * or by the outbox loop when that fails.
+   * Asks for a start beside the fact; all of a transaction are written by one statement at
+   * its end. It is performed right after the commit, or by the outbox loop when that fails.
    */
   enqueue(workflowId: string, message: ActorMessage): Promise<void>;
 };
@@ -17,8 +17,9 @@ export type Tx = {
 type Asked = Omit<OutboxRow, 'id'>[];
 
 /**
- * Runs `work` in one SQL transaction of its own fork. Starts that it enqueued are performed after the commit without being awaited:
- * the caller's answer never depends on Temporal. Throws what `work` throws, with nothing changed.
+ * Runs `work` in one SQL transaction of its own fork. Starts that it enqueued
+ * are performed after the commit without being awaited: the caller's answer
+ * never depends on Temporal. Throws what `work` throws, with nothing changed.
  */
 export async function transact<T>(deps: Deps, work: (tx: Tx) => Promise<T>): Promise<T> {
   let rows: readonly OutboxRow[] = [];
@@ -33,8 +34,8 @@ export async function transact<T>(deps: Deps, work: (tx: Tx) => Promise<T>): Pro
 }
 
 /**
- * Runs `work` behind a savepoint of the transaction. Throws what `work` throws; everything that it did is taken back then, the enqueued
- * starts too, and the transaction may go on.
+ * Runs `work` behind a savepoint of the transaction. Throws what `work` throws; everything
+ * that it did is taken back then, the enqueued starts too, and the transaction may go on.
  */
 export async function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   const asked: Asked = [];
@@ -43,7 +44,10 @@ export async function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promis
   return result;
 }
 
-/** What goes on behind the end of its work would write beside the transaction, or ask for a start that nobody performs. */
+/**
+ * What goes on behind the end of its work would write beside
+ * the transaction, or ask for a start that nobody performs.
+ */
 async function withTx<T>(em: Em, asked: Asked, work: (tx: Tx) => Promise<T>): Promise<T> {
   let over = false;
   const whileOpen = <V>(value: V): V => {

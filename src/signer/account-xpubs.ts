@@ -6,9 +6,9 @@ import { fileExists } from './private-file.ts';
 import { readPublicParts } from './wallet-file.ts';
 
 /**
- * The account keys that addresses are made from: the environment's, else the public part of the wallet file.
- * Throws an OperatorError when one is missing, and when both exist and differ: the signer could then never move what
- * arrives at those addresses.
+ * The account keys that addresses are made from: the environment's, else the public
+ * part of the wallet file. Throws an OperatorError when one is missing, and when both
+ * exist and differ: the signer could then never move what arrives at those addresses.
  */
 export async function resolveAccountXpubs(wallet: {
   readonly xpubs: Readonly<Record<Mode, Readonly<Record<Network, string | undefined>>>>;

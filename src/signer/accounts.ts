@@ -6,7 +6,9 @@ import { keyOfHex } from '../chains/address-key.ts';
 import { byNetwork, chainOf } from '../chains/index.ts';
 import { byMode, type Mode, type Network } from '../domain/assets.ts';
 
-/** What may leave the signer: the account keys that addresses are derived from, and the gas addresses to fund. */
+/**
+ * What may leave the signer: the account keys that addresses are derived from, and the gas addresses to fund.
+ */
 export type PublicParts = {
   /** Account xpubs: m/44'/COIN'/0' for live, m/44'/COIN'/1' for test. */
   readonly xpub: Readonly<Record<Mode, AccountXpubs>>;
@@ -23,7 +25,8 @@ export function newPhrase(): string {
 }
 
 /**
- * The phrase as BIP-39 wants it: single spaces, lower case. Throws an OperatorError that names positions, never words.
+ * The phrase as BIP-39 wants it: single spaces, lower case.
+ * Throws an OperatorError that names positions, never words.
  */
 export function normalisePhrase(text: string): string {
   const words = text.normalize('NFKD').trim().toLowerCase().split(/\s+/);
@@ -33,9 +36,14 @@ export function normalisePhrase(text: string): string {
       'Type all words on one line, in order',
     );
   }
-  const unknown = words.flatMap((word, index) => (wordlists['en'] && wordlists['en'].getWordIndex(word) < 0 ? [index + 1] : []));
+  const unknown = words.flatMap((word, index) =>
+    wordlists['en'] && wordlists['en'].getWordIndex(word) < 0 ? [index + 1] : [],
+  );
   if (unknown.length > 0) {
-    throw new OperatorError(`Not in the English word list (BIP-39): word ${unknown.join(', ')}`, 'Correct the spelling');
+    throw new OperatorError(
+      `Not in the English word list (BIP-39): word ${unknown.join(', ')}`,
+      'Correct the spelling',
+    );
   }
   const phrase = words.join(' ');
   if (!Mnemonic.isValidMnemonic(phrase))
@@ -57,7 +65,12 @@ export function publicPartsOf(root: HDNodeWallet): PublicParts {
 }
 
 /** The address at m/44'/COIN'/ACCOUNT'/0/index in the network's own spelling. */
-export function addressOf(root: HDNodeWallet, network: Network, account: keyof typeof ACCOUNT, index: number): string {
+export function addressOf(
+  root: HDNodeWallet,
+  network: Network,
+  account: keyof typeof ACCOUNT,
+  index: number,
+): string {
   const { address } = accountOf(root, network, account).derivePath(`0/${index}`);
   return chainOf(network).addresses.format(keyOfHex(address, 2));
 }

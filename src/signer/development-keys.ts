@@ -7,9 +7,9 @@ import type { PublicParts } from './wallet-file.ts';
 import { createWallet, readPassphraseFile, readPublicParts } from './wallet-file.ts';
 
 /**
- * Outside production: makes the passphrase and then the seed under `dataDir` where they are missing, and says so.
- * Safe to call from two processes and again after a crash at any point: what exists is used and never replaced.
- * Throws an OperatorError when a seed lies there without its passphrase.
+ * Outside production: makes the passphrase and then the seed under `dataDir` where they are missing,
+ * and says so. Safe to call from two processes and again after a crash at any point: what exists is
+ * used and never replaced. Throws an OperatorError when a seed lies there without its passphrase.
  */
 export async function ensureDevelopmentWallet(input: {
   readonly dataDir: string;
@@ -41,17 +41,28 @@ export async function ensureDevelopmentWallet(input: {
   return { publicParts: await readPublicParts(seedFile), seedFile, passphraseFile, created: false };
 }
 
-/** Outside production: the secrets key under `dataDir`, made where it is missing. 32 bytes. Safe to call from two processes at once. */
-export async function ensureSecretsKey(input: { readonly dataDir: string; readonly log: Logger }): Promise<Uint8Array> {
+/**
+ * Outside production: the secrets key under `dataDir`, made where
+ * it is missing. 32 bytes. Safe to call from two processes at once.
+ */
+export async function ensureSecretsKey(input: {
+  readonly dataDir: string;
+  readonly log: Logger;
+}): Promise<Uint8Array> {
   const file = join(input.dataDir, 'secrets.key');
   if (!(await fileExists(file))) {
-    const created = await writePrivateFile(file, `${randomBytes(32).toString('base64')}\n`, { replace: false });
+    const created = await writePrivateFile(file, `${randomBytes(32).toString('base64')}\n`, {
+      replace: false,
+    });
     if (created) input.log.warn({ file }, 'made a key for stored secrets, for development');
   }
   const { text } = await readPrivateFile(file, 'the secrets key file');
   const key = /^[A-Za-z0-9+/]{43}=\n?$/.test(text) ? Buffer.from(text, 'base64') : undefined;
   if (key?.length !== 32)
-    throw new OperatorError(`${file} does not hold 32 bytes in base64`, 'Restore it, or remove it together with the development database');
+    throw new OperatorError(
+      `${file} does not hold 32 bytes in base64`,
+      'Restore it, or remove it together with the development database',
+    );
   return new Uint8Array(key);
 }
 

@@ -6,10 +6,15 @@ import { OperatorError } from '../base/errors.ts';
 const MAX_BYTES = 64 * 1024;
 
 /**
- * Writes a whole file that only its owner can read, or nothing: temporary name, fsync, then one atomic step.
- * Without `replace` an existing file is never touched and the answer is false, also when two processes race for it.
+ * Writes a whole file that only its owner can read, or nothing: temporary
+ * name, fsync, then one atomic step. Without `replace` an existing file is
+ * never touched and the answer is false, also when two processes race for it.
  */
-export async function writePrivateFile(file: string, content: string, options: { replace: boolean }): Promise<boolean> {
+export async function writePrivateFile(
+  file: string,
+  content: string,
+  options: { replace: boolean },
+): Promise<boolean> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${randomUUID()}.tmp`;
   const handle = await open(temporary, 'wx', 0o600);
@@ -33,19 +38,30 @@ export async function writePrivateFile(file: string, content: string, options: {
   }
 }
 
-/** Text and permission warning of a secret file. `what` names it in the sentence, as in "the wallet file". Throws an OperatorError. */
-export async function readPrivateFile(file: string, what: string): Promise<{ text: string; warning: string | undefined }> {
+/**
+ * Text and permission warning of a secret file. `what` names it in
+ * the sentence, as in "the wallet file". Throws an OperatorError.
+ */
+export async function readPrivateFile(
+  file: string,
+  what: string,
+): Promise<{ text: string; warning: string | undefined }> {
   try {
     const { mode, size } = await stat(file);
-    if (size > MAX_BYTES) throw new OperatorError(`${file} is too large to be ${what}`, `Give the path of ${what}`);
+    if (size > MAX_BYTES)
+      throw new OperatorError(`${file} is too large to be ${what}`, `Give the path of ${what}`);
     const shared = (mode & 0o077) !== 0;
-    const warning = shared ? `${file} can be read or changed by other users of this machine: run "chmod 600 ${file}".` : undefined;
+    const warning = shared
+      ? `${file} can be read or changed by other users of this machine: run "chmod 600 ${file}".`
+      : undefined;
     return { text: await readFile(file, 'utf8'), warning };
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const missing = codeOf(error) === 'ENOENT';
     throw new OperatorError(
-      missing ? `There is no ${what.replace(/^the /, '')} at ${file}` : `${file} cannot be read (${codeOf(error)})`,
+      missing
+        ? `There is no ${what.replace(/^the /, '')} at ${file}`
+        : `${file} cannot be read (${codeOf(error)})`,
       missing ? `Make one with "gateway wallet new", or correct the path` : `Let this process read ${what}`,
     );
   }
@@ -69,5 +85,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown error';
+  return typeof error === 'object' && error !== null && 'code' in error
+    ? String(error.code)
+    : 'unknown error';
 }

@@ -16,7 +16,10 @@ export type OpenWallet = {
   readonly publicParts: PublicParts;
   /** Sentences about file permissions, for the log. */
   readonly warnings: readonly string[];
-  /** The deposit address m/44'/COIN'/ACCOUNT'/0/index, to compare with the stored one before anything is signed. */
+  /**
+   * The deposit address m/44'/COIN'/ACCOUNT'/0/index, to
+   * compare with the stored one before anything is signed.
+   */
   depositAddress(network: Network, mode: Mode, index: number): string;
 };
 
@@ -48,13 +51,19 @@ const walletFileSchema = z.strictObject({
     p: z.number().int().min(1).max(4),
     salt: hex(32),
   }),
-  cipher: z.strictObject({ name: z.literal('aes-256-gcm'), nonce: hex(12), tag: hex(16), text: z.string().regex(/^[0-9a-f]{2,1024}$/) }),
+  cipher: z.strictObject({
+    name: z.literal('aes-256-gcm'),
+    nonce: hex(12),
+    tag: hex(16),
+    text: z.string().regex(/^[0-9a-f]{2,1024}$/),
+  }),
 });
 type WalletFile = z.infer<typeof walletFileSchema>;
 
 /**
- * Makes an encrypted seed file (mode 0600) and returns its phrase: the only time that it is ever shown.
- * An existing file is refused; with `force` it is kept beside the new one under its date, because it may hold the key to money.
+ * Makes an encrypted seed file (mode 0600) and returns its phrase: the only
+ * time that it is ever shown. An existing file is refused; with `force` it is
+ * kept beside the new one under its date, because it may hold the key to money.
  */
 export async function createWallet(input: {
   readonly file: string;
@@ -65,13 +74,18 @@ export async function createWallet(input: {
   readonly now: Date;
 }): Promise<{ phrase: string; publicParts: PublicParts; keptOldFile: string | undefined }> {
   if (input.passphrase.length < MIN_PASSPHRASE_LENGTH) {
-    throw new OperatorError(`The passphrase is shorter than ${MIN_PASSPHRASE_LENGTH} characters`, 'Choose a longer one');
+    throw new OperatorError(
+      `The passphrase is shorter than ${MIN_PASSPHRASE_LENGTH} characters`,
+      'Choose a longer one',
+    );
   }
   const phrase = input.phrase === undefined ? newPhrase() : normalisePhrase(input.phrase);
   const publicParts = publicPartsOf(rootOf(phrase));
   const sealed = await seal(phrase, input.passphrase, publicParts, input.now);
   const keptOldFile = input.force ? await keepOldFile(input.file, input.now) : undefined;
-  const written = await writePrivateFile(input.file, `${JSON.stringify(sealed, null, 2)}\n`, { replace: input.force === true });
+  const written = await writePrivateFile(input.file, `${JSON.stringify(sealed, null, 2)}\n`, {
+    replace: input.force === true,
+  });
   if (!written) {
     throw new OperatorError(
       `There is already a wallet at ${input.file}`,
@@ -81,11 +95,19 @@ export async function createWallet(input: {
   return { phrase, publicParts, keptOldFile };
 }
 
-/** Decrypts the seed. Throws an OperatorError for a wrong passphrase, a changed file and a file whose public part is not its own. */
-export async function openWallet(input: { readonly file: string; readonly passphrase: string }): Promise<OpenWallet> {
+/**
+ * Decrypts the seed. Throws an OperatorError for a wrong passphrase,
+ * a changed file and a file whose public part is not its own.
+ */
+export async function openWallet(input: {
+  readonly file: string;
+  readonly passphrase: string;
+}): Promise<OpenWallet> {
   const { content, warning } = await readWalletFile(input.file);
   const key = await deriveKey(input.passphrase, content.kdf);
-  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(content.cipher.nonce, 'hex'), { authTagLength: 16 });
+  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(content.cipher.nonce, 'hex'), {
+    authTagLength: 16,
+  });
   decipher.setAAD(boundParts(content));
   decipher.setAuthTag(Buffer.from(content.cipher.tag, 'hex'));
   let phrase: string;
@@ -99,7 +121,10 @@ export async function openWallet(input: { readonly file: string; readonly passph
   }
   const root = rootOf(phrase);
   if (!isDeepStrictEqual(publicPartsOf(root), content.public)) {
-    throw new OperatorError(`The public part of ${input.file} does not belong to its seed`, 'Restore the file from its backup');
+    throw new OperatorError(
+      `The public part of ${input.file} does not belong to its seed`,
+      'Restore the file from its backup',
+    );
   }
   return {
     publicParts: content.public,
@@ -113,7 +138,10 @@ export async function readPublicParts(file: string): Promise<PublicParts> {
   return (await readWalletFile(file)).content.public;
 }
 
-/** Whether the phrase restores exactly the addresses of the wallet file: all account keys and both gas addresses. Shows nothing of the phrase. */
+/**
+ * Whether the phrase restores exactly the addresses of the wallet file:
+ * all account keys and both gas addresses. Shows nothing of the phrase.
+ */
 export async function checkPhrase(input: {
   readonly file: string;
   readonly phrase: string;
@@ -124,27 +152,60 @@ export async function checkPhrase(input: {
 }
 
 /** The passphrase in a file, without the line end that editors and `echo` add. */
-export async function readPassphraseFile(file: string): Promise<{ passphrase: string; warning: string | undefined }> {
+export async function readPassphraseFile(
+  file: string,
+): Promise<{ passphrase: string; warning: string | undefined }> {
   const { text, warning } = await readPrivateFile(file, 'the passphrase file');
   const passphrase = text.replace(/\r?\n$/, '');
-  if (passphrase === '') throw new OperatorError(`${file} is empty`, 'Write the passphrase of the wallet into it');
+  if (passphrase === '')
+    throw new OperatorError(`${file} is empty`, 'Write the passphrase of the wallet into it');
   return { passphrase, warning };
 }
 
-async function seal(phrase: string, passphrase: string, publicParts: PublicParts, now: Date): Promise<WalletFile> {
+async function seal(
+  phrase: string,
+  passphrase: string,
+  publicParts: PublicParts,
+  now: Date,
+): Promise<WalletFile> {
   const kdf = { name: 'scrypt', ...SCRYPT, salt: randomBytes(32).toString('hex') } as const;
   const nonce = randomBytes(12);
-  const head = { kind: 'deposit-gateway-wallet', version: 1, created_at: now.toISOString(), public: publicParts, kdf } as const;
-  const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, kdf), nonce, { authTagLength: 16 });
+  const head = {
+    kind: 'deposit-gateway-wallet',
+    version: 1,
+    created_at: now.toISOString(),
+    public: publicParts,
+    kdf,
+  } as const;
+  const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, kdf), nonce, {
+    authTagLength: 16,
+  });
   cipher.setAAD(boundParts(head));
   const text = cipher.update(phrase, 'utf8', 'hex') + cipher.final('hex');
-  return { ...head, cipher: { name: 'aes-256-gcm', nonce: nonce.toString('hex'), tag: cipher.getAuthTag().toString('hex'), text } };
+  return {
+    ...head,
+    cipher: {
+      name: 'aes-256-gcm',
+      nonce: nonce.toString('hex'),
+      tag: cipher.getAuthTag().toString('hex'),
+      text,
+    },
+  };
 }
 
 /** Everything in the file but the ciphertext is authenticated, in one fixed order of members. */
 function boundParts(file: Omit<WalletFile, 'cipher'>): Buffer {
   const { xpub: keys, gas } = file.public;
-  const parts = [file.kind, file.version, file.created_at, file.kdf.name, file.kdf.N, file.kdf.r, file.kdf.p, file.kdf.salt];
+  const parts = [
+    file.kind,
+    file.version,
+    file.created_at,
+    file.kdf.name,
+    file.kdf.N,
+    file.kdf.r,
+    file.kdf.p,
+    file.kdf.salt,
+  ];
   const all = [keys.live, keys.test, gas].flatMap((one) => NETWORKS.map((network) => one[network]));
   return Buffer.from(JSON.stringify([...parts, ...all]), 'utf8');
 }
@@ -153,7 +214,9 @@ function deriveKey(passphrase: string, kdf: WalletFile['kdf']): Promise<Buffer> 
   const options = { N: kdf.N, r: kdf.r, p: kdf.p, maxmem: MAX_SCRYPT_MEMORY_BYTES + 2 ** 20 };
   return new Promise((resolve, reject) => {
     // NFKC: the same passphrase typed on another keyboard gives the same bytes.
-    scrypt(passphrase.normalize('NFKC'), Buffer.from(kdf.salt, 'hex'), 32, options, (error, key) => (error ? reject(error) : resolve(key)));
+    scrypt(passphrase.normalize('NFKC'), Buffer.from(kdf.salt, 'hex'), 32, options, (error, key) =>
+      error ? reject(error) : resolve(key),
+    );
   });
 }
 

@@ -20,10 +20,17 @@ type Stats = {
   readonly approximateBacklogAge?: { readonly seconds?: unknown; readonly nanos?: number | null } | null;
 };
 
-/** Describes these queues, all at the same time. `testPriority` is that of test mode; every other one is live work. Throws what the server says. */
+/**
+ * Describes these queues, all at the same time. `testPriority` is that of
+ * test mode; every other one is live work. Throws what the server says.
+ */
 export async function readBacklogs(
   client: Client,
-  input: { namespace: string; queues: readonly { readonly queue: string; readonly kind: QueueKind }[]; testPriority: number },
+  input: {
+    namespace: string;
+    queues: readonly { readonly queue: string; readonly kind: QueueKind }[];
+    testPriority: number;
+  },
 ): Promise<QueueBacklog[]> {
   return await Promise.all(
     input.queues.map(async ({ queue, kind }) => {
@@ -34,8 +41,10 @@ export async function readBacklogs(
         reportStats: true,
       });
       const byPriority = Object.entries(found.statsByPriorityKey ?? {});
-      // A server that does not tell priorities apart tells the whole, which is live work until proven otherwise.
-      const parts: readonly [string, Stats][] = byPriority.length > 0 ? byPriority : [['', found.stats ?? {}]];
+      // A server that does not tell priorities apart tells
+      // the whole, which is live work until proven otherwise.
+      const parts: readonly [string, Stats][] =
+        byPriority.length > 0 ? byPriority : [['', found.stats ?? {}]];
       const isTest = ([key]: readonly [string, Stats]): boolean => key === String(input.testPriority);
       return {
         queue,

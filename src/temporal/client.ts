@@ -8,20 +8,27 @@ import { hangs, runningOf } from './look-at-actors.ts';
 import { connectionOptions, type TemporalPlace } from './place.ts';
 import { createStartTurns } from './start-turns.ts';
 
-/** The queue of workflows and of the activities that work on the database and the chain. Webhooks have their own. */
+/**
+ * The queue of workflows and of the activities that work
+ * on the database and the chain. Webhooks have their own.
+ */
 export const TASK_QUEUE = 'gateway';
 
 const CALL_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 20_000;
 const FIGURES_TIMEOUT_MS = 3_000;
-/** Temporal has five, the third is everybody's: the backlog of test mode is looked at where no live task is left. */
+/**
+ * Temporal has five, the third is everybody's: the backlog
+ * of test mode is looked at where no live task is left.
+ */
 const TEST_PRIORITY = 4;
 /** Beside live work of the same priority, which an older server knows alone. */
 const TEST_WEIGHT = 0.1;
 /**
- * The one code by which Temporal says that the message itself can never be taken: too large, an unknown search attribute, a name that is
- * missing. All others are of the server or of the namespace: its store fails (UNKNOWN, INTERNAL, DATA_LOSS), a shard moves (ABORTED), the
- * namespace is passive or the versions do not fit (FAILED_PRECONDITION, UNIMPLEMENTED). They pass, and the message is as good as before.
+ * The one code by which Temporal says that the message itself can never be taken: too large, an unknown
+ * search attribute, a name that is missing. All others are of the server or of the namespace: its store
+ * fails (UNKNOWN, INTERNAL, DATA_LOSS), a shard moves (ABORTED), the namespace is passive or the versions
+ * do not fit (FAILED_PRECONDITION, UNIMPLEMENTED). They pass, and the message is as good as before.
  */
 const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
@@ -31,27 +38,37 @@ export type TemporalLink = {
   readonly client: Client;
   readonly actors: ActorPort;
   ping(): Promise<void>;
-  /** What waits in the queues of the workers and of the watchers of these networks. Rejects within a few seconds where Temporal is away. */
+  /**
+   * What waits in the queues of the workers and of the watchers of these
+   * networks. Rejects within a few seconds where Temporal is away.
+   */
   backlogs(networks: readonly string[]): Promise<QueueBacklog[]>;
   close(): Promise<void>;
 };
 
-/** A client that connects by itself whenever Temporal is there; made without a connection, so it never fails because Temporal is away. */
+/**
+ * A client that connects by itself whenever Temporal is there; made
+ * without a connection, so it never fails because Temporal is away.
+ */
 export function linkTemporal(place: TemporalPlace): TemporalLink {
   const connection = Connection.lazy({ ...connectionOptions(place), connectTimeout: CALL_TIMEOUT_MS });
   const client = new Client({ connection, namespace: place.namespace });
   const starts = createStartTurns();
-  const within = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
+  const within = <T>(call: () => Promise<T>): Promise<T> =>
+    client.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
   return {
     client,
     actors: {
       start: (workflowId, message, { maxWaitMs, anew } = {}) =>
-        starts(message, () => within(() => startActor(client, workflowId, message, anew)), maxWaitMs).catch(sayRefused),
+        starts(message, () => within(() => startActor(client, workflowId, message, anew)), maxWaitMs).catch(
+          sayRefused,
+        ),
       wake: async (workflowId, activityId, otherwise) => {
         const woken = await within(() => wakeActivity(client, place.namespace, workflowId, activityId));
         if (!woken) await starts(otherwise, () => within(() => startActor(client, workflowId, otherwise)));
       },
-      running: (workflowIds) => client.withDeadline(Date.now() + LIST_TIMEOUT_MS, () => runningOf(client, workflowIds)),
+      running: (workflowIds) =>
+        client.withDeadline(Date.now() + LIST_TIMEOUT_MS, () => runningOf(client, workflowIds)),
       isUnresponsive: (workflowId) => within(() => hangs(client, place.namespace, workflowId)),
     },
     ping: async () => {
@@ -61,7 +78,10 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
       const queues = [
         { queue: TASK_QUEUE, kind: 'workflow' as const },
         { queue: TASK_QUEUE, kind: 'activity' as const },
-        ...[WEBHOOK_TASK_QUEUE, ...networks.map(chainTaskQueue)].map((queue) => ({ queue, kind: 'activity' as const })),
+        ...[WEBHOOK_TASK_QUEUE, ...networks.map(chainTaskQueue)].map((queue) => ({
+          queue,
+          kind: 'activity' as const,
+        })),
       ];
       return client.withDeadline(Date.now() + FIGURES_TIMEOUT_MS, () =>
         readBacklogs(client, { namespace: place.namespace, queues, testPriority: TEST_PRIORITY }),
@@ -71,18 +91,29 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
   };
 }
 
-/** Everything that the actor asks for has it too: activities inherit it. The key is well below the 64 bytes that it may have. */
+/**
+ * Everything that the actor asks for has it too: activities
+ * inherit it. The key is well below the 64 bytes that it may have.
+ */
 function priorityOf({ merchantId, mode }: ActorOwner): Priority {
   const fairnessKey = `${merchantId}:${mode}`;
-  return mode === 'test' ? { fairnessKey, fairnessWeight: TEST_WEIGHT, priorityKey: TEST_PRIORITY } : { fairnessKey };
+  return mode === 'test'
+    ? { fairnessKey, fairnessWeight: TEST_WEIGHT, priorityKey: TEST_PRIORITY }
+    : { fairnessKey };
 }
 
-async function startActor(client: Client, workflowId: string, message: ActorMessage, anew = false): Promise<void> {
+async function startActor(
+  client: Client,
+  workflowId: string,
+  message: ActorMessage,
+  anew = false,
+): Promise<void> {
   const options: WorkflowStartOptions = {
     workflowId,
     taskQueue: TASK_QUEUE,
     args: [...message.args],
-    // Every actor reads its row first, so a second run after the end of the first is harmless, and a running one is left alone.
+    // Every actor reads its row first, so a second run after the end
+    // of the first is harmless, and a running one is left alone.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: anew ? 'TERMINATE_EXISTING' : 'USE_EXISTING',
     typedSearchAttributes: attributePairs(message.attributes ?? {}),
@@ -102,8 +133,15 @@ async function startActor(client: Client, workflowId: string, message: ActorMess
   }
 }
 
-/** False where it does not sleep there: the actor is elsewhere, or gone. What an operator paused stays paused. */
-async function wakeActivity(client: Client, namespace: string, workflowId: string, activityId: string): Promise<boolean> {
+/**
+ * False where it does not sleep there: the actor is elsewhere, or gone. What an operator paused stays paused.
+ */
+async function wakeActivity(
+  client: Client,
+  namespace: string,
+  workflowId: string,
+  activityId: string,
+): Promise<boolean> {
   try {
     const activity = { namespace, execution: { workflowId }, identity: 'gateway', id: activityId };
     await client.workflowService.resetActivity({ ...activity, keepPaused: true });
@@ -114,7 +152,10 @@ async function wakeActivity(client: Client, namespace: string, workflowId: strin
   }
 }
 
-/** A message that is refused for what it says differs from a Temporal that is away: the first is told by its own error. */
+/**
+ * A message that is refused for what it says differs from a
+ * Temporal that is away: the first is told by its own error.
+ */
 function sayRefused(error: unknown): never {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   if (codeOf(cause) !== INVALID_ARGUMENT) throw error;
@@ -136,11 +177,17 @@ export const SEARCH_ATTRIBUTES = {
 
 function attributePairs(attributes: ActorAttributes): SearchAttributePair[] {
   const pairs: SearchAttributePair[] = [];
-  if (attributes.MerchantId) pairs.push({ key: defineSearchAttributeKey('MerchantId', 'KEYWORD'), value: attributes.MerchantId });
-  if (attributes.Network) pairs.push({ key: defineSearchAttributeKey('Network', 'KEYWORD'), value: attributes.Network });
-  if (attributes.DepositStage) pairs.push({ key: defineSearchAttributeKey('DepositStage', 'KEYWORD'), value: attributes.DepositStage });
+  if (attributes.MerchantId)
+    pairs.push({ key: defineSearchAttributeKey('MerchantId', 'KEYWORD'), value: attributes.MerchantId });
+  if (attributes.Network)
+    pairs.push({ key: defineSearchAttributeKey('Network', 'KEYWORD'), value: attributes.Network });
+  if (attributes.DepositStage)
+    pairs.push({ key: defineSearchAttributeKey('DepositStage', 'KEYWORD'), value: attributes.DepositStage });
   if (attributes.StageSince)
-    pairs.push({ key: defineSearchAttributeKey('StageSince', 'DATETIME'), value: new Date(attributes.StageSince) });
+    pairs.push({
+      key: defineSearchAttributeKey('StageSince', 'DATETIME'),
+      value: new Date(attributes.StageSince),
+    });
   if (attributes.NeedsOperator !== undefined)
     pairs.push({ key: defineSearchAttributeKey('NeedsOperator', 'BOOL'), value: attributes.NeedsOperator });
   return pairs;

@@ -2,7 +2,10 @@ import type { Client } from '@temporalio/client';
 
 const IDS_AT_A_TIME = 100;
 const NOT_FOUND = 5;
-/** A worker that dies makes the task be tried a second time; one that is tried again after that fails by itself. */
+/**
+ * A worker that dies makes the task be tried a second time;
+ * one that is tried again after that fails by itself.
+ */
 const FAILING_TRIES = 3;
 const RUNNING = 1;
 const PAUSED = 8;
@@ -11,29 +14,41 @@ const TASK_SCHEDULED = 1;
 const TASK_SCHEDULED_EVENT = 5;
 const UNPAUSED_EVENT = 59;
 const EVENTS_AT_A_TIME = 100;
-/** More events than this do not come behind a task that waits, unless somebody floods the actor with signals. */
+/**
+ * More events than this do not come behind a task that waits, unless somebody floods the actor with signals.
+ */
 const EVENTS_LOOKED_AT = 2_000;
 
-/** Which of these actors run. As visibility has it: one that has just started or ended may be told as before. */
-export async function runningOf(client: Client, workflowIds: readonly string[]): Promise<ReadonlySet<string>> {
+/**
+ * Which of these actors run. As visibility has it: one that has just started or ended may be told as before.
+ */
+export async function runningOf(
+  client: Client,
+  workflowIds: readonly string[],
+): Promise<ReadonlySet<string>> {
   const running = new Set<string>();
   for (let from = 0; from < workflowIds.length; from += IDS_AT_A_TIME) {
     const ids = workflowIds.slice(from, from + IDS_AT_A_TIME).map((id) => `'${id}'`);
     const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${ids.join(', ')})`;
-    for await (const { workflowId } of client.workflow.list({ query, pageSize: IDS_AT_A_TIME })) running.add(workflowId);
+    for await (const { workflowId } of client.workflow.list({ query, pageSize: IDS_AT_A_TIME }))
+      running.add(workflowId);
   }
   return running;
 }
 
 /**
- * Whether an actor is there and cannot go on: its code fails again and again (after an upgrade, say), it is paused as a whole, or the server
- * lost its way: up to 1.31.2 it forgets the task that waits while somebody presses Pause and Unpause, and makes no other
- * (temporalio/temporal#10980); and where a task is under way at a Pause it calls the actor running, but holds its activities and knows of
- * nothing to unpause (temporalio/temporal#10239).
+ * Whether an actor is there and cannot go on: its code fails again and again (after an upgrade,
+ * say), it is paused as a whole, or the server lost its way: up to 1.31.2 it forgets the task
+ * that waits while somebody presses Pause and Unpause, and makes no other
+ * (temporalio/temporal#10980); and where a task is under way at a Pause it calls the actor
+ * running, but holds its activities and knows of nothing to unpause (temporalio/temporal#10239).
  */
 export async function hangs(client: Client, namespace: string, workflowId: string): Promise<boolean> {
   try {
-    const found = await client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
+    const found = await client.workflowService.describeWorkflowExecution({
+      namespace,
+      execution: { workflowId },
+    });
     const status: number | null | undefined = found.workflowExecutionInfo?.status;
     if (status === PAUSED || (status === RUNNING && found.workflowExtendedInfo?.pauseInfo)) return true;
     if (status !== RUNNING || !found.pendingWorkflowTask) return false;
@@ -47,7 +62,11 @@ export async function hangs(client: Client, namespace: string, workflowId: strin
 }
 
 /** A task that waits for a worker looks the same from outside, so the order of the events decides. */
-async function wasUnpausedSinceItsTask(client: Client, namespace: string, workflowId: string): Promise<boolean> {
+async function wasUnpausedSinceItsTask(
+  client: Client,
+  namespace: string,
+  workflowId: string,
+): Promise<boolean> {
   let nextPageToken = new Uint8Array();
   for (let looked = 0; looked < EVENTS_LOOKED_AT; looked += EVENTS_AT_A_TIME) {
     const page = await client.workflowService.getWorkflowExecutionHistoryReverse({

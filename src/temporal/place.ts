@@ -1,4 +1,7 @@
-/** How the connection is secured. Without `caPem` the system's authorities count, without `serverName` the host's own name. */
+/**
+ * How the connection is secured. Without `caPem` the system's
+ * authorities count, without `serverName` the host's own name.
+ */
 export type TemporalTls = {
   readonly caPem?: string | undefined;
   readonly serverName?: string | undefined;
@@ -18,7 +21,9 @@ export function connectionOptions({ address, tls, apiKey }: TemporalPlace) {
   const config = tls && {
     ...(tls.caPem === undefined ? {} : { serverRootCACertificate: Buffer.from(tls.caPem) }),
     ...(tls.serverName === undefined ? {} : { serverNameOverride: tls.serverName }),
-    ...(tls.client ? { clientCertPair: { crt: Buffer.from(tls.client.certPem), key: Buffer.from(tls.client.keyPem) } } : {}),
+    ...(tls.client
+      ? { clientCertPair: { crt: Buffer.from(tls.client.certPem), key: Buffer.from(tls.client.keyPem) } }
+      : {}),
   };
   return { address, ...(config ? { tls: config } : {}), ...(apiKey === undefined ? {} : { apiKey }) };
 }

@@ -7,17 +7,24 @@ import { linkTemporal } from './client.ts';
 import type { TemporalPlace } from './place.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
-export type ReplayReport = { readonly replayed: number; readonly failed: readonly { readonly file: string; readonly error: string }[] };
+export type ReplayReport = {
+  readonly replayed: number;
+  readonly failed: readonly { readonly file: string; readonly error: string }[];
+};
 
 /** Replayed by default: what moves money, over the last runs that the server still holds. */
 const SERVER_QUERY = "WorkflowType IN ('deposit', 'paymentLink')";
 const SERVER_LIMIT = 2_000;
 
 /**
- * Replays stored histories (JSON files, or folders of them) against the workflow code of this program, or against another bundle.
- * A history that the code would not have written is reported with the reason. Throws an OperatorError for a file that is no history.
+ * Replays stored histories (JSON files, or folders of them) against the workflow code of
+ * this program, or against another bundle. A history that the code would not have written
+ * is reported with the reason. Throws an OperatorError for a file that is no history.
  */
-export async function replayFiles(paths: readonly string[], bundle?: { code: string }): Promise<ReplayReport> {
+export async function replayFiles(
+  paths: readonly string[],
+  bundle?: { code: string },
+): Promise<ReplayReport> {
   const files = (await Promise.all(paths.map(jsonFilesUnder))).flat().sort();
   if (files.length === 0)
     throw new OperatorError(
@@ -25,13 +32,20 @@ export async function replayFiles(paths: readonly string[], bundle?: { code: str
       'Name .json files, as "temporal workflow show --output json" writes them',
     );
   const histories = await Promise.all(
-    files.map(async (file) => ({ workflowId: basename(file, '.json'), history: await readHistory(file), file })),
+    files.map(async (file) => ({
+      workflowId: basename(file, '.json'),
+      history: await readHistory(file),
+      file,
+    })),
   );
   return await replay(histories, bundle);
 }
 
 /** Replays the histories that a server holds, newest first, at most 2,000. */
-export async function replayServer(place: TemporalPlace, query: string = SERVER_QUERY): Promise<ReplayReport> {
+export async function replayServer(
+  place: TemporalPlace,
+  query: string = SERVER_QUERY,
+): Promise<ReplayReport> {
   const link = linkTemporal(place);
   try {
     const histories = [];
@@ -51,7 +65,10 @@ type Stored = { workflowId: string; history: ReturnType<typeof historyFromJSON>;
 async function replay(histories: readonly Stored[], bundle?: { code: string }): Promise<ReplayReport> {
   const failed: { file: string; error: string }[] = [];
   let replayed = 0;
-  const results = Worker.runReplayHistories({ workflowBundle: bundle ?? (await workflowBundle()) }, histories);
+  const results = Worker.runReplayHistories(
+    { workflowBundle: bundle ?? (await workflowBundle()) },
+    histories,
+  );
   for await (const result of results) {
     const file = histories[replayed]?.file ?? result.workflowId;
     replayed += 1;
@@ -65,9 +82,13 @@ async function readHistory(file: string): Promise<ReturnType<typeof historyFromJ
     return historyFromJSON(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(`${file} is not a workflow history: ${reason}`, 'Export it with "temporal workflow show --output json"', {
-      cause: error,
-    });
+    throw new OperatorError(
+      `${file} is not a workflow history: ${reason}`,
+      'Export it with "temporal workflow show --output json"',
+      {
+        cause: error,
+      },
+    );
   }
 }
 

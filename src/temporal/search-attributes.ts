@@ -10,15 +10,20 @@ const TYPES = {
 /** A server whose own store is away takes a call and never answers it. */
 const CALL_TIMEOUT_MS = 5_000;
 
-/** The names of our search attributes that the server does not know. Throws while Temporal is away, within five seconds. */
+/**
+ * The names of our search attributes that the server does not
+ * know. Throws while Temporal is away, within five seconds.
+ */
 export async function missingSearchAttributes(link: TemporalLink, namespace: string): Promise<string[]> {
-  const { customAttributes } = await within(link, () => link.client.connection.operatorService.listSearchAttributes({ namespace }));
+  const { customAttributes } = await within(link, () =>
+    link.client.connection.operatorService.listSearchAttributes({ namespace }),
+  );
   return Object.keys(SEARCH_ATTRIBUTES).filter((name) => !(name in (customAttributes ?? {})));
 }
 
 /**
- * Registers what is missing: a start that names an unknown attribute would be refused, and money would wait. Throws as
- * {@link missingSearchAttributes} does.
+ * Registers what is missing: a start that names an unknown attribute would be
+ * refused, and money would wait. Throws as {@link missingSearchAttributes} does.
  */
 export async function ensureSearchAttributes(link: TemporalLink, namespace: string): Promise<string[]> {
   const missing = await missingSearchAttributes(link, namespace);
@@ -28,7 +33,9 @@ export async function ensureSearchAttributes(link: TemporalLink, namespace: stri
       .filter(([name]) => missing.includes(name))
       .map(([name, type]) => [name, TYPES[type]]),
   );
-  await within(link, () => link.client.connection.operatorService.addSearchAttributes({ namespace, searchAttributes }));
+  await within(link, () =>
+    link.client.connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
+  );
   return missing;
 }
 

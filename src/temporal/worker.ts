@@ -16,7 +16,10 @@ export type RunningWorker = {
 
 const CONNECT_RETRY_MS = 1_000;
 const CACHED_WORKFLOWS = 1_500;
-/** Steps of deposits at the same time, as many as they have connections (src/app/pools.ts): none waits for one. */
+/**
+ * Steps of deposits at the same time, as many as they have
+ * connections (src/app/pools.ts): none waits for one.
+ */
 const CONCURRENT_STEPS = 20;
 /** Webhooks at the same time; most of their time they wait for receivers. */
 const CONCURRENT_WEBHOOKS = 300;
@@ -30,7 +33,10 @@ function installRuntime(log: Logger): void {
   if (runtimeInstalled) return;
   runtimeInstalled = true;
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    const fields = { component: 'temporal', ...(meta ? { detail: String(meta['error'] ?? meta['failure'] ?? '') } : {}) };
+    const fields = {
+      component: 'temporal',
+      ...(meta ? { detail: String(meta['error'] ?? meta['failure'] ?? '') } : {}),
+    };
     if (level === 'ERROR') log.error(fields, message);
     else log.warn(fields, message);
   });
@@ -42,8 +48,8 @@ function installRuntime(log: Logger): void {
 }
 
 /**
- * Runs the workers of this process: workflows with database and chain activities on one queue, webhooks on their own. Waits for Temporal
- * as long as it takes, and reconnects by itself after an absence.
+ * Runs the workers of this process: workflows with database and chain activities on one queue, webhooks
+ * on their own. Waits for Temporal as long as it takes, and reconnects by itself after an absence.
  */
 export async function runWorker(input: {
   place: TemporalPlace;
@@ -54,7 +60,12 @@ export async function runWorker(input: {
   installRuntime(input.log);
   const connection = await connectWhenThere(input.place, input.signal, input.log);
   const activities = createActivities(input.deps);
-  const common = { connection, namespace: input.place.namespace, shutdownGraceTime: GRACE_MS, shutdownForceTime: GRACE_MS + 5_000 };
+  const common = {
+    connection,
+    namespace: input.place.namespace,
+    shutdownGraceTime: GRACE_MS,
+    shutdownForceTime: GRACE_MS + 5_000,
+  };
   const workers = [
     ...(await createWorkers(common, activities)),
     ...(await createWatchers(common, activities, [...input.deps.chains.keys()])),
@@ -69,7 +80,10 @@ export async function runWorker(input: {
   };
 }
 
-/** Makes the worker of workflows and their steps, and the one of webhooks, over one connection. They do nothing before `run`. */
+/**
+ * Makes the worker of workflows and their steps, and the one of
+ * webhooks, over one connection. They do nothing before `run`.
+ */
 export async function createWorkers(
   common: Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'shutdownForceTime'>,
   activities: { readonly deliverWebhook: (...input: never[]) => Promise<unknown> },
@@ -95,8 +109,9 @@ export async function createWorkers(
 }
 
 /**
- * One worker for each chain that this process can read, with room for its watcher alone. While the watcher runs here nothing is asked of
- * the server, so a process that is frozen or cut off holds no open question that the server would answer with the watcher's next try.
+ * One worker for each chain that this process can read, with room for its watcher alone.
+ * While the watcher runs here nothing is asked of the server, so a process that is frozen or
+ * cut off holds no open question that the server would answer with the watcher's next try.
  */
 async function createWatchers(
   common: Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'shutdownForceTime'>,
@@ -116,13 +131,18 @@ async function createWatchers(
   );
 }
 
-async function connectWhenThere(place: TemporalPlace, signal: AbortSignal, log: Logger): Promise<NativeConnection> {
+async function connectWhenThere(
+  place: TemporalPlace,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<NativeConnection> {
   for (let tries = 1; ; tries += 1) {
     signal.throwIfAborted();
     try {
       return await NativeConnection.connect(connectionOptions(place));
     } catch (error) {
-      if (tries % 10 === 1) log.warn({ err: error, address: place.address }, 'Temporal does not answer; waiting for it');
+      if (tries % 10 === 1)
+        log.warn({ err: error, address: place.address }, 'Temporal does not answer; waiting for it');
       await pause(CONNECT_RETRY_MS, signal);
     }
   }

@@ -11,8 +11,9 @@ const SOURCES = ['workflows', 'src/domain'];
 const PAYLOADS = 'src/temporal/lenient-payloads.ts';
 
 /**
- * The workflows as one file for the worker, built once for each state of their sources and of the SDK, and kept under node_modules.
- * Building takes some seconds, reading it takes none. A cache folder that cannot be written only costs the build.
+ * The workflows as one file for the worker, built once for each state of their
+ * sources and of the SDK, and kept under node_modules. Building takes some seconds,
+ * reading it takes none. A cache folder that cannot be written only costs the build.
  */
 export async function workflowBundle(): Promise<{ code: string }> {
   const folder = join(ROOT, 'node_modules/.cache/deposit-gateway');
@@ -33,12 +34,18 @@ export async function workflowBundle(): Promise<{ code: string }> {
 /** Builds a bundle from any entry file, without the cache. */
 export async function bundleWorkflows(workflowsPath: string): Promise<{ code: string }> {
   const silent = { log() {}, trace() {}, debug() {}, info() {}, warn: console.error, error: console.error };
-  return await bundleWorkflowCode({ workflowsPath, payloadConverterPath: join(ROOT, PAYLOADS), logger: silent });
+  return await bundleWorkflowCode({
+    workflowsPath,
+    payloadConverterPath: join(ROOT, PAYLOADS),
+    logger: silent,
+  });
 }
 
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256');
-  const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
+  const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as {
+    version: string;
+  };
   hash.update(version).update(await readFile(join(ROOT, PAYLOADS)));
   for (const source of SOURCES) {
     const names = (await readdir(join(ROOT, source))).filter((name) => name.endsWith('.ts')).sort();

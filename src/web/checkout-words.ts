@@ -1,7 +1,11 @@
 import type { PublicPaymentView } from '../contract/payment-link.ts';
 import type { Network } from '../domain/assets.ts';
 
-export type Headline = { readonly tone: 'info' | 'good' | 'warn' | 'bad'; readonly title: string; readonly text: string };
+export type Headline = {
+  readonly tone: 'info' | 'good' | 'warn' | 'bad';
+  readonly title: string;
+  readonly text: string;
+};
 
 /** Confirmations that a payment needs, by network. */
 export type Required = Readonly<Record<Network, number>>;
@@ -12,7 +16,11 @@ type Transaction = PublicPaymentView['transactions'][number];
 export function headline(view: PublicPaymentView, required: Required): Headline {
   switch (view.status) {
     case 'pending':
-      return { tone: 'info', title: 'Waiting for your payment', text: `Nothing has arrived yet. ${rest(view)}` };
+      return {
+        tone: 'info',
+        title: 'Waiting for your payment',
+        text: `Nothing has arrived yet. ${rest(view)}`,
+      };
     case 'processing':
       return { tone: 'info', title: 'Payment seen', text: processing(view, required) };
     case 'partially_paid':
@@ -40,7 +48,10 @@ export function dateTime(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 }
 
-/** "42 minutes left", by the server's clock; rounded down, so nobody is told that there is more time than there is. */
+/**
+ * "42 minutes left", by the server's clock; rounded down,
+ * so nobody is told that there is more time than there is.
+ */
 export function timeLeft(view: Pick<PublicPaymentView, 'expires_at' | 'server_time'>): string {
   const minutes = Math.floor((Date.parse(view.expires_at) - Date.parse(view.server_time)) / 60_000);
   if (minutes < 1) return 'Less than a minute left';
@@ -49,15 +60,20 @@ export function timeLeft(view: Pick<PublicPaymentView, 'expires_at' | 'server_ti
   return hours < 48 ? `${plural(hours, 'hour')} left` : `${plural(Math.floor(hours / 24), 'day')} left`;
 }
 
-const OVER = 'The time to pay is over. A payment that was sent in time still counts once the network shows it.';
+const OVER =
+  'The time to pay is over. A payment that was sent in time still counts once the network shows it.';
 
 /** No network is read at the moment, so that nobody would see what is sent. */
-const CLOSED_NOW = 'This link cannot be paid at the moment. Do not send anything: try again later, or ask the shop.';
+const CLOSED_NOW =
+  'This link cannot be paid at the moment. Do not send anything: try again later, or ask the shop.';
 
 const isOver = (view: Pick<PublicPaymentView, 'server_time' | 'expires_at'>): boolean =>
   Date.parse(view.server_time) >= Date.parse(view.expires_at);
 
-/** What is left to send and until when; without a way to pay the time is over, and only what was sent before is still waited for. */
+/**
+ * What is left to send and until when; without a way to pay the
+ * time is over, and only what was sent before is still waited for.
+ */
 function rest(view: PublicPaymentView): string {
   const [method] = view.methods;
   if (!method) return isOver(view) ? OVER : CLOSED_NOW;
@@ -69,7 +85,9 @@ function processing(view: PublicPaymentView, required: Required): string {
   const waiting = view.transactions.filter(({ status }) => status === 'detected' || status === 'confirming');
   // The slowest decides when the payment is done.
   const [slowest] = [...waiting].sort((a, b) => a.confirmations - b.confirmations);
-  const wait = slowest ? `It waits for the network: ${progress(slowest, required)}.` : 'It waits for the network.';
+  const wait = slowest
+    ? `It waits for the network: ${progress(slowest, required)}.`
+    : 'It waits for the network.';
   if (view.methods.length > 0) return `${wait} ${rest(view)}`;
   // No way to pay is left: enough was seen, or the time is over and it may not have been enough.
   return isOver(view) ? `${wait} ${OVER}` : `${wait} There is nothing to send now.`;
@@ -77,11 +95,14 @@ function processing(view: PublicPaymentView, required: Required): string {
 
 function completed(view: PublicPaymentView): string {
   const thanks = 'The payment is confirmed. Thank you.';
-  return view.amount_status === 'overpaid' ? `${thanks} You sent more than was asked for: ask the shop about the difference.` : thanks;
+  return view.amount_status === 'overpaid'
+    ? `${thanks} You sent more than was asked for: ask the shop about the difference.`
+    : thanks;
 }
 
 function closed(view: PublicPaymentView): string {
-  const arrived = view.amount_status === 'late' || view.transactions.some(({ status }) => status !== 'failed');
+  const arrived =
+    view.amount_status === 'late' || view.transactions.some(({ status }) => status !== 'failed');
   return arrived
     ? 'Do not send more money for it. Something has arrived: ask the shop what becomes of it.'
     : 'Do not send money for it. The shop can make a new link.';

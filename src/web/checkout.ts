@@ -19,7 +19,9 @@ export type CheckoutChoice = {
   readonly refresh: boolean;
 };
 
-/** The payer's page of a payment link: what to pay and where while it is open, and how it ended afterwards. */
+/**
+ * The payer's page of a payment link: what to pay and where while it is open, and how it ended afterwards.
+ */
 export function checkoutPage(view: PublicPaymentView, required: Required, choice: CheckoutChoice): Page {
   const open = isOpenLink(view.status);
   const method = view.methods.find(({ network }) => network === choice.network) ?? view.methods[0];
@@ -58,7 +60,10 @@ export const TOO_OFTEN: Page = {
 </div>`,
 };
 
-/** The answer while the database is away. It tries again by itself, because the payer may be waiting for a confirmation. */
+/**
+ * The answer while the database is away. It tries again by
+ * itself, because the payer may be waiting for a confirmation.
+ */
 export const UNAVAILABLE: Page = {
   status: 503,
   title: 'Not available at the moment',
@@ -142,7 +147,10 @@ ${rows}</ul>
 </section>`;
 }
 
-/** A way back to the shop: after the payment, or instead of it. The host is shown, so that the payer sees where it leads. */
+/**
+ * A way back to the shop: after the payment, or instead of it.
+ * The host is shown, so that the payer sees where it leads.
+ */
 function wayBack(view: PublicPaymentView): Html | null {
   const paid = view.status === 'completed';
   const target = webAddress((paid ? view.success_url : view.cancel_url) ?? '');
@@ -159,7 +167,10 @@ function refreshNote({ network, refresh }: CheckoutChoice): Html {
     : html`<footer><p><a href="${ownQuery(network, false)}">Refresh now</a> · <a href="${other}">Refresh by itself</a></p></footer>`;
 }
 
-/** A link to this very page with the payer's choices: a query alone stays on whatever address the page was reached by. */
+/**
+ * A link to this very page with the payer's choices: a query
+ * alone stays on whatever address the page was reached by.
+ */
 function ownQuery(network: string | undefined, refresh: boolean): string {
   return `?${new URLSearchParams({ ...(network === undefined ? {} : { network }), ...(refresh ? {} : { refresh: 'off' }) })}`;
 }

@@ -1,8 +1,8 @@
 import { exampleOf, type Parameter, type Route } from './docs-model.ts';
 
 /**
- * The route's example as a call of curl that runs in any shell once `KEY` holds an API key (for a route of sessions, `SESSION` a session's
- * cookie). Values are quoted so that the shell changes nothing in them.
+ * The route's example as a call of curl that runs in any shell once `KEY` holds an API key (for a route of
+ * sessions, `SESSION` a session's cookie). Values are quoted so that the shell changes nothing in them.
  */
 export function curlOf(route: Route): string {
   const { method, operation } = route;
@@ -12,7 +12,8 @@ export function curlOf(route: Route): string {
   ];
   const credential = credentialOf(route);
   if (credential) parts.push(`-H ${credential}`);
-  if (body !== undefined) parts.push(`-H ${quoted('Content-Type: application/json')}`, `-d ${quoted(JSON.stringify(body))}`);
+  if (body !== undefined)
+    parts.push(`-H ${quoted('Content-Type: application/json')}`, `-d ${quoted(JSON.stringify(body))}`);
   return parts.join(' \\\n  ');
 }
 
@@ -22,7 +23,9 @@ function urlOf({ baseUrl, path, operation }: Route): string {
   const filled = parameters
     .filter((parameter) => parameter.in === 'path')
     .reduce((text, parameter) => text.replace(`{${parameter.name}}`, given(parameter)), path);
-  const query = parameters.filter((parameter) => parameter.in === 'query').map((parameter) => `${parameter.name}=${given(parameter)}`);
+  const query = parameters
+    .filter((parameter) => parameter.in === 'query')
+    .map((parameter) => `${parameter.name}=${given(parameter)}`);
   return `${baseUrl}${filled}${query.length === 0 ? '' : `?${query.join('&')}`}`;
 }
 

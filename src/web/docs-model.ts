@@ -19,7 +19,9 @@ export type Schema = {
 };
 
 export type Example = { readonly summary?: string; readonly value: unknown };
-export type Content = Readonly<Record<string, { readonly schema: Schema; readonly examples?: Readonly<Record<string, Example>> }>>;
+export type Content = Readonly<
+  Record<string, { readonly schema: Schema; readonly examples?: Readonly<Record<string, Example>> }>
+>;
 export type Parameter = {
   readonly name: string;
   readonly in: string;
@@ -49,13 +51,20 @@ export type ApiDocument = {
   readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
-type PathItem = Readonly<Partial<Record<Method, Operation>>> & { readonly servers?: readonly { readonly url: string }[] };
+type PathItem = Readonly<Partial<Record<Method, Operation>>> & {
+  readonly servers?: readonly { readonly url: string }[];
+};
 
 const METHODS = ['get', 'post', 'put', 'delete'] as const;
 export type Method = (typeof METHODS)[number];
 
 /** One route of the document with the URL that its path is added to. */
-export type Route = { readonly method: Method; readonly path: string; readonly baseUrl: string; readonly operation: Operation };
+export type Route = {
+  readonly method: Method;
+  readonly path: string;
+  readonly baseUrl: string;
+  readonly operation: Operation;
+};
 
 /** Every route, in the document's order. `origin` stands before server URLs that are paths only. */
 export function routesOf(document: ApiDocument, origin: string): Route[] {
@@ -64,7 +73,9 @@ export function routesOf(document: ApiDocument, origin: string): Route[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
       const operation = item[method];
-      return operation ? [{ method, path, baseUrl: absolute(item.servers?.[0]?.url ?? usual), operation }] : [];
+      return operation
+        ? [{ method, path, baseUrl: absolute(item.servers?.[0]?.url ?? usual), operation }]
+        : [];
     }),
   );
 }

@@ -31,12 +31,18 @@ function rowsOf(schema: Schema, prefix: string, depth: number): Html[] {
     const required = schema.required?.includes(name) ?? false;
     const row = html`<tr><td><code>${full}</code>${required ? null : html` <span class="muted">optional</span>`}</td><td>${typeOf(member)}</td><td>${words(meaningOf(member))}</td></tr>\n`;
     const inner = innerOf(member);
-    return inner && depth < MAX_DEPTH ? [row, ...rowsOf(inner.schema, `${full}${inner.list ? '[]' : ''}.`, depth + 1)] : [row];
+    return inner && depth < MAX_DEPTH
+      ? [row, ...rowsOf(inner.schema, `${full}${inner.list ? '[]' : ''}.`, depth + 1)]
+      : [row];
   });
 }
 
 function meaningOf(member: Schema): string {
-  return member.description ?? member.anyOf?.find(({ description }) => description !== undefined)?.description ?? '';
+  return (
+    member.description ??
+    member.anyOf?.find(({ description }) => description !== undefined)?.description ??
+    ''
+  );
 }
 
 /** The object that a member holds, itself or as a list's rows, where it has no name of its own. */
@@ -71,7 +77,12 @@ const WORD: Readonly<Record<string, string>> = {
   array: 'list',
 };
 
-const FORMAT: Readonly<Record<string, string>> = { 'date-time': 'time', uuid: 'uuid', uri: 'URL', email: 'email' };
+const FORMAT: Readonly<Record<string, string>> = {
+  'date-time': 'time',
+  uuid: 'uuid',
+  uri: 'URL',
+  email: 'email',
+};
 
 function limitsOf(schema: Schema): string {
   const { format, minimum, maximum, maxLength } = schema;
@@ -80,7 +91,9 @@ function limitsOf(schema: Schema): string {
   const to = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? `to ${maximum}` : undefined;
   const length = maxLength === undefined ? undefined : `at most ${maxLength} characters`;
   const range = [from, to].filter((part) => part !== undefined).join(' ');
-  return [known, range === '' ? undefined : range, length].map((part) => (part === undefined ? '' : `, ${part}`)).join('');
+  return [known, range === '' ? undefined : range, length]
+    .map((part) => (part === undefined ? '' : `, ${part}`))
+    .join('');
 }
 
 function link(name: string): Html {

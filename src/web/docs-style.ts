@@ -1,4 +1,7 @@
-/** What the reference page has beside the common style: wide, with its contents at the side where there is room. */
+/**
+ * What the reference page has beside the common style:
+ * wide, with its contents at the side where there is room.
+ */
 export const DOCS_STYLE = `
 main{max-width:80rem}
 html{scroll-padding-top:1rem}

@@ -36,7 +36,8 @@ ${all.map(([type, { post }]) => eventCard(type, post))}
 
 function headersTable({ parameters = [] }: Operation): Html {
   const rows = parameters.map(
-    ({ name, description }) => html`<tr><td><code>${name}</code></td><td>${words(description ?? '')}</td></tr>\n`,
+    ({ name, description }) =>
+      html`<tr><td><code>${name}</code></td><td>${words(description ?? '')}</td></tr>\n`,
   );
   return html`<h4>Headers</h4>
 <table>

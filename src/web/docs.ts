@@ -1,6 +1,14 @@
 import type { Context } from 'koa';
 import { curlOf } from './docs-call.ts';
-import { type Answer, type ApiDocument, exampleOf, type Operation, type Route, resolve, routesOf } from './docs-model.ts';
+import {
+  type Answer,
+  type ApiDocument,
+  exampleOf,
+  type Operation,
+  type Route,
+  resolve,
+  routesOf,
+} from './docs-model.ts';
 import { fields, prose, typeOf, words } from './docs-schema.ts';
 import { DOCS_STYLE } from './docs-style.ts';
 import { webhooksSection } from './docs-webhooks.ts';
@@ -11,8 +19,8 @@ import { type Page, renderDocument, sendRendered } from './layout.ts';
 const SENT = 'Webhooks';
 
 /**
- * The reference page of an OpenAPI document. It is rendered once: at the start where the document says under which name clients reach us, else
- * with the first request, from the port that it came to.
+ * The reference page of an OpenAPI document. It is rendered once: at the start where the document
+ * says under which name clients reach us, else with the first request, from the port that it came to.
  */
 export function docsPage(description: object): (ctx: Context) => void {
   const document = description as ApiDocument;
@@ -73,11 +81,14 @@ function anchor(name: string): string {
 function contents(document: ApiDocument, routes: readonly Route[]): Html {
   const groups = document.tags.map(({ name }) => {
     const rows = ofTag(routes, name).map(
-      ({ method, path, operation }) => html`<li><a href="#${operation.operationId}">${method.toUpperCase()} ${path}</a></li>\n`,
+      ({ method, path, operation }) =>
+        html`<li><a href="#${operation.operationId}">${method.toUpperCase()} ${path}</a></li>\n`,
     );
     const sent = name === SENT ? Object.entries(document.webhooks) : [];
     rows.push(...sent.map(([type, { post }]) => html`<li><a href="#${post.operationId}">${type}</a></li>\n`));
-    return rows.length === 0 ? null : html`<li><strong><a href="#${anchor(name)}">${name}</a></strong><ul>${rows}</ul></li>\n`;
+    return rows.length === 0
+      ? null
+      : html`<li><strong><a href="#${anchor(name)}">${name}</a></strong><ul>${rows}</ul></li>\n`;
   });
   return html`<nav aria-label="Contents">
 <ul>

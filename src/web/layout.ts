@@ -12,22 +12,34 @@ export type Page = {
   /** The browser loads the page again after this long, without script. */
   readonly refreshSeconds?: number | undefined;
   /**
-   * The page posts a form to us. With `no-referrer` a browser sends `Origin: null` on a form's POST, which looks like a stranger's; so
-   * such a page tells its address to our own origin, and still to nobody else.
+   * The page posts a form to us. With `no-referrer` a browser sends `Origin: null` on a form's POST, which
+   * looks like a stranger's; so such a page tells its address to our own origin, and still to nobody else.
    */
   readonly hasForm?: boolean;
-  /** Rules of this page alone, after the common ones. Our own constant: it stands in the document as it is. */
+  /**
+   * Rules of this page alone, after the common ones. Our own constant: it stands in the document as it is.
+   */
   readonly style?: string;
-  /** A script of this page alone, allowed by its hash. Our own constant, and the page does its work without it. */
+  /**
+   * A script of this page alone, allowed by its hash. Our
+   * own constant, and the page does its work without it.
+   */
   readonly script?: string;
 };
 
-/** Nothing may be loaded or run but our own stylesheet and our own pictures; nobody may frame a page or change its base. */
+/**
+ * Nothing may be loaded or run but our own stylesheet and our
+ * own pictures; nobody may frame a page or change its base.
+ */
 export const CONTENT_SECURITY_POLICY = policyFor({});
 
 function policyFor({ style, script }: Pick<Page, 'style' | 'script'>): string {
   const hashes = (...texts: readonly (string | undefined)[]): string =>
-    texts.flatMap((text) => (text === undefined ? [] : `'sha256-${createHash('sha256').update(text).digest('base64')}'`)).join(' ');
+    texts
+      .flatMap((text) =>
+        text === undefined ? [] : `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+      )
+      .join(' ');
   return [
     `default-src 'none'`,
     `style-src ${hashes(STYLE, style)}`,
@@ -42,9 +54,15 @@ function policyFor({ style, script }: Pick<Page, 'style' | 'script'>): string {
 // A square of one colour: without our own icon browsers ask for /favicon.ico.
 const ICON = `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E%3Crect width='8' height='8' rx='2' fill='%230b57d0'/%3E%3C/svg%3E`;
 
-/** The whole document of a page as text. It works without script, in light and dark, and asks nobody else for anything. */
+/**
+ * The whole document of a page as text. It works without
+ * script, in light and dark, and asks nobody else for anything.
+ */
 export function renderDocument(page: Page): string {
-  const refresh = page.refreshSeconds === undefined ? '' : html`<meta http-equiv="refresh" content="${page.refreshSeconds}">\n`;
+  const refresh =
+    page.refreshSeconds === undefined
+      ? ''
+      : html`<meta http-equiv="refresh" content="${page.refreshSeconds}">\n`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -65,7 +83,10 @@ ${page.script === undefined ? null : html`<script>${raw(page.script)}</script>\n
 `.markup;
 }
 
-/** Answers with the page: never cached, never framed, never guessed to be another type. A HEAD gets the same headers. */
+/**
+ * Answers with the page: never cached, never framed, never
+ * guessed to be another type. A HEAD gets the same headers.
+ */
 export function sendPage(ctx: Context, page: Page): void {
   sendRendered(ctx, page, renderDocument(page));
 }
@@ -73,7 +94,10 @@ export function sendPage(ctx: Context, page: Page): void {
 /** The same for a page whose document was made before, by {@link renderDocument}. */
 export function sendRendered(ctx: Context, page: Page, document: string): void {
   ctx.status = page.status ?? 200;
-  ctx.set('Content-Security-Policy', page.style === undefined && page.script === undefined ? CONTENT_SECURITY_POLICY : policyFor(page));
+  ctx.set(
+    'Content-Security-Policy',
+    page.style === undefined && page.script === undefined ? CONTENT_SECURITY_POLICY : policyFor(page),
+  );
   ctx.set('Referrer-Policy', page.hasForm ? 'same-origin' : 'no-referrer');
   ctx.set('X-Content-Type-Options', 'nosniff');
   ctx.set('Cache-Control', 'no-store');

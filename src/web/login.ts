@@ -3,9 +3,17 @@ import { html } from './html.ts';
 import { sendPage } from './layout.ts';
 import { passwordPages } from './set-password.ts';
 
-type SignInView = { readonly status: number; readonly problem?: string; readonly email?: string; readonly next?: string };
+type SignInView = {
+  readonly status: number;
+  readonly problem?: string;
+  readonly email?: string;
+  readonly next?: string;
+};
 
-/** The form, the same for everybody: the field of the code is always there, so that the page tells nobody which accounts have one. */
+/**
+ * The form, the same for everybody: the field of the code is always
+ * there, so that the page tells nobody which accounts have one.
+ */
 function signIn(ctx: Context, view: SignInView): void {
   const body = html`<form class="card" method="post" action="/login">
 <h1>Sign in</h1>

@@ -8,10 +8,16 @@ import { html } from './html.ts';
 import { type Page, sendPage } from './layout.ts';
 
 const PREFIX = '/pay';
-type TooOften = Error & { readonly status: 429; readonly code: string; readonly headers: Readonly<Record<string, string>> };
+type TooOften = Error & {
+  readonly status: 429;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
 
 type PayOptions = {
-  /** Counts the request by the client's address; rejects with a {@link TooOften} where there were too many. */
+  /**
+   * Counts the request by the client's address; rejects with a {@link TooOften} where there were too many.
+   */
   readonly count: (ctx: Context) => Promise<void>;
 };
 
@@ -19,8 +25,8 @@ type PayOptions = {
 const BUDGET_MS = 1_800;
 
 /**
- * The page of a payment link at `/pay/:token`: reads only, for anybody who has the token. It works without script and asks nobody else for
- * anything. Every failure is a page too; its cause is logged and not shown.
+ * The page of a payment link at `/pay/:token`: reads only, for anybody who has the token. It works without
+ * script and asks nobody else for anything. Every failure is a page too; its cause is logged and not shown.
  */
 export function payPages(deps: Deps, { count }: PayOptions): Middleware {
   return async (ctx: Context, next: Next) => {
@@ -55,11 +61,21 @@ async function pageOf(deps: Deps, count: PayOptions['count'], ctx: Context): Pro
 }
 
 function isTooOften(error: unknown): error is TooOften {
-  return error instanceof Error && 'status' in error && error.status === 429 && 'headers' in error && 'code' in error;
+  return (
+    error instanceof Error &&
+    'status' in error &&
+    error.status === 429 &&
+    'headers' in error &&
+    'code' in error
+  );
 }
 
 /** Any other method is none of a page's. */
 function refuseMethod(ctx: Context): void {
   ctx.set('Allow', 'GET, HEAD');
-  sendPage(ctx, { status: 405, title: 'Not possible', body: html`<div class="card"><h1>This page can only be read</h1></div>` });
+  sendPage(ctx, {
+    status: 405,
+    title: 'Not possible',
+    body: html`<div class="card"><h1>This page can only be read</h1></div>`,
+  });
 }

@@ -5,8 +5,8 @@ import { type Html, html, raw } from './html.ts';
 const QUIET = 4;
 
 /**
- * A QR code of the text as an SVG that needs neither script nor a picture from anywhere. Dark on white in every colour scheme, because
- * many readers take no other. Throws for text that fits no code (over 2 KiB).
+ * A QR code of the text as an SVG that needs neither script nor a picture from anywhere. Dark on white in
+ * every colour scheme, because many readers take no other. Throws for text that fits no code (over 2 KiB).
  */
 export function qrCode(text: string, label: string): Html {
   const { modules } = create(text, { errorCorrectionLevel: 'M' });
@@ -15,7 +15,10 @@ export function qrCode(text: string, label: string): Html {
 }
 
 /** One stroke for each run of dark modules in a row: a third of the size of one for each module. */
-function pathOf(modules: { readonly size: number; get(row: number, column: number): number | boolean }): string {
+function pathOf(modules: {
+  readonly size: number;
+  get(row: number, column: number): number | boolean;
+}): string {
   let path = '';
   for (let row = 0; row < modules.size; row += 1) {
     for (let column = 0; column < modules.size; column += 1) {

@@ -4,7 +4,10 @@ import { sendPage } from './layout.ts';
 
 type ChooseView = { readonly status: number; readonly problem?: string; readonly code?: string };
 
-/** Moves the code from the address into the form, and out of the address and the history. Without it the person copies the code. */
+/**
+ * Moves the code from the address into the form, and out of the
+ * address and the history. Without it the person copies the code.
+ */
 const SCRIPT = `
 const field = document.getElementById('code');
 const take = () => {
@@ -20,8 +23,8 @@ take();
 `;
 
 /**
- * The form, the same for every link and for none: the server sees the code only when it is posted. It names no path, so that it also works
- * where PUBLIC_URL has one.
+ * The form, the same for every link and for none: the server sees the code only when
+ * it is posted. It names no path, so that it also works where PUBLIC_URL has one.
  */
 function choose(ctx: Context, view: ChooseView): void {
   const body = html`<form class="card" method="post">

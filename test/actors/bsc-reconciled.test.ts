@@ -15,7 +15,10 @@ import { NO_TRACES, without } from '../services/watcher/following.ts';
 const COIN = 10n ** 18n;
 const { signal } = new AbortController();
 
-/** The whole gateway on an endpoint that shows no internal transfers: the comparison of balances has to find them. */
+/**
+ * The whole gateway on an endpoint that shows no internal
+ * transfers: the comparison of balances has to find them.
+ */
 describe('internal BNB without traces', function () {
   this.timeout(90_000);
   let live: LiveMoney;
@@ -77,14 +80,24 @@ describe('internal BNB without traces', function () {
     expect(await live.deposits(hash)).to.deep.equal([]);
     await reconcile();
     const completed = await live.eventOf('deposit.completed', hash);
-    expect(completed).to.include({ amount: '0.006', currency: 'BNB', customer_id: to.id, block_number: block });
-    // Balances tell how much and when, calldata tells which transaction; which contract paid in the end, nothing tells.
+    expect(completed).to.include({
+      amount: '0.006',
+      currency: 'BNB',
+      customer_id: to.id,
+      block_number: block,
+    });
+    // Balances tell how much and when, calldata tells which
+    // transaction; which contract paid in the end, nothing tells.
     expect(completed['from_address']).to.equal(null);
     await reconcile();
     await reconcile();
     expect(await live.deposits(hash)).to.have.length(1);
     const told = live.events().filter((item) => item.data['transaction_hash'] === hash);
-    expect(told.map((item) => item.event)).to.have.members(['deposit.detected', 'deposit.confirming', 'deposit.completed']);
+    expect(told.map((item) => item.event)).to.have.members([
+      'deposit.detected',
+      'deposit.confirming',
+      'deposit.completed',
+    ]);
     expect((await live.ledger('BNB'))['available']).to.equal(6_000_000_000_000_000n);
   });
 
@@ -98,22 +111,37 @@ describe('internal BNB without traces', function () {
     await final(block + 8);
     // Only the newest balances can be asked for.
     proxy.fault = async (call, forward) => {
-      const asked = call.method === 'eth_getBalance' || call.method === 'eth_call' ? call.params[1] : undefined;
+      const asked =
+        call.method === 'eth_getBalance' || call.method === 'eth_call' ? call.params[1] : undefined;
       const head = Number(await live.chain.anvil.rpc('eth_blockNumber'));
       if (typeof asked === 'string' && asked.startsWith('0x') && Number(asked) < head - 4)
-        return { json: { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: 'missing trie node' } } };
+        return {
+          json: { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: 'missing trie node' } },
+        };
       return await without(...NO_TRACES)(call, forward);
     };
     await reconcile();
     expect(await live.deposits(hash)).to.deep.equal([]);
     const env = await operatorEnv();
-    const listed = await answer<{ unrecognised: Record<string, unknown>[] }>(['deposit', 'list', '--unrecognised'], env);
+    const listed = await answer<{ unrecognised: Record<string, unknown>[] }>(
+      ['deposit', 'list', '--unrecognised'],
+      env,
+    );
     const [aside] = listed.unrecognised.filter((row) => String(row['address']).toLowerCase() === to.address);
-    expect(aside).to.include({ amount_raw: '7000000000000000', transaction_hash: '', contract_address: null });
+    expect(aside).to.include({
+      amount_raw: '7000000000000000',
+      transaction_hash: '',
+      contract_address: null,
+    });
     const claim = ['deposit', 'claim', '--tx', hash, '--network', 'bsc'];
     const claimed = await answer<{ deposits: Record<string, unknown>[] }>(claim, env);
     expect(claimed.deposits).to.have.length(1);
-    expect(claimed.deposits[0]).to.include({ transaction_hash: hash, amount: '0.007', currency: 'BNB', customer_id: to.id });
+    expect(claimed.deposits[0]).to.include({
+      transaction_hash: hash,
+      amount: '0.007',
+      currency: 'BNB',
+      customer_id: to.id,
+    });
     expect(await live.eventOf('deposit.completed', hash)).to.include({ amount: '0.007' });
     const again = await gateway(claim, env);
     expect([again.code, again.stdout]).to.deep.equal([1, '']);
@@ -121,8 +149,13 @@ describe('internal BNB without traces', function () {
     const wrong = await gateway(['deposit', 'claim', '--tx', '0x12', '--network', 'bsc'], env);
     expect(wrong.code).to.equal(1);
     expect(wrong.stderr).to.match(/copy it again/);
-    const left = await answer<{ unrecognised: Record<string, unknown>[] }>(['deposit', 'list', '--unrecognised'], env);
-    expect(left.unrecognised.filter((row) => String(row['address']).toLowerCase() === to.address)).to.deep.equal([]);
+    const left = await answer<{ unrecognised: Record<string, unknown>[] }>(
+      ['deposit', 'list', '--unrecognised'],
+      env,
+    );
+    expect(
+      left.unrecognised.filter((row) => String(row['address']).toLowerCase() === to.address),
+    ).to.deep.equal([]);
   });
 
   it('does not disturb a plain deposit that the same read can see', async () => {
@@ -141,19 +174,29 @@ describe('internal BNB without traces', function () {
     const check = async (name: string) => (await examine(env)).find((entry) => entry.name === name);
     const host = new URL(proxy.url).host;
     proxy.fault = without(...NO_TRACES);
-    expect(await check('internal_transfers')).to.include({ ok: true, detail: `by reconciliation, every hour at ${host}` });
+    expect(await check('internal_transfers')).to.include({
+      ok: true,
+      detail: `by reconciliation, every hour at ${host}`,
+    });
     proxy.fault = without('eth_getBalance', 'eth_call');
     await sql("update balance_rounds set started_at = started_at - interval '2 hours', position = null");
-    const told = /^bsc: balances are not being compared with the ledger: no endpoint of bsc tells balances at block \d+/;
+    const told =
+      /^bsc: balances are not being compared with the ledger: no endpoint of bsc tells balances at block \d+/;
     const ready = await eventually('a note of it', async () => {
       const { ready, notes } = await state();
       return notes.some((note) => told.test(note)) ? { ready } : undefined;
     });
     expect(ready, 'deposits do not need it').to.deep.equal({ ready: true });
     const balances = await check('balances_bsc');
-    expect(balances).to.include({ ok: false, action: 'Use an endpoint that keeps the state of the last 100 blocks' });
+    expect(balances).to.include({
+      ok: false,
+      action: 'Use an endpoint that keeps the state of the last 100 blocks',
+    });
     expect(balances?.detail).to.match(/does not go on: no endpoint of bsc tells balances/);
     proxy.fault = undefined;
-    expect(await check('internal_transfers')).to.include({ ok: true, detail: `by traces (trace_block) at ${host}` });
+    expect(await check('internal_transfers')).to.include({
+      ok: true,
+      detail: `by traces (trace_block) at ${host}`,
+    });
   });
 });

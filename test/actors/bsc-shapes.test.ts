@@ -7,7 +7,12 @@ import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts'
 import { TRANSFER_TOPIC } from '../../src/chains/bsc/block.ts';
 
 type Customer = { readonly id: string; readonly address: string };
-type Expected = { readonly hash: string; readonly to: Customer; readonly currency: 'USDT' | 'BNB'; readonly units: bigint };
+type Expected = {
+  readonly hash: string;
+  readonly to: Customer;
+  readonly currency: 'USDT' | 'BNB';
+  readonly units: bigint;
+};
 /** A way to pay: sends its transactions and says what has to come of them. */
 type Shape = readonly [name: string, pay: (to: Customer, other: Customer) => Promise<readonly Expected[]>];
 
@@ -16,7 +21,10 @@ const UNITS = 3n * USDT_UNIT + 7n;
 const pad = (address: string) => `0x${address.slice(2).padStart(64, '0')}`;
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`;
 
-/** Every way in which money can reach a customer, through the whole gateway: all are sent first, then each is looked at. */
+/**
+ * Every way in which money can reach a customer, through the
+ * whole gateway: all are sent first, then each is looked at.
+ */
 describe('every shape of a transfer on BNB Chain', function () {
   this.timeout(120_000);
   let live: LiveMoney;
@@ -24,15 +32,26 @@ describe('every shape of a transfer on BNB Chain', function () {
   let payingAccount: string;
   const expected = new Map<string, readonly Expected[]>();
 
-  const usdt = (hash: string, to: Customer, units = UNITS): Expected => ({ hash, to, currency: 'USDT', units });
+  const usdt = (hash: string, to: Customer, units = UNITS): Expected => ({
+    hash,
+    to,
+    currency: 'USDT',
+    units,
+  });
   const bnb = (hash: string, to: Customer, units: bigint): Expected => ({ hash, to, currency: 'BNB', units });
   const raw = async (transaction: Record<string, unknown>): Promise<string> =>
-    (await live.chain.anvil.rpc('eth_sendTransaction', [{ from: payingAccount, gas: '0x30000', ...transaction }])) as string;
+    (await live.chain.anvil.rpc('eth_sendTransaction', [
+      { from: payingAccount, gas: '0x30000', ...transaction },
+    ])) as string;
 
   async function delegated(to: Customer): Promise<string> {
     const wallet = Wallet.createRandom();
     await live.chain.anvil.rpc('anvil_setBalance', [wallet.address, `0x${COIN.toString(16)}`]);
-    const authorization = await wallet.authorize({ address: payer.address, nonce: 1, chainId: TEST_CHAIN_ID });
+    const authorization = await wallet.authorize({
+      address: payer.address,
+      nonce: 1,
+      chainId: TEST_CHAIN_ID,
+    });
     const fees = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n, gasLimit: 200_000n };
     const signed = await wallet.signTransaction({
       type: 4,
@@ -50,19 +69,34 @@ describe('every shape of a transfer on BNB Chain', function () {
     ['plain USDT', async (to) => [usdt(await live.chain.usdt.call('transfer', [to.address, UNITS]), to)]],
     [
       'USDT by transferFrom',
-      async (to) => [usdt(await payer.call('pull', [live.chain.usdt.address, [payingAccount], [to.address], [UNITS]]), to)],
+      async (to) => [
+        usdt(await payer.call('pull', [live.chain.usdt.address, [payingAccount], [to.address], [UNITS]]), to),
+      ],
     ],
-    ['USDT through a third contract', async (to) => [usdt(await payer.call('pay', [live.chain.usdt.address, [to.address], [UNITS]]), to)]],
+    [
+      'USDT through a third contract',
+      async (to) => [usdt(await payer.call('pay', [live.chain.usdt.address, [to.address], [UNITS]]), to)],
+    ],
     [
       'a batch of USDT to several customers',
       async (to, other) => {
-        const hash = await payer.call('pay', [live.chain.usdt.address, [to.address, other.address], [UNITS, 5n]]);
+        const hash = await payer.call('pay', [
+          live.chain.usdt.address,
+          [to.address, other.address],
+          [UNITS, 5n],
+        ]);
         return [usdt(hash, to), usdt(hash, other, 5n)];
       },
     ],
     [
       'two transfers to one customer in one transaction',
-      async (to) => [usdt(await payer.call('pay', [live.chain.usdt.address, [to.address, to.address], [UNITS, 5n]]), to, UNITS + 5n)],
+      async (to) => [
+        usdt(
+          await payer.call('pay', [live.chain.usdt.address, [to.address, to.address], [UNITS, 5n]]),
+          to,
+          UNITS + 5n,
+        ),
+      ],
     ],
     [
       'USDT and BNB in one transaction',
@@ -72,7 +106,10 @@ describe('every shape of a transfer on BNB Chain', function () {
       },
     ],
     ['plain BNB', async (to) => [bnb(await live.chain.send({ to: to.address, valueUnits: 31n }), to, 31n)]],
-    ['BNB that a contract passes on', async (to) => [bnb(await payer.call('payCoin', [to.address, 32n]), to, 32n)]],
+    [
+      'BNB that a contract passes on',
+      async (to) => [bnb(await payer.call('payCoin', [to.address, 32n]), to, 32n)],
+    ],
     [
       'BNB that a contract passes on to several customers, twice to one',
       async (to, other) => {
@@ -83,19 +120,42 @@ describe('every shape of a transfer on BNB Chain', function () {
         return [bnb(hash, to, 5n), bnb(hash, other, 2n)];
       },
     ],
-    ['BNB with calldata', async (to) => [bnb(await live.chain.send({ to: to.address, valueUnits: 33n, data: '0xc0ffee' }), to, 33n)]],
+    [
+      'BNB with calldata',
+      async (to) => [
+        bnb(await live.chain.send({ to: to.address, valueUnits: 33n, data: '0xc0ffee' }), to, 33n),
+      ],
+    ],
     [
       'a transaction of type 0',
-      async (to) => [bnb(await raw({ type: '0x0', gasPrice: '0x2540be400', to: to.address, value: '0x28' }), to, 40n)],
+      async (to) => [
+        bnb(await raw({ type: '0x0', gasPrice: '0x2540be400', to: to.address, value: '0x28' }), to, 40n),
+      ],
     ],
     [
       'a transaction of type 1',
-      async (to) => [bnb(await raw({ type: '0x1', gasPrice: '0x2540be400', accessList: [], to: to.address, value: '0x29' }), to, 41n)],
+      async (to) => [
+        bnb(
+          await raw({ type: '0x1', gasPrice: '0x2540be400', accessList: [], to: to.address, value: '0x29' }),
+          to,
+          41n,
+        ),
+      ],
     ],
     [
       'a transaction of type 2',
       async (to) => [
-        bnb(await raw({ type: '0x2', maxFeePerGas: '0x2540be400', maxPriorityFeePerGas: '0x1', to: to.address, value: '0x2a' }), to, 42n),
+        bnb(
+          await raw({
+            type: '0x2',
+            maxFeePerGas: '0x2540be400',
+            maxPriorityFeePerGas: '0x1',
+            to: to.address,
+            value: '0x2a',
+          }),
+          to,
+          42n,
+        ),
       ],
     ],
     ['a transaction of type 4', async (to) => [bnb(await delegated(to), to, 44n)]],
@@ -103,7 +163,9 @@ describe('every shape of a transfer on BNB Chain', function () {
       'the creation of a contract that pays while it is made',
       async (to) => {
         await live.chain.deploy(testContracts().Heir, [to.address, 45n, payingAccount], { valueUnits: 100n });
-        const block = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as { transactions: string[] };
+        const block = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as {
+          transactions: string[];
+        };
         return [bnb(block.transactions.at(-1) ?? '', to, 45n)];
       },
     ],
@@ -210,10 +272,12 @@ describe('every shape of a transfer on BNB Chain', function () {
           30_000,
         );
         const rows = (await rowsOf(to.address)).filter((row) => row['currency'] === currency);
-        expect(rows.map((row) => [row['transaction_hash'], row['amount_units'], row['status']])).to.deep.equal([
-          [hash, `${units}`, 'completed'],
-        ]);
-        const completed = live.events().filter((item) => item.event === 'deposit.completed' && item.data['id'] === rows[0]?.['id']);
+        expect(
+          rows.map((row) => [row['transaction_hash'], row['amount_units'], row['status']]),
+        ).to.deep.equal([[hash, `${units}`, 'completed']]);
+        const completed = live
+          .events()
+          .filter((item) => item.event === 'deposit.completed' && item.data['id'] === rows[0]?.['id']);
         expect(completed).to.have.length(1);
         expect(completed[0]?.data).to.include({ amount_raw: `${units}`, currency });
       }
@@ -232,8 +296,12 @@ describe('every shape of a transfer on BNB Chain', function () {
     const address = (addresses.get('another token of the same name') ?? '').slice(2);
     const rows = await live.gateway.deps.orm.em
       .fork()
-      .execute<Record<string, unknown>[]>('select * from unrecognised_transfers where address_key = ?', [address]);
-    expect(rows.map((row) => [row['amount_units'], row['reason']])).to.deep.equal([[`${UNITS}`, 'another token']]);
+      .execute<Record<string, unknown>[]>('select * from unrecognised_transfers where address_key = ?', [
+        address,
+      ]);
+    expect(rows.map((row) => [row['amount_units'], row['reason']])).to.deep.equal([
+      [`${UNITS}`, 'another token'],
+    ]);
   });
 
   it('fails dust as below the minimum, visibly, and credits nothing of it', async () => {
@@ -241,7 +309,10 @@ describe('every shape of a transfer on BNB Chain', function () {
     const hash = await live.chain.usdt.call('transfer', [to.address, 2n]);
     const enough = await live.chain.usdt.call('transfer', [to.address, 3n]);
     await live.chain.mine(8);
-    expect(await live.eventOf('deposit.failed', hash)).to.include({ failure_code: 'BELOW_MINIMUM', amount_raw: '2' });
+    expect(await live.eventOf('deposit.failed', hash)).to.include({
+      failure_code: 'BELOW_MINIMUM',
+      amount_raw: '2',
+    });
     await live.eventOf('deposit.completed', enough);
   });
 

@@ -19,7 +19,8 @@ const EVENTS = ['deposit.detected', 'deposit.confirming', 'deposit.completed'];
 type Button = (ui: ReturnType<typeof webUi>, live: LiveMoney) => Promise<unknown>;
 
 const STEP = 'advance:confirming';
-const step = (ui: ReturnType<typeof webUi>) => eventually('the step', async () => (await ui.pending()).includes(STEP));
+const step = (ui: ReturnType<typeof webUi>) =>
+  eventually('the step', async () => (await ui.pending()).includes(STEP));
 
 /** The actor may be between two looks. */
 const endStep = (ui: ReturnType<typeof webUi>, result: Parameters<typeof ui.completeActivity>[1]) =>
@@ -30,7 +31,10 @@ const endStep = (ui: ReturnType<typeof webUi>, result: Parameters<typeof ui.comp
     }),
   );
 
-/** Everything that a person can press for a deposit that waits, each as the Web UI or the command line does it. */
+/**
+ * Everything that a person can press for a deposit that
+ * waits, each as the Web UI or the command line does it.
+ */
 const BUTTONS: Readonly<Record<string, Button>> = {
   'Request Cancellation': (ui) => ui.requestCancellation(),
   'Terminate, and repair': async (ui, live) => {
@@ -54,20 +58,25 @@ const BUTTONS: Readonly<Record<string, Button>> = {
   },
   'Signal, with every name and input': async (ui) => {
     for (const name of ['changed', 'fail', 'pay', '']) {
-      for (const input of [[], ANYTHING.slice(0, 3), ...ANYTHING.map((one) => [one])]) await ui.signal(name || 'x', input);
+      for (const input of [[], ANYTHING.slice(0, 3), ...ANYTHING.map((one) => [one])])
+        await ui.signal(name || 'x', input);
     }
   },
   'Update, with every name and input': async (ui) => {
     for (const name of ['fail', 'pay']) {
       for (const input of [[], ...ANYTHING.map((one) => [one])]) {
-        expect(await ui.update(name, input), `${name} ${JSON.stringify(input).slice(0, 200)}`).to.not.equal(undefined);
+        expect(await ui.update(name, input), `${name} ${JSON.stringify(input).slice(0, 200)}`).to.not.equal(
+          undefined,
+        );
       }
     }
     for (const by of ['', ' ', 'x'.repeat(121), 'a\0b', 7, null]) {
-      expect(await ui.update('fail', [json({ by, reason: 'because' })])).to.match(/"by" must name who decided/);
-      expect(await ui.update('fail', [json({ by: 'Ann', reason: by === 'x'.repeat(121) ? 'x'.repeat(501) : by })])).to.match(
-        /"reason" must/,
+      expect(await ui.update('fail', [json({ by, reason: 'because' })])).to.match(
+        /"by" must name who decided/,
       );
+      expect(
+        await ui.update('fail', [json({ by: 'Ann', reason: by === 'x'.repeat(121) ? 'x'.repeat(501) : by })]),
+      ).to.match(/"reason" must/);
     }
   },
   'the end of the step by hand, with every result': async (ui) => {
@@ -82,14 +91,18 @@ const BUTTONS: Readonly<Record<string, Button>> = {
     try {
       await em.execute('lock table chain_cursors in access exclusive mode');
       await ui.resetActivity(STEP);
-      await eventually('a failure that is taken', () => ui.failActivity(STEP, 'pressed').catch(() => undefined));
+      await eventually('a failure that is taken', () =>
+        ui.failActivity(STEP, 'pressed').catch(() => undefined),
+      );
     } finally {
       await em.rollback();
     }
   },
 };
 
-/** Deposits whose actors people press buttons for in Temporal's Web UI, on the server that production runs. */
+/**
+ * Deposits whose actors people press buttons for in Temporal's Web UI, on the server that production runs.
+ */
 describe('no button of the Web UI', function () {
   this.timeout(90_000);
   let live: LiveMoney;
@@ -121,7 +134,11 @@ describe('no button of the Web UI', function () {
   }
   /** What the command line writes before it asks the actor. */
   const decide = async (hash: string) =>
-    await recordDecision(live.gateway.deps, { depositId: String((await rowOf(hash))['id']), by: 'Ann', reason: 'checked' });
+    await recordDecision(live.gateway.deps, {
+      depositId: String((await rowOf(hash))['id']),
+      by: 'Ann',
+      reason: 'checked',
+    });
   const ends = (ui: ReturnType<typeof webUi>) =>
     eventually('the end of the actor', async () => (await ui.status()) === 'COMPLETED', 40_000);
   /** Each event arrived, under one id and with one body. */
@@ -146,10 +163,16 @@ describe('no button of the Web UI', function () {
       await press(ui, live);
       await decide(hash);
       await eventually('the decision', async () => {
-        const refused = await ui.update('fail', [json({ by: 'Ann', reason: 'checked' })]).catch((error: unknown) => String(error));
+        const refused = await ui
+          .update('fail', [json({ by: 'Ann', reason: 'checked' })])
+          .catch((error: unknown) => String(error));
         return refused === undefined || (await rowOf(hash))['status'] === 'failed';
       });
-      expect(await rowOf(hash)).to.include({ status: 'failed', failure_code: 'REJECTED_BY_OPERATOR', failure_reason: 'checked' });
+      expect(await rowOf(hash)).to.include({
+        status: 'failed',
+        failure_code: 'REJECTED_BY_OPERATOR',
+        failure_reason: 'checked',
+      });
       await live.eventOf('deposit.failed', hash);
       await ends(ui);
       expectTold(hash, ['deposit.detected', 'deposit.confirming', 'deposit.failed']);
@@ -167,10 +190,15 @@ describe('no button of the Web UI', function () {
     expectTold(hash, EVENTS);
   });
 
-  // The server may lose the task that waits in between, so the next repair belongs to these buttons. It looks at rows that stand for minutes.
+  // The server may lose the task that waits in between, so the next repair
+  // belongs to these buttons. It looks at rows that stand for minutes.
   const later = () => ({ ...live.gateway.deps, now: () => new Date(Date.now() + LATER_MS) });
-  const hanging = (ui: ReturnType<typeof webUi>) => live.gateway.deps.actors?.isUnresponsive(ui.handle.workflowId);
-  /** The actor of the deposit, as a server leaves it that lost its task: nobody polls this queue, so the task waits for certain. */
+  const hanging = (ui: ReturnType<typeof webUi>) =>
+    live.gateway.deps.actors?.isUnresponsive(ui.handle.workflowId);
+  /**
+   * The actor of the deposit, as a server leaves it that lost its
+   * task: nobody polls this queue, so the task waits for certain.
+   */
   async function lost(): Promise<Awaited<ReturnType<typeof waiting>>> {
     const { hash, ui } = await waiting();
     const deposit = await live.gateway.deps.orm.em.fork().findOneOrFail(Deposit, { transactionHash: hash });
@@ -192,7 +220,11 @@ describe('no button of the Web UI', function () {
     await failByOperator(
       {
         ...live.gateway.gateway,
-        temporal: { place: { address: live.temporal.now.address, namespace: 'default' }, link: link(), uiUrl: null },
+        temporal: {
+          place: { address: live.temporal.now.address, namespace: 'default' },
+          link: link(),
+          uiUrl: null,
+        },
       },
       {
         depositId: String((await rowOf(hash))['id']),
@@ -249,7 +281,12 @@ describe('no button of the Web UI', function () {
     await live.chain.mine(2);
     const [one, other] = [await waiting(hashes[0]), await waiting(hashes[1])];
     await decide(one.hash);
-    const command = { by: 'Ann', reason: 'checked', depositId: (await rowOf(other.hash))['id'], generation: 1 };
+    const command = {
+      by: 'Ann',
+      reason: 'checked',
+      depositId: (await rowOf(other.hash))['id'],
+      generation: 1,
+    };
     expect(await one.ui.update('fail', [json(command)])).to.equal(undefined);
     expect(await rowOf(one.hash)).to.include({ status: 'failed' });
     expect(await rowOf(other.hash)).to.include({ status: 'confirming' });

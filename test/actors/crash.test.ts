@@ -9,7 +9,10 @@ import { type GatewayChild, startGatewayChild } from '../support/gateway-child.t
 /** The production server of Temporal may have to be built first, once for a user. */
 const BUILD_LIMIT_MS = 20 * 60_000;
 
-/** The gateway is killed with SIGKILL at a chosen point and started again: every fact must survive, and none may be doubled. */
+/**
+ * The gateway is killed with SIGKILL at a chosen point and started
+ * again: every fact must survive, and none may be doubled.
+ */
 describe('a gateway that is killed', function () {
   this.timeout(120_000);
   let live: LiveMoney;
@@ -30,7 +33,11 @@ describe('a gateway that is killed', function () {
     live = await startLiveMoney({ temporal: ownProductionTemporal });
     // Only the child works; the gateway of this process is kept for its services.
     await live.gateway.stopWorker();
-    locker = await MikroORM.init({ clientUrl: live.databaseUrl, entities: [], discovery: { warnWhenNoEntities: false } });
+    locker = await MikroORM.init({
+      clientUrl: live.databaseUrl,
+      entities: [],
+      discovery: { warnWhenNoEntities: false },
+    });
   });
   after(async () => {
     await locker?.close(true);
@@ -46,12 +53,20 @@ describe('a gateway that is killed', function () {
     await child?.child.kill();
   });
 
-  /** The watcher that was killed is missed after its heartbeat's time-out; from then on the new process follows the chain. */
+  /**
+   * The watcher that was killed is missed after its heartbeat's
+   * time-out; from then on the new process follows the chain.
+   */
   async function followed(): Promise<void> {
     const since = new Date();
     await eventually(
       'a look at the chain by the new process',
-      async () => (await live.gateway.deps.orm.em.fork().execute('select 1 from chain_cursors where polled_at > ?', [since])).length > 0,
+      async () =>
+        (
+          await live.gateway.deps.orm.em
+            .fork()
+            .execute('select 1 from chain_cursors where polled_at > ?', [since])
+        ).length > 0,
       40_000,
     );
   }
@@ -61,7 +76,10 @@ describe('a gateway that is killed', function () {
     child = await startGatewayChild(env());
   }
 
-  /** Every state was announced with one id and one body each, there is one deposit, and the ledger holds its amount once. */
+  /**
+   * Every state was announced with one id and one body each,
+   * there is one deposit, and the ledger holds its amount once.
+   */
   async function expectWholeAndSingle(hash: string, availableBefore: bigint): Promise<void> {
     await live.chain.mine(6);
     await live.eventOf('deposit.completed', hash, 60_000);
@@ -71,7 +89,9 @@ describe('a gateway that is killed', function () {
     expect(about.every((request) => request.verified)).to.equal(true);
     for (const name of ['deposit.detected', 'deposit.confirming', 'deposit.completed']) {
       const bodies = about.filter((request) => request.body.includes(`"event":"${name}"`));
-      expect(new Set(bodies.map((request) => request.headers['x-webhook-id'])).size, `${name} ids`).to.equal(1);
+      expect(new Set(bodies.map((request) => request.headers['x-webhook-id'])).size, `${name} ids`).to.equal(
+        1,
+      );
       expect(new Set(bodies.map((request) => request.body.toString())).size, `${name} bodies`).to.equal(1);
     }
     expect(await live.deposits(hash)).to.have.length(1);
@@ -81,7 +101,8 @@ describe('a gateway that is killed', function () {
 
   const available = async (): Promise<bigint> => (await live.ledger())['available'] ?? 0n;
   const pay = () => live.chain.usdt.call('transfer', [live.address, USDT_UNIT]);
-  const rowOf = (hash: string) => eventually('the deposit row', async () => (await live.deposits(hash))[0], 30_000);
+  const rowOf = (hash: string) =>
+    eventually('the deposit row', async () => (await live.deposits(hash))[0], 30_000);
 
   it('after the deposit row and before its actor', async () => {
     const before = await available();
@@ -104,8 +125,13 @@ describe('a gateway that is killed', function () {
     const hash = await pay();
     await live.chain.mine(1);
     const row = await rowOf(hash);
-    const handle = live.gateway.gateway.link?.client.workflow.getHandle(`deposit:bsc:${hash}:${String(row['address'])}:USDT`);
-    await eventually('the actor', async () => (await handle?.describe().catch(() => undefined)) !== undefined);
+    const handle = live.gateway.gateway.link?.client.workflow.getHandle(
+      `deposit:bsc:${hash}:${String(row['address'])}:USDT`,
+    );
+    await eventually(
+      'the actor',
+      async () => (await handle?.describe().catch(() => undefined)) !== undefined,
+    );
     await child.child.kill();
     live.receiver.setBehaviour(200);
     child = await startGatewayChild(env());
@@ -127,11 +153,15 @@ describe('a gateway that is killed', function () {
     const attempts = await eventually(
       'the second attempt',
       async () => {
-        const rows = await live.gateway.deps.orm.em.fork().execute<{ number: number; error: string | null }[]>(
-          `select a.number, a.error from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id join events e on e.id = d.event_id
-       where d.event_type = 'deposit.detected' and position(? in convert_from(e.body, 'UTF8')) > 0 order by a.number`,
-          [hash],
-        );
+        const rows = await live.gateway.deps.orm.em
+          .fork()
+          .execute<{ number: number; error: string | null }[]>(
+            `select a.number, a.error from webhook_attempts a
+              join webhook_deliveries d on d.id = a.delivery_id join events e on e.id = d.event_id
+       where d.event_type = 'deposit.detected' and position(? in convert_from(e.body, 'UTF8')) > 0
+         order by a.number`,
+            [hash],
+          );
         return rows.length >= 2 && rows;
       },
       40_000,
@@ -150,7 +180,11 @@ describe('a gateway that is killed', function () {
     await em.begin();
     await em.execute('lock table webhook_attempts in exclusive mode');
     await live.chain.mine(6);
-    await eventually('the completed row', async () => (await live.deposits(hash))[0]?.['status'] === 'completed', 30_000);
+    await eventually(
+      'the completed row',
+      async () => (await live.deposits(hash))[0]?.['status'] === 'completed',
+      30_000,
+    );
     await child.child.kill();
     await em.rollback();
     child = await startGatewayChild(env());
@@ -164,18 +198,27 @@ describe('a gateway that is killed', function () {
     await live.eventOf('deposit.detected', hash, 30_000);
     const em = locker.em.fork();
     // The transition takes its time, and the server is away when it is committed.
-    await em.execute(`create function linger() returns trigger language plpgsql as $$ begin perform pg_sleep(2); return new; end $$`);
-    await em.execute(`create trigger linger before insert on deposit_transitions for each row when (new.to_state = 'confirming')
+    await em.execute(
+      `create function linger() returns trigger language plpgsql as $$ begin perform pg_sleep(2); return
+        new; end $$`,
+    );
+    await em.execute(`create trigger linger before insert on deposit_transitions for each row
+      when (new.to_state = 'confirming')
       execute function linger()`);
     await live.chain.mine(1);
     await eventually(
       'the transition under way',
-      async () => (await em.execute(`select 1 from pg_stat_activity where wait_event = 'PgSleep'`)).length > 0,
+      async () =>
+        (await em.execute(`select 1 from pg_stat_activity where wait_event = 'PgSleep'`)).length > 0,
       30_000,
     );
     live.temporal.now.pause();
     try {
-      await eventually('the row', async () => (await live.deposits(hash))[0]?.['status'] === 'confirming', 15_000);
+      await eventually(
+        'the row',
+        async () => (await live.deposits(hash))[0]?.['status'] === 'confirming',
+        15_000,
+      );
       await child.child.kill();
     } finally {
       live.temporal.now.resume();

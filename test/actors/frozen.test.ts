@@ -8,7 +8,10 @@ import { type GatewayChild, startGatewayChild } from '../support/gateway-child.t
 const TAKEN_OVER_WITHIN_MS = 30_000;
 const LOCK = 4_711;
 
-/** A host that vanishes with its connections open: here its watcher is frozen by SIGSTOP inside the transaction of a block. */
+/**
+ * A host that vanishes with its connections open: here its
+ * watcher is frozen by SIGSTOP inside the transaction of a block.
+ */
 describe('a watcher that is frozen inside its transaction', function () {
   this.timeout(180_000);
   let live: LiveMoney;
@@ -36,8 +39,15 @@ describe('a watcher that is frozen inside its transaction', function () {
   });
 
   const startWorker = async (): Promise<GatewayChild> => {
-    const env = { DATABASE_URL: live.databaseUrl, TEMPORAL_ADDRESS: live.temporal.now.address, BSC_RPC_URLS: live.chain.url };
-    const child = await startGatewayChild({ ...env, BSC_USDT_CONTRACT: live.chain.usdt.address, BSC_CONFIRMATIONS: '3' }, 'worker');
+    const env = {
+      DATABASE_URL: live.databaseUrl,
+      TEMPORAL_ADDRESS: live.temporal.now.address,
+      BSC_RPC_URLS: live.chain.url,
+    };
+    const child = await startGatewayChild(
+      { ...env, BSC_USDT_CONTRACT: live.chain.usdt.address, BSC_CONFIRMATIONS: '3' },
+      'worker',
+    );
     children.push(child);
     return child;
   };
@@ -68,8 +78,14 @@ describe('a watcher that is frozen inside its transaction', function () {
     frozen.child.pause();
     const sinceMs = Date.now();
     await holder.commit();
-    const stateOf = async () => (await sql<{ state: string }>('select state from pg_stat_activity where pid = ?', [inside?.pid]))[0]?.state;
-    await eventually('its connection within a transaction', async () => (await stateOf()) === 'idle in transaction', 5_000);
+    const stateOf = async () =>
+      (await sql<{ state: string }>('select state from pg_stat_activity where pid = ?', [inside?.pid]))[0]
+        ?.state;
+    await eventually(
+      'its connection within a transaction',
+      async () => (await stateOf()) === 'idle in transaction',
+      5_000,
+    );
 
     const second = await pay(2n);
     const head = await live.chain.mine(4);
@@ -83,7 +99,11 @@ describe('a watcher that is frozen inside its transaction', function () {
       await live.eventOf('deposit.completed', hash, 60_000);
       expect(await live.deposits(hash)).to.have.length(1);
     }
-    expect(await live.ledger()).to.include({ available: 3n * USDT_UNIT, pending: 0n, chain: -3n * USDT_UNIT });
+    expect(await live.ledger()).to.include({
+      available: 3n * USDT_UNIT,
+      pending: 0n,
+      chain: -3n * USDT_UNIT,
+    });
     expect(frozen.child.running(), 'the thawed one lives').to.equal(true);
 
     await other.child.kill();

@@ -12,7 +12,10 @@ const KILLS = 30;
 const CUTS = 30;
 /** Requests in flight when something dies, of every kind. */
 const IN_FLIGHT = 8;
-/** Time over which a round's requests are sent; and how long, after the last answer that it lets through, something waits to die. */
+/**
+ * Time over which a round's requests are sent; and how long, after
+ * the last answer that it lets through, something waits to die.
+ */
 const SENT_WITHIN_MS = 60;
 const LAST_MOMENT_MS = 8;
 
@@ -21,8 +24,9 @@ type Deed = { readonly path: string; readonly once: string; readonly body: objec
 type Shop = { readonly merchantId: string; readonly key: string; readonly customerId: string };
 
 /**
- * Real API processes over one database. Requests are sent, the process (or its connections) dies at a random moment, and every request is
- * sent again with its key until it is answered: each has happened once, and the answer tells of what did happen.
+ * Real API processes over one database. Requests are sent, the process (or its
+ * connections) dies at a random moment, and every request is sent again with its key
+ * until it is answered: each has happened once, and the answer tells of what did happen.
  */
 describe('requests with an Idempotency-Key whose process dies', function () {
   this.timeout(900_000);
@@ -49,14 +53,23 @@ describe('requests with an Idempotency-Key whose process dies', function () {
     await database?.drop();
   });
 
-  const sql = (text: string, params: unknown[] = []) => deps.orm.em.fork().execute<Record<string, string>[]>(text, params);
+  const sql = (text: string, params: unknown[] = []) =>
+    deps.orm.em.fork().execute<Record<string, string>[]>(text, params);
 
   /** A merchant may have 50 endpoints: each round has its own. */
   async function openShop(api: string): Promise<Shop> {
     const { merchantId, keys } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
     const headers = { 'Idempotency-Key': randomUUID() };
-    await call(`${api}/webhook-endpoints`, { key: keys.test, headers, body: { url: 'http://127.0.0.1:9/', events: '*' } });
-    const made = await call(`${api}/customers`, { key: keys.test, headers, body: { external_id: randomUUID() } });
+    await call(`${api}/webhook-endpoints`, {
+      key: keys.test,
+      headers,
+      body: { url: 'http://127.0.0.1:9/', events: '*' },
+    });
+    const made = await call(`${api}/customers`, {
+      key: keys.test,
+      headers,
+      body: { external_id: randomUUID() },
+    });
     expect(made.status, made.text).to.equal(201);
     return { merchantId, key: keys.test, customerId: made.body['id'] };
   }
@@ -65,8 +78,14 @@ describe('requests with an Idempotency-Key whose process dies', function () {
     const once = randomUUID();
     const kinds = [
       { path: '/customers', body: { external_id: once } },
-      { path: '/webhook-endpoints', body: { url: 'http://127.0.0.1:9/', events: ['customer.created'], description: once } },
-      { path: '/test/simulate-deposit', body: { customer_id: shop.customerId, amount: `1.${1_000_000 + randomInt(1_000_000)}` } },
+      {
+        path: '/webhook-endpoints',
+        body: { url: 'http://127.0.0.1:9/', events: ['customer.created'], description: once },
+      },
+      {
+        path: '/test/simulate-deposit',
+        body: { customer_id: shop.customerId, amount: `1.${1_000_000 + randomInt(1_000_000)}` },
+      },
       { path: '/request-payment', body: { email: `${once}@example.com`, amount_usd: 10, description: once } },
     ] as const;
     return { once, key: shop.key, ...(kinds[index % kinds.length] ?? kinds[0]) };
@@ -79,12 +98,15 @@ describe('requests with an Idempotency-Key whose process dies', function () {
   const insist = (api: string, deed: Deed): Promise<Answer> =>
     eventually(`an answer to ${deed.path}`, async () => {
       const answer = await send(api, deed).catch(() => undefined);
-      return answer && answer.status < 500 && answer.body['code'] !== 'IDEMPOTENCY_CONFLICT' ? answer : undefined;
+      return answer && answer.status < 500 && answer.body['code'] !== 'IDEMPOTENCY_CONFLICT'
+        ? answer
+        : undefined;
     });
 
   /**
-   * Sends the round's requests over some time, lets `die` happen at a random moment of it, and asks for every answer again. The moment is
-   * counted in answers, none to all but one: a time would come before every answer on a slow machine, and after all of them on a fast one.
+   * Sends the round's requests over some time, lets `die` happen at a random moment of it, and
+   * asks for every answer again. The moment is counted in answers, none to all but one: a time
+   * would come before every answer on a slow machine, and after all of them on a fast one.
    */
   async function round(api: string, die: () => Promise<void>, apiAfterwards: () => Promise<string>) {
     const deeds = Array.from({ length: IN_FLIGHT }, (_, index) => deedOf(index));
@@ -111,9 +133,19 @@ describe('requests with an Idempotency-Key whose process dies', function () {
     return { deeds, answers, fates };
   }
 
-  /** `answered` before the fault, `lost` with the answer alone, or `undone` and carried out by the repetition. */
-  function fateOf(deed: Deed, early: Answer | undefined, answer: Answer | undefined, again: Answer | undefined) {
-    expect([answer?.status, again && kind(again)], `${deed.path} ${answer?.text}`).to.deep.equal([201, '201 again']);
+  /**
+   * `answered` before the fault, `lost` with the answer alone, or `undone` and carried out by the repetition.
+   */
+  function fateOf(
+    deed: Deed,
+    early: Answer | undefined,
+    answer: Answer | undefined,
+    again: Answer | undefined,
+  ) {
+    expect([answer?.status, again && kind(again)], `${deed.path} ${answer?.text}`).to.deep.equal([
+      201,
+      '201 again',
+    ]);
     expect(again?.text).to.equal(answer?.text);
     if (early?.status !== 201) return answer && kind(answer) === '201 again' ? 'lost' : 'undone';
     expect(answer?.text, 'the answer that was heard first stays').to.equal(early.text);
@@ -128,19 +160,25 @@ describe('requests with an Idempotency-Key whose process dies', function () {
         .map(({ body }) => body['id'])
         .sort();
     const made = async (text: string) => (await sql(text, [shop.merchantId])).map((row) => row['id']).sort();
-    expect(await made(`select id from customers where merchant_id = ? and external_id is not null`)).to.deep.equal(
-      [...ids('/customers'), shop.customerId].sort(),
+    expect(
+      await made(`select id from customers where merchant_id = ? and external_id is not null`),
+    ).to.deep.equal([...ids('/customers'), shop.customerId].sort());
+    expect(
+      await made(`select id from webhook_endpoints where merchant_id = ? and description is not null`),
+    ).to.deep.equal(ids('/webhook-endpoints'));
+    expect(await made(`select id from deposits where merchant_id = ?`)).to.deep.equal(
+      ids('/test/simulate-deposit'),
     );
-    expect(await made(`select id from webhook_endpoints where merchant_id = ? and description is not null`)).to.deep.equal(
-      ids('/webhook-endpoints'),
+    expect(await made(`select id from payment_links where merchant_id = ?`)).to.deep.equal(
+      ids('/request-payment'),
     );
-    expect(await made(`select id from deposits where merchant_id = ?`)).to.deep.equal(ids('/test/simulate-deposit'));
-    expect(await made(`select id from payment_links where merchant_id = ?`)).to.deep.equal(ids('/request-payment'));
-    // Each customer (one by each payment link too) has its event, each event its delivery to the first endpoint, each delivery one start.
+    // Each customer (one by each payment link too) has its event, each
+    // event its delivery to the first endpoint, each delivery one start.
     const [sums] = await sql(
       `select count(*) filter (where type = 'customer.created')::int as customers,
          (select count(*) from customers where merchant_id = ?)::int as expected,
-         (select count(*)::int from (select workflow_id from outbox group by workflow_id having count(*) > 1) as double_starts) as twice
+         (select count(*)::int from (select workflow_id from outbox group by workflow_id
+           having count(*) > 1) as double_starts) as twice
        from events where merchant_id = ?`,
       [shop.merchantId, shop.merchantId],
     );

@@ -43,7 +43,11 @@ describe('a live deposit', function () {
     expect(completed).to.include({ status: 'completed', sequence: 3, amount_usd: 25, id: detected['id'] });
     expect(live.receiver.requests.every((request) => request.verified)).to.equal(true);
     expect(live.events().filter((item) => item.data['transaction_hash'] === hash)).to.have.length(3);
-    expect(await live.ledger()).to.deep.equal({ chain: -25n * USDT_UNIT, pending: 0n, available: 25n * USDT_UNIT });
+    expect(await live.ledger()).to.deep.equal({
+      chain: -25n * USDT_UNIT,
+      pending: 0n,
+      available: 25n * USDT_UNIT,
+    });
   });
 
   it('is never credited before the block is final, however many confirmations it has', async () => {
@@ -66,7 +70,9 @@ describe('a live deposit', function () {
     const hash = await chain.usdt.call('transfer', [address, USDT_UNIT]);
     await chain.mine(6);
     const completed = await live.eventOf('deposit.completed', hash);
-    const handle = gateway.gateway.link?.client.workflow.getHandle(`deposit:bsc:${hash}:${completed['address']}:USDT`);
+    const handle = gateway.gateway.link?.client.workflow.getHandle(
+      `deposit:bsc:${hash}:${completed['address']}:USDT`,
+    );
     const end = await eventually('the end of the actor', async () => {
       const description = await handle?.describe();
       return description?.status.name === 'COMPLETED' && description;

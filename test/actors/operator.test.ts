@@ -11,7 +11,10 @@ import { listStuck } from '../../src/services/deposits/stuck.ts';
 import { updateMerchant } from '../../src/services/merchants/merchants.ts';
 import { repairActors } from '../../src/services/repair/repair.ts';
 
-/** What operators do with deposits that do not go their usual way, and what they read about them, on real servers. */
+/**
+ * What operators do with deposits that do not go their usual
+ * way, and what they read about them, on real servers.
+ */
 describe('an operator', function () {
   this.timeout(90_000);
   let live: LiveMoney;
@@ -39,20 +42,24 @@ describe('an operator', function () {
   async function actorOf(hash: string, generation = ''): Promise<WorkflowHandle> {
     const client = live.gateway.gateway.link?.client;
     if (!client) throw new Error('no client');
-    return client.workflow.getHandle(`deposit:bsc:${hash}:${String((await rowOf(hash))['address'])}:USDT${generation}`);
+    return client.workflow.getHandle(
+      `deposit:bsc:${hash}:${String((await rowOf(hash))['address'])}:USDT${generation}`,
+    );
   }
 
   const rowOf = async (hash: string): Promise<Json> => (await live.deposits(hash))[0] ?? {};
   const balance = async (account: string): Promise<bigint> => (await live.ledger())[account] ?? 0n;
   type Command = { by: string; reason: string };
   /** The update alone, as somebody types it in Temporal's Web UI. */
-  const type = (actor: WorkflowHandle, command: Command) => actor.executeUpdate<string, [Command]>('fail', { args: [command] });
+  const type = (actor: WorkflowHandle, command: Command) =>
+    actor.executeUpdate<string, [Command]>('fail', { args: [command] });
   /** As the command line asks: the decision is a row first. */
   const fail = async ({ hash, actor }: Paid, command: Command): Promise<string> => {
     await recordDecision(live.gateway.deps, { depositId: String((await rowOf(hash))['id']), ...command });
     return await type(actor, command);
   };
-  const statusOf = async (actor: WorkflowHandle) => (await actor.describe().catch(() => undefined))?.status.name;
+  const statusOf = async (actor: WorkflowHandle) =>
+    (await actor.describe().catch(() => undefined))?.status.name;
 
   /** The message of the refused update. Fails when it was not refused by the actor. */
   async function refusalOf(update: Promise<unknown>): Promise<string> {
@@ -76,7 +83,10 @@ describe('an operator', function () {
     const { raw } = await actor.describe();
     const step = raw.pendingActivities?.find((activity) => activity.activityId?.startsWith('advance:'));
     const due = step?.nextAttemptScheduleTime;
-    return { reason: step?.lastFailure?.message ?? '', dueInMs: due ? Number(due.seconds) * 1_000 - Date.now() : 0 };
+    return {
+      reason: step?.lastFailure?.message ?? '',
+      dueInMs: due ? Number(due.seconds) * 1_000 - Date.now() : 0,
+    };
   }
 
   it('fails an open deposit at once: it is announced and its money is held', async () => {
@@ -86,15 +96,19 @@ describe('an operator', function () {
     expect(await fail({ hash, actor }, { by: 'Ann', reason: 'sanctioned sender' })).to.equal('failed');
     expect(Date.now() - startedMs).to.be.below(20_000);
     const event = await live.eventOf('deposit.failed', hash);
-    expect(event).to.include({ status: 'failed', failure_code: 'REJECTED_BY_OPERATOR', failure_reason: 'sanctioned sender', sequence: 2 });
+    expect(event).to.include({
+      status: 'failed',
+      failure_code: 'REJECTED_BY_OPERATOR',
+      failure_reason: 'sanctioned sender',
+      sequence: 2,
+    });
     expect((await balance('held')) - (before['held'] ?? 0n)).to.equal(4n * USDT_UNIT);
     expect((await balance('pending')) - (before['pending'] ?? 0n)).to.equal(0n);
-    const [audit] = await live.gateway.deps.orm.em
-      .fork()
-      .execute<Json[]>(
-        `select t.by_name, t.reason from deposit_transitions t join deposits d on d.id = t.deposit_id where d.transaction_hash = ? and t.to_state = 'failed'`,
-        [hash],
-      );
+    const [audit] = await live.gateway.deps.orm.em.fork().execute<Json[]>(
+      `select t.by_name, t.reason from deposit_transitions t join deposits d on d.id = t.deposit_id
+          where d.transaction_hash = ? and t.to_state = 'failed'`,
+      [hash],
+    );
     expect(audit).to.deep.equal({ by_name: 'Ann', reason: 'sanctioned sender' });
     await eventually('the end of the actor', async () => (await statusOf(actor)) === 'COMPLETED');
     await live.chain.mine(6);
@@ -113,7 +127,9 @@ describe('an operator', function () {
   it('decides in the database: what somebody types in Temporal fails nothing', async () => {
     const { hash, actor } = await pay(4n * USDT_UNIT);
     const depositId = String((await rowOf(hash))['id']);
-    expect(await refusalOf(type(actor, { by: 'Ann', reason: 'typed' }))).to.match(/^no operator's decision .* "gateway deposit fail"$/);
+    expect(await refusalOf(type(actor, { by: 'Ann', reason: 'typed' }))).to.match(
+      /^no operator's decision .* "gateway deposit fail"$/,
+    );
     await recordDecision(live.gateway.deps, { depositId, by: 'Ann', reason: 'another one' });
     expect(await refusalOf(type(actor, { by: 'Ann', reason: 'typed' }))).to.match(/^no operator's decision/);
     expect(await rowOf(hash)).to.include({ status: 'detected' });
@@ -124,13 +140,20 @@ describe('an operator', function () {
 
   it('cannot fail a deposit that is completed while its webhooks are still on their way', async () => {
     const hash = await live.chain.usdt.call('transfer', [live.address, 4n * USDT_UNIT]);
-    live.receiver.setBehaviour((_index, request) => (request.body.includes('"event":"deposit.completed"') ? 503 : 200));
+    live.receiver.setBehaviour((_index, request) =>
+      request.body.includes('"event":"deposit.completed"') ? 503 : 200,
+    );
     await live.chain.mine(7);
     const row = () => rowOf(hash);
     await eventually('completed', async () => (await row())['status'] === 'completed', 20_000);
     const actor = await actorOf(hash);
-    await eventually('an actor that knows it', async () => (await actor.query<{ state: string }>('view')).state === 'completed');
-    expect(await refusalOf(fail({ hash, actor }, { by: 'Ann', reason: 'too late' }))).to.match(/the deposit is completed/);
+    await eventually(
+      'an actor that knows it',
+      async () => (await actor.query<{ state: string }>('view')).state === 'completed',
+    );
+    expect(await refusalOf(fail({ hash, actor }, { by: 'Ann', reason: 'too late' }))).to.match(
+      /the deposit is completed/,
+    );
     expect(await updatesInHistory(actor)).to.equal(0);
     expect(await statusOf(actor)).to.equal('RUNNING');
     live.receiver.setBehaviour(200);
@@ -162,12 +185,11 @@ describe('an operator', function () {
 
   it('sees exactly one of two simultaneous deposits fail that cross the monthly limit', async () => {
     const { deps } = live.gateway;
-    const [counted] = await deps.orm.em
-      .fork()
-      .execute<[{ sum: string }?]>(
-        `select coalesce(sum(amount_usd_cents), 0)::text as sum from deposits where merchant_id = ? and status = 'completed'`,
-        [live.merchantId],
-      );
+    const [counted] = await deps.orm.em.fork().execute<[{ sum: string }?]>(
+      `select coalesce(sum(amount_usd_cents), 0)::text as sum from deposits
+          where merchant_id = ? and status = 'completed'`,
+      [live.merchantId],
+    );
     const room = BigInt(counted?.sum ?? '0') + 10_000n;
     await updateMerchant(deps, { merchantId: live.merchantId, monthlyLimitCents: room });
     try {
@@ -214,7 +236,10 @@ describe('an operator', function () {
       return waiting.reason !== '' && waiting;
     });
     expect(reason).to.equal('1 of 3 confirmations');
-    expect(await actor.query<{ state: string }>('view')).to.include({ state: 'confirming', needsOperator: false });
+    expect(await actor.query<{ state: string }>('view')).to.include({
+      state: 'confirming',
+      needsOperator: false,
+    });
     await live.chain.mine(5);
     await live.eventOf('deposit.completed', hash);
   });
@@ -223,7 +248,8 @@ describe('an operator', function () {
     const { deps } = live.gateway;
     const usualMs = deps.settings.stuckAfterMs;
     Object.assign(deps.settings, { stuckAfterMs: 1_500 });
-    const needs = async (actor: WorkflowHandle) => (await actor.describe()).searchAttributes['NeedsOperator']?.[0];
+    const needs = async (actor: WorkflowHandle) =>
+      (await actor.describe()).searchAttributes['NeedsOperator']?.[0];
     try {
       const { hash, actor } = await pay(5n * USDT_UNIT);
       await eventually('the alarm', async () => (await needs(actor)) === true, 20_000);
@@ -244,16 +270,24 @@ describe('an operator', function () {
     }
   });
 
-  /** Makes the watcher's cursor say that the chain stands still for an hour, until the deposit has gone to sleep for long. */
+  /**
+   * Makes the watcher's cursor say that the chain stands still
+   * for an hour, until the deposit has gone to sleep for long.
+   */
   async function putToSleep(hash: string, actor: WorkflowHandle): Promise<void> {
     await eventually(
       'a long sleep',
       async () => {
-        await live.gateway.deps.orm.em
-          .fork()
-          .execute(`update chain_cursors set moved_at = now() - interval '1 hour', finalized_moved_at = now() - interval '1 hour'`);
+        await live.gateway.deps.orm.em.fork().execute(
+          `update chain_cursors set moved_at = now() - interval '1 hour',
+              finalized_moved_at = now() - interval '1 hour'`,
+        );
         const { dueInMs, reason } = await waitingFor(actor);
-        return (await rowOf(hash))['wake_at'] != null && dueInMs > 5 * 60_000 && /stands at block \d+ for \d+ s/.test(reason);
+        return (
+          (await rowOf(hash))['wake_at'] != null &&
+          dueInMs > 5 * 60_000 &&
+          /stands at block \d+ for \d+ s/.test(reason)
+        );
       },
       45_000,
     );
@@ -288,7 +322,11 @@ describe('an operator', function () {
         const waiting = `wait_event_type = 'Lock' and query like '%update deposits set wake_at%' and datname = current_database()`;
         return (await em.execute<unknown[]>(`select pid from pg_stat_activity where ${waiting}`)).length;
       };
-      await eventually('the new actor', async () => (await blocked()) === 0 && (await repairActors(deps)).deposits > 0, 60_000);
+      await eventually(
+        'the new actor',
+        async () => (await blocked()) === 0 && (await repairActors(deps)).deposits > 0,
+        60_000,
+      );
       await eventually('the look that is about to sleep', async () => (await blocked()) === 1, 60_000);
       await live.chain.mine();
       await eventually('the wake', async () => (await blocked()) === 2, 60_000);

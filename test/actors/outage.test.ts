@@ -20,7 +20,9 @@ const NOTICED_WITHIN_MS = 20_000;
 const BLOCK_EVERY_MS = 1_000;
 const PAY_UNTIL_MS = 12_000;
 
-/** Each part in turn is away for 20 s while customers go on paying: nothing may be lost and nothing doubled. */
+/**
+ * Each part in turn is away for 20 s while customers go on paying: nothing may be lost and nothing doubled.
+ */
 describe('an outage', function () {
   this.timeout(150_000);
   let postgres: Awaited<ReturnType<typeof ownPostgres>>;
@@ -45,7 +47,11 @@ describe('an outage', function () {
     });
     const { gateway, deps } = live.gateway;
     const startedAt = new Date();
-    const app = createApp({ deps, checkResponses: true, before: [healthRoutes(gateway, () => readiness(gateway, startedAt))] });
+    const app = createApp({
+      deps,
+      checkResponses: true,
+      before: [healthRoutes(gateway, () => readiness(gateway, startedAt))],
+    });
     server = createServer(app);
     origin = `http://127.0.0.1:${(await server.listen({ port: 0, host: '127.0.0.1' })).port}`;
     const merchant = await createMerchant(deps, { name: 'Shop of the API', subscriptionActive: true });
@@ -53,7 +59,12 @@ describe('an outage', function () {
     testReceiver = await startReceiver();
     const scope = { merchantId: merchant.merchantId, mode: 'test' as const };
     const events = ['customer.created', 'deposit.completed'];
-    const endpoint = await createEndpoint(deps, { ...scope, url: testReceiver.url, events, description: null });
+    const endpoint = await createEndpoint(deps, {
+      ...scope,
+      url: testReceiver.url,
+      events,
+      description: null,
+    });
     testReceiver.setSecret(endpoint.secret);
     await eventually('readiness', async () => (await ready()).status === 200, NOTICED_WITHIN_MS);
   });
@@ -86,7 +97,11 @@ describe('an outage', function () {
       `readiness naming ${reason}`,
       async () => {
         const answer = await ready();
-        return answer.status === 503 && answer.body['reasons'].some((text: string) => reason.test(text)) && answer.body['reasons'];
+        return (
+          answer.status === 503 &&
+          answer.body['reasons'].some((text: string) => reason.test(text)) &&
+          answer.body['reasons']
+        );
       },
       Math.max(1_000, NOTICED_WITHIN_MS - (Date.now() - sinceMs)),
     );
@@ -96,7 +111,11 @@ describe('an outage', function () {
   async function expectHealed(): Promise<void> {
     await eventually('readiness', async () => (await ready()).status === 200, 30_000);
     await live.chain.mine(6);
-    await eventually('the end of every deposit', async () => await isQuiet(live.gateway.deps, paid).catch(() => false), 60_000);
+    await eventually(
+      'the end of every deposit',
+      async () => await isQuiet(live.gateway.deps, paid).catch(() => false),
+      60_000,
+    );
     await expectWhole(live.gateway.deps, live.receiver.requests, paid);
     expect(live.receiver.requests.every((request) => request.verified)).to.equal(true);
   }
@@ -116,7 +135,11 @@ describe('an outage', function () {
     const sinceMs = Date.now();
     await postgres.stop();
     const paying = payFor(PAY_UNTIL_MS);
-    for (const [path, body] of [['/customers'], ['/customers', { external_id: 'lost' }], ['/webhook-endpoints']] as const) {
+    for (const [path, body] of [
+      ['/customers'],
+      ['/customers', { external_id: 'lost' }],
+      ['/webhook-endpoints'],
+    ] as const) {
       const answer = await ask(path, body);
       expect(answer, path).to.include({ status: 503 });
       expect(answer.body).to.include({ code: 'UNAVAILABLE' });
@@ -159,7 +182,10 @@ describe('an outage', function () {
       const customer = await ask('/customers', { external_id: `away-${count}` });
       expect(customer).to.include({ status: 201 });
       expect(customer.tookMs).to.be.below(2_000);
-      const simulated = await ask('/test/simulate-deposit', { customer_id: customer.body['id'], amount: '10' });
+      const simulated = await ask('/test/simulate-deposit', {
+        customer_id: customer.body['id'],
+        amount: '10',
+      });
       expect(simulated).to.include({ status: 201 });
       expect(simulated.tookMs).to.be.below(2_000);
       made.push(String(customer.body['id']), String(simulated.body['id']));

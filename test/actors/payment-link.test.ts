@@ -5,7 +5,13 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { tempDir } from '../../dev/support/parts.ts';
 import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
-import { cancelPaymentLink, createCustomer, createEndpoint, createPaymentLink, simulateDeposit } from '../../dev/support/use-cases.ts';
+import {
+  cancelPaymentLink,
+  createCustomer,
+  createEndpoint,
+  createPaymentLink,
+  simulateDeposit,
+} from '../../dev/support/use-cases.ts';
 import type { PaymentLinkView } from '../../src/contract/payment-link.ts';
 import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
 import { getPaymentLink } from '../../src/services/payment-links/reads.ts';
@@ -26,7 +32,13 @@ describe('the actor of a payment link', function () {
     for (const mode of ['live', 'test'] as const) {
       const events = ['payment.completed'];
       const url = `${subscribed.url}/${mode}`;
-      const { secret } = await createEndpoint(live.gateway.deps, { merchantId: live.merchantId, mode, url, events, description: null });
+      const { secret } = await createEndpoint(live.gateway.deps, {
+        merchantId: live.merchantId,
+        mode,
+        url,
+        events,
+        description: null,
+      });
       if (mode === 'live') subscribed.setSecret(secret);
     }
   });
@@ -43,7 +55,9 @@ describe('the actor of a payment link', function () {
   });
 
   const deps = () => live.gateway.deps;
-  const newLink = async (input: { usd?: bigint; expiresAt?: Date } = {}): Promise<PaymentLinkView & { address: string }> => {
+  const newLink = async (
+    input: { usd?: bigint; expiresAt?: Date } = {},
+  ): Promise<PaymentLinkView & { address: string }> => {
     const customer = await live.newCustomer();
     const made = input.expiresAt ? new Date(input.expiresAt.getTime() - 300_000) : new Date();
     const { link, webhookSecret } = await createPaymentLink(
@@ -61,10 +75,12 @@ describe('the actor of a payment link', function () {
     own.setSecret(webhookSecret);
     return { ...link, address: customer.address };
   };
-  const view = (id: string, mode: 'live' | 'test' = 'live') => getPaymentLink(deps(), { merchantId: live.merchantId, mode, id });
+  const view = (id: string, mode: 'live' | 'test' = 'live') =>
+    getPaymentLink(deps(), { merchantId: live.merchantId, mode, id });
   const becomes = (id: string, status: string, limitMs = 40_000) =>
     eventually(`the link ${status}`, async () => (await view(id)).status === status, limitMs);
-  const pay = async (address: string, units: bigint) => await live.chain.usdt.call('transfer', [address, units]);
+  const pay = async (address: string, units: bigint) =>
+    await live.chain.usdt.call('transfer', [address, units]);
   const actor = (id: string): WorkflowHandle => {
     const handle = live.gateway.gateway.link?.client.workflow.getHandle(`payment:${id}`);
     if (!handle) throw new Error('Temporal is not linked');
@@ -82,7 +98,11 @@ describe('the actor of a payment link', function () {
 
   /** One event, one id and one body, at both receivers, with the signature of each one's own secret. */
   async function expectTold(link: PaymentLinkView): Promise<void> {
-    await eventually('both webhooks', () => bodies(own, link.id).length > 0 && bodies(subscribed, link.id).length > 0, 60_000);
+    await eventually(
+      'both webhooks',
+      () => bodies(own, link.id).length > 0 && bodies(subscribed, link.id).length > 0,
+      60_000,
+    );
     const all = [...bodies(own, link.id), ...bodies(subscribed, link.id)];
     expect(all.every((request) => request.verified)).to.equal(true);
     expect(new Set(all.map((request) => request.headers['x-webhook-id'])).size).to.equal(1);
@@ -90,7 +110,10 @@ describe('the actor of a payment link', function () {
     const { event, data } = JSON.parse(String(all[0]?.body));
     expect(event).to.equal('payment.completed');
     const now = await view(link.id);
-    const steady = (shown: PaymentLinkView) => ({ ...shown, transactions: shown.transactions.map((row) => row.transaction_hash) });
+    const steady = (shown: PaymentLinkView) => ({
+      ...shown,
+      transactions: shown.transactions.map((row) => row.transaction_hash),
+    });
     expect(steady(data)).to.deep.equal(steady(now));
     expect(now).to.include({ status: 'completed' });
   }
@@ -112,7 +135,11 @@ describe('the actor of a payment link', function () {
     await live.chain.mine(7);
     await becomes(link.id, 'completed');
     await expectTold(link);
-    expect(await view(link.id)).to.include({ amount_status: 'exact', paid_network: 'bsc', transaction_hash: second });
+    expect(await view(link.id)).to.include({
+      amount_status: 'exact',
+      paid_network: 'bsc',
+      transaction_hash: second,
+    });
     await ends(link.id);
     const run = await actor(link.id).describe();
     expect(run.memo).to.include({ payment_link_id: link.id, amount: '25 USDT' });
@@ -139,7 +166,9 @@ describe('the actor of a payment link', function () {
   });
 
   it('is open until the chain was read past its time, then expires, and later money is late', async () => {
-    const newest = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
+    const newest = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as {
+      timestamp: string;
+    };
     const chainMs = Number.parseInt(newest.timestamp, 16) * 1_000;
     const link = await newLink({ expiresAt: new Date(Math.max(chainMs, Date.now()) + 2_000) });
     const expiry = Date.parse(link.expires_at) + 1_000;
@@ -176,14 +205,36 @@ describe('the actor of a payment link', function () {
 
   it('tells of links paid in test mode on either network', async () => {
     const scope = { merchantId: live.merchantId, mode: 'test' as const };
-    const customer = await createCustomer(deps(), { ...scope, externalId: 'payer', email: null, name: null, metadata: {} });
-    const terms = { ...scope, customerId: customer.id, amountCents: 2_500n, publicUrl: '', webhookUrl: own.url };
+    const customer = await createCustomer(deps(), {
+      ...scope,
+      externalId: 'payer',
+      email: null,
+      name: null,
+      metadata: {},
+    });
+    const terms = {
+      ...scope,
+      customerId: customer.id,
+      amountCents: 2_500n,
+      publicUrl: '',
+      webhookUrl: own.url,
+    };
     const { link, webhookSecret } = await createPaymentLink(deps(), terms);
     own.setSecret(webhookSecret);
-    const money = { currency: 'USDT', outcome: 'completed', events: 'final', paymentToken: link.token } as const;
+    const money = {
+      currency: 'USDT',
+      outcome: 'completed',
+      events: 'final',
+      paymentToken: link.token,
+    } as const;
     const payer = { merchantId: live.merchantId, customerId: customer.id };
     await simulateDeposit(deps(), { ...payer, ...money, network: 'tron', amountUnits: 12_500_000n });
-    await simulateDeposit(deps(), { ...payer, ...money, network: 'bsc', amountUnits: (25n * USDT_UNIT) / 2n });
+    await simulateDeposit(deps(), {
+      ...payer,
+      ...money,
+      network: 'bsc',
+      amountUnits: (25n * USDT_UNIT) / 2n,
+    });
     await eventually('the webhook of the link', () => bodies(own, link.id).length === 1);
     expect(own.requests[0]?.verified).to.equal(true);
     await ends(link.id);
@@ -234,7 +285,8 @@ describe('the actor of a payment link', function () {
     for (const receiver of [own, subscribed]) receiver.setBehaviour(200);
     const repaired = await eventually('a repair', () => repairActors(deps()).catch(() => undefined), 30_000);
     expect(repaired.payments).to.be.at.least(2);
-    for (const link of [waiting, made]) await eventually('its actor', async () => (await statusOf(link.id)) === 'RUNNING', 30_000);
+    for (const link of [waiting, made])
+      await eventually('its actor', async () => (await statusOf(link.id)) === 'RUNNING', 30_000);
     await ends(paid.id, 90_000);
     expect(bodies(subscribed, paid.id).length).to.be.at.least(2);
     await pay(waiting.address, 25n * USDT_UNIT);

@@ -21,7 +21,9 @@ describe('the parts of a worker', function () {
   async function without(parts: readonly Part[], work: () => Promise<void>): Promise<void> {
     const { pools } = live.gateway.gateway;
     if (!pools) throw new Error('this gateway has no parts');
-    const held = parts.flatMap((part) => Array.from({ length: POOL_SIZES[part] }, () => pools[part].em.fork()));
+    const held = parts.flatMap((part) =>
+      Array.from({ length: POOL_SIZES[part] }, () => pools[part].em.fork()),
+    );
     await Promise.all(held.map((em) => em.begin()));
     // A slow machine is no caller that forgot its transactions.
     await Promise.all(held.map((em) => em.execute('set local idle_in_transaction_session_timeout = 0')));
@@ -60,8 +62,11 @@ describe('the parts of a worker', function () {
   it('say by name to whom a connection belongs', async () => {
     const rows = await live.gateway.deps.orm.em
       .fork()
-      .execute<{ name: string }[]>(`select distinct application_name as name from pg_stat_activity where datname = current_database()`);
+      .execute<{ name: string }[]>(
+        `select distinct application_name as name from pg_stat_activity where datname = current_database()`,
+      );
     const names = rows.map(({ name }) => name);
-    for (const part of PARTS.filter((one) => one !== 'webhooks')) expect(names).to.include(`gateway test ${part}`);
+    for (const part of PARTS.filter((one) => one !== 'webhooks'))
+      expect(names).to.include(`gateway test ${part}`);
   });
 });

@@ -3,7 +3,10 @@ import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 
-/** Blocks that are replaced before they are final. Ten confirmations keep finality (two blocks) below the depth of the test's reorgs. */
+/**
+ * Blocks that are replaced before they are final. Ten confirmations
+ * keep finality (two blocks) below the depth of the test's reorgs.
+ */
 describe('a chain that replaces blocks', function () {
   this.timeout(90_000);
   let live: LiveMoney;
@@ -17,7 +20,8 @@ describe('a chain that replaces blocks', function () {
 
   const rowOf = async (hash: string) => (await live.deposits(hash))[0];
   /** The signed form of a transaction that is already in a block, to put it into another one. */
-  const rawOf = async (hash: string) => String(await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]));
+  const rawOf = async (hash: string) =>
+    String(await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]));
   const scannedTo = (block: number) =>
     eventually(`block ${block} scanned`, async () => {
       const [cursor] = await live.gateway.deps.orm.em

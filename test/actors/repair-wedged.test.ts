@@ -10,7 +10,10 @@ import { repairActors, repairDeposits } from '../../src/services/repair/repair.t
 
 const LATER_MS = 6 * 60_000;
 
-/** An actor can be there and yet never go on: after an upgrade that its history does not fit, say. Its row does not move, and that is seen. */
+/**
+ * An actor can be there and yet never go on: after an upgrade that its
+ * history does not fit, say. Its row does not move, and that is seen.
+ */
 describe('an actor that cannot go on', function () {
   this.timeout(150_000);
   let live: LiveMoney;
@@ -36,7 +39,11 @@ describe('an actor that cannot go on', function () {
   /** A workflow under the same id whose code this worker does not have: each of its tasks fails. */
   async function wedge({ deposit, actor }: { deposit: Deposit; actor: WorkflowHandle }): Promise<void> {
     await actor.terminate('the test puts another one in its place');
-    await client()?.workflow.start('gone', { workflowId: workflowIdOf(deposit), taskQueue: 'gateway', args: [] });
+    await client()?.workflow.start('gone', {
+      workflowId: workflowIdOf(deposit),
+      taskQueue: 'gateway',
+      args: [],
+    });
     await eventually('its failures', () => deps().actors?.isUnresponsive(workflowIdOf(deposit)), 60_000);
   }
 
@@ -44,8 +51,14 @@ describe('an actor that cannot go on', function () {
     const found = await detected(3n);
     await wedge(found);
     await live.chain.mine(8);
-    await eventually('the second read', async () => (await live.deposits(found.hash))[0]?.['verified_at'] != null, 30_000);
-    const stuck = await eventually('the alarm', async () => (await listStuck(later())).find((row) => row.transaction_hash === found.hash));
+    await eventually(
+      'the second read',
+      async () => (await live.deposits(found.hash))[0]?.['verified_at'] != null,
+      30_000,
+    );
+    const stuck = await eventually('the alarm', async () =>
+      (await listStuck(later())).find((row) => row.transaction_hash === found.hash),
+    );
     expect(stuck.action).to.equal('run "repair" to start its actor again');
     await repairDeposits(later());
     await live.eventOf('deposit.completed', found.hash, 30_000);

@@ -4,7 +4,12 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveMoney, startLiveMoney } from '../../dev/support/live-money.ts';
 import { tempDir } from '../../dev/support/parts.ts';
 import { type Receiver, startReceiver } from '../../dev/support/receiver.ts';
-import { createCustomer, createEndpoint, resendDelivery, simulateDeposit } from '../../dev/support/use-cases.ts';
+import {
+  createCustomer,
+  createEndpoint,
+  resendDelivery,
+  simulateDeposit,
+} from '../../dev/support/use-cases.ts';
 import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 import { repairActors } from '../../src/services/repair/repair.ts';
@@ -27,7 +32,13 @@ describe('repair', function () {
     const { deps } = live.gateway;
     const { merchantId } = await createMerchant(deps, { name: 'Test shop', subscriptionActive: true });
     testReceiver = await startReceiver();
-    const endpoint = await createEndpoint(deps, { merchantId, mode: 'test', url: testReceiver.url, events: ['*'], description: null });
+    const endpoint = await createEndpoint(deps, {
+      merchantId,
+      mode: 'test',
+      url: testReceiver.url,
+      events: ['*'],
+      description: null,
+    });
     testReceiver.setSecret(endpoint.secret);
     shop = { merchantId, customerId: '' };
     shop = { merchantId, customerId: await newTestCustomer() };
@@ -39,13 +50,15 @@ describe('repair', function () {
     await fresh?.stop();
   });
 
-  const sql = <T>(text: string, params: unknown[] = []) => live.gateway.deps.orm.em.fork().execute<T[]>(text, params);
+  const sql = <T>(text: string, params: unknown[] = []) =>
+    live.gateway.deps.orm.em.fork().execute<T[]>(text, params);
   const client = () => live.gateway.gateway.link?.client;
 
   async function newTestCustomer(): Promise<string> {
     customers += 1;
     const facts = { externalId: `test-user-${customers}`, email: null, name: null, metadata: {} };
-    return (await createCustomer(live.gateway.deps, { merchantId: shop.merchantId, mode: 'test', ...facts })).id;
+    return (await createCustomer(live.gateway.deps, { merchantId: shop.merchantId, mode: 'test', ...facts }))
+      .id;
   }
 
   async function simulate(): Promise<string> {
@@ -70,9 +83,16 @@ describe('repair', function () {
   }
 
   const reaches = (hash: string, status: string) =>
-    eventually(`${hash} ${status}`, async () => (await live.deposits(hash))[0]?.['status'] === status, 30_000);
+    eventually(
+      `${hash} ${status}`,
+      async () => (await live.deposits(hash))[0]?.['status'] === status,
+      30_000,
+    );
 
-  /** One deposit waits as confirming and one as detected, and every webhook of theirs and of a new customer waits for its next attempt. */
+  /**
+   * One deposit waits as confirming and one as detected, and every
+   * webhook of theirs and of a new customer waits for its next attempt.
+   */
   async function waitingDeposits(): Promise<void> {
     for (const receiver of [live.receiver, testReceiver]) receiver.setBehaviour(503);
     await reaches(await pay(), 'detected');
@@ -82,7 +102,8 @@ describe('repair', function () {
     await simulate();
     await eventually('failing webhooks', async () => {
       const [row] = await sql<{ n: number }>(
-        `select count(*)::int as n from webhook_deliveries d where status = 'pending' and exists (select 1 from webhook_attempts a where a.delivery_id = d.id)`,
+        `select count(*)::int as n from webhook_deliveries d
+          where status = 'pending' and exists (select 1 from webhook_attempts a where a.delivery_id = d.id)`,
       );
       return (row?.n ?? 0) >= 6;
     });
@@ -90,7 +111,8 @@ describe('repair', function () {
 
   const runningActors = async (): Promise<string[]> => {
     const ids: string[] = [];
-    for await (const actor of client()?.workflow.list({ query: `ExecutionStatus = 'Running'` }) ?? []) ids.push(actor.workflowId);
+    for await (const actor of client()?.workflow.list({ query: `ExecutionStatus = 'Running'` }) ?? [])
+      ids.push(actor.workflowId);
     return ids;
   };
 
@@ -104,7 +126,8 @@ describe('repair', function () {
     const seen = new Set(testReceiver.requests.map((request) => request.headers['x-webhook-id']));
     expect(events.filter((event) => !seen.has(event.id))).to.deep.equal([]);
     const twice = await sql(
-      `select delivery_id from webhook_attempts where status_code = 200 group by delivery_id, round having count(*) > 1`,
+      `select delivery_id from webhook_attempts where status_code = 200 group by delivery_id, round
+        having count(*) > 1`,
     );
     expect(twice, 'deliveries that were sent on after a success').to.deep.equal([]);
   }
@@ -113,7 +136,10 @@ describe('repair', function () {
     // The receiver has it before the row says so.
     const delivery = await eventually(
       'a delivery that succeeded',
-      async () => (await sql<{ id: string }>(`select id from webhook_deliveries where status = 'succeeded' limit 1`))[0],
+      async () =>
+        (
+          await sql<{ id: string }>(`select id from webhook_deliveries where status = 'succeeded' limit 1`)
+        )[0],
     );
     await waitingDeposits();
     await resendDelivery(live.gateway.deps, { merchantId: shop.merchantId, mode: 'test', id: delivery.id });
@@ -124,16 +150,32 @@ describe('repair', function () {
     });
     for (const id of before) await client()?.workflow.getHandle(id).terminate('the test takes it away');
     // The watcher may be back already: a loop looks after it.
-    await eventually('no actor', async () => (await runningActors()).every((id) => id === 'chain:bsc'), 30_000);
+    await eventually(
+      'no actor',
+      async () => (await runningActors()).every((id) => id === 'chain:bsc'),
+      30_000,
+    );
     const repaired = await repairActors(live.gateway.deps);
-    expect(repaired).to.deep.include({ deposits: before.filter((id) => id.startsWith('deposit:')).length, deliveries: 2 });
+    expect(repaired).to.deep.include({
+      deposits: before.filter((id) => id.startsWith('deposit:')).length,
+      deliveries: 2,
+    });
     const back = (wanted: string[], limitMs: number) =>
-      eventually('their return', async () => (await runningActors()).filter((id) => wanted.includes(id)).length === wanted.length, limitMs);
+      eventually(
+        'their return',
+        async () => (await runningActors()).filter((id) => wanted.includes(id)).length === wanted.length,
+        limitMs,
+      );
     await back(
       before.filter((id) => id !== 'chain:bsc'),
       15_000,
     );
-    expect(await repairActors(live.gateway.deps)).to.deep.equal({ deposits: 0, payments: 0, deliveries: 0, outbox: 0 });
+    expect(await repairActors(live.gateway.deps)).to.deep.equal({
+      deposits: 0,
+      payments: 0,
+      deliveries: 0,
+      outbox: 0,
+    });
     for (const receiver of [live.receiver, testReceiver]) receiver.setBehaviour(200);
     await back(['chain:bsc'], WATCHER_WITHIN_MS);
     await expectAllDelivered();
@@ -143,7 +185,8 @@ describe('repair', function () {
     await waitingDeposits();
     const { port, uiUrl } = live.temporal.now;
     await live.temporal.stop();
-    // Facts of the time without Temporal: a payment, a simulation, a customer. Their starts wait in the outbox.
+    // Facts of the time without Temporal: a payment, a
+    // simulation, a customer. Their starts wait in the outbox.
     await reaches(await pay(), 'detected');
     await simulate();
     await newTestCustomer();
@@ -155,9 +198,17 @@ describe('repair', function () {
     const place = { dataDir: await tempDir('wiped-temporal'), port, uiPort: Number(new URL(uiUrl).port) };
     fresh = await startTemporal({ ...place, log: () => undefined });
     for (const receiver of [live.receiver, testReceiver]) receiver.setBehaviour(200);
-    const repaired = await eventually('a repair', () => repairActors(live.gateway.deps).catch(() => undefined), 20_000);
+    const repaired = await eventually(
+      'a repair',
+      () => repairActors(live.gateway.deps).catch(() => undefined),
+      20_000,
+    );
     expect(repaired.deposits).to.be.at.least(2);
-    await eventually('the watcher', async () => (await runningActors()).includes('chain:bsc'), WATCHER_WITHIN_MS);
+    await eventually(
+      'the watcher',
+      async () => (await runningActors()).includes('chain:bsc'),
+      WATCHER_WITHIN_MS,
+    );
     await expectAllDelivered();
     // The watcher follows on.
     await pay();

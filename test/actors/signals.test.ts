@@ -46,13 +46,16 @@ describe('thousands of signals', function () {
       60_000,
     );
     expect(now.status.name).to.equal('RUNNING');
-    expect((await live.gateway.gateway.link?.client.workflow.getHandle(now.workflowId, first.runId).describe())?.historyLength).to.be.below(
-      LONGEST_HISTORY,
-    );
+    expect(
+      (await live.gateway.gateway.link?.client.workflow.getHandle(now.workflowId, first.runId).describe())
+        ?.historyLength,
+    ).to.be.below(LONGEST_HISTORY);
   }
 
   it('to a deposit that waits, while its webhook does not arrive', async () => {
-    live.receiver.setBehaviour((_index, request) => (request.body.includes('"event":"deposit.confirming"') ? 503 : 200));
+    live.receiver.setBehaviour((_index, request) =>
+      request.body.includes('"event":"deposit.confirming"') ? 503 : 200,
+    );
     const hash = await live.chain.usdt.call('transfer', [live.address, 2n * USDT_UNIT]);
     await live.chain.mine(2);
     await live.eventOf('deposit.confirming', hash);
@@ -62,8 +65,11 @@ describe('thousands of signals', function () {
     await live.chain.mine(6);
     await live.eventOf('deposit.completed', hash, 60_000);
     await eventually('the end of the actor', async () => (await ui.status()) === 'COMPLETED', 90_000);
-    // The flood may take longer than the five attempts; what is not at its end yet was taken over by the new run.
-    const open = await live.gateway.deps.orm.em.fork().execute(`select id from webhook_deliveries where status = 'pending'`);
+    // The flood may take longer than the five attempts; what
+    // is not at its end yet was taken over by the new run.
+    const open = await live.gateway.deps.orm.em
+      .fork()
+      .execute(`select id from webhook_deliveries where status = 'pending'`);
     expect(open).to.deep.equal([]);
   });
 
@@ -71,17 +77,28 @@ describe('thousands of signals', function () {
     const { deps } = live.gateway;
     const receiver = await startReceiver();
     const customer = await live.newCustomer();
-    const newest = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
+    const newest = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as {
+      timestamp: string;
+    };
     const over = Math.max(Number.parseInt(newest.timestamp, 16) * 1_000, Date.now()) + 2_000;
-    const terms = { merchantId: live.merchantId, mode: 'live' as const, customerId: customer.id, amountCents: 700n, publicUrl: '' };
+    const terms = {
+      merchantId: live.merchantId,
+      mode: 'live' as const,
+      customerId: customer.id,
+      amountCents: 700n,
+      publicUrl: '',
+    };
     const made = { ...deps, now: () => new Date(over - 300_000) };
     const { link } = await createPaymentLink(made, { ...terms, webhookUrl: receiver.url, expiresInS: 300 });
     const ui = uiOf(`payment:${link.id}`);
-    const waits = async () => (await ui.handle.describe().catch(() => undefined))?.raw.pendingActivities?.[0]?.lastFailure != null;
+    const waits = async () =>
+      (await ui.handle.describe().catch(() => undefined))?.raw.pendingActivities?.[0]?.lastFailure != null;
     await eventually('the look that waits', waits, 40_000);
     await flood(ui);
     await live.chain.usdt.call('transfer', [customer.address, 7n * USDT_UNIT]);
-    await live.chain.anvil.rpc('evm_setNextBlockTimestamp', [Math.floor(Date.parse(link.expires_at) / 1_000)]);
+    await live.chain.anvil.rpc('evm_setNextBlockTimestamp', [
+      Math.floor(Date.parse(link.expires_at) / 1_000),
+    ]);
     await live.chain.mine(7);
     await receiver.waitFor(1, 60_000);
     await eventually('the end of the actor', async () => (await ui.status()) === 'COMPLETED', 60_000);

@@ -3,7 +3,12 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type LiveGateway, randomHash, startLiveGateway } from '../../dev/support/live-gateway.ts';
 import { freshDatabase, ownTemporal } from '../../dev/support/parts.ts';
 import { startReceiver } from '../../dev/support/receiver.ts';
-import { createCustomer, createEndpoint, deleteEndpoint, simulateDeposit } from '../../dev/support/use-cases.ts';
+import {
+  createCustomer,
+  createEndpoint,
+  deleteEndpoint,
+  simulateDeposit,
+} from '../../dev/support/use-cases.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 
 describe('a simulated deposit', function () {
@@ -36,7 +41,13 @@ describe('a simulated deposit', function () {
 
   async function receiverFor(events: string[]) {
     const receiver = await startReceiver();
-    const endpoint = await createEndpoint(gateway.deps, { merchantId, mode: 'test', url: receiver.url, events, description: null });
+    const endpoint = await createEndpoint(gateway.deps, {
+      merchantId,
+      mode: 'test',
+      url: receiver.url,
+      events,
+      description: null,
+    });
     receiver.setSecret(endpoint.secret);
     const stop = async (): Promise<void> => {
       await deleteEndpoint(gateway.deps, { merchantId, mode: 'test', id: endpoint.id });
@@ -62,7 +73,9 @@ describe('a simulated deposit', function () {
   /** The end of the deposit's actor: it sends nothing afterwards. */
   const ended = (deposit: { transactionHash: string; address: string } | undefined) =>
     eventually('the end of the actor', async () => {
-      const handle = gateway.gateway.link?.client.workflow.getHandle(`deposit:bsc:${deposit?.transactionHash}:${deposit?.address}:USDT`);
+      const handle = gateway.gateway.link?.client.workflow.getHandle(
+        `deposit:bsc:${deposit?.transactionHash}:${deposit?.address}:USDT`,
+      );
       return (await handle?.describe().catch(() => undefined))?.status.name === 'COMPLETED';
     });
 
@@ -74,18 +87,32 @@ describe('a simulated deposit', function () {
     const body = JSON.parse(request?.body.toString() ?? '');
     expect(request?.verified).to.equal(true);
     expect(body.event).to.equal('deposit.completed');
-    expect(body.data).to.include({ id: made?.deposit.id, amount: '10', amount_usd: 10, status: 'completed', sequence: 3, is_live: false });
+    expect(body.data).to.include({
+      id: made?.deposit.id,
+      amount: '10',
+      amount_usd: 10,
+      status: 'completed',
+      sequence: 3,
+      is_live: false,
+    });
     await ended(made?.deposit);
     expect(receiver.requests).to.have.length(1);
     await receiver.stop();
   });
 
   it('sends every state on the way where all are asked for', async () => {
-    const receiver = await receiverFor(['deposit.detected', 'deposit.confirming', 'deposit.completed', 'deposit.settled']);
+    const receiver = await receiverFor([
+      'deposit.detected',
+      'deposit.confirming',
+      'deposit.completed',
+      'deposit.settled',
+    ]);
     await simulate({ outcome: 'settled', events: 'full' });
     const requests = await receiver.waitFor(4, 15_000);
     const names = requests.map((request) => JSON.parse(request.body.toString()).event);
-    expect(new Set(names)).to.deep.equal(new Set(['deposit.detected', 'deposit.confirming', 'deposit.completed', 'deposit.settled']));
+    expect(new Set(names)).to.deep.equal(
+      new Set(['deposit.detected', 'deposit.confirming', 'deposit.completed', 'deposit.settled']),
+    );
     await receiver.stop();
   });
 
@@ -100,7 +127,9 @@ describe('a simulated deposit', function () {
     await receiver.waitFor(1);
     await ended(first?.deposit);
     expect(receiver.requests).to.have.length(1);
-    expect(await sql('select id from webhook_deliveries where endpoint_id = ?', [receiver.endpointId])).to.have.length(1);
+    expect(
+      await sql('select id from webhook_deliveries where endpoint_id = ?', [receiver.endpointId]),
+    ).to.have.length(1);
     await receiver.stop();
   });
 

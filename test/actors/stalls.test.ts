@@ -36,22 +36,32 @@ describe('a chain that is late', function () {
     proxy.fault = undefined;
   });
 
-  const sql = <T>(text: string, params: unknown[] = []) => live.gateway.deps.orm.em.fork().execute<T[]>(text, params);
+  const sql = <T>(text: string, params: unknown[] = []) =>
+    live.gateway.deps.orm.em.fork().execute<T[]>(text, params);
   const cursor = async () => (await sql<Json>('select * from chain_cursors'))[0] ?? {};
   const scannedTo = (block: number, limitMs = 20_000) =>
-    eventually(`block ${block} scanned`, async () => Number((await cursor())['scanned_number']) >= block, limitMs);
+    eventually(
+      `block ${block} scanned`,
+      async () => Number((await cursor())['scanned_number']) >= block,
+      limitMs,
+    );
   const rowOf = async (hash: string): Promise<Json> => (await live.deposits(hash))[0] ?? {};
   const handleOf = (id: string): WorkflowHandle => {
     const client = live.gateway.gateway.link?.client;
     if (!client) throw new Error('no client');
     return client.workflow.getHandle(id);
   };
-  const actorOf = async (hash: string) => handleOf(`deposit:bsc:${hash}:${String((await rowOf(hash))['address'])}:USDT`);
+  const actorOf = async (hash: string) =>
+    handleOf(`deposit:bsc:${hash}:${String((await rowOf(hash))['address'])}:USDT`);
   /** The message of the step that waits, as the Web UI shows it. */
   const waitsFor = async (actor: WorkflowHandle): Promise<string> =>
-    (await actor.describe()).raw.pendingActivities?.find((entry) => entry.activityId?.startsWith('advance:'))?.lastFailure?.message ?? '';
+    (await actor.describe()).raw.pendingActivities?.find((entry) => entry.activityId?.startsWith('advance:'))
+      ?.lastFailure?.message ?? '';
   const wake = (actor: WorkflowHandle) =>
-    live.gateway.gateway.link?.actors.wake(actor.workflowId, 'advance:confirming', { workflowType: 'deposit', args: [] });
+    live.gateway.gateway.link?.actors.wake(actor.workflowId, 'advance:confirming', {
+      workflowType: 'deposit',
+      args: [],
+    });
   const readyState = () => readiness(live.gateway.gateway, new Date(0));
   const eventsOf = (hash: string) =>
     live
@@ -61,7 +71,9 @@ describe('a chain that is late', function () {
 
   /** From now on the endpoint names the block that is final now for ever. */
   async function stallFinality(): Promise<number> {
-    const block = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['finalized', false])) as { number: string };
+    const block = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['finalized', false])) as {
+      number: string;
+    };
     proxy.fault = (call) =>
       call.method === 'eth_getBlockByNumber' && call.params[0] === 'finalized'
         ? { json: { jsonrpc: '2.0', id: call.id, result: block } }
@@ -79,15 +91,25 @@ describe('a chain that is late', function () {
     const actor = await actorOf(hash);
     await live.chain.mine(110);
     await live.eventOf('deposit.confirming', hash);
-    await eventually('the first reason', async () => (await waitsFor(actor)).endsWith(`is not final yet: finality stands at ${final}`));
-    // The stall is made older than it is, instead of waiting for it. The version keeps the watcher from writing the true time back.
-    await sql(`update chain_cursors set finalized_moved_at = now() - interval '11 minutes', version = version + 1`);
+    await eventually('the first reason', async () =>
+      (await waitsFor(actor)).endsWith(`is not final yet: finality stands at ${final}`),
+    );
+    // The stall is made older than it is, instead of waiting for it.
+    // The version keeps the watcher from writing the true time back.
+    await sql(
+      `update chain_cursors set finalized_moved_at = now() - interval '11 minutes', version = version + 1`,
+    );
     const reason = new RegExp(`finality stalled at block ${final} for \\d{3} s$`);
     await eventually('the reason of the stall', async () => reason.test(await waitsFor(actor)), 30_000);
-    const state = await eventually('a readiness that degrades', async () => !(await readyState()).ready && (await readyState()));
+    const state = await eventually(
+      'a readiness that degrades',
+      async () => !(await readyState()).ready && (await readyState()),
+    );
     expect(state.reasons).to.have.length(1);
     expect(state.reasons[0]).to.match(
-      new RegExp(`^the finality of bsc stands at ${final} for \\d{3} s: blocks come up to \\d+, and its endpoints`),
+      new RegExp(
+        `^the finality of bsc stands at ${final} for \\d{3} s: blocks come up to \\d+, and its endpoints`,
+      ),
     );
     try {
       Object.assign(deps.settings, { stuckAfterMs: 1_000 });
@@ -123,7 +145,9 @@ describe('a chain that is late', function () {
     expect(row).to.include({ status: 'completed', failure_code: null });
     expect(row['alarmed_at']).to.not.equal(null);
     const credited = (await live.ledger())['available'] ?? 0n;
-    expect(credited - (before['available'] ?? 0n), 'nothing is taken back in silence').to.equal(40n * USDT_UNIT);
+    expect(credited - (before['available'] ?? 0n), 'nothing is taken back in silence').to.equal(
+      40n * USDT_UNIT,
+    );
     expect(eventsOf(hash)).to.not.include('deposit.failed');
     const stuck = (await listStuck(deps)).find((item) => item.transaction_hash === hash);
     expect(stuck?.reason).to.match(/^finality broke: block \d+, which held it, was replaced$/);
@@ -169,7 +193,9 @@ describe('a chain that is late', function () {
     await live.eventOf('deposit.completed', early, 40_000);
     await live.eventOf('deposit.detected', late, 40_000);
     await scannedTo(head, 40_000);
-    const most = Math.max(...asked.map((at) => asked.filter((other) => other >= at && other < at + 1_000).length));
+    const most = Math.max(
+      ...asked.map((at) => asked.filter((other) => other >= at && other < at + 1_000).length),
+    );
     // One second of the budget, and what may go out at once after a quiet time.
     expect(most).to.be.at.most(REQUESTS_PER_SECOND + 50 + 5);
   });

@@ -24,7 +24,14 @@ describe('what is served to anybody', function () {
       expect(tag).to.match(/^"[\w-]{43}"$/);
       const ask = async (known: string) => {
         // As bytes: the fetch of this runtime adds that it wants nothing that was kept.
-        const lines = [`GET ${path} HTTP/1.1`, 'Host: here', `If-None-Match: ${known}`, 'Connection: close', '', ''];
+        const lines = [
+          `GET ${path} HTTP/1.1`,
+          'Host: here',
+          `If-None-Match: ${known}`,
+          'Connection: close',
+          '',
+          '',
+        ];
         return (await exchange(fresh.origin, lines.join('\r\n')))[0];
       };
       const again = await ask(tag);

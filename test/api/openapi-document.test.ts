@@ -10,7 +10,11 @@ import { ROUTES } from '../../src/api/routes/index.ts';
 import { EVENT_TYPES, TEST_EVENT } from '../../src/domain/events.ts';
 
 type Media = { schema: object; examples?: Record<string, { value: unknown }> };
-type Answer = { description: string; headers?: Record<string, { $ref: string }>; content?: Record<string, Media> };
+type Answer = {
+  description: string;
+  headers?: Record<string, { $ref: string }>;
+  content?: Record<string, Media>;
+};
 type Parameter = { name: string; in: string; description?: string; schema: object; example?: unknown };
 type Operation = {
   operationId: string;
@@ -27,7 +31,10 @@ type Document = {
   tags: { name: string }[];
   paths: Record<string, Record<string, Operation> & { servers?: { url: string }[] }>;
   webhooks: Record<string, { post: Operation }>;
-  components: { schemas: Record<string, object>; headers: Record<string, { description: string; schema: object; example: unknown }> };
+  components: {
+    schemas: Record<string, object>;
+    headers: Record<string, { description: string; schema: object; example: unknown }>;
+  };
 };
 
 const METHODS = ['get', 'post', 'put', 'delete'];
@@ -39,7 +46,9 @@ ajv.addSchema({ $id: 'api', ...document });
 function fits(schema: object, value: unknown, what: string): void {
   const text = JSON.stringify(schema).replaceAll('"#/', '"api#/');
   const validate = ajv.compile(JSON.parse(text));
-  expect(validate(value), `${what}: ${JSON.stringify(validate.errors)}\n${JSON.stringify(value)}`).to.equal(true);
+  expect(validate(value), `${what}: ${JSON.stringify(validate.errors)}\n${JSON.stringify(value)}`).to.equal(
+    true,
+  );
 }
 
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -59,11 +68,14 @@ describe('the description of the API', () => {
   it('has every route and the two of a session, each under a name of its own', () => {
     const declared = ROUTES.map(({ method, path }) => `${method} ${path.replace(/:([a-z_]+)/g, '{$1}')}`);
     expect(operations.map(({ name }) => name)).to.have.members([...declared, 'post /login', 'post /logout']);
-    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).to.equal(operations.length);
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).to.equal(
+      operations.length,
+    );
   });
 
   it('puts the routes of a session at the server’s root', () => {
-    const rootOf = (serverUrl: string) => (describeApi({ routes: [], serverUrl }) as Document).paths['/login']?.servers?.[0]?.url;
+    const rootOf = (serverUrl: string) =>
+      (describeApi({ routes: [], serverUrl }) as Document).paths['/login']?.servers?.[0]?.url;
     expect(rootOf('/api/v1')).to.equal('/');
     expect(rootOf('https://pay.example/api/v1')).to.equal('https://pay.example');
   });
@@ -75,14 +87,17 @@ describe('the description of the API', () => {
       expect(document.tags.map((tag) => tag.name)).to.include.members(operation.tags);
       for (const parameter of operation.parameters ?? []) {
         expect(parameter.description, `${name} ${parameter.name}`).to.match(/\S/);
-        if (parameter.example !== undefined) fits(parameter.schema, parameter.example, `${name} ${parameter.name}`);
+        if (parameter.example !== undefined)
+          fits(parameter.schema, parameter.example, `${name} ${parameter.name}`);
       }
     }
   });
 
   it('shows an example of every request and of every answer, and each fits its schema', () => {
     for (const { name, operation } of [...operations, ...sent]) {
-      const answers = Object.entries(operation.responses).map(([status, answer]) => [status, answer.content] as const);
+      const answers = Object.entries(operation.responses).map(
+        ([status, answer]) => [status, answer.content] as const,
+      );
       for (const [what, content] of [['body', operation.requestBody?.content] as const, ...answers]) {
         for (const { schema, examples } of Object.values(content ?? {})) {
           expect(Object.keys(examples ?? {}), `${name} ${what}`).not.to.have.length(0);
@@ -93,15 +108,24 @@ describe('the description of the API', () => {
   });
 
   it('gives an example call for each route, and for none that does not exist', () => {
-    expect(Object.keys(ROUTE_EXAMPLES)).to.have.members(ROUTES.map(({ method, path }) => `${method} ${path}`));
+    expect(Object.keys(ROUTE_EXAMPLES)).to.have.members(
+      ROUTES.map(({ method, path }) => `${method} ${path}`),
+    );
     for (const route of ROUTES) {
       const example = ROUTE_EXAMPLES[`${route.method} ${route.path}`];
-      const query = Object.fromEntries(Object.entries(example?.query ?? {}).map(([name, value]) => [name, String(value)]));
+      const query = Object.fromEntries(
+        Object.entries(example?.query ?? {}).map(([name, value]) => [name, String(value)]),
+      );
       if (route.query) expect(route.query.safeParse(query).error, route.path).to.equal(undefined);
       if (route.params) expect(route.params.safeParse(example?.params).error, route.path).to.equal(undefined);
-      const shown = operationFor(route).parameters?.filter((parameter) => parameter.in !== 'header' && 'example' in parameter) ?? [];
+      const shown =
+        operationFor(route).parameters?.filter(
+          (parameter) => parameter.in !== 'header' && 'example' in parameter,
+        ) ?? [];
       const given = { ...example?.params, ...example?.query };
-      expect(Object.fromEntries(shown.map((parameter) => [parameter.name, parameter.example]))).to.deep.include(given);
+      expect(
+        Object.fromEntries(shown.map((parameter) => [parameter.name, parameter.example])),
+      ).to.deep.include(given);
     }
   });
 
@@ -114,18 +138,27 @@ describe('the description of the API', () => {
       for (const code of codes) {
         const { description, content } = responses[ERROR_STATUS[code]] as Answer;
         expect(description).to.include(code);
-        expect(content?.['application/json']?.examples?.[code]?.value, `${route.path} ${code}`).to.include({ code });
+        expect(content?.['application/json']?.examples?.[code]?.value, `${route.path} ${code}`).to.include({
+          code,
+        });
       }
       expect(codes).to.include.members(['VALIDATION_ERROR', 'RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE']);
-      if (route.auth === 'merchant') expect(codes).to.include.members(['UNAUTHORIZED', 'SUBSCRIPTION_REQUIRED', 'IP_NOT_ALLOWED']);
+      if (route.auth === 'merchant')
+        expect(codes).to.include.members(['UNAUTHORIZED', 'SUBSCRIPTION_REQUIRED', 'IP_NOT_ALLOWED']);
     }
   });
 
   it('says of each member of a named schema what it means', () => {
-    type Members = Record<string, { description?: string; $ref?: string; anyOf?: { description?: string }[] }>;
+    type Members = Record<
+      string,
+      { description?: string; $ref?: string; anyOf?: { description?: string }[] }
+    >;
     const silent = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
       Object.entries((schema as { properties?: Members }).properties ?? {})
-        .filter(([, member]) => !member.$ref && ![member, ...(member.anyOf ?? [])].some(({ description }) => description))
+        .filter(
+          ([, member]) =>
+            !member.$ref && ![member, ...(member.anyOf ?? [])].some(({ description }) => description),
+        )
         .map(([member]) => `${name}.${member}`),
     );
     expect(silent).to.deep.equal([]);
@@ -137,7 +170,8 @@ describe('the description of the API', () => {
         const names = Object.keys(headers ?? {});
         expect(names, `${name} ${status}`).to.include('X-Request-Id');
         if (['429', '503'].includes(status)) expect(names).to.include('Retry-After');
-        for (const header of names) expect(headers?.[header]?.$ref).to.equal(`#/components/headers/${header}`);
+        for (const header of names)
+          expect(headers?.[header]?.$ref).to.equal(`#/components/headers/${header}`);
         expect(Object.keys(document.components.headers)).to.include.members(names);
       }
     }
@@ -151,7 +185,8 @@ describe('the description of the API', () => {
     for (const route of ROUTES) {
       const { parameters = [] } = operationFor(route);
       const names = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
-      const expected = route.auth === 'none' ? [] : route.method === 'post' ? ['Idempotency-Key', 'X-Mode'] : ['X-Mode'];
+      const expected =
+        route.auth === 'none' ? [] : route.method === 'post' ? ['Idempotency-Key', 'X-Mode'] : ['X-Mode'];
       expect(names, `${route.method} ${route.path}`).to.have.members(expected);
     }
   });
@@ -160,7 +195,13 @@ describe('the description of the API', () => {
     expect(Object.keys(document.webhooks)).to.have.members([...EVENT_TYPES, TEST_EVENT]);
     for (const { operation } of sent) {
       const headers = operation.parameters?.map(({ name }) => name);
-      expect(headers).to.include.members(['X-Webhook-Signature', 'X-Webhook-Timestamp', 'X-Webhook-Id', 'webhook-signature', 'User-Agent']);
+      expect(headers).to.include.members([
+        'X-Webhook-Signature',
+        'X-Webhook-Timestamp',
+        'X-Webhook-Id',
+        'webhook-signature',
+        'User-Agent',
+      ]);
       expect(operation.security).to.deep.equal([]);
     }
   });

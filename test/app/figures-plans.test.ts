@@ -16,7 +16,10 @@ type Plan = {
   readonly Plans?: readonly Plan[];
 };
 
-/** A scrape costs what waits, not what was: asked of PostgreSQL itself, with the planner's settings as they are. */
+/**
+ * A scrape costs what waits, not what was: asked of
+ * PostgreSQL itself, with the planner's settings as they are.
+ */
 describe('figures among the rows of years', function () {
   this.timeout(300_000);
   let database: FreshDatabase;
@@ -28,7 +31,13 @@ describe('figures among the rows of years', function () {
       await em.execute('set local session_replication_role = replica');
       for (const seed of SEED) await em.execute(seed);
     });
-    for (const table of ['deposits', 'webhook_endpoints', 'webhook_deliveries', 'balance_totals', 'balance_changes'])
+    for (const table of [
+      'deposits',
+      'webhook_endpoints',
+      'webhook_deliveries',
+      'balance_totals',
+      'balance_changes',
+    ])
       await deps.orm.em.fork().execute(`vacuum analyze ${table}`);
   });
   after(async () => {
@@ -75,19 +84,29 @@ describe('figures among the rows of years', function () {
 
 /** One deposit in two hundred waits; half of the webhooks are due, more than are counted. */
 const SEED = [
-  `insert into deposits (id, merchant_id, customer_id, mode, network, currency, address, address_key, transaction_hash, block_number, block_hash,
-     amount_units, amount_usd_cents, status, state_since, generation, sequence, simulated, required_confirmations, posting_count, detected_at, created_at, updated_at)
-   select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'live', 'bsc', 'USDT', 'A', 'a', md5(n::text), n, 'b', 1, 1,
+  `insert into deposits (id, merchant_id, customer_id, mode, network, currency, address, address_key,
+     transaction_hash, block_number, block_hash,
+     amount_units, amount_usd_cents, status, state_since, generation, sequence, simulated,
+       required_confirmations, posting_count, detected_at, created_at, updated_at)
+   select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'live', 'bsc', 'USDT', 'A', 'a',
+     md5(n::text), n, 'b', 1, 1,
      case when n % 200 = 0 then 'detected' else 'completed' end, at, 1, 1, false, 15, 1, at, at, at
-   from generate_series(1, ${MANY}) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
-  `insert into webhook_endpoints (id, merchant_id, mode, url, events, enabled, secret_sealed, secret_hint, earlier_secrets, consecutive_failures,
+   from generate_series(1, ${MANY}) n,
+     lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
+  `insert into webhook_endpoints (id, merchant_id, mode, url, events, enabled, secret_sealed, secret_hint,
+     earlier_secrets, consecutive_failures,
      failing_since, gone_count, payment_link_id, created_at, updated_at)
-   select gen_random_uuid(), gen_random_uuid(), 'live', 'http://receiver.test/', '{}', true, '', 'x', '[]', 1, now(), 0,
+   select gen_random_uuid(), gen_random_uuid(), 'live', 'http://receiver.test/', '{}', true, '', 'x', '[]', 1,
+     now(), 0,
      case when n % 4000 <> 0 then gen_random_uuid() end, now(), now() from generate_series(1, ${MANY}) n`,
-  `insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at)
-   select id_of_delivery(event_id, endpoint_id), event_id, endpoint_id, 'deposit.detected', case when n % 2 = 0 then 'pending' else 'succeeded' end, 1, at, at
-   from generate_series(1, ${MANY / 4}) n, lateral (select '2026-11-01'::timestamptz + n * interval '1 second' as at) t,
-     lateral (select id_of_event(at, 'deposit.detected', gen_random_uuid(), 1) as event_id, gen_random_uuid() as endpoint_id) i`,
+  `insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at,
+   created_at)
+   select id_of_delivery(event_id, endpoint_id), event_id, endpoint_id, 'deposit.detected',
+     case when n % 2 = 0 then 'pending' else 'succeeded' end, 1, at, at
+   from generate_series(1, ${MANY / 4}) n,
+     lateral (select '2026-11-01'::timestamptz + n * interval '1 second' as at) t,
+     lateral (select id_of_event(at, 'deposit.detected', gen_random_uuid(), 1) as event_id,
+       gen_random_uuid() as endpoint_id) i`,
   `insert into balance_totals (merchant_id, mode, network, currency, account, amount_units, posted_at)
    select gen_random_uuid(), 'live', 'bsc', 'USDT', account, 1, now() from generate_series(1, 4) n,
      unnest(array['chain', 'available', 'settled', 'held']) account`,

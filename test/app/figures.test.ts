@@ -1,7 +1,12 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { ownPostgres } from '../../dev/support/parts.ts';
-import { createEndpoint, sendTestEvent, simulateDeposit, updateEndpoint } from '../../dev/support/use-cases.ts';
+import {
+  createEndpoint,
+  sendTestEvent,
+  simulateDeposit,
+  updateEndpoint,
+} from '../../dev/support/use-cases.ts';
 import { refreshMetrics } from '../../src/app/figures.ts';
 import { createMetrics, type Metrics } from '../../src/app/metrics.ts';
 import { openOrm } from '../../src/db/orm.ts';
@@ -27,7 +32,8 @@ describe('figures of the rows', function () {
   });
   after(() => shop?.stop());
   beforeEach(async () => {
-    await shop.sql(`update deposits set status = 'failed', failure_code = 'REJECTED_BY_OPERATOR', sequence = sequence + 1
+    await shop.sql(`update deposits set status = 'failed', failure_code = 'REJECTED_BY_OPERATOR',
+                    sequence = sequence + 1
                     where status in ('detected', 'confirming')`);
     await shop.sql('delete from webhook_deliveries');
   });
@@ -38,7 +44,8 @@ describe('figures of the rows', function () {
     const text = await textOf(metrics);
     return { text, of: (series: string) => valueIn(text, series), metrics };
   };
-  const money = (state: string, asset = 'USDT') => `gateway_money{network="bsc",asset="${asset}",state="${state}"}`;
+  const money = (state: string, asset = 'USDT') =>
+    `gateway_money{network="bsc",asset="${asset}",state="${state}"}`;
 
   it('tell live money by where its deposits stand, in whole units of the asset', async () => {
     const customer = await shop.customer();
@@ -59,7 +66,8 @@ describe('figures of the rows', function () {
 
   it('count no test money and no test deposit', async () => {
     // The parts are read side by side, so the order of their lines is chance.
-    const linesOfMoney = (text: string) => text.match(/^gateway_(?:money|open_deposits|deposit_waiting_oldest_seconds)\{.*$/gm)?.sort();
+    const linesOfMoney = (text: string) =>
+      text.match(/^gateway_(?:money|open_deposits|deposit_waiting_oldest_seconds)\{.*$/gm)?.sort();
     const before = linesOfMoney((await figures()).text);
     expect(before).to.have.length(4 * 5 + 4 + 4);
     const customer = await shop.customer('test');
@@ -80,7 +88,8 @@ describe('figures of the rows', function () {
 
   it('tell how long the oldest deposit has waited in each state, and nothing once none waits', async () => {
     const customer = await shop.customer();
-    const series = (state: string) => `gateway_deposit_waiting_oldest_seconds{network="bsc",state="${state}"}`;
+    const series = (state: string) =>
+      `gateway_deposit_waiting_oldest_seconds{network="bsc",state="${state}"}`;
     const first = await shop.pay(customer, { coins: '1', state: 'detected' });
     shop.pass(HOUR);
     await shop.pay(customer, { coins: '1', state: 'detected' });
@@ -90,7 +99,8 @@ describe('figures of the rows', function () {
     const { of } = await figures();
     expect([of(series('detected')), of(series('confirming'))]).to.deep.equal([60, 60]);
     await shop.sql(
-      `update deposits set status = 'failed', failure_code = 'REJECTED_BY_OPERATOR', sequence = sequence + 1 where status = 'confirming'`,
+      `update deposits set status = 'failed', failure_code = 'REJECTED_BY_OPERATOR', sequence = sequence + 1
+        where status = 'confirming'`,
     );
     expect((await figures()).of(series('confirming'))).to.equal(0);
   });
@@ -98,16 +108,29 @@ describe('figures of the rows', function () {
   it('tell of registered endpoints that fail or were disabled for it, and never a name of theirs', async () => {
     const mine = { merchantId: shop.merchantId, mode: 'live' as const };
     const make = (path: string) =>
-      createEndpoint(shop.deps, { ...mine, url: `http://127.0.0.1:9/${path}`, events: ['*'], description: null });
-    const [failing, disabled, off, gone] = await Promise.all(['secret-a', 'secret-b', 'secret-c', 'secret-d'].map(make));
+      createEndpoint(shop.deps, {
+        ...mine,
+        url: `http://127.0.0.1:9/${path}`,
+        events: ['*'],
+        description: null,
+      });
+    const [failing, disabled, off, gone] = await Promise.all(
+      ['secret-a', 'secret-b', 'secret-c', 'secret-d'].map(make),
+    );
     const sick = (id: string | undefined, failures: number, more = '') =>
-      shop.sql(`update webhook_endpoints set consecutive_failures = ?, failing_since = now()${more} where id = ?`, [failures, id]);
+      shop.sql(
+        `update webhook_endpoints set consecutive_failures = ?, failing_since = now()${more} where id = ?`,
+        [failures, id],
+      );
     await sick(failing?.id, 7);
     await sick(disabled?.id, 900, `, enabled = false, disabled_reason = 'x'`);
     await sick(off?.id, 800);
     await updateEndpoint(shop.deps, { ...mine, id: off?.id ?? '', enabled: false });
     await sick(gone?.id, 700, ', deleted_at = now()');
-    const link = await shop.link({ customerId: await shop.customer(), webhookUrl: 'http://127.0.0.1:9/secret-link' } as never);
+    const link = await shop.link({
+      customerId: await shop.customer(),
+      webhookUrl: 'http://127.0.0.1:9/secret-link',
+    } as never);
     await sick(link.id, 600);
     const { of, text } = await figures();
     expect(of('gateway_webhook_endpoints_unwell{mode="live",state="failing"}')).to.equal(1);
@@ -119,7 +142,12 @@ describe('figures of the rows', function () {
 
   it('tell webhooks that are due apart by mode', async () => {
     const scope = { merchantId: shop.merchantId, mode: 'test' as const };
-    const { id } = await createEndpoint(shop.deps, { ...scope, url: 'http://127.0.0.1:9/', events: ['*'], description: null });
+    const { id } = await createEndpoint(shop.deps, {
+      ...scope,
+      url: 'http://127.0.0.1:9/',
+      events: ['*'],
+      description: null,
+    });
     await sendTestEvent(shop.deps, { ...scope, id });
     shop.pass(90);
     expect(await readDueDeliveries(shop.deps)).to.deep.equal([
@@ -131,7 +159,9 @@ describe('figures of the rows', function () {
 
   it('forget what is gone: a loop that is no more, and a chain that was switched off', async () => {
     await shop.scanned('bsc', shop.clock.now);
-    await shop.sql(`update chain_cursors set finalized_number = 9, verified_moved_at = now() - interval '9 hours'`);
+    await shop.sql(
+      `update chain_cursors set finalized_number = 9, verified_moved_at = now() - interval '9 hours'`,
+    );
     await registerLoops(shop.deps, [{ name: 'of before', everyMs: 1_000 }]);
     const { metrics, text } = await figures();
     expect(text).to.contain('gateway_head_height{network="bsc"}').and.contain('loop="of before"');
@@ -149,8 +179,17 @@ describe('figures of the rows', function () {
     const seriesOf = (text: string) => text.split('\n').filter((line) => line.startsWith('gateway_')).length;
     const before = seriesOf((await figures()).text);
     for (let turn = 0; turn < 5; turn += 1) {
-      const { merchantId } = await createMerchant(shop.deps, { name: `Shop ${turn}`, subscriptionActive: true });
-      await createEndpoint(shop.deps, { merchantId, mode: 'live', url: `http://127.0.0.1:9/${turn}`, events: ['*'], description: null });
+      const { merchantId } = await createMerchant(shop.deps, {
+        name: `Shop ${turn}`,
+        subscriptionActive: true,
+      });
+      await createEndpoint(shop.deps, {
+        merchantId,
+        mode: 'live',
+        url: `http://127.0.0.1:9/${turn}`,
+        events: ['*'],
+        description: null,
+      });
       await shop.pay(await shop.customer(), { coins: '1', state: 'confirming' });
     }
     expect(seriesOf((await figures()).text)).to.equal(before);
@@ -159,8 +198,15 @@ describe('figures of the rows', function () {
   it('answer in time with what can be read while a table is locked, and say which part is old', async () => {
     const { metrics } = await figures();
     const part = (name: string) => `{part="${name}"}`;
-    const readBefore = valueIn(await textOf(metrics), `gateway_metrics_read_timestamp_seconds${part('open_deposits')}`);
-    const beside = await openOrm({ url: shop.deps.orm.config.get('clientUrl') ?? '', poolSize: 1, applicationName: 'beside' });
+    const readBefore = valueIn(
+      await textOf(metrics),
+      `gateway_metrics_read_timestamp_seconds${part('open_deposits')}`,
+    );
+    const beside = await openOrm({
+      url: shop.deps.orm.config.get('clientUrl') ?? '',
+      poolSize: 1,
+      applicationName: 'beside',
+    });
     const em = beside.em.fork();
     await em.begin();
     await em.execute('lock table deposits in access exclusive mode');
@@ -176,10 +222,14 @@ describe('figures of the rows', function () {
     const text = await textOf(metrics);
     expect(valueIn(text, `gateway_metrics_unread_total${part('open_deposits')}`)).to.equal(1);
     expect(valueIn(text, `gateway_metrics_unread_total${part('alarms: deposits')}`)).to.equal(1);
-    expect(valueIn(text, `gateway_metrics_read_timestamp_seconds${part('open_deposits')}`)).to.equal(readBefore);
+    expect(valueIn(text, `gateway_metrics_read_timestamp_seconds${part('open_deposits')}`)).to.equal(
+      readBefore,
+    );
     for (const other of ['money', 'loops', 'outbox', 'endpoints']) {
       expect(valueIn(text, `gateway_metrics_unread_total${part(other)}`), other).to.equal(0);
-      expect(valueIn(text, `gateway_metrics_read_timestamp_seconds${part(other)}`), other).to.equal(shop.clock.now.getTime() / 1_000);
+      expect(valueIn(text, `gateway_metrics_read_timestamp_seconds${part(other)}`), other).to.equal(
+        shop.clock.now.getTime() / 1_000,
+      );
     }
   });
 });
@@ -201,9 +251,20 @@ describe('figures of a process that cannot read them', function () {
       await deps.orm.close(true);
     }
     const text = await textOf(metrics);
-    const told = text.split('\n').filter((line) => /^gateway_(?!metrics_|webhook_attempt_seconds|pool_)/.test(line));
+    const told = text
+      .split('\n')
+      .filter((line) => /^gateway_(?!metrics_|webhook_attempt_seconds|pool_)/.test(line));
     expect(told).to.deep.equal([]);
-    for (const part of ['money', 'open_deposits', 'heights', 'alarms', 'outbox', 'loops', 'webhooks', 'endpoints'])
+    for (const part of [
+      'money',
+      'open_deposits',
+      'heights',
+      'alarms',
+      'outbox',
+      'loops',
+      'webhooks',
+      'endpoints',
+    ])
       expect(valueIn(text, `gateway_metrics_read_timestamp_seconds{part="${part}"}`), part).to.equal(0);
     expect(valueIn(text, 'gateway_metrics_unread_total{part="money"}')).to.equal(1);
     expect(valueIn(text, 'gateway_pool_size{pool="main"}')).to.equal(10);

@@ -31,11 +31,27 @@ describe('health and metrics', function () {
 
   before(async () => {
     database = await freshDatabase();
-    const env = { LOG_LEVEL: 'silent', BSC_RPC_URLS: 'http://127.0.0.1:9', PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' };
+    const env = {
+      LOG_LEVEL: 'silent',
+      BSC_RPC_URLS: 'http://127.0.0.1:9',
+      PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
+    };
     const config = loadConfig(env, { role: 'api' });
-    const environment = { databaseUrl: database.url, temporal: undefined, xpubs: testXpubs(), secretsKey: SECRETS_KEY };
+    const environment = {
+      databaseUrl: database.url,
+      temporal: undefined,
+      xpubs: testXpubs(),
+      secretsKey: SECRETS_KEY,
+    };
     const log = createLogger({ level: 'silent' });
-    gateway = await composeGateway({ config, environment, log, name: 'test', poolSize: POOL, observed: true });
+    gateway = await composeGateway({
+      config,
+      environment,
+      log,
+      name: 'test',
+      poolSize: POOL,
+      observed: true,
+    });
     await migrate(gateway.deps.orm);
     const observed = observedBy(gateway);
     const health = healthRoutes(observed, () => readiness(observed, new Date(0)));
@@ -52,11 +68,10 @@ describe('health and metrics', function () {
   });
 
   const waiting = async () => {
-    const [row] = await beside.em
-      .fork()
-      .execute<{ n: number }[]>(
-        `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
+    const [row] = await beside.em.fork().execute<{ n: number }[]>(
+      `select count(*)::int as n from pg_stat_activity where datname = current_database()
+          and wait_event_type = 'Lock'`,
+    );
     return row?.n ?? 0;
   };
 
@@ -64,15 +79,22 @@ describe('health and metrics', function () {
     const em = beside.em.fork();
     await em.begin();
     await em.execute('lock table chain_cursors in access exclusive mode');
-    const asked = Array.from({ length: CALLERS }, (_, index) => call(`${origin}/${index % 2 === 0 ? 'health/ready' : 'metrics'}`));
+    const asked = Array.from({ length: CALLERS }, (_, index) =>
+      call(`${origin}/${index % 2 === 0 ? 'health/ready' : 'metrics'}`),
+    );
     try {
       await eventually('questions that wait', async () => (await waiting()) > 0);
       const body = { external_id: 'asked-meanwhile', email: null };
       // A request has two seconds for everything, the wait for a connection included.
       for (let times = 0; times < 2 * POOL; times += 1)
-        expect((await call(`${origin}/api/v1/customers`, { key, body: { ...body, external_id: `meanwhile-${times}` } })).status).to.equal(
-          201,
-        );
+        expect(
+          (
+            await call(`${origin}/api/v1/customers`, {
+              key,
+              body: { ...body, external_id: `meanwhile-${times}` },
+            })
+          ).status,
+        ).to.equal(201);
       expect(await waiting()).to.be.at.most(3);
     } finally {
       await em.rollback();
@@ -82,9 +104,16 @@ describe('health and metrics', function () {
   });
 
   it('tell of a chain that stands also while another alarm cannot be read', async () => {
-    const stop = { number: 7, tries: 3, since: new Date(Date.now() - 60_000), reason: 'planted', action: 'see to it' };
+    const stop = {
+      number: 7,
+      tries: 3,
+      since: new Date(Date.now() - 60_000),
+      reason: 'planted',
+      action: 'see to it',
+    };
     await beside.em.fork().execute(
-      `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number,
+      `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
+         anchored_number, head_number,
          finalized_number, moved_at, finalized_moved_at, polled_at, stops, version, created_at)
        values ('bsc', 1, 7, '0x', 0, 0, 9, 0, now(), now(), now() + interval '1 hour', ?::jsonb, 1, now())`,
       [JSON.stringify({ 'first read': stop })],
@@ -94,7 +123,9 @@ describe('health and metrics', function () {
     await em.execute('lock table payment_links in access exclusive mode');
     try {
       const told = async () => (await call(`${origin}/health/ready`)).body;
-      await eventually('the reason', async () => String((await told())['reasons']).includes('the first read of bsc stands at 7'));
+      await eventually('the reason', async () =>
+        String((await told())['reasons']).includes('the first read of bsc stands at 7'),
+      );
       expect(String((await told())['notes'])).to.include('payment_links could not be read');
     } finally {
       await em.rollback();
@@ -104,10 +135,14 @@ describe('health and metrics', function () {
 
   it('say what is true now, once those of before are a second old', async () => {
     const reasons = async () => (await call(`${origin}/health/ready`)).body['reasons'];
-    await eventually('the reason of a chain that nobody reads', async () => String(await reasons()).includes('bsc was never read'));
+    await eventually('the reason of a chain that nobody reads', async () =>
+      String(await reasons()).includes('bsc was never read'),
+    );
     await beside.em.fork().execute('alter table chain_cursors rename to elsewhere');
     try {
-      await eventually('the reason of the database', async () => String(await reasons()).includes('PostgreSQL does not answer'));
+      await eventually('the reason of the database', async () =>
+        String(await reasons()).includes('PostgreSQL does not answer'),
+      );
     } finally {
       await beside.em.fork().execute('alter table elsewhere rename to chain_cursors');
     }
@@ -129,7 +164,12 @@ describe('a shared answer', () => {
         }),
       () => clock.ms,
     );
-    return { clock, ask, finish: () => open?.resolve(made), fail: () => open?.reject(new Error(`failed ${made}`)) };
+    return {
+      clock,
+      ask,
+      finish: () => open?.resolve(made),
+      fail: () => open?.reject(new Error(`failed ${made}`)),
+    };
   }
 
   it('is made once for all who ask meanwhile, and for a second after its beginning', async () => {

@@ -24,7 +24,8 @@ describe('metrics', () => {
     beginAtZero(metrics, ['bsc']);
     const text = await metrics.registry.metrics();
     expect(valueIn(text, 'gateway_found_late_total{network="bsc"}')).to.equal(0);
-    for (const quota of QUOTAS) expect(valueIn(text, `gateway_quota_refusals_total{quota="${quota}",mode="live"}`), quota).to.equal(0);
+    for (const quota of QUOTAS)
+      expect(valueIn(text, `gateway_quota_refusals_total{quota="${quota}",mode="live"}`), quota).to.equal(0);
     expect(valueIn(text, 'gateway_webhook_attempts_total{class="5xx"}')).to.equal(0);
     expect(valueIn(text, 'gateway_webhook_lateness_seconds_count{mode="live",step="success"}')).to.equal(0);
   });
@@ -33,7 +34,10 @@ describe('metrics', () => {
     const api = await startTestApi();
     try {
       for (const method of ['PROPFIND', 'MKCOL', 'LOCK', 'PURGE', 'REPORT', 'TRACE', 'SEARCH', 'BREW'])
-        await exchange(api.origin, `${method} /nowhere/${method} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+        await exchange(
+          api.origin,
+          `${method} /nowhere/${method} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+        );
       const { values } = await api.metrics.httpSeconds.get();
       const told = new Set(values.map(({ labels }) => `${labels.method} ${labels.route}`));
       expect([...told].filter((one) => !['other (none)', '(none) (none)'].includes(one))).to.deep.equal([]);
@@ -45,7 +49,11 @@ describe('metrics', () => {
   it('are not multiplied by the statuses that a receiver thinks of', async () => {
     const metrics = createMetrics({ defaults: false });
     const policy = { allowHttp: true, allowedCidrs: ['127.0.0.0/8'] };
-    const real = createWebhookTransport({ lookup: createLookup({ useSystem: true }), policy, now: () => performance.now() });
+    const real = createWebhookTransport({
+      lookup: createLookup({ useSystem: true }),
+      policy,
+      now: () => performance.now(),
+    });
     const transport = observeTransport(real, metrics);
     for (const [status, told] of [
       [799, 'other'],
@@ -64,6 +72,13 @@ describe('metrics', () => {
       expect(valueIn(text, `gateway_webhook_attempts_total{class="${told}"}`), String(status)).to.be.above(0);
     }
     const { values } = await metrics.webhookAttempts.get();
-    expect(values.map(({ labels }) => labels.class)).to.have.members(['other', '2xx', '3xx', '429', '4xx', '5xx']);
+    expect(values.map(({ labels }) => labels.class)).to.have.members([
+      'other',
+      '2xx',
+      '3xx',
+      '429',
+      '4xx',
+      '5xx',
+    ]);
   });
 });

@@ -25,7 +25,11 @@ describe('a migration', function () {
 
   const sql = async <T = Record<string, unknown>>(text: string) => await orm.em.fork().execute<T[]>(text);
   const isValid = async () =>
-    (await sql<{ valid: boolean }>(`select indisvalid as valid from pg_index where indexrelid = to_regclass('${INDEX}')`))[0]?.valid;
+    (
+      await sql<{ valid: boolean }>(
+        `select indisvalid as valid from pg_index where indexrelid = to_regclass('${INDEX}')`,
+      )
+    )[0]?.valid;
 
   /** As if the version before had left the database: one index is missing. */
   async function lackIndex(): Promise<void> {
@@ -47,8 +51,14 @@ describe('a migration', function () {
 
   it('that two processes begin at once is made once', async () => {
     const lines: string[] = [];
-    const both = await Promise.all([migrate(orm, (line) => lines.push(line)), migrate(orm, (line) => lines.push(line))]);
-    expect(both.map((applied) => applied.length).sort((one, other) => one - other)).to.deep.equal([0, MIGRATIONS.length]);
+    const both = await Promise.all([
+      migrate(orm, (line) => lines.push(line)),
+      migrate(orm, (line) => lines.push(line)),
+    ]);
+    expect(both.map((applied) => applied.length).sort((one, other) => one - other)).to.deep.equal([
+      0,
+      MIGRATIONS.length,
+    ]);
     expect(lines.filter((line) => /^Another migration is running/.test(line))).to.have.length(1);
     expect(lines).to.include(`Applying ${INDEXING}…`);
     await requireCurrentSchema(orm);
@@ -59,9 +69,14 @@ describe('a migration', function () {
     const lines: string[] = [];
     const running = whileReading(async () => {
       const migrating = migrate(orm, (line) => lines.push(line));
-      await eventually('its progress', () => lines.some((line) => line.startsWith(`Building ${INDEX}: `)), 60_000);
+      await eventually(
+        'its progress',
+        () => lines.some((line) => line.startsWith(`Building ${INDEX}: `)),
+        60_000,
+      );
       const [limits] = await sql<{ n: number }>(
-        `select count(*)::int as n from pg_stat_activity where application_name = 'gateway migrate' and query like 'create index%' and state = 'active'`,
+        `select count(*)::int as n from pg_stat_activity where application_name = 'gateway migrate'
+          and query like 'create index%' and state = 'active'`,
       );
       expect(limits?.n).to.equal(1);
       // Nobody who writes waits for it.
@@ -79,7 +94,8 @@ describe('a migration', function () {
       const killed = migrate(orm).catch((error: Error) => error);
       await eventually('the index in the making', async () => (await isValid()) === false, 60_000);
       await sql(
-        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gateway migrate' and query like 'create index%' and datname = current_database()`,
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gateway migrate'
+          and query like 'create index%' and datname = current_database()`,
       );
       expect(await killed).to.be.instanceOf(Error);
     });
@@ -91,18 +107,23 @@ describe('a migration', function () {
   });
 
   it('of an index by months that was killed is finished by the next one, also where a month was made meanwhile', async () => {
-    const [source] = await sql<{ indexdef: string }>(`select indexdef from pg_indexes where indexname = '${DUE}'`);
+    const [source] = await sql<{ indexdef: string }>(
+      `select indexdef from pg_indexes where indexname = '${DUE}'`,
+    );
     await sql(`drop index ${DUE}`);
     await sql(`delete from schema_migrations where name = '${BY_MONTHS}'`);
     await sql(source?.indexdef ?? '');
     await sql(
-      `select make_months(m.next, m.next) from (select (max(first_month) + interval '1 month')::date as next from partition_months) m`,
+      `select make_months(m.next, m.next)
+        from (select (max(first_month) + interval '1 month')::date as next from partition_months) m`,
     );
     expect(await migrate(orm)).to.deep.equal([BY_MONTHS]);
     const indexes = await sql<{ months: number; valid: boolean }>(
       `select (select count(*)::int from pg_index c join pg_inherits m on m.inhrelid = c.indrelid
-                 where m.inhparent = 'webhook_deliveries'::regclass and pg_get_indexdef(c.indexrelid) like '%(next_attempt_at, id)%') -
-              (select count(*)::int from pg_inherits where inhparent = 'webhook_deliveries'::regclass) as months, i.indisvalid as valid
+                 where m.inhparent = 'webhook_deliveries'::regclass
+                   and pg_get_indexdef(c.indexrelid) like '%(next_attempt_at, id)%') -
+              (select count(*)::int from pg_inherits
+                where inhparent = 'webhook_deliveries'::regclass) as months, i.indisvalid as valid
        from pg_index i where i.indexrelid = '${DUE}'::regclass`,
     );
     expect(indexes).to.deep.equal([{ months: 0, valid: true }]);
@@ -121,7 +142,8 @@ describe('a migration', function () {
     try {
       await eventually('its first step aside', () => steps() > 0, 60_000);
       // The limit under which the money's own statements wait for a lock is 5 s.
-      for (const seen = steps(); steps() < seen + 1; ) await others.em.fork().execute('select count(*) from outbox');
+      for (const seen = steps(); steps() < seen + 1; )
+        await others.em.fork().execute('select count(*) from outbox');
     } finally {
       await dump.rollback();
       await others.close(true);

@@ -33,11 +33,17 @@ const RULES = 'deploy/prometheus/alerts.yml';
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const rules = (parse(read(RULES)) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
 const dashboard = JSON.parse(read('deploy/grafana/gateway.json')) as Dashboard;
-const expressions = [...rules.map(({ expr }) => expr), ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))];
+const expressions = [
+  ...rules.map(({ expr }) => expr),
+  ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+];
 
 /** What Prometheus itself adds. */
 const OF_PROMETHEUS = ['job', 'instance', 'le'];
-/** What each process knows of itself: these gauges may be told apart or summed, all others are the same in each process. */
+/**
+ * What each process knows of itself: these gauges may be told
+ * apart or summed, all others are the same in each process.
+ */
 const OF_PROCESS = /^(gateway_pool_|process_|nodejs_)/;
 
 /** Whether every metric and label that the rules and panels name is among these series. */
@@ -56,13 +62,21 @@ function expectNamed(known: ReadonlyMap<string, ReadonlySet<string>>): void {
 
 describe('alerts and dashboard', () => {
   it('show every metric of the product somewhere', async () => {
-    const names = (await createMetrics({ defaults: false }).registry.getMetricsAsArray()).map(({ name }) => name);
-    const shown = new Set(expressions.flatMap((expr) => namesIn(expr).series.map(({ name }) => name.replace(/_(bucket|sum|count)$/, ''))));
+    const names = (await createMetrics({ defaults: false }).registry.getMetricsAsArray()).map(
+      ({ name }) => name,
+    );
+    const shown = new Set(
+      expressions.flatMap((expr) =>
+        namesIn(expr).series.map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')),
+      ),
+    );
     expect(names.filter((name) => !shown.has(name))).to.deep.equal([]);
   });
 
   it('never sum over processes what each of them reads from the same rows', async () => {
-    const gauges = (await createMetrics().registry.getMetricsAsArray()).filter((metric) => String(metric.type) === 'gauge');
+    const gauges = (await createMetrics().registry.getMetricsAsArray()).filter(
+      (metric) => String(metric.type) === 'gauge',
+    );
     const shared = new Set(gauges.map(({ name }) => name).filter((name) => !OF_PROCESS.test(name)));
     const asked = expressions.filter((expr) => namesIn(expr).series.some(({ name }) => shared.has(name)));
     expect(asked.length).to.be.above(20);
@@ -72,12 +86,16 @@ describe('alerts and dashboard', () => {
   it('have for each alert a severity, how long it lasts, and a paragraph that says what it means', () => {
     const runbook = read('docs/operations.md');
     expect(new Set(rules.map(({ alert }) => alert)).size).to.equal(rules.length);
-    expect([...runbook.matchAll(/^\*\*(Gateway\w+)\*\*/gm)].map((match) => match[1])).to.have.members(rules.map(({ alert }) => alert));
+    expect([...runbook.matchAll(/^\*\*(Gateway\w+)\*\*/gm)].map((match) => match[1])).to.have.members(
+      rules.map(({ alert }) => alert),
+    );
     for (const { alert, labels, annotations, for: lasts } of rules) {
       expect(lasts, alert).to.match(/^\d+m$/);
       expect(['critical', 'warning', 'info'], alert).to.include(labels.severity);
       expect(runbook, alert).to.match(
-        new RegExp(`\\*\\*${alert}\\*\\* \\(${labels.severity}\\): ${annotations.summary}\\. [A-Z0-9\`].+\\.\\nType: `),
+        new RegExp(
+          `\\*\\*${alert}\\*\\* \\(${labels.severity}\\): ${annotations.summary}\\. [A-Z0-9\`].+\\.\\nType: `,
+        ),
       );
       expect(runbook, alert).to.contain(`Type: ${annotations.action}.`);
     }
@@ -96,7 +114,11 @@ describe('alerts and dashboard', () => {
             .slice(1)
             .filter((word) => !['-d'].includes(word))
             .slice(1);
-          expect([program, words[0], ['ps', 'logs', 'up'].includes(words[1] ?? '')], line).to.deep.equal(['docker', 'compose', true]);
+          expect([program, words[0], ['ps', 'logs', 'up'].includes(words[1] ?? '')], line).to.deep.equal([
+            'docker',
+            'compose',
+            true,
+          ]);
           expect(
             service.filter((name) => !services.includes(name)),
             line,
@@ -111,8 +133,14 @@ describe('alerts and dashboard', () => {
     const quoted = table
       .split('\n')
       .slice(2)
-      .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map((match) => (match[1] ?? '').split('…')[0]?.trim() ?? ''));
-    const files = execFileSync('git', ['ls-files', 'src', 'activities'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');
+      .flatMap((row) =>
+        [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(
+          (match) => (match[1] ?? '').split('…')[0]?.trim() ?? '',
+        ),
+      );
+    const files = execFileSync('git', ['ls-files', 'src', 'activities'], { cwd: ROOT, encoding: 'utf8' })
+      .trim()
+      .split('\n');
     const sources = files.filter((path) => path.endsWith('.ts')).map(read);
     expect(quoted.length).to.be.above(12);
     for (const text of quoted.filter((one) => one !== 'config'))
@@ -127,13 +155,17 @@ describe('alerts and dashboard', () => {
     for (const { title, targets } of dashboard.panels) {
       for (const { expr, legendFormat } of targets) {
         const allowed = [...namesIn(expr).grouped, 'instance'];
-        for (const match of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) expect(allowed, `${title}: ${legendFormat}`).to.include(match[1]);
+        for (const match of legendFormat.matchAll(/\{\{(\w+)\}\}/g))
+          expect(allowed, `${title}: ${legendFormat}`).to.include(match[1]);
       }
     }
   });
 });
 
-/** Fails where the command line has no such command, option, value of an option or argument. Words in capitals stand for values. */
+/**
+ * Fails where the command line has no such command, option, value
+ * of an option or argument. Words in capitals stand for values.
+ */
 function expectCommand(line: string, words: readonly string[]): void {
   let command: Command = makeProgram();
   const rest = [...words];
@@ -155,7 +187,10 @@ function expectCommand(line: string, words: readonly string[]): void {
     expect(option?.required && value === undefined, `${line}: ${word} wants a value`).to.not.equal(true);
   }
   const wanted = command.registeredArguments;
-  expect(values, `${line}: arguments`).to.be.within(wanted.filter(({ required }) => required).length, wanted.length);
+  expect(values, `${line}: arguments`).to.be.within(
+    wanted.filter(({ required }) => required).length,
+    wanted.length,
+  );
 }
 
 describe('alerts and dashboard of a gateway that runs', function () {
@@ -189,7 +224,11 @@ describe('alerts and dashboard of a gateway that runs', function () {
   };
 
   it('name only metrics and labels that are in its answer', async () => {
-    await eventually('the heights of the chain', async () => /^gateway_head_height\{/m.test(await scrape()), 60_000);
+    await eventually(
+      'the heights of the chain',
+      async () => /^gateway_head_height\{/m.test(await scrape()),
+      60_000,
+    );
     expectNamed(seriesIn(await scrape()));
   });
 
@@ -197,15 +236,25 @@ describe('alerts and dashboard of a gateway that runs', function () {
     const text = await scrape();
     const values = [...text.matchAll(/^(gateway_\S+) (\S+)$/gm)];
     expect(values.length).to.be.above(100);
-    expect(values.filter(([, , value]) => !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/.test(value ?? '')).map(([line]) => line)).to.deep.equal([]);
+    expect(
+      values.filter(([, , value]) => !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/.test(value ?? '')).map(([line]) => line),
+    ).to.deep.equal([]);
     const read = [...text.matchAll(/^gateway_metrics_read_timestamp_seconds\{part="(\w+)"\} (\S+)$/gm)];
-    expect(read.map(([, part]) => part)).to.include.members(['money', 'open_deposits', 'temporal', 'alarms', 'endpoints']);
+    expect(read.map(([, part]) => part)).to.include.members([
+      'money',
+      'open_deposits',
+      'temporal',
+      'alarms',
+      'endpoints',
+    ]);
     for (const [, part, value] of read) expect(Date.now() / 1_000 - Number(value), part).to.be.below(120);
   });
 
   it('find the workers that ask Temporal for tasks, and every endpoint of the chain', async () => {
     await eventually('a worker at each queue', async () => {
-      const asking = [...(await scrape()).matchAll(/^gateway_temporal_pollers\{queue="([^"]+)",kind="(\w+)"\} (\d+)$/gm)];
+      const asking = [
+        ...(await scrape()).matchAll(/^gateway_temporal_pollers\{queue="([^"]+)",kind="(\w+)"\} (\d+)$/gm),
+      ];
       return asking.length === 4 && asking.every(([, , , count]) => count !== '0');
     });
     expect(await scrape()).to.contain('gateway_rpc_endpoints{network="bsc",state="well"} 1');

@@ -42,7 +42,14 @@ describe('the doors of a process', function () {
   before(async () => {
     database = await freshDatabase();
     const environment = { databaseUrl: database.url, temporal: undefined, xpubs, secretsKey: SECRETS_KEY };
-    gateway = await composeGateway({ config: configOf({}), environment, log, name: 'test', poolSize: 4, observed: true });
+    gateway = await composeGateway({
+      config: configOf({}),
+      environment,
+      log,
+      name: 'test',
+      poolSize: 4,
+      observed: true,
+    });
     await migrate(gateway.deps.orm);
   });
   afterEach(async () => {
@@ -75,7 +82,8 @@ describe('the doors of a process', function () {
 
   it('tell both outside production', async () => {
     const { api, ops } = await doors(serveApi, { NODE_ENV: 'development' });
-    for (const origin of [originOf(api), ops]) expect((await statuses(origin)).filter((status) => status === 404)).to.deep.equal([]);
+    for (const origin of [originOf(api), ops])
+      expect((await statuses(origin)).filter((status) => status === 404)).to.deep.equal([]);
   });
 
   it('are there for a worker too', async () => {
@@ -95,10 +103,20 @@ describe('the doors of a process', function () {
     const production = (await doors(serveApi, { NODE_ENV: 'production' })).api;
     const named = (await doors(serveApi, { NODE_ENV: 'production', HOST: '127.0.0.3' })).api;
     expect(named).to.match(/^http:\/\/127\.0\.0\.3:\d+\/api\/v1$/);
-    // Every address of 127.0.0.0/8 is this machine's, and one that is listened on alone does not answer for another.
-    expect([await reaches(development, '127.0.0.1'), await reaches(development, '127.0.0.2')]).to.deep.equal([true, false]);
-    expect([await reaches(production, '127.0.0.1'), await reaches(production, '127.0.0.2')]).to.deep.equal([true, true]);
-    expect([await reaches(named, '127.0.0.3'), await reaches(named, '127.0.0.1')]).to.deep.equal([true, false]);
+    // Every address of 127.0.0.0/8 is this machine's, and one
+    // that is listened on alone does not answer for another.
+    expect([await reaches(development, '127.0.0.1'), await reaches(development, '127.0.0.2')]).to.deep.equal([
+      true,
+      false,
+    ]);
+    expect([await reaches(production, '127.0.0.1'), await reaches(production, '127.0.0.2')]).to.deep.equal([
+      true,
+      true,
+    ]);
+    expect([await reaches(named, '127.0.0.3'), await reaches(named, '127.0.0.1')]).to.deep.equal([
+      true,
+      false,
+    ]);
   });
 
   it('take a free port for a taken one outside production, and refuse in it with the name of the variable', async () => {
@@ -112,7 +130,10 @@ describe('the doors of a process', function () {
   });
 
   it('are named by the ready line', async () => {
-    const { child, ops } = await startGatewayChild({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: '127.0.0.1:1' }, 'api');
+    const { child, ops } = await startGatewayChild(
+      { DATABASE_URL: database.url, TEMPORAL_ADDRESS: '127.0.0.1:1' },
+      'api',
+    );
     try {
       expect(ops).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
       expect((await call(`${ops}/health/live`)).body).to.deep.equal({ live: true });

@@ -25,7 +25,9 @@ describe('a wait with a limit', () => {
   it('gives what the work gives, and its failure, where it ends in time', async () => {
     expect(await within(3_600_000, Promise.resolve(1), () => 2)).to.equal(1);
     const failure = new Error('refused');
-    expect(await within(3_600_000, Promise.reject(failure), () => 2).catch((error: unknown) => error)).to.equal(failure);
+    expect(
+      await within(3_600_000, Promise.reject(failure), () => 2).catch((error: unknown) => error),
+    ).to.equal(failure);
   });
 
   it('gives or throws what stands for it where it is late', async () => {

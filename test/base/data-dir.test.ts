@@ -45,7 +45,10 @@ describe('the data folder', () => {
   });
 
   it('does not shut out another folder', async () => {
-    const [one, two] = [await openDataDir(await tempDir(), silent), await openDataDir(await tempDir(), silent)];
+    const [one, two] = [
+      await openDataDir(await tempDir(), silent),
+      await openDataDir(await tempDir(), silent),
+    ];
     one.release();
     two.release();
   });

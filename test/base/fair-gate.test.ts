@@ -81,7 +81,9 @@ describe('the fair gate', () => {
   });
 
   it('never runs more than it has places, runs everything once, and goes on after what fails', async () => {
-    const calls = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean(), fc.nat(3)), { maxLength: 60 });
+    const calls = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean(), fc.nat(3)), {
+      maxLength: 60,
+    });
     const few = fc.integer({ min: 1, max: 5 });
     await fc.assert(
       fc.asyncProperty(calls, few, few, async (list, places, placesOfKey) => {
@@ -99,7 +101,8 @@ describe('the fair gate', () => {
               running += 1;
               ran += 1;
               most = Math.max(most, running);
-              for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+              for (let turn = 0; turn < turns; turn += 1)
+                await new Promise((resolve) => setImmediate(resolve));
               running -= 1;
               if (fails) throw new Error('failed');
             }),
@@ -107,7 +110,9 @@ describe('the fair gate', () => {
         );
         expect(most).to.be.at.most(places);
         expect([ran, running]).to.deep.equal([list.length, 0]);
-        expect(results.map(({ status }) => status === 'rejected')).to.deep.equal(list.map(([, fails]) => fails));
+        expect(results.map(({ status }) => status === 'rejected')).to.deep.equal(
+          list.map(([, fails]) => fails),
+        );
       }),
       { numRuns: 50 },
     );
@@ -115,27 +120,42 @@ describe('the fair gate', () => {
 
   it('loses no place and counts who waits, whatever gave up, failed or rested before', async () => {
     const few = fc.integer({ min: 1, max: 4 });
-    const call = fc.record({ key: fc.constantFrom('a', 'b', 'c'), at: fc.nat(4), wait: fc.nat(5), takes: fc.nat(3), fails: fc.boolean() });
+    const call = fc.record({
+      key: fc.constantFrom('a', 'b', 'c'),
+      at: fc.nat(4),
+      wait: fc.nat(5),
+      takes: fc.nat(3),
+      fails: fc.boolean(),
+    });
     const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
     await fc.assert(
-      fc.asyncProperty(fc.array(call, { maxLength: 40 }), few, few, fc.nat(2), async (calls, places, placesOfKey, rest) => {
-        const gate = createFairGate({ places, placesOfKey, maxWaiting: 6, restMs: () => rest });
-        const one = async ({ key, at, wait, takes, fails }: (typeof calls)[number]): Promise<void> => {
-          await pause(at);
-          const work = () => pause(takes).then(() => (fails ? Promise.reject(new Error('failed')) : undefined));
-          await gate.run(key, work, wait).catch(() => undefined);
-        };
-        await Promise.all(calls.map(one));
-        await pause(rest + 3);
-        const { order, work, endOne } = held();
-        const running = Array.from({ length: places }, (_, index) => gate.run(`new ${index}`, work('')));
-        expect(order).to.have.length(places);
-        const line = Array.from({ length: 6 }, (_, index) => gate.run(`line ${index}`, async () => 'ran'));
-        expect(await gate.run('one more', work('')).catch((error: unknown) => error)).to.be.instanceOf(GateFull);
-        for (let ended = 0; ended < places; ended += 1) await endOne();
-        await Promise.all(running);
-        expect(new Set(await Promise.all(line))).to.deep.equal(new Set(['ran']));
-      }),
+      fc.asyncProperty(
+        fc.array(call, { maxLength: 40 }),
+        few,
+        few,
+        fc.nat(2),
+        async (calls, places, placesOfKey, rest) => {
+          const gate = createFairGate({ places, placesOfKey, maxWaiting: 6, restMs: () => rest });
+          const one = async ({ key, at, wait, takes, fails }: (typeof calls)[number]): Promise<void> => {
+            await pause(at);
+            const work = () =>
+              pause(takes).then(() => (fails ? Promise.reject(new Error('failed')) : undefined));
+            await gate.run(key, work, wait).catch(() => undefined);
+          };
+          await Promise.all(calls.map(one));
+          await pause(rest + 3);
+          const { order, work, endOne } = held();
+          const running = Array.from({ length: places }, (_, index) => gate.run(`new ${index}`, work('')));
+          expect(order).to.have.length(places);
+          const line = Array.from({ length: 6 }, (_, index) => gate.run(`line ${index}`, async () => 'ran'));
+          expect(await gate.run('one more', work('')).catch((error: unknown) => error)).to.be.instanceOf(
+            GateFull,
+          );
+          for (let ended = 0; ended < places; ended += 1) await endOne();
+          await Promise.all(running);
+          expect(new Set(await Promise.all(line))).to.deep.equal(new Set(['ran']));
+        },
+      ),
       { numRuns: 60 },
     );
   });

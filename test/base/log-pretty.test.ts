@@ -5,20 +5,30 @@ import { componentLogger, createLogger } from '../../src/base/log.ts';
 import { prettyLine } from '../../src/base/log-pretty.ts';
 import { onTerminal } from '../support/pseudo-terminal.ts';
 
-/** Everything that a terminal acts on, one of each kind: ANSI, 8-bit CSI, OSC, bell, carriage return, bidi, separators, tags. */
+/**
+ * Everything that a terminal acts on, one of each kind: ANSI,
+ * 8-bit CSI, OSC, bell, carriage return, bidi, separators, tags.
+ */
 const ESCAPES = '\u001b[31mred\u009b2J\u001b]0;title\u0007\r\n\u202eesrever\u2028\u2066\u{e0041}\u007f';
 const ACTIVE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 function capture(format: 'json' | 'pretty') {
   const written: string[] = [];
-  const log = createLogger({ level: 'trace', format, destination: { write: (line: string) => written.push(line) } });
+  const log = createLogger({
+    level: 'trace',
+    format,
+    destination: { write: (line: string) => written.push(line) },
+  });
   return { log, written };
 }
 
 describe('log for a person', () => {
   it('is one line with time, level, component, what, and the ids', () => {
     const { log, written } = capture('pretty');
-    componentLogger(log, 'api').warn({ requestId: 'r-1', status: 429, amount: 12n, note: 'two words', list: [1], none: null }, 'request');
+    componentLogger(log, 'api').warn(
+      { requestId: 'r-1', status: 429, amount: 12n, note: 'two words', list: [1], none: null },
+      'request',
+    );
     expect(written).to.have.length(1);
     expect(written[0]).to.match(
       /^\d{4}-\d\d-\d\dT[\d:.]+Z WARN {2}api request requestId=r-1 status=429 amount=12 note="two words" list=\[1\] none=null\n$/,
@@ -47,9 +57,12 @@ describe('log for a person', () => {
   it('lets no text of a value end a line, colour it, or pass for another member, in either form', () => {
     for (const format of ['json', 'pretty'] as const) {
       const { log, written } = capture(format);
-      log.child({ component: ESCAPES, [ESCAPES]: ESCAPES }).info({ name: ESCAPES, list: [ESCAPES], fake: 'x status=200' }, ESCAPES);
+      log
+        .child({ component: ESCAPES, [ESCAPES]: ESCAPES })
+        .info({ name: ESCAPES, list: [ESCAPES], fake: 'x status=200' }, ESCAPES);
       log.error(new Error(ESCAPES));
-      for (const text of written) for (const line of text.slice(0, -1).split('\n')) expect(line).to.not.match(ACTIVE);
+      for (const text of written)
+        for (const line of text.slice(0, -1).split('\n')) expect(line).to.not.match(ACTIVE);
       expect(written[0]?.split('\n'), format).to.have.length(2);
     }
     const { log, written } = capture('pretty');
@@ -60,7 +73,11 @@ describe('log for a person', () => {
   it('is one line whatever is logged, and JSON parses to the same as ever', () => {
     fc.assert(
       fc.property(
-        fc.object({ maxDepth: 3, key: fc.string({ unit: 'binary' }), values: [fc.string({ unit: 'binary' }), fc.integer()] }),
+        fc.object({
+          maxDepth: 3,
+          key: fc.string({ unit: 'binary' }),
+          values: [fc.string({ unit: 'binary' }), fc.integer()],
+        }),
         fc.string({ unit: 'binary' }),
         (members, message) => {
           const pretty = capture('pretty');
@@ -103,9 +120,12 @@ describe('log of a command', function () {
       onTerminal(args, { env: { ...env, LOG_FORMAT: 'pretty' }, after: ' 2>&1 | cat' }),
     ]);
     expect(named(shown)).to.match(/^<90>[\dT:.-]+Z<39> <33>WARN <39> <35>config<39> WEBHOOK_ALLOW_HTTP/m);
-    for (const text of [plain, asked]) expect(named(text)).to.match(/^[\dT:.-]+Z WARN {2}config WEBHOOK_ALLOW_HTTP/m);
+    for (const text of [plain, asked])
+      expect(named(text)).to.match(/^[\dT:.-]+Z WARN {2}config WEBHOOK_ALLOW_HTTP/m);
     for (const text of [json, piped])
-      expect(named(text)).to.match(/^\{"level":"warn","time":"[^"]+","component":"config","msg":"WEBHOOK_ALLOW_HTTP.*\}$/m);
+      expect(named(text)).to.match(
+        /^\{"level":"warn","time":"[^"]+","component":"config","msg":"WEBHOOK_ALLOW_HTTP.*\}$/m,
+      );
     for (const text of [plain, json, piped, asked]) expect(text).to.not.contain('\u001b');
   });
 });

@@ -4,7 +4,11 @@ import fc from 'fast-check';
 import { componentLogger, createLogger, hideInText } from '../../src/base/log.ts';
 import { leastMs } from '../support/http/hostile-texts.ts';
 
-function capture(): { lines: () => Record<string, unknown>[]; text: () => string; log: ReturnType<typeof createLogger> } {
+function capture(): {
+  lines: () => Record<string, unknown>[];
+  text: () => string;
+  log: ReturnType<typeof createLogger>;
+} {
   const written: string[] = [];
   const log = createLogger({ level: 'debug', destination: { write: (line: string) => written.push(line) } });
   return { log, text: () => written.join(''), lines: () => written.map((line) => JSON.parse(line)) };
@@ -47,8 +51,13 @@ describe('log', () => {
         .child({ [name]: SECRET, bound: { [name]: SECRET } })
         .child({ [name]: SECRET })
         .info('child');
-      log.error({ err: Object.assign(new Error('failed'), { [name]: SECRET, config: { [name]: SECRET } }) }, 'error');
-      log.error(Object.assign(new Error('failed'), { cause: Object.assign(new Error('inner'), { [name]: SECRET }) }));
+      log.error(
+        { err: Object.assign(new Error('failed'), { [name]: SECRET, config: { [name]: SECRET } }) },
+        'error',
+      );
+      log.error(
+        Object.assign(new Error('failed'), { cause: Object.assign(new Error('inner'), { [name]: SECRET }) }),
+      );
       log.info('format %o', { [name]: SECRET });
       expect(text(), name).not.to.contain(SECRET);
       expect(text().match(/\[hidden\]/g)?.length, name).to.be.greaterThan(6);
@@ -101,7 +110,12 @@ describe('log', () => {
   it('keeps type, message, stack and cause of an error', () => {
     const { log, lines } = capture();
     log.error({ err: new TypeError('outer', { cause: new RangeError('inner') }) }, 'failed');
-    const err = lines()[0]?.['err'] as { type: string; message: string; stack: string; cause: { message: string } };
+    const err = lines()[0]?.['err'] as {
+      type: string;
+      message: string;
+      stack: string;
+      cause: { message: string };
+    };
     expect([err.type, err.message, err.cause.message]).to.deep.equal(['TypeError', 'outer', 'inner']);
     expect(err.stack).to.contain('log.test.ts');
   });
@@ -110,7 +124,16 @@ describe('log', () => {
     const { log, lines } = capture();
     const circular: Record<string, unknown> = { name: 'a' };
     circular['self'] = circular;
-    log.info({ circular, bytes: new Uint8Array(10_000), list: Array(100_000).fill('x'), nothing: null, symbol: Symbol('s') }, 'odd');
+    log.info(
+      {
+        circular,
+        bytes: new Uint8Array(10_000),
+        list: Array(100_000).fill('x'),
+        nothing: null,
+        symbol: Symbol('s'),
+      },
+      'odd',
+    );
     expect(JSON.stringify(lines()[0]).length).to.be.lessThan(10_000);
   });
 
@@ -126,7 +149,20 @@ describe('log', () => {
   });
 
   it('cuts what is long before it looks for secrets, and shows nothing of one that the cut goes through', async () => {
-    const shapes = ['a', 'a:', '://', 'a://', 'sk_live_', 'xprv', 'whsec_ ', 'set-password#', '@', 'a.', 'a+', 'http://x'];
+    const shapes = [
+      'a',
+      'a:',
+      '://',
+      'a://',
+      'sk_live_',
+      'xprv',
+      'whsec_ ',
+      'set-password#',
+      '@',
+      'a.',
+      'a+',
+      'http://x',
+    ];
     for (const run of shapes)
       for (const length of [20_000, 1_000_000]) {
         const text = run.repeat(length / run.length);
@@ -135,10 +171,15 @@ describe('log', () => {
       }
     const xprv = `xprv${'9sHunter2'.repeat(12)}`;
     for (let before = 1_600; before < 2_100; before += 1) {
-      for (const secret of [`postgres://gateway:${'Hunter2'.repeat(20)}@db`, `sk_live_${'Hunter2'.repeat(7)}`, xprv])
-        expect(hideInText(`${'-'.repeat(before)} ${secret} and more`.padEnd(5_000, ' x')), `${secret} behind ${before}`).not.to.contain(
-          'unter2',
-        );
+      for (const secret of [
+        `postgres://gateway:${'Hunter2'.repeat(20)}@db`,
+        `sk_live_${'Hunter2'.repeat(7)}`,
+        xprv,
+      ])
+        expect(
+          hideInText(`${'-'.repeat(before)} ${secret} and more`.padEnd(5_000, ' x')),
+          `${secret} behind ${before}`,
+        ).not.to.contain('unter2');
     }
     expect(hideInText(`${'-'.repeat(5_000)}`)).to.match(/^-{1800}… \[3200 more characters\]$/);
   });

@@ -55,7 +55,10 @@ describe('child processes', () => {
 
   it('leave the end to whoever else listens for the signal, and still end', async () => {
     const script = await runScript(
-      allParts(await tempDir(), `${FOREVER} process.on('SIGTERM', () => setTimeout(() => process.exit(7), 200));`),
+      allParts(
+        await tempDir(),
+        `${FOREVER} process.on('SIGTERM', () => setTimeout(() => process.exit(7), 200));`,
+      ),
     );
     const pids = await pidsOf(script);
     script.kill('SIGTERM');
@@ -73,7 +76,11 @@ describe('child processes', () => {
     const lines: string[] = [];
     const held = await openDataDir(dir, (line) => lines.push(line));
     await gone(...pids);
-    expect(lines.map((line) => line.match(/stopping (\w+)/)?.[1]).sort()).to.deep.equal(['PostgreSQL', 'Temporal', 'anvil']);
+    expect(lines.map((line) => line.match(/stopping (\w+)/)?.[1]).sort()).to.deep.equal([
+      'PostgreSQL',
+      'Temporal',
+      'anvil',
+    ]);
     held.release();
     const again = await runScript(allParts(dir, ''));
     await again.line();
@@ -144,13 +151,13 @@ describe('child processes', () => {
       /^the thing cannot be started from \/nowhere\/thing .*check that/,
     );
     const failing = await startChild({ name: 'x', command: 'sh', args: ['-c', 'echo sorry >&2; exit 4'] });
-    expect(await failureOf(waitUntilReady(failing, { name: 'the thing', timeoutMs: 5_000, ready: () => false }))).to.match(
-      /the thing ended with 4 while starting.*sorry/,
-    );
+    expect(
+      await failureOf(waitUntilReady(failing, { name: 'the thing', timeoutMs: 5_000, ready: () => false })),
+    ).to.match(/the thing ended with 4 while starting.*sorry/);
     const silentOne = await startChild({ name: 'x', command: 'sleep', args: ['60'] });
-    expect(await failureOf(waitUntilReady(silentOne, { name: 'the thing', timeoutMs: 100, ready: () => false }))).to.match(
-      /did not answer within 0.1 s/,
-    );
+    expect(
+      await failureOf(waitUntilReady(silentOne, { name: 'the thing', timeoutMs: 100, ready: () => false })),
+    ).to.match(/did not answer within 0.1 s/);
     expect(silentOne.running()).to.equal(false);
   });
 });

@@ -61,7 +61,11 @@ describe('secret box', () => {
 
   it('opens what an earlier key sealed, seals under the present one alone, and tells the two apart', () => {
     const [older, newer] = [randomBytes(32), randomBytes(32)];
-    const [before, between, after] = [createSecretBox(older), createSecretBox(newer, older), createSecretBox(newer)];
+    const [before, between, after] = [
+      createSecretBox(older),
+      createSecretBox(newer, older),
+      createSecretBox(newer),
+    ];
     const sealed = before.seal('whsec_secret', 'row');
     expect(between.open(sealed, 'row')).to.equal('whsec_secret');
     expect(() => between.open(sealed, 'other')).to.throw(SecretBoxError);
@@ -82,7 +86,8 @@ describe('secret box', () => {
   });
 
   it('takes only keys of 32 bytes', () => {
-    for (const length of [0, 16, 31, 33, 64]) expect(() => createSecretBox(randomBytes(length))).to.throw(RangeError);
+    for (const length of [0, 16, 31, 33, 64])
+      expect(() => createSecretBox(randomBytes(length))).to.throw(RangeError);
   });
 
   it('hashes tokens with SHA-256 as lower-case hex', () => {

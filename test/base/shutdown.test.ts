@@ -50,7 +50,9 @@ describe('shutdown', () => {
     expect(lines.join()).to.contain('"step":"hangs"');
   });
 
-  async function child(stop: string): Promise<{ kill: (signal: NodeJS.Signals) => void; ended: Promise<unknown[]> }> {
+  async function child(
+    stop: string,
+  ): Promise<{ kill: (signal: NodeJS.Signals) => void; ended: Promise<unknown[]> }> {
     const sources = new URL('../../src/', import.meta.url);
     const script = `import { createLogger } from '${new URL('base/log.ts', sources)}'; import { createShutdown } from '${new URL('base/shutdown.ts', sources)}';
       const shutdown = createShutdown({ log: createLogger({ level: 'silent' }) }); shutdown.add('step', ${stop}); shutdown.listen();

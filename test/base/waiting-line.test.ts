@@ -24,7 +24,9 @@ describe('the line before expensive work', () => {
   it('runs no more at once than it may, in the order in which they came, also after a failure', async () => {
     const line = createWaitingLine({ ...LIMITS, running: 2, places: 10 });
     const { begun, work, end } = openWork();
-    const all = ['a', 'b', 'c', 'd'].map((name) => line(stranger(name), work(name)).catch((error: Error) => error.message));
+    const all = ['a', 'b', 'c', 'd'].map((name) =>
+      line(stranger(name), work(name)).catch((error: Error) => error.message),
+    );
     await settled();
     expect(begun).to.deep.equal(['a', 'b']);
     end('b', new Error('broken'));
@@ -41,7 +43,11 @@ describe('the line before expensive work', () => {
   it('refuses at once where everybody together, or one caller, holds too many places, and takes again when they are free', async () => {
     const line = createWaitingLine({ ...LIMITS, placesOfKey: 2 });
     const { begun, work, end } = openWork();
-    const held = [line(stranger('x'), work('x1')), line(stranger('x'), work('x2')), line(stranger('y'), work('y1'))];
+    const held = [
+      line(stranger('x'), work('x1')),
+      line(stranger('x'), work('x2')),
+      line(stranger('y'), work('y1')),
+    ];
     expect(await line(stranger('x'), work('x3')).catch(kindOf)).to.equal('key');
     held.push(line(stranger('z'), work('z1')));
     expect(await line(stranger('u'), work('u1')).catch(kindOf)).to.equal('all');

@@ -3,9 +3,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { AddressSet } from '../../src/chains/address-set.ts';
 
-const hex20 = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`);
+const hex20 = fc
+  .uint8Array({ minLength: 20, maxLength: 20 })
+  .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`);
 // Few distinct values, so that equal, colliding and nearly equal addresses come up often.
-const near = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map(([a, b, c]) => `0x${a}${'0'.repeat(18)}${b}${'0'.repeat(19)}${c}`);
+const near = fc
+  .tuple(fc.nat(3), fc.nat(3), fc.nat(3))
+  .map(([a, b, c]) => `0x${a}${'0'.repeat(18)}${b}${'0'.repeat(19)}${c}`);
 
 describe('the set of watched addresses', () => {
   it('answers like a Set, for any addresses in any order', () => {
@@ -42,7 +46,11 @@ describe('the set of watched addresses', () => {
 
   it('credits deposit addresses only, and knows gas wallets as our own', () => {
     const set = new AddressSet();
-    const [deposit, gas, other] = ['11', '22', '33'].map((byte) => `0x${byte.repeat(20)}`) as [string, string, string];
+    const [deposit, gas, other] = ['11', '22', '33'].map((byte) => `0x${byte.repeat(20)}`) as [
+      string,
+      string,
+      string,
+    ];
     set.add(deposit);
     set.add(gas, 'gas');
     expect([set.has(deposit), set.isOwn(deposit)]).to.deep.equal([true, true]);

@@ -27,7 +27,9 @@ type Vectors = {
     addresses: { index: number; bsc: string; tron: string; tronKey: string }[];
   }[];
 };
-const vectors = JSON.parse(readFileSync(new URL('../vectors/addresses.json', import.meta.url), 'utf8')) as Vectors;
+const vectors = JSON.parse(
+  readFileSync(new URL('../vectors/addresses.json', import.meta.url), 'utf8'),
+) as Vectors;
 const [first] = vectors.accounts;
 if (!first) throw new Error('no vectors');
 const live = { bsc: first.xpubBsc, tron: first.xpubTron };
@@ -37,12 +39,15 @@ describe('deposit addresses from the account xpubs', () => {
   for (const { account, xpubBsc, xpubTron, addresses } of vectors.accounts) {
     it(`gives the addresses that wallets show for account ${account}, on both chains`, () => {
       const derive = createAddressDeriver({ bsc: xpubBsc, tron: xpubTron });
-      for (const { index, bsc, tron } of addresses) expect(derive(index), `index ${index}`).to.deep.equal({ bsc, tron });
+      for (const { index, bsc, tron } of addresses)
+        expect(derive(index), `index ${index}`).to.deep.equal({ bsc, tron });
     });
   }
 
   it('never gives a live and a test customer the same address', () => {
-    const all = vectors.accounts.flatMap((account) => account.addresses.flatMap((entry) => [entry.bsc, entry.tron]));
+    const all = vectors.accounts.flatMap((account) =>
+      account.addresses.flatMap((entry) => [entry.bsc, entry.tron]),
+    );
     expect(new Set(all).size).to.equal(all.length);
   });
 
@@ -51,7 +56,10 @@ describe('deposit addresses from the account xpubs', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 31 - 1 }), (index) => {
         const tron = TronWeb.fromMnemonic(vectors.phrase, `m/44'/195'/0'/0/${index}`);
-        expect(derive(index)).to.deep.equal({ bsc: root.derivePath(`m/44'/60'/0'/0/${index}`).address, tron: tron.address });
+        expect(derive(index)).to.deep.equal({
+          bsc: root.derivePath(`m/44'/60'/0'/0/${index}`).address,
+          tron: tron.address,
+        });
       }),
       { numRuns: 15 },
     );
@@ -103,7 +111,9 @@ describe('the ways an address is written', () => {
       expect([`0x${key}`, parse(address), format(key)]).to.deep.equal([hex, key, address]);
       expect(addressKeyOf(network, spelledAddress(network, key))).to.equal(key);
     }
-    expect(spelledAddress('bsc', addressKeyOf('bsc', entry.bsc)), 'as the nodes write it').to.equal(entry.bsc.toLowerCase());
+    expect(spelledAddress('bsc', addressKeyOf('bsc', entry.bsc)), 'as the nodes write it').to.equal(
+      entry.bsc.toLowerCase(),
+    );
     expect(() => addressKeyOf('tron', entry.bsc)).to.throw('not a tron address');
     expect(() => addressKeyOf('bsc', entry.tron)).to.throw('not a bsc address');
   });
@@ -130,18 +140,33 @@ describe('the ways an address is written', () => {
     expect(normaliseAddress('bsc', entry.bsc.toLowerCase())).to.equal(entry.bsc);
     expect(normaliseAddress('bsc', `0x${entry.bsc.slice(2).toUpperCase()}`)).to.equal(entry.bsc);
     expect(isAddress('bsc', swapped)).to.equal(false);
-    for (const text of ['', '0x', entry.bsc.slice(2), `${entry.bsc}0`, ` ${entry.bsc}`, 'XE7338O073KYGTWWZN0F2WZ0R8PX5ZPPZS']) {
+    for (const text of [
+      '',
+      '0x',
+      entry.bsc.slice(2),
+      `${entry.bsc}0`,
+      ` ${entry.bsc}`,
+      'XE7338O073KYGTWWZN0F2WZ0R8PX5ZPPZS',
+    ]) {
       expect(isAddress('bsc', text), text).to.equal(false);
     }
   });
 
   it('refuses every single-character change of a tron address, as tronweb does', () => {
     for (let at = 0; at < entry.tron.length; at++) {
-      const changed = entry.tron.slice(0, at) + (entry.tron[at] === '2' ? '3' : '2') + entry.tron.slice(at + 1);
+      const changed =
+        entry.tron.slice(0, at) + (entry.tron[at] === '2' ? '3' : '2') + entry.tron.slice(at + 1);
       expect(isAddress('tron', changed), changed).to.equal(false);
       expect(TronWeb.isAddress(changed), changed).to.equal(false);
     }
-    for (const text of ['', 'T', entry.tron.toLowerCase(), `${entry.tron}1`, `1${entry.tron}`, `41${entry.tronKey.slice(2)}`]) {
+    for (const text of [
+      '',
+      'T',
+      entry.tron.toLowerCase(),
+      `${entry.tron}1`,
+      `1${entry.tron}`,
+      `41${entry.tronKey.slice(2)}`,
+    ]) {
       expect(isAddress('tron', text), text).to.equal(false);
     }
   });
@@ -152,8 +177,20 @@ describe('the ways a transaction hash is written', () => {
     const [digits, capitals] = ['ab'.repeat(32), 'AB'.repeat(32)];
     const forms = [digits, capitals, `0x${digits}`, `0x${capitals}`, `0X${capitals}`];
     const [plain, prefixed] = [digits, `0x${digits}`];
-    expect(forms.map((form) => transactionHashOf('bsc', form))).to.deep.equal([undefined, undefined, prefixed, prefixed, prefixed]);
-    expect(forms.map((form) => transactionHashOf('tron', form))).to.deep.equal([plain, plain, undefined, undefined, undefined]);
+    expect(forms.map((form) => transactionHashOf('bsc', form))).to.deep.equal([
+      undefined,
+      undefined,
+      prefixed,
+      prefixed,
+      prefixed,
+    ]);
+    expect(forms.map((form) => transactionHashOf('tron', form))).to.deep.equal([
+      plain,
+      plain,
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect([hashForm('bsc'), hashForm('tron')]).to.deep.equal(['0x and 64 hex digits', '64 hex digits']);
   });
 

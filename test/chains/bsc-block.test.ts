@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import { AddressSet } from '../../src/chains/address-set.ts';
-import { bscToken, decodeBlock, readBlockBody, readBlockRef, TRANSFER_TOPIC } from '../../src/chains/bsc/block.ts';
+import {
+  bscToken,
+  decodeBlock,
+  readBlockBody,
+  readBlockRef,
+  TRANSFER_TOPIC,
+} from '../../src/chains/bsc/block.ts';
 import { bloomOf } from '../../src/chains/bsc/bloom.ts';
 import { EndpointFailure } from '../../src/chains/rpc/errors.ts';
 
@@ -37,11 +43,20 @@ function decode(logs: Log[], options: { bloomOf?: Log[]; upperCase?: boolean } =
       transactionHash: hash('cc'),
       blockHash: hash('b1'),
       status: '0x1',
-      logs: logs.map((log, at) => ({ logIndex: `0x${at.toString(16)}`, transactionHash: hash('cc'), blockHash: hash('b1'), ...log })),
+      logs: logs.map((log, at) => ({
+        logIndex: `0x${at.toString(16)}`,
+        transactionHash: hash('cc'),
+        blockHash: hash('b1'),
+        ...log,
+      })),
       logsBloom: options.upperCase ? `0x${logsBloom.slice(2).toUpperCase()}` : logsBloom,
     },
   ];
-  return decodeBlock(readBlockRef(block), readBlockBody(block), receipts, { token: bscToken(USDT), watched, unrecognisedLimit: 10 });
+  return decodeBlock(readBlockRef(block), readBlockBody(block), receipts, {
+    token: bscToken(USDT),
+    watched,
+    unrecognisedLimit: 10,
+  });
 }
 
 describe('the decoder of blocks', () => {
@@ -51,7 +66,10 @@ describe('the decoder of blocks', () => {
       address: '0x55d398326f99059fF775485246999027B3197955',
       topics: [TRANSFER_TOPIC, pad(address('5e')), pad(address('A1'))],
     });
-    expect(decode([shouted], { bloomOf: [transfer()], upperCase: true }).transfers[0]).to.include({ to: alice, amountUnits: 5n });
+    expect(decode([shouted], { bloomOf: [transfer()], upperCase: true }).transfers[0]).to.include({
+      to: alice,
+      amountUnits: 5n,
+    });
   });
 
   it('never credits a log that the node calls removed', () => {
@@ -73,10 +91,11 @@ describe('the decoder of blocks', () => {
     ];
     expect(decode(logs).transfers).to.deep.equal([]);
     expect(decode(logs, { upperCase: true }).transfers).to.deep.equal([]);
-    expect(() => decode(logs, { bloomOf: [...logs, transfer({ topics: [TRANSFER_TOPIC, pad(address('99')), pad(alice)] })] })).to.throw(
-      EndpointFailure,
-      'logs are missing',
-    );
+    expect(() =>
+      decode(logs, {
+        bloomOf: [...logs, transfer({ topics: [TRANSFER_TOPIC, pad(address('99')), pad(alice)] })],
+      }),
+    ).to.throw(EndpointFailure, 'logs are missing');
   });
 
   it('reads the milliseconds of BNB Chain’s blocks, and takes a random mixHash for none', () => {

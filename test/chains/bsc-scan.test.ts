@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
+import {
+  type Contract,
+  startTestChain,
+  TEST_CHAIN_ID,
+  type TestChain,
+  USDT_UNIT,
+} from '../../dev/support/chain.ts';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { AddressSet } from '../../src/chains/address-set.ts';
 import { TRANSFER_TOPIC } from '../../src/chains/bsc/block.ts';
@@ -36,7 +42,8 @@ describe('scanning real blocks of BNB Chain', () => {
     reader = createBscReader({ rpc: rpcPool(), usdtContract: chain.usdt.address, unrecognisedLimit: 5 });
     payer = await chain.deploy(testContracts().Payer);
     await chain.send({ to: payer.address, valueUnits: USDT_UNIT });
-    for (const to of [payer.address, customer, gasWallet]) await chain.usdt.call('transfer', [to, 1_000n * USDT_UNIT]);
+    for (const to of [payer.address, customer, gasWallet])
+      await chain.usdt.call('transfer', [to, 1_000n * USDT_UNIT]);
     await chain.mine();
   });
   after(() => chain.stop());
@@ -51,7 +58,9 @@ describe('scanning real blocks of BNB Chain', () => {
     const amountUnits = 12n * USDT_UNIT + 345n;
     const txHash = await chain.usdt.call('transfer', [alice, amountUnits]);
     const block = await scanned();
-    expect(block.transfers).to.deep.equal([{ txHash, to: alice, from: payingAccount, currency: 'USDT', kind: 'token', amountUnits }]);
+    expect(block.transfers).to.deep.equal([
+      { txHash, to: alice, from: payingAccount, currency: 'USDT', kind: 'token', amountUnits },
+    ]);
     expect(block.unrecognised).to.deep.equal([]);
   });
 
@@ -71,13 +80,18 @@ describe('scanning real blocks of BNB Chain', () => {
 
   async function totalOf(address: string): Promise<bigint> {
     return BigInt(
-      (await chain.anvil.rpc('eth_call', [{ to: chain.usdt.address, data: chain.usdt.data('balanceOf', [address]) }, 'latest'])) as string,
+      (await chain.anvil.rpc('eth_call', [
+        { to: chain.usdt.address, data: chain.usdt.data('balanceOf', [address]) },
+        'latest',
+      ])) as string,
     );
   }
 
   it('finds a transferFrom by a third contract, and names the holder as the sender', async () => {
     await chain.usdt.call('approve', [payer.address, 100n]);
-    const txHash = await payer.call('pull', [chain.usdt.address, [payingAccount], [alice], [55n]], { from: chain.accounts[5] ?? '' });
+    const txHash = await payer.call('pull', [chain.usdt.address, [payingAccount], [alice], [55n]], {
+      from: chain.accounts[5] ?? '',
+    });
     expect((await scanned()).transfers).to.deep.equal([
       { txHash, to: alice, from: payingAccount, currency: 'USDT', kind: 'token', amountUnits: 55n },
     ]);
@@ -194,7 +208,8 @@ describe('scanning real blocks of BNB Chain', () => {
   });
 
   it('limits how much spam one block records, and counts the rest', async () => {
-    for (let i = 1; i <= 8; i++) await payer.call('log3', [TRANSFER_TOPIC, pad(stranger), pad(alice), word(BigInt(i))]);
+    for (let i = 1; i <= 8; i++)
+      await payer.call('log3', [TRANSFER_TOPIC, pad(stranger), pad(alice), word(BigInt(i))]);
     const block = await scanned();
     expect([block.unrecognised.length, block.unrecognisedDropped]).to.deep.equal([5, 3]);
   });
@@ -230,7 +245,9 @@ describe('scanning real blocks of BNB Chain', () => {
   it('finds the first block at or after a time, wherever it lies', async () => {
     const start = await reader.head(signal);
     for (let i = 1; i <= 24; i++) {
-      await chain.anvil.rpc('evm_setNextBlockTimestamp', [Math.floor(start.timestampMs / 1000) + i * 10 + (i % 3)]);
+      await chain.anvil.rpc('evm_setNextBlockTimestamp', [
+        Math.floor(start.timestampMs / 1000) + i * 10 + (i % 3),
+      ]);
       await chain.mine();
     }
     const head = await reader.head(signal);

@@ -19,7 +19,13 @@ const without =
   (...methods: string[]) =>
   (call: RpcCall) =>
     methods.includes(call.method)
-      ? { json: { jsonrpc: '2.0', id: call.id, error: { code: -32601, message: 'the method does not exist/is not available' } } }
+      ? {
+          json: {
+            jsonrpc: '2.0',
+            id: call.id,
+            error: { code: -32601, message: 'the method does not exist/is not available' },
+          },
+        }
       : undefined;
 
 for (const [method, refused] of [
@@ -40,7 +46,11 @@ for (const [method, refused] of [
       proxy = await startFaultProxy(chain.url);
       proxy.fault = without(refused);
       const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID });
-      reader = createBscReader({ rpc, usdtContract: chain.usdt.address, report: (message) => reports.push(message) });
+      reader = createBscReader({
+        rpc,
+        usdtContract: chain.usdt.address,
+        report: (message) => reports.push(message),
+      });
       payer = await chain.deploy(testContracts().Payer);
       ownWallet = (await chain.deploy(testContracts().Payer)).address;
       for (const address of [alice, bob]) watched.add(address);
@@ -61,7 +71,14 @@ for (const [method, refused] of [
       return block;
     }
     const found = (block: ScannedBlock) =>
-      block.transfers.map(({ txHash, to, from, currency, kind, amountUnits }) => [txHash, to, from, currency, kind, amountUnits]);
+      block.transfers.map(({ txHash, to, from, currency, kind, amountUnits }) => [
+        txHash,
+        to,
+        from,
+        currency,
+        kind,
+        amountUnits,
+      ]);
 
     it('finds it, with the paying contract as the sender', async () => {
       const txHash = await payer.call('payCoin', [alice, 5n]);
@@ -84,7 +101,9 @@ for (const [method, refused] of [
     it('finds what a contract pays while it is created with value', async () => {
       const heir = await chain.deploy(testContracts().Heir, [alice, 30n, stranger], { valueUnits: 100n });
       const block = await reader.scan((await reader.head(signal)).number, watched, signal);
-      expect(block?.transfers.map(({ to, from, amountUnits }) => [to, from, amountUnits])).to.deep.equal([[alice, heir.address, 30n]]);
+      expect(block?.transfers.map(({ to, from, amountUnits }) => [to, from, amountUnits])).to.deep.equal([
+        [alice, heir.address, 30n],
+      ]);
     });
 
     it('sums payments of one transaction to one customer and keeps customers apart', async () => {
@@ -107,10 +126,13 @@ for (const [method, refused] of [
       const forwarder = await chain.deploy(testContracts().Heir, [stranger, 0n, alice], { valueUnits: 100n });
       const all = new AddressSet();
       for (const address of [alice, forwarder.address]) all.add(address);
-      // The contract itself is watched here, so it counts as our own wallet and what it passes on does not count.
+      // The contract itself is watched here, so it counts as
+      // our own wallet and what it passes on does not count.
       await chain.send({ to: forwarder.address, valueUnits: 3n });
       const block = await reader.scan(await chain.mine(), all, signal);
-      expect(block?.transfers.map(({ to, amountUnits }) => [to, amountUnits])).to.deep.equal([[forwarder.address, 3n]]);
+      expect(block?.transfers.map(({ to, amountUnits }) => [to, amountUnits])).to.deep.equal([
+        [forwarder.address, 3n],
+      ]);
     });
 
     it('counts nothing of a part that failed, although its transaction succeeded', async () => {
@@ -136,12 +158,22 @@ for (const [method, refused] of [
     });
 
     it('credits nothing that our own wallets pass on, and keeps it apart', async () => {
-      const own = { call: (args: readonly unknown[]) => chain.send({ to: ownWallet, data: payer.data('payCoin', args) }) };
+      const own = {
+        call: (args: readonly unknown[]) => chain.send({ to: ownWallet, data: payer.data('payCoin', args) }),
+      };
       const txHash = await own.call([alice, 5n]);
       const block = await scanned();
       expect(block.transfers).to.deep.equal([]);
       expect(block.own).to.deep.equal([
-        { txHash, to: alice, from: ownWallet, currency: 'BNB', kind: 'native', inside: true, amountUnits: 5n },
+        {
+          txHash,
+          to: alice,
+          from: ownWallet,
+          currency: 'BNB',
+          kind: 'native',
+          inside: true,
+          amountUnits: 5n,
+        },
       ]);
     });
   });
@@ -157,7 +189,11 @@ describe('an endpoint and its traces', () => {
 
   const readerOf = (): ChainReader => {
     const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 2_000 });
-    const tracer = createTracer({ timeoutMs: 200, now: () => nowMs, report: (message) => reports.push(message) });
+    const tracer = createTracer({
+      timeoutMs: 200,
+      now: () => nowMs,
+      report: (message) => reports.push(message),
+    });
     return createBscReader({ rpc, usdtContract: chain.usdt.address, tracer });
   };
 
@@ -190,13 +226,22 @@ describe('an endpoint and its traces', () => {
     proxy.fault = undefined;
     expect((await reader.scan(number, watched, signal))?.untraced).to.not.equal(undefined);
     nowMs += 60 * 60_000;
-    expect((await reader.scan(number, watched, signal))?.transfers[0]).to.include({ amountUnits: 5n, txHash });
+    expect((await reader.scan(number, watched, signal))?.transfers[0]).to.include({
+      amountUnits: 5n,
+      txHash,
+    });
   });
 
   for (const [name, answer] of [
     ['hangs', () => 'hang' as const],
-    ['answers with a list that is too short', (call: RpcCall) => ({ json: { jsonrpc: '2.0', id: call.id, result: [] } })],
-    ['answers with an error for one transaction', (call: RpcCall) => ({ json: { jsonrpc: '2.0', id: call.id, result: [{ error: 'x' }] } })],
+    [
+      'answers with a list that is too short',
+      (call: RpcCall) => ({ json: { jsonrpc: '2.0', id: call.id, result: [] } }),
+    ],
+    [
+      'answers with an error for one transaction',
+      (call: RpcCall) => ({ json: { jsonrpc: '2.0', id: call.id, result: [{ error: 'x' }] } }),
+    ],
   ] as const) {
     it(`still gives the block when the trace ${name}, and stops asking after three failures`, async () => {
       const reader = readerOf();
@@ -204,7 +249,8 @@ describe('an endpoint and its traces', () => {
       const number = await chain.mine();
       expect((await reader.scan(number, watched, signal))?.untraced).to.equal(undefined);
       proxy.fault = (call) => (call.method === 'trace_block' ? answer(call) : undefined);
-      for (let i = 0; i < 4; i++) expect((await reader.scan(number, watched, signal))?.untraced).to.not.equal(undefined);
+      for (let i = 0; i < 4; i++)
+        expect((await reader.scan(number, watched, signal))?.untraced).to.not.equal(undefined);
       expect(reports.join()).to.match(/stopped showing internal transfers/);
       const asked = proxy.calls.filter((call) => call.method === 'trace_block').length;
       await reader.scan(number, watched, signal);
@@ -223,7 +269,10 @@ describe('an endpoint and its traces', () => {
     proxy.fault = async (call, forward) => {
       if (call.method !== 'trace_block') return undefined;
       const answer = await forward();
-      const moved = (answer.result as object[]).map((trace) => ({ ...trace, blockHash: `0x${'1'.repeat(64)}` }));
+      const moved = (answer.result as object[]).map((trace) => ({
+        ...trace,
+        blockHash: `0x${'1'.repeat(64)}`,
+      }));
       return { json: { ...answer, result: moved } };
     };
     expect((await reader.scan(number, watched, signal))?.untraced).to.not.equal(undefined);

@@ -32,7 +32,14 @@ describe('announcements of new blocks', function () {
 
   /** Listens with pauses of a quarter of a second at most, so that a test sees many of them. */
   function listen(urls: readonly string[], options: Partial<HeadHintsOptions> = {}): void {
-    const hint = createHeadHints({ name: 'bsc', urls, chainId: 56, report: (line) => heard.lines.push(line), random: () => 0, ...options });
+    const hint = createHeadHints({
+      name: 'bsc',
+      urls,
+      chainId: 56,
+      report: (line) => heard.lines.push(line),
+      random: () => 0,
+      ...options,
+    });
     hint(
       {
         announced: (number) => heard.numbers.push(number),
@@ -43,7 +50,8 @@ describe('announcements of new blocks', function () {
       stop.signal,
     );
   }
-  const subscribed = async (): Promise<Peer> => await eventually('a subscription', () => [...server.peers].at(-1));
+  const subscribed = async (): Promise<Peer> =>
+    await eventually('a subscription', () => [...server.peers].at(-1));
 
   it('come from a real node, and stop with the signal', async () => {
     const anvil = await startAnvil({ chainId: 56, log: () => undefined });
@@ -87,7 +95,10 @@ describe('announcements of new blocks', function () {
   const cut: readonly [string, (peer: Peer) => void][] = [
     ['floods', (peer) => Array.from({ length: 1_000 }, (_, number) => peer.head(number))],
     ['sends a huge message', (peer) => peer.text(`{"x":"${'y'.repeat(200_000)}"}`)],
-    ['promises one of a gigabyte', (peer) => peer.socket.write(Buffer.from([TEXT, 127, 0, 0, 0, 0, 0x40, 0, 0, 0]))],
+    [
+      'promises one of a gigabyte',
+      (peer) => peer.socket.write(Buffer.from([TEXT, 127, 0, 0, 0, 0, 0x40, 0, 0, 0])),
+    ],
     [
       'sends a message in endless pieces',
       (peer) => {
@@ -107,12 +118,16 @@ describe('announcements of new blocks', function () {
       listen([server.url]);
       misbehave(await subscribed());
       await eventually('it is tried again', () => server.seen.connections >= 2);
-      (await eventually('another subscription', () => [...server.peers].find((peer) => peer.socket.writable))).head(77);
+      (
+        await eventually('another subscription', () => [...server.peers].find((peer) => peer.socket.writable))
+      ).head(77);
       await eventually('announcements are back', () => heard.numbers.includes(77));
       expect(heard.lost).to.equal(1);
       expect(heard.numbers.length).to.be.at.most(101);
       expect(heard.lines).to.have.lengthOf(1);
-      expect(heard.lines[0]).to.match(/^bsc: 127\.0\.0\.1:\d+ announces no blocks: .+; the head is asked for by the clock meanwhile$/);
+      expect(heard.lines[0]).to.match(
+        /^bsc: 127\.0\.0\.1:\d+ announces no blocks: .+; the head is asked for by the clock meanwhile$/,
+      );
     });
   }
 
@@ -136,7 +151,10 @@ describe('announcements of new blocks', function () {
       if (method !== 'eth_subscribe') return false;
       pauses.push(performance.now() - lastMs);
       lastMs = performance.now();
-      peer.send({ id, error: { code: -32601, message: `no subscriptions at ${server.url} for secret-api-key` } });
+      peer.send({
+        id,
+        error: { code: -32601, message: `no subscriptions at ${server.url} for secret-api-key` },
+      });
       return true;
     };
     listen([server.url]);
@@ -180,7 +198,9 @@ describe('announcements of new blocks', function () {
       stop = new AbortController();
       server.answer = ({ method }) => method === 'eth_chainId';
       listen([server.url], { limits });
-      await eventually('the second is given up', () => heard.lines.some((line) => line.includes('no subscription within 0.3 s')));
+      await eventually('the second is given up', () =>
+        heard.lines.some((line) => line.includes('no subscription within 0.3 s')),
+      );
       stop.abort(new Error('next'));
       stop = new AbortController();
       server.answer = undefined;
@@ -189,7 +209,9 @@ describe('announcements of new blocks', function () {
       // Garbage is no sign of life.
       const garbage = setInterval(() => peer.text('{"id":9}'), 50);
       try {
-        await eventually('the third is given up', () => heard.lines.some((line) => line.includes('no block announced for 0.3 s')));
+        await eventually('the third is given up', () =>
+          heard.lines.some((line) => line.includes('no block announced for 0.3 s')),
+        );
       } finally {
         clearInterval(garbage);
       }
@@ -212,7 +234,10 @@ describe('announcements of new blocks', function () {
     refusing.accepts = false;
     await away.stop();
     try {
-      const answers = await probeHeadHints({ urls: [server.url, refusing.url, away.url], chainId: 56 }, stop.signal);
+      const answers = await probeHeadHints(
+        { urls: [server.url, refusing.url, away.url], chainId: 56 },
+        stop.signal,
+      );
       expect(answers.map(({ problem }) => problem)).to.deep.equal([
         undefined,
         'no WebSocket at this address',

@@ -56,13 +56,22 @@ describe('the answers of endpoints', () => {
     const post = createHttpPost();
     const ask = async (question: Wanted & { givenUp: boolean }): Promise<void> => {
       const abort = new AbortController();
-      const pending = post({ url, headers: {}, body: JSON.stringify(question), maxBytes: 1_048_576 }, abort.signal);
+      const pending = post(
+        { url, headers: {}, body: JSON.stringify(question), maxBytes: 1_048_576 },
+        abort.signal,
+      );
       if (question.givenUp) setTimeout(() => abort.abort(), question.times / 5_000);
       try {
         const { status, headers, text } = await pending;
         expect([status, headers['x-times']]).to.deep.equal([200, String(question.times)]);
-        expect(text === question.text.repeat(question.times), `${question.way}, ${text.length} characters`).to.equal(true);
-        expect(question.way === 'cut' && question.times > 0, 'an answer that was cut short was taken').to.equal(false);
+        expect(
+          text === question.text.repeat(question.times),
+          `${question.way}, ${text.length} characters`,
+        ).to.equal(true);
+        expect(
+          question.way === 'cut' && question.times > 0,
+          'an answer that was cut short was taken',
+        ).to.equal(false);
       } catch (error) {
         if (!(question.givenUp || question.way === 'cut')) throw error;
         if ((error as Error).name === 'AssertionError') throw error;
@@ -82,8 +91,15 @@ describe('the answers of endpoints', () => {
     await once(silent, 'listening');
     const post = createHttpPost();
     const abort = new AbortController();
-    const question = { url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`, headers: {}, body: '{}', maxBytes: 1_000 };
-    const many = Array.from({ length: 100 }, () => post(question, abort.signal).catch((error: Error) => error));
+    const question = {
+      url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      headers: {},
+      body: '{}',
+      maxBytes: 1_000,
+    };
+    const many = Array.from({ length: 100 }, () =>
+      post(question, abort.signal).catch((error: Error) => error),
+    );
     await new Promise((resolve) => setTimeout(resolve, 100));
     abort.abort();
     for (const ended of await Promise.all(many)) expect(ended).to.be.instanceOf(Error);

@@ -15,7 +15,12 @@ describe('fixed prices', () => {
   it('are what the operator said, and unknown where nothing was said', async () => {
     const at = new Date(START);
     const prices = createPriceSource({ kind: 'fixed', rateUnits: { BNB: 600_00000000n } }, { now: () => at });
-    expect(await prices.price('BNB', signal)).to.deep.equal({ usd8: 600_00000000n, source: 'fixed', at, stale: false });
+    expect(await prices.price('BNB', signal)).to.deep.equal({
+      usd8: 600_00000000n,
+      source: 'fixed',
+      at,
+      stale: false,
+    });
     expect(await prices.price('TRX', signal)).to.equal(undefined);
   });
 });
@@ -49,7 +54,12 @@ describe('prices from Chainlink feeds on the chain', () => {
     const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 300 });
     return createPriceSource(
       { kind: 'chainlink', feeds },
-      { callContract: callContractOver(rpc), now: () => new Date(nowMs), report: (message) => reports.push(message), ...deps },
+      {
+        callContract: callContractOver(rpc),
+        now: () => new Date(nowMs),
+        report: (message) => reports.push(message),
+        ...deps,
+      },
     );
   }
 
@@ -77,14 +87,18 @@ describe('prices from Chainlink feeds on the chain', () => {
     await answer(700n);
     nowMs += 29_000;
     expect((await prices.price('BNB', signal))?.usd8).to.equal(600n);
-    expect(proxy.calls.filter((call) => call.method === 'eth_call').length).to.equal(2); // decimals and the round
+    // decimals and the round
+    expect(proxy.calls.filter((call) => call.method === 'eth_call').length).to.equal(2);
     nowMs += 1_000;
     expect((await prices.price('BNB', signal))?.usd8, 'at once').to.equal(600n);
     await refreshed(prices, (price) => price?.usd8 === 700n);
   });
 
   /** Asks until the price that was looked up behind the caller's back is the one that is expected. */
-  async function refreshed(prices: PriceSource, is: (price: Price | undefined) => boolean): Promise<Price | undefined> {
+  async function refreshed(
+    prices: PriceSource,
+    is: (price: Price | undefined) => boolean,
+  ): Promise<Price | undefined> {
     return await eventually('the refreshed price', async () => {
       const price = await prices.price('BNB', signal);
       return is(price) && { price };
@@ -106,7 +120,8 @@ describe('prices from Chainlink feeds on the chain', () => {
     ['does not come', async () => fault(() => 'hang'), /no answer within/],
     [
       'is nonsense',
-      async () => fault((call) => (call.method === 'eth_call' ? { json: { id: call.id, result: '0x12' } } : undefined)),
+      async () =>
+        fault((call) => (call.method === 'eth_call' ? { json: { id: call.id, result: '0x12' } } : undefined)),
       /not above zero/,
     ],
   ];
@@ -119,7 +134,10 @@ describe('prices from Chainlink feeds on the chain', () => {
       await spoil();
       await chain.mine();
       expect(await prices.price('BNB', signal), 'within its age and not known to be bad').to.deep.equal(good);
-      expect(await refreshed(prices, (price) => price?.stale === true)).to.deep.equal({ ...good, stale: true });
+      expect(await refreshed(prices, (price) => price?.stale === true)).to.deep.equal({
+        ...good,
+        stale: true,
+      });
       expect(reports).to.have.length(1);
       expect(reports[0]).to.match(reason);
 
@@ -136,8 +154,14 @@ describe('prices from Chainlink feeds on the chain', () => {
     await answer(0n);
     expect(await source().price('BNB', signal)).to.equal(undefined);
     expect(await source({ callContract: undefined }).price('BNB', signal)).to.equal(undefined);
-    expect(await source({}, { BNB: chain.usdt.address }).price('BNB', signal), 'a contract that is no feed').to.equal(undefined);
-    expect(await source({}, { BNB: `0x${'7'.repeat(40)}` }).price('BNB', signal), 'no contract at all').to.equal(undefined);
+    expect(
+      await source({}, { BNB: chain.usdt.address }).price('BNB', signal),
+      'a contract that is no feed',
+    ).to.equal(undefined);
+    expect(
+      await source({}, { BNB: `0x${'7'.repeat(40)}` }).price('BNB', signal),
+      'no contract at all',
+    ).to.equal(undefined);
     await feed.call('setDecimals', [18]);
     await answer(600n);
     expect(await source().price('BNB', signal), 'another fixed point').to.equal(undefined);
@@ -162,9 +186,13 @@ describe('prices from Chainlink feeds on the chain', () => {
     const good = await prices.price('BNB', signal);
     for (const ageMs of [HOURS_25 - 1, HOURS_25, HOURS_25 + 1, 30 * HOURS_25]) {
       nowMs = START + ageMs;
-      expect(await refreshed(prices, (price) => price?.stale === true), `${ageMs} ms later`).to.deep.equal({ ...good, stale: true });
+      expect(await refreshed(prices, (price) => price?.stale === true), `${ageMs} ms later`).to.deep.equal({
+        ...good,
+        stale: true,
+      });
     }
-    // A process that begins now has nothing that was good: it takes an answer up to that age, and none beyond.
+    // A process that begins now has nothing that was good:
+    // it takes an answer up to that age, and none beyond.
     nowMs = START + HOURS_25;
     expect(await source().price('BNB', signal), 'at the edge').to.include({ usd8: 600n, stale: true });
     nowMs = START + HOURS_25 + 1;
@@ -173,8 +201,13 @@ describe('prices from Chainlink feeds on the chain', () => {
 
   it('measure age against the heartbeat of each feed, and more strictly where the operator says so', async () => {
     await answer(1_00000000n, 15 * 60_000);
-    const stale = async (deps: Partial<PriceDeps>, currency: 'BNB' | 'TRX' | 'USDT') => (await source(deps).price(currency, signal))?.stale;
-    expect([await stale({}, 'BNB'), await stale({}, 'TRX'), await stale({}, 'USDT')]).to.deep.equal([true, false, false]);
+    const stale = async (deps: Partial<PriceDeps>, currency: 'BNB' | 'TRX' | 'USDT') =>
+      (await source(deps).price(currency, signal))?.stale;
+    expect([await stale({}, 'BNB'), await stale({}, 'TRX'), await stale({}, 'USDT')]).to.deep.equal([
+      true,
+      false,
+      false,
+    ]);
     expect(await stale({ maxAgeMs: 600_000 }, 'USDT')).to.equal(true);
   });
 
@@ -190,7 +223,8 @@ describe('prices from Chainlink feeds on the chain', () => {
         return 'hang';
       });
       const aborted = AbortSignal.timeout(250);
-      for (let i = 0; i < 50; i++) expect(await prices.price('BNB', aborted)).to.include({ usd8: good?.usd8 });
+      for (let i = 0; i < 50; i++)
+        expect(await prices.price('BNB', aborted)).to.include({ usd8: good?.usd8 });
     }
     nowMs += 11 * 60_000;
     expect(await prices.price('BNB', signal)).to.deep.equal({ ...good, stale: true });
@@ -204,7 +238,9 @@ describe('prices from Chainlink feeds on the chain', () => {
     expect(first).to.deep.equal([undefined, undefined]);
     nowMs += 6_000;
     fault(() => 'hang');
-    expect(await prices.price('BNB', AbortSignal.timeout(50)), 'nobody waits for the second try').to.equal(undefined);
+    expect(await prices.price('BNB', AbortSignal.timeout(50)), 'nobody waits for the second try').to.equal(
+      undefined,
+    );
     proxy.fault = undefined;
     nowMs += 6_000;
     await refreshed(prices, (price) => price?.usd8 === 600n);
@@ -250,9 +286,12 @@ describe('prices from Chainlink feeds on the chain', () => {
       (call) => ({ json: { id: call.id, error: { code: -32005, message: 'limit exceeded' } } }),
     ] satisfies Fault[]) {
       fault(trouble);
-      expect(await source({ callContract: callContractOver(rpc), report: (message) => said.push(message) }).price('BNB', signal)).to.equal(
-        undefined,
-      );
+      expect(
+        await source({ callContract: callContractOver(rpc), report: (message) => said.push(message) }).price(
+          'BNB',
+          signal,
+        ),
+      ).to.equal(undefined);
       expect(place()).to.deep.equal(before);
       proxy.fault = undefined;
       expect(await rpc.run((session) => session.call('eth_blockNumber', []), signal)).to.match(/^0x/);

@@ -6,8 +6,14 @@ import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
 import { createRate } from '../../src/chains/rpc/rate.ts';
 
-/** Sends as fast as the bucket lets it for some seconds of a made-up clock; `limit` is what the endpoint accepts in each second. */
-function simulate(seconds: number, options: { perSecond: number; burst: number; limit: number }): { accepted: number; refused: number } {
+/**
+ * Sends as fast as the bucket lets it for some seconds of a made-up
+ * clock; `limit` is what the endpoint accepts in each second.
+ */
+function simulate(
+  seconds: number,
+  options: { perSecond: number; burst: number; limit: number },
+): { accepted: number; refused: number } {
   let nowMs = 0;
   const rate = createRate({ perSecond: options.perSecond, burst: options.burst, now: () => nowMs });
   let accepted = 0;
@@ -81,7 +87,9 @@ describe('how fast an endpoint is asked', () => {
     expect(rate.perSecond()).to.be.within(27, 30);
     for (let i = 0; i < 100; i++) rate.takeMs();
     nowMs += 5_000;
-    expect([rate.perSecond(), rate.waitMs()], 'whoever queued for it holds nobody up').to.deep.equal([200, 0]);
+    expect([rate.perSecond(), rate.waitMs()], 'whoever queued for it holds nobody up').to.deep.equal([
+      200, 0,
+    ]);
   });
 
   it('keeps a limit that proves true longer and longer, and never longer than a minute', () => {
@@ -129,7 +137,10 @@ describe('how fast an endpoint is asked', () => {
       proxy.fault = (call) => {
         const now = performance.now();
         while ((served[0] ?? now) < now - 1_000) served.shift();
-        if (served.length >= 60) return { json: { jsonrpc: '2.0', id: call.id, error: { code: -32005, message: 'limit exceeded' } } };
+        if (served.length >= 60)
+          return {
+            json: { jsonrpc: '2.0', id: call.id, error: { code: -32005, message: 'limit exceeded' } },
+          };
         served.push(now);
         return undefined;
       };

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
-import { type Fault, type FaultProxy, firstOf, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
+import {
+  type Fault,
+  type FaultProxy,
+  firstOf,
+  type RpcCall,
+  startFaultProxy,
+} from '../../dev/support/fault-proxy.ts';
 import { changed } from '../../dev/support/faults.ts';
 import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
@@ -13,7 +19,9 @@ import { type Following, NO_TRACES, startFollowing, without } from '../services/
 
 const { signal } = new AbortController();
 const alice = `0x${'a1'.repeat(20)}`;
-const error = (call: RpcCall, code: number, message: string) => ({ json: { jsonrpc: '2.0', id: call.id, error: { code, message } } });
+const error = (call: RpcCall, code: number, message: string) => ({
+  json: { jsonrpc: '2.0', id: call.id, error: { code, message } },
+});
 const lacking =
   (code: number, message: string, status = 200): Fault =>
   (call) => {
@@ -36,7 +44,10 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
   before(async () => {
     chain = await startTestChain();
     watched.add(alice);
-    [lame, whole] = (await Promise.all([chain.url, chain.url].map(startFaultProxy))) as [FaultProxy, FaultProxy];
+    [lame, whole] = (await Promise.all([chain.url, chain.url].map(startFaultProxy))) as [
+      FaultProxy,
+      FaultProxy,
+    ];
     for (let i = 0; i < 60; i++) await chain.send({ to: alice, valueUnits: 1n });
     await chain.usdt.call('transfer', [alice, 5n * USDT_UNIT]);
     number = await chain.mine();
@@ -57,7 +68,13 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
 
   const readerOf = (proxies: readonly FaultProxy[], options: Partial<RpcPoolOptions> = {}): ChainReader =>
     createBscReader({
-      rpc: createRpcPool({ name: 'bsc', urls: proxies.map(({ url }) => url), chainId: TEST_CHAIN_ID, burst: 200, ...options }),
+      rpc: createRpcPool({
+        name: 'bsc',
+        urls: proxies.map(({ url }) => url),
+        chainId: TEST_CHAIN_ID,
+        burst: 200,
+        ...options,
+      }),
       usdtContract: chain.usdt.address,
       report: (message) => reports.push(message),
     });
@@ -66,12 +83,16 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
     const native = block?.transfers.filter(({ kind }) => kind === 'native') ?? [];
     return [
       BigInt(native.length),
-      ...(block?.transfers ?? []).filter(({ kind }) => kind === 'token').map(({ amountUnits }) => amountUnits),
+      ...(block?.transfers ?? [])
+        .filter(({ kind }) => kind === 'token')
+        .map(({ amountUnits }) => amountUnits),
     ];
   };
   const COMPLETE = [60n, 5n * USDT_UNIT];
-  const singles = (): number => lame.calls.filter(({ method }) => method === 'eth_getTransactionReceipt').length;
-  const posts = (): number => lame.requests.length - lame.calls.filter(({ method }) => method !== 'eth_getTransactionReceipt').length;
+  const singles = (): number =>
+    lame.calls.filter(({ method }) => method === 'eth_getTransactionReceipt').length;
+  const posts = (): number =>
+    lame.requests.length - lame.calls.filter(({ method }) => method !== 'eth_getTransactionReceipt').length;
 
   for (const [name, fault] of [
     ['-32601', lacking(-32601, 'the method eth_getBlockReceipts does not exist/is not available')],
@@ -80,7 +101,10 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
     ['"Unsupported method"', lacking(-32600, 'Unsupported method: eth_getBlockReceipts')],
     ['a plan that is too small', lacking(-32000, 'method not allowed, upgrade to a paid plan', 403)],
     ['a 404', lacking(-32601, 'rpc method is not whitelisted', 404)],
-    ['a parameter it does not take', lacking(-32602, 'invalid argument 0: hex string has length 64, want 16')],
+    [
+      'a parameter it does not take',
+      lacking(-32602, 'invalid argument 0: hex string has length 64, want 16'),
+    ],
   ] as const) {
     it(`is read by batches of single receipts where it says ${name}, and the report says so once`, async () => {
       lame.fault = firstOf(fault, without(...NO_TRACES));
@@ -94,8 +118,22 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
   }
 
   for (const [name, answer] of [
-    ['an error', () => ({ json: { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Batch requests are not supported' } } })],
-    ['a limit of their size', () => ({ json: { jsonrpc: '2.0', error: { code: -32005, message: 'batch limit exceeded, at most 3' } } })],
+    [
+      'an error',
+      () => ({
+        json: {
+          jsonrpc: '2.0',
+          id: null,
+          error: { code: -32600, message: 'Batch requests are not supported' },
+        },
+      }),
+    ],
+    [
+      'a limit of their size',
+      () => ({
+        json: { jsonrpc: '2.0', error: { code: -32005, message: 'batch limit exceeded, at most 3' } },
+      }),
+    ],
     ['a 400', () => ({ status: 400, body: 'invalid request' })],
     ['a 413', () => ({ status: 413, body: '' })],
   ] as const) {
@@ -115,7 +153,9 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
     lame.fault = LACKING;
     lame.batchFault = () => ({ status: 429, body: '' });
     const reader = readerOf([lame]);
-    expect(await reader.scan(number, watched, signal).catch((failure: unknown) => failure)).to.be.instanceOf(RpcUnavailable);
+    expect(await reader.scan(number, watched, signal).catch((failure: unknown) => failure)).to.be.instanceOf(
+      RpcUnavailable,
+    );
     lame.batchFault = undefined;
     lame.requests.length = 0;
     lame.calls.length = 0;
@@ -124,13 +164,26 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
     expect(posts()).to.be.below(5);
   });
 
-  const single = (change: (receipt: Receipt) => unknown): Fault => changed('eth_getTransactionReceipt', change);
+  const single = (change: (receipt: Receipt) => unknown): Fault =>
+    changed('eth_getTransactionReceipt', change);
   for (const [name, fault, reason] of [
     ['leaves logs out', single((receipt) => ({ ...receipt, logs: [] })), /logs are missing/],
-    ['belongs to another block', single((receipt) => ({ ...receipt, blockHash: `0x${'1'.repeat(64)}` })), /another block or transaction/],
-    ['belongs to another transaction', single((r) => ({ ...r, transactionHash: `0x${'2'.repeat(64)}` })), /another block or transaction/],
+    [
+      'belongs to another block',
+      single((receipt) => ({ ...receipt, blockHash: `0x${'1'.repeat(64)}` })),
+      /another block or transaction/,
+    ],
+    [
+      'belongs to another transaction',
+      single((r) => ({ ...r, transactionHash: `0x${'2'.repeat(64)}` })),
+      /another block or transaction/,
+    ],
     ['is not there yet', single(() => null), /another block or transaction/],
-    ['never comes', (call) => (call.method === 'eth_getTransactionReceipt' ? 'hang' : undefined), /no answer within/],
+    [
+      'never comes',
+      (call) => (call.method === 'eth_getTransactionReceipt' ? 'hang' : undefined),
+      /no answer within/,
+    ],
   ] as readonly [string, Fault, RegExp][]) {
     it(`is not taken where a receipt ${name}`, async () => {
       lame.fault = firstOf(LACKING, fault);

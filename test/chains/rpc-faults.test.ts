@@ -79,7 +79,9 @@ describe('endpoints that fail, lie or lag', () => {
     const big = changed('eth_getBlockReceipts', () => 'x'.repeat(3_000_000));
     bad.fault = big;
     const rpc = pool([bad.url], { maxResponseBytes: 1_048_576, timeoutMs: 5_000 });
-    expect((await failureOf(readerOf(rpc).scan(number, watched, signal))).message).to.match(/answer larger than 1 MiB/);
+    expect((await failureOf(readerOf(rpc).scan(number, watched, signal))).message).to.match(
+      /answer larger than 1 MiB/,
+    );
   });
 
   it('stops unpacking a small answer that grows beyond the limit', async () => {
@@ -87,7 +89,9 @@ describe('endpoints that fail, lie or lag', () => {
     expect(body.byteLength).to.be.below(1_048_576);
     bad.fault = always({ status: 200, headers: { 'content-encoding': 'gzip' }, body });
     const rpc = pool([bad.url], { maxResponseBytes: 1_048_576, timeoutMs: 5_000 });
-    expect((await failureOf(readerOf(rpc).scan(number, watched, signal))).message).to.match(/answer larger than 1 MiB/);
+    expect((await failureOf(readerOf(rpc).scan(number, watched, signal))).message).to.match(
+      /answer larger than 1 MiB/,
+    );
   });
 
   it('asks again on a new connection when a kept one was closed at the moment of its use, and only then', async () => {
@@ -102,7 +106,9 @@ describe('endpoints that fail, lie or lag', () => {
     await rpc.run((session) => session.call('eth_blockNumber', []), signal);
     bad.calls.length = 0;
     resets = 5;
-    expect((await failureOf(rpc.run((session) => session.call('eth_blockNumber', []), signal))).message).to.match(/connection failed/);
+    expect(
+      (await failureOf(rpc.run((session) => session.call('eth_blockNumber', []), signal))).message,
+    ).to.match(/connection failed/);
     expect(bad.calls, 'twice for one question at most').to.have.length(2);
   });
 
@@ -118,7 +124,8 @@ describe('endpoints that fail, lie or lag', () => {
 
   it('reads one block from one endpoint only', async () => {
     const reader = readerOf(pool([bad.url, good.url]));
-    expectComplete(await reader.scan(number, watched, signal)); // The first one also finds out whether the endpoint traces.
+    // The first one also finds out whether the endpoint traces.
+    expectComplete(await reader.scan(number, watched, signal));
     bad.calls.length = 0;
     for (let i = 0; i < 3; i++) expectComplete(await reader.scan(number, watched, signal));
     expect(bad.calls.map((call) => call.method)).to.deep.equal(
@@ -175,7 +182,9 @@ describe('endpoints that fail, lie or lag', () => {
   it('leaves an endpoint whose head stands still for one that is ahead', async () => {
     bad.fault = async (call, forward) => {
       if (call.method === 'eth_blockNumber') return { json: { id: call.id, result: '0x1' } };
-      return call.params[0] === 'latest' ? { json: { ...(await forward()), id: call.id, result: staleHead } } : undefined;
+      return call.params[0] === 'latest'
+        ? { json: { ...(await forward()), id: call.id, result: staleHead } }
+        : undefined;
     };
     const staleHead = await chain.anvil.rpc('eth_getBlockByNumber', ['0x1', false]);
     const rpc = pool([bad.url, good.url], { lagBlocks: 1, probeEveryMs: 0 });
@@ -205,7 +214,10 @@ describe('endpoints that fail, lie or lag', () => {
 
   it('asks the next endpoint while the first one has no turn left for a while', async () => {
     const rpc = pool([bad.url, good.url], { requestsPerSecond: 2, burst: 2, probeEveryMs: 60_000 });
-    const calls = Array.from({ length: 6 }, async () => await rpc.run((session) => session.call('eth_blockNumber', []), signal));
+    const calls = Array.from(
+      { length: 6 },
+      async () => await rpc.run((session) => session.call('eth_blockNumber', []), signal),
+    );
     expect(await Promise.all(calls)).to.have.length(6);
     for (let i = 0; i < 4; i++) await rpc.run((session) => session.call('eth_blockNumber', []), signal);
     expect(bad.calls.length, 'the first one').to.be.at.least(4);
@@ -218,7 +230,8 @@ describe('endpoints that fail, lie or lag', () => {
   });
 
   it('does not call a transaction gone because one endpoint lags', async () => {
-    const txHash = (await readerOf(pool([good.url])).scan(number, watched, signal))?.transfers[0]?.txHash ?? '';
+    const txHash =
+      (await readerOf(pool([good.url])).scan(number, watched, signal))?.transfers[0]?.txHash ?? '';
     bad.fault = changed('eth_getTransactionReceipt', () => null);
     const reader = readerOf(pool([bad.url, good.url]));
     expect((await reader.locate(txHash, signal))?.blockNumber).to.equal(number);
@@ -256,7 +269,9 @@ describe('endpoints that fail, lie or lag', () => {
     expect(shown).to.match(/project \*\*\*, key \*\*\*/);
     expect(shown).not.to.match(/SECRET|ssw0rd/);
     expect(bad.requests.at(-1)?.path).to.equal('/v3/SECRETPATHKEY?apikey=SECRETQUERY');
-    expect(bad.requests.at(-1)?.headers.authorization).to.equal(`Basic ${Buffer.from('user:p@ssw0rd').toString('base64')}`);
+    expect(bad.requests.at(-1)?.headers.authorization).to.equal(
+      `Basic ${Buffer.from('user:p@ssw0rd').toString('base64')}`,
+    );
   });
 
   it('asks for compressed answers', async () => {

@@ -17,7 +17,8 @@ type Json = Record<string, unknown>;
 const changed =
   (method: string, change: (result: unknown) => unknown): Fault =>
   async (call, forward) => {
-    if (call.method !== method || (method === 'eth_getBlockByNumber' && call.params[1] !== true)) return undefined;
+    if (call.method !== method || (method === 'eth_getBlockByNumber' && call.params[1] !== true))
+      return undefined;
     const answer = await forward();
     return { json: { ...answer, result: change(answer.result) } };
   };
@@ -31,7 +32,10 @@ const logs = (change: (all: readonly Json[]) => readonly Json[]): Fault =>
   everyReceipt((receipt) => ({ ...receipt, logs: change(receipt['logs'] as Json[]) }));
 const twice = <T>(list: readonly T[]): T[] => list.flatMap((one) => [one, one]);
 
-/** Money is summed from what one endpoint shows of a block, so nothing in it may be shown twice, or belong elsewhere, or mean nothing. */
+/**
+ * Money is summed from what one endpoint shows of a block, so nothing
+ * in it may be shown twice, or belong elsewhere, or mean nothing.
+ */
 describe('an endpoint that shows something of a block twice', function () {
   this.timeout(60_000);
   let chain: TestChain;
@@ -70,7 +74,8 @@ describe('an endpoint that shows something of a block twice', function () {
     });
   const sumsOf = async (reader: ChainReader) => {
     const block = await reader.scan(number, watched, signal);
-    const sum = (kind: string) => (block?.transfers ?? []).filter((one) => one.kind === kind).map(({ amountUnits }) => amountUnits);
+    const sum = (kind: string) =>
+      (block?.transfers ?? []).filter((one) => one.kind === kind).map(({ amountUnits }) => amountUnits);
     return { token: sum('token'), native: sum('native').toSorted() };
   };
   const TRUTH = { token: [40n], native: [3n, 7n] };
@@ -95,9 +100,18 @@ describe('an endpoint that shows something of a block twice', function () {
       logs((all) => all.map((one) => ({ ...one, blockHash: `0x${'3'.repeat(64)}` }))),
       /another block or transaction/,
     ],
-    ['a log at no place', logs((all) => all.map((one) => ({ ...one, logIndex: null }))), /another block or transaction/],
+    [
+      'a log at no place',
+      logs((all) => all.map((one) => ({ ...one, logIndex: null }))),
+      /another block or transaction/,
+    ],
     ...['0x2', '', '0x', 'success', '0x10'].map(
-      (status) => [`the status "${status}"`, everyReceipt((one) => ({ ...one, status })), /another block or transaction/] as const,
+      (status) =>
+        [
+          `the status "${status}"`,
+          everyReceipt((one) => ({ ...one, status })),
+          /another block or transaction/,
+        ] as const,
     ),
   ];
   function doubled(block: unknown): Json {

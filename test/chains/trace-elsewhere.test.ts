@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
+import {
+  type Contract,
+  startTestChain,
+  TEST_CHAIN_ID,
+  type TestChain,
+  USDT_UNIT,
+} from '../../dev/support/chain.ts';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { AddressSet } from '../../src/chains/address-set.ts';
@@ -38,7 +44,8 @@ describe('internal BNB where another endpoint shows it', function () {
     // Nothing is remembered of who traces.
     live.restart();
   });
-  const verifiedNumber = async () => Number((await live.rows('select verified_number from chain_cursors'))[0]?.['verified_number']);
+  const verifiedNumber = async () =>
+    Number((await live.rows('select verified_number from chain_cursors'))[0]?.['verified_number']);
 
   for (const [name, fault] of [
     ['by trace_block', undefined],
@@ -55,7 +62,11 @@ describe('internal BNB where another endpoint shows it', function () {
       expect(await live.deposits(address), 'the first read does not wait for anybody else').to.deep.equal([]);
       await live.finish();
       const [deposit] = await live.deposits(address);
-      expect(deposit).to.include({ transaction_hash: hash, amount_units: '41', block_number: String(number) });
+      expect(deposit).to.include({
+        transaction_hash: hash,
+        amount_units: '41',
+        block_number: String(number),
+      });
       expect(deposit?.['from_address']).to.equal(payer.address);
       expect(deposit?.['verified_at']).to.not.equal(null);
     });
@@ -100,7 +111,10 @@ describe('internal BNB where another endpoint shows it', function () {
     expect(await verifiedNumber()).to.be.at.least(number);
     expect((await live.deposits(plain))[0]?.['verified_at']).to.not.equal(null);
     await live.reconcile();
-    expect((await live.deposits(address))[0]).to.include({ amount_units: '44', block_number: String(number) });
+    expect((await live.deposits(address))[0]).to.include({
+      amount_units: '44',
+      block_number: String(number),
+    });
   });
 
   it('stays where the first read showed it and no endpoint shows it any more', async () => {
@@ -153,10 +167,20 @@ describe('a trace from another endpoint than the block', () => {
   });
 
   const poolOf = (proxies: readonly FaultProxy[], options: Partial<RpcPoolOptions> = {}): RpcPool =>
-    createRpcPool({ name: 'bsc', urls: proxies.map(({ url }) => url), chainId: TEST_CHAIN_ID, timeoutMs: 20_000, ...options });
+    createRpcPool({
+      name: 'bsc',
+      urls: proxies.map(({ url }) => url),
+      chainId: TEST_CHAIN_ID,
+      timeoutMs: 20_000,
+      ...options,
+    });
   /** A trace has all the time that a busy machine needs, except where it never comes. */
   const readerOf = (rpc: RpcPool, timeoutMs = 10_000): ChainReader =>
-    createBscReader({ rpc, usdtContract: chain.usdt.address, tracer: createTracer({ timeoutMs, now: () => nowMs }) });
+    createBscReader({
+      rpc,
+      usdtContract: chain.usdt.address,
+      tracer: createTracer({ timeoutMs, now: () => nowMs }),
+    });
 
   async function paid(): Promise<number> {
     await payer.call('payCoin', [alice, 5n]);
@@ -185,7 +209,9 @@ describe('a trace from another endpoint than the block', () => {
     const reader = readerOf(poolOf([first, second]));
     expect((await reader.scan(await chain.mine(), watched, signal))?.untraced).to.equal(undefined);
     first.fault = undefined;
-    expect((await readerOf(poolOf([first, second])).scan(await paid(), watched, signal))?.untraced).to.equal(undefined);
+    expect((await readerOf(poolOf([first, second])).scan(await paid(), watched, signal))?.untraced).to.equal(
+      undefined,
+    );
     expect(tracesAt(second)).to.equal(0);
   });
 
@@ -196,11 +222,21 @@ describe('a trace from another endpoint than the block', () => {
         if (call.method !== 'trace_block') return undefined;
         const answer = await forward();
         return {
-          json: { ...answer, result: (answer.result as object[]).map((trace) => ({ ...trace, blockHash: `0x${'1'.repeat(64)}` })) },
+          json: {
+            ...answer,
+            result: (answer.result as object[]).map((trace) => ({
+              ...trace,
+              blockHash: `0x${'1'.repeat(64)}`,
+            })),
+          },
         };
       },
     ],
-    ['that is too short', (call) => (call.method === 'trace_block' ? { json: { jsonrpc: '2.0', id: call.id, result: [] } } : undefined)],
+    [
+      'that is too short',
+      (call) =>
+        call.method === 'trace_block' ? { json: { jsonrpc: '2.0', id: call.id, result: [] } } : undefined,
+    ],
     ['that is refused', refusesTraces],
     ['that never comes', (call) => (isTrace(call) ? 'hang' : undefined)],
   ] as readonly [string, Fault][]) {
@@ -232,7 +268,8 @@ describe('a trace from another endpoint than the block', () => {
     await reader.scan(number, watched, signal);
     second.fault = (call) => (isTrace(call) ? { status: 429, body: '{}' } : undefined);
     second.calls.length = 0;
-    for (let i = 0; i < 3; i++) expect((await reader.scan(number, watched, signal))?.untraced).to.equal(undefined);
+    for (let i = 0; i < 3; i++)
+      expect((await reader.scan(number, watched, signal))?.untraced).to.equal(undefined);
     expect(tracesAt(second), 'once, and then it is left alone').to.equal(1);
     nowMs += 1_000;
     second.fault = undefined;
@@ -281,17 +318,26 @@ describe('a trace from another endpoint than the block', () => {
   });
 
   it('is not asked for at an endpoint of another chain', async () => {
-    second.fault = (call) => (call.method === 'eth_chainId' ? { json: { jsonrpc: '2.0', id: call.id, result: '0x61' } } : undefined);
-    expect((await readerOf(poolOf([first, second])).scan(await paid(), watched, signal))?.untraced).to.not.equal(undefined);
+    second.fault = (call) =>
+      call.method === 'eth_chainId' ? { json: { jsonrpc: '2.0', id: call.id, result: '0x61' } } : undefined;
+    expect(
+      (await readerOf(poolOf([first, second])).scan(await paid(), watched, signal))?.untraced,
+    ).to.not.equal(undefined);
     expect(second.calls.map(({ method }) => method)).to.deep.equal(['eth_chainId']);
   });
 
   it('stays within the budget of the endpoint: one that has none to spare is left out', async () => {
     // No time passes, so that the turns do not depend on the machine.
-    const rpc = poolOf([first, second], { requestsPerSecond: 4, burst: 4, now: () => 0, pause: async () => undefined });
+    const rpc = poolOf([first, second], {
+      requestsPerSecond: 4,
+      burst: 4,
+      now: () => 0,
+      pause: async () => undefined,
+    });
     const ask = () => rpc.elsewhere(0, async (session) => await session.call('eth_blockNumber', []), signal);
     const answers = await Promise.all(Array.from({ length: 40 }, ask));
-    // Each takes a turn for the chain id and one for its question; 4 turns at once and 4 of the next second are to be had.
+    // Each takes a turn for the chain id and one for its question;
+    // 4 turns at once and 4 of the next second are to be had.
     expect(answers.filter((answer) => answer !== undefined)).to.have.length.within(2, 10);
   });
 });

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain, USDT_UNIT } from '../../dev/support/chain.ts';
+import {
+  type Contract,
+  startTestChain,
+  TEST_CHAIN_ID,
+  type TestChain,
+  USDT_UNIT,
+} from '../../dev/support/chain.ts';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { eventually } from '../../dev/support/eventually.ts';
 import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
@@ -13,7 +19,9 @@ import { type Following, NO_TRACES, startFollowing, without } from '../services/
 const { signal } = new AbortController();
 const FUND = 10n * USDT_UNIT;
 const isTrace = (call: RpcCall): boolean => (NO_TRACES as readonly string[]).includes(call.method);
-const tooMany = (call: RpcCall) => ({ json: { jsonrpc: '2.0', id: call.id, error: { code: -32005, message: 'limit exceeded' } } });
+const tooMany = (call: RpcCall) => ({
+  json: { jsonrpc: '2.0', id: call.id, error: { code: -32005, message: 'limit exceeded' } },
+});
 
 describe('a trace that is refused for the number of requests', function () {
   this.timeout(60_000);
@@ -51,7 +59,8 @@ describe('a trace that is refused for the number of requests', function () {
     let left = times;
     return (call) => (isTrace(call) && left-- > 0 ? tooMany(call) : undefined);
   };
-  const traced = async ({ reader }: ReturnType<typeof newReader>) => (await reader.scan(number, watched, signal))?.untraced === undefined;
+  const traced = async ({ reader }: ReturnType<typeof newReader>) =>
+    (await reader.scan(number, watched, signal))?.untraced === undefined;
 
   it('is waited for by a read that decides', async () => {
     proxy.fault = undefined;
@@ -68,7 +77,9 @@ describe('a trace that is refused for the number of requests', function () {
     await traced(scene);
     proxy.fault = refusing(1_000);
     expect(await traced(scene)).to.equal(false);
-    expect(await eventually('the turn of the block', () => scene.reader.missedTraces?.due().includes(number))).to.equal(true);
+    expect(
+      await eventually('the turn of the block', () => scene.reader.missedTraces?.due().includes(number)),
+    ).to.equal(true);
     proxy.fault = undefined;
     nowMs += 30_000;
     expect(await traced(scene)).to.equal(true);
@@ -125,7 +136,9 @@ describe('internal BNB behind an endpoint with a limit', function () {
       async () => {
         await live.follow().catch(() => undefined);
         await readMissedTraces(live.deps, live.followed, signal);
-        const [row] = await live.rows(`select count(*)::int as found from deposits where currency = 'BNB' and verified_at is not null`);
+        const [row] = await live.rows(
+          `select count(*)::int as found from deposits where currency = 'BNB' and verified_at is not null`,
+        );
         return row?.['found'] === payments;
       },
       60_000,

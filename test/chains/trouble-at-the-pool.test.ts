@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
-import { type Answer, type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
+import {
+  type Answer,
+  type FaultProxy,
+  type RpcCall,
+  startFaultProxy,
+} from '../../dev/support/fault-proxy.ts';
 import { RpcUnavailable } from '../../src/chains/rpc/errors.ts';
 import type { RpcPoolOptions } from '../../src/chains/rpc/json-rpc.ts';
 import { createRpcPool, type RpcPool } from '../../src/chains/rpc/json-rpc.ts';
@@ -13,7 +18,10 @@ const TIMEOUT_MS = 5_000;
 
 const TROUBLE: readonly [name: string, answer: (call: RpcCall) => Answer][] = [
   ['429', () => ({ status: 429, body: '' })],
-  ['-32005', (call) => ({ json: { jsonrpc: '2.0', id: call.id, error: { code: -32005, message: 'limit exceeded' } } })],
+  [
+    '-32005',
+    (call) => ({ json: { jsonrpc: '2.0', id: call.id, error: { code: -32005, message: 'limit exceeded' } } }),
+  ],
   ['503', () => ({ status: 503, body: '' })],
   ['resets', () => 'reset'],
   ['hangs', () => 'hang'],
@@ -71,7 +79,12 @@ describe('trouble at the only endpoint', function () {
     }
   }
 
-  async function trouble(rpc: RpcPool, clock: ReturnType<typeof madeUpClock>, lastsMs: number, answer: (call: RpcCall) => Answer) {
+  async function trouble(
+    rpc: RpcPool,
+    clock: ReturnType<typeof madeUpClock>,
+    lastsMs: number,
+    answer: (call: RpcCall) => Answer,
+  ) {
     const endsAt = clock.now() + lastsMs;
     let asked = 0;
     proxy.fault = async (call) => {
@@ -100,7 +113,9 @@ describe('trouble at the only endpoint', function () {
         // One question that was asked before the end may still hang after it.
         expect(overMs, 'the end is noticed').to.be.below(name === 'hangs' ? 7_000 + TIMEOUT_MS : 7_000);
         expect(asked, 'and nobody stormed it until then').to.be.at.most(8 + seconds);
-        expect(await timeOf(rpc, clock, 2 * PER_SECOND), 'asked as fast as was configured').to.be.below(2_100);
+        expect(await timeOf(rpc, clock, 2 * PER_SECOND), 'asked as fast as was configured').to.be.below(
+          2_100,
+        );
         expect(rpc.status()[0]).to.include({ problem: null, requestsPerSecond: PER_SECOND });
       });
     }
@@ -131,7 +146,11 @@ describe('trouble at the only endpoint', function () {
 
   it('is asked once a minute by one that wishes to be left alone for a day', async () => {
     const { rpc, clock } = scene();
-    const { asked } = await trouble(rpc, clock, 600_000, () => ({ status: 429, body: '', headers: { 'retry-after': '86400' } }));
+    const { asked } = await trouble(rpc, clock, 600_000, () => ({
+      status: 429,
+      body: '',
+      headers: { 'retry-after': '86400' },
+    }));
     expect(asked).to.equal(10);
   });
 });

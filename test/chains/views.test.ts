@@ -9,7 +9,9 @@ import { behind } from './conformance/bsc-stage.ts';
 
 const { signal } = new AbortController();
 const hex = (number: number): string => `0x${number.toString(16)}`;
-const refused = (call: RpcCall) => ({ json: { jsonrpc: '2.0', id: call.id, error: { code: -32602, message: 'unknown tag' } } });
+const refused = (call: RpcCall) => ({
+  json: { jsonrpc: '2.0', id: call.id, error: { code: -32602, message: 'unknown tag' } },
+});
 
 describe('one height as every endpoint sees it', () => {
   let chain: TestChain;
@@ -21,7 +23,12 @@ describe('one height as every endpoint sees it', () => {
     chain = await startTestChain({ slotsInAnEpoch: 1 });
     head = await chain.mine(10);
     proxies = await Promise.all([1, 2, 3].map(() => startFaultProxy(chain.url)));
-    const rpc = createRpcPool({ name: 'bsc', urls: proxies.map(({ url }) => url), chainId: TEST_CHAIN_ID, timeoutMs: 300 });
+    const rpc = createRpcPool({
+      name: 'bsc',
+      urls: proxies.map(({ url }) => url),
+      chainId: TEST_CHAIN_ID,
+      timeoutMs: 300,
+    });
     reader = createBscReader({ rpc, usdtContract: chain.usdt.address });
   });
   after(async () => {
@@ -45,13 +52,23 @@ describe('one height as every endpoint sees it', () => {
     expect(views.map(({ host }) => host)).to.deep.equal([hostOf(0), hostOf(1), hostOf(2)]);
     expect(views.map(({ head: { number } }) => number)).to.deep.equal([head, head - 5, head]);
     expect(views.map(({ finalized }) => finalized?.number ?? null)).to.deep.equal([head - 2, head - 7, null]);
-    expect(views.map(({ block }) => (typeof block === 'string' ? block : block.hash))).to.deep.equal([hash, 'above its head', hash]);
+    expect(views.map(({ block }) => (typeof block === 'string' ? block : block.hash))).to.deep.equal([
+      hash,
+      'above its head',
+      hash,
+    ]);
   });
 
   it('says "not there" of a height that an endpoint has passed and does not have', async () => {
-    view(0, (call) => (call.params[0] === hex(3) ? { json: { jsonrpc: '2.0', id: call.id, result: null } } : undefined));
+    view(0, (call) =>
+      call.params[0] === hex(3) ? { json: { jsonrpc: '2.0', id: call.id, result: null } } : undefined,
+    );
     const views = await reader.views(3, signal);
-    expect(views.map(({ block }) => typeof block === 'string' && block)).to.deep.equal(['not there', false, false]);
+    expect(views.map(({ block }) => typeof block === 'string' && block)).to.deep.equal([
+      'not there',
+      false,
+      false,
+    ]);
   });
 
   it('leaves out who does not answer, and fails where nobody does', async () => {

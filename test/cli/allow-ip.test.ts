@@ -20,8 +20,14 @@ describe('command line: from where live keys may be used', function () {
 
   it('adds, shows and removes networks', async () => {
     const networks = ['203.0.113.7/32'];
-    expect(await answer(['allow-ip', 'add', '--merchant', id, '::ffff:203.0.113.7'], env)).to.deep.equal({ merchant_id: id, networks });
-    expect(await answer(['allow-ip', 'list', '--merchant', id], env)).to.deep.equal({ merchant_id: id, networks });
+    expect(await answer(['allow-ip', 'add', '--merchant', id, '::ffff:203.0.113.7'], env)).to.deep.equal({
+      merchant_id: id,
+      networks,
+    });
+    expect(await answer(['allow-ip', 'list', '--merchant', id], env)).to.deep.equal({
+      merchant_id: id,
+      networks,
+    });
     const shown = await gateway(['allow-ip', 'list', '--merchant', id], env);
     expect(shown.stdout).to.equal('LIVE KEYS WORK FROM\n203.0.113.7/32\n');
     const removed = await gateway(['allow-ip', 'remove', '203.0.113.7', '--merchant', id], env);

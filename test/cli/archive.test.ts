@@ -29,10 +29,15 @@ describe('command line: months that are archived', function () {
       'ledger_transactions',
       'ledger_entries',
     ])
-      await connection.execute(`alter table ${table}_${present.replace('-', '_')} rename to ${table}_${old.replace('-', '_')}`);
-    await connection.execute(`update partition_months set first_month = '${old}-01' where first_month = '${present}-01'`);
+      await connection.execute(
+        `alter table ${table}_${present.replace('-', '_')} rename to ${table}_${old.replace('-', '_')}`,
+      );
     await connection.execute(
-      `update partition_months set first_month = '${monthAfter(old, 1)}-01' where first_month = '${monthAfter(present, 1)}-01'`,
+      `update partition_months set first_month = '${old}-01' where first_month = '${present}-01'`,
+    );
+    await connection.execute(
+      `update partition_months set first_month = '${monthAfter(old, 1)}-01'
+        where first_month = '${monthAfter(present, 1)}-01'`,
     );
     await orm.close(true);
   });
@@ -60,13 +65,18 @@ describe('command line: months that are archived', function () {
     const first = await gateway(['archive', 'detach', old, ...WHY], env);
     expect(first.code).to.equal(1);
     const table = `webhook_attempts_${old.replace('-', '_')}`;
-    expect(first.stderr).to.contain(`pg_dump --dbname="$DATABASE_URL" --format=custom --file=gateway-${old}.dump --table=${table}`);
+    expect(first.stderr).to.contain(
+      `pg_dump --dbname="$DATABASE_URL" --format=custom --file=gateway-${old}.dump --table=${table}`,
+    );
     const { months } = await answer<{ months: Month[] }>(['archive', 'list'], env);
     expect(months[0]?.detached_by).to.equal(null);
   });
 
   it('are detached with --yes, and the list says by whom', async () => {
-    const done = await answer<{ detached: string[]; next: string }>(['archive', 'detach', old, ...WHY, '--yes'], env);
+    const done = await answer<{ detached: string[]; next: string }>(
+      ['archive', 'detach', old, ...WHY, '--yes'],
+      env,
+    );
     expect(done.detached).to.have.length(4);
     expect(done.next).to.match(/^drop table webhook_attempts_/);
     const { months } = await answer<{ months: Month[] }>(['archive', 'list'], env);

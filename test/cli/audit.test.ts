@@ -35,17 +35,22 @@ describe('command line: what operators changed', function () {
     database = await freshDatabase();
     env = { DATABASE_URL: database.url, DATA_DIR: await tempDir('cli'), SUDO_USER: '' };
     await answer(['migrate'], env);
-    id = (await answer<{ merchant_id: string }>(['merchant', 'create', '--name', 'Shop', '--by', 'ann'], env)).merchant_id;
+    id = (await answer<{ merchant_id: string }>(['merchant', 'create', '--name', 'Shop', '--by', 'ann'], env))
+      .merchant_id;
   });
   after(() => database.drop());
 
-  const actions = async (...more: string[]) => (await answer<{ actions: Action[] }>(['audit', 'list', ...more], env)).actions;
+  const actions = async (...more: string[]) =>
+    (await answer<{ actions: Action[] }>(['audit', 'list', ...more], env)).actions;
 
   it('is one row for each command, with the name, the host, and what it was before', async () => {
     await answer(['merchant', 'set', id, '--withdraw-bsc', BSC.toLowerCase(), '--by', 'ann'], env);
     await answer(['merchant', 'set', id, '--withdraw-bsc', 'none'], env);
     await answer(['subscription', 'set', id, 'inactive', '--by', 'ben'], env);
-    const made = await answer<{ id: string; key: string }>(['key', 'create', '--merchant', id, '--mode', 'live', '--by', 'ann'], env);
+    const made = await answer<{ id: string; key: string }>(
+      ['key', 'create', '--merchant', id, '--mode', 'live', '--by', 'ann'],
+      env,
+    );
     const rotated = await answer<{ id: string; key: string }>(['key', 'rotate', made.id, '--by', 'ann'], env);
     await answer(['key', 'revoke', rotated.id, '--by', 'ann'], env);
     await answer(['allow-ip', 'add', '--merchant', id, '203.0.113.7', '--by', 'ann'], env);
@@ -75,12 +80,17 @@ describe('command line: what operators changed', function () {
     expect([set?.before, set?.after]).to.deep.equal([{ withdraw_bsc: null }, { withdraw_bsc: BSC }]);
     expect([back?.before, back?.after]).to.deep.equal([{ withdraw_bsc: BSC }, { withdraw_bsc: null }]);
     const text = JSON.stringify(rows);
-    for (const secret of [made.key, rotated.key, PASSWORD, 'argon2', email]) expect(text).to.not.contain(secret);
+    for (const secret of [made.key, rotated.key, PASSWORD, 'argon2', email])
+      expect(text).to.not.contain(secret);
   });
 
   it('is listed for one merchant or since a time, and fits a terminal', async () => {
-    const other = (await answer<{ merchant_id: string }>(['merchant', 'create', '--name', 'x'.repeat(150)], env)).merchant_id;
-    expect((await actions('--merchant', other)).map(({ action }) => action)).to.deep.equal(['merchant.create']);
+    const other = (
+      await answer<{ merchant_id: string }>(['merchant', 'create', '--name', 'x'.repeat(150)], env)
+    ).merchant_id;
+    expect((await actions('--merchant', other)).map(({ action }) => action)).to.deep.equal([
+      'merchant.create',
+    ]);
     expect(await actions('--since', '2099-01-01')).to.deep.equal([]);
     expect(await actions('--merchant', id, '--limit', '3')).to.have.length(3);
     const shown = await gateway(['audit', 'list'], env);
@@ -92,10 +102,19 @@ describe('command line: what operators changed', function () {
 
   it('asks every command that changes rows who does it', () => {
     const program = new Command();
-    for (const add of [addAllowIpCommands, addArchiveCommands, addDepositCommands, addKeyCommands, addMerchantCommands]) add(program);
+    for (const add of [
+      addAllowIpCommands,
+      addArchiveCommands,
+      addDepositCommands,
+      addKeyCommands,
+      addMerchantCommands,
+    ])
+      add(program);
     for (const add of [addRescanCommand, addUserCommands, addWebhookCommands]) add(program);
     const leaves = program.commands.flatMap((one) => (one.commands.length > 0 ? one.commands : [one]));
-    const reading = leaves.filter(({ options }) => !options.some(({ long }) => long === '--by')).map((one) => one.name());
+    const reading = leaves
+      .filter(({ options }) => !options.some(({ long }) => long === '--by'))
+      .map((one) => one.name());
     expect(new Set(reading)).to.deep.equal(new Set(['list', 'show', 'stuck', 'listen', 'hash']));
   });
 

@@ -6,8 +6,15 @@ import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { newUser, signIn } from '../support/sign-in.ts';
 import { answer, type Env, gateway, sideBySide } from './support.ts';
 
-const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, index) => (index * 11) % 256)).toString('base64');
-const NAMES = { external_id: 'ext-4711', email: 'ann.secret@person.example', name: 'Ann Secretname', metadata: { iban: 'DE00-SECRET' } };
+const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, index) => (index * 11) % 256)).toString(
+  'base64',
+);
+const NAMES = {
+  external_id: 'ext-4711',
+  email: 'ann.secret@person.example',
+  name: 'Ann Secretname',
+  metadata: { iban: 'DE00-SECRET' },
+};
 const ORDER = { external_id: 'order-9911', description: 'a ring for Ann', metadata: { note: 'DE-ORDER' } };
 const SECRETS = ['ext-4711', 'ann.secret', 'Secretname', 'DE00-SECRET', 'order-9911', 'ring for', 'DE-ORDER'];
 const UNKNOWN = '3e3c0ebf-d57e-4e7c-999a-d121996d8b80';
@@ -23,7 +30,11 @@ describe('command line: a customer who wants to be forgotten', function () {
   const sql = <T = Record<string, unknown>>(text: string, values: readonly unknown[] = []): Promise<T[]> =>
     api.deps.orm.em.fork().execute<T[]>(text, [...values]);
   const post = async (path: string, body: object, once?: string) => {
-    const headers = { Cookie: cookie, 'X-Mode': 'test', ...(once === undefined ? {} : { 'Idempotency-Key': once }) };
+    const headers = {
+      Cookie: cookie,
+      'X-Mode': 'test',
+      ...(once === undefined ? {} : { 'Idempotency-Key': once }),
+    };
     const made = await call(`${api.url}${path}`, { body, headers });
     expect(made.status, made.text).to.equal(201);
     return made.body;
@@ -31,13 +42,18 @@ describe('command line: a customer who wants to be forgotten', function () {
 
   before(async () => {
     database = await migratedDatabase();
-    api = await startTestApi({ databaseUrl: database.url, deps: { secretBox: createSecretBox(Buffer.from(SECRETS_KEY, 'base64')) } });
+    api = await startTestApi({
+      databaseUrl: database.url,
+      deps: { secretBox: createSecretBox(Buffer.from(SECRETS_KEY, 'base64')) },
+    });
     env = { DATABASE_URL: database.url, DATA_DIR: await tempDir('customers'), SECRETS_KEY };
     // By a session, so that each step leaves an audit row as well.
     cookie = await signIn(api, await newUser(api));
     await post('/webhook-endpoints', { url: 'http://127.0.0.1:9/', events: ['*'] }, 'e');
     id = (await post('/customers', NAMES, 'c'))['id'];
-    neighbour = (await post('/customers', { external_id: 'stays', email: 'stays@person.example' }, 'n'))['id'];
+    neighbour = (await post('/customers', { external_id: 'stays', email: 'stays@person.example' }, 'n'))[
+      'id'
+    ];
     const link = await post('/request-payment', { customer_id: id, amount_usd: 10, ...ORDER }, 'l');
     await post('/request-payment', { email: NAMES.email, amount_usd: 7, ...ORDER }, 'm');
     const paid = { customer_id: id, amount: '10', payment_token: link['token'], events: 'full' };
@@ -45,7 +61,8 @@ describe('command line: a customer who wants to be forgotten', function () {
     await post('/test/simulate-deposit', { customer_id: id, amount: '3', outcome: 'failed' }, 'f');
     await sql(
       `insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, response_body)
-       select d.id, 1, 1, now(), now(), 'thank you, ann.secret' from webhook_deliveries d join events e on e.id = d.event_id
+       select d.id, 1, 1, now(), now(), 'thank you, ann.secret' from webhook_deliveries d
+         join events e on e.id = d.event_id
        where e.subject_id <> ?`,
       [neighbour],
     );
@@ -55,20 +72,32 @@ describe('command line: a customer who wants to be forgotten', function () {
     await database?.drop();
   });
 
-  /** Every value of every table of the database as text: bytes as they would be read, what is sealed opened. */
+  /**
+   * Every value of every table of the database as text: bytes as they would be read, what is sealed opened.
+   */
   const everything = async (): Promise<string> => {
     const columns = await sql<{ name: string; column: string; type: string }>(
-      `select t.table_name as name, c.column_name as column, c.data_type as type from information_schema.tables t
-       join information_schema.columns c using (table_schema, table_name) where table_schema = 'public' and table_type = 'BASE TABLE'`,
+      `select t.table_name as name, c.column_name as column, c.data_type as type
+       from information_schema.tables t
+       join information_schema.columns c using (table_schema, table_name)
+         where table_schema = 'public' and table_type = 'BASE TABLE'`,
     );
     const tables = Map.groupBy(columns, ({ name }) => name);
     expect(tables.size).to.be.greaterThan(30);
     const texts: string[] = [];
     for (const [name, its] of tables) {
-      const values = its.map(({ column, type }) => (type === 'bytea' ? `encode("${column}", 'escape')` : `"${column}"::text`));
-      texts.push(JSON.stringify(await sql(`select '${name}' as of, concat_ws(' ', ${values.join(', ')}) as row from "${name}"`)));
+      const values = its.map(({ column, type }) =>
+        type === 'bytea' ? `encode("${column}", 'escape')` : `"${column}"::text`,
+      );
+      texts.push(
+        JSON.stringify(
+          await sql(`select '${name}' as of, concat_ws(' ', ${values.join(', ')}) as row from "${name}"`),
+        ),
+      );
     }
-    for (const { id: row, body_sealed: sealed } of await sql<{ id: string; body_sealed: Buffer }>('select * from idempotency_answers'))
+    for (const { id: row, body_sealed: sealed } of await sql<{ id: string; body_sealed: Buffer }>(
+      'select * from idempotency_answers',
+    ))
       texts.push(api.deps.secretBox.open(sealed, row));
     return texts.join('\n');
   };
@@ -92,11 +121,18 @@ describe('command line: a customer who wants to be forgotten', function () {
   });
 
   it('changes nothing where it cannot be written down who did it', async () => {
-    await sql(`create function no_action() returns trigger language plpgsql as $$ begin raise exception 'no room'; end $$`);
-    await sql('create trigger no_action before insert on operator_actions for each row execute function no_action()');
+    await sql(
+      `create function no_action() returns trigger language plpgsql as $$ begin raise exception 'no room'; end
+        $$`,
+    );
+    await sql(
+      'create trigger no_action before insert on operator_actions for each row execute function no_action()',
+    );
     const before = await everything();
     const acting = { ...api.deps, actor: { kind: 'operator', name: 'ann', from: null } } as const;
-    const outcome = await eraseCustomer(acting, { customerId: id, reason: 'asked' }).catch((error: Error) => error.message);
+    const outcome = await eraseCustomer(acting, { customerId: id, reason: 'asked' }).catch(
+      (error: Error) => error.message,
+    );
     await sql('drop function no_action() cascade');
     expect(outcome).to.contain('no room');
     expect(await everything()).to.equal(before);
@@ -105,10 +141,14 @@ describe('command line: a customer who wants to be forgotten', function () {
   it('leaves no name in any table, every amount, one row that says who and why, and the neighbour alone', async () => {
     const before = await everything();
     for (const secret of SECRETS) expect(before).to.contain(secret);
-    const books = async () => JSON.stringify(await sql('select account, amount_units::text from ledger_entries order by 1, 2'));
+    const books = async () =>
+      JSON.stringify(await sql('select account, amount_units::text from ledger_entries order by 1, 2'));
     const ledger = await books();
 
-    const erased = await answer(['customer', 'erase', id, '--by', 'ann', '--reason', 'request of 20 November'], env);
+    const erased = await answer(
+      ['customer', 'erase', id, '--by', 'ann', '--reason', 'request of 20 November'],
+      env,
+    );
     expect(Object.keys(erased)).to.deep.equal(['customer_id', 'events', 'answers']);
     expect(erased).to.deep.include({ customer_id: id, answers: 5 });
     expect(erased['events']).to.be.at.least(5);
@@ -117,14 +157,24 @@ describe('command line: a customer who wants to be forgotten', function () {
     expect(after).to.contain('stays@person.example').and.contain(neighbour);
     expect(await books()).to.equal(ledger);
 
-    const { actions } = await answer<{ actions: Record<string, unknown>[] }>(['audit', 'list', '--limit', '1'], env);
-    expect(actions[0]).to.include({ action: 'customer.erase', by: 'ann', subject: id, merchant_id: api.merchant.id });
+    const { actions } = await answer<{ actions: Record<string, unknown>[] }>(
+      ['audit', 'list', '--limit', '1'],
+      env,
+    );
+    expect(actions[0]).to.include({
+      action: 'customer.erase',
+      by: 'ann',
+      subject: id,
+      merchant_id: api.merchant.id,
+    });
     expect(actions[0]).to.include({ reason: 'request of 20 November', mode: 'test' });
   });
 
   it('can be repeated, and says where names are that no command reaches', async () => {
     const again = await gateway(['customer', 'erase', id, '--by', 'ann', '--reason', 'again'], env);
     expect([again.code, again.stderr]).to.deep.equal([0, '']);
-    expect(again.stdout.replaceAll('\n', ' ')).to.match(/0 events and 0 stored answers were changed\. .*docs\/privacy\.md\. $/);
+    expect(again.stdout.replaceAll('\n', ' ')).to.match(
+      /0 events and 0 stored answers were changed\. .*docs\/privacy\.md\. $/,
+    );
   });
 });

@@ -12,7 +12,14 @@ import { deriveAddresses } from '../../src/chains/addresses.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { answer, type Env, gateway, oneObject, type Running, running } from './support.ts';
 
-type DepositRow = { id: string; status: string; address: string; amount: string; confirmations: number; failure_code: string | null };
+type DepositRow = {
+  id: string;
+  status: string;
+  address: string;
+  amount: string;
+  confirmations: number;
+  failure_code: string | null;
+};
 type DeliveryRow = { id: string; event: string; status: string; attempts: { status_code: number | null }[] };
 type Shown = {
   deposit: DepositRow;
@@ -56,9 +63,16 @@ describe('command line: deposits on a running gateway', function () {
     };
     await answer(['migrate'], env);
     local = await compose(env);
-    merchantId = (await answer<{ merchant_id: string }>(['merchant', 'create', '--name', 'Shop'], env)).merchant_id;
+    merchantId = (await answer<{ merchant_id: string }>(['merchant', 'create', '--name', 'Shop'], env))
+      .merchant_id;
     receiver = await running(['webhook', 'listen', '--port', '0', '--json'], {});
-    await createEndpoint(local.deps, { merchantId, mode: 'live', url: String(receiver.ready['url']), events: ['*'], description: null });
+    await createEndpoint(local.deps, {
+      merchantId,
+      mode: 'live',
+      url: String(receiver.ready['url']),
+      events: ['*'],
+      description: null,
+    });
     address = await newCustomer('first');
     service = await running(['start'], env);
   });
@@ -77,21 +91,31 @@ describe('command line: deposits on a running gateway', function () {
     return addresses.find(({ network }) => network === 'bsc')?.address ?? '';
   }
 
-  const list = async (): Promise<DepositRow[]> => (await answer<{ deposits: DepositRow[] }>(['deposit', 'list'], env)).deposits;
+  const list = async (): Promise<DepositRow[]> =>
+    (await answer<{ deposits: DepositRow[] }>(['deposit', 'list'], env)).deposits;
   const show = (id: string): Promise<Shown> => answer<Shown>(['deposit', 'show', id], env);
   // Waits ask the database, because a process for each look would cost more than what is waited for.
   const firstRow = async (sql: string, values: unknown[]): Promise<{ id: string } | undefined> =>
     (await local.deps.orm.em.fork().execute<{ id: string }[]>(sql, values))[0];
   const inState = (id: string, status: string) =>
-    eventually(`${id} ${status}`, () => firstRow('select id from deposits where id = ? and status = ?', [id, status]), LIMIT_MS);
+    eventually(
+      `${id} ${status}`,
+      () => firstRow('select id from deposits where id = ? and status = ?', [id, status]),
+      LIMIT_MS,
+    );
   const allDelivered = () =>
-    eventually('every delivery', async () => !(await firstRow(`select id from webhook_deliveries where status = 'pending'`, [])), LIMIT_MS);
+    eventually(
+      'every delivery',
+      async () => !(await firstRow(`select id from webhook_deliveries where status = 'pending'`, [])),
+      LIMIT_MS,
+    );
 
   async function pay(to: string, coins: bigint): Promise<{ id: string }> {
     await chain.usdt.call('transfer', [to, coins * USDT_UNIT]);
     await chain.mine();
     const units = (coins * USDT_UNIT).toString();
-    const found = () => firstRow('select id from deposits where address = ? and amount_units = ?::numeric', [to, units]);
+    const found = () =>
+      firstRow('select id from deposits where address = ? and amount_units = ?::numeric', [to, units]);
     return await eventually(`a deposit of ${coins} USDT`, found, LIMIT_MS);
   }
 
@@ -103,8 +127,17 @@ describe('command line: deposits on a running gateway', function () {
   it('is well according to doctor while it runs', async () => {
     const report = await answer<Checks>(['doctor'], env);
     expect(report.checks.filter(({ ok }) => !ok)).to.deep.equal([]);
-    expect(report.checks.map(({ name }) => name)).to.include.members(['search_attributes', 'secrets_key', 'bsc', 'schema', 'clock']);
-    const otherKey = await gateway(['doctor', '--json'], { ...env, SECRETS_KEY: randomBytes(32).toString('hex') });
+    expect(report.checks.map(({ name }) => name)).to.include.members([
+      'search_attributes',
+      'secrets_key',
+      'bsc',
+      'schema',
+      'clock',
+    ]);
+    const otherKey = await gateway(['doctor', '--json'], {
+      ...env,
+      SECRETS_KEY: randomBytes(32).toString('hex'),
+    });
     expect(
       oneObject<Checks>(otherKey.stdout)
         .checks.filter(({ ok }) => !ok)
@@ -114,17 +147,25 @@ describe('command line: deposits on a running gateway', function () {
 
   it('fails an open deposit through its actor and releases it once it is final', async () => {
     const { id } = await pay(address, 25n);
-    const without = await gateway(['deposit', 'fail', id, '--by', 'Ann', '--reason', 'x'], { ...env, TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    const without = await gateway(['deposit', 'fail', id, '--by', 'Ann', '--reason', 'x'], {
+      ...env,
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+    });
     expect([without.code, without.stdout]).to.deep.equal([1, '']);
     expect(without.stderr).to.match(/Temporal at 127\.0\.0\.1:1 does not answer.*"gateway start" first\.\n$/);
     const early = await gateway(['deposit', 'release', id, '--by', 'Ann', '--reason', 'x'], env);
-    expect([early.code, /not failed; there is nothing to release\.\n$/.test(early.stderr)]).to.deep.equal([1, true]);
+    expect([early.code, /not failed; there is nothing to release\.\n$/.test(early.stderr)]).to.deep.equal([
+      1,
+      true,
+    ]);
 
     const failed = await answer(['deposit', 'fail', id, '--by', 'Ann', '--reason', 'stolen coins'], env);
     expect(failed).to.deep.equal({ deposit_id: id, status: 'failed', failure_code: 'REJECTED_BY_OPERATOR' });
     const { workflow_id: actor } = await show(id);
     const history = await local.link?.client.workflow.getHandle(actor).fetchHistory();
-    expect(history?.events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).to.have.length(1);
+    expect(
+      history?.events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes),
+    ).to.have.length(1);
     const again = await gateway(['deposit', 'fail', id, '--by', 'Ann', '--reason', 'x'], env);
     expect([again.code, /^Deposit .* has failed already/.test(again.stderr)]).to.deep.equal([1, true]);
     const unready = await gateway(['deposit', 'release', id, '--by', 'Bob', '--reason', 'x'], env);
@@ -133,7 +174,10 @@ describe('command line: deposits on a running gateway', function () {
     await chain.mine(10);
     const verified = () => firstRow('select id from deposits where id = ? and verified_at is not null', [id]);
     await eventually('the second reading of its block', verified, LIMIT_MS);
-    const released = await answer(['deposit', 'release', id, '--by', 'Bob', '--reason', 'they were not'], env);
+    const released = await answer(
+      ['deposit', 'release', id, '--by', 'Bob', '--reason', 'they were not'],
+      env,
+    );
     expect(released).to.deep.equal({ deposit_id: id, status: 'completed', failure_code: null });
     await allDelivered();
     const shown = await show(id);
@@ -144,7 +188,10 @@ describe('command line: deposits on a running gateway', function () {
       ['failed', 'Ann', 'stolen coins'],
       ['completed', 'Bob', 'they were not'],
     ]);
-    expect(shown.events.slice(-2).map(({ event }) => event)).to.deep.equal(['deposit.failed', 'deposit.completed']);
+    expect(shown.events.slice(-2).map(({ event }) => event)).to.deep.equal([
+      'deposit.failed',
+      'deposit.completed',
+    ]);
     expect(shown.ledger.at(-1)?.entries).to.deep.equal([
       { account: 'held', amount: '-25', currency: 'USDT' },
       { account: 'available', amount: '25', currency: 'USDT' },
@@ -174,7 +221,9 @@ describe('command line: deposits on a running gateway', function () {
   });
 
   it('lists deliveries and sends one once more', async () => {
-    const all = (await answer<{ deliveries: DeliveryRow[] }>(['webhook', 'list', '--status', 'succeeded'], env)).deliveries;
+    const all = (
+      await answer<{ deliveries: DeliveryRow[] }>(['webhook', 'list', '--status', 'succeeded'], env)
+    ).deliveries;
     const [one] = all;
     if (!one) throw new Error('no delivery');
     expect(one.attempts.map(({ status_code }) => status_code)).to.deep.equal([200]);
@@ -197,7 +246,13 @@ describe('command line: deposits on a running gateway', function () {
     expect(await newCustomer('late')).to.equal(next.bsc);
     expect((await list()).filter(({ amount }) => amount === '77')).to.deep.equal([]);
 
-    expect(await answer(range, env)).to.deep.equal({ network: 'bsc', from: block - 1, to: block + 1, blocks: 3, found: 1 });
+    expect(await answer(range, env)).to.deep.equal({
+      network: 'bsc',
+      from: block - 1,
+      to: block + 1,
+      blocks: 3,
+      found: 1,
+    });
     expect(await answer(range, env)).to.include({ blocks: 3, found: 0 });
     const [found] = (await list()).filter(({ amount }) => amount === '77');
     if (!found) throw new Error('the deposit is missing');
@@ -220,8 +275,12 @@ describe('command line: deposits on a running gateway', function () {
       env,
     );
     expect(failed.deposits.map(({ amount }) => amount)).to.deep.equal(['31']);
-    expect((await answer<{ deposits: unknown[] }>(['deposit', 'list', '--limit', '1'], env)).deposits).to.have.length(1);
-    expect((await answer<{ unrecognised: unknown[] }>(['deposit', 'list', '--unrecognised'], env)).unrecognised).to.deep.equal([]);
+    expect(
+      (await answer<{ deposits: unknown[] }>(['deposit', 'list', '--limit', '1'], env)).deposits,
+    ).to.have.length(1);
+    expect(
+      (await answer<{ unrecognised: unknown[] }>(['deposit', 'list', '--unrecognised'], env)).unrecognised,
+    ).to.deep.equal([]);
     const shown = await gateway(['deposit', 'list'], env);
     expect(shown.stdout)
       .to.match(/^ID +STATUS +AMOUNT/)
@@ -240,7 +299,9 @@ describe('command line: deposits on a running gateway', function () {
   }
 
   async function cursor(): Promise<number> {
-    const [row] = await local.deps.orm.em.fork().execute<{ at: string }[]>('select scanned_number as at from chain_cursors');
+    const [row] = await local.deps.orm.em
+      .fork()
+      .execute<{ at: string }[]>('select scanned_number as at from chain_cursors');
     return Number(row?.at ?? -1);
   }
 });

@@ -11,16 +11,20 @@ import { pay } from '../support/payment-shop.ts';
 import { type Env, gateway, leavesOf, oneObject, type Ran, sideBySide } from './support.ts';
 
 /** Everything that a terminal acts on, and wide characters: a stranger's idea of a name. */
-const HOSTILE = '\u001b[31mred\u001b]0;title\u0007\u009b2J\r\nforged line\u202eeman\u2028\u200b漢字かな🧾👩‍👩‍👧 ';
+const HOSTILE =
+  '\u001b[31mred\u001b]0;title\u0007\u009b2J\r\nforged line\u202eeman\u2028\u200b漢字かな🧾👩‍👩‍👧 ';
 const ACTIVE = /(?![\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const BSC = '0x52908400098527886E0F7030069857D2E4169EE7';
 const TRON = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 const WIDTH = 100;
 const PASSWORD = 'correct horse battery';
 /** Lines that are copied from a terminal whole. */
-const WHOLE = /^(WALLET_XPUB_\w+=|otpauth:|http:\/\/localhost:\d+\/set-password#|drop table |([a-z]+ ){23}[a-z]+$)/;
+const WHOLE =
+  /^(WALLET_XPUB_\w+=|otpauth:|http:\/\/localhost:\d+\/set-password#|drop table |([a-z]+ ){23}[a-z]+$)/;
 
-type Ids = Readonly<Record<'merchant' | 'customer' | 'completed' | 'delivery' | 'takenPort' | 'key0' | 'key1', string>>;
+type Ids = Readonly<
+  Record<'merchant' | 'customer' | 'completed' | 'delivery' | 'takenPort' | 'key0' | 'key1', string>
+>;
 type Call = {
   /** The arguments of the first run (0, `--json`) and of the second (1, for a person). */
   readonly args?: (ids: Ids, run: 0 | 1) => readonly string[];
@@ -44,24 +48,57 @@ const CALLS: Readonly<Record<string, Call>> = {
   replay: { args: () => ['/nowhere/x.json'], code: 1 },
   'config check': {},
   'config docs': { document: true },
-  'merchant create': { args: () => ['--name', '漢'.repeat(200), '--withdraw-bsc', BSC, '--withdraw-tron', TRON] },
+  'merchant create': {
+    args: () => ['--name', '漢'.repeat(200), '--withdraw-bsc', BSC, '--withdraw-tron', TRON],
+  },
   'merchant set': {
-    args: ({ merchant }) => [merchant, '--withdraw-bsc', BSC, '--withdraw-tron', TRON, '--monthly-limit-usd', '1000000000000'],
+    args: ({ merchant }) => [
+      merchant,
+      '--withdraw-bsc',
+      BSC,
+      '--withdraw-tron',
+      TRON,
+      '--monthly-limit-usd',
+      '1000000000000',
+    ],
   },
   'merchant list': {},
   'subscription set': { args: ({ merchant }) => [merchant, 'active', '--until', '2099-01-01'] },
   'customer erase': { args: ({ customer }) => [customer, ...BY] },
-  'quota set': { args: ({ merchant }) => [merchant, '--mode', 'live', '--events-per-day', '1000000000', '--open-links', '100000'] },
+  'quota set': {
+    args: ({ merchant }) => [
+      merchant,
+      '--mode',
+      'live',
+      '--events-per-day',
+      '1000000000',
+      '--open-links',
+      '100000',
+    ],
+  },
   'quota list': {},
   'key create': {
-    args: ({ merchant }) => ['--merchant', merchant, '--mode', 'live', '--label', 'l'.repeat(200), '--scope', 'read,payments'],
+    args: ({ merchant }) => [
+      '--merchant',
+      merchant,
+      '--mode',
+      'live',
+      '--label',
+      'l'.repeat(200),
+      '--scope',
+      'read,payments',
+    ],
   },
   'key list': {},
   'key rotate': { args: ({ key0, key1 }, run) => [run === 0 ? key0 : key1, '--grace', '365d'] },
   'key revoke': { args: ({ key0, key1 }, run) => [run === 0 ? key0 : key1] },
-  'allow-ip add': { args: ({ merchant }) => ['2001:db8:aaaa:bbbb:cccc:dddd:eeee:ff00/128', '--merchant', merchant] },
+  'allow-ip add': {
+    args: ({ merchant }) => ['2001:db8:aaaa:bbbb:cccc:dddd:eeee:ff00/128', '--merchant', merchant],
+  },
   'allow-ip list': { args: ({ merchant }) => ['--merchant', merchant] },
-  'allow-ip remove': { args: ({ merchant }, run) => [run === 0 ? '203.0.113.7' : '203.0.113.8', '--merchant', merchant] },
+  'allow-ip remove': {
+    args: ({ merchant }, run) => [run === 0 ? '203.0.113.7' : '203.0.113.8', '--merchant', merchant],
+  },
   'user create': { args: ({ merchant }, run) => ['--merchant', merchant, '--email', email(run)] },
   'user reset-password': { args: (_, run) => ['--email', email(run)], input: PASSWORD },
   'user totp': { args: (_, run) => ['--email', email(run)] },
@@ -100,7 +137,11 @@ describe('command line: every command', function () {
     database = await migratedDatabase();
     const secretsKey = randomBytes(32);
     api = await startTestApi({ databaseUrl: database.url, deps: { secretBox: createSecretBox(secretsKey) } });
-    const stores = { DATABASE_URL: database.url, DATA_DIR: await tempDir('every'), TEMPORAL_ADDRESS: '127.0.0.1:1' };
+    const stores = {
+      DATABASE_URL: database.url,
+      DATA_DIR: await tempDir('every'),
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+    };
     env = { ...stores, SECRETS_KEY: secretsKey.toString('hex'), HOSTNAME: 'h' };
     ids = await fill(api);
     for (const network of ['203.0.113.7', '203.0.113.8', '203.0.113.9'])
@@ -150,7 +191,15 @@ describe('command line: every command', function () {
     const empty = await freshDatabase();
     const there = { ...env, DATABASE_URL: empty.url };
     expect((await gateway(['migrate'], there)).code).to.equal(0);
-    const lists = ['merchant list', 'quota list', 'key list', 'user list', 'deposit list', 'deposit list --unrecognised', 'webhook list'];
+    const lists = [
+      'merchant list',
+      'quota list',
+      'key list',
+      'user list',
+      'deposit list',
+      'deposit list --unrecognised',
+      'webhook list',
+    ];
     await sideBySide([...lists, 'audit list', 'deposit stuck'], async (path) => {
       const ran = await gateway(path.split(' '), there);
       expect([ran.code, ran.stderr], path).to.deep.equal([0, '']);
@@ -175,32 +224,50 @@ function judgeText(path: string, { code = 0, document }: Call, ran: Ran): void {
     if (!document && !WHOLE.test(line)) expect(stringWidth(line), `${path}: ${line}`).to.be.at.most(WIDTH);
     expect(line, path).to.not.match(/^forged|\[object|undefined|\s$/);
   }
-  if (code === 0) for (const line of ran.stderr.split('\n')) expect(stringWidth(line), `${path}: ${line}`).to.be.at.most(WIDTH);
+  if (code === 0)
+    for (const line of ran.stderr.split('\n'))
+      expect(stringWidth(line), `${path}: ${line}`).to.be.at.most(WIDTH);
 }
 
-const MONEY = /^(amount|amount_raw|amount_usd|credited|carried|expected|found|monthly_limit_usd|difference|bytes)$/;
+const MONEY =
+  /^(amount|amount_raw|amount_usd|credited|carried|expected|found|monthly_limit_usd|difference|bytes)$/;
 const TIME = /(_at|^at|^since|^until|_until|timestamp)$/;
 
 /** Money that is no decimal string, and times that are not ISO, anywhere in a document. */
 function wrongValues(value: unknown, name = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => wrongValues(item, name));
-  if (typeof value === 'object' && value !== null) return Object.entries(value).flatMap(([key, member]) => wrongValues(member, key));
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([key, member]) => wrongValues(member, key));
   if (value === null) return [];
-  if (MONEY.test(name) && !(typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value))) return [`${name}: ${String(value)}`];
-  if (TIME.test(name) && !/^\d{4}-\d\d(-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?)?$/.test(String(value))) return [`${name}: ${String(value)}`];
+  if (MONEY.test(name) && !(typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value)))
+    return [`${name}: ${String(value)}`];
+  if (TIME.test(name) && !/^\d{4}-\d\d(-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?)?$/.test(String(value)))
+    return [`${name}: ${String(value)}`];
   return [];
 }
 
-/** One of everything, and then what the database lets in at most in every text, with everything that a terminal acts on. */
+/**
+ * One of everything, and then what the database lets in at
+ * most in every text, with everything that a terminal acts on.
+ */
 async function fill(api: TestApi): Promise<Ids> {
   const { deps, merchant } = api;
   const names = { externalId: 'user-1', email: 'a@b.example', name: 'Ann', metadata: {} };
   const { id: customer } = await createCustomer(deps, { merchantId: merchant.id, mode: 'live', ...names });
-  await createEndpoint(deps, { merchantId: merchant.id, mode: 'live', url: 'http://127.0.0.1:9/', events: ['*'], description: null });
+  await createEndpoint(deps, {
+    merchantId: merchant.id,
+    mode: 'live',
+    url: 'http://127.0.0.1:9/',
+    events: ['*'],
+    description: null,
+  });
   const completed = await pay(deps, customer, { coins: '7' });
   await pay(deps, customer, { coins: '8', state: 'detected' });
-  const made = await Promise.all([0, 1].map(() => createKey(deps, { merchantId: merchant.id, mode: 'live' })));
-  const row = async (sql: string): Promise<string> => (await deps.orm.em.fork().execute<{ id: string }[]>(sql))[0]?.id ?? '';
+  const made = await Promise.all(
+    [0, 1].map(() => createKey(deps, { merchantId: merchant.id, mode: 'live' })),
+  );
+  const row = async (sql: string): Promise<string> =>
+    (await deps.orm.em.fork().execute<{ id: string }[]>(sql))[0]?.id ?? '';
   const delivery = await row('select id from webhook_deliveries order by id desc limit 1');
   const long = (most: number) => HOSTILE.repeat(40).slice(0, most);
   await deps.orm.em.fork().transactional(async (em) => {
@@ -209,17 +276,18 @@ async function fill(api: TestApi): Promise<Ids> {
     await em.execute('update api_keys set label = ?', [long(200)]);
     await em.execute('update deposit_transitions set reason = ?, by_name = ?', [long(500), long(100)]);
     await em.execute('update operator_actions set by_name = ?, reason = ?', [long(100), long(500)]);
-    await em.execute('update deposits set amount_units = ?, state_since = now() - interval ?, created_at = now() - interval ?', [
-      '123456789012345678901234567890123456789',
-      '10 days',
-      '10 days',
-    ]);
     await em.execute(
-      `insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, error) select id, 1, 1, now(), now(), ? from webhook_deliveries`,
+      'update deposits set amount_units = ?, state_since = now() - interval ?, created_at = now() - interval ?',
+      ['123456789012345678901234567890123456789', '10 days', '10 days'],
+    );
+    await em.execute(
+      `insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, error)
+        select id, 1, 1, now(), now(), ? from webhook_deliveries`,
       [long(300)],
     );
     await em.execute(
-      `insert into unrecognised_transfers (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, created_at)
+      `insert into unrecognised_transfers (id, network, transaction_hash, address, address_key,
+       contract_address, amount_units, block_number, reason, created_at)
        values (gen_random_uuid(), 'bsc', ?, ?, ?, ?, ?, 99999999, ?, now())`,
       [`0x${'a'.repeat(64)}`, BSC, BSC.slice(2).toLowerCase(), BSC, '9'.repeat(78), long(300)],
     );

@@ -44,24 +44,42 @@ describe('command line: an operator sets up merchants', function () {
     expect([refused.code, refused.stdout]).to.deep.equal([1, '']);
     expect(refused.stderr).to.match(/^The database is behind.*"gateway migrate".*\.\n$/);
 
-    expect(await answer(['migrate'], env)).to.deep.equal({ applied: MIGRATIONS.map((migration) => migration.name) });
+    expect(await answer(['migrate'], env)).to.deep.equal({
+      applied: MIGRATIONS.map((migration) => migration.name),
+    });
     expect(await answer(['migrate'], env)).to.deep.equal({ applied: [] });
     // No chain is watched here, so that no live link could be paid.
     const after = oneObject<Checks>((await gateway(['doctor', '--json'], env)).stdout);
     const failing = after.checks.filter((check) => !check.ok);
-    expect(failing.map(({ name, action }) => [name, action])).to.deep.equal([['payments', 'Set BSC_RPC_URLS and restart every role']]);
+    expect(failing.map(({ name, action }) => [name, action])).to.deep.equal([
+      ['payments', 'Set BSC_RPC_URLS and restart every role'],
+    ]);
   });
 
   it('makes, changes and lists a merchant', async () => {
-    made = await answer<Made>(['merchant', 'create', '--name', ' Shop ', '--withdraw-bsc', ADDRESS, '--monthly-limit-usd', '1000.50'], env);
+    made = await answer<Made>(
+      ['merchant', 'create', '--name', ' Shop ', '--withdraw-bsc', ADDRESS, '--monthly-limit-usd', '1000.50'],
+      env,
+    );
     expect(made.merchant_id).to.match(/^[0-9a-f-]{36}$/);
     expect(made.keys.live).to.match(/^sk_live_[0-9A-Za-z]{49}$/);
     expect(made.keys.test).to.match(/^sk_test_[0-9A-Za-z]{49}$/);
 
-    const set = await answer(['merchant', 'set', made.merchant_id, '--monthly-limit-usd', 'none', '--withdraw-bsc', 'none'], env);
-    expect(set).to.include({ name: 'Shop', monthly_limit_usd: null, withdraw_bsc: null, subscription: 'active' });
+    const set = await answer(
+      ['merchant', 'set', made.merchant_id, '--monthly-limit-usd', 'none', '--withdraw-bsc', 'none'],
+      env,
+    );
+    expect(set).to.include({
+      name: 'Shop',
+      monthly_limit_usd: null,
+      withdraw_bsc: null,
+      subscription: 'active',
+    });
     const closed = await answer<Made>(['merchant', 'create', '--name', 'Closed', '--no-subscription'], env);
-    const { merchants } = await answer<{ merchants: { id: string; subscription: string }[] }>(['merchant', 'list'], env);
+    const { merchants } = await answer<{ merchants: { id: string; subscription: string }[] }>(
+      ['merchant', 'list'],
+      env,
+    );
     expect(merchants.map(({ id, subscription }) => [id, subscription])).to.deep.equal([
       [made.merchant_id, 'active'],
       [closed.merchant_id, 'inactive'],
@@ -72,23 +90,36 @@ describe('command line: an operator sets up merchants', function () {
 
   it('opens and closes a subscription', async () => {
     const until = '2099-01-31T10:00:00Z';
-    expect(await answer(['subscription', 'set', made.merchant_id, 'active', '--until', until], env)).to.deep.equal({
+    expect(
+      await answer(['subscription', 'set', made.merchant_id, 'active', '--until', until], env),
+    ).to.deep.equal({
       merchant_id: made.merchant_id,
       subscription: 'active',
       until,
     });
-    expect(await answer(['subscription', 'set', made.merchant_id, 'inactive'], env)).to.include({ subscription: 'inactive', until: null });
+    expect(await answer(['subscription', 'set', made.merchant_id, 'inactive'], env)).to.include({
+      subscription: 'inactive',
+      until: null,
+    });
   });
 
   it('makes, rotates, revokes and lists keys', async () => {
-    const first = await answer<{ id: string; key: string }>(['key', 'create', '--merchant', made.merchant_id, '--mode', 'test'], env);
+    const first = await answer<{ id: string; key: string }>(
+      ['key', 'create', '--merchant', made.merchant_id, '--mode', 'test'],
+      env,
+    );
     expect(Object.keys(first)).to.deep.equal(['id', 'key']);
-    const second = await answer<{ id: string; key: string }>(['key', 'rotate', first.id, '--grace', '15m'], env);
+    const second = await answer<{ id: string; key: string }>(
+      ['key', 'rotate', first.id, '--grace', '15m'],
+      env,
+    );
     expect(second.key)
       .to.match(/^sk_test_/)
       .and.not.equal(first.key);
     await answer(['key', 'revoke', second.id], env);
-    const { keys } = await answer<{ keys: { id: string; expires_at: string | null; revoked_at: string | null }[] }>(['key', 'list'], env);
+    const { keys } = await answer<{
+      keys: { id: string; expires_at: string | null; revoked_at: string | null }[];
+    }>(['key', 'list'], env);
     const graceMs = Date.parse(keys.find(({ id }) => id === first.id)?.expires_at ?? '') - Date.now();
     expect(graceMs).to.be.within(13 * 60_000, 15 * 60_000);
     expect(keys.find(({ id }) => id === second.id)?.revoked_at).to.be.a('string');
@@ -126,9 +157,14 @@ describe('command line: an operator sets up merchants', function () {
   });
 
   it('says which database does not answer, without its password', async () => {
-    const ran = await gateway(['merchant', 'list'], { ...env, DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/x' });
+    const ran = await gateway(['merchant', 'list'], {
+      ...env,
+      DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/x',
+    });
     expect(ran.code).to.equal(1);
-    expect(ran.stderr).to.match(/^The database does not answer: .*ECONNREFUSED.*Check DATABASE_URL and that PostgreSQL runs\.\n$/);
+    expect(ran.stderr).to.match(
+      /^The database does not answer: .*ECONNREFUSED.*Check DATABASE_URL and that PostgreSQL runs\.\n$/,
+    );
     expect(ran.stderr + ran.stdout).to.not.include('hunter2');
   });
 
@@ -143,8 +179,17 @@ describe('command line: an operator sets up merchants', function () {
   });
 
   it('reports every problem of the configuration at once and prints no secret', async () => {
-    const ran = await gateway(['config', 'check', '--json'], { ...env, PORT: '70000', BSC_CHAIN_ID: 'x', SECRETS_KEY: 'hush-hush' });
-    const report = oneObject<{ ok: boolean; problems: string[]; values: { name: string; value: string | null }[] }>(ran.stdout);
+    const ran = await gateway(['config', 'check', '--json'], {
+      ...env,
+      PORT: '70000',
+      BSC_CHAIN_ID: 'x',
+      SECRETS_KEY: 'hush-hush',
+    });
+    const report = oneObject<{
+      ok: boolean;
+      problems: string[];
+      values: { name: string; value: string | null }[];
+    }>(ran.stdout);
     expect([ran.code, report.ok, report.problems.length]).to.deep.equal([1, false, 3]);
     expect(ran.stdout + ran.stderr)
       .to.not.include('hush-hush')
@@ -152,7 +197,9 @@ describe('command line: an operator sets up merchants', function () {
     expect(report.values.find(({ name }) => name === 'DATABASE_URL')?.value).to.equal('(set, not shown)');
     expect((await answer<{ ok: boolean }>(['config', 'check'], env)).ok).to.equal(true);
     const doctor = await gateway(['doctor', '--json'], { ...env, PORT: '70000' });
-    expect(oneObject<Checks>(doctor.stdout).checks.map(({ name, ok }) => [name, ok])).to.deep.equal([['config', false]]);
+    expect(oneObject<Checks>(doctor.stdout).checks.map(({ name, ok }) => [name, ok])).to.deep.equal([
+      ['config', false],
+    ]);
   });
 
   it('prints the documentation of the configuration', async () => {
@@ -164,18 +211,30 @@ describe('command line: an operator sets up merchants', function () {
   it('names the wrong chain, and endpoints that are away', async () => {
     const chain = await startTestChain({ chainId: 97 });
     try {
-      const bsc = { BSC_RPC_URLS: chain.url, BSC_USDT_CONTRACT: chain.usdt.address, PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1' };
+      const bsc = {
+        BSC_RPC_URLS: chain.url,
+        BSC_USDT_CONTRACT: chain.usdt.address,
+        PRICE_SOURCE: 'fixed:BNB=600,TRX=0.3,USDT=1',
+      };
       const wrong = await gateway(['doctor', '--json'], { ...env, ...bsc });
       const check = oneObject<Checks>(wrong.stdout).checks.find(({ name }) => name === 'bsc');
       expect([wrong.code, check?.ok]).to.deep.equal([1, false]);
       expect(`${check?.detail} ${check?.action}`).to.match(/97.*56.*BSC_CHAIN_ID/);
       const right = await answer<Checks>(['doctor'], { ...env, ...bsc, BSC_CHAIN_ID: '97' });
-      expect(right.checks.find(({ name }) => name === 'bsc')?.detail).to.match(/^chain 97, USDT has 18 decimals, head \d+, finalized \d+$/);
-      expect(right.checks.find(({ name }) => name === 'prices')?.detail).to.match(/BNB 600, TRX 0\.3, USDT 1/);
+      expect(right.checks.find(({ name }) => name === 'bsc')?.detail).to.match(
+        /^chain 97, USDT has 18 decimals, head \d+, finalized \d+$/,
+      );
+      expect(right.checks.find(({ name }) => name === 'prices')?.detail).to.match(
+        /BNB 600, TRX 0\.3, USDT 1/,
+      );
     } finally {
       await chain.stop();
     }
-    const away = await gateway(['doctor', '--json'], { ...env, BSC_RPC_URLS: 'http://127.0.0.1:1', TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    const away = await gateway(['doctor', '--json'], {
+      ...env,
+      BSC_RPC_URLS: 'http://127.0.0.1:1',
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+    });
     const failed = oneObject<Checks>(away.stdout).checks.filter(({ ok }) => !ok);
     expect(failed.map(({ name }) => name)).to.include.members(['bsc', 'temporal']);
     for (const { action } of failed) expect(action).to.be.a('string');
@@ -198,9 +257,12 @@ describe('command line: webhook listen', function () {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
   it('verifies each request, answers as told and ends with 0', async () => {
-    const listener = await running(['webhook', 'listen', '--port', '0', '--status', '503', '--delay', '1s', '--json'], {
-      WEBHOOK_SECRET: secret,
-    });
+    const listener = await running(
+      ['webhook', 'listen', '--port', '0', '--status', '503', '--delay', '1s', '--json'],
+      {
+        WEBHOOK_SECRET: secret,
+      },
+    );
     const url = String(listener.ready['url']);
     const event = signTestEvent({ secret, event: 'deposit.completed', data: { id: '1' } });
     const begin = performance.now();
@@ -211,7 +273,9 @@ describe('command line: webhook listen', function () {
     await fetch(url, { method: 'POST', headers: event.headers, body: 'x'.repeat(2 ** 20 + 1) });
     const seen = await eventually('three lines', () => {
       const lines = listener.stderr().trimEnd().split('\n');
-      return lines.length >= 3 && lines.map((line) => JSON.parse(line) as { verified: boolean; event: string });
+      return (
+        lines.length >= 3 && lines.map((line) => JSON.parse(line) as { verified: boolean; event: string })
+      );
     });
     expect(seen.map(({ verified }) => verified)).to.deep.equal([true, false, false]);
     expect(seen[0]?.event).to.equal('deposit.completed');
@@ -219,9 +283,17 @@ describe('command line: webhook listen', function () {
   });
 
   it('reads the secret on stdin, shows it nowhere, and refuses half of one', async () => {
-    const listener = await running(['webhook', 'listen', '--port', '0', '--secret-stdin', '--json'], {}, `${secret}\n`);
+    const listener = await running(
+      ['webhook', 'listen', '--port', '0', '--secret-stdin', '--json'],
+      {},
+      `${secret}\n`,
+    );
     const event = signTestEvent({ secret, event: 'deposit.completed', data: { id: '1' } });
-    await fetch(String(listener.ready['url']), { method: 'POST', headers: event.headers, body: event.rawBody });
+    await fetch(String(listener.ready['url']), {
+      method: 'POST',
+      headers: event.headers,
+      body: event.rawBody,
+    });
     expect(await eventually('a line', () => listener.stderr().includes('"verified":true'))).to.equal(true);
     const commandLine = await readFile(`/proc/${String(listener.ready['pid'])}/cmdline`, 'utf8');
     expect(commandLine).to.contain('listen').and.not.contain('whsec_');
@@ -251,7 +323,9 @@ describe('command line: webhook listen', function () {
     const ran = await gateway(['webhook', 'listen', '--port', String(port)], {});
     other.close();
     expect([ran.code, ran.stdout]).to.deep.equal([1, '']);
-    expect(ran.stderr).to.equal(`Port ${port} is taken. Give another one with --port, or --port 0 for a free one.\n`);
+    expect(ran.stderr).to.equal(
+      `Port ${port} is taken. Give another one with --port, or --port 0 for a free one.\n`,
+    );
   });
 });
 

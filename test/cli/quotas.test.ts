@@ -2,7 +2,9 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, tempDir } from '../../dev/support/parts.ts';
 import { answer, type Env, gateway, sideBySide } from './support.ts';
 
-type Quotas = { readonly quotas: readonly { merchant_id: string; mode: string; quota: string; most: number }[] };
+type Quotas = {
+  readonly quotas: readonly { merchant_id: string; mode: string; quota: string; most: number }[];
+};
 
 describe('command line: quotas', function () {
   this.timeout(60_000);
@@ -32,7 +34,9 @@ describe('command line: quotas', function () {
     const shown = await gateway(['quota', 'list'], env);
     expect(shown.stdout).to.match(/open payment links {2}7/);
     for (const line of shown.stdout.split('\n')) expect(line.length).to.be.at.most(100);
-    const { actions } = await answer<{ actions: { action: string; by: string; before: object; after: object }[] }>(['audit', 'list'], env);
+    const { actions } = await answer<{
+      actions: { action: string; by: string; before: object; after: object }[];
+    }>(['audit', 'list'], env);
     const [last] = actions;
     expect([last?.action, last?.by, last?.before, last?.after]).to.deep.equal([
       'quota.set',
@@ -44,13 +48,17 @@ describe('command line: quotas', function () {
 
   it('and every other list of one merchant refuse an unknown one, as an empty list would say that there is nothing', async () => {
     const unknown = '00000000-0000-4000-8000-000000000000';
-    const nobody = (name: string) => `There is no merchant ${name}. List the merchants with "merchant list".\n`;
+    const nobody = (name: string) =>
+      `There is no merchant ${name}. List the merchants with "merchant list".\n`;
     const lists = ['audit', 'deposit', 'key', 'quota', 'user'].map(
       (list) => [[list, 'list', '--merchant', unknown], nobody(unknown)] as const,
     );
     const others = [
       [['quota', 'list', '--merchant', 'Shop'], nobody('Shop')],
-      [['webhook', 'list', '--endpoint', id], `There is no webhook endpoint ${id}. List deliveries with "gateway webhook list".\n`],
+      [
+        ['webhook', 'list', '--endpoint', id],
+        `There is no webhook endpoint ${id}. List deliveries with "gateway webhook list".\n`,
+      ],
     ] as const;
     await sideBySide([...lists, ...others], async ([args, sentence]) => {
       const ran = await gateway(args, env);
@@ -60,8 +68,13 @@ describe('command line: quotas', function () {
 
   it('are refused with the next action', async () => {
     expect((await gateway(['quota', 'set', id, '--mode', 'test'], env)).code).to.equal(2);
-    expect((await gateway(['quota', 'set', id, '--mode', 'test', '--endpoints', '51'], env)).code).to.equal(2);
-    const nobody = await gateway(['quota', 'set', '00000000-0000-4000-8000-000000000000', '--mode', 'test', '--endpoints', '5'], env);
+    expect((await gateway(['quota', 'set', id, '--mode', 'test', '--endpoints', '51'], env)).code).to.equal(
+      2,
+    );
+    const nobody = await gateway(
+      ['quota', 'set', '00000000-0000-4000-8000-000000000000', '--mode', 'test', '--endpoints', '5'],
+      env,
+    );
     expect([nobody.code, nobody.stderr]).to.deep.equal([
       1,
       'There is no merchant 00000000-0000-4000-8000-000000000000. List the merchants with "merchant list".\n',

@@ -37,20 +37,34 @@ describe('command line: reconcile', function () {
     return { ...oneObject<Report>(ran.stdout), code: ran.code, stderr: ran.stderr };
   };
   /** As it is a minute after the watcher ended. */
-  const watcherIsOff = () => live.rows(`update chain_cursors set polled_at = now() - interval '1 minute' returning network`);
+  const watcherIsOff = () =>
+    live.rows(`update chain_cursors set polled_at = now() - interval '1 minute' returning network`);
 
   it('agrees where money is completed, failed and held, or set aside', async () => {
-    const [paid, refused, unlucky] = [await live.newAddress(), await live.newAddress(), await live.newAddress('test')];
+    const [paid, refused, unlucky] = [
+      await live.newAddress(),
+      await live.newAddress(),
+      await live.newAddress('test'),
+    ];
     await live.chain.usdt.call('transfer', [paid, 50n]);
     await live.chain.send({ to: paid, valueUnits: 7n });
     await live.chain.usdt.call('transfer', [refused, 60n]);
     await live.chain.send({ to: unlucky, valueUnits: 70n });
     await live.finish();
     const [deposit] = await live.deposits(refused);
-    await decideToFail(live.deps, { depositId: String(deposit?.['id']), by: 'Ann', reason: 'a sanctioned sender' });
-    const [held] = await live.rows(`select sum(amount_units)::text as units from ledger_entries where account = 'held'`);
+    await decideToFail(live.deps, {
+      depositId: String(deposit?.['id']),
+      by: 'Ann',
+      reason: 'a sanctioned sender',
+    });
+    const [held] = await live.rows(
+      `select sum(amount_units)::text as units from ledger_entries where account = 'held'`,
+    );
     expect(held, 'money that is held').to.deep.equal({ units: '60' });
-    expect(await live.rows('select amount_units from unrecognised_transfers'), 'money that is set aside').to.have.length(1);
+    expect(
+      await live.rows('select amount_units from unrecognised_transfers'),
+      'money that is set aside',
+    ).to.have.length(1);
     await watcherIsOff();
     expect(await report())
       .to.include({ ok: true, code: 0 })
@@ -80,7 +94,9 @@ describe('command line: reconcile', function () {
     expect(shown.stdout).to.match(
       /NETWORK +ADDRESS +CHAIN LESS LEDGER[\s\S]*0\.005 USDT[\s\S]*no worker has read blocks \d+ to \d+ yet; start one/,
     );
-    expect(shown.stderr).to.match(/1 balance differs\. Start a worker, and run this again when it has caught up\.\n$/);
+    expect(shown.stderr).to.match(
+      /1 balance differs\. Start a worker, and run this again when it has caught up\.\n$/,
+    );
     await live.follow();
     await watcherIsOff();
     expect(await run()).to.include({ code: 0, stdout: 'Every balance agrees with the ledger.\n' });
@@ -96,11 +112,15 @@ describe('command line: reconcile', function () {
     await watcherIsOff();
     const { differences, code, stderr } = await report();
     expect(code).to.equal(1);
-    expect(differences.map((row) => [String(row['address']).toLowerCase(), row['difference_raw'], row['unread']])).to.have.deep.members([
+    expect(
+      differences.map((row) => [String(row['address']).toLowerCase(), row['difference_raw'], row['unread']]),
+    ).to.have.deep.members([
       [more, '5', false],
       [less, '-6', false],
     ]);
-    expect(stderr).to.match(/2 balances differ\. Find the transactions with an explorer and run "gateway deposit claim"\.\n$/);
+    expect(stderr).to.match(
+      /2 balances differ\. Find the transactions with an explorer and run "gateway deposit claim"\.\n$/,
+    );
     await live.chain.anvil.rpc('anvil_setBalance', [more, '0x0']);
     await live.chain.anvil.rpc('anvil_setBalance', [less, '0xa']);
     await live.finish();
@@ -113,10 +133,17 @@ describe('command line: reconcile', function () {
     await live.chain.anvil.rpc('anvil_setBalance', [address, '0x9']);
     await live.finish();
     const told: number[][] = [];
-    await reconcileNow(live.deps, live.followed, { signal: new AbortController().signal, progress: (...at) => told.push(at) });
-    const [{ n } = { n: 0 }] = await live.rows(`select count(*)::int as n from deposit_addresses where network = 'bsc'`);
+    await reconcileNow(live.deps, live.followed, {
+      signal: new AbortController().signal,
+      progress: (...at) => told.push(at),
+    });
+    const [{ n } = { n: 0 }] = await live.rows(
+      `select count(*)::int as n from deposit_addresses where network = 'bsc'`,
+    );
     expect(told.at(-1)).to.deep.equal([n, n]);
-    const [kept] = await live.rows('select difference_units from balance_differences where address_key = ?', [address.slice(2)]);
+    const [kept] = await live.rows('select difference_units from balance_differences where address_key = ?', [
+      address.slice(2),
+    ]);
     expect(kept).to.deep.equal({ difference_units: '9' });
     await live.chain.anvil.rpc('anvil_setBalance', [address, '0x0']);
     await live.finish();
@@ -129,23 +156,36 @@ describe('command line: reconcile', function () {
     await live.finish();
     const [deposit] = await live.deposits(address);
     const id = String(deposit?.['id']);
-    for (let steps = 0; steps < 3; steps++) await advanceDeposit(live.deps, { depositId: id, alarmed: false });
+    for (let steps = 0; steps < 3; steps++)
+      await advanceDeposit(live.deps, { depositId: id, alarmed: false });
     expect((await live.deposits(address))[0]).to.include({ status: 'completed', transaction_hash: txHash });
     await watcherIsOff();
     expect(await report()).to.include({ ok: true, code: 0 });
     // Finality broke: the block that held it and all above were replaced, and the watcher went back.
-    const [head, block] = [Number(await live.chain.anvil.rpc('eth_blockNumber')), Number(deposit?.['block_number'])];
+    const [head, block] = [
+      Number(await live.chain.anvil.rpc('eth_blockNumber')),
+      Number(deposit?.['block_number']),
+    ];
     expect(head - block, 'far below finality').to.be.at.least(17);
     await live.chain.reorg(head - block + 1);
-    await live.rows('update deposits set block_hash = null, verified_at = null, alarmed_at = now() where id = ? returning id', [id]);
+    await live.rows(
+      'update deposits set block_hash = null, verified_at = null, alarmed_at = now() where id = ? returning id',
+      [id],
+    );
     const why = `deposit ${id} (completed): its block ${block} was replaced`;
     expect((await checkBalances(live.deps.orm.em.fork()))[0], 'before any round').to.include({ ok: false });
     const { differences, code, stderr } = await report();
     expect(code).to.equal(1);
     expect(differences).to.have.length(1);
-    expect(differences[0]).to.include({ currency: 'USDT', difference: '-72', reason: 'less lies on the address than the ledger says' });
+    expect(differences[0]).to.include({
+      currency: 'USDT',
+      difference: '-72',
+      reason: 'less lies on the address than the ledger says',
+    });
     expect(differences[0]?.['explained_by']).to.deep.equal([why]);
-    expect(stderr).to.match(/1 balance differs\. Look at the deposits named with "gateway deposit stuck"\.\n$/);
+    expect(stderr).to.match(
+      /1 balance differs\. Look at the deposits named with "gateway deposit stuck"\.\n$/,
+    );
     const [check] = await checkBalances(live.deps.orm.em.fork());
     expect(check).to.include({ name: 'balances_bsc', ok: false });
     expect(check?.detail).to.equal(`deposit ${id}: credited, and the block was replaced`);

@@ -18,7 +18,11 @@ function environment(env: Env): NodeJS.ProcessEnv {
 
 /** Runs the real command line as a process of its own, as an operator would. */
 export async function gateway(args: readonly string[], env: Env, input = ''): Promise<Ran> {
-  const child = spawn(process.execPath, ['src/bin.mjs', ...args], { cwd: ROOT, env: environment(env), stdio: 'pipe' });
+  const child = spawn(process.execPath, ['src/bin.mjs', ...args], {
+    cwd: ROOT,
+    env: environment(env),
+    stdio: 'pipe',
+  });
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
   const limit = setTimeout(() => child.kill('SIGKILL'), RUN_LIMIT_MS);
   child.stdin.on('error', () => undefined).end(input);
@@ -28,7 +32,11 @@ export async function gateway(args: readonly string[], env: Env, input = ''): Pr
 }
 
 /** The one JSON object of a command that must succeed. */
-export async function answer<T = Record<string, unknown>>(args: readonly string[], env: Env, input = ''): Promise<T> {
+export async function answer<T = Record<string, unknown>>(
+  args: readonly string[],
+  env: Env,
+  input = '',
+): Promise<T> {
   const ran = await gateway([...args, '--json'], env, input);
   if (ran.code !== 0) throw new Error(`gateway ${args.join(' ')} ended with ${ran.code}: ${ran.stderr}`);
   return oneObject<T>(ran.stdout);
@@ -36,7 +44,8 @@ export async function answer<T = Record<string, unknown>>(args: readonly string[
 
 /** Parses stdout that must hold exactly one JSON object on one line. */
 export function oneObject<T = Record<string, unknown>>(stdout: string): T {
-  if (!/^\{.*\}\n$/.test(stdout)) throw new Error(`not one JSON object on one line: ${JSON.stringify(stdout)}`);
+  if (!/^\{.*\}\n$/.test(stdout))
+    throw new Error(`not one JSON object on one line: ${JSON.stringify(stdout)}`);
   return JSON.parse(stdout) as T;
 }
 
@@ -51,7 +60,11 @@ export type Running = {
 
 /** Starts a command that goes on until it is told to stop, and waits for its first line. */
 export async function running(args: readonly string[], env: Env, input = ''): Promise<Running> {
-  const child = spawn(process.execPath, ['src/bin.mjs', ...args], { cwd: ROOT, env: environment(env), stdio: 'pipe' });
+  const child = spawn(process.execPath, ['src/bin.mjs', ...args], {
+    cwd: ROOT,
+    env: environment(env),
+    stdio: 'pipe',
+  });
   child.stdin.on('error', () => undefined).end(input);
   const stderr = collect(child.stderr);
   const closed = once(child, 'close') as Promise<[number | null]>;
@@ -96,7 +109,10 @@ export async function sideBySide<T>(items: readonly T[], work: (item: T) => Prom
 }
 
 /** Every command that does something, with the words that call it. */
-export function leavesOf(command: Command, path: readonly string[] = []): { readonly path: string; readonly command: Command }[] {
+export function leavesOf(
+  command: Command,
+  path: readonly string[] = [],
+): { readonly path: string; readonly command: Command }[] {
   if (command.commands.length === 0) return [{ path: path.join(' '), command }];
   return command.commands.flatMap((one) => leavesOf(one, [...path, one.name()]));
 }

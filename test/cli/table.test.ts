@@ -23,7 +23,9 @@ describe('command line: lists', () => {
         [null, 'closed'],
       ],
     ).split('\n');
-    expect(new Set(shown.map((line) => stringWidth(line.replace(/(STATE|active|closed)$/, ''))))).to.deep.equal(new Set([7]));
+    expect(
+      new Set(shown.map((line) => stringWidth(line.replace(/(STATE|active|closed)$/, '')))),
+    ).to.deep.equal(new Set([7]));
   });
 
   it('show below its row what does not fit beside the others, whole and by name', () => {
@@ -52,19 +54,22 @@ describe('command line: lists', () => {
       fc.string({ minLength: 90, maxLength: 300 }),
     );
     fc.assert(
-      fc.property(fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 5 }), (rows) => {
-        const lines = [
-          table(['ONE', 'TWO', 'THREE'], rows),
-          facts({ one: rows[0]?.[0], another: rows[0]?.[1] }),
-          wrapped(String(rows[0]?.[2])).join(''),
-        ];
-        for (const line of lines.slice(0, 2).flatMap((text) => text.split('\n'))) {
-          expect(stringWidth(line)).to.be.at.most(WIDTH);
-          expect(line).to.not.match(ACTIVE);
-        }
-        // Of data nothing is left out but spaces.
-        expect(lines[2]?.replace(/\s/g, '')).to.equal(String(rows[0]?.[2]).replace(/\s/g, ''));
-      }),
+      fc.property(
+        fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 5 }),
+        (rows) => {
+          const lines = [
+            table(['ONE', 'TWO', 'THREE'], rows),
+            facts({ one: rows[0]?.[0], another: rows[0]?.[1] }),
+            wrapped(String(rows[0]?.[2])).join(''),
+          ];
+          for (const line of lines.slice(0, 2).flatMap((text) => text.split('\n'))) {
+            expect(stringWidth(line)).to.be.at.most(WIDTH);
+            expect(line).to.not.match(ACTIVE);
+          }
+          // Of data nothing is left out but spaces.
+          expect(lines[2]?.replace(/\s/g, '')).to.equal(String(rows[0]?.[2]).replace(/\s/g, ''));
+        },
+      ),
     );
   });
 
@@ -106,8 +111,11 @@ describe('command line: at a terminal', function () {
   it('says that an answer could not be written, and ends with 1', async () => {
     const ran = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
       const line = `'${process.execPath}' src/bin.mjs config docs --json > /dev/full`;
-      execFile('sh', ['-c', line], { cwd: ROOT, env: { ...env, PATH: process.env['PATH'] } }, (error, _stdout, stderr) =>
-        resolve({ code: error?.code, stderr }),
+      execFile(
+        'sh',
+        ['-c', line],
+        { cwd: ROOT, env: { ...env, PATH: process.env['PATH'] } },
+        (error, _stdout, stderr) => resolve({ code: error?.code, stderr }),
       );
     });
     expect(ran.code).to.equal(1);

@@ -71,12 +71,15 @@ describe('command line: wrong usage', function () {
 
   it('takes no secret as an argument, anywhere', () => {
     const named = leavesOf(makeProgram()).flatMap(({ path, command }) =>
-      [...command.options.map(({ flags }) => flags), ...command.registeredArguments.map((argument) => argument.name())].map(
-        (flags) => `${path} ${flags}`,
-      ),
+      [
+        ...command.options.map(({ flags }) => flags),
+        ...command.registeredArguments.map((argument) => argument.name()),
+      ].map((flags) => `${path} ${flags}`),
     );
     expect(named.length).to.be.above(50);
-    expect(named.filter((one) => /(secret|password|phrase|token|seed|private|api-?key)[^ ]* ?[<[]/i.test(one))).to.deep.equal([]);
+    expect(
+      named.filter((one) => /(secret|password|phrase|token|seed|private|api-?key)[^ ]* ?[<[]/i.test(one)),
+    ).to.deep.equal([]);
   });
 
   it('shows help with 0 when asked, and with 2 when a command is missing', async () => {

@@ -27,8 +27,17 @@ describe('command line: an operator lets people sign in', function () {
     await database.drop();
   });
 
-  const create = (...more: string[]) => ['user', 'create', '--merchant', api.merchant.id, '--email', EMAIL, ...more];
-  const login = (password: string, totp?: string) => postLogin(api, { email: EMAIL, password }, totp === undefined ? {} : { totp });
+  const create = (...more: string[]) => [
+    'user',
+    'create',
+    '--merchant',
+    api.merchant.id,
+    '--email',
+    EMAIL,
+    ...more,
+  ];
+  const login = (password: string, totp?: string) =>
+    postLogin(api, { email: EMAIL, password }, totp === undefined ? {} : { totp });
 
   it('makes a user with the password of stdin, resets it, asks for codes and lists', async () => {
     const { user_id: id } = await answer<{ user_id: string }>(create(), env, `${PASSWORD}\n`);
@@ -36,10 +45,19 @@ describe('command line: an operator lets people sign in', function () {
     const signedIn = await login(PASSWORD);
     expect(signedIn.body).to.deep.equal({ user_id: id, merchant_id: api.merchant.id });
 
-    expect(await answer(['user', 'reset-password', '--email', EMAIL.toUpperCase()], env, 'another horse battery\r\n')).to.deep.equal({
+    expect(
+      await answer(
+        ['user', 'reset-password', '--email', EMAIL.toUpperCase()],
+        env,
+        'another horse battery\r\n',
+      ),
+    ).to.deep.equal({
       user_id: id,
     });
-    expect((await call(`${api.url}/customers`, { headers: { Cookie: cookieOf(signedIn) } })).status, 'the old session').to.equal(401);
+    expect(
+      (await call(`${api.url}/customers`, { headers: { Cookie: cookieOf(signedIn) } })).status,
+      'the old session',
+    ).to.equal(401);
     expect((await login(PASSWORD)).status).to.equal(401);
     expect((await login('another horse battery')).status).to.equal(200);
 
@@ -47,14 +65,22 @@ describe('command line: an operator lets people sign in', function () {
     expect(Object.keys(totp)).to.have.members(['uri', 'secret']);
     expect(totp.uri).to.match(/^otpauth:\/\/totp\//);
     expect((await login('another horse battery')).status).to.equal(401);
-    expect((await login('another horse battery', new TOTP({ secret: totp.secret }).generate())).status).to.equal(200);
+    expect(
+      (await login('another horse battery', new TOTP({ secret: totp.secret }).generate())).status,
+    ).to.equal(200);
 
-    const { users } = await answer<{ users: Record<string, unknown>[] }>(['user', 'list', '--merchant', api.merchant.id], env);
+    const { users } = await answer<{ users: Record<string, unknown>[] }>(
+      ['user', 'list', '--merchant', api.merchant.id],
+      env,
+    );
     expect(users).to.have.length(1);
     expect(users[0]).to.include({ id, email: EMAIL.toLowerCase(), merchant_id: api.merchant.id, totp: true });
     expect(users[0]?.['last_login_at']).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
-    expect(await answer(['user', 'totp', '--email', EMAIL, '--disable'], env)).to.deep.equal({ user_id: id, totp: false });
+    expect(await answer(['user', 'totp', '--email', EMAIL, '--disable'], env)).to.deep.equal({
+      user_id: id,
+      totp: false,
+    });
     expect((await login('another horse battery')).status).to.equal(200);
   });
 
@@ -94,11 +120,15 @@ describe('command line: an operator lets people sign in', function () {
   it('hands out a link where no password comes on stdin, once for each time, and the newest alone is good', async () => {
     type Linked = { user_id: string; link: string; link_expires_at: string };
     const email = 'linked@shop.example';
-    const made = await answer<Linked>(['user', 'create', '--merchant', api.merchant.id, '--email', email], env);
+    const made = await answer<Linked>(
+      ['user', 'create', '--merchant', api.merchant.id, '--email', email],
+      env,
+    );
     expect(Object.keys(made)).to.deep.equal(['user_id', 'link', 'link_expires_at']);
     expect(made.link).to.match(/^http:\/\/localhost:8080\/set-password#[\w-]{43}$/);
     expect(Date.parse(made.link_expires_at) - Date.now()).to.be.within(23 * 3_600_000, 24 * 3_600_000);
-    const set = (link: string, password: string) => call(`${api.origin}/set-password`, { body: { code: link, password } });
+    const set = (link: string, password: string) =>
+      call(`${api.origin}/set-password`, { body: { code: link, password } });
     expect((await set(made.link, PASSWORD)).body).to.deep.equal({ user_id: made.user_id });
     expect((await postLogin(api, { email, password: PASSWORD })).status).to.equal(200);
 
@@ -150,7 +180,11 @@ describe('command line: an operator lets people sign in', function () {
     const hash = ['user', 'hash', '--email', 'Asked.For@example.com'];
     expect(await answer(hash, away)).to.deep.equal({ account: line?.fields['account'], previous: null });
     expect((await gateway(hash, away)).stdout).to.equal(`${line?.fields['account']}\n`);
-    const turned = { ...away, SECRETS_KEY: createHash('sha256').update('another key').digest('base64'), SECRETS_KEY_PREVIOUS: SECRETS_KEY };
+    const turned = {
+      ...away,
+      SECRETS_KEY: createHash('sha256').update('another key').digest('base64'),
+      SECRETS_KEY_PREVIOUS: SECRETS_KEY,
+    };
     const { account, previous } = await answer(hash, turned);
     expect(previous).to.equal(line?.fields['account']).and.not.equal(account);
   });
@@ -162,6 +196,8 @@ describe('command line: an operator lets people sign in', function () {
       1,
       'SECRETS_KEY is not set. Set it to 32 random bytes, for example from "openssl rand -base64 32".\n',
     ]);
-    expect(await answer(['user', 'totp', '--email', EMAIL, '--disable'], production)).to.include({ totp: false });
+    expect(await answer(['user', 'totp', '--email', EMAIL, '--disable'], production)).to.include({
+      totp: false,
+    });
   });
 });

@@ -49,7 +49,9 @@ describe('command line: wallet', function () {
   });
 
   it('proves a phrase from stdin, and refuses another or a mistyped one', async () => {
-    expect(await answer(['wallet', 'check'], env, ` ${wallet.phrase.toUpperCase()}\n`)).to.include({ ok: true });
+    expect(await answer(['wallet', 'check'], env, ` ${wallet.phrase.toUpperCase()}\n`)).to.include({
+      ok: true,
+    });
     const other = `${'abandon '.repeat(11)}about`;
     const wrong = await gateway(['wallet', 'check', '--json'], env, other);
     expect([wrong.code, oneObject(wrong.stdout)['ok']]).to.deep.equal([1, false]);

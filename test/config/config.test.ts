@@ -23,7 +23,11 @@ describe('configuration', () => {
 
   it('keeps every secret out of problems, also when it is pasted into the wrong variable', () => {
     for (const [name] of entries) {
-      for (const text of ['postgres://gateway:hunter2@db/x\u0000', 'http://u:hunter2@h:99999', `${XPRV} hunter2`]) {
+      for (const text of [
+        'postgres://gateway:hunter2@db/x\u0000',
+        'http://u:hunter2@h:99999',
+        `${XPRV} hunter2`,
+      ]) {
         expect(problemsOf({ [name]: text }).join(), name).not.to.match(/hunter2|xprv9/);
       }
     }
@@ -31,9 +35,13 @@ describe('configuration', () => {
 
   it('never throws anything but a ConfigError, whatever the value', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...entries.map(([name]) => name)), fc.string({ unit: 'binary' }), (name, text) => {
-        for (const problem of problemsOf({ [name]: text })) expect(problem).to.contain(name);
-      }),
+      fc.property(
+        fc.constantFrom(...entries.map(([name]) => name)),
+        fc.string({ unit: 'binary' }),
+        (name, text) => {
+          for (const problem of problemsOf({ [name]: text })) expect(problem).to.contain(name);
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -49,7 +57,9 @@ describe('configuration', () => {
         'BSC_CONFIRMATIONS',
         'LOG_LEVEL',
       ]);
-      expect((error as ConfigError).message).to.match(/3 problems:\n(.+\n){3}Set these variables and start again/);
+      expect((error as ConfigError).message).to.match(
+        /3 problems:\n(.+\n){3}Set these variables and start again/,
+      );
     }
   });
 
@@ -62,14 +72,22 @@ describe('configuration', () => {
     const config = loadConfig({});
     expect(config.database.kind).to.equal('embedded');
     expect(config.temporal.kind).to.equal('embedded');
-    expect([config.chains.bsc.chainId, config.chains.bsc.confirmations, config.chains.tron.confirmations, config.http.port]).to.deep.equal([
-      56, 15, 19, 8080,
-    ]);
+    expect([
+      config.chains.bsc.chainId,
+      config.chains.bsc.confirmations,
+      config.chains.tron.confirmations,
+      config.http.port,
+    ]).to.deep.equal([56, 15, 19, 8080]);
     expect([config.chains.bsc.enabled, config.chains.tron.enabled]).to.deep.equal([false, false]);
     expect(thresholdUnits(config.settlement.minUnits, 'bsc', 'USDT')).to.equal(10n ** 18n);
     expect(thresholdUnits(config.settlement.minUnits, 'tron', 'USDT')).to.equal(20_000_000n);
     expect(thresholdUnits(config.payments.minDepositUnits, 'bsc', 'USDT')).to.equal(undefined);
-    expect(config.limits).to.deep.equal({ requestsPerSecond: 100, requestsBurst: 200, badCredentialsPerMinute: 20, testsPerSecond: 5 });
+    expect(config.limits).to.deep.equal({
+      requestsPerSecond: 100,
+      requestsBurst: 200,
+      badCredentialsPerMinute: 20,
+      testsPerSecond: 5,
+    });
   });
 
   it('is frozen to the last level', () => {
@@ -78,7 +96,9 @@ describe('configuration', () => {
       value === null ||
       ArrayBuffer.isView(value) ||
       (Object.isFrozen(value) && Object.values(value).every(frozen));
-    expect(frozen(loadConfig({ SECRETS_KEY, BSC_RPC_URLS: 'http://a,http://b', PRICE_SOURCE: 'fixed:BNB=1' }))).to.equal(true);
+    expect(
+      frozen(loadConfig({ SECRETS_KEY, BSC_RPC_URLS: 'http://a,http://b', PRICE_SOURCE: 'fixed:BNB=1' })),
+    ).to.equal(true);
   });
 
   it('embeds nothing and makes up no key in production, by role', () => {
@@ -92,8 +112,18 @@ describe('configuration', () => {
       'WALLET_XPUB_BSC',
       'WALLET_XPUB_TRON',
     ]);
-    expect(missing('worker')).to.deep.equal(['PUBLIC_URL', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'SECRETS_KEY']);
-    expect(missing('signer')).to.deep.equal(['DATABASE_URL', 'TEMPORAL_ADDRESS', 'WALLET_SEED_FILE', 'WALLET_PASSPHRASE_FILE']);
+    expect(missing('worker')).to.deep.equal([
+      'PUBLIC_URL',
+      'DATABASE_URL',
+      'TEMPORAL_ADDRESS',
+      'SECRETS_KEY',
+    ]);
+    expect(missing('signer')).to.deep.equal([
+      'DATABASE_URL',
+      'TEMPORAL_ADDRESS',
+      'WALLET_SEED_FILE',
+      'WALLET_PASSPHRASE_FILE',
+    ]);
     expect(missing('tool')).to.deep.equal(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
     expect(missing('none')).to.deep.equal([]);
     expect(missing('all')).to.include.members([...missing('api'), ...missing('signer')]);
@@ -116,11 +146,15 @@ describe('configuration', () => {
       'BSC_RPC_URLS must name at least one http or https URL: a ws or wss address only tells when to ask, so add the https address of a node.',
     ]);
     expect(problemsOf({ BSC_RPC_URLS: 'wss://h/hunter2,https://h' })).to.deep.equal([]);
-    expect(problemsOf({ TRON_API_URLS: 'wss://h' })[0]).to.match(/^TRON_API_URLS must be a comma-separated list of http, https URLs/);
+    expect(problemsOf({ TRON_API_URLS: 'wss://h' })[0]).to.match(
+      /^TRON_API_URLS must be a comma-separated list of http, https URLs/,
+    );
   });
 
   it('refuses price feeds beside fixed prices', () => {
-    expect(problemsOf({ PRICE_SOURCE: 'fixed:BNB=1', PRICE_FEEDS: `BNB=${USDT_BSC}` })[0]).to.match(/^PRICE_FEEDS only goes with/);
+    expect(problemsOf({ PRICE_SOURCE: 'fixed:BNB=1', PRICE_FEEDS: `BNB=${USDT_BSC}` })[0]).to.match(
+      /^PRICE_FEEDS only goes with/,
+    );
   });
 
   it('warns of each opened exception and of variables that are misspelt, and of nothing else', () => {
@@ -144,14 +178,19 @@ describe('configuration', () => {
 
   it('warns of proxies that are more than a network of machines, and of no smaller block', () => {
     const warned = (cidr: string) =>
-      loadConfig({ PRICE_SOURCE: 'fixed:BNB=600', TRUSTED_PROXIES: cidr }).warnings.filter((warning) => /wider than/.test(warning)).length;
-    for (const cidr of ['172.16.0.0/12', '10.0.0.0/8', '10.1.2.0/23', 'fd00::/8', '2001:db8::/63']) expect(warned(cidr), cidr).to.equal(1);
+      loadConfig({ PRICE_SOURCE: 'fixed:BNB=600', TRUSTED_PROXIES: cidr }).warnings.filter((warning) =>
+        /wider than/.test(warning),
+      ).length;
+    for (const cidr of ['172.16.0.0/12', '10.0.0.0/8', '10.1.2.0/23', 'fd00::/8', '2001:db8::/63'])
+      expect(warned(cidr), cidr).to.equal(1);
     for (const cidr of ['172.30.251.1', '10.1.2.0/24', '10.1.2.128/25', 'fd00::/64', 'fd00:30:251::1'])
       expect(warned(cidr), cidr).to.equal(0);
   });
 
   const inProduction = (env: Record<string, string | undefined>) =>
-    problemsOf({ NODE_ENV: 'production', ...env }, 'none').filter((problem) => !/must be set in production/.test(problem));
+    problemsOf({ NODE_ENV: 'production', ...env }, 'none').filter(
+      (problem) => !/must be set in production/.test(problem),
+    );
 
   it('asks no endpoint in the clear in production, unless it is near or named', () => {
     const far = [
@@ -162,11 +201,15 @@ describe('configuration', () => {
     ];
     for (const urls of far) {
       const [problem, ...others] = inProduction({ BSC_RPC_URLS: urls });
-      expect(problem, urls).to.match(/^BSC_RPC_URLS must not ask .* without TLS in production.*RPC_HTTP_HOSTS\.$/);
+      expect(problem, urls).to.match(
+        /^BSC_RPC_URLS must not ask .* without TLS in production.*RPC_HTTP_HOSTS\.$/,
+      );
       expect([others, problem?.includes('hunter2')]).to.deep.equal([[], false]);
       expect(problemsOf({ BSC_RPC_URLS: urls }), 'outside production').to.deep.equal([]);
     }
-    expect(inProduction({ TRON_API_URLS: 'http://tron.provider.test' })[0]).to.match(/^TRON_API_URLS must not ask tron\.provider\.test/);
+    expect(inProduction({ TRON_API_URLS: 'http://tron.provider.test' })[0]).to.match(
+      /^TRON_API_URLS must not ask tron\.provider\.test/,
+    );
     for (const urls of [
       'http://127.0.0.1:8545',
       'http://localhost',
@@ -175,7 +218,9 @@ describe('configuration', () => {
       'http://[fd00::5]',
     ])
       expect(inProduction({ BSC_RPC_URLS: urls }), urls).to.deep.equal([]);
-    expect(inProduction({ BSC_RPC_URLS: 'http://bsc-node:8545,wss://b', RPC_HTTP_HOSTS: 'other,BSC-node' })).to.deep.equal([]);
+    expect(
+      inProduction({ BSC_RPC_URLS: 'http://bsc-node:8545,wss://b', RPC_HTTP_HOSTS: 'other,BSC-node' }),
+    ).to.deep.equal([]);
     expect(
       inProduction({ BSC_RPC_URLS: 'http://100.64.0.1,http://169.254.169.254,http://192.0.2.1' }),
       'neither is private',
@@ -205,8 +250,12 @@ describe('configuration', () => {
   });
 
   it('sends no key to Temporal in the clear, and proves itself with both halves or none', () => {
-    expect(problemsOf({ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'hunter2' })[0]).to.match(/^TEMPORAL_TLS is false beside/);
-    expect(problemsOf({ TEMPORAL_TLS_CLIENT_CERT_PATH: pem })[0]).to.match(/^TEMPORAL_TLS_CLIENT_CERT_PATH and .* go together/);
+    expect(problemsOf({ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'hunter2' })[0]).to.match(
+      /^TEMPORAL_TLS is false beside/,
+    );
+    expect(problemsOf({ TEMPORAL_TLS_CLIENT_CERT_PATH: pem })[0]).to.match(
+      /^TEMPORAL_TLS_CLIENT_CERT_PATH and .* go together/,
+    );
     const { temporal } = loadConfig({ TEMPORAL_ADDRESS: 'temporal:7233', TEMPORAL_API_KEY: 'k' });
     expect(temporal.kind === 'address' && temporal.tls).to.not.equal(undefined);
   });
@@ -221,12 +270,23 @@ describe('configuration', () => {
     expect(config.database).to.deep.equal({ kind: 'url', url: 'postgres://u:hunter2@db/g' });
     expect(config.warnings.filter((warning) => /_FILE/.test(warning))).to.deep.equal([]);
     for (const [name, variable] of entries.filter(([, { secret }]) => secret)) {
-      const both = problemsOf({ [name]: variable.example, [`${name}_FILE`]: file }).find((problem) => problem.includes('both set'));
+      const both = problemsOf({ [name]: variable.example, [`${name}_FILE`]: file }).find((problem) =>
+        problem.includes('both set'),
+      );
       expect(both, name).to.equal(`${name} and ${name}_FILE are both set: keep one of them.`);
-      expect(problemsOf({ [`${name}_FILE`]: join(folder, 'absent') })[0], name).to.match(new RegExp(`^${name}_FILE must name a file`));
-      expect(problemsOf({ [`${name}_FILE`]: folder })[0], name).to.match(new RegExp(`^${name}_FILE must name a file`));
+      expect(problemsOf({ [`${name}_FILE`]: join(folder, 'absent') })[0], name).to.match(
+        new RegExp(`^${name}_FILE must name a file`),
+      );
+      expect(problemsOf({ [`${name}_FILE`]: folder })[0], name).to.match(
+        new RegExp(`^${name}_FILE must name a file`),
+      );
     }
-    expect(problemsOf({ NODE_ENV: 'production', DATABASE_URL_FILE: urlFile, TEMPORAL_ADDRESS: 'temporal:7233' }, 'tool')).to.deep.equal([]);
+    expect(
+      problemsOf(
+        { NODE_ENV: 'production', DATABASE_URL_FILE: urlFile, TEMPORAL_ADDRESS: 'temporal:7233' },
+        'tool',
+      ),
+    ).to.deep.equal([]);
     const described = describeConfig({ SECRETS_KEY_FILE: file });
     expect(described.find(({ name }) => name === 'SECRETS_KEY')).to.deep.equal({
       name: 'SECRETS_KEY',
@@ -242,7 +302,9 @@ describe('configuration', () => {
   it('refuses a file for what is no secret, instead of running without what it holds', () => {
     for (const [name] of entries.filter(([, { secret }]) => !secret)) {
       const told = problemsOf({ [`${name}_FILE`]: '/run/secrets/value' });
-      expect(told, name).to.deep.equal([`${name}_FILE gives nothing: only secrets come by file. Set ${name} itself.`]);
+      expect(told, name).to.deep.equal([
+        `${name}_FILE gives nothing: only secrets come by file. Set ${name} itself.`,
+      ]);
     }
     expect(problemsOf({ PUBLIC_URL_FILE: '' })).to.deep.equal([]);
   });
@@ -257,13 +319,19 @@ describe('configuration', () => {
     ]) {
       const [name = ''] = Object.keys(env);
       const [problem = '', ...others] = inProduction(env);
-      expect([problem.startsWith(`${name} still has the placeholder`), others], JSON.stringify(env)).to.deep.equal([true, []]);
+      expect(
+        [problem.startsWith(`${name} still has the placeholder`), others],
+        JSON.stringify(env),
+      ).to.deep.equal([true, []]);
       expect(problem).to.not.contain('_2@');
       expect(problemsOf(env), 'outside production').to.deep.equal([]);
     }
     expect(inProduction({ PUBLIC_URL: 'https://pay.myexample.com' })).to.deep.equal([]);
     expect(inProduction({ PUBLIC_URL: 'https://example.com.shop.test' })).to.deep.equal([]);
-    expect(inProduction({ PUBLIC_URL: 'https://pay.exchangemesh.test' }), 'a name that holds the letters').to.deep.equal([]);
+    expect(
+      inProduction({ PUBLIC_URL: 'https://pay.exchangemesh.test' }),
+      'a name that holds the letters',
+    ).to.deep.equal([]);
   });
 
   it('describes itself without any secret', () => {
@@ -282,7 +350,11 @@ describe('configuration', () => {
       value: '(set, not shown)',
       source: 'environment',
     });
-    expect(described.find(({ name }) => name === 'PORT')).to.deep.equal({ name: 'PORT', value: '8080', source: 'default' });
+    expect(described.find(({ name }) => name === 'PORT')).to.deep.equal({
+      name: 'PORT',
+      value: '8080',
+      source: 'default',
+    });
   });
 
   it('has examples and defaults that its own parsers accept', () => {

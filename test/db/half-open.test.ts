@@ -10,7 +10,10 @@ const SILENCE_MS = 1_500;
 const FAILS_WITHIN_MS = SILENCE_MS + 3_000;
 const POOL = 2;
 
-/** A database server that vanishes without closing its connections: a fail-over, a firewall that forgot them, a cable. */
+/**
+ * A database server that vanishes without closing its
+ * connections: a fail-over, a firewall that forgot them, a cable.
+ */
 describe('a database connection whose other end vanished', function () {
   this.timeout(30_000);
   let database: FreshDatabase;
@@ -36,7 +39,8 @@ describe('a database connection whose other end vanished', function () {
 
   /**
    * Every place of the pool can be had at the same time; a lost one would be waited for without end.
-   * @param dying connections that the server has ended and whose end may not have been heard of yet: so many may fail first
+   * @param dying connections that the server has ended and whose end may not have been heard of yet: so
+   * many may fail first
    */
   async function expectWholePool(dying = 0): Promise<void> {
     let left = dying;
@@ -133,7 +137,8 @@ describe('a database connection whose other end vanished', function () {
 
   it('serves whoever asks the pool itself, as a store of counters does', async () => {
     const pool = await (orm.em.getConnection() as PostgreSqlConnection).getNativeClient();
-    for (let count = 0; count < 2 * POOL; count += 1) expect((await pool.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
+    for (let count = 0; count < 2 * POOL; count += 1)
+      expect((await pool.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
     await failure(pool.query('select nothing'));
     await failure(pool.query('select pg_terminate_backend(pg_backend_pid())'));
     await expectWholePool(1);

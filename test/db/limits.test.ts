@@ -24,8 +24,10 @@ describe('the limits of a database connection', function () {
   }
   async function shown(orm: Orm): Promise<Record<string, number>> {
     const rows = await orm.em.fork().execute<{ name: string; setting: string }[]>(
-      `select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout',
-         'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count', 'tcp_user_timeout', 'client_connection_check_interval')`,
+      `select name, setting from pg_settings
+         where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout',
+         'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count', 'tcp_user_timeout',
+           'client_connection_check_interval')`,
     );
     return Object.fromEntries(rows.map(({ name, setting }) => [name, Number.parseInt(setting, 10)]));
   }
@@ -36,9 +38,12 @@ describe('the limits of a database connection', function () {
     expect(value('statement_timeout')).to.equal(15_000);
     expect(value('lock_timeout')).to.be.within(1, value('statement_timeout') - 1);
     expect(value('idle_in_transaction_session_timeout')).to.equal(10_000);
-    // While a statement runs its end is noticed by the keep-alives, and only then the clock of the idle transaction begins.
-    const silentS = value('tcp_keepalives_idle') + value('tcp_keepalives_interval') * value('tcp_keepalives_count');
-    const gone = Math.max(silentS * 1_000, value('tcp_user_timeout')) + value('client_connection_check_interval');
+    // While a statement runs its end is noticed by the keep-alives,
+    // and only then the clock of the idle transaction begins.
+    const silentS =
+      value('tcp_keepalives_idle') + value('tcp_keepalives_interval') * value('tcp_keepalives_count');
+    const gone =
+      Math.max(silentS * 1_000, value('tcp_user_timeout')) + value('client_connection_check_interval');
     expect(gone + value('idle_in_transaction_session_timeout')).to.be.at.most(15_000);
   });
 
@@ -50,7 +55,9 @@ describe('the limits of a database connection', function () {
     const other = await open();
     await eventually(
       'the end of the connection',
-      async () => (await other.em.fork().execute(`select 1 from pg_stat_activity where state = 'idle in transaction'`)).length === 0,
+      async () =>
+        (await other.em.fork().execute(`select 1 from pg_stat_activity where state = 'idle in transaction'`))
+          .length === 0,
       5_000,
     );
     const failed = await em.commit().then(
@@ -58,7 +65,9 @@ describe('the limits of a database connection', function () {
       (error: Error) => error.message,
     );
     expect(failed).to.match(/connection|idle-in-transaction/i);
-    expect(await orm.em.fork().execute(`select to_regclass('begun') as found`)).to.deep.equal([{ found: null }]);
+    expect(await orm.em.fork().execute(`select to_regclass('begun') as found`)).to.deep.equal([
+      { found: null },
+    ]);
   });
 
   it('end the wait for a lock before the statement ends', async () => {

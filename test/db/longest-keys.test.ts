@@ -5,7 +5,12 @@ import { ROUTES } from '../../src/api/routes/index.ts';
 import { CURRENCIES, MODES, NETWORKS } from '../../src/domain/assets.ts';
 import { DEPOSIT_STATES, FAILURE_CODES } from '../../src/domain/deposit.ts';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
-import { depositWorkflowId, eventWorkflowId, paymentWorkflowId, resendWorkflowId } from '../../src/domain/ids.ts';
+import {
+  depositWorkflowId,
+  eventWorkflowId,
+  paymentWorkflowId,
+  resendWorkflowId,
+} from '../../src/domain/ids.ts';
 import { fitted } from '../../src/domain/text.ts';
 import { describeOutcome } from '../../src/domain/webhook.ts';
 import { freezePrice } from '../../src/services/deposits/price.ts';
@@ -64,8 +69,15 @@ const REFUSED_AT_A_DOOR = [
   'operator_actions.by_name',
   'operator_actions.reason',
 ];
-/** Sentences of the code and of people: each is bounded where it is made; the tests below hold the composed ones. */
-const SENTENCES = ['deposits.failure_reason', 'deposit_transitions.reason', 'webhook_endpoints.disabled_reason'];
+/**
+ * Sentences of the code and of people: each is bounded
+ * where it is made; the tests below hold the composed ones.
+ */
+const SENTENCES = [
+  'deposits.failure_reason',
+  'deposit_transitions.reason',
+  'webhook_endpoints.disabled_reason',
+];
 /** Made of parts, each of which has a bound. */
 const COMPOSED = [
   'outbox.workflow_id',
@@ -103,11 +115,14 @@ describe('texts in columns of limited length', function () {
     deps = { ...(await testDeps(database.url, [], { actors })), now: () => now };
     await deps.orm.migrator.up();
     await rows(
-      `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number, finalized_number,
-         moved_at, finalized_moved_at, polled_at, version, created_at) values ('bsc', 1, 1, '0x', 0, 0, 1, 0, now(), now(), now(), 1, now()) returning network`,
+      `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
+         anchored_number, head_number, finalized_number,
+         moved_at, finalized_moved_at, polled_at, version, created_at)
+           values ('bsc', 1, 1, '0x', 0, 0, 1, 0, now(), now(), now(), 1, now()) returning network`,
     );
     await rows(
-      `insert into balance_rounds (network, started_number, started_at, agreed_number, checked) values ('bsc', 1, now(), 0, 0) returning network`,
+      `insert into balance_rounds (network, started_number, started_at, agreed_number, checked)
+        values ('bsc', 1, now(), 0, 0) returning network`,
     );
     await registerLoops(deps, [{ name: 'a loop', everyMs: 1_000 }]);
   });
@@ -116,10 +131,12 @@ describe('texts in columns of limited length', function () {
     await database?.drop();
   });
 
-  const rows = (sql: string, params: unknown[] = []) => deps.orm.em.fork().execute<Record<string, unknown>[]>(sql, params);
+  const rows = (sql: string, params: unknown[] = []) =>
+    deps.orm.em.fork().execute<Record<string, unknown>[]>(sql, params);
   const limitOf = async (column: string): Promise<number> => {
     const [found] = await rows(
-      `select character_maximum_length as most from information_schema.columns where table_schema = 'public' and table_name || '.' || column_name = ?`,
+      `select character_maximum_length as most from information_schema.columns
+        where table_schema = 'public' and table_name || '.' || column_name = ?`,
       [column],
     );
     if (typeof found?.['most'] !== 'number') throw new Error(`${column} has no limit`);
@@ -127,7 +144,8 @@ describe('texts in columns of limited length', function () {
   };
   const limitsOf = async (name: string): Promise<number[]> => {
     const found = await rows(
-      `select distinct character_maximum_length as most from information_schema.columns where table_schema = 'public' and column_name = ?
+      `select distinct character_maximum_length as most from information_schema.columns
+         where table_schema = 'public' and column_name = ?
          and character_maximum_length is not null`,
       [name],
     );
@@ -139,12 +157,15 @@ describe('texts in columns of limited length', function () {
     const columns = await rows(
       `select table_name || '.' || column_name as name, column_name as short from information_schema.columns c
        where table_schema = 'public' and character_maximum_length is not null
-         and not exists (select from pg_inherits i join pg_class k on k.oid = i.inhrelid where k.relname = c.table_name)
+         and not exists (select from pg_inherits i join pg_class k on k.oid = i.inhrelid
+           where k.relname = c.table_name)
          and table_name <> 'schema_migrations' order by 1`,
     );
     const named = new Set([...CODES, ...REFUSED_AT_A_DOOR, ...SENTENCES, ...COMPOSED, ...CUT]);
     const hasForm = (short: string): boolean => OF_ONE_FORM.test(short) || FORMS.test(short);
-    const unknown = columns.filter((row) => !named.has(String(row['name'])) && !hasForm(String(row['short'])));
+    const unknown = columns.filter(
+      (row) => !named.has(String(row['name'])) && !hasForm(String(row['short'])),
+    );
     expect(unknown.map((row) => row['name'])).to.deep.equal([]);
     const known = new Set(columns.map((row) => row['name']));
     expect([...named].filter((name) => !known.has(name))).to.deep.equal([]);
@@ -163,33 +184,49 @@ describe('texts in columns of limited length', function () {
       address_key: ['f'.repeat(40)],
     };
     for (const [name, values] of Object.entries(words))
-      for (const most of await limitsOf(name)) if (name !== 'network' || most !== 43) expect(longest(values), name).to.be.at.most(most);
+      for (const most of await limitsOf(name))
+        if (name !== 'network' || most !== 43) expect(longest(values), name).to.be.at.most(most);
   });
 
   it('hold the longest id of each actor', async () => {
     const deposits = NETWORKS.flatMap((network) =>
-      CURRENCIES.map((currency) => depositWorkflowId({ network, currency, txHash: HASH, address: ADDRESS, generation: MAX_INT })),
+      CURRENCIES.map((currency) =>
+        depositWorkflowId({ network, currency, txHash: HASH, address: ADDRESS, generation: MAX_INT }),
+      ),
     );
     const others = [eventWorkflowId(UUID), paymentWorkflowId(UUID), resendWorkflowId(UUID, MAX_INT)];
     expect(longest([...deposits, ...others])).to.be.at.most(await limitOf('outbox.workflow_id'));
     const [workflowId = ''] = deposits.toSorted((a, b) => b.length - a.length);
-    await insertOutbox(deps.orm.em.fork(), deps, [{ workflowId, message: { workflowType: 'deposit', args: [] } as never }]);
-    expect((await rows('select workflow_id from outbox')).map((row) => row['workflow_id'])).to.deep.equal([workflowId]);
+    await insertOutbox(deps.orm.em.fork(), deps, [
+      { workflowId, message: { workflowType: 'deposit', args: [] } as never },
+    ]);
+    expect((await rows('select workflow_id from outbox')).map((row) => row['workflow_id'])).to.deep.equal([
+      workflowId,
+    ]);
     await rows('delete from outbox returning id');
   });
 
   it('hold the path of every request that may be repeated by a key, and the id of every limit', async () => {
-    const paths = ROUTES.filter(({ method }) => method === 'post').map(({ path }) => path.replace(/:[a-z_]+/g, UUID));
+    const paths = ROUTES.filter(({ method }) => method === 'post').map(({ path }) =>
+      path.replace(/:[a-z_]+/g, UUID),
+    );
     expect(longest(paths)).to.be.at.most(await limitOf('idempotency_answers.path'));
     const sites = ['ffff:ffff:ffff:ffff::/64', '255.255.255.255', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'];
-    expect(longest([...sites, UUID].map((client) => `failures:user:${client}`))).to.be.at.most(await limitOf('rate_limits.id'));
+    expect(longest([...sites, UUID].map((client) => `failures:user:${client}`))).to.be.at.most(
+      await limitOf('rate_limits.id'),
+    );
     expect(longest(sites)).to.be.at.most(await limitOf('user_sites.site'));
   });
 
-  /** What an endpoint, a server or a driver may say: any length, any character, and the worst ones at every place of a cut. */
+  /**
+   * What an endpoint, a server or a driver may say: any length,
+   * any character, and the worst ones at every place of a cut.
+   */
   const said = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 1_200, size: 'max' }),
-    fc.tuple(fc.nat(4), fc.constantFrom('😀', '\0', '\uD83D', 'é', '𝒳')).map(([shift, worst]) => 'x'.repeat(shift) + worst.repeat(1_300)),
+    fc
+      .tuple(fc.nat(4), fc.constantFrom('😀', '\0', '\uD83D', 'é', '𝒳'))
+      .map(([shift, worst]) => 'x'.repeat(shift) + worst.repeat(1_300)),
   );
   const always = async (write: (text: string) => Promise<void>): Promise<void> => {
     await fc.assert(fc.asyncProperty(said, write), { numRuns: 25, endOnFailure: true });
@@ -197,13 +234,17 @@ describe('texts in columns of limited length', function () {
 
   it('are cut between whole characters, and keep the beginning of what was said', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.integer({ min: 1, max: 50 }), (text, most) => {
-        const cut = fitted(text, most);
-        expect(cut.length).to.be.at.most(most);
-        expect(cut.isWellFormed()).to.equal(true);
-        expect(cut.length).to.be.at.least(Math.min(text.length, most) - 1);
-        expect(text.replaceAll('\0', ' ').toWellFormed().startsWith(cut)).to.equal(true);
-      }),
+      fc.property(
+        fc.string({ unit: 'grapheme', maxLength: 60 }),
+        fc.integer({ min: 1, max: 50 }),
+        (text, most) => {
+          const cut = fitted(text, most);
+          expect(cut.length).to.be.at.most(most);
+          expect(cut.isWellFormed()).to.equal(true);
+          expect(cut.length).to.be.at.least(Math.min(text.length, most) - 1);
+          expect(text.replaceAll('\0', ' ').toWellFormed().startsWith(cut)).to.equal(true);
+        },
+      ),
     );
   });
 
@@ -213,9 +254,9 @@ describe('texts in columns of limited length', function () {
       await notePassFault(deps, 'bsc', text);
       await noteFailedRun(deps, 'a loop', text);
       await rows(`update chain_cursors set stops = '{}' returning network`);
-      await orNoteStop(deps, { network: 'bsc', part: 'first read', number: 1, signal }, () => Promise.reject(new Error(`x${text}`))).catch(
-        () => undefined,
-      );
+      await orNoteStop(deps, { network: 'bsc', part: 'first read', number: 1, signal }, () =>
+        Promise.reject(new Error(`x${text}`)),
+      ).catch(() => undefined);
       const [kept] = await rows('select stops from chain_cursors');
       expect(Object.keys(kept?.['stops'] as object)).to.deep.equal(['first read']);
     });
@@ -224,7 +265,9 @@ describe('texts in columns of limited length', function () {
   it('take whatever Temporal said of a message, and put the message off', async () => {
     await always(async (text) => {
       refusal = text;
-      await insertOutbox(deps.orm.em.fork(), deps, [{ workflowId: 'one', message: { workflowType: 'deposit', args: [] } as never }]);
+      await insertOutbox(deps.orm.em.fork(), deps, [
+        { workflowId: 'one', message: { workflowType: 'deposit', args: [] } as never },
+      ]);
       now = new Date(now.getTime() + 3_600_000);
       await performOutbox(deps);
       expect((await rows('select tries from outbox')).map((row) => row['tries'])).to.deep.equal([1]);

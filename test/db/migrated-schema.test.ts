@@ -2,8 +2,12 @@ import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
 
-/** Row triggers of the migrations. Entities cannot declare them, so the ORM's comparison wants to drop exactly these. */
-const triggers = (kind: string, ...tables: string[]) => Object.fromEntries(tables.map((table) => [`${table}_${kind}`, table]));
+/**
+ * Row triggers of the migrations. Entities cannot declare
+ * them, so the ORM's comparison wants to drop exactly these.
+ */
+const triggers = (kind: string, ...tables: string[]) =>
+  Object.fromEntries(tables.map((table) => [`${table}_${kind}`, table]));
 const GUARDS: Readonly<Record<string, string>> = {
   ...triggers(
     'append_only',
@@ -57,16 +61,17 @@ describe('the migrated schema', () => {
   });
 
   it('is the schema that the entities declare, but for the guards that only the database knows', async () => {
-    const wanted = (await orm.schema.getUpdateSchemaSQL({ wrap: false, safe: false })).split('\n').filter((line) => line !== '');
+    const wanted = (await orm.schema.getUpdateSchemaSQL({ wrap: false, safe: false }))
+      .split('\n')
+      .filter((line) => line !== '');
     const dropsOfGuards = Object.entries(GUARDS).flatMap(([trigger, table]) => [
       `drop trigger if exists "${trigger}" on "${table}";`,
       `drop function if exists "${table}_${trigger}_fn"();`,
     ]);
     const dropsOfFunctions = FUNCTIONS.map((name) => `drop function if exists "${name}"`);
-    expect(wanted.map((line) => (/^drop function .*\([^)]/.test(line) ? line.replace(/\(.*$/, '') : line))).to.have.members([
-      ...dropsOfGuards,
-      ...dropsOfFunctions,
-    ]);
+    expect(
+      wanted.map((line) => (/^drop function .*\([^)]/.test(line) ? line.replace(/\(.*$/, '') : line)),
+    ).to.have.members([...dropsOfGuards, ...dropsOfFunctions]);
   });
 
   it('is not migrated twice', async () => {

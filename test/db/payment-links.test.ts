@@ -22,7 +22,8 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
   const newLink = async () => await shop.link({ customerId: await shop.customer() });
   const move = (id: string, to: LinkStatus, sequence = 'sequence + 1') =>
     refusal(
-      `update payment_links set status = ?, sequence = ${sequence}, completed_at = case when ? = 'completed' then now() end where id = ?`,
+      `update payment_links set status = ?, sequence = ${sequence},
+        completed_at = case when ? = 'completed' then now() end where id = ?`,
       [to, to, id],
     );
 
@@ -66,7 +67,9 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
     const id = await funded('24.875');
     expect(await move(id, 'completed', '4')).to.include('raises the sequence');
     expect(await move(id, 'completed')).to.equal(null);
-    expect(await refusal('update payment_links set transaction_hash = ? where id = ?', ['0x1', id])).to.include('never changes');
+    expect(
+      await refusal('update payment_links set transaction_hash = ? where id = ?', ['0x1', id]),
+    ).to.include('never changes');
   });
 
   it('what a link asks for never changes, and no link is removed', async () => {
@@ -80,7 +83,9 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
       "network = 'bsc'",
     ];
     for (const change of changes)
-      expect(await refusal(`update payment_links set ${change} where id = ?`, [id]), change).to.include('never changes');
+      expect(await refusal(`update payment_links set ${change} where id = ?`, [id]), change).to.include(
+        'never changes',
+      );
     expect(await refusal('delete from payment_links where id = ?', [id])).to.include('never removed');
     expect(await refusal('truncate payment_links cascade', [])).to.be.a('string');
   });
@@ -92,11 +97,15 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
       return [assignedUnits, paidUnits, openCount];
     };
     for (const change of ['paid_units = 1', 'assigned_units = assigned_units + 1', 'open_count = 1'])
-      expect(await refusal(`update payment_links set ${change} where id = ?`, [id]), change).to.include('only with its deposits');
+      expect(await refusal(`update payment_links set ${change} where id = ?`, [id]), change).to.include(
+        'only with its deposits',
+      );
     const unit = 10n ** 18n;
     const deposit = await shop.pay(customer_id, { coins: '10', network: 'tron', state: 'detected' });
     expect(await sums()).to.deep.equal([10n * unit, 0n, 1]);
-    expect(await refusal('update deposits set amount_units = 4000000 where id = ?', [deposit])).to.equal(null);
+    expect(await refusal('update deposits set amount_units = 4000000 where id = ?', [deposit])).to.equal(
+      null,
+    );
     expect(await sums()).to.deep.equal([4n * unit, 0n, 1]);
     await shop.move(deposit, 'confirming');
     await shop.move(deposit, 'completed');
@@ -105,7 +114,8 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
     expect(await sums()).to.deep.equal([0n, 0n, 0]);
     expect(
       await refusal(
-        `insert into payment_links select (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'token', 'other',
+        `insert into payment_links select
+          (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'token', 'other',
       'status', 'pending', 'sequence', 1, 'assigned_units', 5))).* from payment_links l where id = ?`,
         [id],
       ),
@@ -115,7 +125,8 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
   it('a deposit is assigned once, to a link of its own customer, until it fails', async () => {
     const [one, two] = [await newLink(), await newLink()];
     const deposit = await shop.pay(one.customer_id, { coins: '10', state: 'detected' });
-    const assign = (link: string | null) => refusal('update deposits set payment_link_id = ? where id = ?', [link, deposit]);
+    const assign = (link: string | null) =>
+      refusal('update deposits set payment_link_id = ? where id = ?', [link, deposit]);
     expect((await shop.deposit(deposit)).paymentLinkId).to.equal(one.id);
     expect(await assign(two.id)).to.include('assigned once');
     expect(await assign((await shop.link({ customerId: one.customer_id })).id)).to.include('assigned once');
@@ -125,6 +136,8 @@ describe('PostgreSQL holds the rules of payment links by itself:', function () {
     expect(await refusal(`${fail} where id = ?`, [deposit])).to.include('deposits_payment_check');
     expect(await refusal(`${fail}, payment_link_id = null where id = ?`, [deposit])).to.equal(null);
     const plain = await shop.pay(await shop.customer(), { coins: '1', state: 'detected' });
-    expect(await refusal('update deposits set payment_link_id = ? where id = ?', [two.id, plain])).to.include('own customer');
+    expect(await refusal('update deposits set payment_link_id = ? where id = ?', [two.id, plain])).to.include(
+      'own customer',
+    );
   });
 });

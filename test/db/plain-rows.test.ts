@@ -15,9 +15,17 @@ describe('plain rows', function () {
   before(async () => {
     api = await startTestApi();
     await post('/webhook-endpoints', { url: 'http://127.0.0.1:9/', events: ['*'] });
-    const customer = (await post('/customers', { external_id: 'u', email: 'u@example.com', metadata: { a: [1, 'x'] } })).body['id'];
+    const customer = (
+      await post('/customers', { external_id: 'u', email: 'u@example.com', metadata: { a: [1, 'x'] } })
+    ).body['id'];
     const bare = { customer_id: customer, amount_usd: 10 };
-    const full = { ...bare, description: 'd', external_id: 'e', metadata: { order: 7 }, success_url: 'https://shop.example/ok' };
+    const full = {
+      ...bare,
+      description: 'd',
+      external_id: 'e',
+      metadata: { order: 7 },
+      success_url: 'https://shop.example/ok',
+    };
     const link = await post('/request-payment', full);
     expect((await post('/request-payment', bare)).status).to.equal(201);
     for (const paid of [
@@ -34,19 +42,39 @@ describe('plain rows', function () {
       expect(rows.length).to.be.at.least(1);
       expect(rows.map(values)).to.deep.equal(entities.map(values));
     };
-    const oldestFirst = <Row extends { readonly id: string }>(rows: readonly Row[]) => rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const oldestFirst = <Row extends { readonly id: string }>(rows: readonly Row[]) =>
+      rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     const names = ['id', 'externalId', 'email', 'metadata'] as const;
-    same(oldestFirst(await fork().find(Customer, {})), oldestFirst(await plainRows(fork(), Customer, {}, names)), names);
-    same(oldestFirst(await fork().find(Deposit, {})), oldestFirst(await plainRows(fork(), Deposit, {}, DEPOSIT_FIELDS)), DEPOSIT_FIELDS);
-    same(oldestFirst(await fork().find(PaymentLink, {})), oldestFirst(await plainRows(fork(), PaymentLink, {}, LINK_FIELDS)), LINK_FIELDS);
+    same(
+      oldestFirst(await fork().find(Customer, {})),
+      oldestFirst(await plainRows(fork(), Customer, {}, names)),
+      names,
+    );
+    same(
+      oldestFirst(await fork().find(Deposit, {})),
+      oldestFirst(await plainRows(fork(), Deposit, {}, DEPOSIT_FIELDS)),
+      DEPOSIT_FIELDS,
+    );
+    same(
+      oldestFirst(await fork().find(PaymentLink, {})),
+      oldestFirst(await plainRows(fork(), PaymentLink, {}, LINK_FIELDS)),
+      LINK_FIELDS,
+    );
     const deliveries = await fork().find(WebhookDelivery, {});
-    same(oldestFirst(deliveries), oldestFirst(await plainRows(fork(), WebhookDelivery, {}, DELIVERY_FIELDS)), DELIVERY_FIELDS);
+    same(
+      oldestFirst(deliveries),
+      oldestFirst(await plainRows(fork(), WebhookDelivery, {}, DELIVERY_FIELDS)),
+      DELIVERY_FIELDS,
+    );
     const [deposit] = await plainRows(fork(), Deposit, { amountUnits: 7_123_456_789_012_345_678n }, [
       'amountUnits',
       'blockNumber',
       'detectedAt',
     ]);
-    expect([deposit?.amountUnits, typeof deposit?.blockNumber]).to.deep.equal([7_123_456_789_012_345_678n, 'number']);
+    expect([deposit?.amountUnits, typeof deposit?.blockNumber]).to.deep.equal([
+      7_123_456_789_012_345_678n,
+      'number',
+    ]);
     expect(deposit?.detectedAt).to.be.instanceOf(Date);
   });
 
@@ -55,7 +83,9 @@ describe('plain rows', function () {
       .transactional(async (em) => {
         const customer = await em.findOneOrFail(Customer, { externalId: 'u' });
         customer.email = 'later@example.com';
-        expect(await plainRows(em, Customer, { id: customer.id }, ['email'])).to.deep.equal([{ email: 'later@example.com' }]);
+        expect(await plainRows(em, Customer, { id: customer.id }, ['email'])).to.deep.equal([
+          { email: 'later@example.com' },
+        ]);
         throw new Error('undone');
       })
       .catch((error: Error) => expect(error.message).to.equal('undone'));

@@ -13,7 +13,10 @@ import { call, startTestApi, type TestApi, testDeps } from '../support/gateway.t
 const SCRIPT = join(import.meta.dirname, '../../deploy/postgres/databases.sh');
 const PASSWORD = 'test';
 
-/** The statements of the script under other names: the embedded server's superuser is called like the service's role. */
+/**
+ * The statements of the script under other names: the embedded
+ * server's superuser is called like the service's role.
+ */
 function statementsOf(script: string): { readonly database: string; readonly sql: string }[] {
   const text = script.slice(script.indexOf("<<'SQL'") + 7, script.lastIndexOf('SQL'));
   let database = 'postgres';
@@ -81,16 +84,28 @@ describe('the roles of the database, as they are shipped', function () {
 
   it('let the service do its work with rows alone', async () => {
     await requireCurrentSchema(service);
-    const made = await call(`${api.url}/customers`, { key: api.keys.test, body: { external_id: 'a', email: 'a@b.example' } });
+    const made = await call(`${api.url}/customers`, {
+      key: api.keys.test,
+      body: { external_id: 'a', email: 'a@b.example' },
+    });
     expect(made.status, made.text).to.equal(201);
-    const endpoint = await call(`${api.url}/webhook-endpoints`, { key: api.keys.test, body: { url: 'http://127.0.0.1:9/', events: '*' } });
+    const endpoint = await call(`${api.url}/webhook-endpoints`, {
+      key: api.keys.test,
+      body: { url: 'http://127.0.0.1:9/', events: '*' },
+    });
     expect(endpoint.status, endpoint.text).to.equal(201);
     const paid = await call(`${api.url}/test/simulate-deposit`, {
       key: api.keys.test,
       body: { customer_id: made.body['id'], amount: '12.5' },
     });
     expect(paid.status, paid.text).to.be.within(200, 201);
-    for (const path of ['/customers?search=b.example', '/deposits', '/payment-links', '/balance', '/webhook-endpoints'])
+    for (const path of [
+      '/customers?search=b.example',
+      '/deposits',
+      '/payment-links',
+      '/balance',
+      '/webhook-endpoints',
+    ])
       expect((await call(api.url + path, { key: api.keys.test })).status, path).to.equal(200);
   });
 
@@ -101,11 +116,10 @@ describe('the roles of the database, as they are shipped', function () {
     opened.push(deps.orm);
     const made = await makeMonthsAhead(deps);
     expect(made.length).to.be.greaterThan(0);
-    const [row] = await service.em
-      .fork()
-      .execute<{ owner: string; writes: boolean }[]>(
-        `select tableowner as owner, has_table_privilege(format('%I', tablename), 'insert') as writes from pg_tables where tablename like 'events\\_%' order by tablename desc limit 1`,
-      );
+    const [row] = await service.em.fork().execute<{ owner: string; writes: boolean }[]>(
+      `select tableowner as owner, has_table_privilege(format('%I', tablename), 'insert') as writes
+          from pg_tables where tablename like 'events\\_%' order by tablename desc limit 1`,
+    );
     expect(row).to.deep.equal({ owner: 'gw_owner', writes: true });
   });
 
@@ -125,16 +139,24 @@ describe('the roles of the database, as they are shipped', function () {
       'set log_min_error_statement = error',
     ])
       expect(await refusal(service, sql), sql).to.match(DENIED);
-    for (const sql of ['update ledger_entries set amount_units = 1', 'delete from ledger_entries', 'delete from events'])
+    for (const sql of [
+      'update ledger_entries set amount_units = 1',
+      'delete from ledger_entries',
+      'delete from events',
+    ])
       expect(await refusal(service, sql), sql).to.include('never changed or removed');
-    expect(await refusal(service, `select claim_month_end('customers', now()::date, now()::date)`)).to.include('no such month');
+    expect(
+      await refusal(service, `select claim_month_end('customers', now()::date, now()::date)`),
+    ).to.include('no such month');
   });
 
   it('tell an operator who has the wrong one which he needs', async () => {
     const args = ['key', 'create', '--merchant', api.merchant.id, '--mode', 'test', '--by', 'Ann'];
     const ran = await gateway(args, { DATABASE_URL: urlOf('gw_reader'), TEMPORAL_ADDRESS: '127.0.0.1:1' });
     expect([ran.code, ran.stdout]).to.deep.equal([1, '']);
-    expect(ran.stderr).to.match(/^The role of DATABASE_URL may not do this \(.*permission denied for table .*name the right one/);
+    expect(ran.stderr).to.match(
+      /^The role of DATABASE_URL may not do this \(.*permission denied for table .*name the right one/,
+    );
     expect(ran.stderr).to.not.include('LOG_LEVEL');
   });
 
@@ -144,7 +166,9 @@ describe('the roles of the database, as they are shipped', function () {
     opened.push(deps.orm);
     expect((await auditLedger(deps)).differences).to.deep.equal([]);
     expect(await listActions(deps, { limit: 10 })).not.to.equal(undefined);
-    expect(await reader.em.fork().execute('select count(*)::int as many from customers')).to.deep.equal([{ many: 1 }]);
+    expect(await reader.em.fork().execute('select count(*)::int as many from customers')).to.deep.equal([
+      { many: 1 },
+    ]);
     for (const sql of [
       "update customers set name = 'x'",
       'delete from customers',

@@ -2,7 +2,13 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase } from '../../dev/support/parts.ts';
 import { type Orm, openOrm } from '../../src/db/orm.ts';
-import { DEPOSIT_STATES, type DepositState, FAILURE_CODES, type FailureCode, mayTransition } from '../../src/domain/deposit.ts';
+import {
+  DEPOSIT_STATES,
+  type DepositState,
+  FAILURE_CODES,
+  type FailureCode,
+  mayTransition,
+} from '../../src/domain/deposit.ts';
 
 const RELEASE_WAY: readonly DepositState[] = ['confirming', 'completed', 'settled'];
 
@@ -13,7 +19,10 @@ const ids = { merchant: randomUUID(), customer: randomUUID(), endpoint: randomUU
 const sql = async (text: string, params: unknown[] = []): Promise<Record<string, unknown>[]> =>
   await orm.em.getConnection().execute(text, params);
 
-/** Runs the statements as one transaction that is always taken back; returns the database's refusal, or null where it would have committed. */
+/**
+ * Runs the statements as one transaction that is always taken back;
+ * returns the database's refusal, or null where it would have committed.
+ */
 async function refusal(...statements: { text: string; params?: unknown[] }[]): Promise<string | null> {
   const em = orm.em.fork();
   await em.begin();
@@ -28,7 +37,15 @@ async function refusal(...statements: { text: string; params?: unknown[] }[]): P
   }
 }
 
-type NewDeposit = { id?: string; hash?: string; status?: string; sequence?: number; generation?: number; amount?: string; mode?: string };
+type NewDeposit = {
+  id?: string;
+  hash?: string;
+  status?: string;
+  sequence?: number;
+  generation?: number;
+  amount?: string;
+  mode?: string;
+};
 
 function insertDeposit(deposit: NewDeposit = {}): { text: string; params: unknown[] } {
   const {
@@ -41,9 +58,12 @@ function insertDeposit(deposit: NewDeposit = {}): { text: string; params: unknow
     mode = 'live',
   } = deposit;
   return {
-    text: `insert into deposits (id, merchant_id, customer_id, mode, network, currency, address, address_key, transaction_hash, block_number, block_hash,
-      amount_units, amount_usd_cents, status, state_since, generation, sequence, posting_count, simulated, required_confirmations, detected_at, created_at, updated_at)
-      values (?, ?, ?, ?, 'bsc', 'USDT', '0xA', 'a', ?, 7, '0xB', ?, 100, ?, now(), ?, ?, 1, false, 15, now(), now(), now())`,
+    text: `insert into deposits (id, merchant_id, customer_id, mode, network, currency, address, address_key,
+      transaction_hash, block_number, block_hash,
+      amount_units, amount_usd_cents, status, state_since, generation, sequence, posting_count, simulated,
+        required_confirmations, detected_at, created_at, updated_at)
+      values (?, ?, ?, ?, 'bsc', 'USDT', '0xA', 'a', ?, 7, '0xB', ?, 100, ?, now(), ?, ?, 1, false, 15, now(),
+        now(), now())`,
     params: [id, ids.merchant, ids.customer, mode, hash, amount, status, generation, sequence],
   };
 }
@@ -56,9 +76,18 @@ async function makeDeposit(deposit: NewDeposit = {}): Promise<string> {
 }
 
 /** One step as the program takes it: sequence + 1, and generation + 1 where a failed deposit comes back. */
-function step(id: string, to: DepositState, code: FailureCode | null, change: { sequence?: string; generation?: string } = {}) {
-  const { sequence = 'sequence + 1', generation = "generation + (case when status = 'failed' then 1 else 0 end)" } = change;
-  const text = `update deposits set status = ?, failure_code = ?, sequence = ${sequence}, generation = ${generation} where id = ?`;
+function step(
+  id: string,
+  to: DepositState,
+  code: FailureCode | null,
+  change: { sequence?: string; generation?: string } = {},
+) {
+  const {
+    sequence = 'sequence + 1',
+    generation = "generation + (case when status = 'failed' then 1 else 0 end)",
+  } = change;
+  const text = `update deposits set status = ?, failure_code = ?, sequence = ${sequence},
+    generation = ${generation} where id = ?`;
   return { text, params: [to, code, id] };
 }
 
@@ -84,12 +113,14 @@ function postLedger(lines: { account: string; units: string; currency?: string }
   const number = randomInt(2 ** 30);
   const id = '(select id_of_posting(created_at, id, ?) from deposits where id = ?)';
   const header = {
-    text: `insert into ledger_transactions (id, deposit_id, number, kind, sequence, created_at) values (${id}, ?, ?, 'test', 1, now())`,
+    text: `insert into ledger_transactions (id, deposit_id, number, kind, sequence, created_at)
+      values (${id}, ?, ?, 'test', 1, now())`,
     params: [number, depositId, depositId, number],
   };
   // In one statement, as the program writes them: each statement has to sum to zero.
   const entries = {
-    text: `insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account, amount_units)
+    text: `insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account,
+      amount_units)
       values ${lines.map(() => `(${id}, ?, ?, 'live', 'bsc', ?, ?, ?)`).join(', ')}`,
     params: lines.flatMap(({ account, units, currency = 'USDT' }, index) => [
       number,
@@ -110,12 +141,13 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
     database = await freshDatabase();
     orm = await openOrm({ url: database.url, poolSize: 4, applicationName: 'schema-test' });
     await orm.migrator.up();
-    await sql('insert into merchants (id, name, subscription_active, created_at, updated_at) values (?, ?, true, now(), now())', [
-      ids.merchant,
-      'Shop',
-    ]);
     await sql(
-      `insert into customers (id, merchant_id, mode, external_id, metadata, wallet_index, created_at, updated_at)
+      'insert into merchants (id, name, subscription_active, created_at, updated_at) values (?, ?, true, now(), now())',
+      [ids.merchant, 'Shop'],
+    );
+    await sql(
+      `insert into customers (id, merchant_id, mode, external_id, metadata, wallet_index, created_at,
+        updated_at)
      values (?, ?, 'live', 'u1', '{}', 1, now(), now())`,
       [ids.customer, ids.merchant],
     );
@@ -133,7 +165,8 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
       )) {
         const { to, toCode } = next;
         const allowed = mayTransition({ from: state, to, failureCode: to === 'failed' ? toCode : code });
-        const name = (where: string, why: string | null) => (where === 'failed' ? `failed(${why ?? 'no code'})` : where);
+        const name = (where: string, why: string | null) =>
+          where === 'failed' ? `failed(${why ?? 'no code'})` : where;
         it(`${allowed ? 'may' : 'may not'} go from ${name(state, code)} to ${name(to, toCode)}, as the domain's table says`, async () => {
           const id = await depositIn(state, code);
           const answer = await refusal(step(id, to, toCode));
@@ -144,25 +177,32 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
     it('carries a failure code only where it is failed', async () => {
       const id = await depositIn('confirming');
       expect(await refusal(step(id, 'completed', 'REORGED'))).to.contain('deposits_failure_check');
-      expect(await refusal({ text: "update deposits set failure_code = 'REORGED' where id = ?", params: [id] })).to.contain('failure');
+      expect(
+        await refusal({ text: "update deposits set failure_code = 'REORGED' where id = ?", params: [id] }),
+      ).to.contain('failure');
     });
 
     it('begins as detected, with sequence and generation 1, and with an amount', async () => {
       expect(await refusal(insertDeposit())).to.equal(null);
-      for (const status of DEPOSIT_STATES.filter((to) => !mayTransition({ from: null, to, failureCode: 'REORGED' })))
+      for (const status of DEPOSIT_STATES.filter(
+        (to) => !mayTransition({ from: null, to, failureCode: 'REORGED' }),
+      ))
         expect(await refusal(insertDeposit({ status }))).to.contain('begins as detected');
       for (const wrong of [{ sequence: 0 }, { sequence: 2 }, { generation: 0 }, { generation: 2 }])
         expect(await refusal(insertDeposit(wrong)), JSON.stringify(wrong)).to.contain('begins as detected');
-      for (const amount of ['0', '-1']) expect(await refusal(insertDeposit({ amount }))).to.contain('deposits_amount_check');
+      for (const amount of ['0', '-1'])
+        expect(await refusal(insertDeposit({ amount }))).to.contain('deposits_amount_check');
     });
 
     it('raises the sequence by exactly one with each step, and with nothing else', async () => {
       const id = await depositIn('confirming');
       for (const sequence of ['sequence', 'sequence + 2', 'sequence - 1'])
-        expect(await refusal(step(id, 'completed', null, { sequence })), sequence).to.contain('raises the sequence by one');
-      expect(await refusal({ text: 'update deposits set sequence = sequence + 1 where id = ?', params: [id] })).to.contain(
-        'only with the state',
-      );
+        expect(await refusal(step(id, 'completed', null, { sequence })), sequence).to.contain(
+          'raises the sequence by one',
+        );
+      expect(
+        await refusal({ text: 'update deposits set sequence = sequence + 1 where id = ?', params: [id] }),
+      ).to.contain('only with the state');
     });
 
     it('begins a new generation when a failed deposit comes back, and at no other time', async () => {
@@ -170,8 +210,12 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
       for (const generation of ['generation', 'generation + 2'])
         expect(await refusal(step(failed, 'detected', null, { generation })), generation).to.be.a('string');
       const open = await depositIn('detected');
-      expect(await refusal(step(open, 'confirming', null, { generation: 'generation + 1' }))).to.be.a('string');
-      expect(await refusal({ text: 'update deposits set generation = 2 where id = ?', params: [open] })).to.contain('only with the state');
+      expect(await refusal(step(open, 'confirming', null, { generation: 'generation + 1' }))).to.be.a(
+        'string',
+      );
+      expect(
+        await refusal({ text: 'update deposits set generation = 2 where id = ?', params: [open] }),
+      ).to.contain('only with the state');
     });
 
     it('is not completed without a value in USD', async () => {
@@ -183,7 +227,10 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
   });
 
   describe('the money of a deposit in the database', () => {
-    const changeAmount = (id: string) => ({ text: 'update deposits set amount_units = amount_units + 1 where id = ?', params: [id] });
+    const changeAmount = (id: string) => ({
+      text: 'update deposits set amount_units = amount_units + 1 where id = ?',
+      params: [id],
+    });
 
     it('may be corrected before it is credited, and never afterwards', async () => {
       for (const { state, code } of SITUATIONS) {
@@ -205,10 +252,14 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
 
     it('keeps the identity under which it was recorded', async () => {
       const id = await depositIn('detected');
-      const others = "mode = 'test'; network = 'tron'; transaction_hash = 'b'; address_key = 'b'; currency = 'BNB'; simulated = true";
+      const others =
+        "mode = 'test'; network = 'tron'; transaction_hash = 'b'; address_key = 'b'; currency = 'BNB'; simulated = true";
       const changes = [...others.split('; '), `id = '${randomUUID()}'`];
       for (const change of changes)
-        expect(await refusal({ text: `update deposits set ${change} where id = ?`, params: [id] }), change).to.contain('identity');
+        expect(
+          await refusal({ text: `update deposits set ${change} where id = ?`, params: [id] }),
+          change,
+        ).to.contain('identity');
     });
 
     it('is one deposit for one identity; only the mode makes another one of it', async () => {
@@ -220,7 +271,9 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
 
     it('is never removed', async () => {
       const id = await depositIn('failed', 'REORGED');
-      expect(await refusal({ text: 'delete from deposits where id = ?', params: [id] })).to.contain('never removed');
+      expect(await refusal({ text: 'delete from deposits where id = ?', params: [id] })).to.contain(
+        'never removed',
+      );
       expect(await refusal({ text: 'truncate deposits cascade' })).to.contain('never changed or removed');
     });
   });
@@ -234,7 +287,9 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
     it('refuses one that does not, for each asset by itself', async () => {
       const id = await makeDeposit();
       const chain = { account: 'chain', units: '-5' };
-      expect(await refusal(...postLedger([chain, { account: 'pending', units: '4' }], id))).to.contain('does not sum to zero');
+      expect(await refusal(...postLedger([chain, { account: 'pending', units: '4' }], id))).to.contain(
+        'does not sum to zero',
+      );
       expect(await refusal(...postLedger([chain], id))).to.contain('does not sum to zero');
       const mixed = [chain, { account: 'pending', units: '5', currency: 'BNB' }];
       expect(await refusal(...postLedger(mixed, id))).to.contain('does not sum to zero');
@@ -247,10 +302,14 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
         { account: 'chain', units: '-1' },
       ];
       expect(await refusal(...postLedger(unknown, id))).to.contain('ledger_entries_account_check');
-      expect(await refusal(...postLedger([{ account: 'chain', units: '0' }], id))).to.contain('ledger_entries_amount_check');
+      expect(await refusal(...postLedger([{ account: 'chain', units: '0' }], id))).to.contain(
+        'ledger_entries_amount_check',
+      );
       const [header] = postLedger(BALANCED, id);
       if (!header) throw new Error('no posting');
-      expect(await refusal(header, header)).to.match(/duplicate key value violates unique constraint "ledger_transactions_\w+_pkey"/);
+      expect(await refusal(header, header)).to.match(
+        /duplicate key value violates unique constraint "ledger_transactions_\w+_pkey"/,
+      );
     });
   });
 
@@ -269,22 +328,32 @@ describe('PostgreSQL holds the rules of money by itself:', () => {
       await orm.em.fork().transactional(async (em) => {
         for (const { text, params } of posting) await em.execute(text, params);
       });
-      const event = `insert into events select id_of_event(state_since, 'deposit.detected', id, 1), merchant_id, 'live', 'deposit.detected', id, 1, '{}', state_since,
+      const event = `insert into events select id_of_event(state_since, 'deposit.detected', id, 1),
+        merchant_id, 'live', 'deposit.detected', id, 1, '{}', state_since,
         now() from deposits where id = ?`;
       await sql(event, [id]);
       await sql(
         "insert into deposit_transitions select id, 1, null, 'detected', 1, null, null, null, state_since from deposits where id = ?",
         [id],
       );
-      await sql("insert into deposit_decisions select id, id, 1, 'Ann', 'because', now() from deposits where id = ?", [id]);
+      await sql(
+        "insert into deposit_decisions select id, id, 1, 'Ann', 'because', now() from deposits where id = ?",
+        [id],
+      );
     });
 
     for (const [table, change] of Object.entries(APPEND_ONLY))
       it(`is never changed or removed: ${table}`, async () => {
         expect(await sql(`select 1 from ${table}`)).to.not.have.length(0);
-        expect(await refusal({ text: `update ${table} set ${change}` }), 'update').to.contain('never changed or removed');
-        expect(await refusal({ text: `delete from ${table}` }), 'delete').to.contain('never changed or removed');
-        expect(await refusal({ text: `truncate ${table} cascade` }), 'truncate').to.contain('never changed or removed');
+        expect(await refusal({ text: `update ${table} set ${change}` }), 'update').to.contain(
+          'never changed or removed',
+        );
+        expect(await refusal({ text: `delete from ${table}` }), 'delete').to.contain(
+          'never changed or removed',
+        );
+        expect(await refusal({ text: `truncate ${table} cascade` }), 'truncate').to.contain(
+          'never changed or removed',
+        );
       });
   });
 });

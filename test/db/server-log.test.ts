@@ -38,7 +38,14 @@ describe("PostgreSQL's own log", function () {
     await migrate(orm);
     const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
     const customer = (email: string) =>
-      createCustomer(deps, { merchantId, mode: 'test', externalId: null, email, name: NAME, metadata: { iban: IBAN } });
+      createCustomer(deps, {
+        merchantId,
+        mode: 'test',
+        externalId: null,
+        email,
+        name: NAME,
+        metadata: { iban: IBAN },
+      });
     ids = [(await customer(EMAIL)).id, (await customer(`2.${EMAIL}`)).id];
   });
   after(async () => {
@@ -65,11 +72,10 @@ describe("PostgreSQL's own log", function () {
     ]);
   const endLong = (how: 'pg_cancel_backend' | 'pg_terminate_backend') =>
     eventually('the statement', async () => {
-      const rows = await other.em
-        .fork()
-        .execute(
-          `select ${how}(pid) from pg_stat_activity where state = 'active' and query like '%pg_sleep(30)%' and pid <> pg_backend_pid()`,
-        );
+      const rows = await other.em.fork().execute(
+        `select ${how}(pid) from pg_stat_activity where state = 'active' and query like '%pg_sleep(30)%'
+            and pid <> pg_backend_pid()`,
+      );
       return rows.length > 0;
     });
 
@@ -87,9 +93,13 @@ describe("PostgreSQL's own log", function () {
       });
     // The connection that was cut may be met once more.
     await eventually('the time limit', async () => (await fails(timedOut())).includes('statement timeout'));
-    const unique = await fails(orm.em.fork().execute('update customers set email = ?, name = ? where id = ?', [EMAIL, NAME, ids[1]]));
+    const unique = await fails(
+      orm.em.fork().execute('update customers set email = ?, name = ? where id = ?', [EMAIL, NAME, ids[1]]),
+    );
     expect(unique).to.include('customers_email_unique');
-    await fails(orm.em.fork().execute('update customers set email = null, external_id = null where id = ?', [ids[0]]));
+    await fails(
+      orm.em.fork().execute('update customers set email = null, external_id = null where id = ?', [ids[0]]),
+    );
     await deadlock();
     for (const text of [
       'canceling statement due to user request',
@@ -97,7 +107,8 @@ describe("PostgreSQL's own log", function () {
       'canceling statement due to statement timeout',
     ])
       await logged(text, before);
-    for (const text of ['duplicate key value', 'violates check constraint', 'deadlock detected']) await logged(text, before);
+    for (const text of ['duplicate key value', 'violates check constraint', 'deadlock detected'])
+      await logged(text, before);
     for (const secret of SECRETS) expect(log(), secret).not.to.include(secret);
   });
 

@@ -10,7 +10,9 @@ import { type Gate, startGate } from '../support/http/gate.ts';
 
 const SILENCE_MS = 1_500;
 
-/** What DATABASE_URL asks of a connection is done, or refused: nobody believes in a secrecy that is not there. */
+/**
+ * What DATABASE_URL asks of a connection is done, or refused: nobody believes in a secrecy that is not there.
+ */
 describe('TLS to PostgreSQL', function () {
   this.timeout(60_000);
   let server: Awaited<ReturnType<typeof ownPostgres>>;
@@ -31,7 +33,9 @@ describe('TLS to PostgreSQL', function () {
     const sql = (text: string) => admin.em.fork().execute(text);
     // The server writes them itself, because it reads a key only where nobody else can.
     for (const [name, pem] of Object.entries({ 'server.key': key, 'server.crt': cert }))
-      await sql(`copy (select unnest(string_to_array('${pem.trim()}', chr(10)))) to program 'umask 077; cat > ${name}'`);
+      await sql(
+        `copy (select unnest(string_to_array('${pem.trim()}', chr(10)))) to program 'umask 077; cat > ${name}'`,
+      );
     await sql('alter system set ssl = on');
     await sql('select pg_reload_conf()');
     await admin.close(true);
@@ -52,7 +56,9 @@ describe('TLS to PostgreSQL', function () {
   async function isEncrypted(url: string): Promise<boolean | string> {
     const orm = await openOrm({ url, poolSize: 1, applicationName: 'tls' });
     try {
-      const [row] = await orm.em.fork().execute<{ ssl: boolean }[]>('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+      const [row] = await orm.em
+        .fork()
+        .execute<{ ssl: boolean }[]>('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
       return row?.ssl ?? 'no answer';
     } catch (error) {
       return String(error);
@@ -62,7 +68,11 @@ describe('TLS to PostgreSQL', function () {
   }
 
   it('is there where the URL requires it, and nothing is asked without it', async () => {
-    await eventually('a server with TLS', async () => (await isEncrypted(urlOf(server.now.url, 'sslmode=require'))) === true, 10_000);
+    await eventually(
+      'a server with TLS',
+      async () => (await isEncrypted(urlOf(server.now.url, 'sslmode=require'))) === true,
+      10_000,
+    );
     expect(await isEncrypted(urlOf(plain.now.url, 'sslmode=require'))).to.match(/does not support SSL/);
     expect(await isEncrypted(urlOf(server.now.url, 'sslmode=disable'))).to.equal(false);
     expect(await isEncrypted(server.now.url)).to.equal(false);
@@ -72,11 +82,17 @@ describe('TLS to PostgreSQL', function () {
     const { url } = server.now;
     for (const mode of ['verify-ca', 'verify-full']) {
       expect(await isEncrypted(urlOf(url, `sslmode=${mode}&sslrootcert=${ca}`)), mode).to.equal(true);
-      expect(await isEncrypted(urlOf(url, `sslmode=${mode}&sslrootcert=${strangers}`)), mode).to.match(/certificate|issuer/);
+      expect(await isEncrypted(urlOf(url, `sslmode=${mode}&sslrootcert=${strangers}`)), mode).to.match(
+        /certificate|issuer/,
+      );
     }
-    expect(await isEncrypted(urlOf(url, 'sslmode=verify-full')), 'no public authority signed it').to.match(/certificate|issuer/);
+    expect(await isEncrypted(urlOf(url, 'sslmode=verify-full')), 'no public authority signed it').to.match(
+      /certificate|issuer/,
+    );
     // The certificate names 127.0.0.1.
-    expect(await isEncrypted(urlOf(url, `sslmode=verify-full&sslrootcert=${ca}`, 'localhost'))).to.match(/altnames|does not match/);
+    expect(await isEncrypted(urlOf(url, `sslmode=verify-full&sslrootcert=${ca}`, 'localhost'))).to.match(
+      /altnames|does not match/,
+    );
     expect(await isEncrypted(urlOf(url, `sslmode=verify-ca&sslrootcert=${ca}`, 'localhost'))).to.equal(true);
   });
 
@@ -84,7 +100,13 @@ describe('TLS to PostgreSQL', function () {
     gate.target(server.now.url);
     const through = new URL(urlOf(server.now.url, `sslmode=verify-full&sslrootcert=${ca}`));
     through.host = new URL(gate.url).host;
-    const orm = await openOrm({ url: through.href, poolSize: 1, applicationName: 'tls', statementTimeoutMs: 1_000, silenceMs: SILENCE_MS });
+    const orm = await openOrm({
+      url: through.href,
+      poolSize: 1,
+      applicationName: 'tls',
+      statementTimeoutMs: 1_000,
+      silenceMs: SILENCE_MS,
+    });
     try {
       await orm.em.fork().execute('select 1');
       gate.vanish();
@@ -133,7 +155,9 @@ describe('TLS to PostgreSQL', function () {
     // What stands behind a ? may be the end of a password.
     for (const query of ['12/ab@db/gateway', 's3cret!', '%20', 'a'.repeat(31)]) {
       const said = refusal(query);
-      expect(said).to.match(/^DATABASE_URL must not have parameters that are none \(a \? in the password is %3F\)/);
+      expect(said).to.match(
+        /^DATABASE_URL must not have parameters that are none \(a \? in the password is %3F\)/,
+      );
       expect(said).not.to.contain(query.slice(0, 4));
     }
   });

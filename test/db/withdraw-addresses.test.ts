@@ -18,7 +18,8 @@ describe('the withdraw addresses of a database that keeps them in columns', func
     await orm?.close(true);
     await database?.drop();
   });
-  const sql = async (text: string, values: unknown[] = []) => await orm.em.fork().execute<Record<string, unknown>[]>(text, values);
+  const sql = async (text: string, values: unknown[] = []) =>
+    await orm.em.fork().execute<Record<string, unknown>[]>(text, values);
 
   it('become rows, and columns again where the migration is taken back', async () => {
     const before = MIGRATIONS[MIGRATIONS.findIndex(({ name }) => name === NAME) - 1]?.name ?? '';
@@ -31,7 +32,8 @@ describe('the withdraw addresses of a database that keeps them in columns', func
     ];
     for (const { id, withdraw_bsc, withdraw_tron } of columns)
       await sql(
-        `insert into merchants (id, name, withdraw_bsc, withdraw_tron, subscription_active, created_at, updated_at)
+        `insert into merchants (id, name, withdraw_bsc, withdraw_tron, subscription_active, created_at,
+         updated_at)
          values (?, 'Shop', ?, ?, true, now(), now())`,
         [id, withdraw_bsc, withdraw_tron],
       );

@@ -39,7 +39,10 @@ type Compose = {
   readonly networks: Readonly<
     Record<
       string,
-      { readonly internal?: boolean; readonly ipam?: { readonly config: readonly { readonly subnet: string; readonly gateway: string }[] } }
+      {
+        readonly internal?: boolean;
+        readonly ipam?: { readonly config: readonly { readonly subnet: string; readonly gateway: string }[] };
+      }
     >
   >;
   readonly volumes: object;
@@ -55,7 +58,8 @@ const LASTING = ['postgres', 'temporal', 'api', 'worker'];
 /** In which a process drains after SIGTERM (src/base/shutdown.ts). */
 const DRAIN_SECONDS = 30;
 
-const variablesOf = (file: string): string[] => [...read(file).matchAll(/^([A-Z0-9_]+)=/gm)].map((match) => match[1] ?? '');
+const variablesOf = (file: string): string[] =>
+  [...read(file).matchAll(/^([A-Z0-9_]+)=/gm)].map((match) => match[1] ?? '');
 const seconds = (given: string) => Number.parseInt(given, 10) * (given.endsWith('m') ? 60 : 1);
 
 /** A version, and the digest of what it was when it was looked at. */
@@ -69,38 +73,50 @@ describe('the compose file', () => {
   it('is of the form that the Compose Specification describes', () => {
     const validate = new Ajv.default({ allErrors: true, strictTuples: false }).compile(COMPOSE_SCHEMA);
     validate(compose);
-    expect((validate.errors ?? []).map((error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`)).to.deep.equal(
-      [],
-    );
+    expect(
+      (validate.errors ?? []).map(
+        (error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`,
+      ),
+    ).to.deep.equal([]);
   });
 
   it('names only services, networks, volumes, secrets and files that exist', () => {
     for (const [name, service] of Object.entries(services)) {
-      for (const other of Object.keys(service.depends_on ?? {})) expect(Object.keys(services), name).to.include(other);
+      for (const other of Object.keys(service.depends_on ?? {}))
+        expect(Object.keys(services), name).to.include(other);
       for (const network of service.networks) expect(Object.keys(compose.networks), name).to.include(network);
-      for (const secret of service.secrets ?? []) expect(Object.keys(compose.secrets), name).to.include(secret);
-      for (const file of service.env_file ?? []) expect(existsSync(join(ROOT, `${file}.example`)), file).to.equal(true);
+      for (const secret of service.secrets ?? [])
+        expect(Object.keys(compose.secrets), name).to.include(secret);
+      for (const file of service.env_file ?? [])
+        expect(existsSync(join(ROOT, `${file}.example`)), file).to.equal(true);
       for (const volume of service.volumes ?? []) {
         const source = volume.split(':')[0] ?? '';
         if (source.startsWith('.')) expect(existsSync(join(ROOT, source)), source).to.equal(true);
         else expect(Object.keys(compose.volumes), name).to.include(source);
       }
     }
-    const scripts = Object.values(services).flatMap(({ entrypoint }) => (entrypoint ?? []).filter((part) => part.startsWith('/deploy/')));
-    for (const script of scripts) expect(existsSync(join(ROOT, script.replace('/deploy/', 'deploy/temporal/'))), script).to.equal(true);
+    const scripts = Object.values(services).flatMap(({ entrypoint }) =>
+      (entrypoint ?? []).filter((part) => part.startsWith('/deploy/')),
+    );
+    for (const script of scripts)
+      expect(existsSync(join(ROOT, script.replace('/deploy/', 'deploy/temporal/'))), script).to.equal(true);
     expect(scripts).to.have.length(2);
   });
 
   it('waits only for what can become true', () => {
     for (const [name, service] of Object.entries(services))
       for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
-        if (condition === 'service_healthy') expect(services[other]?.healthcheck, `${name} waits for ${other}`).to.not.equal(undefined);
-        if (condition === 'service_completed_successfully') expect(services[other]?.restart, other).to.match(/^on-failure/);
+        if (condition === 'service_healthy')
+          expect(services[other]?.healthcheck, `${name} waits for ${other}`).to.not.equal(undefined);
+        if (condition === 'service_completed_successfully')
+          expect(services[other]?.restart, other).to.match(/^on-failure/);
       }
   });
 
   it('publishes the API and the Web UI, both on the loopback interface, and nothing else', () => {
-    const published = Object.entries(services).flatMap(([name, { ports }]) => (ports ?? []).map((port) => `${name} ${port}`));
+    const published = Object.entries(services).flatMap(([name, { ports }]) =>
+      (ports ?? []).map((port) => `${name} ${port}`),
+    );
     expect(published).to.have.members(['api 127.0.0.1:8080:8080', 'temporal-ui 127.0.0.1:8233:8080']);
   });
 
@@ -118,8 +134,12 @@ describe('the compose file', () => {
     const bases = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map((match) => match[1]);
     expect(new Set(bases).size).to.equal(1);
     expect(bases[0]).to.match(PINNED);
-    expect(bases[0], 'the Node of the image is the Node of the scripts').to.contain(`node:${nodeOfScripts()}-`);
-    expect(services['temporal-schema']?.image.split(':')[1]).to.equal(services['temporal']?.image.split(':')[1]);
+    expect(bases[0], 'the Node of the image is the Node of the scripts').to.contain(
+      `node:${nodeOfScripts()}-`,
+    );
+    expect(services['temporal-schema']?.image.split(':')[1]).to.equal(
+      services['temporal']?.image.split(':')[1],
+    );
   });
 
   it('gives the gateway only variables that it knows, and each role those that it needs', () => {
@@ -129,7 +149,8 @@ describe('the compose file', () => {
         ...(service?.env_file ?? []).flatMap((file) => variablesOf(`${file}.example`)),
         ...Object.keys(service?.environment ?? {}),
       ];
-      for (const variable of given) expect(Object.keys(VARIABLES), `${variable} of ${name}`).to.include(variable);
+      for (const variable of given)
+        expect(Object.keys(VARIABLES), `${variable} of ${name}`).to.include(variable);
       const role = name === 'migrate' ? 'tool' : name;
       for (const [variable, { production }] of Object.entries<{ production?: readonly string[] }>(VARIABLES))
         if (production?.includes(role)) expect(given, `${name} needs`).to.include(variable);
@@ -141,7 +162,8 @@ describe('the compose file', () => {
       const files = name === 'signer' ? ['wallet.json', 'wallet.passphrase'] : [];
       expect(service.secrets ?? [], name).to.deep.equal(files);
     }
-    for (const secret of ['SECRETS_KEY', 'BSC_RPC_URLS']) expect(variablesOf('deploy/signer.env.example')).to.not.include(secret);
+    for (const secret of ['SECRETS_KEY', 'BSC_RPC_URLS'])
+      expect(variablesOf('deploy/signer.env.example')).to.not.include(secret);
     expect(services['signer']?.profiles).to.deep.equal(['payouts']);
   });
 
@@ -164,29 +186,52 @@ describe('the compose file', () => {
 
   it('lets no container become more than it is, write where it need not, or take the machine', () => {
     for (const [name, service] of Object.entries(services)) {
-      expect(service, name).to.deep.include({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+      expect(service, name).to.deep.include({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+      });
       // Each is empty: none may lie over what an image has filled (the Web UI reads /home/ui-server/config).
-      expect(service.tmpfs, name).to.deep.equal(name === 'postgres' ? ['/tmp', '/var/run/postgresql'] : ['/tmp']);
+      expect(service.tmpfs, name).to.deep.equal(
+        name === 'postgres' ? ['/tmp', '/var/run/postgresql'] : ['/tmp'],
+      );
       for (const limit of ['mem_limit', 'cpus', 'pids_limit'] as const)
         expect(service[limit], `${limit} of ${name}`).to.not.equal(undefined);
-      // The one whose start is root's: to own the volume and to become another user, and nothing of networks, devices or other processes.
-      expect(service.cap_add ?? [], name).to.deep.equal(name === 'postgres' ? ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'] : []);
+      // The one whose start is root's: to own the volume and to become
+      // another user, and nothing of networks, devices or other processes.
+      expect(service.cap_add ?? [], name).to.deep.equal(
+        name === 'postgres' ? ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'] : [],
+      );
     }
-    const connections = Number(/max_connections=(\d+)/.exec(services['postgres']?.command?.join(' ') ?? '')?.[1]);
-    expect(services['postgres']?.pids_limit, 'a process for each connection').to.be.greaterThan(connections + 50);
+    const connections = Number(
+      /max_connections=(\d+)/.exec(services['postgres']?.command?.join(' ') ?? '')?.[1],
+    );
+    expect(services['postgres']?.pids_limit, 'a process for each connection').to.be.greaterThan(
+      connections + 50,
+    );
   });
 
   it('keeps the stores of Temporal and of the gateway apart', () => {
     const script = read('deploy/postgres/databases.sh');
-    for (const database of ['gateway owner gateway_owner', 'temporal owner temporal', 'temporal_visibility owner temporal'])
+    for (const database of [
+      'gateway owner gateway_owner',
+      'temporal owner temporal',
+      'temporal_visibility owner temporal',
+    ])
       expect(script).to.include(`create database ${database};`);
-    expect(services['temporal']?.environment).to.include({ DBNAME: 'temporal', VISIBILITY_DBNAME: 'temporal_visibility' });
-    expect(read('deploy/gateway.env.example')).to.match(/^DATABASE_URL=postgres:\/\/gateway:[^@]*@postgres:5432\/gateway$/m);
+    expect(services['temporal']?.environment).to.include({
+      DBNAME: 'temporal',
+      VISIBILITY_DBNAME: 'temporal_visibility',
+    });
+    expect(read('deploy/gateway.env.example')).to.match(
+      /^DATABASE_URL=postgres:\/\/gateway:[^@]*@postgres:5432\/gateway$/m,
+    );
   });
 
   it('makes the namespace with its retention and every search attribute that the actors set', () => {
     const script = read('deploy/temporal/namespace.sh');
-    for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES)) expect(script).to.include(` ${name}:${type}`);
+    for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES))
+      expect(script).to.include(` ${name}:${type}`);
     expect(script).to.include('--retention 30d');
     const settings = parse(read('deploy/temporal/dynamic-config.yaml'));
     expect(settings).to.deep.equal({
@@ -203,11 +248,16 @@ describe('the compose file', () => {
     const machine = parseIp(given?.gateway ?? '');
     if (!subnet || !machine) throw new Error('the network has no fixed addresses');
     expect([subnet.prefix >= 24, cidrContains(subnet, machine)]).to.deep.equal([true, true]);
-    expect(read('deploy/gateway.env.example')).to.match(new RegExp(`^TRUSTED_PROXIES=${given?.gateway}$`, 'm'));
+    expect(read('deploy/gateway.env.example')).to.match(
+      new RegExp(`^TRUSTED_PROXIES=${given?.gateway}$`, 'm'),
+    );
     // A neighbour on that network, and anybody behind the proxy, is who their own connection says.
     const addressOf = createClientAddress([given?.gateway ?? '']);
     const from = (peer: string, hops: string) =>
-      addressOf({ socket: { remoteAddress: peer }, headers: { 'x-forwarded-for': hops } } as unknown as IncomingMessage);
+      addressOf({
+        socket: { remoteAddress: peer },
+        headers: { 'x-forwarded-for': hops },
+      } as unknown as IncomingMessage);
     expect(from('172.30.251.1', '203.0.113.7, 172.31.5.5')).to.equal('172.31.5.5');
     expect(from('172.30.251.5', '203.0.113.7')).to.equal('172.30.251.5');
   });
@@ -218,6 +268,8 @@ describe('the compose file', () => {
 
   it('takes the buttons away that would end an actor', () => {
     for (const action of ['TERMINATE', 'CANCEL', 'RESET'])
-      expect(services['temporal-ui']?.environment).to.include({ [`TEMPORAL_WORKFLOW_${action}_DISABLED`]: 'true' });
+      expect(services['temporal-ui']?.environment).to.include({
+        [`TEMPORAL_WORKFLOW_${action}_DISABLED`]: 'true',
+      });
   });
 });

@@ -9,7 +9,12 @@ describe('the proxy that fits the compose file', () => {
   it("closes what is the operators', believes no hop, and writes down no token", () => {
     const file = read('deploy/Caddyfile');
     const [closed] = /@closed path (.+)/.exec(file)?.slice(1) ?? [];
-    expect(closed?.split(' ')).to.have.members(['/metrics', '/metrics/*', '/health/ready', '/health/ready/*']);
+    expect(closed?.split(' ')).to.have.members([
+      '/metrics',
+      '/metrics/*',
+      '/health/ready',
+      '/health/ready/*',
+    ]);
     expect(file)
       .to.match(/respond @closed 404/)
       .and.match(/header_up X-Forwarded-For \{remote_host\}/);
@@ -23,9 +28,18 @@ describe('the proxy that fits the compose file', () => {
 
 describe('the image', () => {
   it('holds every folder that the program runs from', () => {
-    const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap((match) => (match[1] ?? '').split(' '));
+    const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap((match) =>
+      (match[1] ?? '').split(' '),
+    );
     const allowed = new Set([...read('.dockerignore').matchAll(/^!(.+)$/gm)].map((match) => match[1]));
-    expect(copied).to.include.members(['src', 'workflows', 'activities', 'migrations', 'package.json', 'package-lock.json']);
+    expect(copied).to.include.members([
+      'src',
+      'workflows',
+      'activities',
+      'migrations',
+      'package.json',
+      'package-lock.json',
+    ]);
     for (const path of copied) expect(allowed.has(path) && existsSync(join(ROOT, path)), path).to.equal(true);
   });
 

@@ -12,7 +12,8 @@ const SHIPPED = resolve(import.meta.dirname, '../../deploy/Caddyfile');
 
 function caddy(): string {
   const found = onPath('caddy', process.env);
-  if (found === undefined) throw new Error('the proxy is not installed: install the Debian package "caddy" and run the tests again');
+  if (found === undefined)
+    throw new Error('the proxy is not installed: install the Debian package "caddy" and run the tests again');
   return found;
 }
 
@@ -45,8 +46,17 @@ describe('the proxy that is shipped, running', function () {
       .replace('reverse_proxy 127.0.0.1:8080', `reverse_proxy ${api.origin.replace('http://', '')}`);
     const config = join(folder, 'Caddyfile');
     writeFileSync(config, file);
-    const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, CADDY_ADMIN: `127.0.0.1:${admin}` };
-    proxy = spawn(caddy(), ['run', '--config', config, '--adapter', 'caddyfile'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const env = {
+      ...process.env,
+      HOME: folder,
+      XDG_CONFIG_HOME: folder,
+      XDG_DATA_HOME: folder,
+      CADDY_ADMIN: `127.0.0.1:${admin}`,
+    };
+    proxy = spawn(caddy(), ['run', '--config', config, '--adapter', 'caddyfile'], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const hear = (chunk: Buffer): void => {
       said += chunk.toString();
     };
@@ -65,7 +75,10 @@ describe('the proxy that is shipped, running', function () {
   it('is a file that the proxy takes as it is shipped', async () => {
     const folder = await tempDir('proxy-validate');
     const file = join(folder, 'Caddyfile');
-    writeFileSync(file, readFileSync(SHIPPED, 'utf8').replace('/var/log/caddy/gateway.log', join(folder, 'gateway.log')));
+    writeFileSync(
+      file,
+      readFileSync(SHIPPED, 'utf8').replace('/var/log/caddy/gateway.log', join(folder, 'gateway.log')),
+    );
     execFileSync(caddy(), ['validate', '--config', file, '--adapter', 'caddyfile'], {
       stdio: 'pipe',
       env: { ...process.env, HOME: folder },
@@ -73,7 +86,15 @@ describe('the proxy that is shipped, running', function () {
   });
 
   it("closes what is the operators', in every spelling", async () => {
-    const byProxy = ['/metrics', '/metrics/', '/METRICS', '/%6detrics', '/x/../metrics', '/health/ready', '/health/ready/'];
+    const byProxy = [
+      '/metrics',
+      '/metrics/',
+      '/METRICS',
+      '/%6detrics',
+      '/x/../metrics',
+      '/health/ready',
+      '/health/ready/',
+    ];
     for (const path of byProxy) {
       const answer = await fetch(`${origin}${path}`);
       // What the gateway answers carries its own headers.
@@ -85,7 +106,11 @@ describe('the proxy that is shipped, running', function () {
 
   it('believes nobody about where he is, so that nobody has more tries than one', async () => {
     api.lines.length = 0;
-    const claims = { 'X-Forwarded-For': '198.51.100.7', Forwarded: 'for=198.51.100.7', 'X-Real-IP': '198.51.100.7' };
+    const claims = {
+      'X-Forwarded-For': '198.51.100.7',
+      Forwarded: 'for=198.51.100.7',
+      'X-Real-IP': '198.51.100.7',
+    };
     await call(`${origin}/api/v1/customers`, { key: api.keys.live, headers: claims });
     const line = await eventually('the line of the request', async () =>
       api.lines.find(({ fields }) => String(fields['route']).includes('customers')),
@@ -94,9 +119,19 @@ describe('the proxy that is shipped, running', function () {
   });
 
   it('writes down that there was a request, and of nobody what it was', async () => {
-    const secrets = ['pl_thetokenofalink', 'ann%40shop.example', 'thequeryofsearch', api.keys.live, 'thecookieofasession'];
+    const secrets = [
+      'pl_thetokenofalink',
+      'ann%40shop.example',
+      'thequeryofsearch',
+      api.keys.live,
+      'thecookieofasession',
+    ];
     await fetch(`${origin}/pay/${secrets[0]}?search=${secrets[2]}&email=${secrets[1]}`, {
-      headers: { Authorization: `Bearer ${api.keys.live}`, Cookie: `session=${secrets[4]}`, 'X-Forwarded-For': '203.0.113.9' },
+      headers: {
+        Authorization: `Bearer ${api.keys.live}`,
+        Cookie: `session=${secrets[4]}`,
+        'X-Forwarded-For': '203.0.113.9',
+      },
     });
     await call(`${origin}/api/v1/exists/${secrets[1]}`, { key: api.keys.live });
     await eventually('two lines', async () => readFileSync(logFile, 'utf8').split('\n').length > 2);
@@ -111,7 +146,10 @@ describe('the proxy that is shipped, running', function () {
     said = '';
     const answer = await fetch(`${origin}/pay/pl_anothertoken?email=bea%40shop.example`);
     expect(answer.status).to.equal(502);
-    await eventually('the error of the proxy', async () => said.includes('connection refused') || said.includes('connect:'));
+    await eventually(
+      'the error of the proxy',
+      async () => said.includes('connection refused') || said.includes('connect:'),
+    );
     expect(said).not.to.contain('pl_anothertoken').and.not.to.contain('bea%40shop');
   });
 });

@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { anvil, tempDir } from '../../dev/support/parts.ts';
 import { failureOf } from '../support/repository/scripts.ts';
 
-const heightOf = async (node: { rpc(method: string): Promise<unknown> }) => Number(await node.rpc('eth_blockNumber'));
+const heightOf = async (node: { rpc(method: string): Promise<unknown> }) =>
+  Number(await node.rpc('eth_blockNumber'));
 
 describe('the EVM node', () => {
   it('has the chain id of BNB Chain, mines only when told to, and calls the block two below the head final', async () => {
@@ -55,7 +56,9 @@ describe('the EVM node', () => {
 
   it('runs beside another one, and says which port is taken', async () => {
     const [one, two] = await Promise.all([anvil(), anvil({ chainId: 97 })]);
-    expect(await failureOf(anvil({ port: one.port }))).to.contain(`port ${one.port} of 127.0.0.1, wanted for the EVM node, is taken`);
+    expect(await failureOf(anvil({ port: one.port }))).to.contain(
+      `port ${one.port} of 127.0.0.1, wanted for the EVM node, is taken`,
+    );
     expect(await two.rpc('eth_chainId')).to.equal('0x61');
     await Promise.all([one.kill(), two.kill()]);
   });

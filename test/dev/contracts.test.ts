@@ -5,7 +5,10 @@ import { ARTIFACTS_FILE, artifactsText, compileContracts } from '../../dev/contr
 import { CONTRACT_NAMES, deploy, deployTestUsdt, devProvider, receiptOf } from '../../dev/contracts.ts';
 import { anvil } from '../../dev/support/parts.ts';
 
-const RECEIVERS = ['0x00000000000000000000000000000000000000a1', '0x00000000000000000000000000000000000000a2'] as const;
+const RECEIVERS = [
+  '0x00000000000000000000000000000000000000a1',
+  '0x00000000000000000000000000000000000000a2',
+] as const;
 
 describe('development contracts', () => {
   it('are compiled from the sources beside them: run "npm run contracts" when this fails', () => {
@@ -30,7 +33,10 @@ describe('development contracts', () => {
     await call(payer, 'payTokenFrom', await usdt.getAddress(), RECEIVERS, [10n, 20n]);
     await call(payer, 'payBnb', RECEIVERS, [5n, 6n], { value: 18n });
     await call(payer, 'payBoth', await usdt.getAddress(), RECEIVERS[0], 7n, 40n);
-    expect(await Promise.all(RECEIVERS.map((to) => usdt.getFunction('balanceOf')(to)))).to.deep.equal([51n, 22n]);
+    expect(await Promise.all(RECEIVERS.map((to) => usdt.getFunction('balanceOf')(to)))).to.deep.equal([
+      51n,
+      22n,
+    ]);
     expect(await Promise.all(RECEIVERS.map((to) => provider.getBalance(to)))).to.deep.equal([12n, 6n]);
     expect(await usdt.getFunction('decimals')()).to.equal(18n);
     provider.destroy();
@@ -46,13 +52,17 @@ describe('development contracts', () => {
     const round: bigint[] = [...(await feed.getFunction('latestRoundData')())];
     expect(round).to.deep.equal([2n, -1n, 5n, 5n, 2n]);
     const reverter = await deploy({ provider, name: 'Reverter' });
-    const refused = await provider.call({ to: await reverter.getAddress(), value: 1n }).catch((error: unknown) => error);
+    const refused = await provider
+      .call({ to: await reverter.getAddress(), value: 1n })
+      .catch((error: unknown) => error);
     expect(isError(refused, 'CALL_EXCEPTION')).to.equal(true);
     const spoofer = await deploy({ provider, name: 'Spoofer' });
     const shout = await spoofer.getFunction('spoof')(RECEIVERS[0], RECEIVERS[1], 9n);
     await node.mine();
     const receipt = await provider.getTransactionReceipt(shout.hash);
-    expect(receipt?.logs.map(({ address, topics }) => [address, topics.length])).to.deep.equal([[await spoofer.getAddress(), 3]]);
+    expect(receipt?.logs.map(({ address, topics }) => [address, topics.length])).to.deep.equal([
+      [await spoofer.getAddress(), 3],
+    ]);
     provider.destroy();
     await node.stop();
   });

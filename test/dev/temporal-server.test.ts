@@ -20,6 +20,8 @@ describe('the production Temporal server', () => {
     expect(message).to.match(
       /^the production Temporal server cannot be built here \(.*no module proxy\): install Go 1\.21 or newer, then try again$/,
     );
-    expect(readdirSync(join(root, 'cache/deposit-gateway/bin'))).to.deep.equal(['temporal-server-1.31.2.lock']);
+    expect(readdirSync(join(root, 'cache/deposit-gateway/bin'))).to.deep.equal([
+      'temporal-server-1.31.2.lock',
+    ]);
   });
 });

@@ -20,7 +20,8 @@ describe('the networks of a client', () => {
       { network: '2001:db8:1::/48', factor: 10 },
       { network: '2001:db8::/32', factor: 100 },
     ]);
-    for (const text of ['', 'unknown', '1.2.3']) expect(networksOf(text)).to.deep.equal([{ network: text, factor: 1 }]);
+    for (const text of ['', 'unknown', '1.2.3'])
+      expect(networksOf(text)).to.deep.equal([{ network: text, factor: 1 }]);
   });
 
   it('contain the address, each the one before it, and are the same for every address with the same leading bits', () => {

@@ -51,7 +51,9 @@ describe('the states of a deposit', () => {
   it('follow one another as in this table and in no other way', () => {
     const allowed = [null, ...DEPOSIT_STATES].flatMap((from) =>
       DEPOSIT_STATES.flatMap((to) =>
-        [null, ...FAILURE_CODES].filter((failureCode) => mayTransition({ from, to, failureCode })).map((code) => `${from} ${to} ${code}`),
+        [null, ...FAILURE_CODES]
+          .filter((failureCode) => mayTransition({ from, to, failureCode }))
+          .map((code) => `${from} ${to} ${code}`),
       ),
     );
     const anyCode = [null, ...FAILURE_CODES];
@@ -60,7 +62,9 @@ describe('the states of a deposit', () => {
       ...anyCode.map((code) => `detected confirming ${code}`),
       ...anyCode.map((code) => `confirming completed ${code}`),
       ...anyCode.map((code) => `completed settled ${code}`),
-      ...['detected', 'confirming', 'completed'].flatMap((from) => FAILURE_CODES.map((code) => `${from} failed ${code}`)),
+      ...['detected', 'confirming', 'completed'].flatMap((from) =>
+        FAILURE_CODES.map((code) => `${from} failed ${code}`),
+      ),
       'failed detected REORGED',
       'failed completed MONTHLY_LIMIT',
       'failed completed BELOW_MINIMUM',
@@ -90,14 +94,27 @@ describe('the states of a deposit', () => {
 
 describe('the next step of a deposit', () => {
   it('is completed when confirmations, finality, second read and price are all there', () => {
-    expect(decideAdvance(READY)).to.deep.equal({ kind: 'move', to: 'completed', failureCode: null, reason: null });
+    expect(decideAdvance(READY)).to.deep.equal({
+      kind: 'move',
+      to: 'completed',
+      failureCode: null,
+      reason: null,
+    });
   });
 
   const MISSING: readonly [string, Partial<AdvanceFacts>, string][] = [
     ['a confirmation', { headNumber: 114 }, '14 of 15 confirmations'],
     ['finality', { finalizedNumber: 99 }, 'block 100 is not final yet: finality stands at 99'],
-    ['the second read of the chain', { verifiedNumber: 99 }, 'block 100 is final and waits for its second read'],
-    ['the second read of the transfer', { verified: false }, 'block 100 is final and waits for its second read'],
+    [
+      'the second read of the chain',
+      { verifiedNumber: 99 },
+      'block 100 is final and waits for its second read',
+    ],
+    [
+      'the second read of the transfer',
+      { verified: false },
+      'block 100 is final and waits for its second read',
+    ],
     [
       'the proof of what a trace showed',
       { verified: false, currency: 'BNB' },
@@ -131,7 +148,8 @@ describe('the next step of a deposit', () => {
       fc.property(facts, (given) => {
         const decision = decideAdvance(given);
         expect(decision.kind === 'rest').to.equal(!WAITING_STATES.includes(given.state));
-        if (decision.kind === 'move') expect(mayTransition({ from: given.state, ...decision })).to.equal(true);
+        if (decision.kind === 'move')
+          expect(mayTransition({ from: given.state, ...decision })).to.equal(true);
         if (decision.kind === 'wait') expect(decision.reason).to.not.equal('');
       }),
     );
@@ -154,9 +172,15 @@ describe('the next step of a deposit', () => {
 
   it('is confirming from the first confirmation on, even where everything else is there', () => {
     expect(decideAdvance({ ...READY, state: 'detected' })).to.include({ kind: 'move', to: 'confirming' });
-    expect(decideAdvance({ ...READY, state: 'detected', headNumber: 100 })).to.include({ kind: 'wait', reason: '0 of 15 confirmations' });
+    expect(decideAdvance({ ...READY, state: 'detected', headNumber: 100 })).to.include({
+      kind: 'wait',
+      reason: '0 of 15 confirmations',
+    });
     // A head behind the block (another endpoint answers) counts as none, not as a negative number.
-    expect(decideAdvance({ ...READY, state: 'detected', headNumber: 90 })).to.include({ kind: 'wait', reason: '0 of 15 confirmations' });
+    expect(decideAdvance({ ...READY, state: 'detected', headNumber: 90 })).to.include({
+      kind: 'wait',
+      reason: '0 of 15 confirmations',
+    });
   });
 
   it('is failed for a replaced block only after finality has passed it and it was read again', () => {
@@ -189,10 +213,20 @@ describe('the pause before the next look', () => {
   });
 
   it('is a valid whole number of milliseconds for any number at all', () => {
-    const odd = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.MAX_VALUE, Number.MIN_VALUE, -0];
+    const odd = [
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      Number.NEGATIVE_INFINITY,
+      Number.MAX_VALUE,
+      Number.MIN_VALUE,
+      -0,
+    ];
     const check = (given: number) => {
       const pause = waitDelayMs(given);
-      expect(Number.isInteger(pause) && pause >= MIN_WAIT_MS && pause <= MAX_WAIT_MS, `${given} gives ${pause}`).to.equal(true);
+      expect(
+        Number.isInteger(pause) && pause >= MIN_WAIT_MS && pause <= MAX_WAIT_MS,
+        `${given} gives ${pause}`,
+      ).to.equal(true);
     };
     for (const given of odd) check(given);
     fc.assert(fc.property(fc.double(), check));

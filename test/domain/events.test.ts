@@ -32,7 +32,11 @@ describe('a time on the wire', () => {
   });
 
   it('is at most a second before the moment, for every moment of our era', () => {
-    const moment = fc.date({ min: new Date('1970-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true });
+    const moment = fc.date({
+      min: new Date('1970-01-01T00:00:00Z'),
+      max: new Date('9999-12-31T23:59:59.999Z'),
+      noInvalidDate: true,
+    });
     fc.assert(
       fc.property(moment, (date) => {
         const text = isoSeconds(date);

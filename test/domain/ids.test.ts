@@ -10,7 +10,13 @@ import {
   resendWorkflowId,
 } from '../../src/domain/ids.ts';
 
-const DEPOSIT = { network: 'bsc', txHash: '0xabc', address: '0xDEF', currency: 'USDT', generation: 1 } as const;
+const DEPOSIT = {
+  network: 'bsc',
+  txHash: '0xabc',
+  address: '0xDEF',
+  currency: 'USDT',
+  generation: 1,
+} as const;
 
 describe('the id of an actor', () => {
   it('names the deposit by its identity', () => {
@@ -32,7 +38,9 @@ describe('the id of an actor', () => {
     });
     fc.assert(
       fc.property(deposit, deposit, (a, b) => {
-        expect(depositWorkflowId(a) === depositWorkflowId(b)).to.equal(JSON.stringify(a) === JSON.stringify(b));
+        expect(depositWorkflowId(a) === depositWorkflowId(b)).to.equal(
+          JSON.stringify(a) === JSON.stringify(b),
+        );
       }),
     );
   });

@@ -76,7 +76,8 @@ describe('parsing addresses', () => {
       '::1.2.3.4:5',
       '::1.2.3',
     ];
-    for (const text of [...wrong, ...wrong6, '1'.repeat(100_000)]) expect(parseIp(text), text.slice(0, 40)).to.equal(undefined);
+    for (const text of [...wrong, ...wrong6, '1'.repeat(100_000)])
+      expect(parseIp(text), text.slice(0, 40)).to.equal(undefined);
   });
 
   it('gives two spellings of one address the same value', () => {
@@ -92,14 +93,22 @@ describe('parsing addresses', () => {
 describe('blocks of addresses', () => {
   it('agree with Node’s BlockList', () => {
     fc.assert(
-      fc.property(quad, fc.integer({ min: 0, max: 32 }), quad, fc.boolean(), (base, prefix, other, isNear) => {
-        const address = isNear ? base.replace(/\d+$/, '7') : other;
-        const list = new BlockList();
-        list.addSubnet(base, prefix, 'ipv4');
-        const cidr = parseCidr(`${base}/${prefix}`);
-        const ip = parseIp(address);
-        expect(cidr && ip && cidrContains(cidr, ip), `${address} in ${base}/${prefix}`).to.equal(list.check(address));
-      }),
+      fc.property(
+        quad,
+        fc.integer({ min: 0, max: 32 }),
+        quad,
+        fc.boolean(),
+        (base, prefix, other, isNear) => {
+          const address = isNear ? base.replace(/\d+$/, '7') : other;
+          const list = new BlockList();
+          list.addSubnet(base, prefix, 'ipv4');
+          const cidr = parseCidr(`${base}/${prefix}`);
+          const ip = parseIp(address);
+          expect(cidr && ip && cidrContains(cidr, ip), `${address} in ${base}/${prefix}`).to.equal(
+            list.check(address),
+          );
+        },
+      ),
     );
   });
 
@@ -169,7 +178,8 @@ describe('public addresses', () => {
       '2620:4f:8001::1',
       '2606:4700::5eff:7f00:1',
     ];
-    for (const address of [...v4, ...edges, ...more, ...v6]) expect(isPublicAddress(address), address).to.equal(true);
+    for (const address of [...v4, ...edges, ...more, ...v6])
+      expect(isPublicAddress(address), address).to.equal(true);
   });
 
   it('never include what ipaddr.js does not call unicast', () => {
@@ -184,8 +194,23 @@ describe('public addresses', () => {
   });
 
   it('never include an IPv4 address carried inside of IPv6', () => {
-    const prefixes = ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::', '64:ff9b:1:7::', 'fe80::5efe:', '2001:0:1234:5678:0:0:'];
-    const isatap = ['2606:4700::5efe:', '2606:4700::200:5efe:', '2a00:1:2:3:0:5efe:', '2a00:1:2:3:200:5efe:', '2a00:1:2:3:300:5efe:'];
+    const prefixes = [
+      '::',
+      '::ffff:',
+      '::ffff:0:',
+      '64:ff9b::',
+      '64:ff9b:1::',
+      '64:ff9b:1:7::',
+      'fe80::5efe:',
+      '2001:0:1234:5678:0:0:',
+    ];
+    const isatap = [
+      '2606:4700::5efe:',
+      '2606:4700::200:5efe:',
+      '2a00:1:2:3:0:5efe:',
+      '2a00:1:2:3:200:5efe:',
+      '2a00:1:2:3:300:5efe:',
+    ];
     fc.assert(
       fc.property(quad, fc.constantFrom(...prefixes, ...isatap), (v4, prefix) => {
         expect(isPublicAddress(`${prefix}${v4}`), `${prefix}${v4}`).to.equal(false);
@@ -207,7 +232,15 @@ describe('public addresses', () => {
 
   it('never include text that is no address', () => {
     fc.assert(fc.property(fc.string(), (text) => isIP(text) !== 0 || !isPublicAddress(text)));
-    for (const text of ['', 'localhost', 'fe80::1%eth0', '2606:4700::1%eth0', '8.8.8.8 ', '8.8.8.8\n', '134744072']) {
+    for (const text of [
+      '',
+      'localhost',
+      'fe80::1%eth0',
+      '2606:4700::1%eth0',
+      '8.8.8.8 ',
+      '8.8.8.8\n',
+      '134744072',
+    ]) {
       expect(isPublicAddress(text), text).to.equal(false);
     }
   });
@@ -225,10 +258,13 @@ describe('the one spelling of an address', () => {
     expect(spelt('1:0:2:3:4:5:6:7')).to.equal('1:0:2:3:4:5:6:7');
     expect(spelt('1:0:0:2:0:0:0:3')).to.equal('1:0:0:2::3');
     fc.assert(
-      fc.property(fc.array(fc.oneof(word, fc.constant(0)), { minLength: 8, maxLength: 8 }).map(hex), (text) => {
-        expect(spelt(text)).to.equal(ipaddr.IPv6.parse(text).toRFC5952String());
-        expect(parseIp(spelt(text) ?? '')).to.deep.equal(parseIp(text));
-      }),
+      fc.property(
+        fc.array(fc.oneof(word, fc.constant(0)), { minLength: 8, maxLength: 8 }).map(hex),
+        (text) => {
+          expect(spelt(text)).to.equal(ipaddr.IPv6.parse(text).toRFC5952String());
+          expect(parseIp(spelt(text) ?? '')).to.deep.equal(parseIp(text));
+        },
+      ),
     );
     fc.assert(
       fc.property(quad, (text) => {
@@ -242,11 +278,21 @@ describe('the one spelling of an address', () => {
       fc.property(quad, fc.integer({ min: 0, max: 32 }), (text, prefix) => {
         const [ip, mapped] = [parseIp(text), parseIp(`::ffff:${text}`)];
         expect(mapped && unmapIp(mapped)).to.deep.equal(ip);
-        const [block, mappedBlock] = [parseCidr(`${text}/${prefix}`), parseCidr(`::ffff:${text}/${96 + prefix}`)];
+        const [block, mappedBlock] = [
+          parseCidr(`${text}/${prefix}`),
+          parseCidr(`::ffff:${text}/${96 + prefix}`),
+        ];
         expect(mappedBlock && unmapCidr(mappedBlock)).to.deep.equal(block);
       }),
     );
-    for (const text of ['::/0', '::ffff:0:0/95', '::1/128', '::fffe:0:0/96', '::1:ffff:0:0/112', '10.0.0.0/8']) {
+    for (const text of [
+      '::/0',
+      '::ffff:0:0/95',
+      '::1/128',
+      '::fffe:0:0/96',
+      '::1:ffff:0:0/112',
+      '10.0.0.0/8',
+    ]) {
       const block = parseCidr(text);
       expect(block && formatCidr(unmapCidr(block))).to.equal(block && formatCidr(block));
     }

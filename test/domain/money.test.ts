@@ -11,15 +11,23 @@ import {
 } from '../../src/domain/money.ts';
 
 const units = fc.bigInt({ min: 0n, max: MAX_UNITS });
-/** The parser reads 60 digits before the point: enough for the largest amount with 18 decimals, and a limit for hostile text. */
-const largest = (places: number) => (10n ** BigInt(60 + places) - 1n < MAX_UNITS ? 10n ** BigInt(60 + places) - 1n : MAX_UNITS);
+/**
+ * The parser reads 60 digits before the point: enough for the
+ * largest amount with 18 decimals, and a limit for hostile text.
+ */
+const largest = (places: number) =>
+  10n ** BigInt(60 + places) - 1n < MAX_UNITS ? 10n ** BigInt(60 + places) - 1n : MAX_UNITS;
 const decimals = fc.integer({ min: 0, max: 18 });
-const readable = decimals.chain((places) => fc.tuple(fc.bigInt({ min: 0n, max: largest(places) }), fc.constant(places)));
+const readable = decimals.chain((places) =>
+  fc.tuple(fc.bigInt({ min: 0n, max: largest(places) }), fc.constant(places)),
+);
 const RATE_ONE = 10n ** BigInt(RATE_DECIMALS);
 
 describe('amounts as text', () => {
   it('come back as they were, for every amount and every number of decimals', () => {
-    fc.assert(fc.property(readable, ([amount, places]) => parseUnits(formatUnits(amount, places), places) === amount));
+    fc.assert(
+      fc.property(readable, ([amount, places]) => parseUnits(formatUnits(amount, places), places) === amount),
+    );
   });
 
   it('have one spelling: what is printed is what is printed again after parsing', () => {
@@ -34,7 +42,9 @@ describe('amounts as text', () => {
 
   it('are read exactly where a float would round', () => {
     expect(parseUnits('0.1', 18)).to.equal(100_000_000_000_000_000n);
-    expect(parseUnits('9007199254740993.000000000000000001', 18)).to.equal(9_007_199_254_740_993_000_000_000_000_000_001n);
+    expect(parseUnits('9007199254740993.000000000000000001', 18)).to.equal(
+      9_007_199_254_740_993_000_000_000_000_000_001n,
+    );
     expect(parseUnits('12.500000', 6)).to.equal(12_500_000n);
     expect(parseUnits('1.10', 1)).to.equal(11n);
     expect(parseUnits('0', 0)).to.equal(0n);

@@ -1,9 +1,20 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { idsOfMoment, lowestId, timeOfId } from '../../src/domain/ids.ts';
-import { isMonth, MONTHS_AHEAD, monthAfter, monthOf, monthsToMake, startOf } from '../../src/domain/months.ts';
+import {
+  isMonth,
+  MONTHS_AHEAD,
+  monthAfter,
+  monthOf,
+  monthsToMake,
+  startOf,
+} from '../../src/domain/months.ts';
 
-const time = fc.date({ min: new Date('2000-01-01T00:00:00Z'), max: new Date('2100-01-01T00:00:00Z'), noInvalidDate: true });
+const time = fc.date({
+  min: new Date('2000-01-01T00:00:00Z'),
+  max: new Date('2100-01-01T00:00:00Z'),
+  noInvalidDate: true,
+});
 
 describe('a month', () => {
   it('begins at its first moment and ends before the next one begins', () => {
@@ -35,7 +46,10 @@ describe('a month', () => {
 
   it('made in time leaves no month without partitions of its own', () => {
     const newest = '2027-02';
-    expect(monthsToMake(newest, new Date('2026-12-01T00:00:00Z'))).to.deep.equal({ first: '2027-03', last: '2027-03' });
+    expect(monthsToMake(newest, new Date('2026-12-01T00:00:00Z'))).to.deep.equal({
+      first: '2027-03',
+      last: '2027-03',
+    });
     expect(monthsToMake(newest, new Date('2026-11-30T23:59:59.999Z'))).to.equal(undefined);
   });
 });

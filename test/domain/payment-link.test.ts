@@ -46,7 +46,9 @@ const candidate = fc
 const candidates = fc
   .array(candidate, { maxLength: 8 })
   .map((links) =>
-    links.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime()).map((link, index) => ({ ...link, id: `link-${index}` })),
+    links
+      .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
+      .map((link, index) => ({ ...link, id: `link-${index}` })),
   );
 const money = fc
   .record({
@@ -62,7 +64,8 @@ const money = fc
 
 describe('the life of a payment link', () => {
   it('ends in its three closed states, and only there', () => {
-    for (const from of LINK_STATUSES) expect(LINK_TRANSITIONS[from].length === 0, from).to.equal(!isOpenLink(from));
+    for (const from of LINK_STATUSES)
+      expect(LINK_TRANSITIONS[from].length === 0, from).to.equal(!isOpenLink(from));
     expect(LINK_TRANSITIONS.processing).to.not.include('cancelled');
   });
 
@@ -95,11 +98,15 @@ describe('the life of a payment link', () => {
 describe('the money of a payment link', () => {
   it('has a tolerance that is exact for every amount of cents', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 1n, max: 100_000_000n }), fc.bigInt({ min: 0n, max: 1_000n }), (cents, basisPoints) => {
-        const { amountUnits, leastUnits } = linkAmounts(cents, basisPoints);
-        expect((amountUnits - leastUnits) * 10_000n).to.equal(amountUnits * basisPoints);
-        expect(linkCents(amountUnits)).to.equal(cents);
-      }),
+      fc.property(
+        fc.bigInt({ min: 1n, max: 100_000_000n }),
+        fc.bigInt({ min: 0n, max: 1_000n }),
+        (cents, basisPoints) => {
+          const { amountUnits, leastUnits } = linkAmounts(cents, basisPoints);
+          expect((amountUnits - leastUnits) * 10_000n).to.equal(amountUnits * basisPoints);
+          expect(linkCents(amountUnits)).to.equal(cents);
+        },
+      ),
     );
   });
 
@@ -130,7 +137,8 @@ describe('the choice of a link for a deposit', () => {
         expect(match?.kind === 'pays').to.equal(possible.length > 0);
         if (match?.kind === 'pays') expect(possible.map((link) => link.id)).to.include(match.linkId);
         const chosen = links.find((link) => link.id === match?.linkId);
-        if (match?.kind === 'late') expect(chosen && fits(chosen, deposit) && chosen.status !== 'completed').to.equal(true);
+        if (match?.kind === 'late')
+          expect(chosen && fits(chosen, deposit) && chosen.status !== 'completed').to.equal(true);
       }),
       { numRuns: 500 },
     );
@@ -143,7 +151,9 @@ describe('the choice of a link for a deposit', () => {
         if (match?.kind !== 'pays') return;
         const possible = links.filter((link) => payable(link, deposit));
         const exact = possible.filter(
-          (link) => openUnitsOf(link) > 0n && fromLinkUnits(openUnitsOf(link), deposit.decimals) === deposit.amountUnits,
+          (link) =>
+            openUnitsOf(link) > 0n &&
+            fromLinkUnits(openUnitsOf(link), deposit.decimals) === deposit.amountUnits,
         );
         const wanting = possible.filter((link) => openUnitsOf(link) > 0n);
         expect(match.linkId).to.equal((exact[0] ?? wanting[0] ?? possible[0])?.id);
@@ -163,15 +173,21 @@ describe('the choice of a link for a deposit', () => {
       expiresAt: new Date(T0 + 1),
     };
     const links = [base, { ...base, id: 'b', ...linkAmounts(4_000n, 50n) }];
-    expect(matchLink({ amountUnits: 40_000_000n, decimals: 6, network: 'tron', minedAt: new Date(T0) }, links)).to.deep.equal({
+    expect(
+      matchLink({ amountUnits: 40_000_000n, decimals: 6, network: 'tron', minedAt: new Date(T0) }, links),
+    ).to.deep.equal({
       kind: 'pays',
       linkId: 'b',
     });
-    expect(matchLink({ amountUnits: 40_000_001n, decimals: 6, network: 'tron', minedAt: new Date(T0) }, links)).to.deep.equal({
+    expect(
+      matchLink({ amountUnits: 40_000_001n, decimals: 6, network: 'tron', minedAt: new Date(T0) }, links),
+    ).to.deep.equal({
       kind: 'pays',
       linkId: 'a',
     });
-    expect(matchLink({ amountUnits: 40_000_000n, decimals: 6, network: 'tron', minedAt: new Date(T0 + 2) }, links)).to.deep.equal({
+    expect(
+      matchLink({ amountUnits: 40_000_000n, decimals: 6, network: 'tron', minedAt: new Date(T0 + 2) }, links),
+    ).to.deep.equal({
       kind: 'late',
       linkId: 'b',
     });

@@ -3,14 +3,39 @@ import { webAddress } from '../../src/domain/web-address.ts';
 
 describe('an address on the web', () => {
   it('is what it says, in any script, with a port, a query and a fragment', () => {
-    for (const text of ['https://shop.example/ok?a=b#c', 'http://localhost:3000/no', 'HTTPS://Shop.example', 'https://bücher.example/ü'])
+    for (const text of [
+      'https://shop.example/ok?a=b#c',
+      'http://localhost:3000/no',
+      'HTTPS://Shop.example',
+      'https://bücher.example/ü',
+    ])
       expect(webAddress(text)?.href, text).to.equal(new URL(text).href);
   });
 
   it('is nothing that the parser would repair, that hides its host, or that runs', () => {
-    const bad = ['', '/x', 'x', '//shop.example', 'https:shop.example', 'https:\\\\shop.example', 'https://shop.example\\@evil.example'];
-    bad.push('https://a b', 'https://shop.example/\nx', ' https://shop.example', 'https://', 'https://:443', 'https://[::');
-    bad.push('https://user@evil.example', 'https://shop.example:x@evil.example/', 'ftp://shop.example', 'javascript:alert(1)');
+    const bad = [
+      '',
+      '/x',
+      'x',
+      '//shop.example',
+      'https:shop.example',
+      'https:\\\\shop.example',
+      'https://shop.example\\@evil.example',
+    ];
+    bad.push(
+      'https://a b',
+      'https://shop.example/\nx',
+      ' https://shop.example',
+      'https://',
+      'https://:443',
+      'https://[::',
+    );
+    bad.push(
+      'https://user@evil.example',
+      'https://shop.example:x@evil.example/',
+      'ftp://shop.example',
+      'javascript:alert(1)',
+    );
     for (const text of bad) expect(webAddress(text), text).to.equal(undefined);
   });
 });

@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { BACKOFF_MS, backoffAfterMs, classify, DEFAULT_MAX_ATTEMPTS, describeOutcome, type Outcome } from '../../src/domain/webhook.ts';
+import {
+  BACKOFF_MS,
+  backoffAfterMs,
+  classify,
+  DEFAULT_MAX_ATTEMPTS,
+  describeOutcome,
+  type Outcome,
+} from '../../src/domain/webhook.ts';
 
 const answered = (status: number): Outcome => ({ kind: 'response', status, bodyText: '', durationMs: 1 });
 
@@ -24,7 +31,9 @@ describe('the schedule of a delivery', () => {
 describe('what an answer means', () => {
   it('takes every 2xx and nothing else as success', () => {
     for (let status = 100; status <= 999; status += 1) {
-      expect(classify(answered(status)) === 'succeeded', String(status)).to.equal(status >= 200 && status < 300);
+      expect(classify(answered(status)) === 'succeeded', String(status)).to.equal(
+        status >= 200 && status < 300,
+      );
     }
   });
 
@@ -37,7 +46,8 @@ describe('what an answer means', () => {
 
   it('ends on 1xx, 3xx, other 4xx and statuses that do not exist', () => {
     for (const status of [
-      0, 101, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 408, 409, 410, 422, 428, 430, 451, 499, 600, 999,
+      0, 101, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 408, 409, 410, 422, 428, 430, 451,
+      499, 600, 999,
     ]) {
       expect(classify(answered(status)), String(status)).to.equal('final');
     }
@@ -52,16 +62,24 @@ describe('what an answer means', () => {
 
 describe('the line that describes an outcome', () => {
   it('is plain', () => {
-    expect(describeOutcome({ ...answered(503), durationMs: 811.6 }, 'shop.example')).to.equal('HTTP 503 from shop.example, 812 ms');
+    expect(describeOutcome({ ...answered(503), durationMs: 811.6 }, 'shop.example')).to.equal(
+      'HTTP 503 from shop.example, 812 ms',
+    );
     const refused: Outcome = { kind: 'error', code: 'CONNECT', message: 'connection refused', durationMs: 3 };
     expect(describeOutcome(refused, 'shop.example')).to.equal('connection refused: shop.example, 3 ms');
   });
 
   it('stays under 200 characters', () => {
-    const texts = fc.tuple(fc.string({ maxLength: 400 }), fc.string({ maxLength: 400 }), fc.integer({ min: 0, max: 1e9 }));
+    const texts = fc.tuple(
+      fc.string({ maxLength: 400 }),
+      fc.string({ maxLength: 400 }),
+      fc.integer({ min: 0, max: 1e9 }),
+    );
     fc.assert(
       fc.property(texts, ([message, host, durationMs]) => {
-        expect(describeOutcome({ kind: 'error', code: 'RESET', message, durationMs }, host).length).to.be.below(200);
+        expect(
+          describeOutcome({ kind: 'error', code: 'RESET', message, durationMs }, host).length,
+        ).to.be.below(200);
       }),
     );
   });

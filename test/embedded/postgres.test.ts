@@ -11,7 +11,11 @@ import { failureOf, gone } from '../support/repository/scripts.ts';
 const silent = () => undefined;
 
 async function query(server: { url: string }, sql: string): Promise<Record<string, unknown>[]> {
-  const orm = await MikroORM.init({ clientUrl: server.url, entities: [], discovery: { warnWhenNoEntities: false } });
+  const orm = await MikroORM.init({
+    clientUrl: server.url,
+    entities: [],
+    discovery: { warnWhenNoEntities: false },
+  });
   try {
     return await orm.em.getConnection().execute(sql);
   } finally {
@@ -27,10 +31,17 @@ describe('the embedded PostgreSQL', () => {
     const database = await freshDatabase();
     const [row] = await query(
       database,
-      `select current_setting('server_version_num')::int / 10000 as version, current_setting('server_encoding') as encoding,
+      `select current_setting('server_version_num')::int / 10000 as version,
+        current_setting('server_encoding') as encoding,
         current_setting('timezone') as zone, 'Z' < 'a' as by_code_point, upper('äßж') as big`,
     );
-    expect(row).to.deep.equal({ version: 18, encoding: 'UTF8', zone: 'UTC', by_code_point: true, big: 'ÄßЖ' });
+    expect(row).to.deep.equal({
+      version: 18,
+      encoding: 'UTF8',
+      zone: 'UTC',
+      by_code_point: true,
+      big: 'ÄßЖ',
+    });
     await database.drop();
   });
 
@@ -65,7 +76,8 @@ describe('the embedded PostgreSQL', () => {
     const first = await start(dataDir);
     await first.kill();
     const file = join(realpathSync(join(dataDir, 'pg')), 'postmaster.pid');
-    // A server over another folder: it runs as the same user, so PostgreSQL itself would take it for the owner of this one.
+    // A server over another folder: it runs as the same user, so
+    // PostgreSQL itself would take it for the owner of this one.
     const { pid: stranger } = await postgres();
     writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(stranger)));
     const second = await start(dataDir);
@@ -93,7 +105,9 @@ describe('the embedded PostgreSQL', () => {
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as { port: number };
     const dataDir = await tempDir();
-    expect(await failureOf(start(dataDir, { port }))).to.contain(`port ${port} of 127.0.0.1, wanted for PostgreSQL, is taken`);
+    expect(await failureOf(start(dataDir, { port }))).to.contain(
+      `port ${port} of 127.0.0.1, wanted for PostgreSQL, is taken`,
+    );
     other.close();
   });
 

@@ -20,8 +20,16 @@ function program(file: string, text: string): string {
   return file;
 }
 
-/** Stands in for a Go that can only fetch modules: unpacks a newer Go as one, without the right to run it, as old ones do. */
-const goThatOnlyFetches = (count: string, modules: string, newer: string, { system, processor } = publishedPlatform()) => `#!/bin/sh
+/**
+ * Stands in for a Go that can only fetch modules: unpacks a
+ * newer Go as one, without the right to run it, as old ones do.
+ */
+const goThatOnlyFetches = (
+  count: string,
+  modules: string,
+  newer: string,
+  { system, processor } = publishedPlatform(),
+) => `#!/bin/sh
 [ "$1" = version ] && exec echo "go version go1.19.8 linux/amd64"
 echo "old $*" >> ${count}
 case "$1 $2" in
@@ -47,7 +55,9 @@ async function vendor(answer: RequestListener, archive?: Buffer) {
     server.close();
   };
   const { system, processor } = publishedPlatform();
-  const sha256 = archive ? { [`${system} ${processor}`]: createHash('sha256').update(archive).digest('hex') } : ARCHIVE_SHA256;
+  const sha256 = archive
+    ? { [`${system} ${processor}`]: createHash('sha256').update(archive).digest('hex') }
+    : ARCHIVE_SHA256;
   return { vendor: { baseUrl: `http://127.0.0.1:${port}`, sha256 }, close, asked: () => asked };
 }
 
@@ -90,9 +100,16 @@ describe('finding a Temporal CLI', () => {
     const { root, env, log } = await machine();
     const file = program(join(root, 'mine'), CLI);
     expect(await findTemporalCli({ log, env: { ...env, TEMPORAL_CLI: file } })).to.equal(file);
-    for (const wrong of [join(root, 'nothing'), root, '/bin/true', program(join(root, 'broken'), '#!/bin/sh\nexit 1\n')]) {
+    for (const wrong of [
+      join(root, 'nothing'),
+      root,
+      '/bin/true',
+      program(join(root, 'broken'), '#!/bin/sh\nexit 1\n'),
+    ]) {
       const message = await failureOf(findTemporalCli({ log, env: { ...env, TEMPORAL_CLI: wrong } }));
-      expect(message).to.equal(`TEMPORAL_CLI is ${wrong}, which is not a Temporal CLI that runs here: correct the path or unset it`);
+      expect(message).to.equal(
+        `TEMPORAL_CLI is ${wrong}, which is not a Temporal CLI that runs here: correct the path or unset it`,
+      );
     }
   });
 
@@ -127,7 +144,9 @@ describe('finding a Temporal CLI', () => {
     for (const known of [undefined, Buffer.concat([archive, Buffer.of(0)])]) {
       const server = await vendor((_, response) => void response.end(archive), known);
       const sums = known ? server.vendor.sha256 : {};
-      expect(await findTemporalCli({ log, env, vendor: { ...server.vendor, sha256: sums } })).to.equal(cached);
+      expect(await findTemporalCli({ log, env, vendor: { ...server.vendor, sha256: sums } })).to.equal(
+        cached,
+      );
       expect(lines.splice(0).join('\n'))
         .to.contain(known ? 'the archive is not the one that was published' : 'no SHA-256 is known')
         .and.to.contain('building the Temporal CLI 1.5.1 with Go');
@@ -140,7 +159,11 @@ describe('finding a Temporal CLI', () => {
     ['is not there', notThere],
     ['is silent', () => undefined],
     ['is no archive', (_, response) => void response.end('<html>sign in</html>')],
-    ['breaks off', (_, response) => void response.writeHead(200, { 'content-length': 1000 }).write('x', () => response.destroy())],
+    [
+      'breaks off',
+      (_, response) =>
+        void response.writeHead(200, { 'content-length': 1000 }).write('x', () => response.destroy()),
+    ],
   ] as [string, RequestListener][]) {
     it(`lets Go build it within seconds when the download ${name}`, async () => {
       const { root, env, lines, log, cached } = await machine();
@@ -151,7 +174,9 @@ describe('finding a Temporal CLI', () => {
       expect(await findTemporalCli({ log, env, vendor: server.vendor })).to.equal(cached);
       expect(Date.now() - began).to.be.lessThan(9_000);
       expect(readFileSync(count, 'utf8')).to.equal('install github.com/temporalio/cli/cmd/temporal@v1.5.1\n');
-      expect(lines.join('\n')).to.contain('download did not work').and.to.contain('building the Temporal CLI 1.5.1 with Go');
+      expect(lines.join('\n'))
+        .to.contain('download did not work')
+        .and.to.contain('building the Temporal CLI 1.5.1 with Go');
       server.close();
     });
   }
@@ -164,7 +189,9 @@ describe('finding a Temporal CLI', () => {
     const server = await vendor(notThere);
     expect(await findTemporalCli({ log, env, vendor: server.vendor })).to.equal(cached);
     const [fetched, asked, built] = readFileSync(count, 'utf8').trim().split('\n');
-    expect(fetched).to.match(/^old mod download golang\.org\/toolchain@v0\.0\.1-go1\.26\.4\.(linux|darwin)-(amd64|arm64)$/);
+    expect(fetched).to.match(
+      /^old mod download golang\.org\/toolchain@v0\.0\.1-go1\.26\.4\.(linux|darwin)-(amd64|arm64)$/,
+    );
     expect(asked).to.equal('old env GOMODCACHE');
     expect(built).to.equal('install github.com/temporalio/cli/cmd/temporal@v1.5.1');
     expect(lines.join('\n')).to.contain(`fetching Go 1.26.4, because ${join(bin, 'go')} is too old`);
@@ -176,7 +203,9 @@ describe('finding a Temporal CLI', () => {
     const count = join(root, 'count');
     program(join(root, 'bin/go'), goThatBuilds(count));
     const server = await vendor(notThere);
-    const found = await Promise.all([1, 2, 3].map(() => findTemporalCli({ log, env, vendor: server.vendor })));
+    const found = await Promise.all(
+      [1, 2, 3].map(() => findTemporalCli({ log, env, vendor: server.vendor })),
+    );
     expect(found).to.deep.equal([cached, cached, cached]);
     expect(readFileSync(count, 'utf8').trim().split('\n')).to.have.length(1);
     expect(readdirSync(dirname(cached)).sort()).to.deep.equal(['temporal-1.5.1', 'temporal-1.5.1.lock']);

@@ -9,7 +9,10 @@ import { failureOf } from '../support/repository/scripts.ts';
 
 const silent = () => undefined;
 
-async function withClient<T>(server: { address: string; namespace: string }, use: (client: Client) => Promise<T>): Promise<T> {
+async function withClient<T>(
+  server: { address: string; namespace: string },
+  use: (client: Client) => Promise<T>,
+): Promise<T> {
   const connection = await Connection.connect({ address: server.address });
   try {
     return await use(new Client({ connection, namespace: server.namespace }));
@@ -46,7 +49,8 @@ describe('the Temporal server', () => {
       const ids: string[] = [];
       // The list is written a little after the workflow.
       for (let tries = 0; ids.length === 0 && tries < 50; tries++) {
-        for await (const run of client.workflow.list({ query: "NeedsOperator = true and MerchantId = 'm1'" })) ids.push(run.workflowId);
+        for await (const run of client.workflow.list({ query: "NeedsOperator = true and MerchantId = 'm1'" }))
+          ids.push(run.workflowId);
         await sleep(100);
       }
       return { status: status.name, ids };
@@ -59,12 +63,20 @@ describe('the Temporal server', () => {
 
   it('serves two folders at once, each with its own namespace, readable by their owner only', async () => {
     const dirs = [await tempDir(), await tempDir()] as const;
-    const [one, two] = await Promise.all(dirs.map((dataDir, at) => startTemporal({ dataDir, namespace: `n${at}`, log: silent })));
+    const [one, two] = await Promise.all(
+      dirs.map((dataDir, at) => startTemporal({ dataDir, namespace: `n${at}`, log: silent })),
+    );
     expect((await stat(`${dirs[0]}/temporal.sqlite`)).mode & 0o077).to.equal(0);
     if (!one || !two) throw new Error('both must run');
-    await withClient(one, (client) => client.workflow.start('x', { workflowId: 'only-here', taskQueue: 'none' }));
-    expect(await failureOf(withClient(two, (client) => client.workflow.getHandle('only-here').describe()))).to.match(/not found/i);
-    expect(await failureOf(startTemporal({ dataDir: dirs[1], port: one.port, log: silent }))).to.contain(`port ${one.port}`);
+    await withClient(one, (client) =>
+      client.workflow.start('x', { workflowId: 'only-here', taskQueue: 'none' }),
+    );
+    expect(
+      await failureOf(withClient(two, (client) => client.workflow.getHandle('only-here').describe())),
+    ).to.match(/not found/i);
+    expect(await failureOf(startTemporal({ dataDir: dirs[1], port: one.port, log: silent }))).to.contain(
+      `port ${one.port}`,
+    );
     await Promise.all([one.stop(), two.stop()]);
   });
 });

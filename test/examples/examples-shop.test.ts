@@ -38,15 +38,31 @@ describe('the example shop', function () {
     gateway = await startLiveGateway({ databaseUrl: store.url, temporalAddress: own.now.address });
     const { deps } = gateway;
     const guards = createGuards(deps);
-    server = createServer(createApp({ deps, guards, checkResponses: true, before: [payPages(deps, { count: guards.countPublic })] }));
+    server = createServer(
+      createApp({
+        deps,
+        guards,
+        checkResponses: true,
+        before: [payPages(deps, { count: guards.countPublic })],
+      }),
+    );
     const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
     const { keys } = await createMerchant(deps, { name: 'My shop', subscriptionActive: true });
     proxy = await startAnswerProxy(`http://127.0.0.1:${port}/api/v1`);
     client = createClient({ baseUrl: proxy.url, apiKey: keys.test });
     const file = join(await tempDir('shop'), 'shop.sqlite');
     shopUrl = `http://127.0.0.1:${await closedPort()}`;
-    const shopEnv = { GATEWAY_URL: proxy.url, GATEWAY_KEY: keys.test, SHOP_URL: shopUrl, SHOP_DATABASE: file, PORT: new URL(shopUrl).port };
-    shop = spawn(process.execPath, [SHOP], { env: { ...process.env, ...shopEnv }, stdio: ['ignore', 'ignore', 'inherit'] });
+    const shopEnv = {
+      GATEWAY_URL: proxy.url,
+      GATEWAY_KEY: keys.test,
+      SHOP_URL: shopUrl,
+      SHOP_DATABASE: file,
+      PORT: new URL(shopUrl).port,
+    };
+    shop = spawn(process.execPath, [SHOP], {
+      env: { ...process.env, ...shopEnv },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     await eventually('the shop’s first answer', () => fetch(shopUrl).catch(() => undefined));
     database = new DatabaseSync(file, { readOnly: true });
   });
@@ -65,7 +81,11 @@ describe('the example shop', function () {
 
   const go = async (path: string, method = 'GET') => {
     const response = await fetch(new URL(path, shopUrl), { method, redirect: 'manual' });
-    return { status: response.status, text: await response.text(), location: response.headers.get('location') ?? '' };
+    return {
+      status: response.status,
+      text: await response.text(),
+      location: response.headers.get('location') ?? '',
+    };
   };
   const buy = async (): Promise<Row> => {
     const ordered = await go('/orders', 'POST');
@@ -77,7 +97,8 @@ describe('the example shop', function () {
     expect(sent.location).to.equal(order.pay_url);
     return order;
   };
-  const rowOf = (id: string) => database.prepare('select * from orders where id = ?').get(id) as unknown as Row;
+  const rowOf = (id: string) =>
+    database.prepare('select * from orders where id = ?').get(id) as unknown as Row;
   const linkOf = async ({ id }: Row) => {
     const { data } = await client.paymentLinks.list({ search: id });
     expect(data).to.have.length(1);
@@ -92,7 +113,11 @@ describe('the example shop', function () {
       .and.include('My shop');
     expect((await go(`/orders/${order.id}`)).text).to.include('Not paid yet');
     const link = await linkOf(order);
-    await client.test.simulateDeposit({ customer_id: link.customer_id, amount: '25.5', payment_token: link.token });
+    await client.test.simulateDeposit({
+      customer_id: link.customer_id,
+      amount: '25.5',
+      payment_token: link.token,
+    });
     const page = await eventually('the paid order', async () => {
       const { text } = await go(`/orders/${order.id}`);
       return text.includes('Paid at') && text;
@@ -101,7 +126,10 @@ describe('the example shop', function () {
     expect(rowOf(order.id).shipped).to.equal(1);
     const [delivery] = (await client.endpoints.deliveries(link.id)).data;
     const deliveryId = delivery?.id ?? '';
-    await eventually('the end of the delivery', async () => (await deliveryOf(link.id, deliveryId))?.status === 'succeeded');
+    await eventually(
+      'the end of the delivery',
+      async () => (await deliveryOf(link.id, deliveryId))?.status === 'succeeded',
+    );
     await client.deliveries.resend(deliveryId);
     await eventually('the second delivery', async () => {
       const attempts = (await deliveryOf(link.id, deliveryId))?.attempts ?? [];
@@ -110,7 +138,8 @@ describe('the example shop', function () {
     expect(rowOf(order.id).shipped).to.equal(1);
   });
 
-  const deliveryOf = async (linkId: string, id: string) => (await client.endpoints.deliveries(linkId)).data.find((row) => row.id === id);
+  const deliveryOf = async (linkId: string, id: string) =>
+    (await client.endpoints.deliveries(linkId)).data.find((row) => row.id === id);
 
   it('has one link for an order whose first answer was lost', async () => {
     proxy.play('lose');
@@ -123,8 +152,16 @@ describe('the example shop', function () {
     const [order, other] = [await buy(), await buy()];
     const link = await linkOf(order);
     const send = async (secret: string, data: object, event = 'payment.completed') => {
-      const { rawBody, headers } = signTestEvent({ secret, event, data: { ...link, completed_at: '2026-11-20T10:12:00Z', ...data } });
-      const response = await fetch(`${shopUrl}/webhooks/${order.id}`, { method: 'POST', headers, body: rawBody });
+      const { rawBody, headers } = signTestEvent({
+        secret,
+        event,
+        data: { ...link, completed_at: '2026-11-20T10:12:00Z', ...data },
+      });
+      const response = await fetch(`${shopUrl}/webhooks/${order.id}`, {
+        method: 'POST',
+        headers,
+        body: rawBody,
+      });
       return `${response.status} ${await response.text()}`;
     };
     expect(await send(other.webhook_secret, {})).to.equal('400 SIGNATURE_MISMATCH');

@@ -13,7 +13,9 @@ const STARTS_WITHIN_MS = 15_000;
 const MINUTE_MS = 60_000;
 
 /** Set it to the entry file of an installed Express to run the example over the real one. */
-const EXPRESS = pathToFileURL(process.env['TEST_EXPRESS'] ?? join(import.meta.dirname, '../support/http/express-stand-in.mjs')).href;
+const EXPRESS = pathToFileURL(
+  process.env['TEST_EXPRESS'] ?? join(import.meta.dirname, '../support/http/express-stand-in.mjs'),
+).href;
 const EXPRESS_HOOK = `import { registerHooks } from 'node:module';
 registerHooks({ resolve: (name, context, next) => (name === 'express' ? { url: '${EXPRESS}', shortCircuit: true } : next(name, context)) });`;
 
@@ -30,10 +32,19 @@ const RECEIVERS: readonly Example[] = [
   {
     name: 'Express',
     command: process.execPath,
-    args: () => ['--import', `data:text/javascript,${encodeURIComponent(EXPRESS_HOOK)}`, join(EXAMPLES, 'express.mjs')],
+    args: () => [
+      '--import',
+      `data:text/javascript,${encodeURIComponent(EXPRESS_HOOK)}`,
+      join(EXAMPLES, 'express.mjs'),
+    ],
   },
   { name: 'Python', command: 'python3', package: 'python3', args: () => [join(EXAMPLES, 'receiver.py')] },
-  { name: 'PHP', command: 'php', package: 'php-cli', args: (port) => ['-S', `127.0.0.1:${port}`, join(EXAMPLES, 'receiver.php')] },
+  {
+    name: 'PHP',
+    command: 'php',
+    package: 'php-cli',
+    args: (port) => ['-S', `127.0.0.1:${port}`, join(EXAMPLES, 'receiver.php')],
+  },
 ];
 
 const EVENT = {
@@ -58,15 +69,27 @@ for (const example of RECEIVERS) {
 
     before(async () => {
       if (spawnSync(example.command, ['--version']).error)
-        throw new Error(`${example.command} is not on this machine. Install it: apt-get install -y ${example.package}`);
+        throw new Error(
+          `${example.command} is not on this machine. Install it: apt-get install -y ${example.package}`,
+        );
       port = await closedPort();
       const folder = await tempDir('example');
-      const env = { ...process.env, WEBHOOK_SECRET: SECRET, PORT: String(port), CREDITED_DIR: join(folder, 'ids') };
-      child = spawn(example.command, example.args(port), { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      const env = {
+        ...process.env,
+        WEBHOOK_SECRET: SECRET,
+        PORT: String(port),
+        CREDITED_DIR: join(folder, 'ids'),
+      };
+      child = spawn(example.command, example.args(port), {
+        cwd: folder,
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
       for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
       const until = Date.now() + STARTS_WITHIN_MS;
       while (!(await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined))) {
-        if (child.exitCode !== null || Date.now() > until) throw new Error(`the receiver did not start:\n${output}`);
+        if (child.exitCode !== null || Date.now() > until)
+          throw new Error(`the receiver did not start:\n${output}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     });
@@ -78,13 +101,24 @@ for (const example of RECEIVERS) {
     });
 
     const send = async ({ rawBody, headers }: Signed): Promise<{ status: number; text: string }> => {
-      const response = await fetch(`http://127.0.0.1:${port}/webhooks`, { method: 'POST', body: rawBody, headers });
+      const response = await fetch(`http://127.0.0.1:${port}/webhooks`, {
+        method: 'POST',
+        body: rawBody,
+        headers,
+      });
       return { status: response.status, text: await response.text() };
     };
-    const signed = (options: { secret?: string; event?: string; id?: string; atMs?: number } = {}): Signed => {
+    const signed = (
+      options: { secret?: string; event?: string; id?: string; atMs?: number } = {},
+    ): Signed => {
       const data = { ...EVENT.data, ...(options.id === undefined ? {} : { id: options.id }) };
       const now = (): number => Date.now() + (options.atMs ?? 0);
-      return signTestEvent({ secret: options.secret ?? SECRET, event: options.event ?? EVENT.event, data, now });
+      return signTestEvent({
+        secret: options.secret ?? SECRET,
+        event: options.event ?? EVENT.event,
+        data,
+        now,
+      });
     };
     const without = ({ rawBody, headers }: Signed, ...names: string[]): Signed => ({
       rawBody,
@@ -98,12 +132,17 @@ for (const example of RECEIVERS) {
       expect(await send(signed())).to.deep.equal({ status: 200, text: 'credited before' });
       const id = '11111111-2222-4333-8444-555555555555';
       const answers = await Promise.all(Array.from({ length: 10 }, () => send(signed({ id }))));
-      expect(answers.map(({ text }) => text).sort()).to.deep.equal(['credited', ...Array(9).fill('credited before')].sort());
+      expect(answers.map(({ text }) => text).sort()).to.deep.equal(
+        ['credited', ...Array(9).fill('credited before')].sort(),
+      );
     });
 
     it('takes other events and credits nothing for them', async () => {
       for (const event of ['deposit.detected', 'deposit.failed', 'customer.created', 'webhook.test'])
-        expect(await send(signed({ event, id: '22222222-2222-4333-8444-555555555555' }))).to.deep.equal({ status: 200, text: 'ignored' });
+        expect(await send(signed({ event, id: '22222222-2222-4333-8444-555555555555' }))).to.deep.equal({
+          status: 200,
+          text: 'ignored',
+        });
     });
 
     it('needs one of the two signatures', async () => {
@@ -114,7 +153,10 @@ for (const example of RECEIVERS) {
 
     it('that holds the old secret takes what was signed by both during a rotation', async () => {
       const [old, next] = [signed(), signed({ secret: OTHER_SECRET })];
-      const both = { ...next.headers, 'webhook-signature': `${next.headers['webhook-signature']} ${old.headers['webhook-signature']}` };
+      const both = {
+        ...next.headers,
+        'webhook-signature': `${next.headers['webhook-signature']} ${old.headers['webhook-signature']}`,
+      };
       expect((await send({ rawBody: next.rawBody, headers: both })).status).to.equal(200);
       expect((await send(next)).status).to.equal(400);
     });
@@ -122,7 +164,10 @@ for (const example of RECEIVERS) {
     const good = signTestEvent({ secret: SECRET, ...EVENT });
     const bad: Record<string, () => Signed> = {
       'another body': () => ({ ...signed(), rawBody: good.rawBody.replace('12.5', '9999.5') }),
-      'a body that was parsed and printed again': () => ({ ...signed(), rawBody: JSON.stringify(JSON.parse(good.rawBody), null, 1) }),
+      'a body that was parsed and printed again': () => ({
+        ...signed(),
+        rawBody: JSON.stringify(JSON.parse(good.rawBody), null, 1),
+      }),
       'an empty body': () => ({ ...signed(), rawBody: '' }),
       'another secret': () => signed({ secret: OTHER_SECRET }),
       'a time more than five minutes ago': () => signed({ atMs: -6 * MINUTE_MS }),
@@ -136,10 +181,16 @@ for (const example of RECEIVERS) {
         };
         return { rawBody: old.rawBody, headers: { ...old.headers, ...times } };
       },
-      'an empty signature': () => ({ ...signed(), headers: { ...signed().headers, 'x-webhook-signature': '', 'webhook-signature': '' } }),
+      'an empty signature': () => ({
+        ...signed(),
+        headers: { ...signed().headers, 'x-webhook-signature': '', 'webhook-signature': '' },
+      }),
       'a cut signature': () => {
         const { rawBody, headers } = without(signed(), ...STANDARD);
-        return { rawBody, headers: { ...headers, 'x-webhook-signature': headers['x-webhook-signature']?.slice(0, 32) ?? '' } };
+        return {
+          rawBody,
+          headers: { ...headers, 'x-webhook-signature': headers['x-webhook-signature']?.slice(0, 32) ?? '' },
+        };
       },
       'a signature that is no hex and times that are none': () => ({
         rawBody: good.rawBody,

@@ -41,7 +41,9 @@ function readNames(): Map<string, string[]> {
     const found = new Map<string, string[]>();
     for (const file of project.rootFiles) {
       const path = relative(ROOT, file);
-      const ast = /^(src|workflows|activities)\//.test(path) ? project.program.getSourceFile(file) : undefined;
+      const ast = /^(src|workflows|activities)\//.test(path)
+        ? project.program.getSourceFile(file)
+        : undefined;
       if (!ast) continue;
       const visit = (node: Node): undefined => {
         const text = TEXTS.has(node.kind) ? node.getText(ast) : '';
@@ -67,7 +69,8 @@ describe('the names of chains', () => {
   });
 
   it('stand outside src/chains only where one has a reason', () => {
-    const excepted = (path: string) => Object.keys(EXCEPTIONS).some((exception) => path.startsWith(exception));
+    const excepted = (path: string) =>
+      Object.keys(EXCEPTIONS).some((exception) => path.startsWith(exception));
     const others = [...found].flatMap(([path, places]) => (excepted(path) ? [] : places));
     expect(others).to.deep.equal([]);
   });
@@ -84,6 +87,7 @@ describe('the names of chains', () => {
       'checkBsc',
     ])
       expect(namesAChain(text), text).to.equal(true);
-    for (const text of ['subscribed', "'strong'", 'electronic', 'Description']) expect(namesAChain(text), text).to.equal(false);
+    for (const text of ['subscribed', "'strong'", 'electronic', 'Description'])
+      expect(namesAChain(text), text).to.equal(false);
   });
 });

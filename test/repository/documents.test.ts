@@ -8,8 +8,10 @@ import { readRepository } from '../support/repository/reach.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 /** The first cells of a document's rows, by the heading that the table stands under. */
-const firstCells = (text: string): string[] => [...text.matchAll(/^\| ([^|]+?) \|/gm)].map(([, cell = '']) => cell);
-const partOf = (text: string, heading: string): string => text.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
+const firstCells = (text: string): string[] =>
+  [...text.matchAll(/^\| ([^|]+?) \|/gm)].map(([, cell = '']) => cell);
+const partOf = (text: string, heading: string): string =>
+  text.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
 
 describe('the architecture on one screen', () => {
   const text = read('docs/architecture.md');
@@ -21,15 +23,25 @@ describe('the architecture on one screen', () => {
   });
 
   it('has a line for every folder of the sources and of the repository, and for none that is gone', () => {
-    const named = firstCells(text).flatMap((cell) => [...cell.matchAll(/`([\w/]+)`/g)].map(([, folder = '']) => folder));
-    const paths = [...readRepository().keys()].filter((path) => !path.startsWith('.')).map((path) => path.split('/'));
-    const top = paths.flatMap(([folder = '', ...rest]) => (rest.length > 0 && folder !== 'src' ? [folder] : []));
-    const inner = paths.flatMap(([first, folder, ...rest]) => (first === 'src' && rest.length > 0 ? [`src/${folder}`] : []));
+    const named = firstCells(text).flatMap((cell) =>
+      [...cell.matchAll(/`([\w/]+)`/g)].map(([, folder = '']) => folder),
+    );
+    const paths = [...readRepository().keys()]
+      .filter((path) => !path.startsWith('.'))
+      .map((path) => path.split('/'));
+    const top = paths.flatMap(([folder = '', ...rest]) =>
+      rest.length > 0 && folder !== 'src' ? [folder] : [],
+    );
+    const inner = paths.flatMap(([first, folder, ...rest]) =>
+      first === 'src' && rest.length > 0 ? [`src/${folder}`] : [],
+    );
     expect(named).to.have.members([...new Set([...top, ...inner])]);
   });
 
   it('leads a deposit through at most twelve files, each once', () => {
-    const files = [...partOf(text, 'The way of a deposit').matchAll(/^\| \d+ \| `([^`]+)` \|/gm)].map(([, file = '']) => file);
+    const files = [...partOf(text, 'The way of a deposit').matchAll(/^\| \d+ \| `([^`]+)` \|/gm)].map(
+      ([, file = '']) => file,
+    );
     expect(files.length).to.be.within(8, 12);
     expect(new Set(files).size).to.equal(files.length);
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).to.deep.equal([]);
@@ -65,7 +77,8 @@ describe('the decisions', () => {
   it('stand in the index, each with its title, date and status', () => {
     const rows = [...read('docs/adr/README.md').matchAll(/^\| (\d+) \|.*\|$/gm)].map(([row]) => row);
     const wanted = files.map((file) => {
-      const [, number, title, date, status] = /^# (\d+)\. (.+)\n\n(\S+) · (.+)\n/.exec(read(`docs/adr/${file}`)) ?? [];
+      const [, number, title, date, status] =
+        /^# (\d+)\. (.+)\n\n(\S+) · (.+)\n/.exec(read(`docs/adr/${file}`)) ?? [];
       return `| ${number} | [${title}](${file}) | ${date} | ${status} |`;
     });
     expect(rows).to.deep.equal(wanted);
@@ -81,12 +94,20 @@ describe('the page for contributors', () => {
   });
 
   it('leads to files that exist', () => {
-    for (const page of ['CONTRIBUTING.md', 'SECURITY.md', 'test/support/README.md', 'docs/adr/README.md', 'docs/architecture.md']) {
+    for (const page of [
+      'CONTRIBUTING.md',
+      'SECURITY.md',
+      'test/support/README.md',
+      'docs/adr/README.md',
+      'docs/architecture.md',
+    ]) {
       const links = [...read(page).matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => link);
-      const named = [...read(page).matchAll(/`((?:src|activities|workflows|migrations|dev|test|docs)\/[\w./-]+)`/g)].map(
-        ([, path = '']) => path,
+      const named = [
+        ...read(page).matchAll(/`((?:src|activities|workflows|migrations|dev|test|docs)\/[\w./-]+)`/g),
+      ].map(([, path = '']) => path);
+      const gone = [...links.map((link) => join(page, '..', link)), ...named].filter(
+        (path) => !existsSync(join(ROOT, path)),
       );
-      const gone = [...links.map((link) => join(page, '..', link)), ...named].filter((path) => !existsSync(join(ROOT, path)));
       expect(gone, page).to.deep.equal([]);
     }
   });
@@ -94,20 +115,29 @@ describe('the page for contributors', () => {
 
 describe('the version of Node', () => {
   it('that runs the code is one: in the package, in the bootstrap, in the Node that npm brings along, and for people', () => {
-    const { engines, optionalDependencies } = JSON.parse(read('package.json')) as Record<string, Readonly<Record<string, string>>>;
+    const { engines, optionalDependencies } = JSON.parse(read('package.json')) as Record<
+      string,
+      Readonly<Record<string, string>>
+    >;
     const needed = /NEEDED = \[(\d+), (\d+)\]/.exec(read('src/bin.mjs'))?.slice(1).join('.');
     expect(engines?.['node']).to.equal(`>=${needed}`);
-    expect(new Set(Object.values(optionalDependencies ?? {}))).to.deep.equal(new Set([read('.nvmrc').trim()]));
+    expect(new Set(Object.values(optionalDependencies ?? {}))).to.deep.equal(
+      new Set([read('.nvmrc').trim()]),
+    );
   });
 });
 
 describe('the repository', () => {
   it('has its generated documents up to date', () => {
     const renewed = 'run "npm run docs"';
-    expect(readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8') === renderConfigDocs(), `docs/configuration.md: ${renewed}`).to.equal(
-      true,
-    );
-    expect(readFileSync(join(ROOT, '.env.example'), 'utf8') === renderEnvExample(), `.env.example: ${renewed}`).to.equal(true);
+    expect(
+      readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8') === renderConfigDocs(),
+      `docs/configuration.md: ${renewed}`,
+    ).to.equal(true);
+    expect(
+      readFileSync(join(ROOT, '.env.example'), 'utf8') === renderEnvExample(),
+      `.env.example: ${renewed}`,
+    ).to.equal(true);
   });
 
   it('names in its documents only files that exist', () => {

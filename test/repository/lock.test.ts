@@ -10,13 +10,15 @@ type Entry = {
   readonly libc?: readonly string[];
   readonly dev?: true;
 };
-const { packages } = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')) as {
+const { packages } = JSON.parse(
+  readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'),
+) as {
   packages: Readonly<Record<string, Entry>>;
 };
 const entries = Object.entries(packages).filter(([path, { link }]) => path !== '' && !link);
 /**
- * Builds of tools for other machines, whose hashes were not to be had where the lock file was made. Not one may be added; run npm on a machine
- * with the whole registry to take them away.
+ * Builds of tools for other machines, whose hashes were not to be had where the lock file was
+ * made. Not one may be added; run npm on a machine with the whole registry to take them away.
  */
 const UNKNOWN = [
   /^node_modules\/@biomejs\/cli-(android|darwin|win32)-(arm64|x64)$/,
@@ -28,15 +30,21 @@ const UNKNOWN = [
   /^node_modules\/@swc\/core-linux-(arm-gnueabihf|ppc64-gnu|s390x-gnu)$/,
 ];
 
-/** Whether the image, or a machine for development, could install it: Linux with glibc on one of the two processors. */
+/**
+ * Whether the image, or a machine for development, could
+ * install it: Linux with glibc on one of the two processors.
+ */
 function isForUs({ os, cpu, libc }: Entry): boolean {
-  const includes = (list: readonly string[] | undefined, ...wanted: string[]) => !list || wanted.some((one) => list.includes(one));
+  const includes = (list: readonly string[] | undefined, ...wanted: string[]) =>
+    !list || wanted.some((one) => list.includes(one));
   return includes(os, 'linux') && includes(cpu, 'x64', 'arm64') && includes(libc, 'glibc');
 }
 
 describe('the lock file', () => {
   it('holds the hash of every package, but for builds for other machines that are named here', () => {
-    const without = entries.filter(([, { integrity }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? '')).map(([path]) => path);
+    const without = entries
+      .filter(([, { integrity }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ''))
+      .map(([path]) => path);
     expect(without.filter((path) => !UNKNOWN.some((pattern) => pattern.test(path)))).to.deep.equal([]);
     expect(without.length).to.be.at.most(35);
   });
@@ -44,10 +52,13 @@ describe('the lock file', () => {
   it('holds the hash of everything that the image installs', () => {
     const installed = entries.filter(([, entry]) => !entry.dev && isForUs(entry));
     expect(installed.length).to.be.greaterThan(50);
-    expect(installed.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).to.deep.equal([]);
+    expect(
+      installed.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path),
+    ).to.deep.equal([]);
   });
 
   it('takes packages from nowhere but the registry', () => {
-    for (const [path, { resolved }] of entries) if (resolved) expect(resolved, path).to.match(/^https:\/\/registry\.npmjs\.org\//);
+    for (const [path, { resolved }] of entries)
+      if (resolved) expect(resolved, path).to.match(/^https:\/\/registry\.npmjs\.org\//);
   });
 });

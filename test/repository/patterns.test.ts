@@ -18,7 +18,8 @@ describe('the check of regular expressions', function () {
       /^(?:0|00)+$/,
       /(method|call)\b.*\bis unsupported/,
     ];
-    for (const { source, flags } of slow) expect(await slowness({ source, flags }), source).to.match(/^takes /);
+    for (const { source, flags } of slow)
+      expect(await slowness({ source, flags }), source).to.match(/^takes /);
   });
 
   it('lets those pass that are linear', async () => {
@@ -30,7 +31,8 @@ describe('the check of regular expressions', function () {
       /(^|;)\s*ch_session=/,
       /[\p{Cc}\s]+/gu,
     ];
-    for (const { source, flags } of fine) expect(await slowness({ source, flags }), source).to.equal(undefined);
+    for (const { source, flags } of fine)
+      expect(await slowness({ source, flags }), source).to.equal(undefined);
   });
 
   it('reads literals and constructed ones from every file of a project', async () => {
@@ -44,7 +46,11 @@ describe('the check of regular expressions', function () {
     ];
     writeFileSync(join(root, 'src/one.ts'), lines.join('\n'));
     writeFileSync(join(root, 'src/other.ts'), 'export const d = /d/;');
-    const found = readPatterns(root, (path) => path === 'src/one.ts').map(({ place, source, flags }) => ({ place, source, flags }));
+    const found = readPatterns(root, (path) => path === 'src/one.ts').map(({ place, source, flags }) => ({
+      place,
+      source,
+      flags,
+    }));
     expect(found).to.deep.equal([
       { place: 'src/one.ts:1', source: 'a\\/b[/]+', flags: 'giu' },
       { place: 'src/one.ts:2', source: 'x+$', flags: 'm' },

@@ -3,7 +3,14 @@ import { expect } from 'chai';
 import type { Node } from 'typescript/unstable/ast';
 import { API } from 'typescript/unstable/sync';
 import { importOf } from '../support/repository/imports.ts';
-import { askedBy, changedSince, type Repository, readRepository, testsReachedBy, unitTests } from '../support/repository/reach.ts';
+import {
+  askedBy,
+  changedSince,
+  type Repository,
+  readRepository,
+  testsReachedBy,
+  unitTests,
+} from '../support/repository/reach.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -12,12 +19,16 @@ function of(texts: Readonly<Record<string, string>>): Repository {
   const known = new Set(Object.keys(texts));
   const folders = new Set([...known].flatMap((file) => (file.includes('/') ? [`${dirname(file)}/`] : [])));
   return new Map(
-    Object.entries(texts).map(([file, text]) => [file, askedBy(file, text, (other) => known.has(other) || folders.has(other))]),
+    Object.entries(texts).map(([file, text]) => [
+      file,
+      askedBy(file, text, (other) => known.has(other) || folders.has(other)),
+    ]),
   );
 }
 
 describe('what a file asks for', () => {
-  const asked = (text: string, ...files: string[]) => askedBy('src/a/one.ts', text, (file) => files.includes(file));
+  const asked = (text: string, ...files: string[]) =>
+    askedBy('src/a/one.ts', text, (file) => files.includes(file));
 
   it('are the files and packages that it imports by value, however that is written', () => {
     const text = [
@@ -37,14 +48,24 @@ describe('what a file asks for', () => {
   it('is nothing where it only names a type', () => {
     const text =
       "import type { A } from './two.ts';\nexport type { B } from './three.ts';\nimport type { Worker } from '@temporalio/worker';";
-    expect(asked(text, 'src/a/two.ts', 'src/a/three.ts')).to.deep.equal({ imports: [], packages: [], named: [] });
+    expect(asked(text, 'src/a/two.ts', 'src/a/three.ts')).to.deep.equal({
+      imports: [],
+      packages: [],
+      named: [],
+    });
   });
 
   it('are also the files and folders that it names, from its own place or from the root', () => {
     const text =
       "start('src/bin.mjs', new URL('./page.css', here), `deploy/compose.yml`, 'test', 'test/data');\nimport x from ROOT/src/x.ts;";
     const files = ['src/bin.mjs', 'src/a/page.css', 'deploy/compose.yml', 'test/', 'test/data/', 'src/x.ts'];
-    expect(asked(text, ...files).named).to.have.members(['src/bin.mjs', 'src/a/page.css', 'deploy/compose.yml', 'test/data/', 'src/x.ts']);
+    expect(asked(text, ...files).named).to.have.members([
+      'src/bin.mjs',
+      'src/a/page.css',
+      'deploy/compose.yml',
+      'test/data/',
+      'src/x.ts',
+    ]);
   });
 
   it('holds every import that the compiler sees', function () {
@@ -58,8 +79,14 @@ describe('what a file asks for', () => {
       const known = repository.get(path);
       const visit = (node: Node): undefined => {
         const found = importOf(node);
-        const target = found?.specifier.startsWith('.') ? join(dirname(path), found.specifier) : found?.specifier;
-        if (found && !found.typeOnly && ![...(known?.imports ?? []), ...(known?.packages ?? [])].includes(target ?? ''))
+        const target = found?.specifier.startsWith('.')
+          ? join(dirname(path), found.specifier)
+          : found?.specifier;
+        if (
+          found &&
+          !found.typeOnly &&
+          ![...(known?.imports ?? []), ...(known?.packages ?? [])].includes(target ?? '')
+        )
           missed.push(`${path}: ${target}`);
         node.forEachChild(visit);
       };
@@ -89,7 +116,9 @@ describe('the unit tests', () => {
   it('hold all of the domain, and none that stands on real parts', () => {
     const repository = readRepository();
     const unit = unitTests(repository);
-    expect(unit).to.include.members([...repository.keys()].filter((file) => /^test\/domain\/.*\.test\.ts$/.test(file)));
+    expect(unit).to.include.members(
+      [...repository.keys()].filter((file) => /^test\/domain\/.*\.test\.ts$/.test(file)),
+    );
     const served = ['test/db/schema.test.ts', 'test/temporal/replay.test.ts', 'test/cli/usage.test.ts'];
     expect(unit.filter((file) => served.includes(file))).to.deep.equal([]);
     expect(repository).to.include.all.keys(...served);
@@ -113,8 +142,15 @@ describe('the tests that a change reaches', () => {
   const reached = (...changed: string[]) => testsReachedBy(repository, changed);
 
   it('import it, start a program that does, or name it or its folder', () => {
-    expect(reached('src/b.ts')).to.deep.equal(['test/a.test.ts', 'test/child.test.ts', 'test/repository/architecture.test.ts']);
-    expect(reached('deploy/alerts/new.yml')).to.deep.equal(['test/rules.test.ts', 'test/repository/architecture.test.ts']);
+    expect(reached('src/b.ts')).to.deep.equal([
+      'test/a.test.ts',
+      'test/child.test.ts',
+      'test/repository/architecture.test.ts',
+    ]);
+    expect(reached('deploy/alerts/new.yml')).to.deep.equal([
+      'test/rules.test.ts',
+      'test/repository/architecture.test.ts',
+    ]);
     expect(reached('test/type.test.ts')).to.include('test/type.test.ts');
   });
 

@@ -23,7 +23,8 @@ describe('the client for merchants', function () {
     await api?.stop();
   });
 
-  const clientOf = (more: Partial<ClientOptions> = {}) => createClient({ baseUrl: proxy.url, apiKey: api.keys.test, ...more });
+  const clientOf = (more: Partial<ClientOptions> = {}) =>
+    createClient({ baseUrl: proxy.url, apiKey: api.keys.test, ...more });
   const failure = async (work: Promise<unknown>): Promise<GatewayError> => {
     const error = await work.then(
       () => new Error('it succeeded'),
@@ -37,19 +38,28 @@ describe('the client for merchants', function () {
     const result = await work();
     return { result, sent: proxy.seen.slice(before) };
   };
-  const customersNamed = async (externalId: string) => (await clientOf().customers.list({ external_id: externalId })).data;
+  const customersNamed = async (externalId: string) =>
+    (await clientOf().customers.list({ external_id: externalId })).data;
 
   it('has a method for every route of a key, and every answer is what the description says', async () => {
     const called = new Set<string>();
     const client = clientOf({ baseUrl: api.url, fetch: checkedFetch(api.url, called) });
-    const customer = await client.customers.create({ external_id: 'user-1', email: 'ann@example.com', metadata: { plan: 'gold' } });
+    const customer = await client.customers.create({
+      external_id: 'user-1',
+      email: 'ann@example.com',
+      metadata: { plan: 'gold' },
+    });
     expect((await client.customers.exists({ external_id: 'user-1' })).customer?.id).to.equal(customer.id);
-    expect((await client.customers.list({ limit: 1, created_from: new Date(0) })).data).to.deep.equal([customer]);
+    expect((await client.customers.list({ limit: 1, created_from: new Date(0) })).data).to.deep.equal([
+      customer,
+    ]);
     expect(await client.customers.get(customer.id)).to.deep.equal(customer);
     const { secret, ...endpoint } = await client.endpoints.create({ url: HOOK, events: '*' });
     expect(await client.endpoints.get(endpoint.id)).to.deep.equal(endpoint);
     expect((await client.endpoints.list()).data).to.deep.equal([endpoint]);
-    expect((await client.endpoints.update(endpoint.id, { events: ['deposit.completed'] })).events).to.deep.equal(['deposit.completed']);
+    expect(
+      (await client.endpoints.update(endpoint.id, { events: ['deposit.completed'] })).events,
+    ).to.deep.equal(['deposit.completed']);
     expect((await client.endpoints.rotate(endpoint.id)).secret)
       .to.match(/^whsec_/)
       .and.not.equal(secret);
@@ -57,22 +67,39 @@ describe('the client for merchants', function () {
     expect((await client.events.get(event.id)).event).to.equal('webhook.test');
     const [delivery] = (await client.endpoints.deliveries(endpoint.id, { event: 'webhook.test' })).data;
     expect((await failure(client.deliveries.resend(delivery?.id ?? ''))).code).to.equal('VALIDATION_ERROR');
-    expect(await client.endpoints.resendFailed(endpoint.id, new Date(0))).to.deep.equal({ resent: 0, has_more: false });
-    const link = await client.payments.request({ customer_id: customer.id, amount_usd: '12.50', webhook_url: HOOK });
+    expect(await client.endpoints.resendFailed(endpoint.id, new Date(0))).to.deep.equal({
+      resent: 0,
+      has_more: false,
+    });
+    const link = await client.payments.request({
+      customer_id: customer.id,
+      amount_usd: '12.50',
+      webhook_url: HOOK,
+    });
     expect(link.webhook_secret).to.match(/^whsec_/);
     expect((await client.payments.public(link.token)).methods).to.have.length(2);
-    const deposit = await client.test.simulateDeposit({ customer_id: customer.id, amount: '12.5', payment_token: link.token });
+    const deposit = await client.test.simulateDeposit({
+      customer_id: customer.id,
+      amount: '12.5',
+      payment_token: link.token,
+    });
     expect(deposit.amount).to.equal('12.5');
     expect(await client.deposits.get(deposit.id)).to.deep.equal(deposit);
-    expect((await client.deposits.list({ transaction_hash: deposit.transaction_hash })).data).to.deep.equal([deposit]);
+    expect((await client.deposits.list({ transaction_hash: deposit.transaction_hash })).data).to.deep.equal([
+      deposit,
+    ]);
     expect((await client.paymentLinks.get(link.id)).status).to.equal('completed');
-    expect((await client.paymentLinks.list({ status: 'completed' })).data.map(({ id }) => id)).to.deep.equal([link.id]);
+    expect((await client.paymentLinks.list({ status: 'completed' })).data.map(({ id }) => id)).to.deep.equal([
+      link.id,
+    ]);
     const open = await client.payments.request({ customer_id: customer.id, amount_usd: 99 });
     expect((await client.paymentLinks.cancel(open.id)).status).to.equal('cancelled');
     expect((await client.balance.get()).available_usd).to.equal(12.5);
     expect((await client.merchantBalances.list()).data.map(({ currency }) => currency)).to.include('USDT');
     expect(await client.endpoints.delete(endpoint.id)).to.deep.equal({ id: endpoint.id, deleted: true });
-    const ofKeys = ROUTES.filter(({ only }) => only !== 'session').map(({ method, path }) => `${method} ${path}`);
+    const ofKeys = ROUTES.filter(({ only }) => only !== 'session').map(
+      ({ method, path }) => `${method} ${path}`,
+    );
     expect([...called]).to.have.members(ofKeys);
   });
 
@@ -80,7 +107,8 @@ describe('the client for merchants', function () {
     const other = await api.newMerchant();
     const client = clientOf({ apiKey: other.keys.test });
     const made: string[] = [];
-    for (let count = 0; count < 7; count += 1) made.unshift((await client.customers.create({ external_id: `walk-${count}` })).id);
+    for (let count = 0; count < 7; count += 1)
+      made.unshift((await client.customers.create({ external_id: `walk-${count}` })).id);
     const seen: string[] = [];
     const { sent } = await since(async () => {
       for await (const { id } of client.customers.all({ limit: 3 })) {
@@ -124,8 +152,16 @@ describe('the client for merchants', function () {
 
   it('waits as long as 429 and 503 say, and for a request that is still being worked on', async () => {
     const body = JSON.stringify({ error: 'Busy.', code: 'IDEMPOTENCY_CONFLICT' });
-    for (const [status, code] of [[429, 'RATE_LIMITED'] as const, [503, 'UNAVAILABLE'] as const, [409, 'IDEMPOTENCY_CONFLICT'] as const]) {
-      proxy.play({ status, headers: { 'retry-after': '1' }, body: body.replace('IDEMPOTENCY_CONFLICT', code) });
+    for (const [status, code] of [
+      [429, 'RATE_LIMITED'] as const,
+      [503, 'UNAVAILABLE'] as const,
+      [409, 'IDEMPOTENCY_CONFLICT'] as const,
+    ]) {
+      proxy.play({
+        status,
+        headers: { 'retry-after': '1' },
+        body: body.replace('IDEMPOTENCY_CONFLICT', code),
+      });
       const startedAt = performance.now();
       const { sent } = await since(() => clientOf().customers.create({ external_id: `waits-${status}` }));
       expect(performance.now() - startedAt, `${status}`).to.be.greaterThan(990);
@@ -136,7 +172,11 @@ describe('the client for merchants', function () {
   });
 
   it('does not wait longer than half a minute, and says how long it would be', async () => {
-    proxy.play({ status: 429, headers: { 'retry-after': '31' }, body: JSON.stringify({ error: 'Busy.', code: 'RATE_LIMITED' }) });
+    proxy.play({
+      status: 429,
+      headers: { 'retry-after': '31' },
+      body: JSON.stringify({ error: 'Busy.', code: 'RATE_LIMITED' }),
+    });
     const { result, sent } = await since(() => failure(clientOf().customers.list()));
     expect([result.status, result.retryAfter, sent.length]).to.deep.equal([429, 31, 1]);
   });
@@ -145,11 +185,20 @@ describe('the client for merchants', function () {
     const client = clientOf();
     await client.customers.create({ external_id: 'once' });
     const refusals = [
-      { work: () => client.customers.create({ external_id: 'once' }), is: { status: 409, code: 'CUSTOMER_EXISTS', field: 'external_id' } },
+      {
+        work: () => client.customers.create({ external_id: 'once' }),
+        is: { status: 409, code: 'CUSTOMER_EXISTS', field: 'external_id' },
+      },
       { work: () => client.customers.exists({}), is: { status: 400, code: 'VALIDATION_ERROR' } },
       { work: () => client.customers.get('none'), is: { status: 404, code: 'NOT_FOUND' } },
-      { work: () => client.payments.request({ email: 'a@b.example', amount_usd: 1 }), is: { code: 'AMOUNT_TOO_SMALL', minimum: 5 } },
-      { work: () => clientOf({ apiKey: 'sk_test_wrong' }).customers.list(), is: { status: 401, code: 'UNAUTHORIZED' } },
+      {
+        work: () => client.payments.request({ email: 'a@b.example', amount_usd: 1 }),
+        is: { code: 'AMOUNT_TOO_SMALL', minimum: 5 },
+      },
+      {
+        work: () => clientOf({ apiKey: 'sk_test_wrong' }).customers.list(),
+        is: { status: 401, code: 'UNAUTHORIZED' },
+      },
       {
         work: () => clientOf({ apiKey: api.keys.live }).test.simulateDeposit({ customer_id: 'x' }),
         is: { status: 403, code: 'TEST_MODE_ONLY' },
@@ -164,8 +213,14 @@ describe('the client for merchants', function () {
     const wrong = await failure(client.customers.create({ external_id: 'x'.repeat(256), name: '' }));
     expect(wrong.details.map(({ path }) => path)).to.have.members(['external_id', 'name']);
     await client.customers.create({ external_id: 'key-1' }, { idempotencyKey: 'same' });
-    const { result, sent } = await since(() => failure(client.customers.create({ external_id: 'key-2' }, { idempotencyKey: 'same' })));
-    expect([result.code, result.retryAfter, sent.length]).to.deep.equal(['IDEMPOTENCY_CONFLICT', undefined, 1]);
+    const { result, sent } = await since(() =>
+      failure(client.customers.create({ external_id: 'key-2' }, { idempotencyKey: 'same' })),
+    );
+    expect([result.code, result.retryAfter, sent.length]).to.deep.equal([
+      'IDEMPOTENCY_CONFLICT',
+      undefined,
+      1,
+    ]);
   });
 
   it('takes a deleted endpoint for deleted when the first answer was lost, and only then', async () => {
@@ -188,7 +243,10 @@ describe('the client for merchants', function () {
   });
 
   it('ends at once when it is told to, while it waits for an answer and between attempts', async () => {
-    const tricks = [() => proxy.play('hold'), () => proxy.play({ status: 503, headers: { 'retry-after': '20' }, body: '{}' })];
+    const tricks = [
+      () => proxy.play('hold'),
+      () => proxy.play({ status: 503, headers: { 'retry-after': '20' }, body: '{}' }),
+    ];
     for (const trick of tricks) {
       trick();
       const abort = new AbortController();
@@ -209,7 +267,9 @@ describe('the client for merchants', function () {
   });
 
   it('says that nobody answers, within its retries', async () => {
-    const error = await failure(clientOf({ baseUrl: `http://127.0.0.1:${await closedPort()}/api/v1`, maxRetries: 1 }).customers.list());
+    const error = await failure(
+      clientOf({ baseUrl: `http://127.0.0.1:${await closedPort()}/api/v1`, maxRetries: 1 }).customers.list(),
+    );
     expect([error.code, error.attempts]).to.deep.equal(['NO_ANSWER', 2]);
   });
 
@@ -220,14 +280,17 @@ describe('the client for merchants', function () {
       expect(() => createClient({ baseUrl: api.url, apiKey }))
         .to.throw(TypeError, 'apiKey')
         .and.not.match(/pk_test_x/);
-    for (const maxRetries of [-1, 11, 1.5, Number.NaN]) expect(() => clientOf({ maxRetries })).to.throw(TypeError, 'maxRetries');
+    for (const maxRetries of [-1, 11, 1.5, Number.NaN])
+      expect(() => clientOf({ maxRetries })).to.throw(TypeError, 'maxRetries');
     for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => clientOf({ timeoutMs })).to.throw(TypeError, 'timeoutMs');
     const { sent } = await since(async () => {
       for (const id of ['', '.', '..']) expect(() => clientOf().customers.get(id)).to.throw(TypeError);
     });
     expect(sent).to.have.length(0);
-    expect((await failure(clientOf().customers.get('../webhook-endpoints?limit=1'))).code).to.equal('NOT_FOUND');
+    expect((await failure(clientOf().customers.get('../webhook-endpoints?limit=1'))).code).to.equal(
+      'NOT_FOUND',
+    );
   });
 });
 
@@ -240,15 +303,31 @@ function checkedFetch(baseUrl: string, called: Set<string>): typeof fetch {
     const response = await fetch(input, init);
     const method = (init?.method ?? 'GET').toLowerCase();
     const path = new URL(String(input)).pathname.slice(new URL(baseUrl).pathname.length);
-    const route = ROUTES.find((one) => one.method === method && new RegExp(`^${one.path.replace(/:[a-z_]+/g, '[^/]+')}$`).test(path));
+    const route = ROUTES.find(
+      (one) => one.method === method && new RegExp(`^${one.path.replace(/:[a-z_]+/g, '[^/]+')}$`).test(path),
+    );
     if (!route) throw new Error(`no route ${method} ${path}`);
     called.add(`${method} ${route.path}`);
     const described = route.path.replace(/:([a-z_]+)/g, '{$1}');
-    const parts = ['paths', described, method, 'responses', `${response.status}`, 'content', 'application/json', 'schema'];
-    const pointer = parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
+    const parts = [
+      'paths',
+      described,
+      method,
+      'responses',
+      `${response.status}`,
+      'content',
+      'application/json',
+      'schema',
+    ];
+    const pointer = parts
+      .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+      .join('/');
     const validate = ajv.getSchema(`api#/${pointer}`);
     const body: unknown = await response.clone().json();
-    expect(validate?.(body), `${method} ${path} ${response.status}: ${JSON.stringify(validate?.errors)}`).to.equal(true);
+    expect(
+      validate?.(body),
+      `${method} ${path} ${response.status}: ${JSON.stringify(validate?.errors)}`,
+    ).to.equal(true);
     return response;
   };
 }

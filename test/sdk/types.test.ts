@@ -16,8 +16,11 @@ import type * as sdk from '../../src/sdk/client.ts';
 
 /** The same members with the same types, however they were put together. */
 type Flat<T> = T extends object ? { [K in keyof T]: Flat<T[K]> } : T;
-type Same<A, B> = (<T>() => T extends Flat<A> ? 1 : 2) extends <T>() => T extends Flat<B> ? 1 : 2 ? true : false;
-/** What the client lets through is what the API takes, and no member of it is one that the API would ignore. */
+type Same<A, B> =
+  (<T>() => T extends Flat<A> ? 1 : 2) extends <T>() => T extends Flat<B> ? 1 : 2 ? true : false;
+/**
+ * What the client lets through is what the API takes, and no member of it is one that the API would ignore.
+ */
 type Takes<A, B> = A extends B ? (keyof A extends keyof B ? true : false) : false;
 /** A query's values are made text on the way: only its members are compared. */
 type Asks<A, B> = Same<keyof (A & sdk.PageQuery), keyof B>;

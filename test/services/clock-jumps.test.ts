@@ -23,7 +23,9 @@ describe('a clock that jumps', function () {
   it('a day ahead and back locks no account for a day, and an hour back gives nobody more tries', async () => {
     const attempt = (site: string, email: string) => ({ site, email, known: false });
     const guess = async (deps: Deps, name: string) => {
-      const tries = Array.from({ length: 25 }, (_, index) => takeAttempt(deps, attempt(`198.51.${index}.${name.length}`, name)));
+      const tries = Array.from({ length: 25 }, (_, index) =>
+        takeAttempt(deps, attempt(`198.51.${index}.${name.length}`, name)),
+      );
       return (await Promise.all(tries)).filter(({ ok }) => ok).length;
     };
     expect(await guess(at(DAY), 'ann@example.com')).to.equal(20);
@@ -40,8 +42,13 @@ describe('a clock that jumps', function () {
     });
     const begin = (deps: Deps) => api.deps.orm.em.fork().transactional((em) => addSession(em, deps, userId));
     const [ahead, now] = [await begin(at(DAY)), await begin(at(0))];
-    const found = async (ms: number, token: string) => (await createSessionFinder(at(ms))(token)) !== undefined;
-    expect([await found(DAY, ahead), await found(0, ahead), await found(0, now)]).to.deep.equal([true, false, true]);
+    const found = async (ms: number, token: string) =>
+      (await createSessionFinder(at(ms))(token)) !== undefined;
+    expect([await found(DAY, ahead), await found(0, ahead), await found(0, now)]).to.deep.equal([
+      true,
+      false,
+      true,
+    ]);
     // Clocks of two processes are never quite the same.
     expect(await found(-MINUTE, now)).to.equal(true);
     await purgeSessions(at(0));
@@ -51,15 +58,21 @@ describe('a clock that jumps', function () {
   it('a day ahead and back gives nobody the quota of a day twice, and the next day begins as ever', async () => {
     const quotas = { events_per_day: 2 };
     await setQuotas(api.deps, { merchantId: api.merchant.id, mode: 'test', quotas });
-    const made = await call(`${api.url}/webhook-endpoints`, { key: api.keys.test, body: { url: 'http://127.0.0.1:9/', events: '*' } });
+    const made = await call(`${api.url}/webhook-endpoints`, {
+      key: api.keys.test,
+      body: { url: 'http://127.0.0.1:9/', events: '*' },
+    });
     const events = async (ms: number) => {
       jumpedMs = ms;
-      const send = () => call(`${api.url}/webhook-endpoints/${made.body['id']}/test`, { key: api.keys.test, body: {} });
+      const send = () =>
+        call(`${api.url}/webhook-endpoints/${made.body['id']}/test`, { key: api.keys.test, body: {} });
       const answers = [await send(), await send(), await send()].map(({ status }) => status);
       jumpedMs = 0;
       return answers.filter((status) => status === 201).length;
     };
-    expect([await events(0), await events(DAY), await events(0), await events(2 * DAY)]).to.deep.equal([2, 2, 0, 2]);
+    expect([await events(0), await events(DAY), await events(0), await events(2 * DAY)]).to.deep.equal([
+      2, 2, 0, 2,
+    ]);
     expect(await events(-9 * DAY), 'a clock that was far ahead locks nothing').to.equal(2);
   });
 });

@@ -3,7 +3,14 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type FreshDatabase, migratedDatabase } from '../../dev/support/parts.ts';
 import { startLoops } from '../../src/app/loops.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { isOverdue, listLoopRuns, noteFailedRun, noteGoodRun, registerLoops, takeTurn } from '../../src/services/loop-runs.ts';
+import {
+  isOverdue,
+  listLoopRuns,
+  noteFailedRun,
+  noteGoodRun,
+  registerLoops,
+  takeTurn,
+} from '../../src/services/loop-runs.ts';
 import { purgeSlots } from '../../src/services/webhooks/purge-slots.ts';
 import { testDeps } from '../support/gateway.ts';
 
@@ -99,7 +106,8 @@ describe('the background loops', function () {
 
   it('take away the webhook slots of receivers that are used no more', async () => {
     const em = deps.orm.em.fork();
-    await em.execute(`insert into webhook_slots select gen_random_uuid(), 0, at from (values ('-infinity'::timestamptz), (now() - interval '2 hours'),
+    await em.execute(`insert into webhook_slots select gen_random_uuid(), 0, at
+      from (values ('-infinity'::timestamptz), (now() - interval '2 hours'),
       (now() + interval '5 seconds')) as v (at), generate_series(1, 4000)`);
     expect(await purgeSlots(deps)).to.equal(8_000);
     expect(await purgeSlots(deps)).to.equal(0);

@@ -22,7 +22,10 @@ describe('the outbox', function () {
   before(async () => {
     database = await migratedDatabase();
     link = linkTemporal({ address: (await temporal()).address, namespace: 'default' });
-    deps = { ...(await testDeps(database.url, [], { actors: link.actors, statementTimeoutMs: 15_000 })), now: () => now };
+    deps = {
+      ...(await testDeps(database.url, [], { actors: link.actors, statementTimeoutMs: 15_000 })),
+      now: () => now,
+    };
   });
   after(async () => {
     await deps?.orm.close(true);
@@ -32,11 +35,16 @@ describe('the outbox', function () {
   beforeEach(() => deps.orm.em.fork().execute('delete from outbox'));
 
   const put = async (workflowId: string, workflowType = 'nobodyRunsIt') =>
-    await insertOutbox(deps.orm.em.fork(), deps, [{ workflowId, message: { workflowType, args: [], summary: 'a test' } as never }]);
+    await insertOutbox(deps.orm.em.fork(), deps, [
+      { workflowId, message: { workflowType, args: [], summary: 'a test' } as never },
+    ]);
   const pass = (seconds: number) => {
     now = new Date(now.getTime() + seconds * 1_000);
   };
-  const left = async () => (await deps.orm.em.fork().execute<{ id: string }[]>('select workflow_id as id from outbox')).map(({ id }) => id);
+  const left = async () =>
+    (await deps.orm.em.fork().execute<{ id: string }[]>('select workflow_id as id from outbox')).map(
+      ({ id }) => id,
+    );
 
   it('performs what comes after messages that Temporal refuses, and keeps those in quarantine with an alarm', async () => {
     const bad = Array.from({ length: REFUSED }, (_, index) => `refused-${index}-${now.getTime()}`);
@@ -56,15 +64,21 @@ describe('the outbox', function () {
     expect(alarm?.count).to.equal(REFUSED);
     expect(alarm?.action).to.contain('run "repair"');
     pass(60);
-    expect(await performOutbox(deps), 'they are left alone for some minutes').to.deep.equal({ performed: 0, failed: 0 });
+    expect(await performOutbox(deps), 'they are left alone for some minutes').to.deep.equal({
+      performed: 0,
+      failed: 0,
+    });
     pass(600);
     expect((await performOutbox(deps)).failed, 'some are tried again').to.be.within(1, REFUSED);
-    expect((await performOutbox(deps, { quarantined: 'all' })).failed, 'a repair tries all').to.equal(REFUSED);
+    expect((await performOutbox(deps, { quarantined: 'all' })).failed, 'a repair tries all').to.equal(
+      REFUSED,
+    );
     expect(await left()).to.have.length(REFUSED);
   });
 
   it('performs what was never tried before a batch of what failed already', async () => {
-    for (let index = 0; index < MORE_THAN_A_BATCH; index += 1) await put(`failed-${index}-${now.getTime()}`, TOO_LONG);
+    for (let index = 0; index < MORE_THAN_A_BATCH; index += 1)
+      await put(`failed-${index}-${now.getTime()}`, TOO_LONG);
     await deps.orm.em.fork().execute('update outbox set tries = 1');
     await put(`new-${now.getTime()}`);
     pass(10);
@@ -75,10 +89,18 @@ describe('the outbox', function () {
     const refused = Array.from({ length: 150 }, (_, index) => `refused-again-${index}-${now.getTime()}`);
     const cured = Array.from({ length: 150 }, (_, index) => `cured-${index}-${now.getTime()}`);
     const messages = (ids: readonly string[], workflowType: string) =>
-      ids.map((workflowId) => ({ workflowId, message: { workflowType, args: [], summary: 'a test' } as never }));
+      ids.map((workflowId) => ({
+        workflowId,
+        message: { workflowType, args: [], summary: 'a test' } as never,
+      }));
     // A type without a name is refused.
-    await insertOutbox(deps.orm.em.fork(), deps, [...messages(refused, ''), ...messages(cured, 'nobodyRunsIt')]);
-    await deps.orm.em.fork().execute('update outbox set tries = 10, refusals = 10, quarantined_at = ?', [now]);
+    await insertOutbox(deps.orm.em.fork(), deps, [
+      ...messages(refused, ''),
+      ...messages(cured, 'nobodyRunsIt'),
+    ]);
+    await deps.orm.em
+      .fork()
+      .execute('update outbox set tries = 10, refusals = 10, quarantined_at = ?', [now]);
     expect(await performOutbox(deps, { quarantined: 'all' })).to.deep.equal({ performed: 150, failed: 150 });
     expect(await left()).to.have.members(refused);
   });
@@ -89,13 +111,19 @@ describe('the outbox', function () {
     for (const id of [silent, ...cured]) await put(id);
     await deps.orm.em
       .fork()
-      .execute('update outbox set tries = 10, refusals = 10, quarantined_at = ? where workflow_id <> ?', [now, silent]);
+      .execute('update outbox set tries = 10, refusals = 10, quarantined_at = ? where workflow_id <> ?', [
+        now,
+        silent,
+      ]);
     pass(10);
     const start: typeof link.actors.start = async (id, ...rest) => {
       if (id === silent) throw new Error('4 DEADLINE_EXCEEDED');
       await link.actors.start(id, ...rest);
     };
-    const answer = await performOutbox({ ...deps, actors: { ...link.actors, start } }, { quarantined: 'all' });
+    const answer = await performOutbox(
+      { ...deps, actors: { ...link.actors, start } },
+      { quarantined: 'all' },
+    );
     expect(answer).to.deep.equal({ performed: cured.length, failed: 1 });
     expect(await left()).to.deep.equal([silent]);
   });
@@ -125,16 +153,22 @@ describe('the outbox', function () {
 
   it('raises no alarm for messages whose time has not come, as those of many resends', async () => {
     await put(`spread-${now.getTime()}`);
-    await deps.orm.em.fork().execute('update outbox set next_try_at = ?', [new Date(now.getTime() + 1_200_000)]);
+    await deps.orm.em
+      .fork()
+      .execute('update outbox set next_try_at = ?', [new Date(now.getTime() + 1_200_000)]);
     const alarm = async () => (await readAlarms(deps)).find(({ kind }) => kind === 'outbox');
     pass(1_100);
     expect(await alarm()).to.include({ count: 0 });
     pass(200);
     expect((await alarm())?.reason).to.equal('a message to an actor waits for 105 s');
-    await deps.orm.em.fork().execute('update outbox set next_try_at = ?', [new Date(now.getTime() + 1_200_000)]);
+    await deps.orm.em
+      .fork()
+      .execute('update outbox set next_try_at = ?', [new Date(now.getTime() + 1_200_000)]);
     await put(`younger-${now.getTime()}`);
     pass(100);
-    expect((await alarm())?.reason, 'one that was made later, and is late').to.equal('a message to an actor waits for 100 s');
+    expect((await alarm())?.reason, 'one that was made later, and is late').to.equal(
+      'a message to an actor waits for 100 s',
+    );
   });
 
   it('asks a Temporal that is away twice in a turn of test mode, and not once for each message', async () => {
@@ -165,7 +199,9 @@ describe('the outbox', function () {
       pass(10);
       const gone: Deps = { ...deps, actors: away.actors };
       expect(await performOutbox(gone)).to.deep.equal({ performed: 0, failed: 20 });
-      const rows = await deps.orm.em.fork().execute<{ tries: number; refusals: number }[]>('select tries, refusals from outbox');
+      const rows = await deps.orm.em
+        .fork()
+        .execute<{ tries: number; refusals: number }[]>('select tries, refusals from outbox');
       expect(rows.filter(({ tries }) => tries === 0).length, 'was not even tried').to.be.at.least(12);
       expect(rows.filter(({ refusals }) => refusals > 0)).to.deep.equal([]);
       pass(60);

@@ -51,10 +51,23 @@ const show = (more: Partial<Deposit> = {}, headNumber: number | null = 105) =>
 
 describe('how resources are shown', () => {
   it('shows coins as exact strings, dollars as numbers and times in whole seconds', () => {
-    expect(show()).to.include({ amount: '12.5', amount_raw: '12500000', amount_usd: 12.5, rate_usd: 0.9999, is_live: true });
-    expect(show()).to.include({ detected_at: '2026-11-20T09:30:00Z', rate_at: '2026-11-20T09:30:00Z', completed_at: null });
+    expect(show()).to.include({
+      amount: '12.5',
+      amount_raw: '12500000',
+      amount_usd: 12.5,
+      rate_usd: 0.9999,
+      is_live: true,
+    });
+    expect(show()).to.include({
+      detected_at: '2026-11-20T09:30:00Z',
+      rate_at: '2026-11-20T09:30:00Z',
+      completed_at: null,
+    });
     const big = show({ network: 'bsc', amountUnits: 123_456_789_012_345_678_901_234_567n });
-    expect([big.amount, big.amount_raw]).to.deep.equal(['123456789.012345678901234567', '123456789012345678901234567']);
+    expect([big.amount, big.amount_raw]).to.deep.equal([
+      '123456789.012345678901234567',
+      '123456789012345678901234567',
+    ]);
   });
 
   it('shows null where there is no price yet', () => {
@@ -75,9 +88,11 @@ describe('how resources are shown', () => {
 
   it('shows a simulated deposit with the confirmations that its state promises', () => {
     const confirmations = (status: Deposit['status']) => show({ simulated: true, status }, 0).confirmations;
-    expect(['detected', 'confirming', 'completed', 'settled'].map((status) => confirmations(status as Deposit['status']))).to.deep.equal([
-      0, 1, 19, 19,
-    ]);
+    expect(
+      ['detected', 'confirming', 'completed', 'settled'].map((status) =>
+        confirmations(status as Deposit['status']),
+      ),
+    ).to.deep.equal([0, 1, 19, 19]);
   });
 
   it('shows exactly the members of the contract', () => {
@@ -97,12 +112,27 @@ describe('how resources are shown', () => {
       ['bsc', 'BNB'],
       ['tron', 'TRX'],
     ]);
-    expect(view).to.include({ external_id: null, email: null, name: null, total_deposited_usd: 19.99, is_live: false });
+    expect(view).to.include({
+      external_id: null,
+      email: null,
+      name: null,
+      total_deposited_usd: 19.99,
+      is_live: false,
+    });
   });
 
   it('shows the next attempt only of a delivery that is on its way', () => {
-    const delivery = { id: 'd', eventId: 'e', endpointId: 'p', eventType: 'x', createdAt: AT, nextAttemptAt: AT };
-    expect(presentDelivery({ ...delivery, status: 'pending' }, []).next_attempt_at).to.equal('2026-11-20T09:30:00Z');
+    const delivery = {
+      id: 'd',
+      eventId: 'e',
+      endpointId: 'p',
+      eventType: 'x',
+      createdAt: AT,
+      nextAttemptAt: AT,
+    };
+    expect(presentDelivery({ ...delivery, status: 'pending' }, []).next_attempt_at).to.equal(
+      '2026-11-20T09:30:00Z',
+    );
     expect(presentDelivery({ ...delivery, status: 'failed' }, []).next_attempt_at).to.equal(null);
   });
 });

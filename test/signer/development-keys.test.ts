@@ -38,8 +38,12 @@ describe('development keys', () => {
     expect(lines).to.have.length(1);
     const { passphrase } = await readPassphraseFile(made.passphraseFile);
     expect(lines.join()).not.to.contain(passphrase);
-    expect((await openWallet({ file: made.seedFile, passphrase })).publicParts).to.deep.equal(made.publicParts);
-    expect(readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).mode & 0o777])).to.deep.equal([
+    expect((await openWallet({ file: made.seedFile, passphrase })).publicParts).to.deep.equal(
+      made.publicParts,
+    );
+    expect(
+      readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).mode & 0o777]),
+    ).to.deep.equal([
       ['wallet.json', 0o600],
       ['wallet.passphrase', 0o600],
     ]);
@@ -61,7 +65,10 @@ describe('development keys', () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => ensureSecretsKey({ dataDir, log })));
     expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).to.equal(1);
     const [made] = wallets;
-    await openWallet({ file: made.seedFile, passphrase: (await readPassphraseFile(made.passphraseFile)).passphrase });
+    await openWallet({
+      file: made.seedFile,
+      passphrase: (await readPassphraseFile(made.passphraseFile)).passphrase,
+    });
   });
 
   it('never replaces a wallet whose passphrase is gone', async () => {
@@ -84,13 +91,18 @@ describe('development keys', () => {
   it('takes account keys from the environment first, then from the wallet, and refuses a stranger', async () => {
     const { seedFile, publicParts } = await ensure();
     const { live, test } = publicParts.xpub;
-    expect(await resolveAccountXpubs({ xpubs: { live: none, test: none }, seedFile })).to.deep.equal({ live, test });
-    expect(await resolveAccountXpubs({ xpubs: { live, test }, seedFile: join(dataDir, 'absent') })).to.deep.equal({ live, test });
-    expect(await refusal(resolveAccountXpubs({ xpubs: { live: { ...live, bsc: test.bsc }, test }, seedFile }))).to.match(
-      /WALLET_XPUB_BSC does not belong to the wallet/,
-    );
-    expect(await refusal(resolveAccountXpubs({ xpubs: { live, test: none }, seedFile: join(dataDir, 'absent') }))).to.match(
-      /WALLET_XPUB_TEST_BSC is not set.*gateway wallet xpub/,
-    );
+    expect(await resolveAccountXpubs({ xpubs: { live: none, test: none }, seedFile })).to.deep.equal({
+      live,
+      test,
+    });
+    expect(
+      await resolveAccountXpubs({ xpubs: { live, test }, seedFile: join(dataDir, 'absent') }),
+    ).to.deep.equal({ live, test });
+    expect(
+      await refusal(resolveAccountXpubs({ xpubs: { live: { ...live, bsc: test.bsc }, test }, seedFile })),
+    ).to.match(/WALLET_XPUB_BSC does not belong to the wallet/);
+    expect(
+      await refusal(resolveAccountXpubs({ xpubs: { live, test: none }, seedFile: join(dataDir, 'absent') })),
+    ).to.match(/WALLET_XPUB_TEST_BSC is not set.*gateway wallet xpub/);
   });
 });

@@ -7,14 +7,24 @@ import { TronWeb } from 'tronweb';
 import { TEST_PHRASE } from '../../dev/support/test-wallet.ts';
 import { OperatorError } from '../../src/base/errors.ts';
 import { createAddressDeriver } from '../../src/chains/addresses.ts';
-import { checkPhrase, createWallet, openWallet, readPassphraseFile, readPublicParts } from '../../src/signer/wallet-file.ts';
+import {
+  checkPhrase,
+  createWallet,
+  openWallet,
+  readPassphraseFile,
+  readPublicParts,
+} from '../../src/signer/wallet-file.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
 const NOW = new Date('2026-01-02T03:04:05Z');
-/** The first two are the accounts that every Ethereum development node prints for this phrase; the Tron ones come from tronweb. */
+/**
+ * The first two are the accounts that every Ethereum development
+ * node prints for this phrase; the Tron ones come from tronweb.
+ */
 const LIVE_BSC = ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'];
 const LIVE_TRON = ['TWer2Ygk5TEheHp3TPuYeqxmB6SsGZmaL6', 'TPjjvMwjPoDC32V2dGDYTkLH4E5LAtBZ6C'];
-const LIVE_XPUB_BSC = 'xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP';
+const LIVE_XPUB_BSC =
+  'xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP';
 
 type Json = { [name: string]: Json } & { toString(): string };
 
@@ -52,7 +62,10 @@ describe('wallet file', () => {
     expect(wallet.publicParts.xpub.live.bsc).to.equal(LIVE_XPUB_BSC);
     const tron = (path: string): string => TronWeb.fromMnemonic(TEST_PHRASE, path).address;
     expect(wallet.depositAddress('tron', 'test', 7)).to.equal(tron("m/44'/195'/1'/0/7"));
-    expect(wallet.publicParts.gas).to.deep.equal({ bsc: '0x98e503f35D0a019cB0a251aD243a4cCFCF371F46', tron: tron("m/44'/195'/2'/0/0") });
+    expect(wallet.publicParts.gas).to.deep.equal({
+      bsc: '0x98e503f35D0a019cB0a251aD243a4cCFCF371F46',
+      tron: tron("m/44'/195'/2'/0/0"),
+    });
   });
 
   it('agrees with the addresses that the API derives from its public part, in both modes', async () => {
@@ -76,7 +89,9 @@ describe('wallet file', () => {
 
   it('never shows the phrase or a private key of an opened wallet', async () => {
     const wallet = await openWallet({ file, passphrase: PASSPHRASE });
-    expect(`${inspect(wallet, { depth: 9, showHidden: true })}${JSON.stringify(wallet)}`).not.to.match(/junk|xprv|privateKey/);
+    expect(`${inspect(wallet, { depth: 9, showHidden: true })}${JSON.stringify(wallet)}`).not.to.match(
+      /junk|xprv|privateKey/,
+    );
   });
 
   it('makes a new phrase of 24 words that restores it, under its own salt', async () => {
@@ -88,44 +103,60 @@ describe('wallet file', () => {
     const [a, b] = [one, two].map((path) => JSON.parse(readFileSync(path, 'utf8')));
     expect(a.kdf.N).to.be.at.least(2 ** 17);
     expect(a.kdf.salt).not.to.equal(b.kdf.salt);
-    expect(await checkPhrase({ file: one, phrase: `  ${first.phrase.toUpperCase().replaceAll(' ', ' \n ')} ` })).to.deep.include({
+    expect(
+      await checkPhrase({ file: one, phrase: `  ${first.phrase.toUpperCase().replaceAll(' ', ' \n ')} ` }),
+    ).to.deep.include({
       ok: true,
     });
   });
 
   it('tells a wrong phrase from a right one, and a mistyped one by position without repeating it', async () => {
-    const other = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
+    const other =
+      'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
     expect((await checkPhrase({ file, phrase: other })).ok).to.equal(false);
     expect((await checkPhrase({ file, phrase: TEST_PHRASE })).ok).to.equal(true);
     expect((await refusal(checkPhrase({ file, phrase: TEST_PHRASE.replace('junk', 'jnuk') }))).message)
       .to.match(/word 12\./)
       .and.not.to.contain('jnuk');
-    expect((await refusal(checkPhrase({ file, phrase: TEST_PHRASE.replace('junk', 'test') }))).message).to.match(/checksum/);
-    expect((await refusal(checkPhrase({ file, phrase: 'test junk' }))).message).to.match(/12 to 24 words; this has 2/);
+    expect(
+      (await refusal(checkPhrase({ file, phrase: TEST_PHRASE.replace('junk', 'test') }))).message,
+    ).to.match(/checksum/);
+    expect((await refusal(checkPhrase({ file, phrase: 'test junk' }))).message).to.match(
+      /12 to 24 words; this has 2/,
+    );
     expect((await refusal(checkPhrase({ file, phrase: ' ' }))).message).to.match(/this has 0/);
   });
 
   it('refuses a wrong passphrase and every change of the file with a sentence that ends with what to do', async () => {
-    const flip = (text: Json | undefined): Json => `${text}`.replace(/.$/, (last) => (last === '0' ? '1' : '0')) as unknown as Json;
+    const flip = (text: Json | undefined): Json =>
+      `${text}`.replace(/.$/, (last) => (last === '0' ? '1' : '0')) as unknown as Json;
     const set = (content: Json | undefined, name: string, value: unknown): void => {
       if (content) content[name] = value as Json;
     };
     const opened: [string, string, string][] = [
       ['another passphrase', file, `${PASSPHRASE} `],
-      ['cipher text', tampered('text', (c) => set(c['cipher'], 'text', flip(c['cipher']?.['text']))), PASSPHRASE],
+      [
+        'cipher text',
+        tampered('text', (c) => set(c['cipher'], 'text', flip(c['cipher']?.['text']))),
+        PASSPHRASE,
+      ],
       ['tag', tampered('tag', (c) => set(c['cipher'], 'tag', flip(c['cipher']?.['tag']))), PASSPHRASE],
       ['salt', tampered('salt', (c) => set(c['kdf'], 'salt', flip(c['kdf']?.['salt']))), PASSPHRASE],
       ['date', tampered('date', (c) => set(c, 'created_at', '2020-01-01T00:00:00.000Z')), PASSPHRASE],
       // Someone who swaps the public part would collect every deposit from then on.
       [
         'public key',
-        tampered('xpub', (c) => set(c['public']?.['xpub']?.['live'], 'bsc', c['public']?.['xpub']?.['test']?.['bsc'])),
+        tampered('xpub', (c) =>
+          set(c['public']?.['xpub']?.['live'], 'bsc', c['public']?.['xpub']?.['test']?.['bsc']),
+        ),
         PASSPHRASE,
       ],
       ['gas address', tampered('gas', (c) => set(c['public']?.['gas'], 'bsc', LIVE_BSC[0])), PASSPHRASE],
     ];
     for (const [what, path, passphrase] of opened) {
-      expect((await refusal(openWallet({ file: path, passphrase }))).message, what).to.match(/does not open.*(backup)\.$/);
+      expect((await refusal(openWallet({ file: path, passphrase }))).message, what).to.match(
+        /does not open.*(backup)\.$/,
+      );
     }
   });
 
@@ -159,7 +190,9 @@ describe('wallet file', () => {
     const path = join(folder, 'kept.json');
     await createWallet({ file: path, passphrase: PASSPHRASE, phrase: TEST_PHRASE, now: NOW });
     const before = readFileSync(path, 'utf8');
-    expect((await refusal(createWallet({ file: path, passphrase: PASSPHRASE, now: NOW }))).message).to.match(/already a wallet.*--force/);
+    expect((await refusal(createWallet({ file: path, passphrase: PASSPHRASE, now: NOW }))).message).to.match(
+      /already a wallet.*--force/,
+    );
     expect(readFileSync(path, 'utf8')).to.equal(before);
     const replaced = await createWallet({ file: path, passphrase: PASSPHRASE, now: NOW, force: true });
     expect(replaced.keptOldFile).to.match(/kept\.json\.replaced-2026/);
@@ -169,14 +202,19 @@ describe('wallet file', () => {
 
   it('refuses a short passphrase', async () => {
     const path = join(folder, 'short.json');
-    expect((await refusal(createWallet({ file: path, passphrase: 'short', now: NOW }))).message).to.match(/12 characters/);
+    expect((await refusal(createWallet({ file: path, passphrase: 'short', now: NOW }))).message).to.match(
+      /12 characters/,
+    );
     expect(readdirSync(folder)).not.to.include('short.json');
   });
 
   it('warns of files that others can read, and trims one line end of a passphrase', async () => {
     const secret = join(folder, 'passphrase');
     writeFileSync(secret, ` ${PASSPHRASE} \r\n`, { mode: 0o600 });
-    expect(await readPassphraseFile(secret)).to.deep.equal({ passphrase: ` ${PASSPHRASE} `, warning: undefined });
+    expect(await readPassphraseFile(secret)).to.deep.equal({
+      passphrase: ` ${PASSPHRASE} `,
+      warning: undefined,
+    });
     chmodSync(secret, 0o644);
     expect((await readPassphraseFile(secret)).warning).to.match(/other users.*chmod 600/);
     writeFileSync(secret, '\n');

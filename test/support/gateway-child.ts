@@ -10,10 +10,21 @@ import { processEnv } from './process-env.ts';
 const ENTRY = join(import.meta.dirname, '../../src/bin.mjs');
 const READY_WITHIN_MS = 40_000;
 
-export type GatewayChild = { readonly child: Child; readonly api: string; readonly ops: string; log(): string };
+export type GatewayChild = {
+  readonly child: Child;
+  readonly api: string;
+  readonly ops: string;
+  log(): string;
+};
 
-/** The gateway as a process of its own, as operators run it, so that a test can really kill it. Returns when it is ready. */
-export async function startGatewayChild(env: NodeJS.ProcessEnv, role: 'all' | 'api' | 'worker' = 'all'): Promise<GatewayChild> {
+/**
+ * The gateway as a process of its own, as operators run it, so
+ * that a test can really kill it. Returns when it is ready.
+ */
+export async function startGatewayChild(
+  env: NodeJS.ProcessEnv,
+  role: 'all' | 'api' | 'worker' = 'all',
+): Promise<GatewayChild> {
   const folder = await tempDir('gateway');
   const logFile = join(folder, 'gateway.log');
   const xpubs = testXpubs();

@@ -21,10 +21,19 @@ import { payPages } from '../../src/web/pay.ts';
 /** An id that nothing has. */
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
-const NO_LIMITS: RequestLimits = { requestsPerSecond: 1e6, requestsBurst: 1e6, badCredentialsPerMinute: 1e6, testsPerSecond: 1e6 };
+const NO_LIMITS: RequestLimits = {
+  requestsPerSecond: 1e6,
+  requestsBurst: 1e6,
+  badCredentialsPerMinute: 1e6,
+  testsPerSecond: 1e6,
+};
 
 /** A line that the product logged. */
-export type LoggedLine = { readonly level: string; readonly text: string; readonly fields: Record<string, unknown> };
+export type LoggedLine = {
+  readonly level: string;
+  readonly text: string;
+  readonly fields: Record<string, unknown>;
+};
 
 /** A merchant with a key for each mode. */
 export type TestMerchant = { readonly id: string; readonly keys: Readonly<Record<Mode, string>> };
@@ -40,12 +49,18 @@ export type TestApiOptions = {
   readonly poolSize?: number;
   /** Connections that lists have for themselves; those of everything else where absent. */
   readonly listOrm?: Orm;
-  /** 1.5 s for an API where absent: less than it has for an answer. Services have what they have in production. */
+  /**
+   * 1.5 s for an API where absent: less than it has for an
+   * answer. Services have what they have in production.
+   */
   readonly statementTimeoutMs?: number;
   /** How the connections are shared out among merchants. */
   readonly turns?: OrmInput['turns'];
   readonly actors?: ActorPort;
-  /** The contract's own numbers where a member is absent; without this, so much that no test meets a limit by chance. */
+  /**
+   * The contract's own numbers where a member is absent;
+   * without this, so much that no test meets a limit by chance.
+   */
   readonly limits?: Partial<RequestLimits>;
   readonly trustedProxies?: readonly string[];
 };
@@ -68,13 +83,24 @@ export type TestApi = {
 type Json = ReturnType<typeof JSON.parse>;
 
 /** An answer with its body parsed, whatever it is. */
-export type Answer = { readonly status: number; readonly headers: Headers; readonly body: Record<string, Json>; readonly text: string };
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Record<string, Json>;
+  readonly text: string;
+};
 
-/** The whole HTTP API on a free port over a real PostgreSQL, without Temporal. Local receivers are allowed unless the settings say otherwise. */
+/**
+ * The whole HTTP API on a free port over a real PostgreSQL, without
+ * Temporal. Local receivers are allowed unless the settings say otherwise.
+ */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const database = options.databaseUrl === undefined ? await migratedDatabase() : undefined;
   const lines: LoggedLine[] = [];
-  const deps = await testDeps(options.databaseUrl ?? database?.url ?? '', lines, { statementTimeoutMs: 1_500, ...options });
+  const deps = await testDeps(options.databaseUrl ?? database?.url ?? '', lines, {
+    statementTimeoutMs: 1_500,
+    ...options,
+  });
   await migrate(deps.orm);
   const limits = options.limits ? { ...DEFAULT_LIMITS, ...options.limits } : NO_LIMITS;
   const guards = createGuards(deps, { limits, trustedProxies: options.trustedProxies });
@@ -104,7 +130,17 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     await deps.orm.close(true);
     await database?.drop();
   };
-  return { url: `${origin}/api/v1`, origin, deps, lines, metrics, merchant, keys: merchant.keys, newMerchant, stop };
+  return {
+    url: `${origin}/api/v1`,
+    origin,
+    deps,
+    lines,
+    metrics,
+    merchant,
+    keys: merchant.keys,
+    newMerchant,
+    stop,
+  };
 }
 
 /** What was logged for somebody to read: errors, and warnings that are not about a refused request. */
@@ -112,9 +148,19 @@ export const troublesOf = ({ lines }: Pick<TestApi, 'lines'>): readonly LoggedLi
   lines.filter(({ level, text }) => level === 'error' || (level === 'warn' && text !== 'request'));
 
 /** What the services need, over a database that exists. */
-export async function testDeps(url: string, lines: LoggedLine[], options: TestApiOptions = {}): Promise<Deps> {
+export async function testDeps(
+  url: string,
+  lines: LoggedLine[],
+  options: TestApiOptions = {},
+): Promise<Deps> {
   const { poolSize = 10, statementTimeoutMs = 15_000 } = options;
-  const orm = await openOrm({ url, poolSize, applicationName: 'test', statementTimeoutMs, turns: options.turns });
+  const orm = await openOrm({
+    url,
+    poolSize,
+    applicationName: 'test',
+    statementTimeoutMs,
+    turns: options.turns,
+  });
   return {
     orm,
     log: collectingLog(lines),
@@ -124,7 +170,10 @@ export async function testDeps(url: string, lines: LoggedLine[], options: TestAp
     secretBox: createSecretBox(randomBytes(32)),
     xpubs: testXpubs(),
     prices: {
-      price: async (currency) => (currency === 'USDT' ? { usd8: 100_000_000n, source: 'test', at: new Date(), stale: false } : undefined),
+      price: async (currency) =>
+        currency === 'USDT'
+          ? { usd8: 100_000_000n, source: 'test', at: new Date(), stale: false }
+          : undefined,
     },
     actors: options.actors,
     ...options.deps,
@@ -135,7 +184,10 @@ export async function testDeps(url: string, lines: LoggedLine[], options: TestAp
 export function testSettings(settings: Partial<ServiceSettings> = {}): ServiceSettings {
   return {
     requiredConfirmations: { bsc: 15, tron: 19 },
-    contracts: { bsc: '0x55d398326f99059fF775485246999027B3197955', tron: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
+    contracts: {
+      bsc: '0x55d398326f99059fF775485246999027B3197955',
+      tron: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+    },
     chainIds: { bsc: 56, tron: undefined },
     minDepositUnits: new Map(),
     dustFloorUnits: new Map(),

@@ -24,13 +24,18 @@ export type Swap = {
   readonly nobodys: Request;
   /** What the foreign request names; an answer may say it again. */
   readonly sent: string;
-  /** Whether the answer is about the value alone, so that both requests must be answered alike to the byte. */
+  /**
+   * Whether the answer is about the value alone, so that both requests must be answered alike to the byte.
+   */
   readonly exact: boolean;
   /** Equal for swaps whose second request has the same answer. */
   readonly sameAs: string;
 };
 
-/** What a member stands for, by its name; `none`: it can name nothing that is somebody's. A new member must be entered here. */
+/**
+ * What a member stands for, by its name; `none`: it can name
+ * nothing that is somebody's. A new member must be entered here.
+ */
 const MEMBERS: Readonly<Record<string, Kind | 'own' | 'none'>> = {
   starting_after: 'own',
   ending_before: 'own',
@@ -105,7 +110,8 @@ function membersOf(schema: z.ZodType | undefined): string[] {
   if (!schema) return [];
   type Described = { properties?: object; $ref?: string; $defs?: Record<string, Described> };
   const described = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Described;
-  const named = described.$ref === undefined ? described : described.$defs?.[described.$ref.replace('#/$defs/', '')];
+  const named =
+    described.$ref === undefined ? described : described.$defs?.[described.$ref.replace('#/$defs/', '')];
   const members = Object.keys(named?.properties ?? {});
   if (members.length === 0) throw new Error('a schema without members: how is it read?');
   return members;
@@ -114,7 +120,8 @@ function membersOf(schema: z.ZodType | undefined): string[] {
 /** Every place of every route. Throws a sentence for a route or member that nobody has said how to call. */
 export function placesOf(routes: readonly Route[]): Place[] {
   return routes.flatMap((route) => {
-    if (route.body && !BODIES[nameOf(route)]) throw new Error(`how is ${nameOf(route)} called? Enter a body in BODIES`);
+    if (route.body && !BODIES[nameOf(route)])
+      throw new Error(`how is ${nameOf(route)} called? Enter a body in BODIES`);
     const places: Place[] = [];
     const add = (where: Where, member: string) => places.push({ route, where, member });
     for (const [, member = ''] of route.path.matchAll(/:([a-z_]+)/g)) add('path', member);
@@ -130,11 +137,25 @@ export function placesOf(routes: readonly Route[]): Place[] {
   });
 }
 
-/** Which values requests may store: each tenant stores another's name once, because a second time it is his own. */
-export type Memory = { readonly stored: Set<string>; readonly knows: (tenant: Tenant, value: string) => void };
+/**
+ * Which values requests may store: each tenant stores
+ * another's name once, because a second time it is his own.
+ */
+export type Memory = {
+  readonly stored: Set<string>;
+  readonly knows: (tenant: Tenant, value: string) => void;
+};
 
-/** One request of a tenant with a value of another one; undefined when that place has no value left to try. */
-export function swapOf(input: { random: Random; place: Place; own: Tenant; other: Tenant; memory: Memory }): Swap | undefined {
+/**
+ * One request of a tenant with a value of another one; undefined when that place has no value left to try.
+ */
+export function swapOf(input: {
+  random: Random;
+  place: Place;
+  own: Tenant;
+  other: Tenant;
+  memory: Memory;
+}): Swap | undefined {
   const { random, place, own, other, memory } = input;
   const { route, where, member } = place;
   const kind = kindOf(place);
@@ -157,7 +178,8 @@ export function swapOf(input: { random: Random; place: Place; own: Tenant; other
   }
   const by = random.pick(['key', 'session'] as const);
   // The Idempotency-Key with which the other tenant made this request himself.
-  const mayRepeat = route.method === 'post' && (where === 'header' || (where === 'path' && random.chance(0.5)));
+  const mayRepeat =
+    route.method === 'post' && (where === 'header' || (where === 'path' && random.chance(0.5)));
   const fact = `${own.index} ${nameOf(route)} ${where === 'path' ? value : ''} once of ${other.index}`;
   const once = mayRepeat && !memory.stored.has(fact);
   if (where === 'header' && !once) return undefined;
@@ -171,7 +193,16 @@ export function swapOf(input: { random: Random; place: Place; own: Tenant; other
     exact: !stores && where !== 'header',
     foreign: requestWith(shape, value),
     nobodys: requestWith(shape, where === 'header' ? `once-${randomUUID()}` : nobodysLike(value)),
-    sameAs: [own.index, by, nameOf(route), where, member, pool === other.values[kind] ? kind : 'other', once, shapeOf(value)].join(' '),
+    sameAs: [
+      own.index,
+      by,
+      nameOf(route),
+      where,
+      member,
+      pool === other.values[kind] ? kind : 'other',
+      once,
+      shapeOf(value),
+    ].join(' '),
   };
 }
 
@@ -184,18 +215,24 @@ function kindOf({ route, where, member }: Place): Kind {
 }
 
 /** The request with one value in its place and the tenant's own everywhere else. */
-function requestWith(input: { place: Place; own: Tenant; headers: Record<string, string> }, value: string): Request {
+function requestWith(
+  input: { place: Place; own: Tenant; headers: Record<string, string> },
+  value: string,
+): Request {
   const { own, headers } = input;
   const { route, where, member } = input.place;
   const path = route.path.replace(/:([a-z_]+)/g, (_all, name: string) =>
-    encodeURIComponent(where === 'path' && name === member ? value : (own.values[collectionOf(route)][0] ?? '')),
+    encodeURIComponent(
+      where === 'path' && name === member ? value : (own.values[collectionOf(route)][0] ?? ''),
+    ),
   );
   const query = where === 'query' ? `?${member}=${encodeURIComponent(value)}` : '';
   const body = route.body && BODIES[nameOf(route)]?.(own);
   if (body && where === 'body') {
     // Both name the customer, and the id would win.
     if (member === 'email' && route.path === '/request-payment') delete body['customer_id'];
-    if (member === 'transaction_hash' || member === 'from_address') body['network'] = value.startsWith('T') ? 'tron' : 'bsc';
+    if (member === 'transaction_hash' || member === 'from_address')
+      body['network'] = value.startsWith('T') ? 'tron' : 'bsc';
     body[member] = value;
   }
   const sent = where === 'header' ? { ...headers, [member]: value } : headers;
@@ -213,7 +250,8 @@ function nobodysLike(value: string): string {
   if (shapeOf(value) === 'uuid') return randomUUID();
   if (/^0x.{64}$/.test(value)) return `0x${randomBytes(32).toString('hex')}`;
   if (value.startsWith('0x')) return getAddress(`0x${randomBytes(20).toString('hex')}`);
-  if (value.startsWith('T')) return chainOf('tron').addresses.format(keyOfHex(randomBytes(20).toString('hex')));
+  if (value.startsWith('T'))
+    return chainOf('tron').addresses.format(keyOfHex(randomBytes(20).toString('hex')));
   if (value.startsWith('pl_'))
     return `pl_${randomBytes(value.length)
       .toString('base64url')

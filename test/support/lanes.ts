@@ -2,22 +2,29 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
-// How the test files are shared out among processes that run beside each other. Each lane has servers of its own.
+// How the test files are shared out among processes that
+// run beside each other. Each lane has servers of its own.
 
 const ROOT = join(import.meta.dirname, '../..');
-/** What each file took, in the whole run that was measured last: "npm test" writes its own to the cache, to be copied over this one. */
+/**
+ * What each file took, in the whole run that was measured last: "npm
+ * test" writes its own to the cache, to be copied over this one.
+ */
 const SECONDS_FILE = join(import.meta.dirname, 'seconds.json');
 const CACHE = join(ROOT, 'node_modules/.cache/test-seconds');
 const PATTERNS = ['test/**/*.test.ts', 'bench/**/*.test.ts'];
 /** Of a file that was never measured. */
 const USUAL_S = 8;
-/** A lane waits for servers, clocks and schedules about half of its time; with more of them a second lasts too long for what has a limit. */
+/**
+ * A lane waits for servers, clocks and schedules about half of its
+ * time; with more of them a second lasts too long for what has a limit.
+ */
 const LANES_BEYOND_CORES = 1;
 const MOST_LANES = 6;
 
 /**
- * Tests whose assertions are times, or whose real servers have some hundred milliseconds for an answer. They run first, in lanes that do
- * little but wait: beside others a second of theirs may last two.
+ * Tests whose assertions are times, or whose real servers have some hundred milliseconds for an answer.
+ * They run first, in lanes that do little but wait: beside others a second of theirs may last two.
  */
 const TIMED = [
   'test/actors/frozen.test.ts',
@@ -58,18 +65,25 @@ const TIMED_LANES = 3;
 /** The files of a lane. */
 export type Lane = readonly string[];
 
-/** Every test file once, in stages that run one after the other, each of lanes that run beside each other and take about as long. Throws when a timed test moved. */
+/**
+ * Every test file once, in stages that run one after the other, each of lanes that
+ * run beside each other and take about as long. Throws when a timed test moved.
+ */
 export function stages(): readonly (readonly Lane[])[] {
   const files = globSync(PATTERNS, { cwd: ROOT }).sort();
   const timed = new Set(TIMED);
   const gone = TIMED.filter((file) => !files.includes(file));
-  if (gone.length > 0) throw new Error(`test/support/lanes.ts names tests that are not there: ${gone.join(', ')}`);
+  if (gone.length > 0)
+    throw new Error(`test/support/lanes.ts names tests that are not there: ${gone.join(', ')}`);
   const lanes = Math.min(MOST_LANES, availableParallelism() + LANES_BEYOND_CORES);
   const rest = files.filter((file) => !timed.has(file));
   return [share(TIMED, TIMED_LANES), share(rest, lanes)];
 }
 
-/** The longest first, each to the lane that has least to do: no lane is longer than another by more than its last file. */
+/**
+ * The longest first, each to the lane that has least to do:
+ * no lane is longer than another by more than its last file.
+ */
 function share(files: readonly string[], count: number): Lane[] {
   const seconds = readSeconds(SECONDS_FILE);
   const secondsOf = (file: string): number => seconds[file] ?? USUAL_S;
@@ -91,7 +105,9 @@ export function secondsOfLane(lane: string): string {
 /** Puts what the lanes wrote into one table, of the form of the checked-in one. */
 export function keepSeconds(): void {
   const files = globSync('*-*.json', { cwd: CACHE }).map((name) => join(CACHE, name));
-  const took = files.flatMap((file) => Object.entries(readSeconds(file))).sort(([a], [b]) => (a < b ? -1 : 1));
+  const took = files
+    .flatMap((file) => Object.entries(readSeconds(file)))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
   const rounded = took.map(([name, seconds]) => [name, Math.round(seconds * 10) / 10]);
   writeFileSync(join(CACHE, 'seconds.json'), `${JSON.stringify(Object.fromEntries(rounded), null, 2)}\n`);
   for (const file of files) rmSync(file);

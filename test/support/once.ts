@@ -2,8 +2,16 @@ import { type Answer, call, type TestApi } from './gateway.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-/** A POST with an Idempotency-Key, as a merchant's program sends it; a body that is text is sent as it stands. */
-export const post = (api: TestApi, path: string, once: string, body?: unknown, key: string = api.keys.test): Promise<Answer> =>
+/**
+ * A POST with an Idempotency-Key, as a merchant's program sends it; a body that is text is sent as it stands.
+ */
+export const post = (
+  api: TestApi,
+  path: string,
+  once: string,
+  body?: unknown,
+  key: string = api.keys.test,
+): Promise<Answer> =>
   call(api.url + path, {
     method: 'POST',
     key,
@@ -12,7 +20,11 @@ export const post = (api: TestApi, path: string, once: string, body?: unknown, k
   });
 
 /** Rows of a query on the API's database. */
-export const rows = async (api: TestApi, sql: string, params: unknown[] = []): Promise<Record<string, unknown>[]> =>
+export const rows = async (
+  api: TestApi,
+  sql: string,
+  params: unknown[] = [],
+): Promise<Record<string, unknown>[]> =>
   await api.deps.orm.em.fork().execute<Record<string, unknown>[]>(sql, params);
 
 /** How many rows a table has. */

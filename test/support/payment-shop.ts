@@ -13,12 +13,25 @@ import { getPaymentLink } from '../../src/services/payment-links/reads.ts';
 import { transact } from '../../src/services/transact.ts';
 import { startTestApi, type TestApi, type TestApiOptions } from './gateway.ts';
 
-export type Pay = { coins: string; network?: Network; at?: Date; state?: DepositState; hash?: string; block?: number };
+export type Pay = {
+  coins: string;
+  network?: Network;
+  at?: Date;
+  state?: DepositState;
+  hash?: string;
+  block?: number;
+};
 
-/** A shop over a real database, whose clock the test sets, with short words for links and for money on a chain. */
+/**
+ * A shop over a real database, whose clock the test sets,
+ * with short words for links and for money on a chain.
+ */
 export async function startShop(options: TestApiOptions = {}) {
   const clock = { now: new Date('2026-11-20T09:00:00Z') };
-  const api: TestApi = await startTestApi({ ...options, deps: { now: () => new Date(clock.now), ...options.deps } });
+  const api: TestApi = await startTestApi({
+    ...options,
+    deps: { now: () => new Date(clock.now), ...options.deps },
+  });
   const { deps } = api;
   const merchantId = api.merchant.id;
   const shop = {
@@ -30,14 +43,20 @@ export async function startShop(options: TestApiOptions = {}) {
     pass: (seconds: number) => {
       clock.now = new Date(clock.now.getTime() + seconds * 1_000);
     },
-    sql: <T = Record<string, unknown>>(text: string, params: unknown[] = []) => deps.orm.em.fork().execute<T[]>(text, params),
+    sql: <T = Record<string, unknown>>(text: string, params: unknown[] = []) =>
+      deps.orm.em.fork().execute<T[]>(text, params),
     customer: async (mode: Mode = 'live') => {
       const names = { externalId: randomBytes(6).toString('hex'), email: null, name: null, metadata: {} };
       return (await createCustomer(deps, { merchantId, mode, ...names })).id;
     },
     link: async (input: Partial<NewPaymentLink> & { usd?: string } = {}) => {
       const { usd = '25', ...more } = input;
-      const terms = { merchantId, mode: 'live' as const, amountCents: parseUnits(usd, 2), publicUrl: 'https://pay.example' };
+      const terms = {
+        merchantId,
+        mode: 'live' as const,
+        amountCents: parseUnits(usd, 2),
+        publicUrl: 'https://pay.example',
+      };
       return (await createPaymentLink(deps, { ...terms, ...more })).link;
     },
     /** A link as its merchant sees it. */
@@ -52,7 +71,8 @@ export async function startShop(options: TestApiOptions = {}) {
     /** USDT arrives in a block of its own, as the watcher would record it, and goes on to a state. */
     pay: async (customerId: string, money: Pay) => await pay(deps, customerId, money),
     /** One step of a deposit. */
-    move: async (id: string, to: DepositState, failureCode: FailureCode | null = null) => await move(deps, id, to, failureCode),
+    move: async (id: string, to: DepositState, failureCode: FailureCode | null = null) =>
+      await move(deps, id, to, failureCode),
     /** The chain was read up to a block of this time. */
     scanned: async (network: Network, minedAt: Date) => await scanned(deps, network, minedAt),
     stop: () => api.stop(),
@@ -64,9 +84,18 @@ export type Shop = Awaited<ReturnType<typeof startShop>>;
 
 let blocks = 1_000;
 
-/** USDT arrives at a customer's address in a block of its own, as the watcher would record it, and goes on to a state. */
+/**
+ * USDT arrives at a customer's address in a block of its own,
+ * as the watcher would record it, and goes on to a state.
+ */
 export async function pay(deps: Deps, customerId: string, money: Pay): Promise<string> {
-  const { coins, network = 'bsc', at = deps.now(), state = 'completed', hash = `0x${randomBytes(32).toString('hex')}` } = money;
+  const {
+    coins,
+    network = 'bsc',
+    at = deps.now(),
+    state = 'completed',
+    hash = `0x${randomBytes(32).toString('hex')}`,
+  } = money;
   blocks += 1;
   const address = await deps.orm.em.fork().findOneOrFail(DepositAddress, { customerId, network });
   const { deposit } = await patiently(() =>
@@ -91,11 +120,17 @@ export async function pay(deps: Deps, customerId: string, money: Pay): Promise<s
       });
     }),
   );
-  for (const to of happyPath(state).slice(1)) await move(deps, deposit.id, to, to === 'failed' ? 'REORGED' : null);
+  for (const to of happyPath(state).slice(1))
+    await move(deps, deposit.id, to, to === 'failed' ? 'REORGED' : null);
   return deposit.id;
 }
 
-async function move(deps: Deps, id: string, to: DepositState, failureCode: FailureCode | null): Promise<void> {
+async function move(
+  deps: Deps,
+  id: string,
+  to: DepositState,
+  failureCode: FailureCode | null,
+): Promise<void> {
   const { customerId } = await deps.orm.em.fork().findOneOrFail(Deposit, id);
   await patiently(() =>
     transact(deps, async (tx) => {
@@ -110,13 +145,20 @@ const TRIES = 10;
 /** The statement's time is over, or that for a lock. */
 const TOO_LONG = ['57014', '55P03'];
 
-/** Whoever waits for the customer's lock longer than a statement may take comes again, as the watcher and the actors do. */
+/**
+ * Whoever waits for the customer's lock longer than a statement
+ * may take comes again, as the watcher and the actors do.
+ */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work();
     } catch (error) {
-      if (tries === TRIES || !(error instanceof Error && 'code' in error && TOO_LONG.includes(String(error.code)))) throw error;
+      if (
+        tries === TRIES ||
+        !(error instanceof Error && 'code' in error && TOO_LONG.includes(String(error.code)))
+      )
+        throw error;
     }
   }
 }
@@ -124,17 +166,17 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
 async function scanned(deps: Deps, network: Network, minedAt: Date): Promise<void> {
   const em = deps.orm.em.fork();
   blocks += 1;
-  await em.execute('insert into chain_blocks (network, number, hash, parent_hash, mined_at) values (?, ?, ?, ?, ?)', [
-    network,
-    blocks,
-    `0x${blocks}`,
-    '0x',
-    minedAt,
-  ]);
   await em.execute(
-    `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number, finalized_number, moved_at,
-       finalized_moved_at, polled_at, version, created_at) values (?, 1, ?, '0x', 0, 0, ?, 0, now(), now(), now(), 1, now())
-     on conflict (network) do update set scanned_number = excluded.scanned_number, head_number = excluded.head_number`,
+    'insert into chain_blocks (network, number, hash, parent_hash, mined_at) values (?, ?, ?, ?, ?)',
+    [network, blocks, `0x${blocks}`, '0x', minedAt],
+  );
+  await em.execute(
+    `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
+       anchored_number, head_number, finalized_number, moved_at,
+       finalized_moved_at, polled_at, version, created_at) values (?, 1, ?, '0x', 0, 0, ?, 0, now(), now(),
+         now(), 1, now())
+     on conflict (network) do update set scanned_number = excluded.scanned_number,
+       head_number = excluded.head_number`,
     [network, blocks, blocks],
   );
 }

@@ -4,13 +4,32 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const RUN_LIMIT_MS = 60_000;
 
-type Run = { readonly env: Readonly<Record<string, string>>; readonly columns?: number; readonly before?: string; readonly after?: string };
+type Run = {
+  readonly env: Readonly<Record<string, string>>;
+  readonly columns?: number;
+  readonly before?: string;
+  readonly after?: string;
+};
 
-/** What a command line of ours shows on a terminal of its own (util-linux's `script`), with both of its streams on it. */
-export function onTerminal(args: readonly string[], { env, columns = 100, before = '', after = '' }: Run): Promise<string> {
-  const command = [process.execPath, 'src/bin.mjs', ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+/**
+ * What a command line of ours shows on a terminal of its own
+ * (util-linux's `script`), with both of its streams on it.
+ */
+export function onTerminal(
+  args: readonly string[],
+  { env, columns = 100, before = '', after = '' }: Run,
+): Promise<string> {
+  const command = [process.execPath, 'src/bin.mjs', ...args]
+    .map((word) => `'${word.replaceAll("'", `'\\''`)}'`)
+    .join(' ');
   const line = `stty cols ${columns} rows 50; ${before}${command}${after}`;
-  const whole = { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'test', TERM: 'xterm-256color', ...env };
+  const whole = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    NODE_ENV: 'test',
+    TERM: 'xterm-256color',
+    ...env,
+  };
   return new Promise((resolve, reject) => {
     const child = execFile(
       'script',

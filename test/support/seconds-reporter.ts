@@ -4,7 +4,10 @@ import Mocha from 'mocha';
 
 const { EVENT_RUN_END, EVENT_SUITE_BEGIN, EVENT_SUITE_END } = Mocha.Runner.constants;
 
-/** Mocha's own report. Beside it, a JSON `file` tells how long each test file took, the start and end of its servers included. */
+/**
+ * Mocha's own report. Beside it, a JSON `file` tells how long
+ * each test file took, the start and end of its servers included.
+ */
 class SecondsReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);

@@ -15,13 +15,21 @@ export type SecuredTemporal = {
   stop(): Promise<void>;
 };
 
-/** TLS in front of a Temporal server, as a proxy or a cloud ends it: it demands a certificate of the client, and passes each call on. */
+/**
+ * TLS in front of a Temporal server, as a proxy or a cloud ends it:
+ * it demands a certificate of the client, and passes each call on.
+ */
 export async function secureTemporal(upstream: string): Promise<SecuredTemporal> {
   const authority = createTestAuthority();
   const own = authority.issue([SERVER_NAME]);
   const theirs = authority.issue(['gateway']);
   const seen = new Map<string, string | undefined>();
-  const server = createSecureServer({ ...own, ca: authority.caPem, requestCert: true, rejectUnauthorized: true });
+  const server = createSecureServer({
+    ...own,
+    ca: authority.caPem,
+    requestCert: true,
+    rejectUnauthorized: true,
+  });
   const inner = connect(`http://${upstream}`);
   const sessions = new Set<{ destroy(): void }>();
   server.on('session', (session) => sessions.add(session));

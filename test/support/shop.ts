@@ -21,7 +21,11 @@ export type DeliveryRow = {
 };
 
 /** A registered receiver of `deposit.completed`. */
-export type Registered = { readonly receiver: Receiver; readonly endpointId: string; readonly secret: string };
+export type Registered = {
+  readonly receiver: Receiver;
+  readonly endpointId: string;
+  readonly secret: string;
+};
 
 /** A merchant in test mode with one customer. */
 export type TestMerchantShop = {
@@ -36,31 +40,54 @@ export type Shops = {
   /** Of its Temporal server. */
   readonly temporalAddress: string;
   merchant(): Promise<TestMerchantShop>;
-  /** How many actors of all merchants stand on the server and have not ended. A start is not awaited by who asks for it. */
+  /**
+   * How many actors of all merchants stand on the server and
+   * have not ended. A start is not awaited by who asks for it.
+   */
   actorsThatRun(): Promise<number>;
   deliveriesTo(endpointId: string): Promise<DeliveryRow[]>;
   /** Waits until the only delivery of an endpoint is as `check` wants it. */
-  delivery(endpointId: string, what: string, check: (row: DeliveryRow) => boolean, limitMs?: number): Promise<DeliveryRow>;
+  delivery(
+    endpointId: string,
+    what: string,
+    check: (row: DeliveryRow) => boolean,
+    limitMs?: number,
+  ): Promise<DeliveryRow>;
   stop(): Promise<void>;
 };
 
 /** A gateway on a Temporal of its own, whose merchants get their events by simulation. */
 export async function startShops(databaseUrl: string): Promise<Shops> {
   const temporal = await ownTemporal();
-  const gateway = await startLiveGateway({ databaseUrl, temporalAddress: temporal.now.address, env: { LOG_LEVEL: 'fatal' } });
+  const gateway = await startLiveGateway({
+    databaseUrl,
+    temporalAddress: temporal.now.address,
+    env: { LOG_LEVEL: 'fatal' },
+  });
   const { deps } = gateway;
   const receivers: Receiver[] = [];
 
   const merchant = async (): Promise<TestMerchantShop> => {
     const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
     const scope = { merchantId, mode: 'test' as const };
-    const customer = await createCustomer(deps, { ...scope, externalId: 'user-1', email: null, name: null, metadata: {} });
+    const customer = await createCustomer(deps, {
+      ...scope,
+      externalId: 'user-1',
+      email: null,
+      name: null,
+      metadata: {},
+    });
     return {
       scope,
       register: async (behaviour) => {
         const receiver = await startReceiver({ behaviour });
         receivers.push(receiver);
-        const endpoint = await createEndpoint(deps, { ...scope, url: receiver.url, events: ['deposit.completed'], description: null });
+        const endpoint = await createEndpoint(deps, {
+          ...scope,
+          url: receiver.url,
+          events: ['deposit.completed'],
+          description: null,
+        });
         receiver.setSecret(endpoint.secret);
         return { receiver, endpointId: endpoint.id, secret: endpoint.secret };
       },
@@ -114,13 +141,16 @@ async function deliveriesOf(em: EntityManager, endpointId: string): Promise<Deli
     [endpointId],
   );
   const attempts = await em.execute<(AttemptRow & { delivery_id: string })[]>(
-    `select a.delivery_id, a.number, a.status_code, a.error, a.started_at, a.finished_at from webhook_attempts a
+    `select a.delivery_id, a.number, a.status_code, a.error, a.started_at, a.finished_at
+     from webhook_attempts a
      join webhook_deliveries d on d.id = a.delivery_id where d.endpoint_id = ? order by a.number`,
     [endpointId],
   );
   return rows.map((row) => ({
     ...row,
-    attempts: attempts.filter((attempt) => attempt.delivery_id === row.id).map(({ delivery_id: _, ...attempt }) => attempt),
+    attempts: attempts
+      .filter((attempt) => attempt.delivery_id === row.id)
+      .map(({ delivery_id: _, ...attempt }) => attempt),
   }));
 }
 

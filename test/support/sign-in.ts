@@ -2,12 +2,20 @@ import { createUser } from '../../src/services/access/users.ts';
 import { type Answer, call, type TestApi } from './gateway.ts';
 
 /** A user with the password that signs in. */
-export type TestUser = { readonly id: string; readonly merchantId: string; readonly email: string; readonly password: string };
+export type TestUser = {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly email: string;
+  readonly password: string;
+};
 
 let users = 0;
 
 /** A new user, of the first merchant unless another is named. */
-export async function newUser(api: Pick<TestApi, 'deps' | 'merchant'>, merchantId = api.merchant.id): Promise<TestUser> {
+export async function newUser(
+  api: Pick<TestApi, 'deps' | 'merchant'>,
+  merchantId = api.merchant.id,
+): Promise<TestUser> {
   users += 1;
   const [email, password] = [`person${users}@example.com`, `correct horse ${users}`];
   const { userId } = await createUser(api.deps, { merchantId, email, password });
@@ -15,7 +23,13 @@ export async function newUser(api: Pick<TestApi, 'deps' | 'merchant'>, merchantI
 }
 
 /** What a login is told beside the address and the password of the user. */
-export type SignInMore = { password?: string; email?: string; totp?: string; from?: string; headers?: Record<string, string> };
+export type SignInMore = {
+  password?: string;
+  email?: string;
+  totp?: string;
+  from?: string;
+  headers?: Record<string, string>;
+};
 
 /** `POST /login` as JSON; `from` is the address that a trusted proxy would report. */
 export async function postLogin(
@@ -25,7 +39,11 @@ export async function postLogin(
 ): Promise<Answer> {
   const { totp, from } = more;
   return await call(`${api.origin}/login`, {
-    body: { email: more.email ?? user.email, password: more.password ?? user.password, ...(totp === undefined ? {} : { totp }) },
+    body: {
+      email: more.email ?? user.email,
+      password: more.password ?? user.password,
+      ...(totp === undefined ? {} : { totp }),
+    },
     headers: { ...(from === undefined ? {} : { 'X-Forwarded-For': from }), ...more.headers },
   });
 }

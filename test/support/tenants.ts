@@ -4,7 +4,10 @@ import { call, type TestApi } from './gateway.ts';
 import { pay } from './payment-shop.ts';
 import { newUser, signIn } from './sign-in.ts';
 
-/** What a value stands for. Each tenant has some of every kind; `used` ones are for requests that store what they are sent. */
+/**
+ * What a value stands for. Each tenant has some of every kind;
+ * `used` ones are for requests that store what they are sent.
+ */
 export type Kind =
   | 'customer'
   | 'endpoint'
@@ -29,7 +32,9 @@ export type Tenant = {
   readonly mode: Mode;
   readonly callers: Readonly<Record<'key' | 'session', Readonly<Record<string, string>>>>;
   readonly values: Readonly<Record<Kind, readonly string[]>>;
-  /** The same kinds, for requests that store what they are sent: whoever stores a name knows it from then on. */
+  /**
+   * The same kinds, for requests that store what they are sent: whoever stores a name knows it from then on.
+   */
   readonly spare: Readonly<Record<'email' | 'external_id' | 'address' | 'hash', readonly string[]>>;
 };
 
@@ -39,7 +44,10 @@ export const ONCE_BODY = { url: 'http://127.0.0.1:9/', events: '*' };
 const NOWHERE = 'http://127.0.0.1:9/';
 const LIVE_HASHES = 3;
 
-/** Tenants for some merchants in both modes, with something of every resource, by the API where it can make it. */
+/**
+ * Tenants for some merchants in both modes, with something
+ * of every resource, by the API where it can make it.
+ */
 export async function makeTenants(api: TestApi, merchants: number): Promise<Tenant[]> {
   const tenants: Tenant[] = [];
   for (let number = 0; number < merchants; number += 1) {
@@ -49,7 +57,14 @@ export async function makeTenants(api: TestApi, merchants: number): Promise<Tena
       const session = { Cookie: cookie, ...(mode === 'test' ? { 'X-Mode': 'test' } : {}) };
       const callers = { key: { Authorization: `Bearer ${merchant.keys[mode]}` }, session };
       const data = await fill(api, callers.key, mode);
-      tenants.push({ index: tenants.length, name: `merchant ${number}, ${mode}`, merchantId: merchant.id, mode, callers, ...data });
+      tenants.push({
+        index: tenants.length,
+        name: `merchant ${number}, ${mode}`,
+        merchantId: merchant.id,
+        mode,
+        callers,
+        ...data,
+      });
     }
   }
   return tenants;
@@ -60,22 +75,42 @@ type Bodies = Record<string, string | number | Record<string, string>>;
 
 async function fill(api: TestApi, headers: Record<string, string>, mode: Mode): Promise<Filled> {
   const send = async (path: string, body?: Bodies, more: Record<string, string> = {}) => {
-    const answer = await call(api.url + path, { method: 'POST', headers: { ...headers, ...more }, ...(body ? { body } : {}) });
+    const answer = await call(api.url + path, {
+      method: 'POST',
+      headers: { ...headers, ...more },
+      ...(body ? { body } : {}),
+    });
     if (answer.status > 201) throw new Error(`${path}: ${answer.status} ${answer.text}`);
     return answer.body;
   };
   const values = Object.fromEntries(KINDS.map((kind) => [kind, [] as string[]])) as Record<Kind, string[]>;
-  const spare = { email: [] as string[], external_id: [] as string[], address: [] as string[], hash: [] as string[] };
+  const spare = {
+    email: [] as string[],
+    external_id: [] as string[],
+    address: [] as string[],
+    hash: [] as string[],
+  };
   const once = `once-${newMarker()}`;
   values.once.push(once);
   await send('/webhook-endpoints', ONCE_BODY, { 'Idempotency-Key': once });
   for (const into of [values, values, spare]) {
     const marker = newMarker();
     const isSpare = into === spare;
-    const endpoint = await send('/webhook-endpoints', { url: `${NOWHERE}${marker}`, events: '*', description: marker });
-    const event = await send(`/webhook-endpoints/${endpoint['id']}/test`, undefined, { 'Idempotency-Key': once });
+    const endpoint = await send('/webhook-endpoints', {
+      url: `${NOWHERE}${marker}`,
+      events: '*',
+      description: marker,
+    });
+    const event = await send(`/webhook-endpoints/${endpoint['id']}/test`, undefined, {
+      'Idempotency-Key': once,
+    });
     const [externalId, email] = [`${marker}-user`, `user@${marker}.example`];
-    const customer = await send('/customers', { external_id: externalId, email, name: marker, metadata: { note: marker } });
+    const customer = await send('/customers', {
+      external_id: externalId,
+      email,
+      name: marker,
+      metadata: { note: marker },
+    });
     const terms = {
       amount_usd: 50,
       description: marker,
@@ -115,7 +150,14 @@ async function deposit(api: TestApi, send: Send, { mode, customerId }: { mode: M
       mode === 'live'
         ? await pay(api.deps, customerId, { coins: '7', state, hash })
         : String(
-            (await send('/test/simulate-deposit', { customer_id: customerId, amount: '7', transaction_hash: hash, outcome: state }))['id'],
+            (
+              await send('/test/simulate-deposit', {
+                customer_id: customerId,
+                amount: '7',
+                transaction_hash: hash,
+                outcome: state,
+              })
+            )['id'],
           );
     made.push({ id, hash });
   }
@@ -129,7 +171,10 @@ const KINDS: readonly Kind[] = [
 
 const newMarker = (): string => `mk${randomBytes(8).toString('hex')}`;
 
-/** Everything in a text that could belong to somebody: ids, tokens, hashes, addresses, secrets and our markers. */
+/**
+ * Everything in a text that could belong to somebody: ids,
+ * tokens, hashes, addresses, secrets and our markers.
+ */
 const NEEDLE =
   /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|0x[0-9a-fA-F]{64}|0x[0-9a-fA-F]{40}|\bT[1-9A-HJ-NP-Za-km-z]{33}\b|pl_[\w-]{16,}|whsec_[\w+/=-]+|mk[0-9a-f]{16}/g;
 
@@ -141,13 +186,16 @@ export function needlesIn(text: string): Set<string> {
 /** Where rows lie that name no merchant themselves, and the tables whose rows are nobody's. */
 const OWNER_OF: Readonly<Record<string, string>> = {
   webhook_deliveries: 'join webhook_endpoints o on o.id = t.endpoint_id',
-  webhook_attempts: 'join webhook_deliveries d on d.id = t.delivery_id join webhook_endpoints o on o.id = d.endpoint_id',
+  webhook_attempts:
+    'join webhook_deliveries d on d.id = t.delivery_id join webhook_endpoints o on o.id = d.endpoint_id',
   deposit_transitions: 'join deposits o on o.id = t.deposit_id',
   deposit_attributions: 'join deposits o on o.id = t.deposit_id',
   deposit_decisions: 'join deposits o on o.id = t.deposit_id',
   ledger_transactions: 'join deposits o on o.id = t.deposit_id',
 };
-/** `sessions` change with every request of their user; what they are allowed to see is what is tested here. */
+/**
+ * `sessions` change with every request of their user; what they are allowed to see is what is tested here.
+ */
 const OF_NOBODY: ReadonlySet<string> = new Set([
   'merchants',
   'sessions',
@@ -171,20 +219,25 @@ const OF_NOBODY: ReadonlySet<string> = new Set([
 /** Noted some moments after a request, whosever turn it is by then. */
 const AFTERWARDS = "'{last_used_at,last_used_site}'";
 
-/** For each tenant its rows in every table, as one text for each table. Throws for a table of which it is not known whose rows it has. */
+/**
+ * For each tenant its rows in every table, as one text for each table.
+ * Throws for a table of which it is not known whose rows it has.
+ */
 export async function rowsOf(api: TestApi, tenants: readonly Tenant[]): Promise<Record<string, string>[]> {
   const em = api.deps.orm.em.fork();
   const tables = await em.execute<{ name: string; columns: string[] }[]>(
     `select t.table_name as name, array_agg(c.column_name::text) as columns from information_schema.tables t
      join information_schema.columns c using (table_schema, table_name)
      where table_schema = 'public' and table_type = 'BASE TABLE'
-       and not exists (select 1 from pg_class p where p.relname = t.table_name and p.relispartition) group by 1 order by 1`,
+       and not exists (select 1 from pg_class p where p.relname = t.table_name and p.relispartition)
+         group by 1 order by 1`,
   );
   const all: Record<string, string>[] = tenants.map(() => ({}));
   for (const { name, columns } of tables) {
     const join = OWNER_OF[name];
     if (OF_NOBODY.has(name)) continue;
-    if (!columns.includes('merchant_id') && join === undefined) throw new Error(`whose rows are in the table ${name}?`);
+    if (!columns.includes('merchant_id') && join === undefined)
+      throw new Error(`whose rows are in the table ${name}?`);
     const owner = join === undefined ? 't' : 'o';
     const byMode = join !== undefined || columns.includes('mode');
     for (const tenant of tenants) {

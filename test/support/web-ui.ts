@@ -1,4 +1,5 @@
-// What a person can press for an actor in Temporal's Web UI or its command line, as the calls that these make.
+// What a person can press for an actor in Temporal's Web
+// UI or its command line, as the calls that these make.
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -21,7 +22,19 @@ export const UNREADABLE: readonly Payload[] = [
 
 /** Anything, as a person might type it. */
 export const ANYTHING: readonly Payload[] = [
-  ...[null, true, 7, 'text', '', [], {}, [[]], { by: 1, reason: {} }, { state: 'completed' }, { deliveries: 'x' }].map(json),
+  ...[
+    null,
+    true,
+    7,
+    'text',
+    '',
+    [],
+    {},
+    [[]],
+    { by: 1, reason: {} },
+    { state: 'completed' },
+    { deliveries: 'x' },
+  ].map(json),
   json({ state: 'confirming', sequence: 'x', generation: 1, since: 'never', deliveries: [], note: '' }),
   json({ status: 'completed', since: new Date(0).toISOString(), deliveries: ['x'], note: '', waitMs: -1 }),
   json('x'.repeat(1024 * 1024)),
@@ -42,7 +55,9 @@ export function webUi(link: TemporalLink, workflowId: string) {
     terminate: () => handle.terminate('pressed'),
     /** Every place that the Web UI offers to reset to. */
     resetPoints: async (): Promise<number[]> =>
-      (await events()).filter((event) => event.workflowTaskCompletedEventAttributes).map((event) => Number(event.eventId)),
+      (await events())
+        .filter((event) => event.workflowTaskCompletedEventAttributes)
+        .map((event) => Number(event.eventId)),
     resetTo: async (point: number) =>
       await service.resetWorkflowExecution({
         namespace,
@@ -51,19 +66,40 @@ export function webUi(link: TemporalLink, workflowId: string) {
         requestId: randomUUID(),
         workflowTaskFinishEventId: point as never,
       }),
-    pause: () => service.pauseWorkflowExecution({ namespace, workflowId, identity: 'test', reason: 'pressed', requestId: randomUUID() }),
+    pause: () =>
+      service.pauseWorkflowExecution({
+        namespace,
+        workflowId,
+        identity: 'test',
+        reason: 'pressed',
+        requestId: randomUUID(),
+      }),
     /** Pressed a second time, or where somebody else ended the pause, it is refused and changes nothing. */
     unpause: () =>
       service
-        .unpauseWorkflowExecution({ namespace, workflowId, identity: 'test', reason: 'pressed', requestId: randomUUID() })
+        .unpauseWorkflowExecution({
+          namespace,
+          workflowId,
+          identity: 'test',
+          reason: 'pressed',
+          requestId: randomUUID(),
+        })
         .catch((error: unknown) => {
           if (!String(error).includes('workflow is not paused')) throw error;
         }),
     signal: (signalName: string, payloads: readonly Payload[]) =>
-      service.signalWorkflowExecution({ namespace, workflowExecution, signalName, input: { payloads: [...payloads] } }),
+      service.signalWorkflowExecution({
+        namespace,
+        workflowExecution,
+        signalName,
+        input: { payloads: [...payloads] },
+      }),
     /** Returns what the update was refused with, or undefined. */
     update: async (name: string, payloads: readonly Payload[]): Promise<string | undefined> => {
-      const request = { meta: { updateId: randomUUID(), identity: 'test' }, input: { name, args: { payloads: [...payloads] } } };
+      const request = {
+        meta: { updateId: randomUUID(), identity: 'test' },
+        input: { name, args: { payloads: [...payloads] } },
+      };
       const answer = await service.updateWorkflowExecution({
         namespace,
         workflowExecution,
@@ -72,9 +108,12 @@ export function webUi(link: TemporalLink, workflowId: string) {
       });
       return answer.outcome?.failure?.message ?? undefined;
     },
-    pauseActivity: (id: string) => service.pauseActivity({ namespace, execution: { workflowId }, identity: 'test', id }),
-    unpauseActivity: (id: string) => service.unpauseActivity({ namespace, execution: { workflowId }, identity: 'test', id }),
-    resetActivity: (id: string) => service.resetActivity({ namespace, execution: { workflowId }, identity: 'test', id }),
+    pauseActivity: (id: string) =>
+      service.pauseActivity({ namespace, execution: { workflowId }, identity: 'test', id }),
+    unpauseActivity: (id: string) =>
+      service.unpauseActivity({ namespace, execution: { workflowId }, identity: 'test', id }),
+    resetActivity: (id: string) =>
+      service.resetActivity({ namespace, execution: { workflowId }, identity: 'test', id }),
     completeActivity: (activityId: string, result: Payload | undefined) =>
       service.respondActivityTaskCompletedById({
         namespace,
@@ -89,13 +128,18 @@ export function webUi(link: TemporalLink, workflowId: string) {
         workflowId,
         activityId,
         identity: 'test',
-        failure: { message, source: 'CLI', applicationFailureInfo: { type: 'CLI-Failure', nonRetryable: true } },
+        failure: {
+          message,
+          source: 'CLI',
+          applicationFailureInfo: { type: 'CLI-Failure', nonRetryable: true },
+        },
       }),
     /** The ids of the activities that wait or are under way. */
     pending: async (): Promise<string[]> =>
       ((await handle.describe()).raw.pendingActivities ?? []).map((activity) => String(activity.activityId)),
     status: async (): Promise<string> => (await handle.describe()).status.name,
     /** Whether the server shows that the actor's code fails again and again. */
-    taskAttempts: async (): Promise<number> => Number((await handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0),
+    taskAttempts: async (): Promise<number> =>
+      Number((await handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0),
   };
 }

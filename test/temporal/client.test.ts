@@ -20,7 +20,12 @@ async function startRefusing(): Promise<{ server: Http2Server; address: string }
     stream.on('end', () => {
       const asked = /with-code-(\d+)-/.exec(sent)?.[1];
       const code = String(headers[':path']).endsWith('/GetSystemInfo') ? UNIMPLEMENTED : asked;
-      const answer = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': String(code), 'grpc-message': 'as asked for' };
+      const answer = {
+        ':status': 200,
+        'content-type': 'application/grpc',
+        'grpc-status': String(code),
+        'grpc-message': 'as asked for',
+      };
       stream.respond(answer, { endStream: true });
     });
   });
@@ -37,7 +42,11 @@ describe('an error of Temporal', function () {
     try {
       const refused = await Promise.all(
         CODES.map(async (code) => {
-          const start = link.actors.start(`with-code-${code}-`, { workflowType: 'deposit', args: [], summary: '' });
+          const start = link.actors.start(`with-code-${code}-`, {
+            workflowType: 'deposit',
+            args: [],
+            summary: '',
+          });
           const error = await start.then(
             () => undefined,
             (reason: unknown) => reason,

@@ -14,7 +14,13 @@ const SCENARIOS = [
   'webhook-retried-to-success',
 ];
 
-const PAYMENT_SCENARIOS = ['cancelled', 'completed-in-parts', 'completed-while-waiting-for-the-chain', 'expired', 'simulated'];
+const PAYMENT_SCENARIOS = [
+  'cancelled',
+  'completed-in-parts',
+  'completed-while-waiting-for-the-chain',
+  'expired',
+  'simulated',
+];
 
 describe('the stored histories', function () {
   this.timeout(60_000);
@@ -31,7 +37,9 @@ describe('the stored histories', function () {
   });
 
   it('cover every way a payment link can go', async () => {
-    const report = await replayFiles(PAYMENT_SCENARIOS.map((name) => join(HISTORIES, 'payment-link', `${name}.json`)));
+    const report = await replayFiles(
+      PAYMENT_SCENARIOS.map((name) => join(HISTORIES, 'payment-link', `${name}.json`)),
+    );
     expect(report).to.deep.equal({ replayed: PAYMENT_SCENARIOS.length, failed: [] });
   });
 
@@ -43,7 +51,9 @@ describe('the stored histories', function () {
   });
 
   it('must be histories: anything else is refused with a sentence', async () => {
-    const error = await replayFiles([join(import.meta.dirname, '../../package.json')]).catch((caught: Error) => caught);
+    const error = await replayFiles([join(import.meta.dirname, '../../package.json')]).catch(
+      (caught: Error) => caught,
+    );
     expect(error).to.be.instanceOf(Error);
     expect(String(error)).to.match(/is not a workflow history|no history/);
   });

@@ -11,7 +11,10 @@ import { connectionOptions, type TemporalTls } from '../../src/temporal/place.ts
 import { startGatewayChild } from '../support/gateway-child.ts';
 import { SERVER_NAME, type SecuredTemporal, secureTemporal } from '../support/secured-temporal.ts';
 
-/** TLS and an API key to Temporal, for the client and for the worker, against a server that takes nobody without a certificate. */
+/**
+ * TLS and an API key to Temporal, for the client and for the
+ * worker, against a server that takes nobody without a certificate.
+ */
 describe('Temporal behind TLS', function () {
   this.timeout(90_000);
   let temporal: Awaited<ReturnType<typeof ownTemporal>>;
@@ -27,7 +30,12 @@ describe('Temporal behind TLS', function () {
   });
 
   const good = (): TemporalTls => ({ caPem: secured.caPem, serverName: SERVER_NAME, client: secured.client });
-  const placeOf = (tls: TemporalTls | undefined, apiKey?: string) => ({ address: secured.address, namespace: 'default', tls, apiKey });
+  const placeOf = (tls: TemporalTls | undefined, apiKey?: string) => ({
+    address: secured.address,
+    namespace: 'default',
+    tls,
+    apiKey,
+  });
   const ENDS: Record<string, (tls: TemporalTls | undefined, apiKey?: string) => Promise<void>> = {
     client: async (tls, apiKey) => {
       const link = linkTemporal(placeOf(tls, apiKey));
@@ -35,7 +43,9 @@ describe('Temporal behind TLS', function () {
     },
     worker: async (tls, apiKey) => {
       const connection = await NativeConnection.connect(connectionOptions(placeOf(tls, apiKey)));
-      await connection.workflowService.describeNamespace({ namespace: 'default' }).finally(() => connection.close());
+      await connection.workflowService
+        .describeNamespace({ namespace: 'default' })
+        .finally(() => connection.close());
     },
   };
 
@@ -54,8 +64,13 @@ describe('Temporal behind TLS', function () {
         );
       secured.seen.clear();
       expect(await refused(undefined), 'in the clear').to.equal(true);
-      expect(await refused({ ...good(), caPem: undefined }), 'by the authorities of the system').to.equal(true);
-      expect(await refused({ ...good(), caPem: createTestAuthority('strangers').caPem }), 'by strangers').to.equal(true);
+      expect(await refused({ ...good(), caPem: undefined }), 'by the authorities of the system').to.equal(
+        true,
+      );
+      expect(
+        await refused({ ...good(), caPem: createTestAuthority('strangers').caPem }),
+        'by strangers',
+      ).to.equal(true);
       expect(await refused({ ...good(), serverName: undefined }), 'for another name').to.equal(true);
       expect(await refused({ ...good(), client: undefined }), 'without a certificate').to.equal(true);
       expect([...secured.seen.keys()]).to.deep.equal([]);

@@ -6,7 +6,11 @@ import { createStartTurns } from '../../src/temporal/start-turns.ts';
 const START_MS = 40;
 
 describe('the turns of starts', () => {
-  const message = (mode: Mode): ActorMessage => ({ workflowType: 'notify', args: [], owner: { merchantId: 'm', mode } });
+  const message = (mode: Mode): ActorMessage => ({
+    workflowType: 'notify',
+    args: [],
+    owner: { merchantId: 'm', mode },
+  });
   const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
   it('let few of test mode begin, fewer where a start takes long, and answer each as soon as it is done', async () => {
@@ -58,7 +62,9 @@ describe('the turns of starts', () => {
       await pause(START_MS);
       throw new Error('away');
     };
-    const asked = Array.from({ length: 2 }, () => turns(message('test'), broken).catch((error: Error) => error.message));
+    const asked = Array.from({ length: 2 }, () =>
+      turns(message('test'), broken).catch((error: Error) => error.message),
+    );
     expect(await Promise.all(asked)).to.deep.equal(['away', 'away']);
     const late = await turns(message('test'), () => pause(0), START_MS).catch((error: Error) => error.name);
     expect(late).to.equal('GateFull');

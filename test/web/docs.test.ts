@@ -6,7 +6,10 @@ import { call, startTestApi, type TestApi } from '../support/gateway.ts';
 import { faintTexts, openPage, overflowOf, readText, startBrowser } from '../support/http/browser.ts';
 import { newUser, signIn } from '../support/sign-in.ts';
 
-type Document = { paths: Record<string, Record<string, { operationId?: string }>>; webhooks: Record<string, unknown> };
+type Document = {
+  paths: Record<string, Record<string, { operationId?: string }>>;
+  webhooks: Record<string, unknown>;
+};
 
 const METHODS = ['get', 'post', 'put', 'delete'];
 
@@ -76,7 +79,14 @@ describe('the reference page', function () {
     const card = page.locator('#postRequestPayment');
     await card.getByText('Errors:').click();
     const text = await readText(card);
-    for (const part of ['amount_usd', 'expires_in', 'from 300 to 604800', 'Idempotency-Key', 'AMOUNT_TOO_SMALL', 'IDEMPOTENCY_CONFLICT'])
+    for (const part of [
+      'amount_usd',
+      'expires_in',
+      'from 300 to 604800',
+      'Idempotency-Key',
+      'AMOUNT_TOO_SMALL',
+      'IDEMPOTENCY_CONFLICT',
+    ])
       expect(text).to.include(part);
     expect(await readText(page.locator('#schema-PaymentLink')))
       .to.include('remaining_amount_usd')
@@ -145,7 +155,12 @@ describe('the reference page', function () {
     expect(isGenuine(secret, headers, `${rawBody} `)).to.equal(false);
     expect(isGenuine(`${secret}x`, headers, rawBody)).to.equal(false);
     expect(isGenuine(secret, {}, rawBody)).to.equal(false);
-    const old = signTestEvent({ secret, event: 'deposit.completed', data: {}, now: () => Date.now() - 301_000 });
+    const old = signTestEvent({
+      secret,
+      event: 'deposit.completed',
+      data: {},
+      now: () => Date.now() - 301_000,
+    });
     expect(isGenuine(secret, old.headers, old.rawBody)).to.equal(false);
   });
 
@@ -153,14 +168,20 @@ describe('the reference page', function () {
     const named = await startTestApi({ publicUrl: 'https://pay.example' });
     const { text } = await call(`${named.origin}/docs`);
     await named.stop();
-    expect(text).to.include('https://pay.example/api/v1/customers').and.include('https://pay.example/login').and.not.include('localhost');
+    expect(text)
+      .to.include('https://pay.example/api/v1/customers')
+      .and.include('https://pay.example/login')
+      .and.not.include('localhost');
   });
 });
 
 /** Runs a call as a person's shell would. */
 function run(command: string, env: Record<string, string>): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn('sh', ['-c', command], { env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn('sh', ['-c', command], {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let out = '';
     child.stdout.on('data', (chunk) => {
       out += String(chunk);

@@ -16,7 +16,10 @@ const decode = (markup: string) => markup.replace(/&[a-z0-9#]+;/g, (entity) => D
 
 describe('markup', () => {
   it('holds any text without letting it out of its place', () => {
-    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...'<>&"\'`=/ ascript!-\n'.split('')) }));
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: fc.constantFrom(...'<>&"\'`=/ ascript!-\n'.split('')) }),
+    );
     fc.assert(
       fc.property(text, (value) => {
         const { markup } = html`<p title="${value}">${value}</p>`;
@@ -52,7 +55,9 @@ describe('a document', () => {
 
   it('has a language, a title, and nothing that runs or that comes from elsewhere', () => {
     expect(page).to.match(/^<!doctype html>\n<html lang="en">/);
-    expect(page).to.include('<title>&lt;/title&gt;&lt;script&gt;</title>').and.include('<main>\n<h1>Hello</h1>');
+    expect(page)
+      .to.include('<title>&lt;/title&gt;&lt;script&gt;</title>')
+      .and.include('<main>\n<h1>Hello</h1>');
     expect(page).not.to.match(/<script|javascript:|\son[a-z]+=|\sstyle=|(src|href)="(?!data:)/i);
     expect(page).to.include('<meta http-equiv="refresh" content="12">');
     expect(renderDocument({ title: 'x', body: html`` })).not.to.include('http-equiv');

@@ -40,11 +40,20 @@ describe('the login page', function () {
     expect(page.url()).to.equal(`${api.origin}/login`);
     const [cookie, ...others] = await context.cookies();
     expect(others).to.deep.equal([]);
-    expect(cookie).to.include({ name: 'ch_session', path: '/', httpOnly: true, secure: true, sameSite: 'Lax', expires: -1 });
+    expect(cookie).to.include({
+      name: 'ch_session',
+      path: '/',
+      httpOnly: true,
+      secure: true,
+      sameSite: 'Lax',
+      expires: -1,
+    });
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await context.cookies()).to.deep.equal([]);
-    expect((await call(`${api.url}/customers`, { headers: { Cookie: `ch_session=${cookie?.value}` } })).status).to.equal(401);
+    expect(
+      (await call(`${api.url}/customers`, { headers: { Cookie: `ch_session=${cookie?.value}` } })).status,
+    ).to.equal(401);
     expect(watched.complaints).to.deep.equal([]);
     await context.close();
   });
@@ -57,7 +66,9 @@ describe('the login page', function () {
     await page.goto(`${api.origin}/login`);
     await fill(watched, careful);
     await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('alert').textContent()).to.equal('The email, the password or the code is not right.');
+    expect(await page.getByRole('alert').textContent()).to.equal(
+      'The email, the password or the code is not right.',
+    );
     expect(await page.getByLabel('Email').inputValue()).to.equal(careful.email);
     expect(await page.getByLabel('Password').inputValue()).to.equal('');
     await fill(watched, { ...careful, totp: new TOTP({ secret }).generate() });
@@ -78,7 +89,16 @@ describe('the login page', function () {
     const { server, url } = await strangersPage(api);
     const { page, context } = await openPage(browser, api.origin);
     const [name, value] = (await signIn(api, user)).split('=');
-    await context.addCookies([{ name: name ?? '', value: value ?? '', url: api.origin, secure: true, httpOnly: true, sameSite: 'Lax' }]);
+    await context.addCookies([
+      {
+        name: name ?? '',
+        value: value ?? '',
+        url: api.origin,
+        secure: true,
+        httpOnly: true,
+        sameSite: 'Lax',
+      },
+    ]);
     await page.goto(`${api.origin}/openapi.json`);
     const post = `fetch('/api/v1/customers', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"external_id":"by-page"}' }).then((r) => r.status)`;
     expect(await page.evaluate(post)).to.equal(201);
@@ -89,8 +109,13 @@ describe('the login page', function () {
     await page.waitForURL(`${api.origin}/logout`);
     expect(await page.textContent('body')).to.contain('CSRF');
     const customers = await call(`${api.url}/customers`, { key: api.keys.live });
-    expect(customers.body['data'].map((row: { external_id: string }) => row.external_id)).to.deep.equal(['by-page']);
-    expect((await call(`${api.url}/customers`, { headers: { Cookie: `${name}=${value}` } })).status, 'still signed in').to.equal(200);
+    expect(customers.body['data'].map((row: { external_id: string }) => row.external_id)).to.deep.equal([
+      'by-page',
+    ]);
+    expect(
+      (await call(`${api.url}/customers`, { headers: { Cookie: `${name}=${value}` } })).status,
+      'still signed in',
+    ).to.equal(200);
     await context.close();
     server.close();
   });
@@ -106,15 +131,27 @@ describe('the login page', function () {
     expect(answer.status).to.equal(401);
     expect(answer.text).to.not.match(/<script|<img/);
     const policy = answer.headers.get('content-security-policy') ?? '';
-    expect(policy).to.contain("default-src 'none'").and.contain("frame-ancestors 'none'").and.contain("form-action 'self'");
+    expect(policy)
+      .to.contain("default-src 'none'")
+      .and.contain("frame-ancestors 'none'")
+      .and.contain("form-action 'self'");
     expect(policy).to.not.contain('unsafe');
     expect(answer.headers.get('cache-control')).to.equal('no-store');
-    expect(answer.headers.get('referrer-policy'), 'no-referrer would make the origin of the form null').to.equal('same-origin');
+    expect(
+      answer.headers.get('referrer-policy'),
+      'no-referrer would make the origin of the form null',
+    ).to.equal('same-origin');
   });
 
   it('leads nowhere but to a path of ours', async () => {
     const good = ['/', '/pay/x', '/a?b=c#d', '/a/../b', '/%2F%2Fevil.example'];
-    expect(good.map((next) => nextOf(next).next)).to.deep.equal(['/', '/pay/x', '/a?b=c#d', '/b', '/%2F%2Fevil.example']);
+    expect(good.map((next) => nextOf(next).next)).to.deep.equal([
+      '/',
+      '/pay/x',
+      '/a?b=c#d',
+      '/b',
+      '/%2F%2Fevil.example',
+    ]);
     const bad = [
       '',
       'x',
@@ -125,7 +162,13 @@ describe('the login page', function () {
       '/\n/evil.example',
       'https://evil.example',
     ];
-    bad.push('javascript:alert(1)', '/..//evil.example', '/.//evil.example', ' //evil.example', `/${'a'.repeat(2_048)}`);
+    bad.push(
+      'javascript:alert(1)',
+      '/..//evil.example',
+      '/.//evil.example',
+      ' //evil.example',
+      `/${'a'.repeat(2_048)}`,
+    );
     for (const next of bad) expect(nextOf(next), JSON.stringify(next)).to.deep.equal({});
     for (const next of [undefined, null, 1, ['/a'], {}]) expect(nextOf(next)).to.deep.equal({});
     const form = (next: string) => ({
@@ -153,7 +196,9 @@ async function strangersPage(api: TestApi): Promise<{ server: Server; url: strin
       fetch(${target}, { method: 'POST', credentials: 'include', headers: { 'content-type': 'application/json' }, body }),
     ]).then(() => { document.title = 'done'; });
   </script>`;
-  const server = createServer((_request, response) => response.setHeader('content-type', 'text/html').end(markup));
+  const server = createServer((_request, response) =>
+    response.setHeader('content-type', 'text/html').end(markup),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
 }

@@ -4,7 +4,15 @@ import { create } from 'qrcode';
 import { Merchant } from '../../src/db/entities/index.ts';
 import { advancePaymentLink } from '../../src/services/payment-links/advance.ts';
 import { call } from '../support/gateway.ts';
-import { faintTexts, openPage, overflowOf, readSquares, readText, startBrowser, type WatchedPage } from '../support/http/browser.ts';
+import {
+  faintTexts,
+  openPage,
+  overflowOf,
+  readSquares,
+  readText,
+  startBrowser,
+  type WatchedPage,
+} from '../support/http/browser.ts';
 import { type Shop, startShop } from '../support/payment-shop.ts';
 
 const LONG = 'W'.repeat(400);
@@ -45,7 +53,8 @@ describe('the page of a payment link in a browser', function () {
     const { status } = await call(`${shop.api.url}/test/simulate-deposit`, { key: shop.api.keys.test, body });
     expect(status).to.equal(201);
   };
-  const methods = async ({ token }: { token: string }) => (await call(`${shop.api.url}/payments/${token}`)).body['methods'];
+  const methods = async ({ token }: { token: string }) =>
+    (await call(`${shop.api.url}/payments/${token}`)).body['methods'];
 
   for (const javaScriptEnabled of [true, false]) {
     it(`says what to send where, ${javaScriptEnabled ? 'with' : 'without'} script, asking for nothing but itself`, async () => {
@@ -84,7 +93,11 @@ describe('the page of a payment link in a browser', function () {
     expect(await readText(page.locator('[aria-current="true"]'))).to.equal('Tron (TRC-20)');
     await page.getByRole('link', { name: 'BNB Chain (BEP-20)' }).click();
     expect(await part(page, 'address')).to.equal(bsc.address);
-    expect(requests).to.deep.equal([`/pay/${link.token}`, `/pay/${link.token}?network=tron`, `/pay/${link.token}?network=bsc`]);
+    expect(requests).to.deep.equal([
+      `/pay/${link.token}`,
+      `/pay/${link.token}?network=tron`,
+      `/pay/${link.token}?network=bsc`,
+    ]);
     await close(watched);
     const narrow = await pageOf(await shop.link({ email: 'switch@example.com', network: 'tron' }));
     expect(await part(narrow.page, 'address')).to.equal(tron.address);
@@ -139,10 +152,14 @@ describe('the page of a payment link in a browser', function () {
     const watched = await pageOf(link, { javaScriptEnabled: false });
     const { page } = watched;
     expect(await state(page)).to.match(/^Waiting for your payment/);
-    expect(await page.getByRole('link', { name: 'Back to shop.example' }).getAttribute('href')).to.equal('https://shop.example/');
+    expect(await page.getByRole('link', { name: 'Back to shop.example' }).getAttribute('href')).to.equal(
+      'https://shop.example/',
+    );
     const first = await shop.pay(customerId, { coins: '10.5', state: 'completed' });
     await page.reload();
-    expect(await state(page)).to.match(/^Part of the amount has arrived\s+29\.5 USDT is still missing\. 60 minutes left\.$/);
+    expect(await state(page)).to.match(
+      /^Part of the amount has arrived\s+29\.5 USDT is still missing\. 60 minutes left\.$/,
+    );
     expect(await part(page, 'amount')).to.equal('29.5');
     shop.pass(1);
     const second = await shop.pay(customerId, { coins: '29.5', network: 'tron', state: 'confirming' });
@@ -154,7 +171,9 @@ describe('the page of a payment link in a browser', function () {
     await shop.move(second, 'completed');
     await page.reload();
     expect(await state(page)).to.equal('Paid\nThe payment is confirmed. Thank you.');
-    const hashes = (await Promise.all([first, second].map((id) => shop.deposit(id)))).map(({ transactionHash }) => transactionHash);
+    const hashes = (await Promise.all([first, second].map((id) => shop.deposit(id)))).map(
+      ({ transactionHash }) => transactionHash,
+    );
     expect(await page.locator('[data-part="transaction"]').allInnerTexts()).to.deep.equal(hashes);
     expect(await page.locator('meta[http-equiv], [data-part="address"], svg').count()).to.equal(0);
     const onward = page.getByRole('link', { name: 'Continue to shop.example' });
@@ -168,7 +187,10 @@ describe('the page of a payment link in a browser', function () {
     const link = await shop.link({ customerId, mode: 'test' });
     const gone = await shop.link({ customerId, mode: 'test' });
     const late = await shop.link({ customerId, mode: 'test' });
-    await call(`${shop.api.url}/payment-links/${gone.id}/cancel`, { key: shop.api.keys.test, method: 'POST' });
+    await call(`${shop.api.url}/payment-links/${gone.id}/cancel`, {
+      key: shop.api.keys.test,
+      method: 'POST',
+    });
     const address = (await methods(link))[0].address;
     const watched = await pageOf(gone);
     const { page } = watched;
@@ -181,7 +203,12 @@ describe('the page of a payment link in a browser', function () {
       expect(await page.locator('meta[http-equiv="refresh"]').count()).to.equal(refreshes);
     };
     await expectClosed('This payment link was cancelled', 0);
-    await simulate({ customer_id: customerId, payment_token: late.token, amount: '5', outcome: 'confirming' });
+    await simulate({
+      customer_id: customerId,
+      payment_token: late.token,
+      amount: '5',
+      outcome: 'confirming',
+    });
     shop.pass(3_601);
     await page.goto(`${shop.api.origin}/pay/${link.token}`);
     await expectClosed('The time to pay is over.', 1);
@@ -209,7 +236,9 @@ describe('the page of a payment link in a browser', function () {
     const { page } = watched;
     expect(await readText(page.locator('h1'))).to.equal(HOSTILE[0]);
     expect(await readText(page.locator('.description'))).to.equal(text.replace('\u202E', ''));
-    expect(await page.locator('script, img, iframe, b, main svg[onload], meta[content*="evil"]').count()).to.equal(0);
+    expect(
+      await page.locator('script, img, iframe, b, main svg[onload], meta[content*="evil"]').count(),
+    ).to.equal(0);
     expect(await page.evaluate(`'hit' in window`)).to.equal(false);
     expect(await page.title()).to.include('<script>');
     expect(await overflowOf(page)).to.equal(0);
@@ -220,7 +249,12 @@ describe('the page of a payment link in a browser', function () {
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`can be read by everybody, in the ${colorScheme}`, async () => {
       const customerId = await shop.customer('test');
-      const link = await shop.link({ customerId, mode: 'test', description: 'Order 7', cancelUrl: 'https://shop.example/' });
+      const link = await shop.link({
+        customerId,
+        mode: 'test',
+        description: 'Order 7',
+        cancelUrl: 'https://shop.example/',
+      });
       const watched = await openPage(browser, shop.api.origin, { colorScheme, viewport: MOBILE });
       const { page } = watched;
       const expectReadable = async () => {
@@ -229,13 +263,24 @@ describe('the page of a payment link in a browser', function () {
         expect(await page.locator('html').getAttribute('lang')).to.equal('en');
         expect(await page.locator('h1').count()).to.equal(1);
         expect(await page.locator('main').count()).to.equal(1);
-        expect(await page.locator('svg:not([role="img"][aria-label]), a:not([href]), section:not([aria-labelledby])').count()).to.equal(0);
+        expect(
+          await page
+            .locator('svg:not([role="img"][aria-label]), a:not([href]), section:not([aria-labelledby])')
+            .count(),
+        ).to.equal(0);
       };
       await page.goto(`${shop.api.origin}/pay/${link.token}`);
       await expectReadable();
-      await simulate({ customer_id: customerId, payment_token: link.token, amount: '7', outcome: 'detected' });
+      await simulate({
+        customer_id: customerId,
+        payment_token: link.token,
+        amount: '7',
+        outcome: 'detected',
+      });
       await page.reload();
-      expect(await state(page)).to.match(/^Payment seen\s+It waits for the network: 0 of 15 confirmations\. 18 USDT is still missing\./);
+      expect(await state(page)).to.match(
+        /^Payment seen\s+It waits for the network: 0 of 15 confirmations\. 18 USDT is still missing\./,
+      );
       await expectReadable();
       await simulate({ customer_id: customerId, amount: '26' });
       await page.reload();

@@ -16,7 +16,8 @@ describe('the page of a payment link over HTTP', function () {
 
   const pageAt = (path: string, input: { method?: string; headers?: Record<string, string> } = {}) =>
     call(`${shop.api.origin}/pay/${path}`, input);
-  const make = async (more: Parameters<Shop['link']>[0] = {}) => await shop.link({ email: 'payer@example.com', ...more });
+  const make = async (more: Parameters<Shop['link']>[0] = {}) =>
+    await shop.link({ email: 'payer@example.com', ...more });
 
   it('may load and run nothing, is framed by nobody, cached nowhere, and tells nobody where it was', async () => {
     const { token } = await make();
@@ -27,7 +28,9 @@ describe('the page of a payment link over HTTP', function () {
         .to.match(/^default-src 'none';/)
         .and.include("frame-ancestors 'none'")
         .and.not.include('unsafe');
-      const told = ['content-type', 'cache-control', 'referrer-policy', 'x-content-type-options'].map((name) => headers.get(name));
+      const told = ['content-type', 'cache-control', 'referrer-policy', 'x-content-type-options'].map(
+        (name) => headers.get(name),
+      );
       expect(told).to.deep.equal(['text/html; charset=utf-8', 'no-store', 'no-referrer', 'nosniff']);
     }
   });
@@ -50,7 +53,19 @@ describe('the page of a payment link over HTTP', function () {
 
   it('is one and the same 404 page for every token that is unknown or cannot be', async () => {
     const { token } = await make();
-    const wrong = ['', UNKNOWN_TOKEN, 'x', `${token}/`, `${token}/x`, `${token}x`, token.toUpperCase(), '%E0%A4%A', '%00', '..%2f', '?x'];
+    const wrong = [
+      '',
+      UNKNOWN_TOKEN,
+      'x',
+      `${token}/`,
+      `${token}/x`,
+      `${token}x`,
+      token.toUpperCase(),
+      '%E0%A4%A',
+      '%00',
+      '..%2f',
+      '?x',
+    ];
     const answers = await Promise.all(wrong.map((path) => pageAt(path)));
     expect(answers.map(({ status }) => status)).to.deep.equal(wrong.map(() => 404));
     expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
@@ -84,7 +99,13 @@ describe('the page of a payment link over HTTP', function () {
       `GET /pay/${token} HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\nConnection: close\r\n\r\n`,
     );
     expect([forged?.status, forged?.text]).to.deep.equal([200, plain]);
-    for (const query of ['?network=eth', '?network=__proto__', '?network=tron&network=bsc', '?refresh=%3Cscript%3E', '?network=%E0%A4%A'])
+    for (const query of [
+      '?network=eth',
+      '?network=__proto__',
+      '?network=tron&network=bsc',
+      '?refresh=%3Cscript%3E',
+      '?network=%E0%A4%A',
+    ])
       expect((await pageAt(token + query)).text, query).to.equal(plain);
   });
 
@@ -98,11 +119,22 @@ describe('the page of a payment link over HTTP', function () {
 
   it('links only to addresses on the web, whatever lies in the database', async () => {
     const { token, id } = await make({ successUrl: 'https://shop.example/a?b="c"' });
-    for (const url of ['javascript:alert(1)', 'data:text/html,x', 'https://a:b@evil.example/', 'vbscript:x', ' javascript:x', '/x', 'x']) {
+    for (const url of [
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'https://a:b@evil.example/',
+      'vbscript:x',
+      ' javascript:x',
+      '/x',
+      'x',
+    ]) {
       await shop.sql('update payment_links set cancel_url = ? where id = ?', [url, id]);
       expect((await pageAt(token)).text.match(/href="(?!data:image|\?)[^"]*"/g), url).to.equal(null);
     }
-    await shop.sql('update payment_links set cancel_url = ? where id = ?', ['https://shop.example/?a="><script>&b', id]);
+    await shop.sql('update payment_links set cancel_url = ? where id = ?', [
+      'https://shop.example/?a="><script>&b',
+      id,
+    ]);
     expect((await pageAt(token)).text).to.include('href="https://shop.example/?a=%22%3E%3Cscript%3E&amp;b"');
   });
 

@@ -84,7 +84,9 @@ describe('the page that sets a password', function () {
     const [, code = ''] = link.split('#');
     const markup = `<!doctype html><iframe src="${link}"></iframe><form method="post" action="${api.origin}/set-password">
       <input name="code" value="${code}"><input name="password" value="the thief's own battery"></form>`;
-    const server = createServer((_request, response) => response.setHeader('content-type', 'text/html').end(markup));
+    const server = createServer((_request, response) =>
+      response.setHeader('content-type', 'text/html').end(markup),
+    );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { page, context } = await openPage(browser, api.origin);
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

@@ -1,4 +1,5 @@
-// What the chain itself says, read with plain JSON-RPC and none of the gateway's code: every canonical block, transaction by transaction.
+// What the chain itself says, read with plain JSON-RPC and none of the
+// gateway's code: every canonical block, transaction by transaction.
 import { DUST_FLOOR_UNITS, MINIMUM_UNITS } from '../plan/plan.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -24,7 +25,10 @@ export type ChainTruth = {
   readonly credits: ReadonlyMap<string, Credit>;
   /** Everything that ever reached one of our addresses, credited or not: base units by `address currency`. */
   readonly arrived: ReadonlyMap<string, bigint>;
-  /** What is never credited but has to be kept for the operator, unknown tokens, dust and real money on test addresses: units by `hash address`. */
+  /**
+   * What is never credited but has to be kept for the operator, unknown
+   * tokens, dust and real money on test addresses: units by `hash address`.
+   */
   readonly strange: ReadonlyMap<string, bigint>;
 };
 
@@ -33,7 +37,12 @@ type Block = { number: string; hash: string; parentHash: string; transactions: T
 type Receipt = { status: string; logs: { address: string; topics: string[]; data: string }[] };
 type Frame = { type: string; from: string; to?: string; value?: string; error?: string; calls?: Frame[] };
 type Rules = { readonly usdt: string; readonly live: ReadonlySet<string>; readonly own: ReadonlySet<string> };
-type Movement = { readonly from: string; readonly to: string; readonly currency: Credit['currency']; readonly amountUnits: bigint };
+type Movement = {
+  readonly from: string;
+  readonly to: string;
+  readonly currency: Credit['currency'];
+  readonly amountUnits: bigint;
+};
 
 /** What a deposit is known by: transaction, address (lower case) and asset. */
 export function creditKey(hash: string, address: string, currency: string): string {
@@ -41,10 +50,13 @@ export function creditKey(hash: string, address: string, currency: string): stri
 }
 
 /**
- * Walks all blocks up to the head. `live` are the customers' addresses that are credited, `own` every deposit address; all lower case.
- * Throws when the blocks do not link, which would be a fault of the node.
+ * Walks all blocks up to the head. `live` are the customers' addresses that are credited, `own` every
+ * deposit address; all lower case. Throws when the blocks do not link, which would be a fault of the node.
  */
-export async function readChain(rpc: (method: string, params: readonly unknown[]) => Promise<unknown>, rules: Rules): Promise<ChainTruth> {
+export async function readChain(
+  rpc: (method: string, params: readonly unknown[]) => Promise<unknown>,
+  rules: Rules,
+): Promise<ChainTruth> {
   const head = Number.parseInt((await rpc('eth_blockNumber', [])) as string, 16);
   const transactions = new Set<string>();
   const credits = new Map<string, Credit>();
@@ -53,13 +65,17 @@ export async function readChain(rpc: (method: string, params: readonly unknown[]
   let parent: string | undefined;
   for (let number = 0; number <= head; number++) {
     const block = (await rpc('eth_getBlockByNumber', [`0x${number.toString(16)}`, true])) as Block;
-    if (parent !== undefined && block.parentHash !== parent) throw new Error(`block ${number} does not follow its parent`);
+    if (parent !== undefined && block.parentHash !== parent)
+      throw new Error(`block ${number} does not follow its parent`);
     parent = block.hash;
     for (const transaction of block.transactions) {
       transactions.add(transaction.hash);
       const receipt = (await rpc('eth_getTransactionReceipt', [transaction.hash])) as Receipt;
       if (receipt.status !== '0x1') continue;
-      const trace = (await rpc('debug_traceTransaction', [transaction.hash, { tracer: 'callTracer' }])) as Frame;
+      const trace = (await rpc('debug_traceTransaction', [
+        transaction.hash,
+        { tracer: 'callTracer' },
+      ])) as Frame;
       const movements = [...movementsOf(transaction, receipt, rules), ...internalOf(trace, rules)];
       for (const movement of movements) {
         const { from, to, currency, amountUnits } = movement;
@@ -69,7 +85,8 @@ export async function readChain(rpc: (method: string, params: readonly unknown[]
         else increase(strange, `${transaction.hash} ${to}`, amountUnits);
       }
       for (const { to, units } of transfersIn(receipt))
-        if (to.contract !== rules.usdt && rules.own.has(to.address)) increase(strange, `${transaction.hash} ${to.address}`, units);
+        if (to.contract !== rules.usdt && rules.own.has(to.address))
+          increase(strange, `${transaction.hash} ${to.address}`, units);
     }
   }
   for (const [key, { hash, address, currency, amountUnits }] of credits) {
@@ -77,7 +94,9 @@ export async function readChain(rpc: (method: string, params: readonly unknown[]
     credits.delete(key);
     increase(strange, `${hash} ${address}`, amountUnits);
   }
-  const judged = [...credits].map(([key, credit]) => [key, { ...credit, belowMinimum: isBelowMinimum(credit) }] as const);
+  const judged = [...credits].map(
+    ([key, credit]) => [key, { ...credit, belowMinimum: isBelowMinimum(credit) }] as const,
+  );
   return { head, transactions, arrived, strange, credits: new Map(judged) };
 }
 
@@ -89,17 +108,27 @@ function movementsOf(transaction: Transaction, receipt: Receipt, { usdt, own }: 
   const found: Movement[] = [];
   const to = transaction.to?.toLowerCase();
   if (to !== undefined && own.has(to) && BigInt(transaction.value) > 0n)
-    found.push({ from: transaction.from.toLowerCase(), to, currency: 'BNB', amountUnits: BigInt(transaction.value) });
+    found.push({
+      from: transaction.from.toLowerCase(),
+      to,
+      currency: 'BNB',
+      amountUnits: BigInt(transaction.value),
+    });
   for (const { from, to, units } of transfersIn(receipt))
-    if (to.contract === usdt && own.has(to.address)) found.push({ from, to: to.address, currency: 'USDT', amountUnits: units });
+    if (to.contract === usdt && own.has(to.address))
+      found.push({ from, to: to.address, currency: 'USDT', amountUnits: units });
   return found;
 }
 
 /** Every event of the name Transfer with an amount, whoever's it is. */
-function transfersIn(receipt: Receipt): { from: string; to: { contract: string; address: string }; units: bigint }[] {
+function transfersIn(
+  receipt: Receipt,
+): { from: string; to: { contract: string; address: string }; units: bigint }[] {
   return receipt.logs.flatMap((log) => {
     if (log.topics[0] !== TRANSFER || log.topics.length !== 3 || BigInt(log.data) === 0n) return [];
-    const [from = '', address = ''] = log.topics.slice(1).map((topic) => `0x${topic.slice(ADDRESS_IN_TOPIC).toLowerCase()}`);
+    const [from = '', address = ''] = log.topics
+      .slice(1)
+      .map((topic) => `0x${topic.slice(ADDRESS_IN_TOPIC).toLowerCase()}`);
     return [{ from, to: { contract: log.address.toLowerCase(), address }, units: BigInt(log.data) }];
   });
 }
@@ -115,11 +144,19 @@ function internalOf(frame: Frame, rules: Rules): Movement[] {
     const to = call.to?.toLowerCase() ?? '';
     const amountUnits = MOVING.has(call.type) && call.error === undefined ? BigInt(call.value ?? '0x0') : 0n;
     const paid = rules.own.has(to) && amountUnits > 0n;
-    return [...(paid ? [{ from: call.from.toLowerCase(), to, currency: 'BNB' as const, amountUnits }] : []), ...internalOf(call, rules)];
+    return [
+      ...(paid ? [{ from: call.from.toLowerCase(), to, currency: 'BNB' as const, amountUnits }] : []),
+      ...internalOf(call, rules),
+    ];
   });
 }
 
-function add(credits: Map<string, Credit>, hash: string, movement: Movement, block: { number: number; hash: string }): void {
+function add(
+  credits: Map<string, Credit>,
+  hash: string,
+  movement: Movement,
+  block: { number: number; hash: string },
+): void {
   const key = creditKey(hash, movement.to, movement.currency);
   const amountUnits = (credits.get(key)?.amountUnits ?? 0n) + movement.amountUnits;
   credits.set(key, {

@@ -10,14 +10,18 @@ export type Difference = { readonly rule: string; readonly subject: string; read
 const MAX_ATTEMPTS = 5;
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Deposits as the API shows them against the chain: each credit-worthy transfer once, nothing else, and its end is right. */
+/**
+ * Deposits as the API shows them against the chain: each
+ * credit-worthy transfer once, nothing else, and its end is right.
+ */
 export function compareDeposits(
   truth: ChainTruth,
   deposits: readonly Json[],
   owners: ReadonlyMap<string, Pick<Customer, 'id'>>,
 ): Difference[] {
   const found: Difference[] = [];
-  const keyOf = (deposit: Json) => creditKey(text(deposit['transaction_hash']), text(deposit['address']), text(deposit['currency']));
+  const keyOf = (deposit: Json) =>
+    creditKey(text(deposit['transaction_hash']), text(deposit['address']), text(deposit['currency']));
   const byKey = new Map<string, Json[]>();
   for (const deposit of deposits) byKey.set(keyOf(deposit), [...(byKey.get(keyOf(deposit)) ?? []), deposit]);
   for (const [key, credit] of truth.credits) {
@@ -41,12 +45,20 @@ export function compareDeposits(
     };
     for (const [name, value] of Object.entries(expected))
       if (row[name] !== value)
-        found.push({ rule: `a deposit's ${name}`, subject: key, detail: `${text(row[name])} instead of ${text(value)}` });
+        found.push({
+          rule: `a deposit's ${name}`,
+          subject: key,
+          detail: `${text(row[name])} instead of ${text(value)}`,
+        });
   }
   for (const [key, rows] of byKey) {
     if (truth.credits.has(key)) continue;
     for (const row of rows)
-      if (row['status'] !== 'failed' || row['failure_code'] !== 'REORGED' || truth.transactions.has(text(row['transaction_hash'])))
+      if (
+        row['status'] !== 'failed' ||
+        row['failure_code'] !== 'REORGED' ||
+        truth.transactions.has(text(row['transaction_hash']))
+      )
         found.push({
           rule: 'no deposit without a transfer',
           subject: key,
@@ -65,15 +77,21 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   failed: ['detected'],
 };
 
-/** Every state that a live deposit passed reached the healthy receiver: sequences 1 to the last, one event each, in a lawful order. */
+/**
+ * Every state that a live deposit passed reached the healthy receiver:
+ * sequences 1 to the last, one event each, in a lawful order.
+ */
 export function compareEvents(deposits: readonly Json[], healthy: ReadonlyMap<string, Seen>): Difference[] {
   const found: Difference[] = [];
   const byDeposit = new Map<string, Seen[]>();
   for (const seen of healthy.values())
-    if (seen.event.startsWith('deposit.')) byDeposit.set(text(seen.data['id']), [...(byDeposit.get(text(seen.data['id'])) ?? []), seen]);
+    if (seen.event.startsWith('deposit.'))
+      byDeposit.set(text(seen.data['id']), [...(byDeposit.get(text(seen.data['id'])) ?? []), seen]);
   for (const deposit of deposits) {
     const id = text(deposit['id']);
-    const events = (byDeposit.get(id) ?? []).sort((a, b) => Number(a.data['sequence']) - Number(b.data['sequence']));
+    const events = (byDeposit.get(id) ?? []).sort(
+      (a, b) => Number(a.data['sequence']) - Number(b.data['sequence']),
+    );
     byDeposit.delete(id);
     const sequences = events.map((event) => event.data['sequence']);
     const wanted = Array.from({ length: Number(deposit['sequence']) }, (_, index) => index + 1);
@@ -87,7 +105,11 @@ export function compareEvents(deposits: readonly Json[], healthy: ReadonlyMap<st
     let beforeTime = '';
     for (const { event, data, timestamp } of events) {
       if (timestamp < beforeTime)
-        found.push({ rule: 'time rises with the sequence', subject: id, detail: `${event} at ${timestamp} after ${beforeTime}` });
+        found.push({
+          rule: 'time rises with the sequence',
+          subject: id,
+          detail: `${event} at ${timestamp} after ${beforeTime}`,
+        });
       beforeTime = timestamp;
       const state = event.slice('deposit.'.length);
       if (state !== data['status'] || !FOLLOWS[before]?.includes(state))
@@ -99,7 +121,11 @@ export function compareEvents(deposits: readonly Json[], healthy: ReadonlyMap<st
       before = state;
     }
     if (before !== deposit['status'])
-      found.push({ rule: 'the last event is the last state', subject: id, detail: `${before}, the deposit is ${text(deposit['status'])}` });
+      found.push({
+        rule: 'the last event is the last state',
+        subject: id,
+        detail: `${before}, the deposit is ${text(deposit['status'])}`,
+      });
     const amount = events.at(-1)?.data['amount_raw'];
     if (amount !== deposit['amount_raw'])
       found.push({
@@ -109,36 +135,72 @@ export function compareEvents(deposits: readonly Json[], healthy: ReadonlyMap<st
       });
   }
   for (const [id, events] of byDeposit)
-    found.push({ rule: 'no event about an unknown deposit', subject: id, detail: events.map((event) => event.event).join(', ') });
+    found.push({
+      rule: 'no event about an unknown deposit',
+      subject: id,
+      detail: events.map((event) => event.event).join(', '),
+    });
   return found;
 }
 
-/** What holds for everything that any receiver was ever sent. `customerIds` are those of its merchant and mode. */
-export function compareReceived(seen: readonly Seen[], truth: ChainTruth, customerIds: ReadonlySet<string>, live: boolean): Difference[] {
+/**
+ * What holds for everything that any receiver was ever
+ * sent. `customerIds` are those of its merchant and mode.
+ */
+export function compareReceived(
+  seen: readonly Seen[],
+  truth: ChainTruth,
+  customerIds: ReadonlySet<string>,
+  live: boolean,
+): Difference[] {
   const found: Difference[] = [];
   for (const { receiver, eventId, event, data, bodies, allVerified, attempts } of seen) {
     const subject = `${receiver} ${event} ${eventId}`;
-    if (!allVerified) found.push({ rule: 'every signature is valid', subject, detail: `${attempts.length} requests` });
+    if (!allVerified)
+      found.push({ rule: 'every signature is valid', subject, detail: `${attempts.length} requests` });
     if (bodies !== 1) found.push({ rule: 'one body for each event', subject, detail: `${bodies} bodies` });
     if (attempts.length > MAX_ATTEMPTS || new Set(attempts).size !== attempts.length)
-      found.push({ rule: 'at most five attempts, each number once', subject, detail: `attempts ${text(attempts)}` });
+      found.push({
+        rule: 'at most five attempts, each number once',
+        subject,
+        detail: `attempts ${text(attempts)}`,
+      });
     if (live && event === 'deposit.completed') {
-      const credit = truth.credits.get(creditKey(text(data['transaction_hash']), text(data['address']), text(data['currency'])));
+      const credit = truth.credits.get(
+        creditKey(text(data['transaction_hash']), text(data['address']), text(data['currency'])),
+      );
       const rule = 'deposit.completed only for a transfer in a canonical block';
       if (!credit) found.push({ rule, subject, detail: text(data['transaction_hash']) });
       else if (data['block_hash'] !== credit.blockHash)
-        found.push({ rule, subject, detail: `block ${text(data['block_hash'])} instead of ${credit.blockHash}` });
+        found.push({
+          rule,
+          subject,
+          detail: `block ${text(data['block_hash'])} instead of ${credit.blockHash}`,
+        });
       else if (data['amount_raw'] !== String(credit.amountUnits))
-        found.push({ rule, subject, detail: `${text(data['amount_raw'])} instead of ${credit.amountUnits} units` });
+        found.push({
+          rule,
+          subject,
+          detail: `${text(data['amount_raw'])} instead of ${credit.amountUnits} units`,
+        });
     }
     const owner = text(event === 'customer.created' ? data['id'] : data['customer_id']);
-    if (!customerIds.has(owner)) found.push({ rule: 'a receiver hears of its own customers only', subject, detail: `customer ${owner}` });
+    if (!customerIds.has(owner))
+      found.push({
+        rule: 'a receiver hears of its own customers only',
+        subject,
+        detail: `customer ${owner}`,
+      });
   }
   return found;
 }
 
 /** Customers: each was made once, has addresses of its own, and was announced by exactly one event. */
-export function compareCustomers(made: readonly Customer[], listed: readonly Json[], seen: readonly Seen[]): Difference[] {
+export function compareCustomers(
+  made: readonly Customer[],
+  listed: readonly Json[],
+  seen: readonly Seen[],
+): Difference[] {
   const found: Difference[] = [];
   const addresses = new Map<string, string>();
   for (const row of listed)
@@ -146,18 +208,36 @@ export function compareCustomers(made: readonly Customer[], listed: readonly Jso
       const key = `${network} ${network === 'bsc' ? address.toLowerCase() : address}`;
       const other = addresses.get(key);
       if (other !== undefined)
-        found.push({ rule: 'no wallet index is used twice', subject: key, detail: `${other} and ${text(row['id'])}` });
+        found.push({
+          rule: 'no wallet index is used twice',
+          subject: key,
+          detail: `${other} and ${text(row['id'])}`,
+        });
       addresses.set(key, text(row['id']));
     }
   const ids = new Set(listed.map((row) => text(row['id'])));
   if (ids.size !== made.length)
-    found.push({ rule: 'every customer exists once', subject: 'GET /customers', detail: `${ids.size} listed, ${made.length} made` });
+    found.push({
+      rule: 'every customer exists once',
+      subject: 'GET /customers',
+      detail: `${ids.size} listed, ${made.length} made`,
+    });
   for (const customer of made) {
     if (!ids.has(customer.id))
-      found.push({ rule: 'every customer exists once', subject: customer.id, detail: `${customer.externalId} is not listed` });
-    const events = seen.filter((entry) => entry.event === 'customer.created' && entry.data['id'] === customer.id);
+      found.push({
+        rule: 'every customer exists once',
+        subject: customer.id,
+        detail: `${customer.externalId} is not listed`,
+      });
+    const events = seen.filter(
+      (entry) => entry.event === 'customer.created' && entry.data['id'] === customer.id,
+    );
     if (events.length !== 1)
-      found.push({ rule: 'one customer.created for each customer', subject: customer.id, detail: `${events.length} events` });
+      found.push({
+        rule: 'one customer.created for each customer',
+        subject: customer.id,
+        detail: `${events.length} events`,
+      });
   }
   return found;
 }
@@ -188,7 +268,11 @@ export function compareSimulations(
   const known = new Set(simulated.map(({ depositId }) => depositId));
   for (const deposit of deposits)
     if (!known.has(text(deposit['id'])))
-      found.push({ rule: 'no test deposit that nobody simulated', subject: text(deposit['id']), detail: text(deposit['status']) });
+      found.push({
+        rule: 'no test deposit that nobody simulated',
+        subject: text(deposit['id']),
+        detail: text(deposit['status']),
+      });
   for (const { action, depositId } of simulated) {
     const rows = deposits.filter((deposit) => deposit['transaction_hash'] === action.hash);
     const state = REST[action.outcome];
@@ -200,9 +284,15 @@ export function compareSimulations(
       });
     const last = state === 'settled' ? ['completed', 'settled'] : [state];
     const wanted = action.events === 'full' ? (WAY[state] ?? []) : last;
-    const sent = seen.filter((entry) => entry.data['id'] === depositId).map((entry) => entry.event.slice('deposit.'.length));
+    const sent = seen
+      .filter((entry) => entry.data['id'] === depositId)
+      .map((entry) => entry.event.slice('deposit.'.length));
     if (JSON.stringify([...sent].sort()) !== JSON.stringify([...wanted].sort()))
-      found.push({ rule: 'a simulation sends what was asked for', subject: depositId, detail: `${text(sent)} instead of ${text(wanted)}` });
+      found.push({
+        rule: 'a simulation sends what was asked for',
+        subject: depositId,
+        detail: `${text(sent)} instead of ${text(wanted)}`,
+      });
   }
   return found;
 }

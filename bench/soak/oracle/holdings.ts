@@ -1,11 +1,16 @@
 import type { ChainTruth } from './chain-truth.ts';
 import type { Difference } from './compare.ts';
 
-export type Holding = { readonly address: string; readonly usdtUnits: bigint; readonly bnbUnits: bigint; readonly sent: number };
+export type Holding = {
+  readonly address: string;
+  readonly usdtUnits: bigint;
+  readonly bnbUnits: bigint;
+  readonly sent: number;
+};
 
 /**
- * The oracle's own reading of the transactions against the balances that the chain keeps itself: a way to pay that the oracle did not
- * understand would show here. An address that sent something is left out.
+ * The oracle's own reading of the transactions against the balances that the chain keeps itself: a way
+ * to pay that the oracle did not understand would show here. An address that sent something is left out.
  */
 export function compareHoldings(holdings: readonly Holding[], truth: ChainTruth): Difference[] {
   const found: Difference[] = [];

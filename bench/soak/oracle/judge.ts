@@ -6,7 +6,13 @@ import { type ChainTruth, readChain } from './chain-truth.ts';
 import type { Difference } from './compare.ts';
 import type { Reconciled } from './reconciled.ts';
 import { recordsOf, type Seen } from './records.ts';
-import { readAccounts, readDeliveries, readDepositAccounts, readSetAside, readSharedWallets } from './rows.ts';
+import {
+  readAccounts,
+  readDeliveries,
+  readDepositAccounts,
+  readSetAside,
+  readSharedWallets,
+} from './rows.ts';
 import { compareAll, type Records } from './verdict.ts';
 
 export type Verdict = {
@@ -30,9 +36,13 @@ export async function judgedChain({ anvil, payer, customers }: Stage): Promise<C
 /** Gathers what the gateway shows, what the chain says and what the receivers remember, and compares. */
 export async function judge(stage: Stage, done: Done, reconciled: Reconciled): Promise<Verdict> {
   const { customers, api, keys, hooks, payer } = stage;
-  const deposits = { A: await listAll(api, '/deposits', keys.A.live), B: await listAll(api, '/deposits', keys.B.live) };
+  const deposits = {
+    A: await listAll(api, '/deposits', keys.A.live),
+    B: await listAll(api, '/deposits', keys.B.live),
+  };
   const listed: Json[] = [];
-  for (const key of [keys.A.test, keys.A.live, keys.B.live]) listed.push(...(await listAll(api, '/customers', key)));
+  for (const key of [keys.A.test, keys.A.live, keys.B.live])
+    listed.push(...(await listAll(api, '/customers', key)));
   const addresses = customers.map((customer) => customer.addresses.bsc);
   const records: Records = {
     truth: await judgedChain(stage),
@@ -51,9 +61,17 @@ export async function judge(stage: Stage, done: Done, reconciled: Reconciled): P
     deliveries: await readDeliveries(stage),
     sharedWallets: await readSharedWallets(stage),
     setAside: await readSetAside(stage),
-    holdings: await Promise.all(addresses.map(async (address) => ({ address, ...(await payer.holdings(address)) }))),
+    holdings: await Promise.all(
+      addresses.map(async (address) => ({ address, ...(await payer.holdings(address)) })),
+    ),
     spender: customers.find((customer) => customer.number === OWN_WALLET)?.addresses.bsc,
   };
   const { truth, seen, simulations } = records;
-  return { truth, deposits: [...deposits.A, ...deposits.B], simulations, seen, differences: compareAll(records) };
+  return {
+    truth,
+    deposits: [...deposits.A, ...deposits.B],
+    simulations,
+    seen,
+    differences: compareAll(records),
+  };
 }

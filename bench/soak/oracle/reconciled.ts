@@ -18,8 +18,14 @@ export type Reconciled = {
   readonly claimed: number;
 };
 
-/** The gateway's own comparison of balances finds nothing, but for the wallet out of which the run itself spent. */
-export function compareReconciled({ left, refused }: Pick<Reconciled, 'left' | 'refused'>, spender: string | undefined): Difference[] {
+/**
+ * The gateway's own comparison of balances finds nothing,
+ * but for the wallet out of which the run itself spent.
+ */
+export function compareReconciled(
+  { left, refused }: Pick<Reconciled, 'left' | 'refused'>,
+  spender: string | undefined,
+): Difference[] {
   const rule = 'balances agree with the ledger';
   const found: Difference[] = refused === undefined ? [] : [{ rule, subject: 'reconcile', detail: refused }];
   for (const { address, currency, difference, reason } of left)

@@ -8,7 +8,10 @@ import type { AccountRow, DeliveryRow, DepositAccountRow, SetAsideRow, WalletRow
 const MAX_ATTEMPTS = 5;
 const DECIMALS = 18;
 
-/** The ledger against the chain: zero in sum, every credited unit available, dust held, nothing pending, nothing invented. */
+/**
+ * The ledger against the chain: zero in sum, every credited
+ * unit available, dust held, nothing pending, nothing invented.
+ */
 export function compareLedger(
   rows: readonly AccountRow[],
   truth: ChainTruth,
@@ -20,21 +23,38 @@ export function compareLedger(
       [account, units],
       ['chain', -units],
     ] as const)
-      expected.set(`${mode} ${currency} ${name}`, (expected.get(`${mode} ${currency} ${name}`) ?? 0n) + amount);
+      expected.set(
+        `${mode} ${currency} ${name}`,
+        (expected.get(`${mode} ${currency} ${name}`) ?? 0n) + amount,
+      );
   };
   for (const credit of truth.credits.values())
     expect('live', credit.currency, credit.belowMinimum ? 'held' : 'available', credit.amountUnits);
-  const accountOf = { completed: 'available', detected: 'pending', confirming: 'pending', failed: 'held', settled: 'settled' } as const;
+  const accountOf = {
+    completed: 'available',
+    detected: 'pending',
+    confirming: 'pending',
+    failed: 'held',
+    settled: 'settled',
+  } as const;
   for (const { action } of simulated)
-    if (action.outcome !== 'reorged') expect('test', action.currency, accountOf[action.outcome], parseUnits(action.amount, DECIMALS));
+    if (action.outcome !== 'reorged')
+      expect('test', action.currency, accountOf[action.outcome], parseUnits(action.amount, DECIMALS));
   const actual = new Map(rows.map((row) => [`${row.mode} ${row.currency} ${row.account}`, BigInt(row.sum)]));
   const found: Difference[] = [];
   for (const key of new Set([...expected.keys(), ...actual.keys()])) {
     const [is, must] = [actual.get(key) ?? 0n, expected.get(key) ?? 0n];
-    if (is !== must) found.push({ rule: 'the ledger equals the chain', subject: key, detail: `${is} instead of ${must} units` });
+    if (is !== must)
+      found.push({
+        rule: 'the ledger equals the chain',
+        subject: key,
+        detail: `${is} instead of ${must} units`,
+      });
   }
   for (const asset of new Set(rows.map((row) => `${row.mode} ${row.currency}`))) {
-    const sum = rows.filter((row) => `${row.mode} ${row.currency}` === asset).reduce((total, row) => total + BigInt(row.sum), 0n);
+    const sum = rows
+      .filter((row) => `${row.mode} ${row.currency}` === asset)
+      .reduce((total, row) => total + BigInt(row.sum), 0n);
     if (sum !== 0n) found.push({ rule: 'the ledger sums to zero', subject: asset, detail: `${sum} units` });
   }
   return found;
@@ -54,16 +74,28 @@ export function compareDepositLedger(rows: readonly DepositAccountRow[], truth: 
     const accounts = actual.get(key) ?? new Map<string, bigint>();
     const holder = credit?.belowMinimum ? 'held' : 'available';
     for (const account of new Set([...accounts.keys(), 'chain', 'available'])) {
-      const must = credit && account === holder ? credit.amountUnits : credit && account === 'chain' ? -credit.amountUnits : 0n;
+      const must =
+        credit && account === holder
+          ? credit.amountUnits
+          : credit && account === 'chain'
+            ? -credit.amountUnits
+            : 0n;
       const is = accounts.get(account) ?? 0n;
       if (is !== must)
-        found.push({ rule: "a deposit's ledger equals the chain", subject: `${key} ${account}`, detail: `${is} instead of ${must} units` });
+        found.push({
+          rule: "a deposit's ledger equals the chain",
+          subject: `${key} ${account}`,
+          detail: `${is} instead of ${must} units`,
+        });
     }
   }
   return found;
 }
 
-/** Every delivery ended, within five attempts, and its end agrees with what the receiver remembers. `nameOf` names receivers by URL. */
+/**
+ * Every delivery ended, within five attempts, and its end agrees
+ * with what the receiver remembers. `nameOf` names receivers by URL.
+ */
 export function compareDeliveries(
   rows: readonly DeliveryRow[],
   nameOf: ReadonlyMap<string, string>,
@@ -82,24 +114,40 @@ export function compareDeliveries(
     if (row.attempts > MAX_ATTEMPTS) say('at most five attempts', `${row.attempts} attempts`);
     if (row.open > 0) say('every attempt ends', `${row.open} without a result`);
     if (row.status === 'succeeded' && !record?.taken)
-      say('a delivery that succeeded was taken', `the receiver has ${record ? 'refused it' : 'never seen it'}`);
+      say(
+        'a delivery that succeeded was taken',
+        `the receiver has ${record ? 'refused it' : 'never seen it'}`,
+      );
     const final = row.last_status !== null && row.last_status !== 429 && row.last_status < 500;
     if (row.status === 'failed' && row.attempts < MAX_ATTEMPTS && !final)
-      say('a delivery fails after five attempts or a final answer', `${row.attempts} attempts, last ${row.last_status}`);
+      say(
+        'a delivery fails after five attempts or a final answer',
+        `${row.attempts} attempts, last ${row.last_status}`,
+      );
     if (record && record.attempts.length > row.attempts)
       say('no request without an attempt', `${record.attempts.length} requests, ${row.attempts} attempts`);
     const after = record?.attempts.filter((number) => row.taken_by !== null && number > row.taken_by) ?? [];
     if (after.length > 0)
-      say('no request after one that is known to be taken', `attempts ${after.join(', ')} after attempt ${row.taken_by} was taken`);
+      say(
+        'no request after one that is known to be taken',
+        `attempts ${after.join(', ')} after attempt ${row.taken_by} was taken`,
+      );
   }
   for (const [name, records] of seen)
     for (const eventId of records.keys())
       if (!known.has(`${name} ${eventId}`))
-        found.push({ rule: 'no request without a delivery', subject: `${name} ${eventId}`, detail: 'unknown to the gateway' });
+        found.push({
+          rule: 'no request without a delivery',
+          subject: `${name} ${eventId}`,
+          detail: 'unknown to the gateway',
+        });
   return found;
 }
 
-/** Unknown tokens and real money on test addresses are kept for the operator to see; what a replaced block held may be there too. */
+/**
+ * Unknown tokens and real money on test addresses are kept for the
+ * operator to see; what a replaced block held may be there too.
+ */
 export function compareSetAside(rows: readonly SetAsideRow[], truth: ChainTruth): Difference[] {
   const kept = new Map(rows.map((row) => [`${row.transaction_hash} ${row.address}`, BigInt(row.sum)]));
   return [...truth.strange].flatMap(([subject, units]) =>

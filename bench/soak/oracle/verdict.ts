@@ -1,17 +1,31 @@
-// The oracle's judgement: pure, from records that were gathered before. What is true is what the chain and the receivers say.
+// The oracle's judgement: pure, from records that were gathered
+// before. What is true is what the chain and the receivers say.
 import type { Json } from '../api.ts';
 import type { MerchantName, ReceiverName, SimulateAction } from '../plan/plan.ts';
 import { ENDPOINTS } from '../receivers.ts';
 import type { Customer } from '../stage.ts';
 import type { ChainTruth } from './chain-truth.ts';
-import { compareCustomers, compareDeposits, compareEvents, compareReceived, compareSimulations, type Difference } from './compare.ts';
+import {
+  compareCustomers,
+  compareDeposits,
+  compareEvents,
+  compareReceived,
+  compareSimulations,
+  type Difference,
+} from './compare.ts';
 import { compareHoldings, type Holding } from './holdings.ts';
 import { compareSubscriptions } from './listeners.ts';
 import type { Reconciled } from './reconciled.ts';
 import { compareReconciled } from './reconciled.ts';
 import type { Seen } from './records.ts';
 import type { AccountRow, DeliveryRow, DepositAccountRow, SetAsideRow, WalletRow } from './rows.ts';
-import { compareDeliveries, compareDepositLedger, compareLedger, compareSetAside, compareWalletIndexes } from './stores.ts';
+import {
+  compareDeliveries,
+  compareDepositLedger,
+  compareLedger,
+  compareSetAside,
+  compareWalletIndexes,
+} from './stores.ts';
 
 export type Records = {
   readonly truth: ChainTruth;
@@ -40,25 +54,49 @@ export type Records = {
 };
 
 /** The receiver of each merchant and mode that takes everything at once. */
-const HEALTHY = { live: { A: 'healthy-a', B: 'healthy-b' }, test: { A: 'healthy-test', B: 'healthy-test' } } as const;
+const HEALTHY = {
+  live: { A: 'healthy-a', B: 'healthy-b' },
+  test: { A: 'healthy-test', B: 'healthy-test' },
+} as const;
 
 /** Everything that is not as it must be; empty where all is well. */
 export function compareAll(records: Records): Difference[] {
   const { truth, seen, customers, simulated, deposits, simulations } = records;
-  const healthy = (mode: 'live' | 'test', merchant: MerchantName) => seen.get(HEALTHY[mode][merchant]) ?? new Map<string, Seen>();
-  const found: Difference[] = records.problems.map((detail) => ({ rule: 'the API serves whatever is sound', subject: 'API', detail }));
+  const healthy = (mode: 'live' | 'test', merchant: MerchantName) =>
+    seen.get(HEALTHY[mode][merchant]) ?? new Map<string, Seen>();
+  const found: Difference[] = records.problems.map((detail) => ({
+    rule: 'the API serves whatever is sound',
+    subject: 'API',
+    detail,
+  }));
   if (records.internalErrors > 0)
-    found.push({ rule: 'the API never answers 500', subject: 'API', detail: `${records.internalErrors} times` });
-  found.push(...compareEvents(deposits.A, healthy('live', 'A')), ...compareEvents(deposits.B, healthy('live', 'B')));
+    found.push({
+      rule: 'the API never answers 500',
+      subject: 'API',
+      detail: `${records.internalErrors} times`,
+    });
+  found.push(
+    ...compareEvents(deposits.A, healthy('live', 'A')),
+    ...compareEvents(deposits.B, healthy('live', 'B')),
+  );
   const owners = new Map(customers.map((customer) => [customer.addresses.bsc, customer]));
   found.push(...compareDeposits(truth, [...deposits.A, ...deposits.B], owners));
   found.push(...compareSimulations(simulated, simulations, [...healthy('test', 'A').values()]));
-  const announced = [healthy('live', 'A'), healthy('live', 'B'), healthy('test', 'A')].flatMap((list) => [...list.values()]);
+  const announced = [healthy('live', 'A'), healthy('live', 'B'), healthy('test', 'A')].flatMap((list) => [
+    ...list.values(),
+  ]);
   found.push(...compareCustomers(customers, records.listed, announced));
   for (const [name, list] of seen) {
     const { merchant, mode } = ENDPOINTS[name];
     const own = customers.filter((customer) => customer.merchant === merchant && customer.mode === mode);
-    found.push(...compareReceived([...list.values()], truth, new Set(own.map((customer) => customer.id)), mode === 'live'));
+    found.push(
+      ...compareReceived(
+        [...list.values()],
+        truth,
+        new Set(own.map((customer) => customer.id)),
+        mode === 'live',
+      ),
+    );
   }
   const listeners = Object.entries(ENDPOINTS).map(([name, { merchant, mode, events }]) => ({
     name,
@@ -66,9 +104,18 @@ export function compareAll(records: Records): Difference[] {
     everything: HEALTHY[mode][merchant],
   }));
   found.push(...compareSubscriptions(listeners, seen));
-  found.push(...compareLedger(records.accounts, truth, simulated), ...compareDepositLedger(records.depositAccounts, truth));
-  found.push(...compareDeliveries(records.deliveries, records.nameOf, seen), ...compareWalletIndexes(records.sharedWallets));
+  found.push(
+    ...compareLedger(records.accounts, truth, simulated),
+    ...compareDepositLedger(records.depositAccounts, truth),
+  );
+  found.push(
+    ...compareDeliveries(records.deliveries, records.nameOf, seen),
+    ...compareWalletIndexes(records.sharedWallets),
+  );
   found.push(...compareSetAside(records.setAside, truth));
-  found.push(...compareHoldings(records.holdings, truth), ...compareReconciled(records.reconciled, records.spender));
+  found.push(
+    ...compareHoldings(records.holdings, truth),
+    ...compareReconciled(records.reconciled, records.spender),
+  );
   return found;
 }

@@ -4,16 +4,29 @@ import { count, customerOf, note, type Play, placeOf } from '../play.ts';
 import { beReborn } from '../reborn.ts';
 import type { Customer } from '../stage.ts';
 import { befall } from '../troubles.ts';
-import { type CustomerAction, OWN_WALLET, type PayAction, type Planned, type ReorgAction, type SimulateAction } from './plan.ts';
+import {
+  type CustomerAction,
+  OWN_WALLET,
+  type PayAction,
+  type Planned,
+  type ReorgAction,
+  type SimulateAction,
+} from './plan.ts';
 
 /** Enough for one payment of the smallest deposit in either asset, and its fee. */
 const WALLET_NEEDS_UNITS = 2n * 10n ** 18n;
 const FUND_TRIES = 5;
 const FUND_WAIT_MS = 5_000;
-/** Indexes among which the first customer's is: a sequence does not go back, so creations that failed used some up. */
+/**
+ * Indexes among which the first customer's is: a sequence
+ * does not go back, so creations that failed used some up.
+ */
 const MORE_INDEXES = 50;
 
-/** Carries out one action. Never throws: what goes wrong is noted, and counts as a problem where the gateway is to blame. */
+/**
+ * Carries out one action. Never throws: what goes wrong is
+ * noted, and counts as a problem where the gateway is to blame.
+ */
 export async function performAction(play: Play, action: Planned): Promise<void> {
   const name = nameOf(action);
   try {
@@ -23,7 +36,8 @@ export async function performAction(play: Play, action: Planned): Promise<void> 
     count(play, `${name} (refused)`);
     const text = `${name}: ${error instanceof Error ? error.message : String(error)}`;
     note(play, text);
-    // A transaction that the node does not take (a number used twice across a reorg) is no affair of the gateway.
+    // A transaction that the node does not take (a number
+    // used twice across a reorg) is no affair of the gateway.
     if (action.kind !== 'pay' && action.kind !== 'reborn') play.done.problems.push(text);
   }
 }
@@ -55,7 +69,10 @@ function nameOf(action: Planned): string {
   return action.kind;
 }
 
-/** Creates a customer through outages. A repetition after a lost answer finds the customer that the first request made. */
+/**
+ * Creates a customer through outages. A repetition after a
+ * lost answer finds the customer that the first request made.
+ */
 async function makeCustomer(play: Play, action: CustomerAction): Promise<void> {
   const { stage } = play;
   const key = stage.keys[action.merchant][action.mode];
@@ -67,7 +84,8 @@ async function makeCustomer(play: Play, action: CustomerAction): Promise<void> {
   }
   if (status !== 201) throw new Error(`POST /customers was answered ${status}: ${JSON.stringify(body)}`);
   const addressOf = (network: string) =>
-    (body['addresses'] as { network: string; address: string }[]).find((entry) => entry.network === network)?.address ?? '';
+    (body['addresses'] as { network: string; address: string }[]).find((entry) => entry.network === network)
+      ?.address ?? '';
   const { number, merchant, mode, externalId } = action;
   const addresses = { bsc: addressOf('bsc').toLowerCase(), tron: addressOf('tron') };
   const customer: Customer = { number, merchant, mode, externalId, id: String(body['id']), addresses };
@@ -95,7 +113,8 @@ async function fundedWallet(play: Play, { sender }: PayAction): Promise<Wallet> 
     if (bnb && usdt) return wallet;
     const amounts = [String(100n * WALLET_NEEDS_UNITS)];
     if (!bnb) await payer.pay({ ...give, shape: 'bnb', amounts }, [wallet.address.toLowerCase()], undefined);
-    if (!usdt) await payer.pay({ ...give, shape: 'usdt', amounts }, [wallet.address.toLowerCase()], undefined);
+    if (!usdt)
+      await payer.pay({ ...give, shape: 'usdt', amounts }, [wallet.address.toLowerCase()], undefined);
     await sleep(FUND_WAIT_MS);
   }
   throw new Error('what the wallet was given is mined in no block');
@@ -116,15 +135,21 @@ async function ownWallet(play: Play): Promise<Wallet> {
 async function simulate(play: Play, action: SimulateAction): Promise<void> {
   const { stage, done } = play;
   const person = await customerOf(play, action.customer);
-  const { status, body } = await stage.api.call('POST', '/test/simulate-deposit', stage.keys[person.merchant].test, {
-    customer_id: person.id,
-    currency: action.currency,
-    amount: action.amount,
-    transaction_hash: action.hash,
-    outcome: action.outcome,
-    events: action.events,
-  });
-  if (status !== 201 && status !== 200) throw new Error(`a simulation was answered ${status}: ${JSON.stringify(body)}`);
+  const { status, body } = await stage.api.call(
+    'POST',
+    '/test/simulate-deposit',
+    stage.keys[person.merchant].test,
+    {
+      customer_id: person.id,
+      currency: action.currency,
+      amount: action.amount,
+      transaction_hash: action.hash,
+      outcome: action.outcome,
+      events: action.events,
+    },
+  );
+  if (status !== 201 && status !== 200)
+    throw new Error(`a simulation was answered ${status}: ${JSON.stringify(body)}`);
   done.simulated.push({ action, depositId: String(body['id']) });
   note(play, `simulated ${action.outcome} ${action.hash}`);
 }

@@ -1,8 +1,8 @@
 import type { Answer, Fault, RpcCall } from '../../../dev/support/fault-proxy.ts';
 
 /**
- * What the second endpoint says that is not so, while the first one does not answer: only at the head. What is final it tells as it is, so
- * the read after finality, which decides, is told the truth.
+ * What the second endpoint says that is not so, while the first one does not answer: only at the head.
+ * What is final it tells as it is, so the read after finality, which decides, is told the truth.
  */
 export const LIES = [
   'other amounts',
@@ -25,14 +25,21 @@ type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
 function asker(target: string): Ask {
   return async (method, params) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const reply = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const reply = await fetch(target, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     return ((await reply.json()) as { result?: unknown }).result;
   };
 }
 
-const answer = (call: RpcCall, result: unknown): Answer => ({ json: { jsonrpc: '2.0', id: call.id, result } });
+const answer = (call: RpcCall, result: unknown): Answer => ({
+  json: { jsonrpc: '2.0', id: call.id, result },
+});
 const heightOf = (quantity: unknown): number => Number.parseInt(String(quantity), 16);
-const isPayment = (log: Log): boolean => log.topics[0] === TRANSFER && /^0x[0-9a-f]{64}$/.test(log.data) && BigInt(log.data) > 0n;
+const isPayment = (log: Log): boolean =>
+  log.topics[0] === TRANSFER && /^0x[0-9a-f]{64}$/.test(log.data) && BigInt(log.data) > 0n;
 
 /** A lie as a decision about each call of an endpoint whose node is at `target`. */
 export function lie(name: Lie, target: string): Fault {
@@ -42,13 +49,21 @@ export function lie(name: Lie, target: string): Fault {
       return ofReceipts(ask, (receipt) => ({
         ...receipt,
         logs: receipt.logs.map((log) =>
-          isPayment(log) ? { ...log, data: `0x${(BigInt(log.data) * 3n + 1n).toString(16).padStart(64, '0')}` } : log,
+          isPayment(log)
+            ? { ...log, data: `0x${(BigInt(log.data) * 3n + 1n).toString(16).padStart(64, '0')}` }
+            : log,
         ),
       }));
     case 'logs left out':
-      return ofReceipts(ask, (receipt) => ({ ...receipt, logs: receipt.logs.filter((log) => !isPayment(log)) }));
+      return ofReceipts(ask, (receipt) => ({
+        ...receipt,
+        logs: receipt.logs.filter((log) => !isPayment(log)),
+      }));
     case 'logs doubled':
-      return ofReceipts(ask, (receipt) => ({ ...receipt, logs: receipt.logs.flatMap((log) => (isPayment(log) ? [log, log] : [log])) }));
+      return ofReceipts(ask, (receipt) => ({
+        ...receipt,
+        logs: receipt.logs.flatMap((log) => (isPayment(log) ? [log, log] : [log])),
+      }));
     case 'hangs on a replaced tip':
       return stuck(ask, { alsoHead: false });
     case 'hangs on a replaced tip, head and all':
@@ -58,14 +73,18 @@ export function lie(name: Lie, target: string): Fault {
 
 /** Changes the receipts of blocks that are not final, and takes away the blooms that would give it away. */
 function ofReceipts(ask: Ask, change: (receipt: Receipt) => Receipt): Fault {
-  const finalHeight = async (): Promise<number> => heightOf(((await ask('eth_getBlockByNumber', ['finalized', false])) as Block).number);
+  const finalHeight = async (): Promise<number> =>
+    heightOf(((await ask('eth_getBlockByNumber', ['finalized', false])) as Block).number);
   return async (call, forward) => {
     if (call.method !== 'eth_getBlockReceipts' && call.method !== 'eth_getBlockByNumber') return undefined;
     const { result } = await forward();
     const whole =
-      call.method === 'eth_getBlockReceipts' ? (result as Receipt[] | null)?.[0]?.blockNumber : (result as Block | null)?.number;
+      call.method === 'eth_getBlockReceipts'
+        ? (result as Receipt[] | null)?.[0]?.blockNumber
+        : (result as Block | null)?.number;
     if (whole === undefined || heightOf(whole) <= (await finalHeight())) return answer(call, result);
-    if (call.method === 'eth_getBlockByNumber') return answer(call, { ...(result as Block), logsBloom: undefined });
+    if (call.method === 'eth_getBlockByNumber')
+      return answer(call, { ...(result as Block), logsBloom: undefined });
     return answer(
       call,
       (result as Receipt[]).map((receipt) => ({ ...change(receipt), logsBloom: undefined })),
@@ -74,19 +93,22 @@ function ofReceipts(ask: Ask, change: (receipt: Receipt) => Receipt): Fault {
 }
 
 /**
- * An endpoint that stands still where it is: it gives the blocks of that moment, replaced or not, and nothing above them. With `alsoHead`
- * false only bodies are old while head and finality go on, as behind a balancer whose nodes do not agree.
+ * An endpoint that stands still where it is: it gives the blocks of that moment,
+ * replaced or not, and nothing above them. With `alsoHead` false only bodies are
+ * old while head and finality go on, as behind a balancer whose nodes do not agree.
  */
 function stuck(ask: Ask, { alsoHead }: { readonly alsoHead: boolean }): Fault {
   const kept = remember(ask);
   return async (call, forward) => {
     const { blocks, receipts, head, finalized } = await kept;
     const [wanted] = call.params;
-    if (call.method === 'eth_getBlockReceipts' && receipts.has(String(wanted))) return answer(call, receipts.get(String(wanted)));
+    if (call.method === 'eth_getBlockReceipts' && receipts.has(String(wanted)))
+      return answer(call, receipts.get(String(wanted)));
     if (alsoHead && call.method === 'eth_blockNumber') return answer(call, `0x${head.toString(16)}`);
     if (call.method !== 'eth_getBlockByNumber') return undefined;
     const named = wanted === 'latest' ? head : wanted === 'finalized' ? finalized : heightOf(wanted);
-    if (!alsoHead && (wanted === 'latest' || wanted === 'finalized' || call.params[1] !== true)) return undefined;
+    if (!alsoHead && (wanted === 'latest' || wanted === 'finalized' || call.params[1] !== true))
+      return undefined;
     if (named > head) return answer(call, null);
     const block = blocks.get(named);
     if (!block) return { json: await forward() };

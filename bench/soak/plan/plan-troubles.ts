@@ -9,7 +9,10 @@ export type Victim = (typeof VICTIMS)[number];
 export const FROZEN = ['worker-1', 'worker-2', 'api'] as const;
 export type Frozen = (typeof FROZEN)[number];
 
-/** What endpoints do wrong beside the faults of single answers: by the clock, behind the others, or where money inside a transaction is read. */
+/**
+ * What endpoints do wrong beside the faults of single answers: by the
+ * clock, behind the others, or where money inside a transaction is read.
+ */
 const ENDPOINT_FAULTS = [
   'slow',
   'stale_head',
@@ -28,11 +31,22 @@ const ENDPOINT_FAULTS = [
 export type EndpointFault = (typeof ENDPOINT_FAULTS)[number];
 /** Every name of a fault of an endpoint: the ones above, and each that the fault proxy's own tests know. */
 export const RPC_FAULTS: readonly string[] = [...ENDPOINT_FAULTS, ...BLOCK_FAULTS.map(([name]) => name)];
-/** With these on all endpoints nothing could be read for a minute and more: an endpoint of a wrong chain is left alone that long. */
+/**
+ * With these on all endpoints nothing could be read for a minute
+ * and more: an endpoint of a wrong chain is left alone that long.
+ */
 const OF_ANOTHER_CHAIN: readonly string[] = ['serves another chain', 'has no chain id'];
 
-export type RpcAction = { readonly kind: 'rpc'; readonly endpoints: readonly number[]; readonly fault: string; readonly forMs: number };
-/** The second endpoint lies about the newest blocks, mostly while the first one does not answer; the tip may be replaced in the middle of it. */
+export type RpcAction = {
+  readonly kind: 'rpc';
+  readonly endpoints: readonly number[];
+  readonly fault: string;
+  readonly forMs: number;
+};
+/**
+ * The second endpoint lies about the newest blocks, mostly while the
+ * first one does not answer; the tip may be replaced in the middle of it.
+ */
 export type LieAction = {
   readonly kind: 'lie';
   readonly lie: Lie;
@@ -41,15 +55,22 @@ export type LieAction = {
   readonly forMs: number;
 };
 export type KillAction = { readonly kind: 'kill'; readonly victim: Victim; readonly downMs: number };
-/** The process stops where it is, inside a transaction perhaps, and goes on later: a machine that was paused. */
+/**
+ * The process stops where it is, inside a transaction perhaps, and goes on later: a machine that was paused.
+ */
 export type FreezeAction = { readonly kind: 'freeze'; readonly victim: Frozen; readonly forMs: number };
 export type Trouble = RpcAction | LieAction | KillAction | FreezeAction;
 
 const PER_MINUTE = { rpc: 6, lie: 3, kill: 4, freeze: 2 } as const;
 
 /** The troubles of a run: each kind at least once in each of its forms. */
-export function planTroubles(random: Random, minutes: number, lastsMs: number): (Trouble & { readonly atMs: number })[] {
-  const count = (kind: keyof typeof PER_MINUTE, least: number) => Math.max(least, Math.round(minutes * PER_MINUTE[kind]));
+export function planTroubles(
+  random: Random,
+  minutes: number,
+  lastsMs: number,
+): (Trouble & { readonly atMs: number })[] {
+  const count = (kind: keyof typeof PER_MINUTE, least: number) =>
+    Math.max(least, Math.round(minutes * PER_MINUTE[kind]));
   return [
     ...planRpcFaults(random.fork('rpc'), lastsMs, count('rpc', 1)),
     ...planLies(random.fork('lies'), lastsMs, count('lie', LIES.length)),

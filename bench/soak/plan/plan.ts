@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { createRandom, type Random } from '../../../dev/random.ts';
 import { planTroubles, type Trouble } from './plan-troubles.ts';
 
-/** What is done in a run and when, decided by the seed alone. How it interleaves with the gateway is up to the machine. */
+/**
+ * What is done in a run and when, decided by the seed alone.
+ * How it interleaves with the gateway is up to the machine.
+ */
 export const MERCHANTS = ['A', 'B'] as const;
 export type MerchantName = (typeof MERCHANTS)[number];
 
@@ -39,7 +42,15 @@ export const SHAPES = {
 export type Shape = keyof typeof SHAPES;
 
 export const OUTCOMES = ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const;
-export const RECEIVERS = ['healthy-a', 'flaky', 'slow', 'healthy-b', 'hanging', 'resetting', 'healthy-test'] as const;
+export const RECEIVERS = [
+  'healthy-a',
+  'flaky',
+  'slow',
+  'healthy-b',
+  'hanging',
+  'resetting',
+  'healthy-test',
+] as const;
 export type ReceiverName = (typeof RECEIVERS)[number];
 
 export type CustomerAction = {
@@ -68,20 +79,29 @@ export type SimulateAction = {
   readonly events: 'final' | 'full';
   readonly hash: string;
 };
-/** What becomes of the transactions of replaced blocks: gone, mined in another block at once, or sent again later. */
+/**
+ * What becomes of the transactions of replaced blocks: gone,
+ * mined in another block at once, or sent again later.
+ */
 export type ReorgAction = {
   readonly kind: 'reorg';
   readonly depth: number;
   readonly fate: 'drop' | 'move' | 'resend';
   readonly resendAfterMs: number;
 };
-/** A payment that is seen, replaced away, withdrawn when finality has passed it, and mined again after that: a second generation. */
+/**
+ * A payment that is seen, replaced away, withdrawn when finality
+ * has passed it, and mined again after that: a second generation.
+ */
 export type RebornAction = { readonly kind: 'reborn'; readonly payment: PayAction };
 export type Action = CustomerAction | PayAction | SimulateAction | ReorgAction | RebornAction | Trouble;
 export type Planned = Action & { readonly atMs: number };
 export type Plan = { readonly seed: string; readonly lastsMs: number; readonly actions: readonly Planned[] };
 
-/** Many, so that a transaction that a reorg threw out mostly finds its number still free when it is sent again. */
+/**
+ * Many, so that a transaction that a reorg threw out mostly
+ * finds its number still free when it is sent again.
+ */
 const SENDERS = 24;
 const MINUTE_MS = 60_000;
 const PER_MINUTE = { pay: 40, customer: 8, simulate: 6, reorg: 3, reborn: 1 } as const;
@@ -91,12 +111,16 @@ const MILLI_BNB = 10n ** 15n;
 export const MINIMUM_UNITS = { USDT: USDT, BNB: MILLI_BNB } as const;
 /** Below this nothing becomes a deposit; the gateway gets the same figures. */
 export const DUST_FLOOR_UNITS = { USDT: USDT / 1_000n, BNB: MILLI_BNB / 1_000n } as const;
-/** The last of them pays what is to be mined a second time, and nothing else: its number must still be free then. */
+/**
+ * The last of them pays what is to be mined a second time,
+ * and nothing else: its number must still be free then.
+ */
 export const SENDER_COUNT = SENDERS + 1;
 const LONELY_SENDER = SENDERS;
 /**
- * The one customer out of whose wallet the run itself spends, as only a payout would. Balances of this address fall without a reason that
- * the ledger knows, so nothing is sent there that only balances could tell.
+ * The one customer out of whose wallet the run itself spends, as only a
+ * payout would. Balances of this address fall without a reason that the
+ * ledger knows, so nothing is sent there that only balances could tell.
  */
 export const OWN_WALLET = 0;
 
@@ -106,8 +130,13 @@ export function makePlan(seed: string, minutes: number): Plan {
   const lastsMs = Math.round(minutes * MINUTE_MS);
   const customers = planCustomers(random.fork('customers'), lastsMs);
   const made = (mode: 'live' | 'test', atMs: number) =>
-    customers.filter((customer) => customer.mode === mode && customer.atMs <= atMs).map((customer) => customer.number);
-  const spread = (kind: keyof typeof PER_MINUTE, make: (draws: Random, atMs: number) => Action): Planned[] => {
+    customers
+      .filter((customer) => customer.mode === mode && customer.atMs <= atMs)
+      .map((customer) => customer.number);
+  const spread = (
+    kind: keyof typeof PER_MINUTE,
+    make: (draws: Random, atMs: number) => Action,
+  ): Planned[] => {
     const draws = random.fork(kind);
     const count = Math.max(1, Math.round(minutes * PER_MINUTE[kind]));
     return Array.from({ length: count }, () => {
@@ -140,7 +169,8 @@ function planCustomers(draws: Random, lastsMs: number): (CustomerAction & { atMs
     ...Array.from({ length: 3 }, () => ['A', 'test'] as const),
   ];
   return [...first.map(() => 0), ...times].map((atMs, number) => {
-    const [merchant, mode] = first[number] ?? (draws.chance(0.25) ? ['A', 'test'] : [draws.pick(MERCHANTS), 'live']);
+    const [merchant, mode] =
+      first[number] ?? (draws.chance(0.25) ? ['A', 'test'] : [draws.pick(MERCHANTS), 'live']);
     return { kind: 'customer', number, merchant, mode, externalId: `user-${number}`, atMs };
   });
 }
@@ -171,18 +201,37 @@ function provisions(draws: Random): (PayAction & { atMs: number })[] {
 }
 
 /** Shapes of what is mined twice: seen in the logs, in the transaction itself, and only in a trace. */
-const REBORN_SHAPES = ['usdt', 'bnb', 'usdt_through_contract', 'bnb_through_contract', 'bnb_and_usdt'] as const;
+const REBORN_SHAPES = [
+  'usdt',
+  'bnb',
+  'usdt_through_contract',
+  'bnb_through_contract',
+  'bnb_and_usdt',
+] as const;
 
 /** One a minute, and none so late that its second life would not be seen. */
-function planReborn(draws: Random, minutes: number, live: (atMs: number) => number[]): (RebornAction & { atMs: number })[] {
+function planReborn(
+  draws: Random,
+  minutes: number,
+  live: (atMs: number) => number[],
+): (RebornAction & { atMs: number })[] {
   const count = Math.max(1, Math.round(minutes * PER_MINUTE.reborn));
   const everyMs = (minutes * MINUTE_MS * 0.8) / count;
   return Array.from({ length: count }, (_, index) => {
     const atMs = Math.round(2_000 + everyMs * (index + draws.next() * 0.7));
     const shape = draws.pick(REBORN_SHAPES);
     const customers = [draws.pick(live(atMs).filter((number) => number !== OWN_WALLET))];
-    const amounts = (shape === 'bnb_and_usdt' ? [0, 1] : [0]).map((transfer) => planAmount(draws, shape, transfer));
-    const payment = { kind: 'pay' as const, shape, sender: LONELY_SENDER, customers, amounts, transactionType: 2 as const };
+    const amounts = (shape === 'bnb_and_usdt' ? [0, 1] : [0]).map((transfer) =>
+      planAmount(draws, shape, transfer),
+    );
+    const payment = {
+      kind: 'pay' as const,
+      shape,
+      sender: LONELY_SENDER,
+      customers,
+      amounts,
+      transactionType: 2 as const,
+    };
     return { kind: 'reborn', payment, atMs };
   });
 }
@@ -193,7 +242,8 @@ function planAmount(draws: Random, shape: Shape, index: number): string {
   const minimum = isBnb ? MINIMUM_UNITS.BNB : MINIMUM_UNITS.USDT;
   if (shape === 'usdt_zero' || shape === 'bnb_zero') return '0';
   // Down to the single base unit, and up to one below the minimum.
-  if (shape === 'usdt_dust' || shape === 'bnb_dust') return String(draws.chance(0.3) ? minimum - 1n : BigInt(draws.int(1, 2 ** 31)));
+  if (shape === 'usdt_dust' || shape === 'bnb_dust')
+    return String(draws.chance(0.3) ? minimum - 1n : BigInt(draws.int(1, 2 ** 31)));
   if (draws.chance(0.08) || shape.endsWith('from_own_wallet')) return String(minimum);
   return String(minimum * BigInt(draws.int(1, 400)) + BigInt(draws.int(0, 2 ** 31)));
 }

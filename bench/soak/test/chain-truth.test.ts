@@ -16,7 +16,15 @@ describe("the soak's reading of the chain", () => {
     });
     const coins = (count: bigint) => `0x${(count * UNIT).toString(16)}`;
     const quiet = { type: 'CALL', from: payer, to: payer };
-    type Sent = { hash: string; from?: string; to?: string | null; value?: string; status?: string; logs?: unknown[]; trace?: unknown };
+    type Sent = {
+      hash: string;
+      from?: string;
+      to?: string | null;
+      value?: string;
+      status?: string;
+      logs?: unknown[];
+      trace?: unknown;
+    };
     const sent: Sent[] = [
       { hash: hex('01'), to: ANN, value: coins(9n) },
       { hash: hex('02'), to: ANN, value: coins(9n), status: '0x0' },
@@ -61,7 +69,12 @@ describe("the soak's reading of the chain", () => {
           number: '0x0',
           hash: BLOCK,
           parentHash: hex('0'),
-          transactions: sent.map(({ hash, from = payer, to = payer, value = '0x0' }) => ({ hash, from, to, value })),
+          transactions: sent.map(({ hash, from = payer, to = payer, value = '0x0' }) => ({
+            hash,
+            from,
+            to,
+            value,
+          })),
         },
         eth_getTransactionReceipt: { status: one?.status ?? '0x1', logs: one?.logs ?? [] },
         debug_traceTransaction: one?.trace ?? quiet,

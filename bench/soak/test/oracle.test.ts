@@ -29,21 +29,61 @@ const delivery = (records: World, receiver: ReceiverName) =>
 /** What a gateway could do wrong, and the rule that has to notice it. */
 const FAULTS: readonly [name: string, rule: string, spoil: (records: World) => void][] = [
   ['loses a deposit', 'one deposit for each transfer', ({ deposits }) => void deposits.A.shift()],
-  ['doubles a deposit', 'one deposit for each transfer', ({ deposits }) => void deposits.A.push({ ...at(deposits.A, 0), id: 'twin' })],
+  [
+    'doubles a deposit',
+    'one deposit for each transfer',
+    ({ deposits }) => void deposits.A.push({ ...at(deposits.A, 0), id: 'twin' }),
+  ],
   [
     'invents a deposit',
     'no deposit without a transfer',
     ({ deposits }) => void deposits.A.push({ ...at(deposits.A, 0), transaction_hash: hex('7') }),
   ],
-  ['keeps what was replaced', 'no deposit without a transfer', ({ deposits }) => set(at(deposits.A, 2), { status: 'completed' })],
-  ['withdraws what is in a block', 'no deposit without a transfer', ({ truth }) => void truth.transactions.add(GONE)],
-  ['credits another amount', "a deposit's amount_raw", ({ deposits }) => set(at(deposits.A, 0), { amount_raw: '1' })],
-  ['never completes one', "a deposit's status", ({ deposits }) => set(at(deposits.A, 0), { status: 'confirming' })],
-  ['completes what is below the minimum', "a deposit's status", ({ deposits }) => set(at(deposits.A, 1), { status: 'completed' })],
-  ['fails for another reason', "a deposit's failure_code", ({ deposits }) => set(at(deposits.A, 1), { failure_code: 'MONTHLY_LIMIT' })],
-  ['stays at a replaced block', "a deposit's block_hash", ({ deposits }) => set(at(deposits.A, 0), { block_hash: hex('66') })],
-  ['has another height', "a deposit's block_number", ({ deposits }) => set(at(deposits.A, 0), { block_number: 8 })],
-  ['gives it to another customer', "a deposit's customer_id", ({ deposits }) => set(at(deposits.A, 0), { customer_id: 'customer-2' })],
+  [
+    'keeps what was replaced',
+    'no deposit without a transfer',
+    ({ deposits }) => set(at(deposits.A, 2), { status: 'completed' }),
+  ],
+  [
+    'withdraws what is in a block',
+    'no deposit without a transfer',
+    ({ truth }) => void truth.transactions.add(GONE),
+  ],
+  [
+    'credits another amount',
+    "a deposit's amount_raw",
+    ({ deposits }) => set(at(deposits.A, 0), { amount_raw: '1' }),
+  ],
+  [
+    'never completes one',
+    "a deposit's status",
+    ({ deposits }) => set(at(deposits.A, 0), { status: 'confirming' }),
+  ],
+  [
+    'completes what is below the minimum',
+    "a deposit's status",
+    ({ deposits }) => set(at(deposits.A, 1), { status: 'completed' }),
+  ],
+  [
+    'fails for another reason',
+    "a deposit's failure_code",
+    ({ deposits }) => set(at(deposits.A, 1), { failure_code: 'MONTHLY_LIMIT' }),
+  ],
+  [
+    'stays at a replaced block',
+    "a deposit's block_hash",
+    ({ deposits }) => set(at(deposits.A, 0), { block_hash: hex('66') }),
+  ],
+  [
+    'has another height',
+    "a deposit's block_number",
+    ({ deposits }) => set(at(deposits.A, 0), { block_number: 8 }),
+  ],
+  [
+    'gives it to another customer',
+    "a deposit's customer_id",
+    ({ deposits }) => set(at(deposits.A, 0), { customer_id: 'customer-2' }),
+  ],
   [
     'loses an event',
     "a deposit's events all arrive, one for each sequence",
@@ -61,7 +101,10 @@ const FAULTS: readonly [name: string, rule: string, spoil: (records: World) => v
     'tells of a completion before its detection',
     'events follow the life of a deposit',
     (records) => {
-      const [first, last] = [find(records, 'healthy-a', 'deposit.detected'), find(records, 'healthy-a', 'deposit.completed')];
+      const [first, last] = [
+        find(records, 'healthy-a', 'deposit.detected'),
+        find(records, 'healthy-a', 'deposit.completed'),
+      ];
       [first.data['sequence'], last.data['sequence']] = [3, 1];
     },
   ],
@@ -92,7 +135,9 @@ const FAULTS: readonly [name: string, rule: string, spoil: (records: World) => v
     'deposit.completed only for a transfer in a canonical block',
     (records) => {
       const orphan = at(
-        of(records, 'flaky').filter((one) => one.data['transaction_hash'] === GONE && one.event === 'deposit.failed'),
+        of(records, 'flaky').filter(
+          (one) => one.data['transaction_hash'] === GONE && one.event === 'deposit.failed',
+        ),
         0,
       );
       orphan.event = 'deposit.completed';
@@ -108,7 +153,11 @@ const FAULTS: readonly [name: string, rule: string, spoil: (records: World) => v
     'deposit.completed only for a transfer in a canonical block',
     (records) => set(find(records, 'slow', 'deposit.completed').data, { amount_raw: '1' }),
   ],
-  ['signs wrongly', 'every signature is valid', (records) => set(find(records, 'flaky', 'deposit.detected'), { allVerified: false })],
+  [
+    'signs wrongly',
+    'every signature is valid',
+    (records) => set(find(records, 'flaky', 'deposit.detected'), { allVerified: false }),
+  ],
   [
     'changes a body between attempts',
     'one body for each event',
@@ -142,9 +191,21 @@ const FAULTS: readonly [name: string, rule: string, spoil: (records: World) => v
       records.seen.get('slow')?.set(other.eventId, { ...other, receiver: 'slow' });
     },
   ],
-  ['leaves a delivery open', 'every delivery ends', (records) => set(delivery(records, 'flaky'), { status: 'pending' })],
-  ['records a sixth attempt', 'at most five attempts', (records) => set(delivery(records, 'flaky'), { attempts: 6 })],
-  ['leaves an attempt without a result', 'every attempt ends', (records) => set(delivery(records, 'flaky'), { open: 1 })],
+  [
+    'leaves a delivery open',
+    'every delivery ends',
+    (records) => set(delivery(records, 'flaky'), { status: 'pending' }),
+  ],
+  [
+    'records a sixth attempt',
+    'at most five attempts',
+    (records) => set(delivery(records, 'flaky'), { attempts: 6 }),
+  ],
+  [
+    'leaves an attempt without a result',
+    'every attempt ends',
+    (records) => set(delivery(records, 'flaky'), { open: 1 }),
+  ],
   [
     'calls a refused delivery taken',
     'a delivery that succeeded was taken',
@@ -155,7 +216,11 @@ const FAULTS: readonly [name: string, rule: string, spoil: (records: World) => v
     'a delivery fails after five attempts or a final answer',
     (records) => set(delivery(records, 'flaky'), { status: 'failed', attempts: 3, last_status: 503 }),
   ],
-  ['posts without an attempt', 'no request without an attempt', (records) => set(at(of(records, 'flaky'), 0), { attempts: [1, 2] })],
+  [
+    'posts without an attempt',
+    'no request without an attempt',
+    (records) => set(at(of(records, 'flaky'), 0), { attempts: [1, 2] }),
+  ],
   [
     'goes on after it was taken',
     'no request after one that is known to be taken',
@@ -169,8 +234,16 @@ const FAULTS: readonly [name: string, rule: string, spoil: (records: World) => v
     'one delivery for each event and endpoint',
     (records) => void records.deliveries.push({ ...delivery(records, 'flaky'), id: 'twin' }),
   ],
-  ['posts what it does not know', 'no request without a delivery', (records) => set(delivery(records, 'flaky'), { event_id: 'another' })],
-  ['has money too much in the ledger', 'the ledger equals the chain', ({ accounts }) => set(at(accounts, 0), { sum: String(8n * USDT) })],
+  [
+    'posts what it does not know',
+    'no request without a delivery',
+    (records) => set(delivery(records, 'flaky'), { event_id: 'another' }),
+  ],
+  [
+    'has money too much in the ledger',
+    'the ledger equals the chain',
+    ({ accounts }) => set(at(accounts, 0), { sum: String(8n * USDT) }),
+  ],
   [
     'has money left as pending',
     'the ledger equals the chain',
@@ -204,16 +277,26 @@ const FAULTS: readonly [name: string, rule: string, spoil: (records: World) => v
     'no wallet index is used twice',
     ({ listed }) => set(at(listed, 1), { addresses: at(listed, 0)['addresses'] }),
   ],
-  ['forgets an unknown token', 'what is never credited is kept for the operator', ({ setAside }) => void setAside.shift()],
+  [
+    'forgets an unknown token',
+    'what is never credited is kept for the operator',
+    ({ setAside }) => void setAside.shift(),
+  ],
   ['loses a customer', 'every customer exists once', ({ listed }) => void listed.shift()],
   [
     'announces a customer twice',
     'one customer.created for each customer',
     (records) => {
-      records.seen.get('healthy-a')?.set('twin', { ...find(records, 'healthy-a', 'customer.created'), eventId: 'twin' });
+      records.seen
+        .get('healthy-a')
+        ?.set('twin', { ...find(records, 'healthy-a', 'customer.created'), eventId: 'twin' });
     },
   ],
-  ['loses a simulation', 'one test deposit for each simulation', ({ simulations }) => void simulations.shift()],
+  [
+    'loses a simulation',
+    'one test deposit for each simulation',
+    ({ simulations }) => void simulations.shift(),
+  ],
   [
     'rests a simulation elsewhere',
     'one test deposit for each simulation',
@@ -229,14 +312,23 @@ const FAULTS: readonly [name: string, rule: string, spoil: (records: World) => v
     'a simulation sends what was asked for',
     (records) => forget(records, 'healthy-test', find(records, 'healthy-test', 'deposit.completed').eventId),
   ],
-  ['refuses what is sound', 'the API serves whatever is sound', ({ problems }) => void problems.push('POST /customers was answered 400')],
+  [
+    'refuses what is sound',
+    'the API serves whatever is sound',
+    ({ problems }) => void problems.push('POST /customers was answered 400'),
+  ],
   ['answers 500', 'the API never answers 500', (records) => set(records, { internalErrors: 1 })],
   [
     'finds a balance that differs',
     'balances agree with the ledger',
-    ({ reconciled }) => void reconciled.left.push({ address: ANN, currency: 'BNB', difference: '1', reason: '' }),
+    ({ reconciled }) =>
+      void reconciled.left.push({ address: ANN, currency: 'BNB', difference: '1', reason: '' }),
   ],
-  ['cannot compare balances', 'balances agree with the ledger', ({ reconciled }) => set(reconciled, { refused: 'no endpoint answers' })],
+  [
+    'cannot compare balances',
+    'balances agree with the ledger',
+    ({ reconciled }) => set(reconciled, { refused: 'no endpoint answers' }),
+  ],
   [
     'was paid in a way that the oracle does not see',
     'the oracle reads the chain as the chain does',

@@ -9,7 +9,10 @@ import { makePlan, planHash } from '../plan/plan.ts';
 
 const ENTRY = join(import.meta.dirname, '../../../src/bin.mjs');
 const MINUTES = 2;
-/** The run itself, twenty minutes in which a machine with much else to do may bring it to rest, and its beginning and end. */
+/**
+ * The run itself, twenty minutes in which a machine with much
+ * else to do may bring it to rest, and its beginning and end.
+ */
 const LIMIT_MS = (MINUTES + 20 + 5) * 60_000;
 const BUILD_LIMIT_MS = 20 * 60_000;
 const POLL_MS = 250;
@@ -25,7 +28,17 @@ describe('a soak', () => {
   it('has every kind of action in its plan, tells each lie, and kills or stops each process', () => {
     const { actions } = makePlan('one', MINUTES);
     const kinds = new Set(actions.map((action) => action.kind));
-    expect([...kinds]).to.have.members(['customer', 'pay', 'simulate', 'reorg', 'reborn', 'rpc', 'lie', 'kill', 'freeze']);
+    expect([...kinds]).to.have.members([
+      'customer',
+      'pay',
+      'simulate',
+      'reorg',
+      'reborn',
+      'rpc',
+      'lie',
+      'kill',
+      'freeze',
+    ]);
     const killed = new Set(actions.flatMap((action) => (action.kind === 'kill' ? [action.victim] : [])));
     expect([...killed]).to.have.members(['api', 'worker-1', 'worker-2', 'temporal', 'postgres']);
     const frozen = new Set(actions.flatMap((action) => (action.kind === 'freeze' ? [action.victim] : [])));
@@ -41,16 +54,26 @@ describe('a soak', () => {
     // Building the server is no part of the run's time.
     await findTemporalServer({ log: () => undefined, env: process.env });
     const args = [ENTRY, '--entry', 'bench/soak/main.ts', '--minutes', String(MINUTES), '--seed', 'ci'];
-    const child = await startChild({ name: 'soak', command: process.execPath, args, env: process.env, logFile, dataDir: folder });
+    const child = await startChild({
+      name: 'soak',
+      command: process.execPath,
+      args,
+      env: process.env,
+      logFile,
+      dataDir: folder,
+    });
     try {
       const until = Date.now() + LIMIT_MS;
-      while (child.running() && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      while (child.running() && Date.now() < until)
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       expect(child.status(), readFileSync(logFile, 'utf8').slice(-12_000)).to.equal(0);
     } finally {
       await child.stop();
     }
     const report = readFileSync(logFile, 'utf8');
     expect(report).to.include('No difference.');
-    expect(report, 'a deposit that was withdrawn and mined again').to.match(/deposits of a second generation +[1-9]/);
+    expect(report, 'a deposit that was withdrawn and mined again').to.match(
+      /deposits of a second generation +[1-9]/,
+    );
   });
 });

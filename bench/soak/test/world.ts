@@ -36,7 +36,13 @@ const customer = (number: number, merchant: MerchantName, mode: 'live' | 'test',
   id: `customer-${number}`,
   addresses: { bsc, tron: `T${bsc}` },
 });
-const credit = (hash: string, address: string, currency: 'USDT' | 'BNB', amountUnits: bigint, belowMinimum = false) => ({
+const credit = (
+  hash: string,
+  address: string,
+  currency: 'USDT' | 'BNB',
+  amountUnits: bigint,
+  belowMinimum = false,
+) => ({
   hash,
   address,
   currency,
@@ -47,7 +53,13 @@ const credit = (hash: string, address: string, currency: 'USDT' | 'BNB', amountU
 });
 
 /** A deposit and the events of its life, in order. */
-function lived(id: string, customerId: string, of: ReturnType<typeof credit>, states: readonly string[], more: Json = {}) {
+function lived(
+  id: string,
+  customerId: string,
+  of: ReturnType<typeof credit>,
+  states: readonly string[],
+  more: Json = {},
+) {
   const data = {
     id,
     customer_id: customerId,
@@ -60,16 +72,26 @@ function lived(id: string, customerId: string, of: ReturnType<typeof credit>, st
     failure_code: null,
     ...more,
   };
-  const events = states.map((status, index) => ({ event: `deposit.${status}`, data: { ...data, status, sequence: index + 1 } }));
+  const events = states.map((status, index) => ({
+    event: `deposit.${status}`,
+    data: { ...data, status, sequence: index + 1 },
+  }));
   return { row: { ...data, status: states.at(-1), sequence: states.length } as Json, events };
 }
 
 /** What each receiver took, and the rows of it, when everything went well at once. */
-function deliver(told: Readonly<Record<string, readonly { event: string; data: Json }[]>>): Pick<World, 'seen' | 'deliveries'> {
+function deliver(
+  told: Readonly<Record<string, readonly { event: string; data: Json }[]>>,
+): Pick<World, 'seen' | 'deliveries'> {
   const seen: World['seen'] = new Map();
   const deliveries: World['deliveries'] = [];
-  for (const [receiver, { merchant, mode, events: wanted }] of Object.entries(ENDPOINTS) as [ReceiverName, (typeof ENDPOINTS)['flaky']][]) {
-    const own = (told[`${merchant} ${mode}`] ?? []).filter(({ event }) => wanted.includes('*') || wanted.includes(event));
+  for (const [receiver, { merchant, mode, events: wanted }] of Object.entries(ENDPOINTS) as [
+    ReceiverName,
+    (typeof ENDPOINTS)['flaky'],
+  ][]) {
+    const own = (told[`${merchant} ${mode}`] ?? []).filter(
+      ({ event }) => wanted.includes('*') || wanted.includes(event),
+    );
     const entries = own.map(({ event, data }, index): [string, Mutable<Seen>] => {
       const eventId = `${merchant} ${mode} ${(told[`${merchant} ${mode}`] ?? []).findIndex((one) => one.data === data)}`;
       const timestamp = `2026-01-01T00:00:${String(index).padStart(2, '0')}Z`;
@@ -85,7 +107,17 @@ function deliver(told: Readonly<Record<string, readonly { event: string; data: J
       });
       return [
         eventId,
-        { receiver, eventId, event, data: { ...data }, timestamp, bodies: 1, allVerified: true, attempts: [1], taken: true },
+        {
+          receiver,
+          eventId,
+          event,
+          data: { ...data },
+          timestamp,
+          bodies: 1,
+          allVerified: true,
+          attempts: [1],
+          taken: true,
+        },
       ];
     });
     seen.set(receiver, new Map(entries));
@@ -93,7 +125,12 @@ function deliver(told: Readonly<Record<string, readonly { event: string; data: J
   return { seen, deliveries };
 }
 
-const account = (mode: string, currency: string, name: string, units: bigint) => ({ mode, currency, account: name, sum: String(units) });
+const account = (mode: string, currency: string, name: string, units: bigint) => ({
+  mode,
+  currency,
+  account: name,
+  sum: String(units),
+});
 const entry = (of: ReturnType<typeof credit>, name: string, units: bigint) => ({
   transaction_hash: of.hash,
   address: of.address,
@@ -112,14 +149,25 @@ const listedAs = ({ id, addresses }: Customer) => ({
 
 /** The records, for a test to spoil one thing in, as a fault of the gateway would. */
 export function soakWorld(): World {
-  const [ann, ben, test] = [customer(1, 'A', 'live', ANN), customer(2, 'B', 'live', BEN), customer(3, 'A', 'test', TEST)];
-  const credits = [credit(PAID, ANN, 'USDT', 5n * USDT), credit(DUST, ANN, 'BNB', 3n, true), credit(TO_BEN, BEN, 'USDT', 2n * USDT)];
+  const [ann, ben, test] = [
+    customer(1, 'A', 'live', ANN),
+    customer(2, 'B', 'live', BEN),
+    customer(3, 'A', 'test', TEST),
+  ];
+  const credits = [
+    credit(PAID, ANN, 'USDT', 5n * USDT),
+    credit(DUST, ANN, 'BNB', 3n, true),
+    credit(TO_BEN, BEN, 'USDT', 2n * USDT),
+  ];
   const [paid, dust, toBen] = credits as [(typeof credits)[0], (typeof credits)[0], (typeof credits)[0]];
   const lives = {
     A: [
       lived('d1', ann.id, paid, ['detected', 'confirming', 'completed']),
       lived('d2', ann.id, dust, ['detected', 'confirming', 'failed'], { failure_code: 'BELOW_MINIMUM' }),
-      lived('d9', ann.id, credit(GONE, ANN, 'USDT', USDT), ['detected', 'failed'], { failure_code: 'REORGED', block_hash: null }),
+      lived('d9', ann.id, credit(GONE, ANN, 'USDT', USDT), ['detected', 'failed'], {
+        failure_code: 'REORGED',
+        block_hash: null,
+      }),
     ],
     B: [lived('d3', ben.id, toBen, ['detected', 'failed', 'detected', 'confirming', 'completed'])],
   };

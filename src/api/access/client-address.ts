@@ -1,15 +1,25 @@
 import type { IncomingMessage } from 'node:http';
 import { networksOf } from '../../domain/client-networks.ts';
-import { type Cidr, cidrContains, formatIp, type IpAddress, parseCidr, parseIp, unmapCidr, unmapIp } from '../../domain/ip-address.ts';
+import {
+  type Cidr,
+  cidrContains,
+  formatIp,
+  type IpAddress,
+  parseCidr,
+  parseIp,
+  unmapCidr,
+  unmapIp,
+} from '../../domain/ip-address.ts';
 
 /** Where a request comes from, in the one spelling of the address; '' when its connection is gone already. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Reads client addresses behind the given proxies (addresses or CIDRs). The socket's own address is the client, unless it is a proxy
- * of ours: then the last hop of `X-Forwarded-For`, which that proxy appended itself, and so on to the left while the hop is a proxy of
- * ours too. Everything left of the first stranger is hearsay, and so is every other header (`X-Real-IP`, `Forwarded`, …). A hop that
- * is no address ends the walk at the last proxy. Throws for a block that is none.
+ * Reads client addresses behind the given proxies (addresses or CIDRs). The socket's own address
+ * is the client, unless it is a proxy of ours: then the last hop of `X-Forwarded-For`, which that
+ * proxy appended itself, and so on to the left while the hop is a proxy of ours too. Everything
+ * left of the first stranger is hearsay, and so is every other header (`X-Real-IP`, `Forwarded`,
+ * …). A hop that is no address ends the walk at the last proxy. Throws for a block that is none.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const proxies = trustedProxies.map((text) => {
@@ -51,7 +61,10 @@ function hopsOf(request: IncomingMessage): string[] {
 /** Longer than any address with its port: nothing looks at such a hop. */
 const MAX_HOP = 64;
 
-/** An address, with the port that some proxies add: `192.0.2.1:443`, `[2001:db8::1]:443`. Undefined for `unknown` and other inventions. */
+/**
+ * An address, with the port that some proxies add: `192.0.2.1:443`,
+ * `[2001:db8::1]:443`. Undefined for `unknown` and other inventions.
+ */
 function parseHop(text: string | undefined): IpAddress | undefined {
   const hop = text?.trim() ?? '';
   if (hop.length > MAX_HOP) return undefined;

@@ -12,10 +12,14 @@ const BEARER = /^Bearer +([^\s]+)$/i;
 export type Finders = { readonly findOwner: KeyFinder; readonly findSession: SessionFinder };
 
 /**
- * Who calls, by API key or by session cookie. Both may come together where they agree on merchant and mode; the caller is the session then.
- * Throws 401 for none, for one that is unknown, revoked or expired, for two that differ, and for a key in the query string.
+ * Who calls, by API key or by session cookie. Both may come together where they agree on
+ * merchant and mode; the caller is the session then. Throws 401 for none, for one that is
+ * unknown, revoked or expired, for two that differ, and for a key in the query string.
  */
-export async function authenticate({ findOwner, findSession }: Finders, request: IncomingMessage): Promise<Caller> {
+export async function authenticate(
+  { findOwner, findSession }: Finders,
+  request: IncomingMessage,
+): Promise<Caller> {
   refuseKeyInQuery(request.url ?? '');
   const key = readKey(request);
   const [token, ...others] = sessionTokens(request);
@@ -31,7 +35,8 @@ export async function authenticate({ findOwner, findSession }: Finders, request:
   if (owner && !session) return { kind: 'key', ...owner };
   // Live unless the header says exactly "test": so the contract has it.
   const mode = request.headers['x-mode'] === 'test' ? 'test' : 'live';
-  if (!session || (owner && (owner.merchantId !== session.merchantId || owner.mode !== mode))) throw differing();
+  if (!session || (owner && (owner.merchantId !== session.merchantId || owner.mode !== mode)))
+    throw differing();
   return { kind: 'session', mode, ...session };
 }
 
@@ -41,12 +46,15 @@ function refuseKeyInQuery(url: string): void {
   if (start < 0) return;
   const query = url.slice(start).replace(/%5f/gi, '_');
   if (KEY_IN_TEXT.test(query))
-    throw unauthorized('An API key is not accepted in the query string. Send it in a header, and revoke this one.');
+    throw unauthorized(
+      'An API key is not accepted in the query string. Send it in a header, and revoke this one.',
+    );
 }
 
 function readKey(request: IncomingMessage): string | undefined {
   const keys = new Set<string>();
-  // Node keeps only the first of several Authorization headers, so that the raw list is what shows a second one.
+  // Node keeps only the first of several Authorization
+  // headers, so that the raw list is what shows a second one.
   for (let index = 0; index < request.rawHeaders.length; index += 2) {
     const name = request.rawHeaders[index]?.toLowerCase();
     const value = request.rawHeaders[index + 1]?.trim() ?? '';

@@ -7,11 +7,12 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 export type OriginRule = (request: IncomingMessage) => boolean;
 
 /**
- * A request that changes something is taken when every sign of a browser in it says that one of our own pages sent it: `Sec-Fetch-Site` is
- * `same-origin`, `Origin` is ours, or they are absent, which no browser of today does. Ours is the origin of `publicUrl`. Where that is not
- * set we are reached directly, and the request's own host counts: an attacker's page can neither forge it nor get our cookie for another.
- * With a public URL the host proves nothing, because a proxy may have written it, and neither the host nor a forwarded header can say
- * whether the browser came by https.
+ * A request that changes something is taken when every sign of a browser in it says that one of our
+ * own pages sent it: `Sec-Fetch-Site` is `same-origin`, `Origin` is ours, or they are absent, which
+ * no browser of today does. Ours is the origin of `publicUrl`. Where that is not set we are reached
+ * directly, and the request's own host counts: an attacker's page can neither forge it nor get our
+ * cookie for another. With a public URL the host proves nothing, because a proxy may have written
+ * it, and neither the host nor a forwarded header can say whether the browser came by https.
  */
 export function createOriginRule(publicUrl: string | undefined): OriginRule {
   const known = publicUrl === undefined ? undefined : originOf(publicUrl);
@@ -20,7 +21,8 @@ export function createOriginRule(publicUrl: string | undefined): OriginRule {
     const { origin, 'sec-fetch-site': site } = request.headers;
     if (site !== undefined && site !== 'same-origin') return false;
     if (origin === undefined) return true;
-    const own = known ?? originOf(`${isEncrypted(request) ? 'https' : 'http'}://${request.headers.host ?? ''}`);
+    const own =
+      known ?? originOf(`${isEncrypted(request) ? 'https' : 'http'}://${request.headers.host ?? ''}`);
     return own !== undefined && origin === own;
   };
 }

@@ -9,7 +9,15 @@ import type { Deps } from '../../services/deps.ts';
 import { ApiError, unavailable } from '../errors.ts';
 import { MAX_OPEN_BODY_BYTES, refuseLarge } from '../requests/body.ts';
 import { BUDGET_MS, withinBudget } from '../requests/deadline.ts';
-import { answerJson, fieldsOf, readFields, redirect, shownRefusal, spoken, wantsPage } from '../requests/form.ts';
+import {
+  answerJson,
+  fieldsOf,
+  readFields,
+  redirect,
+  shownRefusal,
+  spoken,
+  wantsPage,
+} from '../requests/form.ts';
 import { check, readQuery, refuseDetails } from '../validation.ts';
 import { type ClientAddress, siteOf } from './client-address.ts';
 import { forgedRequest, type OriginRule } from './csrf.ts';
@@ -20,7 +28,15 @@ const SIGNED_IN_PATH = '/login';
 
 /** The pages around a login; each sets the whole answer. `next` was checked to be a path of this gateway. */
 export type LoginPages = {
-  signIn(ctx: Context, view: { readonly status: number; readonly problem?: string; readonly email?: string; readonly next?: string }): void;
+  signIn(
+    ctx: Context,
+    view: {
+      readonly status: number;
+      readonly problem?: string;
+      readonly email?: string;
+      readonly next?: string;
+    },
+  ): void;
   signedIn(ctx: Context): void;
 };
 
@@ -52,7 +68,13 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
     await withinBudget({ limitMs: BUDGET_MS }, () => options.countPublic(ctx));
     const { email, password, totp } = await readCredentials(ctx);
     const site = siteOf(options.addressOf(ctx.req));
-    const result = await login({ email, password, totp: totp ?? undefined, site, previousTokens: sessionTokens(ctx.req) }).catch(overload);
+    const result = await login({
+      email,
+      password,
+      totp: totp ?? undefined,
+      site,
+      previousTokens: sessionTokens(ctx.req),
+    }).catch(overload);
     if (result.kind === 'signed-in') {
       deps.log.info({ userId: result.userId, merchantId: result.merchantId, site }, 'signed in');
       ctx.set('Set-Cookie', sessionCookie(result.token));
@@ -60,10 +82,13 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
     }
     // Into the line of the request, beside its code: whose account somebody tries, without a name.
     ctx.state['account'] = accountHash(deps.secretBox, email);
-    if (result.kind === 'refused') throw new ApiError('UNAUTHORIZED', 'The email, the password or the code is not right.');
+    if (result.kind === 'refused')
+      throw new ApiError('UNAUTHORIZED', 'The email, the password or the code is not right.');
     const seconds = result.retryAfterSeconds;
     const headers = { 'Retry-After': `${seconds}` };
-    throw new ApiError('RATE_LIMITED', `Too many failed logins. Try again in ${spoken(seconds)}.`, { headers });
+    throw new ApiError('RATE_LIMITED', `Too many failed logins. Try again in ${spoken(seconds)}.`, {
+      headers,
+    });
   };
 
   router.get('/login', async (context) => {
@@ -97,17 +122,23 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
     if (!isOwnOrigin(ctx.req)) throw forgedRequest();
     refuseLarge(ctx, MAX_OPEN_BODY_BYTES);
     const tokens = sessionTokens(ctx.req);
-    if (tokens.length > 0) await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () => endSessions(deps.orm.em.fork(), tokens));
+    if (tokens.length > 0)
+      await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, () =>
+        endSessions(deps.orm.em.fork(), tokens),
+      );
     ctx.set('Set-Cookie', clearedCookie());
     if (wantsPage(ctx)) return redirect(ctx, '/login');
     answerJson(ctx, { signed_out: true });
   });
 }
 
-/** A path of our own with its query, or nothing: whatever a browser would read as another origin is no path. */
+/**
+ * A path of our own with its query, or nothing: whatever a browser would read as another origin is no path.
+ */
 export function nextOf(given: unknown): { readonly next?: string } {
   if (typeof given !== 'string' || given.length > MAX_NEXT || !given.startsWith('/')) return {};
-  // Browsers take a backslash for a slash and drop tabs and line feeds, and a parser that starts from us shows what is left.
+  // Browsers take a backslash for a slash and drop tabs and line
+  // feeds, and a parser that starts from us shows what is left.
   const base = 'http://own.invalid';
   if (!URL.canParse(given, base)) return {};
   const url = new URL(given, base);

@@ -2,12 +2,16 @@ import type { IncomingMessage } from 'node:http';
 
 const NAME = 'ch_session';
 /**
- * `Secure` always: browsers take localhost for secure, and nobody else may be served sessions without TLS. The name is part of the contract,
- * so it has no `__Host-` prefix, and a neighbouring host may plant a cookie of the same name: two different ones are refused.
+ * `Secure` always: browsers take localhost for secure, and nobody else may be served
+ * sessions without TLS. The name is part of the contract, so it has no `__Host-` prefix, and
+ * a neighbouring host may plant a cookie of the same name: two different ones are refused.
  */
 const ATTRIBUTES = 'Path=/; HttpOnly; Secure; SameSite=Lax';
 
-/** The different values that the request's session cookie has: none, one, or more when somebody planted another. An empty one is none. */
+/**
+ * The different values that the request's session cookie has: none,
+ * one, or more when somebody planted another. An empty one is none.
+ */
 export function sessionTokens(request: IncomingMessage): string[] {
   const tokens = new Set<string>();
   for (const part of (request.headers.cookie ?? '').split(';')) {
@@ -19,7 +23,10 @@ export function sessionTokens(request: IncomingMessage): string[] {
   return [...tokens];
 }
 
-/** The `Set-Cookie` that hands the token over. It lasts as long as the browser; the database knows when the session ends. */
+/**
+ * The `Set-Cookie` that hands the token over. It lasts as long
+ * as the browser; the database knows when the session ends.
+ */
 export function sessionCookie(token: string): string {
   return `${NAME}=${token}; ${ATTRIBUTES}`;
 }

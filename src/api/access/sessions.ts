@@ -1,6 +1,12 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { endOtherSessions, endOwnSession, listOwnSessions, type SessionFinder, type SessionOwner } from '../../services/access/sessions.ts';
+import {
+  endOtherSessions,
+  endOwnSession,
+  listOwnSessions,
+  type SessionFinder,
+  type SessionOwner,
+} from '../../services/access/sessions.ts';
 import type { Deps } from '../../services/deps.ts';
 import { ApiError } from '../errors.ts';
 import { BUDGET_MS, withinBudget } from '../requests/deadline.ts';
@@ -18,25 +24,31 @@ export type SessionRoutes = {
 };
 
 /**
- * `/sessions`, outside the API's base path: people see where they are signed in and end what they do not know, also where the merchant's
- * subscription has lapsed.
+ * `/sessions`, outside the API's base path: people see where they are signed in and
+ * end what they do not know, also where the merchant's subscription has lapsed.
  */
 export function addSessionRoutes(router: Router, options: SessionRoutes): void {
   const { deps, isOwnOrigin, countPublic } = options;
 
-  const handle = (work: (acting: Deps, owner: SessionOwner, ctx: Context) => Promise<object>) => async (context: unknown) => {
-    const ctx = context as Context;
-    await countPublic(ctx);
-    const body = await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, async () => {
-      const owner = await ownerOf(options.findSession, ctx);
-      if (!isOwnOrigin(ctx.req)) throw forgedRequest();
-      const actor = { kind: 'user', userId: owner.userId, from: siteOf(options.addressOf(ctx.req)) } as const;
-      return await work({ ...deps, actor }, owner, ctx);
-    });
-    ctx.status = 200;
-    ctx.type = 'application/json';
-    ctx.body = JSON.stringify(body);
-  };
+  const handle =
+    (work: (acting: Deps, owner: SessionOwner, ctx: Context) => Promise<object>) =>
+    async (context: unknown) => {
+      const ctx = context as Context;
+      await countPublic(ctx);
+      const body = await withinBudget({ limitMs: BUDGET_MS, answer: ctx.res }, async () => {
+        const owner = await ownerOf(options.findSession, ctx);
+        if (!isOwnOrigin(ctx.req)) throw forgedRequest();
+        const actor = {
+          kind: 'user',
+          userId: owner.userId,
+          from: siteOf(options.addressOf(ctx.req)),
+        } as const;
+        return await work({ ...deps, actor }, owner, ctx);
+      });
+      ctx.status = 200;
+      ctx.type = 'application/json';
+      ctx.body = JSON.stringify(body);
+    };
 
   router.get(
     '/sessions',

@@ -6,7 +6,15 @@ import { createPasswordSetter, type PasswordSetting } from '../../services/acces
 import type { Deps } from '../../services/deps.ts';
 import { ApiError, unavailable } from '../errors.ts';
 import { BUDGET_MS, withinBudget } from '../requests/deadline.ts';
-import { answerJson, fieldsOf, readFields, redirect, shownRefusal, spoken, wantsPage } from '../requests/form.ts';
+import {
+  answerJson,
+  fieldsOf,
+  readFields,
+  redirect,
+  shownRefusal,
+  spoken,
+  wantsPage,
+} from '../requests/form.ts';
 import { check, refuseDetails } from '../validation.ts';
 import { type ClientAddress, siteOf } from './client-address.ts';
 import { forgedRequest, type OriginRule } from './csrf.ts';
@@ -16,7 +24,10 @@ const DONE = 'done';
 
 /** The pages around a link; each sets the whole answer. */
 export type PasswordPages = {
-  choose(ctx: Context, view: { readonly status: number; readonly problem?: string; readonly code?: string }): void;
+  choose(
+    ctx: Context,
+    view: { readonly status: number; readonly problem?: string; readonly code?: string },
+  ): void;
   chosen(ctx: Context): void;
 };
 
@@ -41,9 +52,10 @@ const fields = z.object({
 });
 
 /**
- * `/set-password`, where a person uses the link that an operator handed over. The link's token stands behind the `#`: a browser keeps that
- * part to itself, so no request line, log, proxy or `Referer` has it, and a mail scanner that follows the link uses nothing up. The page
- * puts it into the form, and it travels in the body of the one POST.
+ * `/set-password`, where a person uses the link that an operator handed over. The link's
+ * token stands behind the `#`: a browser keeps that part to itself, so no request line,
+ * log, proxy or `Referer` has it, and a mail scanner that follows the link uses nothing
+ * up. The page puts it into the form, and it travels in the body of the one POST.
  */
 export function addPasswordRoutes(router: Router, options: PasswordRoutes): void {
   const { deps, pages, countPublic } = options;
@@ -56,16 +68,24 @@ export function addPasswordRoutes(router: Router, options: PasswordRoutes): void
     const { value, details } = check(fields, await readFields(ctx));
     refuseDetails(details);
     const { code: token, password, again } = value as z.output<typeof fields>;
-    if (typeof again === 'string' && again !== password) throw new ApiError('VALIDATION_ERROR', 'The two passwords are not the same.');
-    const result = await setPassword({ token, password, site: siteOf(options.addressOf(ctx.req)) }).catch(overload);
+    if (typeof again === 'string' && again !== password)
+      throw new ApiError('VALIDATION_ERROR', 'The two passwords are not the same.');
+    const result = await setPassword({ token, password, site: siteOf(options.addressOf(ctx.req)) }).catch(
+      overload,
+    );
     if (result.kind === 'set') {
       deps.log.info({ userId: result.userId, merchantId: result.merchantId }, 'a password was set by a link');
       return result;
     }
     if (result.kind === 'refused')
-      throw new ApiError('UNAUTHORIZED', 'This link opens nothing: it was used, replaced by a newer one, or is older than a day.');
+      throw new ApiError(
+        'UNAUTHORIZED',
+        'This link opens nothing: it was used, replaced by a newer one, or is older than a day.',
+      );
     const headers = { 'Retry-After': `${result.retryAfterSeconds}` };
-    throw new ApiError('RATE_LIMITED', `Too many tries. Try again in ${spoken(result.retryAfterSeconds)}.`, { headers });
+    throw new ApiError('RATE_LIMITED', `Too many tries. Try again in ${spoken(result.retryAfterSeconds)}.`, {
+      headers,
+    });
   };
 
   router.get(PATH, async (context) => {

@@ -1,4 +1,9 @@
-import { createDocument, type ZodOpenApiObject, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi';
 import type { Route } from '../route.ts';
 import { ROUTES } from '../routes/index.ts';
 import { errorBody } from './errors.ts';
@@ -28,7 +33,8 @@ const INFO = {
 
 const TAGS: Readonly<Record<string, string>> = {
   Customers: 'A customer is somebody who pays the merchant. Each has one address on every network, for ever.',
-  Deposits: 'Money that arrived at a customer’s address. The same transfer is one deposit, however often it is seen.',
+  Deposits:
+    'Money that arrived at a customer’s address. The same transfer is one deposit, however often it is seen.',
   'Payment links': 'A page on which a customer pays a fixed amount in USDT, once.',
   Balances: 'What the merchant’s deposits come to, from the ledger.',
   'Webhook endpoints': 'Where events are sent.',
@@ -52,8 +58,17 @@ export function describeApi({ routes, serverUrl }: DescribeInput): object {
       schemas: { Error: errorBody },
       headers: RESPONSE_HEADERS,
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer sk_live_…` or `sk_test_…`.' },
-        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same key in a header of its own.' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key: `Authorization: Bearer sk_live_…` or `sk_test_…`.',
+        },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'The same key in a header of its own.',
+        },
         session: {
           type: 'apiKey',
           in: 'cookie',
@@ -67,7 +82,10 @@ export function describeApi({ routes, serverUrl }: DescribeInput): object {
   return withExamples(createDocument(document), routes);
 }
 
-/** Puts the values of each route's example call beside its parameters; the schemas, which several routes share, do not know them. */
+/**
+ * Puts the values of each route's example call beside its parameters;
+ * the schemas, which several routes share, do not know them.
+ */
 function withExamples(document: ReturnType<typeof createDocument>, routes: readonly Route[]): object {
   for (const route of routes) {
     const { params, query } = ROUTE_EXAMPLES[`${route.method} ${route.path}`] ?? {};

@@ -8,14 +8,24 @@ import { headersOf } from './headers.ts';
 /** The body of every answer that is no success. */
 export const errorBody = z
   .strictObject({
-    error: z.string().meta({ description: 'A sentence for people. It may be worded anew at any time: decide by `code`.' }),
-    code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]).meta({ description: 'For programs; it stays.' }),
+    error: z
+      .string()
+      .meta({ description: 'A sentence for people. It may be worded anew at any time: decide by `code`.' }),
+    code: z
+      .enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]])
+      .meta({ description: 'For programs; it stays.' }),
     details: z
       .array(z.strictObject({ path: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'What is wrong with which member, the first 20. The path is empty where it is about the whole.' }),
+      .meta({
+        description:
+          'What is wrong with which member, the first 20. The path is empty where it is about the whole.',
+      }),
     field: z.string().optional().meta({ description: 'With CUSTOMER_EXISTS: the field that is taken.' }),
-    minimum: z.number().optional().meta({ description: 'With AMOUNT_TOO_SMALL: the smallest amount in USD.' }),
+    minimum: z
+      .number()
+      .optional()
+      .meta({ description: 'With AMOUNT_TOO_SMALL: the smallest amount in USD.' }),
   })
   .meta({ id: 'Error' });
 
@@ -33,7 +43,11 @@ const ERRORS: Readonly<Record<ErrorCode, Told>> = {
   },
   AMOUNT_TOO_SMALL: {
     summary: 'The amount is below the smallest one that this installation takes',
-    example: { error: 'The smallest amount of a payment link is 5 USD.', code: 'AMOUNT_TOO_SMALL', minimum: 5 },
+    example: {
+      error: 'The smallest amount of a payment link is 5 USD.',
+      code: 'AMOUNT_TOO_SMALL',
+      minimum: 5,
+    },
   },
   INVALID_JSON: {
     summary: 'The body is not JSON in UTF-8',
@@ -49,19 +63,31 @@ const ERRORS: Readonly<Record<ErrorCode, Told>> = {
   },
   IP_NOT_ALLOWED: {
     summary: 'A live key from an address that the merchant’s list does not hold',
-    example: { error: 'Live keys of this merchant may not be used from this address.', code: 'IP_NOT_ALLOWED' },
+    example: {
+      error: 'Live keys of this merchant may not be used from this address.',
+      code: 'IP_NOT_ALLOWED',
+    },
   },
   TEST_MODE_ONLY: {
     summary: 'Live credentials on a route of the test mode',
-    example: { error: 'This works in test mode only: use a key that starts with sk_test_.', code: 'TEST_MODE_ONLY' },
+    example: {
+      error: 'This works in test mode only: use a key that starts with sk_test_.',
+      code: 'TEST_MODE_ONLY',
+    },
   },
   SESSION_REQUIRED: {
     summary: 'An API key on a route for signed-in users',
-    example: { error: 'This is for people who are signed in; an API key does not open it.', code: 'SESSION_REQUIRED' },
+    example: {
+      error: 'This is for people who are signed in; an API key does not open it.',
+      code: 'SESSION_REQUIRED',
+    },
   },
   SCOPE_REQUIRED: {
     summary: 'An API key without the scope that the route needs',
-    example: { error: 'This needs a key with the scope "payments"; this key has read.', code: 'SCOPE_REQUIRED' },
+    example: {
+      error: 'This needs a key with the scope "payments"; this key has read.',
+      code: 'SCOPE_REQUIRED',
+    },
   },
   CSRF: {
     summary: 'With a session: the request came from somebody else’s page',
@@ -77,10 +103,15 @@ const ERRORS: Readonly<Record<ErrorCode, Told>> = {
   },
   CUSTOMER_EXISTS: {
     summary: 'Another customer of this mode has the email or the external_id',
-    example: { error: 'A customer with this external_id exists already.', code: 'CUSTOMER_EXISTS', field: 'external_id' },
+    example: {
+      error: 'A customer with this external_id exists already.',
+      code: 'CUSTOMER_EXISTS',
+      field: 'external_id',
+    },
   },
   IDEMPOTENCY_CONFLICT: {
-    summary: 'The key stands for another request, or (then with Retry-After) for one that is still being worked on',
+    summary:
+      'The key stands for another request, or (then with Retry-After) for one that is still being worked on',
     example: {
       error: 'This Idempotency-Key was used with another request. Use a new key for a new request.',
       code: 'IDEMPOTENCY_CONFLICT',
@@ -104,30 +135,45 @@ const ERRORS: Readonly<Record<ErrorCode, Told>> = {
   QUOTA_REACHED: {
     summary: 'The operator of this service lets the merchant have no more of these',
     example: {
-      error: 'This merchant may have 10000 customers in test mode, and has them. Ask whoever runs this service for more.',
+      error:
+        'This merchant may have 10000 customers in test mode, and has them. Ask whoever runs this service for more.',
       code: 'QUOTA_REACHED',
     },
   },
   DAILY_QUOTA_REACHED: {
-    summary: 'The operator of this service lets the merchant ask for no more events today; Retry-After says when to ask again',
+    summary:
+      'The operator of this service lets the merchant ask for no more events today; Retry-After says when to ask again',
     example: {
-      error: 'This merchant may ask for 5000 events a day in test mode, and did. The next day begins at midnight, UTC. Deposits go on.',
+      error:
+        'This merchant may ask for 5000 events a day in test mode, and did. The next day begins at midnight, UTC. Deposits go on.',
       code: 'DAILY_QUOTA_REACHED',
     },
   },
   INTERNAL: {
     summary: 'A fault of ours; the X-Request-Id helps to find it',
-    example: { error: 'Something went wrong on our side. Nothing is wrong with the request.', code: 'INTERNAL' },
+    example: {
+      error: 'Something went wrong on our side. Nothing is wrong with the request.',
+      code: 'INTERNAL',
+    },
   },
   UNAVAILABLE: {
     summary: 'A part that we need is away; Retry-After says when to try again',
-    example: { error: 'The service is not available at the moment. Try again in a few seconds.', code: 'UNAVAILABLE' },
+    example: {
+      error: 'The service is not available at the moment. Try again in a few seconds.',
+      code: 'UNAVAILABLE',
+    },
   },
 };
 
 /** Every code that a route can answer with, by its declaration. */
 export function errorCodesOf(route: Route): ErrorCode[] {
-  const codes = new Set<ErrorCode>(['VALIDATION_ERROR', 'RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE', ...(route.errors ?? [])]);
+  const codes = new Set<ErrorCode>([
+    'VALIDATION_ERROR',
+    'RATE_LIMITED',
+    'INTERNAL',
+    'UNAVAILABLE',
+    ...(route.errors ?? []),
+  ]);
   const add = (...more: ErrorCode[]): void => {
     for (const code of more) codes.add(code);
   };
@@ -142,7 +188,10 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   return (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => codes.has(code));
 }
 
-/** The error answers for these codes by status, each with its codes and an example of every one. `own` says some of them in other words. */
+/**
+ * The error answers for these codes by status, each with its codes and
+ * an example of every one. `own` says some of them in other words.
+ */
 export function errorResponses(
   codes: readonly ErrorCode[],
   own: Partial<Record<ErrorCode, Told>> = {},
@@ -150,17 +199,27 @@ export function errorResponses(
   const told = { ...ERRORS, ...own };
   const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))].sort((a, b) => a - b);
   const codesOf = (status: number) => codes.filter((code) => ERROR_STATUS[code] === status);
-  return Object.fromEntries(statuses.map((status) => [`${status}`, errorResponse(status, codesOf(status), told)]));
+  return Object.fromEntries(
+    statuses.map((status) => [`${status}`, errorResponse(status, codesOf(status), told)]),
+  );
 }
 
-function errorResponse(status: number, codes: readonly ErrorCode[], told: Readonly<Record<ErrorCode, Told>>): ZodOpenApiResponseObject {
+function errorResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  told: Readonly<Record<ErrorCode, Told>>,
+): ZodOpenApiResponseObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${told[code].summary}.`).join('\n\n'),
     headers: headersOf(status),
     content: {
       'application/json': {
-        schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: [...codes] } } }] },
-        examples: Object.fromEntries(codes.map((code) => [code, { summary: told[code].summary, value: told[code].example }])),
+        schema: {
+          allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: [...codes] } } }],
+        },
+        examples: Object.fromEntries(
+          codes.map((code) => [code, { summary: told[code].summary, value: told[code].example }]),
+        ),
       },
     },
   };

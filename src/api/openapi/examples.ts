@@ -18,12 +18,19 @@ export type RouteExample = {
 
 const since = '2026-11-20T09:00:00Z';
 
-/** By method and path as the routes declare them. A test holds that every route is here and that each example fits its schema. */
+/**
+ * By method and path as the routes declare them. A test holds
+ * that every route is here and that each example fits its schema.
+ */
 export const ROUTE_EXAMPLES: Readonly<Record<string, RouteExample>> = {
   'get /customers/exists': {
     query: { external_id: 'user-42' },
     answers: {
-      200: { exists: true, match: 'external_id', customer: { id: ID.customer, external_id: 'user-42', email: 'ann@example.com' } },
+      200: {
+        exists: true,
+        match: 'external_id',
+        customer: { id: ID.customer, external_id: 'user-42', email: 'ann@example.com' },
+      },
     },
   },
   'post /customers': {
@@ -43,7 +50,10 @@ export const ROUTE_EXAMPLES: Readonly<Record<string, RouteExample>> = {
     body: { events: ['*'], rotate_secret: true },
     answers: { 200: { ...endpointExample, events: ['*'], secret: SECRET } },
   },
-  'delete /webhook-endpoints/:id': { params: { id: ID.endpoint }, answers: { 200: { id: ID.endpoint, deleted: true } } },
+  'delete /webhook-endpoints/:id': {
+    params: { id: ID.endpoint },
+    answers: { 200: { id: ID.endpoint, deleted: true } },
+  },
   'get /webhook-endpoints/:id/deliveries': {
     params: { id: ID.endpoint },
     query: { status: 'succeeded' },
@@ -60,10 +70,19 @@ export const ROUTE_EXAMPLES: Readonly<Record<string, RouteExample>> = {
     params: { id: ID.delivery },
     answers: { 200: { ...deliveryExample, status: 'pending', next_attempt_at: '2026-11-20T09:35:00Z' } },
   },
-  'get /deposits': { query: { status: 'completed', created_from: since }, answers: { 200: exampleList(depositExample) } },
+  'get /deposits': {
+    query: { status: 'completed', created_from: since },
+    answers: { 200: exampleList(depositExample) },
+  },
   'get /deposits/:id': { params: { id: ID.deposit }, answers: { 200: depositExample } },
   'post /test/simulate-deposit': {
-    body: { customer_id: ID.customer, network: 'bsc', currency: 'USDT', amount: '12.5', transaction_hash: HASH },
+    body: {
+      customer_id: ID.customer,
+      network: 'bsc',
+      currency: 'USDT',
+      amount: '12.5',
+      transaction_hash: HASH,
+    },
     answers: { 201: depositExample, 200: depositExample },
   },
   'post /request-payment': {
@@ -82,7 +101,10 @@ export const ROUTE_EXAMPLES: Readonly<Record<string, RouteExample>> = {
   'get /payments': { query: { status: 'completed' }, answers: { 200: exampleList(paidLinkExample) } },
   'get /payment-links': { query: { status: 'pending' }, answers: { 200: exampleList(linkExample) } },
   'get /payment-links/:id': { params: { id: ID.link }, answers: { 200: paidLinkExample } },
-  'post /payment-links/:id/cancel': { params: { id: ID.link }, answers: { 200: { ...linkExample, status: 'cancelled' } } },
+  'post /payment-links/:id/cancel': {
+    params: { id: ID.link },
+    answers: { 200: { ...linkExample, status: 'cancelled' } },
+  },
   'get /balance': { answers: { 200: balanceExample } },
   'get /merchant-balances': { answers: { 200: exampleList(merchantBalanceExample) } },
 };

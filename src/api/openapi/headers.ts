@@ -14,14 +14,27 @@ export const RESPONSE_HEADERS = {
     example: '6f1f4e0b-9a43-4d8e-8f0e-2a63c2d5b7a1',
   },
   'RateLimit-Limit': {
-    description: 'How many requests may come at once. For an API key, a signed-in user, or a public route’s client address.',
+    description:
+      'How many requests may come at once. For an API key, a signed-in user, or a public route’s client address.',
     schema: wholeNumber,
     example: 200,
   },
   'RateLimit-Remaining': { description: 'How many of them are left now.', schema: wholeNumber, example: 199 },
-  'RateLimit-Reset': { description: 'Seconds until all of them are there again.', schema: wholeNumber, example: 1 },
-  'Retry-After': { description: 'Seconds to wait before the request is sent again.', schema: wholeNumber, example: 1 },
-  'WWW-Authenticate': { description: 'How to send a credential.', schema: { type: 'string' }, example: 'Bearer' },
+  'RateLimit-Reset': {
+    description: 'Seconds until all of them are there again.',
+    schema: wholeNumber,
+    example: 1,
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the request is sent again.',
+    schema: wholeNumber,
+    example: 1,
+  },
+  'WWW-Authenticate': {
+    description: 'How to send a credential.',
+    schema: { type: 'string' },
+    example: 'Bearer',
+  },
   [REPLAYED_HEADER]: {
     description: 'This very answer was given before to the same Idempotency-Key.',
     schema: { type: 'string', const: 'true' },

@@ -11,7 +11,11 @@ const credentials = z
   .object({
     email: z.string().min(1).max(320).meta({ description: 'The user’s email.' }),
     password: z.string().min(1).max(1_024).meta({ description: 'The user’s password.' }),
-    totp: z.string().max(20).nullish().meta({ description: 'The six digits of the authenticator app, where the user has set one up.' }),
+    totp: z
+      .string()
+      .max(20)
+      .nullish()
+      .meta({ description: 'The six digits of the authenticator app, where the user has set one up.' }),
   })
   .meta({ id: 'Credentials' });
 
@@ -21,7 +25,10 @@ const signedIn = z.strictObject({
 });
 
 const answers = {
-  login: { user_id: 'b7f0c1d2-6e3a-4f95-8b1c-0d2e4f6a8c90', merchant_id: 'd4c3b2a1-0f9e-4d8c-b7a6-5f4e3d2c1b0a' },
+  login: {
+    user_id: 'b7f0c1d2-6e3a-4f95-8b1c-0d2e4f6a8c90',
+    merchant_id: 'd4c3b2a1-0f9e-4d8c-b7a6-5f4e3d2c1b0a',
+  },
   credentials: { email: 'owner@shop.example', password: 'correct horse battery staple', totp: '492039' },
 };
 
@@ -85,7 +92,9 @@ function logout(): ZodOpenApiOperationObject {
         content: {
           'application/json': {
             schema: z
-              .strictObject({ signed_out: z.literal(true).meta({ description: 'There is no session any more.' }) })
+              .strictObject({
+                signed_out: z.literal(true).meta({ description: 'There is no session any more.' }),
+              })
               .meta({ id: 'SignedOut' }),
             examples: { example: { summary: 'An example', value: { signed_out: true } } },
           },
@@ -99,7 +108,10 @@ function logout(): ZodOpenApiOperationObject {
 function errorsOf(codes: readonly ErrorCode[]) {
   const responses = errorResponses([...codes, 'INTERNAL', 'UNAVAILABLE'], ERRORS);
   return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => [status, { ...response, headers: uncounted(response.headers) }]),
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      { ...response, headers: uncounted(response.headers) },
+    ]),
   );
 }
 
@@ -107,19 +119,26 @@ function errorsOf(codes: readonly ErrorCode[]) {
 const ERRORS: Partial<Record<ErrorCode, Told>> = {
   VALIDATION_ERROR: {
     summary: 'A member of the body is missing or wrong',
-    example: { error: 'password is required.', code: 'VALIDATION_ERROR', details: [{ path: 'password', message: 'is required' }] },
+    example: {
+      error: 'password is required.',
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'password', message: 'is required' }],
+    },
   },
   UNAUTHORIZED: {
     summary: 'The email, the password or the code is wrong; which of them is not told',
     example: { error: 'The email, the password or the code is not right.', code: 'UNAUTHORIZED' },
   },
   RATE_LIMITED: {
-    summary: 'Too many failed logins for the account or from the address; Retry-After says for how long to wait',
+    summary:
+      'Too many failed logins for the account or from the address; Retry-After says for how long to wait',
     example: { error: 'Too many failed logins. Try again in 5 minutes.', code: 'RATE_LIMITED' },
   },
 };
 
 /** What is counted here is failures, which no header tells. */
 function uncounted(headers: object | undefined) {
-  return Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !/^(RateLimit-|WWW-)/.test(name)));
+  return Object.fromEntries(
+    Object.entries(headers ?? {}).filter(([name]) => !/^(RateLimit-|WWW-)/.test(name)),
+  );
 }

@@ -22,7 +22,12 @@ export function operationOf(route: Route): ZodOpenApiOperationObject {
     ...securityOf(route),
     requestParams: { ...(path ? { path } : {}), ...(query ? { query } : {}), ...(header ? { header } : {}) },
     ...(route.body
-      ? { requestBody: { required: !isOptional(route.body), content: { [JSON_TYPE]: { schema: route.body, ...exampleOf(example.body) } } } }
+      ? {
+          requestBody: {
+            required: !isOptional(route.body),
+            content: { [JSON_TYPE]: { schema: route.body, ...exampleOf(example.body) } },
+          },
+        }
       : {}),
     responses: {
       ...Object.fromEntries(route.statuses.map((status) => [`${status}`, successOf(route, status, example)])),
@@ -34,7 +39,8 @@ export function operationOf(route: Route): ZodOpenApiOperationObject {
 function describe(route: Route): string {
   const notes = [route.description ?? `${route.summary}.`];
   if (route.only === 'test') notes.push('Test mode only.');
-  if (route.only === 'session') notes.push('Needs the session of a signed-in user: an API key gets `SESSION_REQUIRED`.');
+  if (route.only === 'session')
+    notes.push('Needs the session of a signed-in user: an API key gets `SESSION_REQUIRED`.');
   else if (route.scope !== 'none') notes.push(`A key needs the scope \`${route.scope}\`.`);
   if (route.auth === 'none') notes.push('Needs no credential.');
   return notes.join(' ');
@@ -56,10 +62,14 @@ function successOf(route: Route, status: number, example: RouteExample): ZodOpen
 /** A conflict is stored under an Idempotency-Key like a success. */
 function replayable(route: Route, responses: Record<string, ZodOpenApiResponseObject>) {
   const conflict = responses['409'];
-  return takesKey(route) && conflict ? { ...responses, '409': { ...conflict, headers: headersOf(409, REPLAYED_HEADER) } } : responses;
+  return takesKey(route) && conflict
+    ? { ...responses, '409': { ...conflict, headers: headersOf(409, REPLAYED_HEADER) } }
+    : responses;
 }
 
-function exampleOf(value: object | undefined): { examples?: Record<string, { summary: string; value: object }> } {
+function exampleOf(value: object | undefined): {
+  examples?: Record<string, { summary: string; value: object }>;
+} {
   return value === undefined ? {} : { examples: { example: { summary: 'An example', value } } };
 }
 

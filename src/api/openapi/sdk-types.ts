@@ -12,8 +12,8 @@ import { EVENT_TYPES } from '../../domain/events.ts';
 import { AMOUNT_STATUSES, LINK_STATUSES } from '../../domain/payment-link.ts';
 
 const HEAD = `// Made by "npm run docs" from the schemas that check every request and every answer; not to be changed by hand.
-// Coin amounts are decimal strings: never make numbers of them. Members that end in \`_usd\` are numbers with at most two decimals. Times
-// are ISO-8601 in UTC, whole seconds.`;
+// Coin amounts are decimal strings: never make numbers of them. Members that end in \`_usd\`
+// are numbers with at most two decimals. Times are ISO-8601 in UTC, whole seconds.`;
 
 /** Words that many members share, by the name under which the client has them. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -27,13 +27,22 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   EventType: EVENT_TYPES,
 };
 
-type Named = { readonly schema: z.ZodType; readonly of?: 'request'; readonly beside?: string; readonly says?: string };
+type Named = {
+  readonly schema: z.ZodType;
+  readonly of?: 'request';
+  readonly beside?: string;
+  readonly says?: string;
+};
 
 /** What the client sends and gets. `beside`: a type whose members are there as well. */
 const TYPES: Readonly<Record<string, Named>> = {
   DepositAddress: { schema: customers.address },
   Customer: { schema: customers.customer },
-  NewCustomer: { schema: customers.newCustomer, of: 'request', says: 'At least one of `external_id` and `email`.' },
+  NewCustomer: {
+    schema: customers.newCustomer,
+    of: 'request',
+    says: 'At least one of `external_id` and `email`.',
+  },
   CustomerExists: { schema: customers.existsAnswer },
   Deposit: { schema: deposits.deposit },
   Simulation: {
@@ -42,7 +51,11 @@ const TYPES: Readonly<Record<string, Named>> = {
     says: 'A rehearsal; what is absent is 10 USDT on bsc, completed, and announced once.',
   },
   Endpoint: { schema: endpoints.endpoint },
-  EndpointWithSecret: { schema: endpoints.endpointWithSecret, beside: 'Endpoint', says: '`secret` is shown this once.' },
+  EndpointWithSecret: {
+    schema: endpoints.endpointWithSecret,
+    beside: 'Endpoint',
+    says: '`secret` is shown this once.',
+  },
   EndpointMaybeSecret: { schema: endpoints.endpointMaybeSecret, beside: 'Endpoint' },
   Deleted: { schema: endpoints.endpointDeleted },
   Delivery: { schema: events.delivery },
@@ -69,7 +82,9 @@ const TYPES: Readonly<Record<string, Named>> = {
 
 /** The text of `src/sdk/types.ts`. Throws for a schema of a kind that it was not taught. */
 export function renderSdkTypes(): string {
-  const words = Object.entries(WORDS).map(([name, values]) => union(`export type ${name} =`, values.map(quoted)));
+  const words = Object.entries(WORDS).map(([name, values]) =>
+    union(`export type ${name} =`, values.map(quoted)),
+  );
   const types = Object.entries(TYPES).map(([name, { schema, of, beside, says }]) => {
     const side = of ?? 'answer';
     const doc = says === undefined ? '' : `/** ${says} */\n`;
@@ -87,7 +102,9 @@ const defOf = (schema: z.core.$ZodType): Def => (schema as z.core.$ZodTypes)._zo
 const quoted = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : String(value));
 
 /** A schema that is described again is another one over the same shape. */
-const NAMES = new Map<unknown, string>(Object.entries(TYPES).map(([name, { schema }]) => [membersOf(schema), name]));
+const NAMES = new Map<unknown, string>(
+  Object.entries(TYPES).map(([name, { schema }]) => [membersOf(schema), name]),
+);
 const NAMES_OF_WORDS = new Map(Object.entries(WORDS).map(([name, values]) => [JSON.stringify(values), name]));
 
 function membersOf(schema: z.core.$ZodType | undefined): z.core.$ZodShape {
@@ -120,7 +137,10 @@ function typeOf(schema: z.core.$ZodType, side: Side, indent: string): string {
     case 'literal':
       return def.values.map(quoted).join(' | ');
     case 'enum':
-      return NAMES_OF_WORDS.get(JSON.stringify(Object.values(def.entries))) ?? Object.values(def.entries).map(quoted).join(' | ');
+      return (
+        NAMES_OF_WORDS.get(JSON.stringify(Object.values(def.entries))) ??
+        Object.values(def.entries).map(quoted).join(' | ')
+      );
     case 'optional':
       return inner(def.innerType);
     case 'nullable':

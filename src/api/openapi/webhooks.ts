@@ -12,23 +12,29 @@ import { USER_AGENT, WEBHOOK_HEADERS } from '../../domain/webhook.ts';
 const WHEN: Readonly<Record<AnyEventType, string>> = {
   'deposit.detected': 'A transfer to one of your addresses is in a block.',
   'deposit.confirming': 'The deposit has one confirmation at least.',
-  'deposit.completed': 'All confirmations, final, and read twice: credit your customer now, once for each `data.id`.',
+  'deposit.completed':
+    'All confirmations, final, and read twice: credit your customer now, once for each `data.id`.',
   'deposit.settled': 'The deposit was paid out to you.',
-  'deposit.failed': 'The deposit does not count; `failure_code` says why. After `deposit.completed` take the credit back.',
+  'deposit.failed':
+    'The deposit does not count; `failure_code` says why. After `deposit.completed` take the credit back.',
   'customer.created': 'A customer was made, by `POST /customers` or by a payment link with a new email.',
   'payment.completed':
     'A payment link is paid. Sent once, to the subscribed endpoints and to the link’s own `webhook_url`, there signed with the link’s `webhook_secret`.',
-  'webhook.test': 'You asked for it by `POST /webhook-endpoints/:id/test`. It goes to that endpoint alone and cannot be subscribed to.',
+  'webhook.test':
+    'You asked for it by `POST /webhook-endpoints/:id/test`. It goes to that endpoint alone and cannot be subscribed to.',
 };
 
 /** What is sent to endpoints, by event. */
 export function describeWebhooks(): Record<string, { post: ZodOpenApiOperationObject }> {
-  return Object.fromEntries(([...EVENT_TYPES, TEST_EVENT] as const).map((type) => [type, { post: webhookOf(type) }]));
+  return Object.fromEntries(
+    ([...EVENT_TYPES, TEST_EVENT] as const).map((type) => [type, { post: webhookOf(type) }]),
+  );
 }
 
 /** What `data` of an event holds. */
 function dataOf(type: AnyEventType): z.ZodType {
-  if (type === TEST_EVENT) return z.strictObject({ endpoint_id: id, message: z.string(), is_live: z.boolean() });
+  if (type === TEST_EVENT)
+    return z.strictObject({ endpoint_id: id, message: z.string(), is_live: z.boolean() });
   if (type === 'customer.created') return customer;
   if (type === 'payment.completed') return paymentLink;
   return deposit;
@@ -49,12 +55,18 @@ function webhookOf(type: AnyEventType): ZodOpenApiOperationObject {
     requestParams: { header: z.object(headersFor(type)) },
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: body, examples: { example: { summary: 'An example', value: EXAMPLE_EVENTS[type] } } } },
+      content: {
+        'application/json': {
+          schema: body,
+          examples: { example: { summary: 'An example', value: EXAMPLE_EVENTS[type] } },
+        },
+      },
     },
     responses: {
       '2XX': { description: 'Takes the event, when it comes within 10 seconds. Do the work afterwards.' },
       '429': {
-        description: 'Tried again, as after every 5xx, a broken connection, and 10 seconds without an answer: five attempts at most.',
+        description:
+          'Tried again, as after every 5xx, a broken connection, and 10 seconds without an answer: five attempts at most.',
       },
       '5XX': { description: 'Tried again.' },
       default: { description: 'Final: not tried again, and a redirect is not followed.' },
@@ -70,11 +82,19 @@ function headersFor(type: AnyEventType) {
       `Hex HMAC-SHA256 over the text of ${WEBHOOK_HEADERS.timestamp}, a dot, and the raw body. The key is the whole secret, \`whsec_\` included.`,
       'f3b1c0d9a8e7f6051423324150617283940a1b2c3d4e5f60718293a4b5c6d7e8',
     ),
-    [WEBHOOK_HEADERS.timestamp]: described('When this attempt was sent, ISO-8601. Refuse what is more than five minutes away.', timestamp),
+    [WEBHOOK_HEADERS.timestamp]: described(
+      'When this attempt was sent, ISO-8601. Refuse what is more than five minutes away.',
+      timestamp,
+    ),
     [WEBHOOK_HEADERS.id]: described('The id of the event, the same on every attempt and resend.', ID.event),
-    [WEBHOOK_HEADERS.event]: z.literal(type).meta({ description: 'The name of the event, as in the body.', example: type }),
+    [WEBHOOK_HEADERS.event]: z
+      .literal(type)
+      .meta({ description: 'The name of the event, as in the body.', example: type }),
     [WEBHOOK_HEADERS.attempt]: described('From 1.', '1'),
-    [WEBHOOK_HEADERS.standardId]: described(`By Standard Webhooks: the same as ${WEBHOOK_HEADERS.id}.`, ID.event),
+    [WEBHOOK_HEADERS.standardId]: described(
+      `By Standard Webhooks: the same as ${WEBHOOK_HEADERS.id}.`,
+      ID.event,
+    ),
     [WEBHOOK_HEADERS.standardTimestamp]: described(
       'By Standard Webhooks: the sending time in Unix seconds.',
       `${Date.parse(timestamp) / 1000}`,

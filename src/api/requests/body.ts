@@ -13,10 +13,14 @@ const MAX_VALUES = 20_000;
 const MAX_DEPTH = 32;
 
 /**
- * The request's JSON object; an empty one where there is no body. Throws 413 over `maxBytes`, 1 MiB where absent, 415 for anything but plain
- * UTF-8 JSON, and 400 for malformed, too deep or too manifold JSON, for a value that is no object, and for text that cannot be stored.
+ * The request's JSON object; an empty one where there is no body. Throws 413 over `maxBytes`,
+ * 1 MiB where absent, 415 for anything but plain UTF-8 JSON, and 400 for malformed, too deep
+ * or too manifold JSON, for a value that is no object, and for text that cannot be stored.
  */
-export async function readJsonBody(ctx: Context, maxBytes = MAX_BODY_BYTES): Promise<Record<string, unknown>> {
+export async function readJsonBody(
+  ctx: Context,
+  maxBytes = MAX_BODY_BYTES,
+): Promise<Record<string, unknown>> {
   const bytes = await readRawBody(ctx, maxBytes);
   if (bytes.length === 0) return {};
   checkContentType(ctx.req);
@@ -29,7 +33,10 @@ export async function readJsonBody(ctx: Context, maxBytes = MAX_BODY_BYTES): Pro
   return value as Record<string, unknown>;
 }
 
-/** The members of a form as a browser posts it; of a repeated one the last. Throws 413 over `maxBytes`, and 400 for text that cannot be stored. */
+/**
+ * The members of a form as a browser posts it; of a repeated one the last.
+ * Throws 413 over `maxBytes`, and 400 for text that cannot be stored.
+ */
 export async function readFormBody(ctx: Context, maxBytes: number): Promise<Record<string, unknown>> {
   const members = [...new URLSearchParams((await readRawBody(ctx, maxBytes)).toString('utf8'))];
   if (!members.flat().every(isCleanText)) refuseText();
@@ -42,8 +49,9 @@ export function isCleanText(text: string): boolean {
 }
 
 /**
- * Takes the body as bytes: one character for each byte, so what follows decides on the very bytes that were sent. `binary` is what Node has
- * in itself; under the name `latin1` the parser takes a table of its own, 20 times slower, and two bytes of memory for each.
+ * Takes the body as bytes: one character for each byte, so what follows decides on the
+ * very bytes that were sent. `binary` is what Node has in itself; under the name `latin1`
+ * the parser takes a table of its own, 20 times slower, and two bytes of memory for each.
  */
 const takeBody = (textLimit: number) =>
   koaBody({
@@ -62,14 +70,18 @@ export function refuseLarge(ctx: Context, maxBytes: number): void {
   if (Number(ctx.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** The body as it was sent; it is read from the connection once. Throws 413 over `maxBytes` and 415 for one without a type or compressed. */
+/**
+ * The body as it was sent; it is read from the connection once. Throws
+ * 413 over `maxBytes` and 415 for one without a type or compressed.
+ */
 export async function readRawBody(ctx: Context, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const { body: taken } = ctx.request as { body?: unknown };
   if (typeof taken === 'string') return Buffer.from(taken, 'latin1');
   refuseLarge(ctx, maxBytes);
-  // A body without a type is no text to the parser, and would be left unread; a compressed one it would inflate, which is work for
-  // us and a lever for an attacker.
-  if (hasBody(ctx) && (!ctx.headers['content-type'] || !isPlain(ctx.headers['content-encoding']))) throw unsupported();
+  // A body without a type is no text to the parser, and would be left unread; a
+  // compressed one it would inflate, which is work for us and a lever for an attacker.
+  if (hasBody(ctx) && (!ctx.headers['content-type'] || !isPlain(ctx.headers['content-encoding'])))
+    throw unsupported();
   if (ctx.headers.expect !== undefined && hasBody(ctx)) ctx.res.writeContinue();
   try {
     await takeBody(maxBytes)(ctx, async () => undefined);
@@ -109,7 +121,9 @@ function unsupported(): ApiError {
 }
 
 function checkContentType(request: IncomingMessage): void {
-  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
+    .split(';')
+    .map((part) => part.trim().toLowerCase());
   const charset = parameters
     .find((parameter) => parameter.startsWith('charset='))
     ?.slice(8)
@@ -120,9 +134,14 @@ function checkContentType(request: IncomingMessage): void {
   throw unsupported();
 }
 
-const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x2c, 0x5b, 0x5c, 0x5d, 0x7b, 0x7d];
+const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
+  0x22, 0x2c, 0x5b, 0x5c, 0x5d, 0x7b, 0x7d,
+];
 
-/** Looks at each byte once, before the parser does: half a million brackets take it 200 ms, in which nobody else is answered. */
+/**
+ * Looks at each byte once, before the parser does: half a million
+ * brackets take it 200 ms, in which nobody else is answered.
+ */
 function refuseManifold(bytes: Buffer): void {
   let [depth, commas, quoted] = [0, 0, false];
   for (let index = 0; index < bytes.length; index += 1) {
@@ -139,8 +158,10 @@ function refuseManifold(bytes: Buffer): void {
   }
 }
 
-const tooDeep = (): ApiError => new ApiError('VALIDATION_ERROR', `The request body is nested more than ${MAX_DEPTH} levels deep.`);
-const tooManifold = (): ApiError => new ApiError('VALIDATION_ERROR', `The request body has more than ${MAX_VALUES} values.`);
+const tooDeep = (): ApiError =>
+  new ApiError('VALIDATION_ERROR', `The request body is nested more than ${MAX_DEPTH} levels deep.`);
+const tooManifold = (): ApiError =>
+  new ApiError('VALIDATION_ERROR', `The request body has more than ${MAX_VALUES} values.`);
 
 function parse(bytes: Buffer): unknown {
   try {

@@ -4,8 +4,9 @@ import type { Context, Next } from 'koa';
 const MAX_AGE_SECONDS = 300;
 
 /**
- * For a document that is the same for everybody: what comes after it may be kept for five minutes, and whoever names the one they have gets
- * 304 without it. Only for a good answer that is a text; the tag is made once for each text.
+ * For a document that is the same for everybody: what comes after it may be kept
+ * for five minutes, and whoever names the one they have gets 304 without it.
+ * Only for a good answer that is a text; the tag is made once for each text.
  */
 export function cacheable(): (ctx: unknown, next: Next) => Promise<void> {
   let known = { text: '', tag: '' };
@@ -14,7 +15,8 @@ export function cacheable(): (ctx: unknown, next: Next) => Promise<void> {
     await next();
     const text = ctx.body;
     if (ctx.status !== 200 || typeof text !== 'string') return;
-    if (known.text !== text) known = { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` };
+    if (known.text !== text)
+      known = { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` };
     ctx.set('Cache-Control', `max-age=${MAX_AGE_SECONDS}`);
     ctx.set('ETag', known.tag);
     if (ctx.fresh) ctx.status = 304;

@@ -2,14 +2,22 @@ import type { Context } from 'koa';
 import { type ApiError, toApiError } from '../errors.ts';
 import { MAX_OPEN_BODY_BYTES, readFormBody, readJsonBody } from './body.ts';
 
-/** The members of what a person filled in, or of a program's JSON; at most 8 KiB, because no credential is asked for before. */
+/**
+ * The members of what a person filled in, or of a program's JSON;
+ * at most 8 KiB, because no credential is asked for before.
+ */
 export async function readFields(ctx: Context): Promise<Record<string, unknown>> {
-  const body = isForm(ctx) ? await readFormBody(ctx, MAX_OPEN_BODY_BYTES) : await readJsonBody(ctx, MAX_OPEN_BODY_BYTES);
+  const body = isForm(ctx)
+    ? await readFormBody(ctx, MAX_OPEN_BODY_BYTES)
+    : await readJsonBody(ctx, MAX_OPEN_BODY_BYTES);
   ctx.state['form'] = body;
   return body;
 }
 
-/** What {@link readFields} has read of this request, for the page that shows the form again; empty before it has. */
+/**
+ * What {@link readFields} has read of this request, for
+ * the page that shows the form again; empty before it has.
+ */
 export function fieldsOf(ctx: Context): Record<string, unknown> {
   return (ctx.state['form'] ?? {}) as Record<string, unknown>;
 }
@@ -19,7 +27,10 @@ export function wantsPage(ctx: Context): boolean {
   return isForm(ctx) && (ctx.headers.accept ?? '').toLowerCase().includes('text/html');
 }
 
-/** A refusal that a page shows to a person; the request's line has its code all the same. Throws again what is our own fault. */
+/**
+ * A refusal that a page shows to a person; the request's line
+ * has its code all the same. Throws again what is our own fault.
+ */
 export function shownRefusal(ctx: Context, thrown: unknown): ApiError {
   const error = toApiError(thrown);
   if (error.status >= 500 && error.code !== 'UNAVAILABLE') throw thrown;

@@ -3,7 +3,10 @@ import { createFairGate, GateFull } from '../../base/async/fair-gate.ts';
 import { noTurn } from '../errors.ts';
 import type { Caller } from '../route.ts';
 
-/** More than a resource with all its metadata; what is larger, or does not say its size, is read in turn. In bytes. */
+/**
+ * More than a resource with all its metadata; what is larger,
+ * or does not say its size, is read in turn. In bytes.
+ */
 const LARGE_BODY_BYTES = 32 * 1024;
 /** So many large requests are in memory at a time, of all merchants: 64 MiB of bodies. */
 const LARGE_AT_A_TIME = 64;
@@ -13,14 +16,17 @@ const LARGE_OF_A_MERCHANT = 4;
 /** Where requests with large bodies wait. */
 export type LargeBodies = {
   /**
-   * Runs `work`, which reads the body; with a large body when the merchant has a turn: four of one mode at a time. Until then
-   * the body waits with its sender. When the turn does not come within `maxWaitMs`, throws 429 where the merchant's own were before it, and
-   * 503 where those of others were.
+   * Runs `work`, which reads the body; with a large body when the merchant has a turn: four of one mode
+   * at a time. Until then the body waits with its sender. When the turn does not come within
+   * `maxWaitMs`, throws 429 where the merchant's own were before it, and 503 where those of others were.
    */
   run(ctx: Context, caller: Caller | undefined, maxWaitMs: number, work: () => Promise<void>): Promise<void>;
 };
 
-/** The places of one process: whoever sends many bodies slowly on purpose fills their own, and not the memory of all. */
+/**
+ * The places of one process: whoever sends many bodies slowly
+ * on purpose fills their own, and not the memory of all.
+ */
 export function createLargeBodies(): LargeBodies {
   const gate = createFairGate({ places: LARGE_AT_A_TIME, placesOfKey: LARGE_OF_A_MERCHANT });
   return {
@@ -42,5 +48,7 @@ export function createLargeBodies(): LargeBodies {
 }
 
 function isLarge({ headers }: Context): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE_BODY_BYTES;
+  return (
+    headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE_BODY_BYTES
+  );
 }

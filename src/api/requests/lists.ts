@@ -8,8 +8,9 @@ import type { Route } from '../route.ts';
 export const LISTS_AT_A_TIME = 6;
 const LISTS_OF_A_MERCHANT = 3;
 /**
- * While more lists of a merchant wait, the place of a dear one rests in proportion to how dear it was: three at a time without a pause fill
- * the processors, and whoever asks for a single row waits for all of them. A page by an index is not dear.
+ * While more lists of a merchant wait, the place of a dear one rests in proportion to
+ * how dear it was: three at a time without a pause fill the processors, and whoever
+ * asks for a single row waits for all of them. A page by an index is not dear.
  */
 const DEAR_MS = 15;
 const REST_OF_A_DEAR_LIST = 10;
@@ -21,14 +22,18 @@ const TIME_TO_READ_MS = 100;
 /** Where lists are read. */
 export type ListDoor = {
   /**
-   * Runs `work` with the connections for lists when its merchant has a turn: three lists of one at a time, with pauses after dear ones
-   * while more of them wait, merchants in turn. When the turn does not come within `maxWaitMs`, throws 429 where the merchant's own lists
-   * were before it, and 503 where those of others were.
+   * Runs `work` with the connections for lists when its merchant has a turn: three
+   * lists of one at a time, with pauses after dear ones while more of them wait,
+   * merchants in turn. When the turn does not come within `maxWaitMs`, throws 429
+   * where the merchant's own lists were before it, and 503 where those of others were.
    */
   run<T>(merchantId: string, maxWaitMs: number, work: (deps: Deps) => Promise<T>): Promise<T>;
 };
 
-/** The door of one process. `orm` holds the connections that lists have for themselves; those of everything else where absent. */
+/**
+ * The door of one process. `orm` holds the connections that lists
+ * have for themselves; those of everything else where absent.
+ */
 export function createListDoor(deps: Deps, orm: Deps['orm'] = deps.orm): ListDoor {
   const restMs = (tookMs: number, waiting: number): number =>
     waiting > 0 ? Math.min(MAX_REST_MS, REST_OF_A_DEAR_LIST * Math.max(0, tookMs - DEAR_MS)) : 0;

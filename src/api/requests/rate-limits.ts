@@ -3,7 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { DEFAULT_LIMITS, type RequestLimits } from '../../domain/limits.ts';
 import { createNetworkLimiter } from '../../services/access/network-limit.ts';
-import { type Admission, createRateLimiter, type RateLimiterOptions } from '../../services/access/rate-limit.ts';
+import {
+  type Admission,
+  createRateLimiter,
+  type RateLimiterOptions,
+} from '../../services/access/rate-limit.ts';
 import type { Deps } from '../../services/deps.ts';
 import { type ClientAddress, createClientAddress } from '../access/client-address.ts';
 import { ApiError } from '../errors.ts';
@@ -29,24 +33,33 @@ export type Guards = {
   readonly addressOf: ClientAddress;
   /** Counts a request of a caller who may make it. Sets the headers; throws 429. */
   countCaller(ctx: Context, caller: Caller): Promise<void>;
-  /** Counts what starts work for nobody's money, by merchant and, where there is one, by endpoint. Throws 429. */
+  /**
+   * Counts what starts work for nobody's money, by merchant and, where there is one, by endpoint. Throws 429.
+   */
   countTest(ctx: Context, caller: Caller, endpointId: string | undefined): Promise<void>;
   /** The same headers on an answer that is not counted. */
   tellCaller(ctx: Context, caller: Caller): void;
   /** Counts a request that needs no credentials, by the client's address. Sets the headers; throws 429. */
   countPublic(ctx: Context): Promise<void>;
-  /** Before credentials are looked up: throws 429 when these very ones failed already and the address has used up its failures. */
+  /**
+   * Before credentials are looked up: throws 429 when these very
+   * ones failed already and the address has used up its failures.
+   */
   refuseKnownBad(ctx: Context): void;
   /**
-   * After credentials failed: throws 429 when the address had used up its failures. Only failures are counted and refused, so whoever
-   * shares an address with a guesser goes on working. A request without any credentials is no failure: it guesses nothing.
+   * After credentials failed: throws 429 when the address had used up its failures. Only
+   * failures are counted and refused, so whoever shares an address with a guesser goes
+   * on working. A request without any credentials is no failure: it guesses nothing.
    */
   countFailure(ctx: Context): Promise<void>;
 };
 
-/** The guards of one process over the limits that all processes share. Throws for a proxy that is no address. */
+/**
+ * The guards of one process over the limits that all processes share. Throws for a proxy that is no address.
+ */
 export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
-  const { requestsPerSecond, requestsBurst, badCredentialsPerMinute, testsPerSecond } = options.limits ?? DEFAULT_LIMITS;
+  const { requestsPerSecond, requestsBurst, badCredentialsPerMinute, testsPerSecond } =
+    options.limits ?? DEFAULT_LIMITS;
   const addressOf = createClientAddress(options.trustedProxies ?? []);
   const ofRequests: RateLimiterOptions = {
     name: 'requests',
@@ -95,14 +108,21 @@ export function createGuards(deps: Deps, options: GuardOptions = {}): Guards {
 function createTestLimits(deps: Deps, perSecond: number) {
   const bucket = (name: string, rate: number) => {
     const capacity = Math.ceil(rate * TEST_BURST_SECONDS);
-    return createRateLimiter(deps, { name, limit: { kind: 'bucket', capacity, perSecond: rate }, creditPerClient: 1, nowMs });
+    return createRateLimiter(deps, {
+      name,
+      limit: { kind: 'bucket', capacity, perSecond: rate },
+      creditPerClient: 1,
+      nowMs,
+    });
   };
   const ofMerchants = bucket('tests', perSecond);
   const ofEndpoints = bucket('endpoint tests', perSecond / ENDPOINT_SHARE);
   return ({ merchantId, mode }: Caller, endpointId: string | undefined) => [
     { limiter: ofMerchants, client: `${merchantId}:${mode}` },
     // Whatever stands in the path, and a stranger who names it uses up nothing of the owner's.
-    ...(endpointId === undefined ? [] : [{ limiter: ofEndpoints, client: shortHash(`${merchantId}:${endpointId}`) }]),
+    ...(endpointId === undefined
+      ? []
+      : [{ limiter: ofEndpoints, client: shortHash(`${merchantId}:${endpointId}`) }]),
   ];
 }
 
@@ -143,7 +163,10 @@ function carriesCredentials({ headers }: IncomingMessage): boolean {
   return keys || SESSION_COOKIE.test(headers.cookie ?? '');
 }
 
-/** Credentials that failed never become good: keys and sessions are random and only ever end. Held as hashes, the oldest forgotten first. */
+/**
+ * Credentials that failed never become good: keys and sessions are
+ * random and only ever end. Held as hashes, the oldest forgotten first.
+ */
 function createKnownBad() {
   const hashes = new Set<string>();
   const hashOf = ({ headers }: IncomingMessage): string => {

@@ -13,9 +13,11 @@ export const BALANCE_ROUTES = [
     tag: 'Balances',
     statuses: [200],
     summary: 'Read the balance',
-    description: 'Totals in US dollars and what they are made of, by currency. All of it is the state of one moment.',
+    description:
+      'Totals in US dollars and what they are made of, by currency. All of it is the state of one moment.',
     response: balance,
-    read: async (deps, { caller }) => ok(await getBalance(deps, { merchantId: caller.merchantId, mode: caller.mode })),
+    read: async (deps, { caller }) =>
+      ok(await getBalance(deps, { merchantId: caller.merchantId, mode: caller.mode })),
   }),
   route({
     method: 'get',
@@ -25,10 +27,19 @@ export const BALANCE_ROUTES = [
     tag: 'Balances',
     statuses: [200],
     summary: 'List balances by asset',
-    description: 'One row for each asset (a currency on a network), always in the same order, also where it is zero.',
+    description:
+      'One row for each asset (a currency on a network), always in the same order, also where it is zero.',
     query: merchantBalanceQuery,
     response: listOf(merchantBalance),
     read: async (deps, { caller, query }) =>
-      ok(listBody(await listMerchantBalances(deps, { merchantId: caller.merchantId, mode: caller.mode, page: pageOf(query) }))),
+      ok(
+        listBody(
+          await listMerchantBalances(deps, {
+            merchantId: caller.merchantId,
+            mode: caller.mode,
+            page: pageOf(query),
+          }),
+        ),
+      ),
   }),
 ];

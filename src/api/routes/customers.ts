@@ -1,6 +1,11 @@
 import { idParams, listOf } from '../../contract/common.ts';
 import { customer, customerQuery, existsAnswer, existsQuery, newCustomer } from '../../contract/customer.ts';
-import { createCustomer, findCustomerBy, getCustomer, listCustomers } from '../../services/merchants/customers.ts';
+import {
+  createCustomer,
+  findCustomerBy,
+  getCustomer,
+  listCustomers,
+} from '../../services/merchants/customers.ts';
 import { ApiError } from '../errors.ts';
 import { listBody, pageOf } from '../page.ts';
 import { created, OVER_QUOTA, ok, route } from '../route.ts';
@@ -17,12 +22,18 @@ export const CUSTOMER_ROUTES = [
     tag,
     statuses: [200],
     summary: 'Whether a customer exists',
-    description: 'Makes a sign-up idempotent. A customer that is not there is a 200 as well: look at `exists`.',
+    description:
+      'Makes a sign-up idempotent. A customer that is not there is a 200 as well: look at `exists`.',
     query: existsQuery,
     response: existsAnswer,
     read: async (deps, { caller, query }) => {
       const { match, value } = lookupOf(query);
-      const found = await findCustomerBy(deps, { merchantId: caller.merchantId, mode: caller.mode, match, value });
+      const found = await findCustomerBy(deps, {
+        merchantId: caller.merchantId,
+        mode: caller.mode,
+        match,
+        value,
+      });
       return ok({ exists: found !== undefined, match, customer: found ?? null });
     },
   }),
@@ -35,13 +46,20 @@ export const CUSTOMER_ROUTES = [
     statuses: [201],
     errors: ['CUSTOMER_EXISTS', ...OVER_QUOTA],
     summary: 'Create a customer',
-    description: 'Gives the customer one permanent deposit address for each network and sends `customer.created`.',
+    description:
+      'Gives the customer one permanent deposit address for each network and sends `customer.created`.',
     body: newCustomer,
     response: customer,
     apply: async (tx, deps, { caller, body }) => {
       const { merchantId, mode } = caller;
-      const names = { externalId: body.external_id ?? null, email: body.email ?? null, name: body.name ?? null };
-      return created(await createCustomer(tx, deps, { merchantId, mode, ...names, metadata: body.metadata ?? {} }));
+      const names = {
+        externalId: body.external_id ?? null,
+        email: body.email ?? null,
+        name: body.name ?? null,
+      };
+      return created(
+        await createCustomer(tx, deps, { merchantId, mode, ...names, metadata: body.metadata ?? {} }),
+      );
     },
   }),
   route({
@@ -56,9 +74,18 @@ export const CUSTOMER_ROUTES = [
     response: listOf(customer),
     read: async (deps, { caller, query }) => {
       const { merchantId, mode } = caller;
-      const filters = { externalId: query.external_id, email: query.email, address: query.address, search: query.search };
+      const filters = {
+        externalId: query.external_id,
+        email: query.email,
+        address: query.address,
+        search: query.search,
+      };
       const created = { createdFrom: query.created_from, createdTo: query.created_to };
-      return ok(listBody(await listCustomers(deps, { merchantId, mode, ...filters, ...created, page: pageOf(query) })));
+      return ok(
+        listBody(
+          await listCustomers(deps, { merchantId, mode, ...filters, ...created, page: pageOf(query) }),
+        ),
+      );
     },
   }),
   route({

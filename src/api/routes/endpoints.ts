@@ -43,7 +43,13 @@ export const ENDPOINT_ROUTES = [
     prepare: async (deps, { caller, body }) => {
       const { merchantId, mode } = caller;
       const events = body.events ?? body.enabled_events ?? [];
-      return await permitEndpoint(deps, { merchantId, mode, url: body.url, events, description: body.description || null });
+      return await permitEndpoint(deps, {
+        merchantId,
+        mode,
+        url: body.url,
+        events,
+        description: body.description || null,
+      });
     },
     apply: async (tx, deps, { prepared }) => created(await createEndpoint(tx, deps, prepared)),
   }),
@@ -58,7 +64,15 @@ export const ENDPOINT_ROUTES = [
     query: listQuery({}),
     response: listOf(endpoint),
     read: async (deps, { caller, query }) =>
-      ok(listBody(await listEndpoints(deps, { merchantId: caller.merchantId, mode: caller.mode, page: pageOf(query) }))),
+      ok(
+        listBody(
+          await listEndpoints(deps, {
+            merchantId: caller.merchantId,
+            mode: caller.mode,
+            page: pageOf(query),
+          }),
+        ),
+      ),
   }),
   route({
     method: 'get',
@@ -82,7 +96,8 @@ export const ENDPOINT_ROUTES = [
     statuses: [200],
     extraMs,
     summary: 'Change a webhook endpoint',
-    description: 'Any subset of the members. `rotate_secret` gives a new secret; the old one signs beside it for 24 hours.',
+    description:
+      'Any subset of the members. `rotate_secret` gives a new secret; the old one signs beside it for 24 hours.',
     params: idParams,
     body: endpointChange,
     response: endpointMaybeSecret,
@@ -91,7 +106,16 @@ export const ENDPOINT_ROUTES = [
       const { url, enabled, rotate_secret: rotateSecret } = body;
       const description = body.description === undefined ? undefined : body.description || null;
       const events = body.events ?? body.enabled_events;
-      return await permitChange(deps, { merchantId, mode, id: params.id, url, events, description, enabled, rotateSecret });
+      return await permitChange(deps, {
+        merchantId,
+        mode,
+        id: params.id,
+        url,
+        events,
+        description,
+        enabled,
+        rotateSecret,
+      });
     },
     apply: async (tx, deps, { prepared }) => ok(await updateEndpoint(tx, deps, prepared)),
   }),
@@ -123,7 +147,11 @@ export const ENDPOINT_ROUTES = [
     read: async (deps, { caller, params, query }) => {
       const { merchantId, mode } = caller;
       const filters = { status: query.status, event: query.event };
-      return ok(listBody(await listDeliveries(deps, { merchantId, mode, id: params.id, ...filters, page: pageOf(query) })));
+      return ok(
+        listBody(
+          await listDeliveries(deps, { merchantId, mode, id: params.id, ...filters, page: pageOf(query) }),
+        ),
+      );
     },
   }),
   route({
@@ -140,7 +168,12 @@ export const ENDPOINT_ROUTES = [
     response: resentFailed,
     apply: async (tx, deps, { caller, params, body }) => {
       const { merchantId, mode } = caller;
-      const { resent, hasMore } = await resendFailed(tx, deps, { merchantId, mode, id: params.id, since: body.since });
+      const { resent, hasMore } = await resendFailed(tx, deps, {
+        merchantId,
+        mode,
+        id: params.id,
+        since: body.since,
+      });
       return ok({ resent, has_more: hasMore });
     },
   }),
@@ -158,6 +191,8 @@ export const ENDPOINT_ROUTES = [
     params: idParams,
     response: event,
     apply: async (tx, deps, { caller, params }) =>
-      created(await sendTestEvent(tx, deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+      created(
+        await sendTestEvent(tx, deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id }),
+      ),
   }),
 ];

@@ -16,7 +16,8 @@ export const EVENT_ROUTES = [
     summary: 'Read an event',
     params: idParams,
     response: event,
-    read: async (deps, { caller, params }) => ok(await getEvent(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+    read: async (deps, { caller, params }) =>
+      ok(await getEvent(deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
   }),
   route({
     method: 'post',
@@ -26,7 +27,8 @@ export const EVENT_ROUTES = [
     tag,
     statuses: [200],
     summary: 'Send a delivery again',
-    description: 'The same event and the same bytes, with a new round of attempts. A delivery that is still on its way is a 400.',
+    description:
+      'The same event and the same bytes, with a new round of attempts. A delivery that is still on its way is a 400.',
     params: idParams,
     response: delivery,
     apply: async (tx, deps, { caller, params }) =>

@@ -42,8 +42,21 @@ export const PAYMENT_ROUTES = [
     prepare: async (deps, { caller, body, publicUrl }) => {
       const { merchantId, mode } = caller;
       const { customerId, email, amountCents, description, metadata, currency, network } = body;
-      const urls = { successUrl: body.success_url, cancelUrl: body.cancel_url, webhookUrl: body.webhook_url, publicUrl };
-      const terms = { amountCents, description, metadata, currency, network, externalId: body.external_id, expiresInS: body.expires_in };
+      const urls = {
+        successUrl: body.success_url,
+        cancelUrl: body.cancel_url,
+        webhookUrl: body.webhook_url,
+        publicUrl,
+      };
+      const terms = {
+        amountCents,
+        description,
+        metadata,
+        currency,
+        network,
+        externalId: body.external_id,
+        expiresInS: body.expires_in,
+      };
       return await permitPaymentLink(deps, { merchantId, mode, customerId, email, ...terms, ...urls });
     },
     apply: async (tx, deps, { prepared }) => {
@@ -59,7 +72,8 @@ export const PAYMENT_ROUTES = [
     tag,
     statuses: [200],
     summary: 'What the payer may see of a payment link',
-    description: 'Public: the token is the proof. Holds no email, no id, no metadata and nothing about webhooks.',
+    description:
+      'Public: the token is the proof. Holds no email, no id, no metadata and nothing about webhooks.',
     params: tokenParams,
     response: publicPayment,
     read: async (deps, { params }) => ok(await getPublicPayment(deps, params.token)),
@@ -112,16 +126,36 @@ export const PAYMENT_ROUTES = [
     tag,
     statuses: [200],
     summary: 'Cancel a payment link',
-    description: 'Ends an open link that no payment is on its way to. Cancelling again changes nothing and answers the same.',
+    description:
+      'Ends an open link that no payment is on its way to. Cancelling again changes nothing and answers the same.',
     params: idParams,
     response: paymentLink,
     apply: async (tx, deps, { caller, params }) =>
-      ok(await cancelPaymentLink(tx, deps, { merchantId: caller.merchantId, mode: caller.mode, id: params.id })),
+      ok(
+        await cancelPaymentLink(tx, deps, {
+          merchantId: caller.merchantId,
+          mode: caller.mode,
+          id: params.id,
+        }),
+      ),
   }),
 ];
 
-function page(deps: Deps, caller: { readonly merchantId: string; readonly mode: Mode }, query: PaymentLinkFilters) {
+function page(
+  deps: Deps,
+  caller: { readonly merchantId: string; readonly mode: Mode },
+  query: PaymentLinkFilters,
+) {
   const { merchantId, mode } = caller;
   const { status, customer_id: customerId, search, created_from: createdFrom, created_to: createdTo } = query;
-  return listPaymentLinks(deps, { merchantId, mode, status, customerId, search, createdFrom, createdTo, page: pageOf(query) });
+  return listPaymentLinks(deps, {
+    merchantId,
+    mode,
+    status,
+    customerId,
+    search,
+    createdFrom,
+    createdTo,
+    page: pageOf(query),
+  });
 }

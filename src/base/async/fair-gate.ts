@@ -1,8 +1,11 @@
-/** Lets a bounded number of calls through at a time; those that wait are called in turn by key, so that one key's rush delays only itself. */
+/**
+ * Lets a bounded number of calls through at a time; those that wait are
+ * called in turn by key, so that one key's rush delays only itself.
+ */
 export type FairGate = {
   /**
-   * Runs `work` when its key has its turn. Throws {@link GateFull} without having begun it when the turn does not come within `maxWaitMs`,
-   * or when too many wait already; else what `work` throws.
+   * Runs `work` when its key has its turn. Throws {@link GateFull} without having begun it when the
+   * turn does not come within `maxWaitMs`, or when too many wait already; else what `work` throws.
    */
   run<T>(key: string, work: () => Promise<T>, maxWaitMs?: number): Promise<T>;
 };
@@ -10,7 +13,10 @@ export type FairGate = {
 /** The work was not begun. */
 export class GateFull extends Error {
   override readonly name = 'GateFull';
-  /** Whether places were taken by its own key at that moment: it waited for its own calls, and not for those of others alone. */
+  /**
+   * Whether places were taken by its own key at that moment: it
+   * waited for its own calls, and not for those of others alone.
+   */
   readonly behindOwn: boolean;
 
   constructor(message: string, { behindOwn }: { readonly behindOwn: boolean }) {
@@ -28,8 +34,8 @@ export type FairGateOptions = {
   readonly placesOfKey?: number;
   readonly maxWaiting?: number;
   /**
-   * For how long a place stays empty after a call that took `tookMs`, while `waiting` others of its key wait: what a call takes tells how
-   * busy the server behind it is. The call itself is answered at once.
+   * For how long a place stays empty after a call that took `tookMs`, while `waiting` others of its key
+   * wait: what a call takes tells how busy the server behind it is. The call itself is answered at once.
    */
   readonly restMs?: (tookMs: number, waiting: number) => number;
 };
@@ -58,7 +64,8 @@ export function createFairGate(options: FairGateOptions): FairGate {
     if (ms > 0) setTimeout(over, ms).unref();
     else over();
   };
-  const full = (key: string, message: string): GateFull => new GateFull(message, { behindOwn: taken.of(key) > 0 });
+  const full = (key: string, message: string): GateFull =>
+    new GateFull(message, { behindOwn: taken.of(key) > 0 });
 
   return {
     run: async (key, work, maxWaitMs) => {
@@ -99,7 +106,10 @@ type Waiter = { readonly enter: () => void };
 
 /** Who waits, by key. */
 function createLanes() {
-  /** Keys in the order of their turns: a Map keeps it, and a key that had its turn goes to the end. None is empty. */
+  /**
+   * Keys in the order of their turns: a Map keeps it, and a
+   * key that had its turn goes to the end. None is empty.
+   */
   const lanes = new Map<string, Waiter[]>();
   let waiting = 0;
   const leaveLane = (key: string, lane: Waiter[], waiter: Waiter): boolean => {

@@ -2,11 +2,15 @@
 const FRESH_MS = 1_000;
 
 /**
- * One answer for everybody who asks while it is being made, and for those who ask within a second of its beginning. So any number of callers
- * cost what one costs, and nobody hears what was true longer ago than a second, or than the answer takes. A failure is told to those who
- * wait for it, and not kept. `now` is a clock in milliseconds that never goes back.
+ * One answer for everybody who asks while it is being made, and for those who ask within a
+ * second of its beginning. So any number of callers cost what one costs, and nobody hears
+ * what was true longer ago than a second, or than the answer takes. A failure is told to
+ * those who wait for it, and not kept. `now` is a clock in milliseconds that never goes back.
  */
-export function sharedResult<T>(make: () => Promise<T>, now: () => number = () => performance.now()): () => Promise<T> {
+export function sharedResult<T>(
+  make: () => Promise<T>,
+  now: () => number = () => performance.now(),
+): () => Promise<T> {
   let last: { readonly begunMs: number; readonly answer: Promise<T>; isOver: boolean } | undefined;
   return () => {
     if (last && (!last.isOver || now() - last.begunMs < FRESH_MS)) return last.answer;

@@ -1,4 +1,7 @@
-/** There is no place left in the line. `ofKey`: it is this caller who holds too many places, not everybody together. */
+/**
+ * There is no place left in the line. `ofKey`: it is this
+ * caller who holds too many places, not everybody together.
+ */
 export class LineIsFull extends Error {
   override readonly name = 'LineIsFull';
   readonly ofKey: boolean;
@@ -23,15 +26,18 @@ export type LineLimits = {
   readonly waitMs: number;
 };
 
-/** Who takes a place: `key` is what places are counted by, among those who are known or among those who are not. */
+/**
+ * Who takes a place: `key` is what places are counted by,
+ * among those who are known or among those who are not.
+ */
 export type InLine = { readonly key: string; readonly known: boolean };
 
 /** Runs work in the order in which it came; where both wait, the known and the strangers take turns. */
 export type WaitingLine = <T>(who: InLine, work: () => Promise<T>) => Promise<T>;
 
 /**
- * A line in front of work that is expensive. Throws {@link LineIsFull} at once where there is no place, and after `waitMs` where the turn
- * did not come; what has begun is never ended.
+ * A line in front of work that is expensive. Throws {@link LineIsFull} at once where there is
+ * no place, and after `waitMs` where the turn did not come; what has begun is never ended.
  */
 export function createWaitingLine(limits: LineLimits): WaitingLine {
   const waiting = { known: [] as (() => void)[], strange: [] as (() => void)[] };
@@ -58,8 +64,9 @@ export function createWaitingLine(limits: LineLimits): WaitingLine {
       queue.push(begin);
     });
   };
-  // The turn is handed on, so that nobody who comes just now gets before those who wait. In turns, so that neither a crowd of strangers
-  // makes an owner wait for all of them, nor somebody who is known keeps strangers out.
+  // The turn is handed on, so that nobody who comes just now gets before those
+  // who wait. In turns, so that neither a crowd of strangers makes an owner
+  // wait for all of them, nor somebody who is known keeps strangers out.
   const endTurn = (): void => {
     const [first, second] = knownIsNext ? [waiting.known, waiting.strange] : [waiting.strange, waiting.known];
     knownIsNext = !knownIsNext;

@@ -6,7 +6,8 @@ import type { ChainAddresses } from '../chain.ts';
 export const BSC_ADDRESSES: ChainAddresses = {
   form: '0x and 40 hex digits',
   parse: (text) => {
-    // ethers would also take ICAP and addresses without 0x, which nobody could compare with what a wallet shows.
+    // ethers would also take ICAP and addresses without 0x,
+    // which nobody could compare with what a wallet shows.
     if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined;
     try {
       return keyOfHex(getAddress(text), 2);

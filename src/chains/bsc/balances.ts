@@ -1,4 +1,5 @@
-// What lies on many addresses at the end of one block: one call for hundreds of them where Multicall3 is deployed, else one call each.
+// What lies on many addresses at the end of one block: one call for
+// hundreds of them where Multicall3 is deployed, else one call each.
 import { Interface } from 'ethers';
 import { type AddressKey, hexAddress } from '../address-key.ts';
 import type { Balance } from '../reader.ts';
@@ -18,8 +19,9 @@ const BALANCE_OF = '0x70a08231';
 const MAX_ADDRESSES = 500;
 const PARALLEL = 8;
 /**
- * A node that answers and refuses: it no longer (or not yet) keeps the state of that block, or gives old state to paying callers only. Nodes
- * have a dozen sentences for it. It is no failure of the endpoint, which must stay in use for new blocks.
+ * A node that answers and refuses: it no longer (or not yet) keeps the state of that
+ * block, or gives old state to paying callers only. Nodes have a dozen sentences for
+ * it. It is no failure of the endpoint, which must stay in use for new blocks.
  */
 const REFUSED = /^rpc error/;
 
@@ -62,8 +64,15 @@ async function hasMulticall(session: RpcSession, cache: MulticallCache): Promise
 }
 
 /** Undefined where the contract was not there yet at that block, or refuses. */
-async function askTogether(session: RpcSession, { addresses, number, token }: Question): Promise<Balance[] | undefined> {
-  const self = (method: string, args: readonly unknown[] = []) => [MULTICALL3, false, multicallAbi.encodeFunctionData(method, args)];
+async function askTogether(
+  session: RpcSession,
+  { addresses, number, token }: Question,
+): Promise<Balance[] | undefined> {
+  const self = (method: string, args: readonly unknown[] = []) => [
+    MULTICALL3,
+    false,
+    multicallAbi.encodeFunctionData(method, args),
+  ];
   const calls = [
     self('getBlockNumber'),
     ...addresses.map((address) => self('getEthBalance', [hexAddress(address)])),
@@ -82,7 +91,8 @@ async function askTogether(session: RpcSession, { addresses, number, token }: Qu
   if (isEmpty(answer)) return undefined;
   const words = readAggregate(answer, calls.length);
   // A balancer may have sent the call to a node that stands elsewhere: only the answer itself can say.
-  if (words[0] !== BigInt(number)) throw new EndpointFailure(`balances of block ${words[0]} in answer to ${number}`);
+  if (words[0] !== BigInt(number))
+    throw new EndpointFailure(`balances of block ${words[0]} in answer to ${number}`);
   return addresses.map((addressKey, index) => ({
     addressKey,
     nativeUnits: words[1 + index] ?? 0n,
@@ -110,7 +120,8 @@ async function askEach(session: RpcSession, { addresses, number, token }: Questi
         session.call('eth_getBalance', [hexAddress(addressKey), tag]),
         session.call('eth_call', [{ to: token, data: balanceOf(addressKey) }, tag]),
       ]);
-      if (typeof native !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(native)) throw new EndpointFailure('no balance');
+      if (typeof native !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(native))
+        throw new EndpointFailure('no balance');
       // Nothing comes back from a block in which the token was not there yet.
       return { addressKey, nativeUnits: BigInt(native), tokenUnits: isEmpty(held) ? 0n : readWord(held) };
     });

@@ -1,5 +1,6 @@
-// From a block and its receipts, as the node sent them, to the money in it. Pure and on the hot path: two blocks a second for ever,
-// thousands a second while catching up, so strings are compared in place and nothing is formatted.
+// From a block and its receipts, as the node sent them, to the money in it.
+// Pure and on the hot path: two blocks a second for ever, thousands a second
+// while catching up, so strings are compared in place and nothing is formatted.
 
 import type { AddressKey } from '../address-key.ts';
 import type { AddressLookup, BlockRef, NamedTransaction, ScannedBlock } from '../reader.ts';
@@ -29,8 +30,19 @@ type RpcLog = {
   transactionHash?: unknown;
   blockHash?: unknown;
 };
-type RpcReceipt = { transactionHash: string; blockHash: string; status: string; logs: RpcLog[]; logsBloom?: string };
-export type RpcBlock = { hash: string; logsBloom?: string; transactionsRoot?: string; transactions: RpcTransaction[] };
+type RpcReceipt = {
+  transactionHash: string;
+  blockHash: string;
+  status: string;
+  logs: RpcLog[];
+  logsBloom?: string;
+};
+export type RpcBlock = {
+  hash: string;
+  logsBloom?: string;
+  transactionsRoot?: string;
+  transactions: RpcTransaction[];
+};
 
 /** What has to be known of the token contract (lower-case 0x) to find its transfers. */
 export function bscToken(contract: string): BscToken {
@@ -38,29 +50,45 @@ export function bscToken(contract: string): BscToken {
 }
 
 /**
- * Reads number, hashes and time of a block or header; throws EndpointFailure when they are missing or of another height.
- * BNB Chain keeps the milliseconds of its sub-second blocks in the otherwise unused mixHash; on other EVM chains mixHash is random.
+ * Reads number, hashes and time of a block or header; throws EndpointFailure when they
+ * are missing or of another height. BNB Chain keeps the milliseconds of its sub-second
+ * blocks in the otherwise unused mixHash; on other EVM chains mixHash is random.
  */
 export function readBlockRef(block: unknown, expected?: number): BlockRef {
   if (!isRecord(block)) throw new EndpointFailure('a block that is no object');
   const number = readQuantity(block['number']);
   const seconds = readQuantity(block['timestamp']);
-  const [hash, parentHash, mixHash] = [readHash(block['hash']), readHash(block['parentHash']), readHash(block['mixHash'])];
+  const [hash, parentHash, mixHash] = [
+    readHash(block['hash']),
+    readHash(block['parentHash']),
+    readHash(block['mixHash']),
+  ];
   if (number === undefined || seconds === undefined || hash === undefined || parentHash === undefined)
     throw new EndpointFailure('a block without number, time or hashes');
-  if (expected !== undefined && number !== expected) throw new EndpointFailure(`block ${number} in answer to ${expected}`);
-  const fraction = mixHash !== undefined && /^0x0{61}/.test(mixHash) ? Number.parseInt(mixHash.slice(-3), 16) : 0;
+  if (expected !== undefined && number !== expected)
+    throw new EndpointFailure(`block ${number} in answer to ${expected}`);
+  const fraction =
+    mixHash !== undefined && /^0x0{61}/.test(mixHash) ? Number.parseInt(mixHash.slice(-3), 16) : 0;
   return { number, hash, parentHash, timestampMs: seconds * 1000 + (fraction < 1000 ? fraction : 0) };
 }
 
-/** The transactions of a block asked for with full transactions; throws EndpointFailure when they can not be all of them, each once. */
+/**
+ * The transactions of a block asked for with full transactions;
+ * throws EndpointFailure when they can not be all of them, each once.
+ */
 export function readBlockBody(block: unknown): RpcBlock {
-  if (!isRecord(block) || !Array.isArray(block['transactions'])) throw new EndpointFailure('a block without its transactions');
+  if (!isRecord(block) || !Array.isArray(block['transactions']))
+    throw new EndpointFailure('a block without its transactions');
   const body = block as RpcBlock;
-  if (body.transactions.length === 0 && body.transactionsRoot !== undefined && lower(body.transactionsRoot) !== EMPTY_ROOT) {
+  if (
+    body.transactions.length === 0 &&
+    body.transactionsRoot !== undefined &&
+    lower(body.transactionsRoot) !== EMPTY_ROOT
+  ) {
     throw new EndpointFailure('a block whose transactions are missing');
   }
-  for (const transaction of body.transactions) if (typeof transaction?.hash === 'string') transaction.hash = lower(transaction.hash);
+  for (const transaction of body.transactions)
+    if (typeof transaction?.hash === 'string') transaction.hash = lower(transaction.hash);
   // Shown twice, its money would be summed.
   if (new Set(body.transactions.map((transaction) => transaction?.hash)).size < body.transactions.length)
     throw new EndpointFailure('a block that shows a transaction twice');
@@ -78,19 +106,30 @@ export type DecodeRules = {
 };
 
 /**
- * Finds what a block brought to our addresses. Credited: value above zero, in a successful transaction, from a sender that is not
- * ours; as BNB in the transaction itself or as a Transfer log of exactly the token contract, whoever called it. Other tokens are
- * recorded, never credited. Throws EndpointFailure when receipts and block do not belong together, when logs are missing, and when one that
- * money is read from is shown twice or belongs elsewhere.
+ * Finds what a block brought to our addresses. Credited: value above zero, in a successful
+ * transaction, from a sender that is not ours; as BNB in the transaction itself or as a
+ * Transfer log of exactly the token contract, whoever called it. Other tokens are recorded,
+ * never credited. Throws EndpointFailure when receipts and block do not belong together, when
+ * logs are missing, and when one that money is read from is shown twice or belongs elsewhere.
  */
-export function decodeBlock(ref: BlockRef, block: RpcBlock, receipts: unknown, rules: DecodeRules): ScannedBlock {
+export function decodeBlock(
+  ref: BlockRef,
+  block: RpcBlock,
+  receipts: unknown,
+  rules: DecodeRules,
+): ScannedBlock {
   const { transactions } = block;
   if (!Array.isArray(receipts)) throw new EndpointFailure(`no receipts for block ${ref.number}`);
   if (receipts.length !== transactions.length) {
-    throw new EndpointFailure(`incomplete block ${ref.number}: ${receipts.length} receipts for ${transactions.length} transactions`);
+    throw new EndpointFailure(
+      `incomplete block ${ref.number}: ${receipts.length} receipts for ${transactions.length} transactions`,
+    );
   }
   const found = new Collector(rules.unrecognisedLimit);
-  const internals = rules.internals && rules.internals.length > 0 ? Map.groupBy(rules.internals, (part) => part.txHash) : undefined;
+  const internals =
+    rules.internals && rules.internals.length > 0
+      ? Map.groupBy(rules.internals, (part) => part.txHash)
+      : undefined;
   const named: NamedTransaction[] = [];
   let logCount = 0;
   for (let i = 0; i < receipts.length; i++) {
@@ -141,10 +180,15 @@ function isNothing(quantity: string): boolean {
   return quantity === '0x0' || quantity === '0X0';
 }
 
-function noteNamed(named: NamedTransaction[], { hash, input }: RpcTransaction, naming: readonly AddressKey[]): void {
+function noteNamed(
+  named: NamedTransaction[],
+  { hash, input }: RpcTransaction,
+  naming: readonly AddressKey[],
+): void {
   if (typeof input !== 'string' || input.length < 42) return;
   const calldata = input.toLowerCase();
-  for (const addressKey of naming) if (calldata.includes(addressKey)) named.push({ txHash: hash, addressKey, calldata });
+  for (const addressKey of naming)
+    if (calldata.includes(addressKey)) named.push({ txHash: hash, addressKey, calldata });
 }
 
 function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt: RpcReceipt): void {
@@ -156,20 +200,26 @@ function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt: RpcRe
     Array.isArray(receipt.logs) &&
     lower(receipt.transactionHash) === transaction.hash &&
     lower(receipt.blockHash) === ref.hash;
-  if (!complete) throw new EndpointFailure(`incomplete block ${ref.number}: a receipt that belongs to another block or transaction`);
+  if (!complete)
+    throw new EndpointFailure(
+      `incomplete block ${ref.number}: a receipt that belongs to another block or transaction`,
+    );
 }
 
 /**
- * Nodes at the head of the chain are known to leave logs out without saying so. The receipt's own bloom gives them away: it is zero
- * exactly when there are no logs, and a hit for (token, Transfer) without such a log is either chance or a missing log, which
- * computing the bloom of the logs we got decides.
+ * Nodes at the head of the chain are known to leave logs out without saying so. The receipt's own bloom
+ * gives them away: it is zero exactly when there are no logs, and a hit for (token, Transfer) without
+ * such a log is either chance or a missing log, which computing the bloom of the logs we got decides.
  */
 function checkLogs(ref: BlockRef, receipt: RpcReceipt, tokenLogs: number, token: BscToken): void {
   const bloom = receipt.logsBloom;
   if (typeof bloom !== 'string' || tokenLogs > 0) return;
-  const suspicious = receipt.logs.length === 0 ? lower(bloom) !== EMPTY_BLOOM : bloomMayHold(bloom, token.probe);
+  const suspicious =
+    receipt.logs.length === 0 ? lower(bloom) !== EMPTY_BLOOM : bloomMayHold(bloom, token.probe);
   if (suspicious && bloomOf(receipt.logs) !== lower(bloom)) {
-    throw new EndpointFailure(`incomplete block ${ref.number}: logs are missing in ${receipt.transactionHash}`);
+    throw new EndpointFailure(
+      `incomplete block ${ref.number}: logs are missing in ${receipt.transactionHash}`,
+    );
   }
 }
 
@@ -177,7 +227,13 @@ function creditNative(found: Collector, transaction: RpcTransaction, watched: Ad
   const to = transaction.to?.toLowerCase();
   const amountUnits = BigInt(transaction.value);
   if (to === undefined || amountUnits === 0n) return;
-  const part: Sum = { txHash: transaction.hash, to, from: transaction.from.toLowerCase(), kind: 'native', amountUnits };
+  const part: Sum = {
+    txHash: transaction.hash,
+    to,
+    from: transaction.from.toLowerCase(),
+    kind: 'native',
+    amountUnits,
+  };
   creditPart(found, part, watched.isOwn(transaction.from, 2));
 }
 
@@ -187,7 +243,12 @@ function creditPart(found: Collector, part: Sum, isOwn: boolean): void {
 }
 
 /** Returns how many Transfer logs of the token the receipt holds, ours or not. */
-function readLogs(found: Collector, ref: BlockRef, receipt: RpcReceipt, { token, watched }: DecodeRules): number {
+function readLogs(
+  found: Collector,
+  ref: BlockRef,
+  receipt: RpcReceipt,
+  { token, watched }: DecodeRules,
+): number {
   const txHash = lower(receipt.transactionHash);
   let tokenLogs = 0;
   for (const log of receipt.logs) {
@@ -196,28 +257,46 @@ function readLogs(found: Collector, ref: BlockRef, receipt: RpcReceipt, { token,
     const isToken = log.address === token.contract || log.address.toLowerCase() === token.contract;
     if (isToken) tokenLogs++;
     const toTopic = topics[2];
-    if (toTopic === undefined || toTopic.length !== 66 || !watched.has(toTopic, TOPIC_ADDRESS) || log.removed === true) continue;
+    if (
+      toTopic === undefined ||
+      toTopic.length !== 66 ||
+      !watched.has(toTopic, TOPIC_ADDRESS) ||
+      log.removed === true
+    )
+      continue;
     checkLog(found, ref, txHash, log);
     readTransfer(found, txHash, log, { isToken, watched });
   }
   return tokenLogs;
 }
 
-/** Logs are summed, so each has to be one of its own: of this block and transaction, at a place of the block where no other was. */
+/**
+ * Logs are summed, so each has to be one of its own: of this block
+ * and transaction, at a place of the block where no other was.
+ */
 function checkLog(found: Collector, ref: BlockRef, txHash: string, log: RpcLog): void {
   const index = readQuantity(log.logIndex);
   if (index === undefined || readHash(log.transactionHash) !== txHash || readHash(log.blockHash) !== ref.hash)
-    throw new EndpointFailure(`incomplete block ${ref.number}: a log that belongs to another block or transaction`);
+    throw new EndpointFailure(
+      `incomplete block ${ref.number}: a log that belongs to another block or transaction`,
+    );
   if (!found.isNewLog(index)) throw new EndpointFailure(`block ${ref.number} shows log ${index} twice`);
 }
 
-function readTransfer(found: Collector, txHash: string, log: RpcLog, rule: { isToken: boolean; watched: AddressLookup }): void {
+function readTransfer(
+  found: Collector,
+  txHash: string,
+  log: RpcLog,
+  rule: { isToken: boolean; watched: AddressLookup },
+): void {
   const [, fromTopic = '', toTopic = ''] = log.topics;
   const to = `0x${toTopic.slice(TOPIC_ADDRESS).toLowerCase()}`;
   const contract = log.address.toLowerCase();
   const standard = log.topics.length === 3 && fromTopic.length === 66 && log.data.length === 66;
   if (!standard) {
-    const reason = rule.isToken ? 'a Transfer log of the token contract in an unknown form' : 'a collectible or a token in an unknown form';
+    const reason = rule.isToken
+      ? 'a Transfer log of the token contract in an unknown form'
+      : 'a collectible or a token in an unknown form';
     found.reject({ txHash, to, contract, amountUnits: null, reason });
     return;
   }
@@ -226,7 +305,13 @@ function readTransfer(found: Collector, txHash: string, log: RpcLog, rule: { isT
   if (!rule.isToken) {
     found.reject({ txHash, to, contract, amountUnits, reason: 'another token' });
   } else {
-    const part: Sum = { txHash, to, from: `0x${fromTopic.slice(TOPIC_ADDRESS).toLowerCase()}`, kind: 'token', amountUnits };
+    const part: Sum = {
+      txHash,
+      to,
+      from: `0x${fromTopic.slice(TOPIC_ADDRESS).toLowerCase()}`,
+      kind: 'token',
+      amountUnits,
+    };
     creditPart(found, part, rule.watched.isOwn(fromTopic, TOPIC_ADDRESS));
   }
 }

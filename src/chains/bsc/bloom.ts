@@ -1,5 +1,5 @@
-// The 2048-bit log bloom of a receipt: a bit that is clear proves that a log is absent, and a missing log shows as a bit too many.
-// Yellow paper, section 4.3.1 (M3:2048).
+// The 2048-bit log bloom of a receipt: a bit that is clear proves that a log is absent,
+// and a missing log shows as a bit too many. Yellow paper, section 4.3.1 (M3:2048).
 import { keccak256 } from 'ethers';
 
 const BLOOM_HEX = 512;
@@ -30,8 +30,13 @@ export function bloomMayHold(bloom: string, probe: BloomProbe): boolean {
   return true;
 }
 
-/** The bloom that these logs make, lower-case. Slow (a hash for every item): for the rare case that needs proof. */
-export function bloomOf(logs: readonly { readonly address: string; readonly topics: readonly string[] }[]): string {
+/**
+ * The bloom that these logs make, lower-case. Slow (a hash
+ * for every item): for the rare case that needs proof.
+ */
+export function bloomOf(
+  logs: readonly { readonly address: string; readonly topics: readonly string[] }[],
+): string {
   const digits = new Uint8Array(BLOOM_HEX);
   for (const { at, mask } of bloomProbe(logs.flatMap((log) => [log.address, ...log.topics]))) {
     digits[at - 2] = (digits[at - 2] ?? 0) | mask;

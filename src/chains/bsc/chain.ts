@@ -3,7 +3,10 @@ import { CHAIN_NAMES } from '../names.ts';
 import { BSC_ADDRESSES } from './addresses.ts';
 import { BSC_SETTINGS, type BscSettings } from './settings.ts';
 
-/** BNB Chain: 0.45 s blocks, addresses with the checksum of EIP-55, payments as EIP-681 writes the call of the token contract. */
+/**
+ * BNB Chain: 0.45 s blocks, addresses with the checksum of EIP-55,
+ * payments as EIP-681 writes the call of the token contract.
+ */
 export const BSC: Chain<BscSettings> = {
   network: 'bsc',
   name: CHAIN_NAMES.bsc,
@@ -15,7 +18,8 @@ export const BSC: Chain<BscSettings> = {
   settings: BSC_SETTINGS,
   addresses: BSC_ADDRESSES,
   hashHasPrefix: true,
-  paymentUri: ({ address, contract, units, chainId }) => `ethereum:${contract}@${chainId}/transfer?address=${address}&uint256=${units}`,
+  paymentUri: ({ address, contract, units, chainId }) =>
+    `ethereum:${contract}@${chainId}/transfer?address=${address}&uint256=${units}`,
   // Most of what imports this list asks for a fact; who does not watch the chain does not load its reader.
   open: async (settings, io) => (await import('./open.ts')).openBsc(settings, io),
 };

@@ -3,9 +3,19 @@ import { NATIVE_CURRENCY } from '../../domain/assets.ts';
 import type { Transfer, UnrecognisedTransfer } from '../reader.ts';
 
 /** One movement of money, or the sum of those of one transaction to one address in one asset. */
-export type Sum = { txHash: string; to: string; from: string | null; kind: 'native' | 'token'; amountUnits: bigint; inside?: true };
+export type Sum = {
+  txHash: string;
+  to: string;
+  from: string | null;
+  kind: 'native' | 'token';
+  amountUnits: bigint;
+  inside?: true;
+};
 
-/** Gathers the single movements of money of one block. Whatever finds more of them (a trace, say) adds them here. */
+/**
+ * Gathers the single movements of money of one block.
+ * Whatever finds more of them (a trace, say) adds them here.
+ */
 export class Collector {
   readonly unrecognised: UnrecognisedTransfer[] = [];
   dropped = 0;

@@ -9,9 +9,17 @@ export function callContractOver(rpc: RpcPool): CallContract {
   return (call, options, signal) => rpc.aside((session) => ethCallOn(session, call, options), signal);
 }
 
-/** Calls a contract at the head and returns the 0x hex it returned ("0x" where there is no contract). Throws RpcRejected on a revert. */
-export async function ethCallOn(session: RpcSession, call: ContractCall, options?: { readonly timeoutMs?: number }): Promise<string> {
+/**
+ * Calls a contract at the head and returns the 0x hex it returned
+ * ("0x" where there is no contract). Throws RpcRejected on a revert.
+ */
+export async function ethCallOn(
+  session: RpcSession,
+  call: ContractCall,
+  options?: { readonly timeoutMs?: number },
+): Promise<string> {
   const data = await session.call('eth_call', [call, 'latest'], options);
-  if (typeof data !== 'string' || !/^0x[0-9a-f]*$/i.test(data)) throw new EndpointFailure('no result of a contract call');
+  if (typeof data !== 'string' || !/^0x[0-9a-f]*$/i.test(data))
+    throw new EndpointFailure('no result of a contract call');
   return data.toLowerCase();
 }

@@ -1,4 +1,5 @@
-// What an operator is told of BNB Chain: whether it is the right one and answers, and what each endpoint offers.
+// What an operator is told of BNB Chain: whether it is the
+// right one and answers, and what each endpoint offers.
 import { bad, type Finding, good } from '../../base/finding.ts';
 import { reasonOf } from '../../base/reason.ts';
 import type { ChainReader } from '../reader.ts';
@@ -13,8 +14,14 @@ const MAX_BLOCK_AGE_MS = 5 * 60_000;
 
 type Opened = { readonly settings: BscSettings; readonly rpc: RpcPool; readonly reader: ChainReader };
 
-/** The chain, and its endpoints where it is well. `mustMove` is false for a chain of one's own, which stands still when nothing happens. */
-export async function describeBsc(opened: Opened, { mustMove }: { readonly mustMove: boolean }): Promise<readonly Finding[]> {
+/**
+ * The chain, and its endpoints where it is well. `mustMove` is false
+ * for a chain of one's own, which stands still when nothing happens.
+ */
+export async function describeBsc(
+  opened: Opened,
+  { mustMove }: { readonly mustMove: boolean },
+): Promise<readonly Finding[]> {
   const chain = await describeChain(opened, mustMove);
   return chain.ok ? [chain, ...(await describeEndpoints(opened))] : [chain];
 }
@@ -26,7 +33,11 @@ async function describeChain(opened: Opened, mustMove: boolean): Promise<Finding
     return await describeHead(opened, mustMove, signal);
   } catch (error) {
     if (error instanceof ChainMismatch)
-      return bad('bsc', reasonOf(error), 'Correct BSC_RPC_URLS, BSC_CHAIN_ID or BSC_USDT_CONTRACT: the gateway refuses to run like this');
+      return bad(
+        'bsc',
+        reasonOf(error),
+        'Correct BSC_RPC_URLS, BSC_CHAIN_ID or BSC_USDT_CONTRACT: the gateway refuses to run like this',
+      );
     return bad(
       'bsc',
       signal.aborted ? 'no endpoint answered in time' : reasonOf(error),
@@ -35,7 +46,11 @@ async function describeChain(opened: Opened, mustMove: boolean): Promise<Finding
   }
 }
 
-async function describeHead({ settings, rpc, reader }: Opened, mustMove: boolean, signal: AbortSignal): Promise<Finding> {
+async function describeHead(
+  { settings, rpc, reader }: Opened,
+  mustMove: boolean,
+  signal: AbortSignal,
+): Promise<Finding> {
   const [head, finalized] = await Promise.all([reader.head(signal), reader.finalized(signal)]);
   const away = rpc.status().filter((endpoint) => endpoint.problem !== null);
   const detail = `chain ${settings.chainId}, USDT has 18 decimals, head ${head.number}, finalized ${finalized.number}`;
@@ -55,7 +70,10 @@ async function describeHead({ settings, rpc, reader }: Opened, mustMove: boolean
   return good('bsc', detail);
 }
 
-/** What each endpoint offers: how BNB that contracts pass on is found, what it lacks, and how fast it was asked at last. */
+/**
+ * What each endpoint offers: how BNB that contracts pass on
+ * is found, what it lacks, and how fast it was asked at last.
+ */
 async function describeEndpoints({ settings, rpc }: Opened): Promise<Finding[]> {
   const [ways, lacks] = ['internal_transfers', 'endpoints_bsc'];
   const again = 'Run it again; until then the reconciliation finds them';
@@ -68,13 +86,16 @@ async function describeEndpoints({ settings, rpc }: Opened): Promise<Finding[]> 
     return [bad(ways, `no endpoint says whether it shows them: ${reasonOf(error)}`, again)];
   }
   const known = answers.filter((answer) => answer.problem === undefined);
-  const wayOf = (method: string | null) => (method ? `by traces (${method})` : 'by reconciliation, every hour');
+  const wayOf = (method: string | null) =>
+    method ? `by traces (${method})` : 'by reconciliation, every hour';
   const described = answers.map((answer) => {
     if (answer.problem !== undefined) return `${answer.host} does not say (${answer.problem})`;
     const missing = lacksOf(answer.value);
     return `${answer.host} ${missing.length > 0 ? `lacks ${missing.join(', ')}` : 'lacks nothing'}`;
   });
-  const paces = rpc.status().map(({ host, requestsPerSecond }) => `${host} ${Math.round(requestsPerSecond)}/s`);
+  const paces = rpc
+    .status()
+    .map(({ host, requestsPerSecond }) => `${host} ${Math.round(requestsPerSecond)}/s`);
   const heads = await probing;
   const announced = heads.map(({ host, problem }) =>
     problem === undefined ? `${host} announces blocks` : `${host} announces none (${problem})`,

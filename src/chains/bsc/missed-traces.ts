@@ -18,7 +18,9 @@ export function createMissedTraces(options: {
   const { now, report } = options;
   const missed = new Map<number, Missed>();
   const giveUp = (number: number): void =>
-    report?.(`the trace of block ${number} could not be had; the comparison of balances looks for what it would have shown`);
+    report?.(
+      `the trace of block ${number} could not be had; the comparison of balances looks for what it would have shown`,
+    );
 
   return {
     note(number) {
@@ -32,7 +34,10 @@ export function createMissedTraces(options: {
         if (dueAt > now()) continue;
         if (tries < MAX_TRIES) {
           numbers.push(number);
-          missed.set(number, { tries: tries + 1, dueAt: now() + Math.min(FIRST_MS * 2 ** (tries + 1), LONGEST_MS) });
+          missed.set(number, {
+            tries: tries + 1,
+            dueAt: now() + Math.min(FIRST_MS * 2 ** (tries + 1), LONGEST_MS),
+          });
         } else {
           missed.delete(number);
           giveUp(number);

@@ -7,7 +7,10 @@ import { describeBsc } from './describe.ts';
 import { createBscReader } from './reader.ts';
 import type { BscSettings } from './settings.ts';
 
-/** BNB Chain over its configured endpoints; see {@link OpenChain}. Throws a sentence for an unusable list of them. */
+/**
+ * BNB Chain over its configured endpoints; see {@link
+ * OpenChain}. Throws a sentence for an unusable list of them.
+ */
 export function openBsc(settings: BscSettings, io: ChainIo): OpenChain {
   const { rpcUrls: urls, chainId, rpcRequestsPerSecond: requestsPerSecond, usdtContract } = settings;
   const rpc = createRpcPool({ name: 'bsc', urls, chainId, requestsPerSecond, report: io.onEndpoint });

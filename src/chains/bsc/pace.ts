@@ -1,6 +1,9 @@
 import type { ReaderPace } from '../reader.ts';
 
-/** A block takes 0.45 s and is final two later; requests cost little, and nodes keep the state of about a hundred blocks. */
+/**
+ * A block takes 0.45 s and is final two later; requests cost
+ * little, and nodes keep the state of about a hundred blocks.
+ */
 export const BSC_PACE: ReaderPace = {
   head: { closestMs: 75, widestMs: 1_000, longestBlockMs: 5_000 },
   final: { outstandingMs: 1_000, quietMs: 3_000 },

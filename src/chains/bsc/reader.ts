@@ -1,6 +1,14 @@
 // BNB Chain (and any EVM node that speaks the same JSON-RPC) as a ChainReader.
 import { assetOf } from '../../domain/assets.ts';
-import type { BlockRef, ChainReader, HeightView, NamedBlock, ScannedBlock, TracedTransaction, Transfer } from '../reader.ts';
+import type {
+  BlockRef,
+  ChainReader,
+  HeightView,
+  NamedBlock,
+  ScannedBlock,
+  TracedTransaction,
+  Transfer,
+} from '../reader.ts';
 import { isRecord } from '../rpc/call.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from '../rpc/errors.ts';
 import { readHash, readQuantity } from '../rpc/hex.ts';
@@ -35,17 +43,20 @@ type NumberedBlock = TracedBlock & { readonly number: number };
 const DECIMALS_CALL = '0x313ce567';
 
 /**
- * Makes a reader for BNB Chain over a pool of endpoints. A block that is final, or read by a command, gets its trace from another endpoint
- * where its own gives none: that read decides what the block holds. A block at the head does not: every plain deposit in it would wait for
- * the slowest endpoint, which may not even have the block yet, to hear of a rare one a second or two before finality shows it.
- * Throws a sentence when the contract is no address.
+ * Makes a reader for BNB Chain over a pool of endpoints. A block that is final, or read by a
+ * command, gets its trace from another endpoint where its own gives none: that read decides
+ * what the block holds. A block at the head does not: every plain deposit in it would wait
+ * for the slowest endpoint, which may not even have the block yet, to hear of a rare one a
+ * second or two before finality shows it. Throws a sentence when the contract is no address.
  */
 export function createBscReader(options: BscReaderOptions): ChainReader {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(options.usdtContract)) throw new Error('the USDT contract on bsc must be 0x and 40 hex digits');
+  if (!/^0x[0-9a-fA-F]{40}$/.test(options.usdtContract))
+    throw new Error('the USDT contract on bsc must be 0x and 40 hex digits');
   const { rpc } = options;
   const token = bscToken(options.usdtContract.toLowerCase());
   const unrecognisedLimit = options.unrecognisedLimit ?? 1_000;
-  const tracer = options.tracer === false ? undefined : (options.tracer ?? createTracer({ report: options.report }));
+  const tracer =
+    options.tracer === false ? undefined : (options.tracer ?? createTracer({ report: options.report }));
   const missed = createMissedTraces({ now: () => performance.now(), report: options.report });
   const receipts = createReceiptReader({ report: options.report });
   const multicall = createMulticallCache();
@@ -55,7 +66,10 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
     now: () => performance.now(),
     report: options.report,
   });
-  /** The final block that was named last; undefined until one was asked, as in commands that read old blocks only. */
+  /**
+   * The final block that was named last; undefined until one
+   * was asked, as in commands that read old blocks only.
+   */
   let finalNumber: number | undefined;
 
   return {
@@ -78,28 +92,47 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
       const traces = async (session: RpcSession, block: NumberedBlock) => {
         const question = { block, watched, insists, signal };
         const shown =
-          (await tracer?.read(session, question)) ?? (insists ? await tracer?.readElsewhere(rpc, session, question) : undefined);
+          (await tracer?.read(session, question)) ??
+          (insists ? await tracer?.readElsewhere(rpc, session, question) : undefined);
         if (!shown && insists && tracer?.mayCome()) missed.note(number);
         return shown;
       };
       const rules = { token, watched, unrecognisedLimit, naming };
-      return rpc.run((session) => scanOn(session, number, rules, { receipts, traces }), signal, { last: receipts.isCostly });
+      return rpc.run((session) => scanOn(session, number, rules, { receipts, traces }), signal, {
+        last: receipts.isCostly,
+      });
     },
     balances: (addresses, number, signal) =>
-      rpc.run((session) => balancesOn(session, { addresses, number, token: token.contract, multicall }), signal),
+      rpc.run(
+        (session) => balancesOn(session, { addresses, number, token: token.contract, multicall }),
+        signal,
+      ),
     traceTransaction: async (at, txHash, watched, signal) => {
       const traces = (on: RpcSession, block: NumberedBlock) => traceTransactionOn(on, block, txHash, watched);
-      const shown = await onEach(rpc, at, { token, watched, unrecognisedLimit }, { receipts, traces }, signal);
+      const shown = await onEach(
+        rpc,
+        at,
+        { token, watched, unrecognisedLimit },
+        { receipts, traces },
+        signal,
+      );
       const traced = shown.filter(({ block }) => !block.untraced);
-      return agreement(traced.map(({ host, block }) => ({ host, transfers: block.transfers.filter((one) => one.txHash === txHash) })));
+      return agreement(
+        traced.map(({ host, block }) => ({
+          host,
+          transfers: block.transfers.filter((one) => one.txHash === txHash),
+        })),
+      );
     },
     readings: async (at, watched, signal) => {
-      const traces = async (on: RpcSession, block: NumberedBlock) => await tracer?.read(on, { block, watched, insists: true, signal });
+      const traces = async (on: RpcSession, block: NumberedBlock) =>
+        await tracer?.read(on, { block, watched, insists: true, signal });
       return await onEach(rpc, at, { token, watched, unrecognisedLimit }, { receipts, traces }, signal);
     },
     ...(tracer ? { missedTraces: missed } : {}),
     locate: async (txHash, signal) => {
-      // Every endpoint is asked, because "nobody has it" can end in a deposit being called orphaned, and one node may just lag.
+      // Every endpoint is asked, because "nobody has it" can end in
+      // a deposit being called orphaned, and one node may just lag.
       const places = await rpc.all((session) => locateOn(session, txHash), signal);
       return places.find((place) => place !== undefined);
     },
@@ -139,7 +172,8 @@ async function headerOn(session: RpcSession, number: number): Promise<BlockRef |
 
 async function viewOn(session: RpcSession, number: number): Promise<HeightView> {
   const block = await headerOn(session, number);
-  // Afterwards, so that a head that arrives in between cannot make a block that was above it look like one that is not there.
+  // Afterwards, so that a head that arrives in between cannot make
+  // a block that was above it look like one that is not there.
   const head = await taggedOn(session, 'latest');
   if (!head) throw new EndpointFailure('no latest block');
   const finalized = await taggedOn(session, 'finalized').catch((error: unknown) => {
@@ -175,8 +209,10 @@ async function scanOn(
   try {
     return decodeBlock(ref, body, given, { ...rules, internals });
   } catch (error) {
-    // The decoder takes the shape of transactions and logs on trust, for speed; where it is wrong, the node is.
-    if (error instanceof TypeError || error instanceof SyntaxError) throw new EndpointFailure(`malformed block ${number}`);
+    // The decoder takes the shape of transactions and logs
+    // on trust, for speed; where it is wrong, the node is.
+    if (error instanceof TypeError || error instanceof SyntaxError)
+      throw new EndpointFailure(`malformed block ${number}`);
     throw error;
   }
 }
@@ -197,7 +233,9 @@ async function onEach(
 }
 
 /** What every endpoint that traced a transaction shows, or that they differ. */
-function agreement(answers: readonly { readonly host: string; readonly transfers: readonly Transfer[] }[]): TracedTransaction | undefined {
+function agreement(
+  answers: readonly { readonly host: string; readonly transfers: readonly Transfer[] }[],
+): TracedTransaction | undefined {
   const [first] = answers;
   if (!first) return undefined;
   const textOf = (transfers: readonly Transfer[]): string =>
@@ -209,12 +247,16 @@ function agreement(answers: readonly { readonly host: string; readonly transfers
   return { hosts: answers.map(({ host }) => host), agreed, transfers: first.transfers };
 }
 
-async function locateOn(session: RpcSession, txHash: string): Promise<{ blockNumber: number; blockHash: string } | undefined> {
+async function locateOn(
+  session: RpcSession,
+  txHash: string,
+): Promise<{ blockNumber: number; blockHash: string } | undefined> {
   const receipt = await session.call('eth_getTransactionReceipt', [txHash]);
   if (receipt === null) return undefined;
   const blockNumber = isRecord(receipt) ? readQuantity(receipt['blockNumber']) : undefined;
   const blockHash = isRecord(receipt) ? readHash(receipt['blockHash']) : undefined;
-  if (blockNumber === undefined || blockHash === undefined) throw new EndpointFailure('a receipt without its block');
+  if (blockNumber === undefined || blockHash === undefined)
+    throw new EndpointFailure('a receipt without its block');
   return { blockNumber, blockHash };
 }
 
@@ -222,13 +264,18 @@ async function checkDecimals(rpc: RpcPool, contract: string, signal: AbortSignal
   const expected = assetOf('bsc', 'USDT').decimals;
   let answer: string;
   try {
-    answer = (await rpc.run((session) => ethCallOn(session, { to: contract, data: DECIMALS_CALL }), signal)) ?? '0x';
+    answer =
+      (await rpc.run((session) => ethCallOn(session, { to: contract, data: DECIMALS_CALL }), signal)) ?? '0x';
   } catch (error) {
     if (!(error instanceof RpcRejected)) throw error;
-    throw new ChainMismatch(`the USDT contract ${contract} on bsc refuses decimals(): correct BSC_USDT_CONTRACT`);
+    throw new ChainMismatch(
+      `the USDT contract ${contract} on bsc refuses decimals(): correct BSC_USDT_CONTRACT`,
+    );
   }
   if (!/^0x[0-9a-f]{64}$/i.test(answer))
-    throw new ChainMismatch(`there is no token contract at ${contract} on bsc: correct BSC_USDT_CONTRACT or BSC_RPC_URLS`);
+    throw new ChainMismatch(
+      `there is no token contract at ${contract} on bsc: correct BSC_USDT_CONTRACT or BSC_RPC_URLS`,
+    );
   if (BigInt(answer) !== BigInt(expected)) {
     throw new ChainMismatch(
       `the USDT contract ${contract} on bsc has ${BigInt(answer)} decimals, not ${expected}: correct BSC_USDT_CONTRACT`,

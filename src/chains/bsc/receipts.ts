@@ -2,13 +2,19 @@
 import { EndpointFailure } from '../rpc/errors.ts';
 import type { RpcSession } from '../rpc/json-rpc.ts';
 
-/** Gives the receipts of a block as the endpoint sent them, in the order of the transactions; what they are worth, the decoder checks. */
+/**
+ * Gives the receipts of a block as the endpoint sent them, in the
+ * order of the transactions; what they are worth, the decoder checks.
+ */
 export interface ReceiptReader {
   read(
     session: RpcSession,
     block: { readonly hash: string; readonly transactions: readonly { readonly hash: string }[] },
   ): Promise<unknown>;
-  /** True for an endpoint (by its place in the list) that is known to give them one by one only: many calls for what is one elsewhere. */
+  /**
+   * True for an endpoint (by its place in the list) that is known to
+   * give them one by one only: many calls for what is one elsewhere.
+   */
   isCostly(endpoint: number): boolean;
 }
 
@@ -20,8 +26,14 @@ export type ReceiptOptions = {
 
 const ASK_AGAIN_MS = 10 * 60_000;
 
-/** Makes a reader for one pool. An endpoint without `eth_getBlockReceipts` is asked for it again after ten minutes. */
-export function createReceiptReader({ now = () => performance.now(), report }: ReceiptOptions = {}): ReceiptReader {
+/**
+ * Makes a reader for one pool. An endpoint without
+ * `eth_getBlockReceipts` is asked for it again after ten minutes.
+ */
+export function createReceiptReader({
+  now = () => performance.now(),
+  report,
+}: ReceiptOptions = {}): ReceiptReader {
   /** By endpoint: when to ask for the one call again. */
   const lacking = new Map<number, number>();
 
@@ -29,9 +41,11 @@ export function createReceiptReader({ now = () => performance.now(), report }: R
     if (transactions.length === 0) return [];
     if (now() >= (lacking.get(session.endpoint) ?? Number.NEGATIVE_INFINITY)) {
       try {
-        // By hash, because a node that does not know the hash says so, while one asked by number may answer for another block.
+        // By hash, because a node that does not know the hash says
+        // so, while one asked by number may answer for another block.
         const receipts = await session.call('eth_getBlockReceipts', [hash]);
-        if (lacking.delete(session.endpoint)) report?.(`${session.host}: offers the receipts of a block in one call again`);
+        if (lacking.delete(session.endpoint))
+          report?.(`${session.host}: offers the receipts of a block in one call again`);
         return receipts;
       } catch (error) {
         if (!(error instanceof EndpointFailure) || !isLack(error)) throw error;

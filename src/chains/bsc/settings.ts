@@ -30,7 +30,10 @@ const VARIABLES = {
   }),
   BSC_USDT_CONTRACT: variable({
     group: 'bsc',
-    parser: addressVariable(BSC_ADDRESSES, 'must be an address: 0x and 40 hex digits, in mixed case only with a right checksum'),
+    parser: addressVariable(
+      BSC_ADDRESSES,
+      'must be an address: 0x and 40 hex digits, in mixed case only with a right checksum',
+    ),
     default: '0x55d398326f99059fF775485246999027B3197955',
     example: '0x55d398326f99059fF775485246999027B3197955',
     about: 'The only token contract that is credited on this chain; it must have 18 decimals.',

@@ -1,16 +1,21 @@
-// What contracts passed on inside one transaction: the proof that an operator's claim asks for where no endpoint gave the block's trace.
+// What contracts passed on inside one transaction: the proof that an
+// operator's claim asks for where no endpoint gave the block's trace.
 
 import type { AddressLookup } from '../reader.ts';
 import { EndpointFailure, RpcRejected } from '../rpc/errors.ts';
 import type { RpcSession } from '../rpc/json-rpc.ts';
 import { type InternalTransfer, readCallTracer, readTraceBlock, type TracedBlock } from './trace.ts';
 
-/** A single transaction costs a node far less than its block, but an archive node may have to find the state of that time first. */
+/**
+ * A single transaction costs a node far less than its block, but
+ * an archive node may have to find the state of that time first.
+ */
 const TIMEOUT_MS = 10_000;
 
 /**
- * The internal transfers of one transaction of a block to watched addresses, or undefined where this endpoint does not show them. The block
- * has to be the one that this endpoint gave; a flat trace names it and is held against it. Throws what is no fault of the endpoint.
+ * The internal transfers of one transaction of a block to watched addresses, or undefined
+ * where this endpoint does not show them. The block has to be the one that this endpoint gave;
+ * a flat trace names it and is held against it. Throws what is no fault of the endpoint.
  */
 export async function traceTransactionOn(
   session: RpcSession,
@@ -19,7 +24,8 @@ export async function traceTransactionOn(
   watched: AddressLookup,
 ): Promise<InternalTransfer[] | undefined> {
   const alone: TracedBlock = { hash: block.hash, transactions: [{ hash: txHash }] };
-  const ask = (method: string, ...more: unknown[]) => session.call(method, [txHash, ...more], { timeoutMs: TIMEOUT_MS });
+  const ask = (method: string, ...more: unknown[]) =>
+    session.call(method, [txHash, ...more], { timeoutMs: TIMEOUT_MS });
   return (
     (await unlessRefused(async () => readTraceBlock(alone, await ask('trace_transaction'), watched))) ??
     (await unlessRefused(async () => {

@@ -5,13 +5,30 @@ import { isRecord } from '../rpc/call.ts';
 import { EndpointFailure } from '../rpc/errors.ts';
 import { readHash } from '../rpc/hex.ts';
 
-/** One movement of the native coin below the top of a transaction, to a watched address. Lower-case addresses. */
-export type InternalTransfer = { readonly txHash: string; readonly from: string; readonly to: string; readonly amountUnits: bigint };
+/**
+ * One movement of the native coin below the top of a transaction, to a watched address. Lower-case addresses.
+ */
+export type InternalTransfer = {
+  readonly txHash: string;
+  readonly from: string;
+  readonly to: string;
+  readonly amountUnits: bigint;
+};
 
 /** What a trace has to belong to: the block's hash and its transactions in order. */
-export type TracedBlock = { readonly hash: string; readonly transactions: readonly { readonly hash: string }[] };
+export type TracedBlock = {
+  readonly hash: string;
+  readonly transactions: readonly { readonly hash: string }[];
+};
 
-type Frame = { type?: unknown; from?: unknown; to?: unknown; value?: unknown; error?: unknown; calls?: unknown };
+type Frame = {
+  type?: unknown;
+  from?: unknown;
+  to?: unknown;
+  value?: unknown;
+  error?: unknown;
+  calls?: unknown;
+};
 
 /** DELEGATECALL and CALLCODE frames print a value too, although nothing moves: only these four move money. */
 const MOVING = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
@@ -19,12 +36,18 @@ const MOVING = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 const MAX_DEPTH = 1_024;
 
 /**
- * Reads the answer of debug_traceBlockByHash with the callTracer: every frame but the top one (that is the plain transfer), nothing
- * below a frame that failed. Throws EndpointFailure when it is not the trace of exactly these transactions.
+ * Reads the answer of debug_traceBlockByHash with the callTracer: every frame but
+ * the top one (that is the plain transfer), nothing below a frame that failed.
+ * Throws EndpointFailure when it is not the trace of exactly these transactions.
  */
-export function readCallTracer(block: TracedBlock, traces: unknown, watched: AddressLookup): InternalTransfer[] {
+export function readCallTracer(
+  block: TracedBlock,
+  traces: unknown,
+  watched: AddressLookup,
+): InternalTransfer[] {
   const { transactions } = block;
-  if (!Array.isArray(traces) || traces.length !== transactions.length) throw new EndpointFailure('a trace that does not cover its block');
+  if (!Array.isArray(traces) || traces.length !== transactions.length)
+    throw new EndpointFailure('a trace that does not cover its block');
   const found: InternalTransfer[] = [];
   transactions.forEach(({ hash }, index) => {
     const entry: unknown = traces[index];
@@ -50,10 +73,14 @@ function walk(frame: Frame, depth: number, visit: (frame: Frame) => void): void 
 }
 
 /**
- * Reads the answer of trace_block (Parity's flat form, which most archive nodes offer and which costs far less than the callTracer).
- * The same rules as {@link readCallTracer}.
+ * Reads the answer of trace_block (Parity's flat form, which most archive nodes offer and
+ * which costs far less than the callTracer). The same rules as {@link readCallTracer}.
  */
-export function readTraceBlock(block: TracedBlock, traces: unknown, watched: AddressLookup): InternalTransfer[] {
+export function readTraceBlock(
+  block: TracedBlock,
+  traces: unknown,
+  watched: AddressLookup,
+): InternalTransfer[] {
   if (!Array.isArray(traces)) throw new EndpointFailure('no trace');
   const found: InternalTransfer[] = [];
   let roots = 0;
@@ -64,7 +91,8 @@ export function readTraceBlock(block: TracedBlock, traces: unknown, watched: Add
     if (trace['type'] === 'reward') continue;
     const { traceAddress: at } = trace;
     const hash = readHash(trace['transactionHash']);
-    if (readHash(trace['blockHash']) !== block.hash || !Array.isArray(at)) throw new EndpointFailure('a trace of another block');
+    if (readHash(trace['blockHash']) !== block.hash || !Array.isArray(at))
+      throw new EndpointFailure('a trace of another block');
     if (at.length === 0) {
       failed = [];
       paid = new Set();
@@ -73,7 +101,8 @@ export function readTraceBlock(block: TracedBlock, traces: unknown, watched: Add
     if (hash === undefined || block.transactions[roots - 1]?.hash !== hash)
       throw new EndpointFailure('a trace of another transaction, or none');
     if (trace['error'] != null) failed.push(at);
-    if (at.length === 0 || failed.some((parent) => parent.every((step, index) => at[index] === step))) continue;
+    if (at.length === 0 || failed.some((parent) => parent.every((step, index) => at[index] === step)))
+      continue;
     const frame = flatFrame(trace, trace['action']);
     if (!frame || !collect(found, hash, frame, watched)) continue;
     // Its place in the tree of calls is what tells a call from the same one shown once more.
@@ -86,7 +115,8 @@ export function readTraceBlock(block: TracedBlock, traces: unknown, watched: Add
 }
 
 function flatFrame(trace: Record<string, unknown>, action: Record<string, unknown>): Frame | undefined {
-  if (trace['type'] === 'suicide') return { from: action['address'], to: action['refundAddress'], value: action['balance'] };
+  if (trace['type'] === 'suicide')
+    return { from: action['address'], to: action['refundAddress'], value: action['balance'] };
   if (trace['type'] === 'create') {
     const result = isRecord(trace['result']) ? trace['result'] : {};
     return { from: action['from'], to: result['address'], value: action['value'] };

@@ -15,15 +15,23 @@ export type TracerOptions = {
   readonly now?: (() => number) | undefined;
   /** The wait that goes with the clock. */
   readonly pause?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
-  /** Called when an endpoint is found to trace, not to trace, or to have stopped tracing. Names the host only. */
+  /**
+   * Called when an endpoint is found to trace, not to trace, or to have stopped tracing. Names the host only.
+   */
   readonly report?: ((message: string) => void) | undefined;
 };
 
 type Method = 'trace_block' | 'debug_traceBlockByHash';
-/** `method` null: no traces from this endpoint until `askAgainAt`. `certain`: it said so itself, and did not just fail to answer. */
+/**
+ * `method` null: no traces from this endpoint until `askAgainAt`.
+ * `certain`: it said so itself, and did not just fail to answer.
+ */
 type Ability = { readonly method: Method | null; readonly certain: boolean; readonly askAgainAt: number };
 type NumberedBlock = TracedBlock & { readonly number: number };
-/** One read that decides what a block holds `insists`: it waits a little for an endpoint that asks for fewer requests. */
+/**
+ * One read that decides what a block holds `insists`: it waits
+ * a little for an endpoint that asks for fewer requests.
+ */
 export type TraceQuestion = {
   readonly block: NumberedBlock;
   readonly watched: AddressLookup;
@@ -37,7 +45,10 @@ const PROBED_BLOCKS = 4;
 const ASK_AGAIN_MS = 60 * 60_000;
 const GAVE_UP_MS = 10 * 60_000;
 const NO_RESPONSE_MS = 60_000;
-/** An endpoint that did not say whether it traces, because it asked for fewer requests, is asked again after this time. */
+/**
+ * An endpoint that did not say whether it traces, because it
+ * asked for fewer requests, is asked again after this time.
+ */
 const NOT_SAID_MS = 5_000;
 const FAILURES_TO_GIVE_UP = 3;
 /** After a refusal for the number of requests, and for how many of them one block waits. */
@@ -48,21 +59,31 @@ const REFUSALS_WAITED_FOR = 3;
 /** Reads traces where the endpoint offers them. */
 export interface Tracer {
   /**
-   * The internal transfers of a block to watched addresses, or undefined where this endpoint does not show them (now). Never fails for
-   * a trace that fails: the block is complete without it.
+   * The internal transfers of a block to watched addresses, or undefined where this endpoint does
+   * not show them (now). Never fails for a trace that fails: the block is complete without it.
    */
   read(session: RpcSession, question: TraceQuestion): Promise<InternalTransfer[] | undefined>;
   /**
-   * The same from any other endpoint of the pool than the one that read the block: each is asked once at most, and only where it is known
-   * (or found out now) to trace. The trace is held against this very block, as every trace is. Undefined where nobody shows it in time; it
-   * never holds a block up for longer than twice the wait for one trace.
+   * The same from any other endpoint of the pool than the one that read the block: each is
+   * asked once at most, and only where it is known (or found out now) to trace. The trace
+   * is held against this very block, as every trace is. Undefined where nobody shows it in
+   * time; it never holds a block up for longer than twice the wait for one trace.
    */
-  readElsewhere(rpc: RpcPool, besides: RpcSession, question: TraceQuestion): Promise<InternalTransfer[] | undefined>;
-  /** True where a trace that could not be had may be had later: some endpoint traces, or did not say yet whether it does. */
+  readElsewhere(
+    rpc: RpcPool,
+    besides: RpcSession,
+    question: TraceQuestion,
+  ): Promise<InternalTransfer[] | undefined>;
+  /**
+   * True where a trace that could not be had may be had later:
+   * some endpoint traces, or did not say yet whether it does.
+   */
   mayCome(): boolean;
 }
 
-/** Makes a tracer for one pool; it asks each endpoint once, before its first trace, and again after an hour. */
+/**
+ * Makes a tracer for one pool; it asks each endpoint once, before its first trace, and again after an hour.
+ */
 export function createTracer(options: TracerOptions = {}): Tracer {
   const now = options.now ?? (() => performance.now());
   const timeoutMs = options.timeoutMs ?? 4_000;
@@ -77,7 +98,9 @@ export function createTracer(options: TracerOptions = {}): Tracer {
     if (count < FAILURES_TO_GIVE_UP) return;
     failures.delete(session.endpoint);
     abilities.restUntil(session, now() + GAVE_UP_MS);
-    options.report?.(`${session.host}: stopped showing internal transfers (${reason}); others or the reconciliation look for them`);
+    options.report?.(
+      `${session.host}: stopped showing internal transfers (${reason}); others or the reconciliation look for them`,
+    );
   };
 
   const refusals = createRefusals({ timeoutMs, now, pause: options.pause ?? pause });
@@ -96,7 +119,8 @@ export function createTracer(options: TracerOptions = {}): Tracer {
         return traces;
       } catch (error) {
         if (!isEndpoints(error)) throw error;
-        // Asked too often is not unable: it is asked again when its wish is over, and nothing is concluded from it.
+        // Asked too often is not unable: it is asked again when
+        // its wish is over, and nothing is concluded from it.
         if (!isThrottled(error)) {
           failed(session, before, error.message);
           return undefined;
@@ -118,14 +142,22 @@ export function createTracer(options: TracerOptions = {}): Tracer {
         throw error;
       }
     };
-    return await within(2 * timeoutMs, rpc.elsewhere(besides.endpoint, readThere, question.signal), () => undefined);
+    return await within(
+      2 * timeoutMs,
+      rpc.elsewhere(besides.endpoint, readThere, question.signal),
+      () => undefined,
+    );
   };
 
   return { read, readElsewhere, mayCome: abilities.mayCome };
 }
 
 /** Endpoints that refused a trace for the number of requests, and until when each is asked for none. */
-function createRefusals({ timeoutMs, now, pause: wait }: Clocked & { readonly pause: NonNullable<TracerOptions['pause']> }) {
+function createRefusals({
+  timeoutMs,
+  now,
+  pause: wait,
+}: Clocked & { readonly pause: NonNullable<TracerOptions['pause']> }) {
   const refusals = new Map<number, { readonly count: number; readonly until: number }>();
 
   const note = (session: RpcSession, failure: EndpointFailure): void => {
@@ -133,7 +165,10 @@ function createRefusals({ timeoutMs, now, pause: wait }: Clocked & { readonly pa
     // Refused together is refused once.
     if (before && now() < before.until) return;
     const count = Math.min((before?.count ?? 0) + 1, 8);
-    const restMs = Math.min(Math.max(REFUSED_FIRST_MS * 2 ** (count - 1), failure.retryAfterMs ?? 0), REFUSED_MAX_MS);
+    const restMs = Math.min(
+      Math.max(REFUSED_FIRST_MS * 2 ** (count - 1), failure.retryAfterMs ?? 0),
+      REFUSED_MAX_MS,
+    );
     refusals.set(session.endpoint, { count, until: now() + restMs });
   };
 
@@ -151,7 +186,10 @@ function createRefusals({ timeoutMs, now, pause: wait }: Clocked & { readonly pa
 
 type Clocked = { readonly timeoutMs: number; readonly now: () => number };
 type Abilities = {
-  /** Asks the endpoint where nothing is known of it, or what is known is old. Throws EndpointFailure when it gives no block to try it on. */
+  /**
+   * Asks the endpoint where nothing is known of it, or what is known is
+   * old. Throws EndpointFailure when it gives no block to try it on.
+   */
   readonly of: (session: RpcSession) => Promise<Ability>;
   readonly restUntil: (session: RpcSession, askAgainAt: number) => void;
   /** Whether any endpoint traces or did not answer that question yet. */
@@ -179,7 +217,9 @@ function createAbilities({ timeoutMs, now, report }: Pick<TracerOptions, 'report
     const asking = probe(session, timeoutMs).then((found): Ability => {
       const { method, certain } = found;
       if (method !== null || certain)
-        report?.(`${session.host}: ${method ? `shows internal transfers (${method})` : 'does not show internal transfers'}`);
+        report?.(
+          `${session.host}: ${method ? `shows internal transfers (${method})` : 'does not show internal transfers'}`,
+        );
       if (method === null && certain) hopeful.delete(session.endpoint);
       return { ...found, askAgainAt: now() + (certain ? ASK_AGAIN_MS : NOT_SAID_MS) };
     });
@@ -205,10 +245,13 @@ function isEndpoints(error: unknown): error is EndpointFailure | RpcRejected {
   return error instanceof EndpointFailure || error instanceof RpcRejected;
 }
 
-/** How an endpoint shows internal transfers; null: it does not. Throws EndpointFailure when it does not say. */
+/**
+ * How an endpoint shows internal transfers; null: it does not. Throws EndpointFailure when it does not say.
+ */
 export async function traceMethodOf(session: RpcSession, timeoutMs = 4_000): Promise<string | null> {
   const { method, certain } = await probe(session, timeoutMs);
-  if (!certain) throw new EndpointFailure('asks for fewer requests, so that it did not say', { throttled: true });
+  if (!certain)
+    throw new EndpointFailure('asks for fewer requests, so that it did not say', { throttled: true });
   return method;
 }
 
@@ -220,13 +263,24 @@ async function trace(
   timeoutMs: number,
 ): Promise<InternalTransfer[]> {
   if (method === 'trace_block')
-    return readTraceBlock(block, await session.call(method, [`0x${block.number.toString(16)}`], { timeoutMs }), watched);
-  return readCallTracer(block, await session.call(method, [block.hash, { tracer: 'callTracer' }], { timeoutMs }), watched);
+    return readTraceBlock(
+      block,
+      await session.call(method, [`0x${block.number.toString(16)}`], { timeoutMs }),
+      watched,
+    );
+  return readCallTracer(
+    block,
+    await session.call(method, [block.hash, { tracer: 'callTracer' }], { timeoutMs }),
+    watched,
+  );
 }
 
 const NOBODY: AddressLookup = { has: () => false, isOwn: () => false };
 
-/** Traces the smallest of the newest blocks with each method in turn. Throws only when the endpoint does not even give these blocks. */
+/**
+ * Traces the smallest of the newest blocks with each method in turn.
+ * Throws only when the endpoint does not even give these blocks.
+ */
 async function probe(session: RpcSession, timeoutMs: number): Promise<Pick<Ability, 'method' | 'certain'>> {
   const block = await smallBlock(session);
   let certain = true;
@@ -235,7 +289,8 @@ async function probe(session: RpcSession, timeoutMs: number): Promise<Pick<Abili
       await trace(session, method, block, NOBODY, timeoutMs);
       return { method, certain: true };
     } catch (error) {
-      // A refusal, a page of HTML, a trace that is none: all say that it is not offered. A limit says nothing.
+      // A refusal, a page of HTML, a trace that is none: all
+      // say that it is not offered. A limit says nothing.
       if (!isEndpoints(error)) throw error;
       if (isThrottled(error)) certain = false;
     }
@@ -251,8 +306,14 @@ async function smallBlock(session: RpcSession): Promise<NumberedBlock> {
     const hash = isRecord(block) ? readHash(block['hash']) : undefined;
     if (!isRecord(block) || hash === undefined || !Array.isArray(block['transactions'])) break;
     const number = Number.parseInt(String(block['number']), 16);
-    const found = { number, hash, transactions: block['transactions'].map((one) => ({ hash: String(one).toLowerCase() })) };
-    const smaller = found.transactions.length > 0 && found.transactions.length < (best?.transactions.length ?? Number.POSITIVE_INFINITY);
+    const found = {
+      number,
+      hash,
+      transactions: block['transactions'].map((one) => ({ hash: String(one).toLowerCase() })),
+    };
+    const smaller =
+      found.transactions.length > 0 &&
+      found.transactions.length < (best?.transactions.length ?? Number.POSITIVE_INFINITY);
     if (!best || smaller || best.transactions.length === 0) best = found;
     if (!(number > 0)) break;
     wanted = `0x${(number - 1).toString(16)}`;

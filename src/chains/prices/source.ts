@@ -1,10 +1,14 @@
-// What one coin is worth in US dollars: fixed by the operator, or read from Chainlink's contracts on the chain we read anyway.
+// What one coin is worth in US dollars: fixed by the operator, or
+// read from Chainlink's contracts on the chain we read anyway.
 import { CURRENCIES, type Currency } from '../../domain/assets.ts';
 import type { CallContract } from '../chain.ts';
 import type { Price, PriceSource } from '../reader.ts';
 import { ChainMismatch, RpcRejected, RpcUnavailable } from '../rpc/errors.ts';
 
-/** What the operator chose. Fixed prices are US dollars with 8 decimals; a currency that is not named has no price. */
+/**
+ * What the operator chose. Fixed prices are US dollars with
+ * 8 decimals; a currency that is not named has no price.
+ */
 export type PriceSpec =
   | { readonly kind: 'fixed'; readonly rateUnits: Readonly<Partial<Record<Currency, bigint>>> }
   | { readonly kind: 'chainlink'; readonly feeds?: Readonly<Partial<Record<Currency, string>>> | undefined };
@@ -14,18 +18,24 @@ export type PriceDeps = {
   readonly callContract?: CallContract | undefined;
   readonly now: () => Date;
   readonly cacheMs?: number | undefined;
-  /** From this age on an answer counts as stale; can only shorten the limits that fit the feeds' heartbeats. */
+  /**
+   * From this age on an answer counts as stale; can only shorten the limits that fit the feeds' heartbeats.
+   */
   readonly maxAgeMs?: number | undefined;
   /** Called once whenever a feed turns bad or good again. */
   readonly report?: ((message: string) => void) | undefined;
 };
 
 /**
- * A feed is only written when the price moves or its heartbeat passes, so its age says nothing before the heartbeat. BNB is written
- * about every minute, TRX about every 10 minutes, USDT as rarely as once a day while it stays at a dollar; the limits leave room.
+ * A feed is only written when the price moves or its heartbeat passes, so its age says
+ * nothing before the heartbeat. BNB is written about every minute, TRX about every 10
+ * minutes, USDT as rarely as once a day while it stays at a dollar; the limits leave room.
  */
 const MAX_AGE_MS: Readonly<Record<Currency, number>> = { BNB: 600_000, TRX: 1_200_000, USDT: 90_000_000 };
-/** With nothing better at hand an older answer is still used, marked stale, up to this age; then the feed is dead. */
+/**
+ * With nothing better at hand an older answer is still used,
+ * marked stale, up to this age; then the feed is dead.
+ */
 const DEAD_AFTER_MS = 90_000_000;
 const AHEAD_LIMIT_MS = 600_000;
 const CACHE_MS = 30_000;
@@ -46,7 +56,10 @@ export const MAINNET_FEEDS: Readonly<Record<Currency, string>> = {
   USDT: '0xB97Ad0E74fa7d920791E90258A6E2085088b4320',
 };
 
-/** Makes the price source the operator chose. Chainlink reads the main-net feeds unless others are named, whatever the chain id. */
+/**
+ * Makes the price source the operator chose. Chainlink reads the
+ * main-net feeds unless others are named, whatever the chain id.
+ */
 export function createPriceSource(spec: PriceSpec, deps: PriceDeps): PriceSource {
   if (spec.kind === 'chainlink') return new ChainlinkPrices({ ...MAINNET_FEEDS, ...spec.feeds }, deps);
   return {
@@ -68,7 +81,10 @@ type FeedState = {
   problem: string | null;
 };
 
-/** Answers at once with the newest good price and asks for a newer one behind the caller's back; only the very first price is waited for. */
+/**
+ * Answers at once with the newest good price and asks for a newer one
+ * behind the caller's back; only the very first price is waited for.
+ */
 class ChainlinkPrices implements PriceSource {
   readonly #feeds: Readonly<Record<Currency, string>>;
   readonly #deps: PriceDeps;
@@ -119,7 +135,11 @@ class ChainlinkPrices implements PriceSource {
     const { cacheMs = CACHE_MS, report } = this.#deps;
     state.again = this.#deps.now().getTime() + (problem === null ? cacheMs : Math.min(RETRY_BAD_MS, cacheMs));
     if ((problem === null) !== (state.problem === null))
-      report?.(problem === null ? `the ${currency} price feed is good again` : `the ${currency} price feed can not be used: ${problem}`);
+      report?.(
+        problem === null
+          ? `the ${currency} price feed is good again`
+          : `the ${currency} price feed can not be used: ${problem}`,
+      );
     state.problem = problem;
   }
 
@@ -129,7 +149,9 @@ class ChainlinkPrices implements PriceSource {
     if (ageMs < -AHEAD_LIMIT_MS) throw new BadResponse('its time is in the future');
     const isNewer = state.known === undefined || state.known.at <= answer.at;
     if (isNewer && ageMs <= DEAD_AFTER_MS) state.known = answer;
-    return ageMs > this.#maxAgeMs(currency) ? `its answer is ${Math.floor(ageMs / 60_000)} minutes old` : null;
+    return ageMs > this.#maxAgeMs(currency)
+      ? `its answer is ${Math.floor(ageMs / 60_000)} minutes old`
+      : null;
   }
 
   #ageMs(price: Price): number {
@@ -146,16 +168,24 @@ class ChainlinkPrices implements PriceSource {
     const to = this.#feeds[currency];
     if (!state.decimalsSeen) {
       const decimals = await callContract({ to, data: DECIMALS_CALL }, CALL_LIMITS, signal);
-      if (wordAt(decimals, 0) !== FEED_DECIMALS) throw new BadResponse(`the contract ${to} is not a feed with ${FEED_DECIMALS} decimals`);
+      if (wordAt(decimals, 0) !== FEED_DECIMALS)
+        throw new BadResponse(`the contract ${to} is not a feed with ${FEED_DECIMALS} decimals`);
       state.decimalsSeen = true;
     }
     // (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)
     const round = await callContract({ to, data: LATEST_ROUND_CALL }, CALL_LIMITS, signal);
     const usd8 = BigInt.asIntN(256, wordAt(round, 1) ?? 0n);
     const updatedAt = wordAt(round, 3);
-    if (usd8 <= 0n || usd8 >= MAX_USD8) throw new BadResponse(`its answer is ${usd8 > 0n ? 'absurdly high' : 'not above zero'}`);
-    if (updatedAt === undefined || updatedAt === 0n || updatedAt > 10n ** 11n) throw new BadResponse('its answer has no time');
-    return { usd8, source: `chainlink:${to}`, at: new Date(Number.parseInt(updatedAt.toString(), 10) * 1000), stale: false };
+    if (usd8 <= 0n || usd8 >= MAX_USD8)
+      throw new BadResponse(`its answer is ${usd8 > 0n ? 'absurdly high' : 'not above zero'}`);
+    if (updatedAt === undefined || updatedAt === 0n || updatedAt > 10n ** 11n)
+      throw new BadResponse('its answer has no time');
+    return {
+      usd8,
+      source: `chainlink:${to}`,
+      at: new Date(Number.parseInt(updatedAt.toString(), 10) * 1000),
+      stale: false,
+    };
   }
 }
 

@@ -3,12 +3,18 @@ import type { EndpointFailure } from './errors.ts';
 
 const FIRST_MS = 250;
 const THROTTLED_FIRST_MS = 1_000;
-/** However long the trouble lasted: its end is noticed within this time. One question in so many seconds is no burden to anybody. */
+/**
+ * However long the trouble lasted: its end is noticed within this
+ * time. One question in so many seconds is no burden to anybody.
+ */
 const MAX_MS = 5_000;
 /** An endpoint may wish for a day (its quota is used up); it is asked once a minute all the same. */
 const MAX_WISH_MS = 60_000;
 
-/** The pause after the `failures`-th failure in a row, in milliseconds: doubling up to 5 s, with jitter, and never shorter than the endpoint's own wish, up to a minute. */
+/**
+ * The pause after the `failures`-th failure in a row, in milliseconds: doubling up to
+ * 5 s, with jitter, and never shorter than the endpoint's own wish, up to a minute.
+ */
 export function backOffMs(failure: EndpointFailure, failures: number, random: () => number): number {
   const first = failure.throttled ? THROTTLED_FIRST_MS : FIRST_MS;
   const grown = Math.min(first * 2 ** (failures - 1), MAX_MS);

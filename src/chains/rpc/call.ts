@@ -1,9 +1,14 @@
-// One JSON-RPC request to one endpoint. Everything an endpoint can do wrong becomes an EndpointFailure with a short reason.
+// One JSON-RPC request to one endpoint. Everything an endpoint
+// can do wrong becomes an EndpointFailure with a short reason.
 import { type Endpoint, redact } from './endpoint-url.ts';
 import { EndpointFailure, RpcRejected } from './errors.ts';
 import type { HttpHeaders, HttpPost, HttpResponse } from './http-post.ts';
 
-export type CallOptions = { readonly post: HttpPost; readonly timeoutMs: number; readonly maxResponseBytes: number };
+export type CallOptions = {
+  readonly post: HttpPost;
+  readonly timeoutMs: number;
+  readonly maxResponseBytes: number;
+};
 
 export type RpcRequest = { readonly method: string; readonly params: readonly unknown[] };
 type Numbered = RpcRequest & { readonly jsonrpc: '2.0'; readonly id: number };
@@ -11,17 +16,23 @@ type Numbered = RpcRequest & { readonly jsonrpc: '2.0'; readonly id: number };
 let lastId = 0;
 
 /**
- * Sends one request and returns its `result` (null included). Throws the signal's reason when the caller aborts, RpcRejected when
- * the node refused the call itself, EndpointFailure for everything else.
+ * Sends one request and returns its `result` (null included). Throws the signal's reason when the caller
+ * aborts, RpcRejected when the node refused the call itself, EndpointFailure for everything else.
  */
-export async function callEndpoint(endpoint: Endpoint, request: RpcRequest, options: CallOptions, signal: AbortSignal): Promise<unknown> {
+export async function callEndpoint(
+  endpoint: Endpoint,
+  request: RpcRequest,
+  options: CallOptions,
+  signal: AbortSignal,
+): Promise<unknown> {
   const question = numbered(request);
   return readResult(endpoint, await exchange(endpoint, question, options, signal), question.id);
 }
 
 /**
- * Sends several requests at once and returns their results in order. Throws as {@link callEndpoint} does, with the first error of any of
- * them; `notOffered` where the endpoint takes no batches, or none of this size.
+ * Sends several requests at once and returns their results in order. Throws
+ * as {@link callEndpoint} does, with the first error of any of them;
+ * `notOffered` where the endpoint takes no batches, or none of this size.
  */
 export async function callBatch(
   endpoint: Endpoint,
@@ -70,7 +81,10 @@ async function exchange(
   signal.addEventListener('abort', stop, { once: true });
   try {
     const { url, headers } = endpoint;
-    const answer = await options.post({ url, headers, body: JSON.stringify(question), maxBytes: options.maxResponseBytes }, abort.signal);
+    const answer = await options.post(
+      { url, headers, body: JSON.stringify(question), maxBytes: options.maxResponseBytes },
+      abort.signal,
+    );
     return readHttp(answer);
   } catch (error) {
     signal.throwIfAborted();
@@ -88,7 +102,10 @@ function readHttp({ status, headers, text }: HttpResponse): Exchanged {
   try {
     return { json: JSON.parse(text), http };
   } catch {
-    if (isOk(http)) throw new EndpointFailure(text.trimStart().startsWith('<') ? 'an HTML page instead of JSON' : 'not JSON or cut short');
+    if (isOk(http))
+      throw new EndpointFailure(
+        text.trimStart().startsWith('<') ? 'an HTML page instead of JSON' : 'not JSON or cut short',
+      );
     throw httpFailure(http);
   }
 }
@@ -105,10 +122,16 @@ const isOk = ({ status }: Http): boolean => status >= 200 && status < 300;
 const isThrottled = ({ status }: Http): boolean => status === 429 || status === 403;
 
 function httpFailure(http: Http): EndpointFailure {
-  return new EndpointFailure(`http ${http.status}`, { throttled: isThrottled(http), retryAfterMs: http.retryAfterMs });
+  return new EndpointFailure(`http ${http.status}`, {
+    throttled: isThrottled(http),
+    retryAfterMs: http.retryAfterMs,
+  });
 }
 
-/** What an answer without a result says. Some nodes send a JSON-RPC error with status 400 or 500: a revert has to be seen behind it. */
+/**
+ * What an answer without a result says. Some nodes send a JSON-RPC
+ * error with status 400 or 500: a revert has to be seen behind it.
+ */
 function readError(endpoint: Endpoint, json: unknown, http: Http): EndpointFailure | RpcRejected {
   const error = isRecord(json) ? json['error'] : undefined;
   const said = isRecord(error) ? rpcError(endpoint, error, http) : undefined;
@@ -120,13 +143,23 @@ function readError(endpoint: Endpoint, json: unknown, http: Http): EndpointFailu
 const NOT_OFFERED =
   /(method|eth_\w+|debug_\w+|trace_\w+)\b.*\b(not (been )?(found|supported|available|allowed|enabled|implemented|whitelisted|exist)|disabled|unavailable|unsupported)|(unsupported|unknown|no such|invalid) (rpc )?method|does not exist\/is not available|(requires|upgrade) .*\bplan\b/i;
 
-function rpcError(endpoint: Endpoint, error: Record<string, unknown>, { retryAfterMs }: Http): EndpointFailure | RpcRejected {
+function rpcError(
+  endpoint: Endpoint,
+  error: Record<string, unknown>,
+  { retryAfterMs }: Http,
+): EndpointFailure | RpcRejected {
   const code = typeof error['code'] === 'number' ? error['code'] : 0;
   const message = redact(endpoint, typeof error['message'] === 'string' ? error['message'] : '');
   if (code === 3 || /revert/i.test(message)) return new RpcRejected(message || 'execution reverted');
   const notOffered = code === -32601 || NOT_OFFERED.test(message);
-  const throttled = !notOffered && (code === -32005 || code === 429 || /limit|too many|quota|capacity|throttl/i.test(message));
-  return new EndpointFailure(`rpc error ${code}${message ? ` ${message}` : ''}`, { throttled, notOffered, retryAfterMs });
+  const throttled =
+    !notOffered &&
+    (code === -32005 || code === 429 || /limit|too many|quota|capacity|throttl/i.test(message));
+  return new EndpointFailure(`rpc error ${code}${message ? ` ${message}` : ''}`, {
+    throttled,
+    notOffered,
+    retryAfterMs,
+  });
 }
 
 /** Retry-After in milliseconds, as seconds or as a date; a date is measured by the endpoint's own clock. */

@@ -1,4 +1,5 @@
-// What each endpoint of a pool offers and lacks, found out by asking it. For diagnosis: nothing of it decides how blocks are read.
+// What each endpoint of a pool offers and lacks, found out by asking
+// it. For diagnosis: nothing of it decides how blocks are read.
 
 import { traceMethodOf } from '../bsc/tracer.ts';
 import { isRecord } from './call.ts';
@@ -20,7 +21,10 @@ const ZERO = `0x${'0'.repeat(40)}`;
 /** What the comparison of balances needs, and what only a node with an archive has. */
 const DISTANCES = [100_000, 100] as const;
 
-/** Asks every endpoint, also one that rests, about ten questions each; counts against none. An endpoint that fails says why instead. */
+/**
+ * Asks every endpoint, also one that rests, about ten questions each;
+ * counts against none. An endpoint that fails says why instead.
+ */
 export async function askAbilities(rpc: RpcPool, signal: AbortSignal): Promise<EachResponse<Abilities>[]> {
   return await rpc.each(async (session) => {
     const head = await session.call('eth_getBlockByNumber', ['latest', false]);
@@ -44,7 +48,9 @@ export function lacksOf(abilities: Abilities): string[] {
     ...(abilities.blockReceipts ? [] : ['eth_getBlockReceipts (a call for each transaction instead)']),
     ...(abilities.batches ? [] : ['batches']),
     ...(abilities.traces === null ? ['traces (BNB from contracts is found by the hourly comparison)'] : []),
-    ...(abilities.balancesBack === 0 ? ['balances of the last hundred blocks (no comparison through it)'] : []),
+    ...(abilities.balancesBack === 0
+      ? ['balances of the last hundred blocks (no comparison through it)']
+      : []),
     ...(abilities.balancesBack === 100 ? ['old balances (no archive)'] : []),
   ];
 }
@@ -62,13 +68,21 @@ async function takesBatches(session: RpcSession): Promise<boolean> {
   return session.takesBatches();
 }
 
-/** The result, or undefined where the node answers that it does not give it; every other failure is the endpoint's. */
+/**
+ * The result, or undefined where the node answers that it
+ * does not give it; every other failure is the endpoint's.
+ */
 async function offered(result: Promise<unknown>): Promise<unknown> {
   try {
     return await result;
   } catch (error) {
     if (error instanceof RpcRejected) return undefined;
-    if (error instanceof EndpointFailure && !error.throttled && (error.notOffered || /^rpc error/.test(error.message))) return undefined;
+    if (
+      error instanceof EndpointFailure &&
+      !error.throttled &&
+      (error.notOffered || /^rpc error/.test(error.message))
+    )
+      return undefined;
     throw error;
   }
 }

@@ -27,7 +27,10 @@ export class PoolEndpoint<S extends Session> {
   /** undefined = not asked yet, or asked before the connection broke. */
   chain: 'right' | 'wrong' | undefined = undefined;
   head: number | null = null;
-  /** How far that head was behind the best one when it was seen: an endpoint that is asked for it rarely is not slow for that. */
+  /**
+   * How far that head was behind the best one when it was seen:
+   * an endpoint that is asked for it rarely is not slow for that.
+   */
   behind = 0;
   /** Called with each head that a session saw. */
   onHead: (number: number) => void = () => undefined;
@@ -70,7 +73,9 @@ export class PoolEndpoint<S extends Session> {
     }
   }
 
-  /** Runs the work; whatever goes wrong in it changes neither the endpoint's rest nor its pace nor its place. */
+  /**
+   * Runs the work; whatever goes wrong in it changes neither the endpoint's rest nor its pace nor its place.
+   */
   async attemptAside<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.ensureChain(signal, 'aside');
     return await work(this.#session(signal, 'aside'));
@@ -86,7 +91,9 @@ export class PoolEndpoint<S extends Session> {
         this.#setProblem(served);
         this.chain = 'wrong';
         this.notBefore = this.#now() + WRONG_CHAIN_MS;
-        throw new ChainMismatch(`${name}: ${this.host} serves ${served}: correct the RPC URL or the ${protocol.identity}`);
+        throw new ChainMismatch(
+          `${name}: ${this.host} serves ${served}: correct the RPC URL or the ${protocol.identity}`,
+        );
       }
       this.chain = 'right';
     } catch (error) {
@@ -103,11 +110,18 @@ export class PoolEndpoint<S extends Session> {
       perSecond: () => this.rate.perSecond(),
       now: this.#now,
       ask: (question, { turns = 1, timeoutMs } = {}) =>
-        this.#inTurn(turns, signal, counting, () => question({ endpoint: this.#endpoint, limits: this.#limits(timeoutMs), signal })),
+        this.#inTurn(turns, signal, counting, () =>
+          question({ endpoint: this.#endpoint, limits: this.#limits(timeoutMs), signal }),
+        ),
     });
   }
 
-  async #inTurn<T>(turns: number, signal: AbortSignal, counting: Counting, ask: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(
+    turns: number,
+    signal: AbortSignal,
+    counting: Counting,
+    ask: () => Promise<T>,
+  ): Promise<T> {
     const waitMs = this.rate.takeMs(turns);
     if (waitMs > 0) await (this.#options.pause ?? pause)(waitMs, signal);
     try {
@@ -134,11 +148,13 @@ export class PoolEndpoint<S extends Session> {
   #failed(failure: EndpointFailure): void {
     // Whoever comes back on this address after a broken connection may be another node.
     this.chain = undefined;
-    // Requests that were under way together fail together: that is one failure, not a reason for a longer pause.
+    // Requests that were under way together fail together:
+    // that is one failure, not a reason for a longer pause.
     const resting = !this.isReady();
     if (!resting) this.failures = Math.min(this.failures + 1, MAX_FAILURES);
     const rest = backOffMs(failure, this.failures, this.#options.random ?? Math.random);
-    if (!resting || failure.retryAfterMs !== undefined) this.notBefore = Math.max(this.notBefore, this.#now() + rest);
+    if (!resting || failure.retryAfterMs !== undefined)
+      this.notBefore = Math.max(this.notBefore, this.#now() + rest);
     this.#setProblem(failure.message);
   }
 

@@ -1,14 +1,23 @@
-/** No endpoint gave a complete answer. The message says what each of them did, by host, and is meant for an operator. Worth a retry. */
+/**
+ * No endpoint gave a complete answer. The message says what each of
+ * them did, by host, and is meant for an operator. Worth a retry.
+ */
 export class RpcUnavailable extends Error {
   override readonly name = 'RpcUnavailable';
 }
 
-/** The endpoints serve another chain or token than configured. A retry does not help: the configuration has to change. */
+/**
+ * The endpoints serve another chain or token than configured.
+ * A retry does not help: the configuration has to change.
+ */
 export class ChainMismatch extends Error {
   override readonly name = 'ChainMismatch';
 }
 
-/** The node understood the call and refused it (a revert, say). Asking another node gives the same, so the pool passes it on. */
+/**
+ * The node understood the call and refused it (a revert, say).
+ * Asking another node gives the same, so the pool passes it on.
+ */
 export class RpcRejected extends Error {
   override readonly name = 'RpcRejected';
 }
@@ -19,14 +28,22 @@ type FailureOptions = {
   readonly notOffered?: boolean | undefined;
 };
 
-/** One endpoint failed once; the pool turns these into back-off and, when all fail, into {@link RpcUnavailable}. */
+/**
+ * One endpoint failed once; the pool turns these into
+ * back-off and, when all fail, into {@link RpcUnavailable}.
+ */
 export class EndpointFailure extends Error {
   override readonly name = 'EndpointFailure';
   /** The endpoint's own wish, from Retry-After, or undefined. */
   readonly retryAfterMs: number | undefined;
-  /** True where the endpoint asks for fewer requests, which deserves a longer pause than a lost connection. */
+  /**
+   * True where the endpoint asks for fewer requests, which deserves a longer pause than a lost connection.
+   */
   readonly throttled: boolean;
-  /** True where the endpoint says that it does not have this method, or takes no batches: asking again is of no use for a while. */
+  /**
+   * True where the endpoint says that it does not have this method,
+   * or takes no batches: asking again is of no use for a while.
+   */
   readonly notOffered: boolean;
 
   constructor(reason: string, options: FailureOptions = {}) {

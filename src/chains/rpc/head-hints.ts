@@ -1,4 +1,5 @@
-// Announcements of new blocks, for as long as somebody listens: which socket to use, when to try again, and what to say of it.
+// Announcements of new blocks, for as long as somebody listens:
+// which socket to use, when to try again, and what to say of it.
 
 import { pause } from '../../base/async/pause.ts';
 import type { ChainReader, HeadListener } from '../reader.ts';
@@ -27,8 +28,9 @@ const STEADY_MS = 60_000;
 const PROBE_MS = 10_000;
 
 /**
- * Makes the `hint` of a reader. One socket is open at a time, and only while somebody listens; where it fails the next address has its turn,
- * after 1 s doubling to a minute, with jitter. Throws a sentence for an unusable address; afterwards nothing of it ever throws.
+ * Makes the `hint` of a reader. One socket is open at a time, and only while somebody
+ * listens; where it fails the next address has its turn, after 1 s doubling to a minute, with
+ * jitter. Throws a sentence for an unusable address; afterwards nothing of it ever throws.
  */
 export function createHeadHints(options: HeadHintsOptions): NonNullable<ChainReader['hint']> {
   const endpoints = options.urls.map(parseSocket);
@@ -54,7 +56,9 @@ export async function probeHeadHints(
       announced: () => undefined,
     };
     const input = { endpoint, chainId, now, limits: { openMs: PROBE_MS } };
-    const problem = await listenForHeads(input, events, AbortSignal.any([signal, done.signal])).catch(reasonOf);
+    const problem = await listenForHeads(input, events, AbortSignal.any([signal, done.signal])).catch(
+      reasonOf,
+    );
     return subscribed ? { host: endpoint.host, value: true } : { host: endpoint.host, problem };
   });
   return await Promise.all(probes);
@@ -96,12 +100,18 @@ async function keepListening(
   }
 }
 
-/** One line when announcements stop and one when they have been back for a while: what flaps in between is not worth a line. */
+/**
+ * One line when announcements stop and one when they have been
+ * back for a while: what flaps in between is not worth a line.
+ */
 function sayings({ name, report }: HeadHintsOptions): Sayings {
   let failing = false;
   return {
     failed: (host, reason) => {
-      if (!failing) report?.(`${name}: ${host} announces no blocks: ${reason}; the head is asked for by the clock meanwhile`);
+      if (!failing)
+        report?.(
+          `${name}: ${host} announces no blocks: ${reason}; the head is asked for by the clock meanwhile`,
+        );
       failing = true;
     },
     steady: (host) => {

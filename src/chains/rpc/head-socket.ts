@@ -1,4 +1,5 @@
-// One WebSocket on which an endpoint announces new blocks. What it says tells when to ask, and is never taken for a fact.
+// One WebSocket on which an endpoint announces new blocks. What
+// it says tells when to ask, and is never taken for a fact.
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, WebSocket } from 'undici';
 import { isRecord } from './call.ts';
@@ -32,10 +33,15 @@ const CHAIN_QUESTION = 1;
 const SUBSCRIPTION_QUESTION = 2;
 
 /**
- * Connects, proves the chain, subscribes to new heads and tells `events` of them, until the connection fails or `signal` aborts. Never
- * resolves: throws EndpointFailure with a short reason that holds no URL, or the signal's reason. Nothing of the connection is left then.
+ * Connects, proves the chain, subscribes to new heads and tells `events` of them, until the
+ * connection fails or `signal` aborts. Never resolves: throws EndpointFailure with a short
+ * reason that holds no URL, or the signal's reason. Nothing of the connection is left then.
  */
-export async function listenForHeads(input: HeadSocketInput, events: HeadSocketEvents, signal: AbortSignal): Promise<never> {
+export async function listenForHeads(
+  input: HeadSocketInput,
+  events: HeadSocketEvents,
+  signal: AbortSignal,
+): Promise<never> {
   signal.throwIfAborted();
   const over = Promise.withResolvers<never>();
   const listener = new Listener(input, events, (reason) => over.reject(new EndpointFailure(reason)));
@@ -73,7 +79,10 @@ class Listener {
     this.#openedMs = input.now();
     this.#agent = this.#makeAgent();
     const { authorization } = input.endpoint.headers;
-    this.#socket = new WebSocket(input.endpoint.url, { dispatcher: this.#agent, ...(authorization ? { headers: { authorization } } : {}) });
+    this.#socket = new WebSocket(input.endpoint.url, {
+      dispatcher: this.#agent,
+      ...(authorization ? { headers: { authorization } } : {}),
+    });
     this.#socket.binaryType = 'arraybuffer';
     this.#socket.addEventListener('open', () => {
       this.#isOpen = true;
@@ -93,7 +102,10 @@ class Listener {
     this.#agent.destroy().catch(() => undefined);
   }
 
-  /** The connection is kept in view: to end it from this side, to say why there is none, and to count what comes. */
+  /**
+   * The connection is kept in view: to end it from this
+   * side, to say why there is none, and to count what comes.
+   */
   #makeAgent(): Agent {
     const connector = buildConnector({ timeout: this.#limits.openMs });
     return new Agent({
@@ -130,8 +142,10 @@ class Listener {
 
   #chainTold(id: unknown): void {
     const found = typeof id === 'string' && /^0x[0-9a-f]{1,16}$/i.test(id) ? BigInt(id) : undefined;
-    if (found === BigInt(this.#input.chainId)) this.#ask(SUBSCRIPTION_QUESTION, 'eth_subscribe', ['newHeads']);
-    else this.#fail(found === undefined ? 'no chain id' : `chain id ${found} instead of ${this.#input.chainId}`);
+    if (found === BigInt(this.#input.chainId))
+      this.#ask(SUBSCRIPTION_QUESTION, 'eth_subscribe', ['newHeads']);
+    else
+      this.#fail(found === undefined ? 'no chain id' : `chain id ${found} instead of ${this.#input.chainId}`);
   }
 
   #subscribed({ result, error }: Record<string, unknown>): void {
@@ -141,13 +155,21 @@ class Listener {
       this.#announcedMs = this.#input.now();
       this.#events.subscribed();
     } else {
-      const said = isRecord(error) && typeof error['message'] === 'string' ? redact(this.#input.endpoint, error['message']) : '';
+      const said =
+        isRecord(error) && typeof error['message'] === 'string'
+          ? redact(this.#input.endpoint, error['message'])
+          : '';
       this.#fail(`eth_subscribe is refused${said && `: ${said}`}`);
     }
   }
 
   #notified(params: unknown): void {
-    if (!isRecord(params) || this.#subscription === undefined || params['subscription'] !== this.#subscription) return;
+    if (
+      !isRecord(params) ||
+      this.#subscription === undefined ||
+      params['subscription'] !== this.#subscription
+    )
+      return;
     const number = isRecord(params['result']) ? readQuantity(params['result']['number']) : undefined;
     if (number === undefined) return;
     this.#announcedMs = this.#input.now();
@@ -167,7 +189,8 @@ class Listener {
     this.#bytesRead += bytes;
     this.#messages = 0;
     if (bytes > MAX_BYTES_A_CHECK) this.#fail('more than 1 MiB a second');
-    else if (this.#subscription === undefined && nowMs - this.#openedMs >= openMs) this.#fail(`no subscription within ${openMs / 1_000} s`);
+    else if (this.#subscription === undefined && nowMs - this.#openedMs >= openMs)
+      this.#fail(`no subscription within ${openMs / 1_000} s`);
     else if (this.#subscription !== undefined && nowMs - this.#announcedMs >= silentMs)
       this.#fail(`no block announced for ${silentMs / 1_000} s`);
   }

@@ -1,5 +1,5 @@
-// POST over kept connections, for the blocks of a catch-up: what an answer costs on its way to a text is more than what its parsing costs,
-// so bodies are gathered in buffers that are used again.
+// POST over kept connections, for the blocks of a catch-up: what an answer costs on its way to a
+// text is more than what its parsing costs, so bodies are gathered in buffers that are used again.
 import { isAscii } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -17,9 +17,9 @@ export type HttpHeaders = Readonly<Record<string, string | string[] | undefined>
 export type HttpResponse = { readonly status: number; readonly headers: HttpHeaders; readonly text: string };
 
 /**
- * Sends one POST and reads the whole answer, whatever its status; redirects are not followed. Throws EndpointFailure for an answer that is
- * too large or packed wrongly, and the socket's own error for a connection that fails. Ends at once when `signal` aborts, with any error:
- * the caller knows why it aborted.
+ * Sends one POST and reads the whole answer, whatever its status; redirects are not followed. Throws
+ * EndpointFailure for an answer that is too large or packed wrongly, and the socket's own error for a
+ * connection that fails. Ends at once when `signal` aborts, with any error: the caller knows why it aborted.
  */
 export type HttpPost = (question: HttpQuestion, signal: AbortSignal) => Promise<HttpResponse>;
 
@@ -39,7 +39,12 @@ const unpack = promisify(gunzip);
 /** Makes a poster with connections of its own. Idle ones do not keep the process running. */
 export function createHttpPost(): HttpPost {
   // The caller's signal is the only clock.
-  const agent = new Agent({ connections: MAX_SOCKETS, keepAliveTimeout: KEEP_IDLE_MS, headersTimeout: 0, bodyTimeout: 0 });
+  const agent = new Agent({
+    connections: MAX_SOCKETS,
+    keepAliveTimeout: KEEP_IDLE_MS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
   const spares: Buffer[] = [];
   return async (question, signal) => {
     try {
@@ -61,7 +66,12 @@ class ClosedBeforeResponse extends ConnectionClosed {
   override readonly name = 'ClosedBeforeResponse';
 }
 
-async function exchange(agent: Agent, question: HttpQuestion, spares: Buffer[], signal: AbortSignal): Promise<HttpResponse> {
+async function exchange(
+  agent: Agent,
+  question: HttpQuestion,
+  spares: Buffer[],
+  signal: AbortSignal,
+): Promise<HttpResponse> {
   const { status, headers, body } = await receive(agent, question, spares, signal);
   try {
     return { status, headers, text: await textOf(headers, body.bytes(), question.maxBytes) };
@@ -78,7 +88,9 @@ class Body {
 
   constructor(spares: Buffer[], expectedBytes: number) {
     this.#spares = spares;
-    this.#buffer = spares.pop() ?? Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, Math.min(expectedBytes || 0, SPARE_BYTES)));
+    this.#buffer =
+      spares.pop() ??
+      Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, Math.min(expectedBytes || 0, SPARE_BYTES)));
   }
 
   /** Appends a copy: the chunk is its owner's. Returns the size so far. */
@@ -102,13 +114,19 @@ class Body {
   /** Lets go of the buffer for good, so that whatever is added late cannot come into another answer. */
   release(): void {
     const { byteLength } = this.#buffer;
-    if (byteLength > 0 && byteLength <= SPARE_BYTES && this.#spares.length < SPARE_BUFFERS) this.#spares.push(this.#buffer);
+    if (byteLength > 0 && byteLength <= SPARE_BYTES && this.#spares.length < SPARE_BUFFERS)
+      this.#spares.push(this.#buffer);
     this.#buffer = NOTHING;
     this.#size = 0;
   }
 }
 
-function receive(agent: Agent, question: HttpQuestion, spares: Buffer[], signal: AbortSignal): Promise<Received> {
+function receive(
+  agent: Agent,
+  question: HttpQuestion,
+  spares: Buffer[],
+  signal: AbortSignal,
+): Promise<Received> {
   const { url, headers, body: text, maxBytes } = question;
   const { origin, pathname, search } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -122,14 +140,21 @@ function receive(agent: Agent, question: HttpQuestion, spares: Buffer[], signal:
     const over = (): void => signal.removeEventListener('abort', stop);
     signal.addEventListener('abort', stop, { once: true });
     agent.dispatch(
-      { origin, path: pathname + search, method: 'POST', headers: { ...headers, 'accept-encoding': 'gzip' }, body: text },
+      {
+        origin,
+        path: pathname + search,
+        method: 'POST',
+        headers: { ...headers, 'accept-encoding': 'gzip' },
+        body: text,
+      },
       {
         onRequestStart: (controller) => {
           started = controller;
           if (signal.aborted) stop();
         },
         onResponseStart: (_, status, headers) => {
-          if (status >= 200) answer = { status, headers, body: new Body(spares, Number(headers['content-length'])) };
+          if (status >= 200)
+            answer = { status, headers, body: new Body(spares, Number(headers['content-length'])) };
         },
         onResponseData: (controller, chunk) => {
           if (answer && answer.body.add(chunk) > maxBytes) controller.abort(tooLarge(maxBytes));
@@ -142,7 +167,11 @@ function receive(agent: Agent, question: HttpQuestion, spares: Buffer[], signal:
         onResponseError: (_, error) => {
           over();
           answer?.body.release();
-          reject(isClosed(error) ? new (answer ? ConnectionClosed : ClosedBeforeResponse)('the connection was closed') : error);
+          reject(
+            isClosed(error)
+              ? new (answer ? ConnectionClosed : ClosedBeforeResponse)('the connection was closed')
+              : error,
+          );
         },
       },
     );
@@ -156,7 +185,8 @@ function isClosed(error: Error & { readonly code?: string }): boolean {
 async function textOf(headers: HttpHeaders, bytes: Buffer, maxBytes: number): Promise<string> {
   const packed = headers['content-encoding'];
   if (packed === undefined || packed === 'identity') return decode(bytes);
-  if (packed !== 'gzip' && packed !== 'x-gzip') throw new EndpointFailure('an answer packed in a way that was not asked for');
+  if (packed !== 'gzip' && packed !== 'x-gzip')
+    throw new EndpointFailure('an answer packed in a way that was not asked for');
   try {
     // In a thread of its own; a small answer that unpacks to gigabytes ends at the limit.
     return decode(await unpack(bytes, { maxOutputLength: maxBytes }));
@@ -165,7 +195,10 @@ async function textOf(headers: HttpHeaders, bytes: Buffer, maxBytes: number): Pr
   }
 }
 
-/** UTF-8; plain characters, of which nearly all answers consist, are the same in Latin-1, and read as that several times faster. */
+/**
+ * UTF-8; plain characters, of which nearly all answers consist,
+ * are the same in Latin-1, and read as that several times faster.
+ */
 function decode(bytes: Buffer): string {
   return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8');
 }

@@ -6,10 +6,14 @@ import type { Line, Pool, PoolSettings, Protocol, Session } from './types.ts';
 
 export type RpcSession = Session & {
   /** `timeoutMs` replaces the pool's own limit for this one call. */
-  call(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<unknown>;
+  call(
+    method: string,
+    params: readonly unknown[],
+    options?: { readonly timeoutMs?: number },
+  ): Promise<unknown>;
   /**
-   * The same method once for each list of parameters, the results in that order: in batches where the endpoint takes them, else one by one,
-   * within its rate. Fails as a whole with the first failure.
+   * The same method once for each list of parameters, the results in that order: in batches where the
+   * endpoint takes them, else one by one, within its rate. Fails as a whole with the first failure.
    */
   batch(method: string, params: readonly (readonly unknown[])[]): Promise<unknown[]>;
   /** False once a batch was refused, for some minutes. */
@@ -25,7 +29,9 @@ const SINGLES_AT_ONCE = 8;
 /** One that refused batches is tried again after this time. */
 const BATCH_AGAIN_MS = 10 * 60_000;
 
-/** Makes a pool; no connection is made before the first call. Throws a sentence for an unusable list of URLs. */
+/**
+ * Makes a pool; no connection is made before the first call. Throws a sentence for an unusable list of URLs.
+ */
 export function createRpcPool({ chainId, ...settings }: RpcPoolOptions): RpcPool {
   return createPool({ ...settings, protocol: jsonRpc(chainId) });
 }
@@ -36,13 +42,16 @@ function jsonRpc(chainId: number): Protocol<RpcSession> {
     identity: 'chain id',
     serves: async (session) => {
       const answer = await session.call('eth_chainId', []);
-      if (typeof answer !== 'string' || !/^0x[0-9a-f]+$/i.test(answer)) throw new EndpointFailure('no chain id');
+      if (typeof answer !== 'string' || !/^0x[0-9a-f]+$/i.test(answer))
+        throw new EndpointFailure('no chain id');
       const found = BigInt(answer);
       return found === BigInt(chainId) ? undefined : `chain id ${found} instead of ${chainId}`;
     },
     height: async (session) => {
       const answer = await session.call('eth_blockNumber', []);
-      return typeof answer === 'string' && /^0x[0-9a-f]{1,12}$/i.test(answer) ? Number.parseInt(answer, 16) : undefined;
+      return typeof answer === 'string' && /^0x[0-9a-f]{1,12}$/i.test(answer)
+        ? Number.parseInt(answer, 16)
+        : undefined;
     },
   };
 }
@@ -75,14 +84,23 @@ function speaker(): (line: Line) => RpcSession {
 async function inBatches(line: Line, requests: readonly RpcRequest[]): Promise<unknown[]> {
   // Endpoints count each question of a batch: one never asks for more than a second of them.
   const size = Math.max(1, Math.min(MAX_BATCH, Math.floor(line.perSecond())));
-  const batches = Array.from({ length: Math.ceil(requests.length / size) }, (_, at) => requests.slice(at * size, (at + 1) * size));
+  const batches = Array.from({ length: Math.ceil(requests.length / size) }, (_, at) =>
+    requests.slice(at * size, (at + 1) * size),
+  );
   const ask = (some: readonly RpcRequest[]) =>
     line.ask((call) => callBatch(call.endpoint, some, call.limits, call.signal), { turns: some.length });
   return (await eachOf(batches, BATCHES_AT_ONCE, ask)).flat();
 }
 
-/** The results in order, with so many under way at a time; the first failure ends it, and no further one is begun. */
-async function eachOf<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+/**
+ * The results in order, with so many under way at a time;
+ * the first failure ends it, and no further one is begun.
+ */
+async function eachOf<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   let failed = false;

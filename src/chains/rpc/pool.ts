@@ -1,4 +1,5 @@
-// A pool of endpoints of one chain, whatever protocol they speak: which one to ask, when to leave one alone, and what to say when none answers.
+// A pool of endpoints of one chain, whatever protocol they speak: which
+// one to ask, when to leave one alone, and what to say when none answers.
 
 import { pause } from '../../base/async/pause.ts';
 import type { EndpointStatus } from '../reader.ts';
@@ -7,14 +8,22 @@ import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './e
 import { createHttpPost } from './http-post.ts';
 import type { EachResponse, Pool, PoolOptions, RunOptions, Session } from './types.ts';
 
-/** A caller that asks again at once is slowed down by the pool itself, so that no retry loop can turn into a storm. */
+/**
+ * A caller that asks again at once is slowed down by the
+ * pool itself, so that no retry loop can turn into a storm.
+ */
 const WAIT_FOR_ENDPOINT_MS = 1_000;
 /** One whose next turn is further away than this is passed over for another that has none before it. */
 const LONG_WAIT_MS = 250;
-/** An endpoint whose next turn is further away than this needs its budget for whole blocks: it is not asked for extras. */
+/**
+ * An endpoint whose next turn is further away than this needs
+ * its budget for whole blocks: it is not asked for extras.
+ */
 const SPARE_WAIT_MS = 1_000;
 
-/** Makes a pool; no connection is made before the first call. Throws a sentence for an unusable list of URLs. */
+/**
+ * Makes a pool; no connection is made before the first call. Throws a sentence for an unusable list of URLs.
+ */
 export function createPool<S extends Session>(options: PoolOptions<S>): Pool<S> {
   return new EndpointPool(options);
 }
@@ -37,7 +46,11 @@ class EndpointPool<S extends Session> implements Pool<S> {
     for (const endpoint of this.#endpoints) endpoint.onHead = (number) => this.#sawHead(endpoint, number);
   }
 
-  async run<T>(work: (session: S) => Promise<T | undefined>, signal: AbortSignal, options: RunOptions = {}): Promise<T | undefined> {
+  async run<T>(
+    work: (session: S) => Promise<T | undefined>,
+    signal: AbortSignal,
+    options: RunOptions = {},
+  ): Promise<T | undefined> {
     signal.throwIfAborted();
     this.#probeIfDue(signal);
     await this.#waitForOne(signal);
@@ -56,7 +69,9 @@ class EndpointPool<S extends Session> implements Pool<S> {
   }
 
   async checkChain(signal: AbortSignal): Promise<void> {
-    const answers = await Promise.allSettled(this.#endpoints.map((endpoint) => endpoint.ensureChain(signal, 'counts')));
+    const answers = await Promise.allSettled(
+      this.#endpoints.map((endpoint) => endpoint.ensureChain(signal, 'counts')),
+    );
     signal.throwIfAborted();
     for (const answer of answers) {
       if (answer.status === 'rejected' && answer.reason instanceof ChainMismatch) throw answer.reason;
@@ -92,8 +107,14 @@ class EndpointPool<S extends Session> implements Pool<S> {
     return await Promise.all(asked);
   }
 
-  async elsewhere<T>(besides: number, work: (session: S) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined> {
-    const spare = this.#candidates().filter((endpoint) => endpoint.index !== besides && endpoint.rate.waitMs() <= SPARE_WAIT_MS);
+  async elsewhere<T>(
+    besides: number,
+    work: (session: S) => Promise<T | undefined>,
+    signal: AbortSignal,
+  ): Promise<T | undefined> {
+    const spare = this.#candidates().filter(
+      (endpoint) => endpoint.index !== besides && endpoint.rate.waitMs() <= SPARE_WAIT_MS,
+    );
     for (const endpoint of spare) {
       try {
         const value = await endpoint.attemptAside(work, signal);
@@ -116,22 +137,26 @@ class EndpointPool<S extends Session> implements Pool<S> {
         problems.push(`${endpoint.host}: ${error.message}`);
       }
     }
-    throw problems.length > 0 ? new RpcUnavailable(`no RPC endpoint of ${this.name} gave it: ${problems.join(', ')}`) : this.#unavailable();
+    throw problems.length > 0
+      ? new RpcUnavailable(`no RPC endpoint of ${this.name} gave it: ${problems.join(', ')}`)
+      : this.#unavailable();
   }
 
   status(): EndpointStatus[] {
     return this.#endpoints.map((endpoint) => ({
       host: endpoint.host,
       headNumber: endpoint.head,
-      problem: endpoint.problem ?? (this.#lags(endpoint) ? `${endpoint.behind} blocks behind the best endpoint` : null),
+      problem:
+        endpoint.problem ??
+        (this.#lags(endpoint) ? `${endpoint.behind} blocks behind the best endpoint` : null),
       requestsPerSecond: endpoint.rate.perSecond(),
       toldMsAgo: endpoint.toldAt === undefined ? null : Math.max(0, this.#now() - endpoint.toldAt),
     }));
   }
 
   /**
-   * From time to time asks the endpoints that are not in use for their head, beside the caller's work and never in its way: so one
-   * that has recovered comes back, and one that others have overtaken is found out.
+   * From time to time asks the endpoints that are not in use for their head, beside the caller's work and
+   * never in its way: so one that has recovered comes back, and one that others have overtaken is found out.
    */
   #probeIfDue(signal: AbortSignal): void {
     if (this.#endpoints.length < 2 || this.#now() < this.#nextProbe) return;
@@ -147,13 +172,20 @@ class EndpointPool<S extends Session> implements Pool<S> {
     }
   }
 
-  /** Usable endpoints, the best first: up to date, then fit for the work, then without a queue before it, then without failures, then as configured. */
+  /**
+   * Usable endpoints, the best first: up to date, then fit for the work, then
+   * without a queue before it, then without failures, then as configured.
+   */
   #candidates({ last }: RunOptions = {}): PoolEndpoint<S>[] {
     const ready = this.#endpoints.filter((endpoint) => endpoint.isReady());
     const rank = (endpoint: PoolEndpoint<S>): number =>
-      (this.#lags(endpoint) ? 4 : 0) + (last?.(endpoint.index) ? 2 : 0) + (endpoint.rate.waitMs() > LONG_WAIT_MS ? 1 : 0);
+      (this.#lags(endpoint) ? 4 : 0) +
+      (last?.(endpoint.index) ? 2 : 0) +
+      (endpoint.rate.waitMs() > LONG_WAIT_MS ? 1 : 0);
     const ranks = new Map(ready.map((endpoint) => [endpoint, rank(endpoint)]));
-    return ready.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0) || a.failures - b.failures || a.index - b.index);
+    return ready.sort(
+      (a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0) || a.failures - b.failures || a.index - b.index,
+    );
   }
 
   #sawHead(endpoint: PoolEndpoint<S>, number: number): void {
@@ -183,7 +215,8 @@ class EndpointPool<S extends Session> implements Pool<S> {
     const count = this.#endpoints.length;
     const parts = Array.from(
       hostsOf,
-      ([problem, endpoints]) => `${problem} from ${endpoints.length} of ${count} (${endpoints.map(({ host }) => host).join(', ')})`,
+      ([problem, endpoints]) =>
+        `${problem} from ${endpoints.length} of ${count} (${endpoints.map(({ host }) => host).join(', ')})`,
     );
     return new RpcUnavailable(`no RPC endpoint answers for ${this.name}: ${parts.join(', ')}`);
   }

@@ -1,4 +1,5 @@
-// How fast one endpoint may be asked: as fast as was configured, and slower only where it shows again and again that it allows less.
+// How fast one endpoint may be asked: as fast as was configured, and
+// slower only where it shows again and again that it allows less.
 
 export type RateOptions = {
   /** Requests a second that are never exceeded for long. */
@@ -16,7 +17,10 @@ export interface Rate {
   waitMs(): number;
   /** The endpoint answered so many requests (1), whatever it said. */
   answered(requests?: number): void;
-  /** The endpoint refused because of the number of requests. Refusals of requests that were under way together count once. */
+  /**
+   * The endpoint refused because of the number of requests.
+   * Refusals of requests that were under way together count once.
+   */
   refused(): void;
   /** Requests a second at this moment. */
   perSecond(): number;
@@ -26,7 +30,9 @@ export interface Rate {
 type Learned = { readonly perSecond: number; readonly until: number; readonly holdMs: number };
 
 const SLOWEST = 1;
-/** Refusals within this time are one: they answer requests that were sent before the first of them was heard. */
+/**
+ * Refusals within this time are one: they answer requests that were sent before the first of them was heard.
+ */
 const ONE_REFUSAL_MS = 1_000;
 /** A limit that is met twice within this time is one. */
 const AGAIN_MS = 10_000;
@@ -36,10 +42,11 @@ const UNDER_MEASURED = 0.95;
 const UNDER_LEARNED = 0.8;
 
 /**
- * Makes a bucket for one endpoint. A refusal alone changes nothing here: to leave a refusing endpoint alone for a moment is the pool's part,
- * and an endpoint that refuses everything has trouble, not a limit. A limit lets requests through until it is met: a refusal after
- * answers, twice within ten seconds, teaches it. It is forgotten after five seconds; where it then is met again although nothing was refused
- * meanwhile, it is kept twice as long each time, at most a minute.
+ * Makes a bucket for one endpoint. A refusal alone changes nothing here: to leave a refusing endpoint
+ * alone for a moment is the pool's part, and an endpoint that refuses everything has trouble, not a
+ * limit. A limit lets requests through until it is met: a refusal after answers, twice within ten
+ * seconds, teaches it. It is forgotten after five seconds; where it then is met again although
+ * nothing was refused meanwhile, it is kept twice as long each time, at most a minute.
  */
 export function createRate({ perSecond, burst, now }: RateOptions): Rate {
   let learned: Learned | undefined;
@@ -84,7 +91,8 @@ export function createRate({ perSecond, burst, now }: RateOptions): Rate {
     },
     answered(requests = 1) {
       const passedMs = now() - answers.since;
-      if (passedMs >= 1_000) answers = { ...answers, since: now(), count: 0, before: passedMs < 2_000 ? answers.count : 0 };
+      if (passedMs >= 1_000)
+        answers = { ...answers, since: now(), count: 0, before: passedMs < 2_000 ? answers.count : 0 };
       answers.count += requests;
       answers.sinceRefusal += requests;
     },
@@ -96,7 +104,8 @@ export function createRate({ perSecond, burst, now }: RateOptions): Rate {
       if (!lets) return;
       const before = metAt;
       metAt = now();
-      if (learned && isLearned()) learn(UNDER_LEARNED * Math.min(learned.perSecond, measured()), FIRST_HOLD_MS);
+      if (learned && isLearned())
+        learn(UNDER_LEARNED * Math.min(learned.perSecond, measured()), FIRST_HOLD_MS);
       else if (learned && now() - learned.until < AGAIN_MS)
         learn(UNDER_MEASURED * measured(), Math.min(2 * learned.holdMs, LONGEST_HOLD_MS));
       else if (now() - before < AGAIN_MS) learn(UNDER_MEASURED * measured(), FIRST_HOLD_MS);

@@ -8,11 +8,17 @@ export type SecondFinalOptions = {
   readonly rpc: RpcPool;
   readonly ask: (session: RpcSession, tag: 'latest' | 'finalized') => Promise<NamedBlock | undefined>;
   readonly now: () => number;
-  /** Called when nobody confirms what is final, when two name blocks far apart, and when that is over. Names hosts only. */
+  /**
+   * Called when nobody confirms what is final, when two name
+   * blocks far apart, and when that is over. Names hosts only.
+   */
   readonly report?: ((message: string) => void) | undefined;
 };
 
-/** New blocks come first: nobody is waited for any longer, and one that did not answer in time is left alone for a while. */
+/**
+ * New blocks come first: nobody is waited for any longer, and
+ * one that did not answer in time is left alone for a while.
+ */
 const WAIT_MS = 500;
 const REST_MS = 10_000;
 /** But nothing is verified meanwhile: what one that is only slow does not call final may be an orphan. */
@@ -21,19 +27,38 @@ const PATIENCE_MS = 5_000;
 const SHORT_WAIT_MS = 75;
 /** An answer is a witness for this long. */
 const FRESH_MS = 10_000;
-/** So far apart are healthy endpoints at most. Who has not even the block that the first one calls final is behind, and says nothing about it. */
+/**
+ * So far apart are healthy endpoints at most. Who has not even the block
+ * that the first one calls final is behind, and says nothing about it.
+ */
 const NEAR_BLOCKS = 3;
-/** An answer that is asked for again counts until it is so far behind; and so far apart are two endpoints only where something is wrong. */
+/**
+ * An answer that is asked for again counts until it is so far behind;
+ * and so far apart are two endpoints only where something is wrong.
+ */
 const LATE_BLOCKS = 12;
-/** A height so far above is a dream, or the first one is far behind: what it names is no less final for that. */
+/**
+ * A height so far above is a dream, or the first one is far behind: what it names is no less final for that.
+ */
 const AHEAD_BLOCKS = 20;
 
-/** What an endpoint named as final, up to which height it has blocks at least, and what the first one named when it was asked. */
-type Witness = { readonly block: NamedBlock; readonly knowsUpTo: number; readonly besideNumber: number; readonly atMs: number };
+/**
+ * What an endpoint named as final, up to which height it has
+ * blocks at least, and what the first one named when it was asked.
+ */
+type Witness = {
+  readonly block: NamedBlock;
+  readonly knowsUpTo: number;
+  readonly besideNumber: number;
+  readonly atMs: number;
+};
 type Words = 'alone' | 'together' | 'apart';
 
 export interface SecondFinal {
-  /** The block that the endpoint with this place in the list named, with what another one names; alone where no other tells. */
+  /**
+   * The block that the endpoint with this place in the list named,
+   * with what another one names; alone where no other tells.
+   */
   beside(first: NamedBlock, endpoint: number, signal: AbortSignal): Promise<FinalBlock>;
 }
 
@@ -56,7 +81,8 @@ export function createSecondFinal({ rpc, ask, now, report }: SecondFinalOptions)
 
   const question = async (first: NamedBlock, endpoint: number, signal: AbortSignal): Promise<void> => {
     const far: Witness[] = [];
-    // One that stands still or runs ahead decides only where no other one is near: else it alone could stop what two of them name.
+    // One that stands still or runs ahead decides only where no other
+    // one is near: else it alone could stop what two of them name.
     const nearOn = async (session: RpcSession): Promise<Witness | undefined> => {
       const seen = await askOn(session, first);
       if (!seen || Math.abs(seen.block.number - first.number) <= NEAR_BLOCKS) return seen;
@@ -77,8 +103,10 @@ export function createSecondFinal({ rpc, ask, now, report }: SecondFinalOptions)
   return {
     async beside(first, endpoint, signal) {
       if (rpc.status().length < 2) return first;
-      // As long as it is near, the answer before this one still is the lower of two. Asked again, too, where the first one has not moved.
-      const isOld = !last || first.number - last.block.number > NEAR_BLOCKS || now() - last.atMs > FRESH_MS / 2;
+      // As long as it is near, the answer before this one still is the
+      // lower of two. Asked again, too, where the first one has not moved.
+      const isOld =
+        !last || first.number - last.block.number > NEAR_BLOCKS || now() - last.atMs > FRESH_MS / 2;
       const isNews = isOld || first.number === asked;
       asked = first.number;
       if (isNews && !asking && now() >= restUntil) {
@@ -96,7 +124,8 @@ export function createSecondFinal({ rpc, ask, now, report }: SecondFinalOptions)
       const second = witnessFor(first);
       if (second) aloneSince = undefined;
       else aloneSince ??= now();
-      if (asking && aloneSince !== undefined && now() - aloneSince < PATIENCE_MS) return { ...first, isAwaited: true };
+      if (asking && aloneSince !== undefined && now() - aloneSince < PATIENCE_MS)
+        return { ...first, isAwaited: true };
       say(first, second);
       if (!second) return first;
       return second.number < first.number ? { ...second, second: first } : { ...first, second };
@@ -104,21 +133,30 @@ export function createSecondFinal({ rpc, ask, now, report }: SecondFinalOptions)
   };
 }
 
-/** Whether it says anything about the block that the first one names: not where it is behind it, nor where it is far above. */
+/**
+ * Whether it says anything about the block that the first one
+ * names: not where it is behind it, nor where it is far above.
+ */
 function isWitness({ block, knowsUpTo, besideNumber }: Witness, first: NamedBlock): boolean {
   const isBehind = knowsUpTo < besideNumber - NEAR_BLOCKS || knowsUpTo < first.number - LATE_BLOCKS;
   return !isBehind && block.number <= first.number + AHEAD_BLOCKS;
 }
 
 /** Says what became of the second witness, where that changed. */
-function sayings(name: string, report: SecondFinalOptions['report']): (first: NamedBlock, second: NamedBlock | undefined) => void {
+function sayings(
+  name: string,
+  report: SecondFinalOptions['report'],
+): (first: NamedBlock, second: NamedBlock | undefined) => void {
   let words: Words = 'together';
   return (first, second) => {
     const isFar = second && Math.abs(second.number - first.number) > LATE_BLOCKS;
     const said: Words = second ? (isFar ? 'apart' : 'together') : 'alone';
     if (said === words) return;
     words = said;
-    if (!second) report?.(`${name}: what is final is believed of ${first.host} alone, because no second endpoint tells it in time`);
+    if (!second)
+      report?.(
+        `${name}: what is final is believed of ${first.host} alone, because no second endpoint tells it in time`,
+      );
     else if (isFar)
       report?.(
         `${name}: ${first.host} names block ${first.number} as final and ${second.host} block ${second.number}: nothing is completed above the lower one, nor before the chain has both; where that lasts, compare them with an explorer`,

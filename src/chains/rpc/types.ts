@@ -15,10 +15,13 @@ export type Session = {
 /** A session as the protocol gets it: the way to the endpoint at the endpoint's own pace. */
 export type Line = Session & {
   /**
-   * Takes so many turns of the endpoint's rate, waits for them, and asks. `timeoutMs` replaces the pool's own limit. Whether the question was
-   * answered, and whether the endpoint asks for fewer, counts for its pace.
+   * Takes so many turns of the endpoint's rate, waits for them, and asks. `timeoutMs` replaces the pool's own
+   * limit. Whether the question was answered, and whether the endpoint asks for fewer, counts for its pace.
    */
-  ask<T>(question: (call: Call) => Promise<T>, how?: { readonly turns?: number; readonly timeoutMs?: number | undefined }): Promise<T>;
+  ask<T>(
+    question: (call: Call) => Promise<T>,
+    how?: { readonly turns?: number; readonly timeoutMs?: number | undefined },
+  ): Promise<T>;
   /** Turns a second at present. */
   perSecond(): number;
   /** The pool's clock, in milliseconds. */
@@ -26,15 +29,28 @@ export type Line = Session & {
 };
 
 /** All that one question needs. */
-export type Call = { readonly endpoint: Endpoint; readonly limits: CallOptions; readonly signal: AbortSignal };
+export type Call = {
+  readonly endpoint: Endpoint;
+  readonly limits: CallOptions;
+  readonly signal: AbortSignal;
+};
 
-/** How the endpoints of a pool are asked, and how one proves which chain it serves. Reads of `S` throw EndpointFailure and RpcRejected. */
+/**
+ * How the endpoints of a pool are asked, and how one proves which
+ * chain it serves. Reads of `S` throw EndpointFailure and RpcRejected.
+ */
 export type Protocol<S extends Session> = {
-  /** Called once for each endpoint: what is learned of it lives in the function that turns its lines into sessions. */
+  /**
+   * Called once for each endpoint: what is learned of it
+   * lives in the function that turns its lines into sessions.
+   */
   speaker(): (line: Line) => S;
   /** What proves the chain, as the operator's settings name it: "chain id". */
   readonly identity: string;
-  /** What the endpoint serves instead of the configured chain, in words; undefined where it serves that. Throws EndpointFailure where it does not say. */
+  /**
+   * What the endpoint serves instead of the configured chain, in words; undefined
+   * where it serves that. Throws EndpointFailure where it does not say.
+   */
   serves(session: S): Promise<string | undefined>;
   /** The height of its newest block; undefined where the answer is none. */
   height(session: S): Promise<number | undefined>;
@@ -52,7 +68,10 @@ export type PoolSettings = {
   readonly lagBlocks?: number | undefined;
   /** How often the heads of all endpoints are compared. */
   readonly probeEveryMs?: number | undefined;
-  /** Requests a second to one endpoint (200), and how many at once after a quiet time (one second of them, at most 50). A lower limit that is met again and again is learned for at most a minute. */
+  /**
+   * Requests a second to one endpoint (200), and how many at once after a quiet time (one second of
+   * them, at most 50). A lower limit that is met again and again is learned for at most a minute.
+   */
   readonly requestsPerSecond?: number | undefined;
   readonly burst?: number | undefined;
   /** The clock in milliseconds and the wait that goes with it; the process's own where absent. */
@@ -79,28 +98,46 @@ export type EachResponse<T> = { readonly host: string } & (
 export interface Pool<S extends Session> {
   readonly name: string;
   /**
-   * Runs `work` on the best endpoint, and on the next ones when it fails or returns undefined ("this node does not have it").
-   * Returns undefined when no endpoint had it; throws RpcUnavailable when all failed, ChainMismatch when all serve another chain,
-   * and passes on every other error of `work`. `work` throws EndpointFailure to reject an answer as incomplete.
+   * Runs `work` on the best endpoint, and on the next ones when it fails or returns undefined
+   * ("this node does not have it"). Returns undefined when no endpoint had it; throws
+   * RpcUnavailable when all failed, ChainMismatch when all serve another chain, and passes on
+   * every other error of `work`. `work` throws EndpointFailure to reject an answer as incomplete.
    */
-  run<T>(work: (session: S) => Promise<T | undefined>, signal: AbortSignal, options?: RunOptions): Promise<T | undefined>;
-  /** Throws ChainMismatch if any endpoint that answers serves another chain, RpcUnavailable if none answers. */
+  run<T>(
+    work: (session: S) => Promise<T | undefined>,
+    signal: AbortSignal,
+    options?: RunOptions,
+  ): Promise<T | undefined>;
+  /**
+   * Throws ChainMismatch if any endpoint that answers serves another chain, RpcUnavailable if none answers.
+   */
   checkChain(signal: AbortSignal): Promise<void>;
-  /** Asks every endpoint at the same time (each may fail on its own) and returns the answers of those that gave one. */
+  /**
+   * Asks every endpoint at the same time (each may fail on
+   * its own) and returns the answers of those that gave one.
+   */
   all<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T[]>;
   /**
-   * Asks for an extra that not every endpoint offers: each endpoint but `besides` that does not rest and has budget to spare is asked once
-   * at most, in turn, until `work` returns something. What goes wrong counts against none of them, because they may still serve whole
-   * blocks. Returns undefined when nobody gave it; throws the signal's reason alone.
+   * Asks for an extra that not every endpoint offers: each endpoint but `besides` that does
+   * not rest and has budget to spare is asked once at most, in turn, until `work` returns
+   * something. What goes wrong counts against none of them, because they may still serve
+   * whole blocks. Returns undefined when nobody gave it; throws the signal's reason alone.
    */
-  elsewhere<T>(besides: number, work: (session: S) => Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined>;
+  elsewhere<T>(
+    besides: number,
+    work: (session: S) => Promise<T | undefined>,
+    signal: AbortSignal,
+  ): Promise<T | undefined>;
   /**
-   * Asks the best endpoint that does not rest, then the next, for something that is not part of reading blocks (a price). What goes wrong
-   * counts against none of them, neither their rest nor their rate, and nobody is waited for. Throws RpcUnavailable when none gave it, and
-   * passes on every other error of `work`.
+   * Asks the best endpoint that does not rest, then the next, for something that is not part of reading
+   * blocks (a price). What goes wrong counts against none of them, neither their rest nor their rate, and
+   * nobody is waited for. Throws RpcUnavailable when none gave it, and passes on every other error of `work`.
    */
   aside<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Asks every endpoint, also one that rests, and returns what each said; counts against none of them. For diagnosis. */
+  /**
+   * Asks every endpoint, also one that rests, and returns what
+   * each said; counts against none of them. For diagnosis.
+   */
   each<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<EachResponse<T>[]>;
   status(): EndpointStatus[];
 }

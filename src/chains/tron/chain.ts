@@ -4,8 +4,8 @@ import { TRON_ADDRESSES } from './addresses.ts';
 import { TRON_SETTINGS, type TronSettings } from './settings.ts';
 
 /**
- * Tron: 3 s blocks, addresses in base58check over the same 20 bytes that an EVM derives from the public key. It has no standard for payments;
- * wallets took the form with amount and token over from Bitcoin.
+ * Tron: 3 s blocks, addresses in base58check over the same 20 bytes that an EVM derives from the public
+ * key. It has no standard for payments; wallets took the form with amount and token over from Bitcoin.
  */
 export const TRON: Chain<TronSettings> = {
   network: 'tron',

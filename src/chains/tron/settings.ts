@@ -22,7 +22,10 @@ const VARIABLES = {
   }),
   TRON_USDT_CONTRACT: variable({
     group: 'tron',
-    parser: addressVariable(TRON_ADDRESSES, 'must be a Tron address: T and 33 more base58 characters with a right checksum'),
+    parser: addressVariable(
+      TRON_ADDRESSES,
+      'must be a Tron address: T and 33 more base58 characters with a right checksum',
+    ),
     default: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
     example: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
     about: 'The only token contract that is credited on this chain; it must have 6 decimals.',

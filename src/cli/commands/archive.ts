@@ -18,7 +18,10 @@ export function addArchiveCommands(program: Command): void {
 }
 
 async function list() {
-  const [{ withGateway }, { listMonths }] = await Promise.all([import('../process.ts'), import('../../services/months/archive.ts')]);
+  const [{ withGateway }, { listMonths }] = await Promise.all([
+    import('../process.ts'),
+    import('../../services/months/archive.ts'),
+  ]);
   const months = await withGateway({}, ({ deps }) => listMonths(deps.orm.em.fork()));
   const shown = months.map(({ month, until, detachedAt, detachedBy, bytes }) => ({
     month,
@@ -29,15 +32,22 @@ async function list() {
   }));
   const rows = shown.map((row) => [row.month, row.until, row.bytes, row.detached_at, row.detached_by]);
   const none = 'No month yet: a worker makes them ahead, start one with "start --role worker".';
-  const next = 'Take an old one out of the tables with "archive detach MONTH", which says first how it is dumped.';
-  return { json: { months: shown }, ...listing({ header: ['MONTH', 'UNTIL', 'BYTES', 'DETACHED', 'BY'], rows, none, next }) };
+  const next =
+    'Take an old one out of the tables with "archive detach MONTH", which says first how it is dumped.';
+  return {
+    json: { months: shown },
+    ...listing({ header: ['MONTH', 'UNTIL', 'BYTES', 'DETACHED', 'BY'], rows, none, next }),
+  };
 }
 
 type Detach = { readonly by: string; readonly reason: string; readonly yes?: true };
 
 async function detach({ args, options }: { args: readonly string[]; options: Detach }) {
   const month = monthIn(args[0] ?? '');
-  const [{ withGateway }, archive] = await Promise.all([import('../process.ts'), import('../../services/months/archive.ts')]);
+  const [{ withGateway }, archive] = await Promise.all([
+    import('../process.ts'),
+    import('../../services/months/archive.ts'),
+  ]);
   const dump = dumpCommand(month, archive.archivedTables(month));
   const tables = await withGateway({ by: options.by }, async ({ deps }) => {
     const em = deps.orm.em.fork();
@@ -51,7 +61,8 @@ async function detach({ args, options }: { args: readonly string[]; options: Det
     try {
       return await archive.detachMonth(deps, { month, by: options.by, reason: options.reason });
     } catch (error) {
-      if (error instanceof archive.ArchiveRefused) throw new OperatorError(...split(error.message), { cause: error });
+      if (error instanceof archive.ArchiveRefused)
+        throw new OperatorError(...split(error.message), { cause: error });
       throw error;
     }
   });

@@ -22,16 +22,27 @@ export function addAuditCommands(program: Command): void {
 type Filters = { readonly merchant?: string; readonly since?: Date; readonly limit: number };
 
 async function list({ options }: { options: Filters }) {
-  const [{ withGateway }, { listActions }] = await Promise.all([import('../process.ts'), import('../../services/audit/list.ts')]);
+  const [{ withGateway }, { listActions }] = await Promise.all([
+    import('../process.ts'),
+    import('../../services/audit/list.ts'),
+  ]);
   const { merchant: merchantId, since, limit } = options;
   const actions = await withGateway({}, ({ deps }) => listActions(deps, { merchantId, since, limit }));
   const next = `${cutOff(actions.length, { given: limit, most: MAX_LISTED })}Those of one merchant: "audit list --merchant ID".`;
-  return { json: { actions: actions.map(present) }, text: listed(actions), next: actions.length === 0 ? undefined : next };
+  return {
+    json: { actions: actions.map(present) },
+    text: listed(actions),
+    next: actions.length === 0 ? undefined : next,
+  };
 }
 
-/** Two columns that are as wide as their content, and below each change what belongs to it, all within a terminal's width. */
+/**
+ * Two columns that are as wide as their content, and below each
+ * change what belongs to it, all within a terminal's width.
+ */
 function listed(actions: readonly ActionView[]): string {
-  if (actions.length === 0) return 'Nobody changed anything that these filters let through. Leave --merchant or --since out to see more.';
+  if (actions.length === 0)
+    return 'Nobody changed anything that these filters let through. Leave --merchant or --since out to see more.';
   const width = Math.max(...actions.map(({ action }) => action.length));
   return actions
     .flatMap((one) => {
@@ -58,7 +69,8 @@ function changesOf({ before, after }: ActionView): string[] {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return names.map((name) => {
     const [was, is] = [before, after].map((side) => (side && name in side ? shown(side[name]) : undefined));
-    if (was === undefined || is === undefined) return `${plain(name)}: ${was === undefined ? is : `${was} → gone`}`;
+    if (was === undefined || is === undefined)
+      return `${plain(name)}: ${was === undefined ? is : `${was} → gone`}`;
     return `${plain(name)}: ${was} → ${is}`;
   });
 }

@@ -9,15 +9,24 @@ import { progress } from '../run.ts';
 
 const IDENTITY_WITHIN_MS = 10_000;
 
-/** The chain as a command reads it, proven to be the configured one. Throws an OperatorError where it is off, away or another one. */
-export async function chainOf(gateway: CommandGateway, network: Network, signal: AbortSignal): Promise<WatchedChain> {
+/**
+ * The chain as a command reads it, proven to be the configured one.
+ * Throws an OperatorError where it is off, away or another one.
+ */
+export async function chainOf(
+  gateway: CommandGateway,
+  network: Network,
+  signal: AbortSignal,
+): Promise<WatchedChain> {
   const chain = activityDepsOf(gateway, await gasWallets(gateway), signal).chains.get(network);
   if (!chain) throw new OperatorError(`${network} is off`, offAction(network));
   await checkIdentity(chain.reader);
   return chain;
 }
 
-/** Money that comes from our own gas wallets is no deposit: without their addresses it cannot be told apart. */
+/**
+ * Money that comes from our own gas wallets is no deposit: without their addresses it cannot be told apart.
+ */
 async function gasWallets({ config }: CommandGateway): Promise<Partial<Record<Network, string>>> {
   const [{ fileExists }, { readPublicParts }] = await Promise.all([
     import('../../signer/private-file.ts'),
@@ -41,5 +50,7 @@ async function checkIdentity(reader: ChainReader): Promise<void> {
 
 function offAction(network: Network): string {
   const { open, watchedBy } = factsOf(network);
-  return open ? `Set ${watchedBy} and try again` : 'This version does not read it yet; nothing is lost until it does';
+  return open
+    ? `Set ${watchedBy} and try again`
+    : 'This version does not read it yet; nothing is lost until it does';
 }

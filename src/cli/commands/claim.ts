@@ -8,7 +8,9 @@ import type { ClaimInput } from '../../services/reconciliation/claim.ts';
 import { oneOf, text } from '../arguments.ts';
 import { answering, leaf } from '../run.ts';
 
-/** Reading every block in which the money can have come takes minutes where no endpoint keeps old balances. */
+/**
+ * Reading every block in which the money can have come takes minutes where no endpoint keeps old balances.
+ */
 const WITHIN_MS = 30 * 60_000;
 
 type Options = {
@@ -22,7 +24,11 @@ type Options = {
 
 /** `deposit claim`. */
 export function addClaimCommand(deposit: Command): void {
-  leaf(deposit, 'claim', 'records a transaction that no read and no comparison could attribute, after proving it on the chain')
+  leaf(
+    deposit,
+    'claim',
+    'records a transaction that no read and no comparison could attribute, after proving it on the chain',
+  )
     .requiredOption('--tx <hash>', 'hash of the transaction', text(80))
     .requiredOption('--network <network>', 'which chain', oneOf(...NETWORKS))
     .option(
@@ -30,7 +36,12 @@ export function addClaimCommand(deposit: Command): void {
       "the whole that it brought in the chain's own coin, where nothing proves it; needs --by and --reason",
       text(80),
     )
-    .addOption(new Option('--address <address>', 'our address that it paid, where its data names none or several').argParser(text(80)))
+    .addOption(
+      new Option(
+        '--address <address>',
+        'our address that it paid, where its data names none or several',
+      ).argParser(text(80)),
+    )
     .option('--by <name>', 'who decided', text(DECISION_LIMITS.name))
     .option('--reason <text>', 'why', text(DECISION_LIMITS.reason))
     .action(answering(claim));
@@ -39,7 +50,8 @@ export function addClaimCommand(deposit: Command): void {
 /** What the operator names; a UsageError where something is missing or no amount. */
 async function decisionOf(options: Options): Promise<Pick<ClaimInput, 'word' | 'decider'>> {
   const { amount, address, by, reason } = options;
-  if ((by === undefined) !== (reason === undefined)) throw new UsageError('--by and --reason belong together');
+  if ((by === undefined) !== (reason === undefined))
+    throw new UsageError('--by and --reason belong together');
   const decider = by === undefined || reason === undefined ? undefined : { by, reason };
   if (amount === undefined && address !== undefined) throw new UsageError('--address needs --amount');
   if (amount === undefined) return { decider };
@@ -66,23 +78,30 @@ function unitsOf(network: Network, amount: string): bigint {
   } catch {
     // The sentence below says what is right.
   }
-  throw new UsageError(`--amount must be above zero, in ${asset.currency} with at most ${asset.decimals} decimals, such as 0.25`);
+  throw new UsageError(
+    `--amount must be above zero, in ${asset.currency} with at most ${asset.decimals} decimals, such as 0.25`,
+  );
 }
 
 async function claim({ options }: { options: Options }) {
   const decision = await decisionOf(options);
-  const [{ withGateway }, { chainOf }, { claimTransaction }, { RescanStopped }, { depositViews }] = await Promise.all([
-    import('../process.ts'),
-    import('./chain.ts'),
-    import('../../services/reconciliation/claim.ts'),
-    import('../../services/watcher/rescan.ts'),
-    import('./deposit-reads.ts'),
-  ]);
+  const [{ withGateway }, { chainOf }, { claimTransaction }, { RescanStopped }, { depositViews }] =
+    await Promise.all([
+      import('../process.ts'),
+      import('./chain.ts'),
+      import('../../services/reconciliation/claim.ts'),
+      import('../../services/watcher/rescan.ts'),
+      import('./deposit-reads.ts'),
+    ]);
   const signal = AbortSignal.timeout(WITHIN_MS);
   const claimed = await withGateway({ by: options.by }, async (gateway) => {
     const chain = await chainOf(gateway, options.network, signal);
     try {
-      const { deposits } = await claimTransaction(gateway.deps, chain, { txHash: options.tx, ...decision, signal });
+      const { deposits } = await claimTransaction(gateway.deps, chain, {
+        txHash: options.tx,
+        ...decision,
+        signal,
+      });
       return await depositViews(gateway.deps.orm.em.fork(), [...deposits]);
     } catch (error) {
       if (!(error instanceof RescanStopped)) throw error;
@@ -93,6 +112,8 @@ async function claim({ options }: { options: Options }) {
       );
     }
   });
-  const lines = claimed.map((row) => `Deposit ${row.id}: ${row.amount} ${row.currency} to ${row.address}, ${row.status}.`);
+  const lines = claimed.map(
+    (row) => `Deposit ${row.id}: ${row.amount} ${row.currency} to ${row.address}, ${row.status}.`,
+  );
   return { json: { deposits: claimed }, text: lines.join('\n') };
 }

@@ -11,9 +11,18 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 export function addConfigCommands(program: Command): void {
   const config = group(program, 'config', 'the environment variables of this gateway');
   leaf(config, 'check', 'prints every effective value, without secrets, and all problems at once')
-    .option('--role <role>', 'whose requirements apply in production', oneOf('all', 'api', 'worker', 'signer'), 'all')
+    .option(
+      '--role <role>',
+      'whose requirements apply in production',
+      oneOf('all', 'api', 'worker', 'signer'),
+      'all',
+    )
     .action(answering(check));
-  leaf(config, 'docs', 'prints docs/configuration.md, or writes it, .env.example, docs/openapi.json and src/sdk/types.ts')
+  leaf(
+    config,
+    'docs',
+    'prints docs/configuration.md, or writes it, .env.example, docs/openapi.json and src/sdk/types.ts',
+  )
     .option('--write', 'write the files')
     .action(answering(docs));
 }
@@ -31,9 +40,17 @@ async function check({ options }: { options: { readonly role: 'all' | 'api' | 'w
     problem = error.message;
   }
   const values = describeConfig(process.env);
-  const shown = values.map(({ name, value, source }) => [name, source === 'environment' ? 'set' : source, value]);
-  const text = [table(['VARIABLE', 'FROM', 'VALUE'], shown), ...warnings.map((warning) => `Warning: ${warning}`)].join('\n');
-  const next = problem === undefined ? 'All can be used. Whether the parts behind it are well: "doctor".' : undefined;
+  const shown = values.map(({ name, value, source }) => [
+    name,
+    source === 'environment' ? 'set' : source,
+    value,
+  ]);
+  const text = [
+    table(['VARIABLE', 'FROM', 'VALUE'], shown),
+    ...warnings.map((warning) => `Warning: ${warning}`),
+  ].join('\n');
+  const next =
+    problem === undefined ? 'All can be used. Whether the parts behind it are well: "doctor".' : undefined;
   return { json: { ok: problems.length === 0, problems, warnings, values }, text, next, problem };
 }
 
@@ -57,6 +74,9 @@ async function docs({ options }: { options: { readonly write?: true } }) {
     const kept = await readFile(new URL(file.path, `file://${ROOT}`), 'utf8').catch(() => undefined);
     if (kept !== file.text) stale.push(file.path);
   }
-  const next = stale.length === 0 ? undefined : `Not as the code has it: ${stale.join(', ')}. Write them with "config docs --write".`;
+  const next =
+    stale.length === 0
+      ? undefined
+      : `Not as the code has it: ${stale.join(', ')}. Write them with "config docs --write".`;
   return { json: { stale }, text: '', copy: [files[0]?.text.trimEnd() ?? ''], next };
 }

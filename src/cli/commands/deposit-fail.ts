@@ -16,35 +16,51 @@ import { requireDeposit } from './deposit-reads.ts';
 
 const UPDATE_WITHIN_MS = 10_000;
 
-export type Failed = { readonly deposit_id: string; readonly status: string; readonly failure_code: string | null };
+export type Failed = {
+  readonly deposit_id: string;
+  readonly status: string;
+  readonly failure_code: string | null;
+};
 
 /**
- * Fails a deposit by an operator's decision. An open deposit is asked through its actor, which may be in the middle of a step; where
- * no actor runs, or the deposit is completed already, the row is changed directly and the outbox starts what has to follow. So it is where
- * the actor cannot answer, because it is paused or its code fails; a new one takes its place. The decision is written down first.
+ * Fails a deposit by an operator's decision. An open deposit is asked through its actor, which may be
+ * in the middle of a step; where no actor runs, or the deposit is completed already, the row is changed
+ * directly and the outbox starts what has to follow. So it is where the actor cannot answer, because it
+ * is paused or its code fails; a new one takes its place. The decision is written down first.
  */
 export async function failByOperator(gateway: CommandGateway, decision: Decision): Promise<Failed> {
   const { deps } = gateway;
   const before = await requireDeposit(deps, decision.depositId);
   const refusal = refusalToFail(before);
   if (refusal) throw new DecisionRefused(refusal);
-  const asked = WAITING_STATES.includes(before.status) ? await askActor(gateway, workflowIdOf(before), decision) : 'none runs';
+  const asked = WAITING_STATES.includes(before.status)
+    ? await askActor(gateway, workflowIdOf(before), decision)
+    : 'none runs';
   if (asked !== 'done') await decideToFail(deps, decision);
   const after = await requireDeposit(deps, decision.depositId);
   if (asked === 'it hangs') await replaceActor(gateway, after);
   return { deposit_id: after.id, status: after.status, failure_code: after.failureCode ?? null };
 }
 
-/** Only so that none is left behind that never ends: the decision stands in the row, and what is to be sent in the outbox. */
+/**
+ * Only so that none is left behind that never ends: the decision
+ * stands in the row, and what is to be sent in the outbox.
+ */
 async function replaceActor({ deps }: CommandGateway, deposit: Deposit): Promise<void> {
   const workflowId = workflowIdOf(deposit);
   await deps.actors
     ?.start(workflowId, depositWake(deposit), { anew: true })
-    .catch((error: unknown) => deps.log.warn({ err: error, workflowId }, 'the actor of a failed deposit could not be replaced'));
+    .catch((error: unknown) =>
+      deps.log.warn({ err: error, workflowId }, 'the actor of a failed deposit could not be replaced'),
+    );
 }
 
 /** Throws a refusal with the actor's own words, or because nobody answers. */
-async function askActor(gateway: CommandGateway, workflowId: string, decision: Decision): Promise<'done' | 'none runs' | 'it hangs'> {
+async function askActor(
+  gateway: CommandGateway,
+  workflowId: string,
+  decision: Decision,
+): Promise<'done' | 'none runs' | 'it hangs'> {
   const { temporal } = gateway;
   const { by, reason } = decision;
   if (!temporal) {
@@ -60,12 +76,16 @@ async function askActor(gateway: CommandGateway, workflowId: string, decision: D
     // What is asked of an actor counts only with its row.
     await recordDecision(gateway.deps, decision);
     const handle = client.workflow.getHandle(workflowId);
-    await client.withDeadline(Date.now() + UPDATE_WITHIN_MS, () => handle.executeUpdate('fail', { args: [{ by, reason }] }));
+    await client.withDeadline(Date.now() + UPDATE_WITHIN_MS, () =>
+      handle.executeUpdate('fail', { args: [{ by, reason }] }),
+    );
     return 'done';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'none runs';
     if (error instanceof WorkflowUpdateFailedError)
-      throw new OperatorError(reasonOf(innermost(error)), 'Look at it with "gateway deposit show"', { cause: error });
+      throw new OperatorError(reasonOf(innermost(error)), 'Look at it with "gateway deposit show"', {
+        cause: error,
+      });
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcServiceError(error)) {
       throw new OperatorError(
         `The deposit's actor did not answer within ${UPDATE_WITHIN_MS / 1_000} s, and may still do it`,
@@ -80,6 +100,7 @@ async function askActor(gateway: CommandGateway, workflowId: string, decision: D
 /** The actor's own words lie at the bottom: update, activity and refusal wrap one another. */
 function innermost(error: unknown): unknown {
   let inner = error;
-  for (let depth = 0; depth < 8 && inner instanceof Error && inner.cause !== undefined; depth += 1) inner = inner.cause;
+  for (let depth = 0; depth < 8 && inner instanceof Error && inner.cause !== undefined; depth += 1)
+    inner = inner.cause;
   return inner;
 }

@@ -32,7 +32,10 @@ type Filters = {
   readonly limit: number;
 };
 
-/** Deposits of every merchant and mode, newest first, as the API shows them and with their merchant. Throws a `Refusal` for an unknown merchant. */
+/**
+ * Deposits of every merchant and mode, newest first, as the API shows them
+ * and with their merchant. Throws a `Refusal` for an unknown merchant.
+ */
 export async function listAllDeposits(deps: Deps, { status, network, merchant, limit }: Filters) {
   const em = deps.orm.em.fork();
   await requireKnownMerchant(em, merchant);
@@ -46,7 +49,10 @@ export async function listAllDeposits(deps: Deps, { status, network, merchant, l
   return views.map((view, index) => ({ ...view, merchant_id: rows[index]?.merchantId ?? null }));
 }
 
-/** Deposits as the API shows them, but for dollars: a decimal string here like all money, because a number has no more than 15 digits. */
+/**
+ * Deposits as the API shows them, but for dollars: a decimal string
+ * here like all money, because a number has no more than 15 digits.
+ */
 export async function depositViews(em: Em, rows: readonly Deposit[]) {
   const views = await presentDeposits(em, rows);
   return views.map((view, index) => {
@@ -56,12 +62,14 @@ export async function depositViews(em: Em, rows: readonly Deposit[]) {
 }
 
 /**
- * What reached our addresses and is not credited, newest first, and how much of it was not even kept. Amounts are raw: the token need not be
- * one of ours.
+ * What reached our addresses and is not credited, newest first, and how much
+ * of it was not even kept. Amounts are raw: the token need not be one of ours.
  */
 export async function listUnrecognised(deps: Deps, { network, limit }: Filters) {
   const where = network ? { network } : {};
-  const rows = await deps.orm.em.fork().find(UnrecognisedTransfer, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
+  const rows = await deps.orm.em
+    .fork()
+    .find(UnrecognisedTransfer, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit });
   const found = rows.map((row) => ({
     id: row.id,
     network: row.network,
@@ -79,7 +87,11 @@ export async function listUnrecognised(deps: Deps, { network, limit }: Filters) 
 /** The deposit's row, or a refusal that says how to find the right id. */
 export async function requireDeposit(deps: Deps, id: string): Promise<Deposit> {
   const deposit = isUuid(id) ? await deps.orm.em.fork().findOne(Deposit, id) : null;
-  if (!deposit) throw new OperatorError(`There is no deposit ${id.slice(0, 100)}`, 'List them with "gateway deposit list"');
+  if (!deposit)
+    throw new OperatorError(
+      `There is no deposit ${id.slice(0, 100)}`,
+      'List them with "gateway deposit list"',
+    );
   return deposit;
 }
 
@@ -88,10 +100,22 @@ export async function readDeposit(deps: Deps, config: Config, id: string) {
   const row = await requireDeposit(deps, id);
   const em = deps.orm.em.fork();
   const [deposit] = await depositViews(em, [row]);
-  const transitions = await em.find(DepositTransition, { depositId: row.id }, { orderBy: { sequence: 'asc' }, limit: MAX_ROWS });
-  const events = await em.find(Event, { subjectId: row.id }, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: MAX_ROWS });
+  const transitions = await em.find(
+    DepositTransition,
+    { depositId: row.id },
+    { orderBy: { sequence: 'asc' }, limit: MAX_ROWS },
+  );
+  const events = await em.find(
+    Event,
+    { subjectId: row.id },
+    { orderBy: { createdAt: 'asc', id: 'asc' }, limit: MAX_ROWS },
+  );
   const eventIds = events.map((event) => event.id);
-  const deliveries = await em.find(WebhookDelivery, { eventId: { $in: eventIds } }, { orderBy: { createdAt: 'asc' }, limit: MAX_ROWS });
+  const deliveries = await em.find(
+    WebhookDelivery,
+    { eventId: { $in: eventIds } },
+    { orderBy: { createdAt: 'asc' }, limit: MAX_ROWS },
+  );
   const views = await deliveryViews(em, deliveries);
   const workflowId = workflowIdOf(row);
   return {
@@ -134,12 +158,20 @@ async function readLedger(em: Em, deposit: Deposit) {
     created_at: isoSeconds(posting.createdAt),
     entries: entries
       .filter((entry) => entry.transactionId === posting.id)
-      .map((entry) => ({ account: entry.account, amount: formatUnits(entry.amountUnits, decimals), currency: entry.currency })),
+      .map((entry) => ({
+        account: entry.account,
+        amount: formatUnits(entry.amountUnits, decimals),
+        currency: entry.currency,
+      })),
   }));
 }
 
-/** Where Temporal's web interface shows the actor; known only for the gateway that runs over this data folder. */
+/**
+ * Where Temporal's web interface shows the actor; known only for the gateway that runs over this data folder.
+ */
 function webLink(config: Config, workflowId: string): string | null {
   const ui = config.temporal.kind === 'embedded' ? readRun(config.dataDir)?.temporalUi : undefined;
-  return ui ? `${ui}/namespaces/${config.temporal.namespace}/workflows/${encodeURIComponent(workflowId)}` : null;
+  return ui
+    ? `${ui}/namespaces/${config.temporal.namespace}/workflows/${encodeURIComponent(workflowId)}`
+    : null;
 }

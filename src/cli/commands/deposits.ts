@@ -20,10 +20,20 @@ export function addDepositCommands(program: Command): void {
     .option('--unrecognised', 'instead: what reached our addresses and cannot be credited')
     .option('--limit <n>', 'how many', wholeNumber(1, MAX_LISTED), 50)
     .action(answering(list));
-  leaf(deposit, 'show <id>', 'one deposit with its transitions, postings, events and deliveries').action(answering(show));
-  leaf(deposit, 'stuck', 'deposits, payment links and chains that do not go on by themselves, and what to do').action(answering(stuck));
-  decision(leaf(deposit, 'fail <id>', 'gives up an open deposit, or withdraws one whose block was replaced')).action(answering(fail));
-  decision(leaf(deposit, 'release <id>', 'credits a failed deposit whose money did arrive')).action(answering(release));
+  leaf(deposit, 'show <id>', 'one deposit with its transitions, postings, events and deliveries').action(
+    answering(show),
+  );
+  leaf(
+    deposit,
+    'stuck',
+    'deposits, payment links and chains that do not go on by themselves, and what to do',
+  ).action(answering(stuck));
+  decision(
+    leaf(deposit, 'fail <id>', 'gives up an open deposit, or withdraws one whose block was replaced'),
+  ).action(answering(fail));
+  decision(leaf(deposit, 'release <id>', 'credits a failed deposit whose money did arrive')).action(
+    answering(release),
+  );
   addClaimCommand(deposit);
 }
 
@@ -56,11 +66,18 @@ async function list({ options }: { options: Filters }) {
       row.contract_address,
     ]);
     const header = ['NETWORK', 'TRANSACTION', 'SEEN', 'REASON', 'RAW AMOUNT', 'ADDRESS', 'CONTRACT'];
-    const more = leftOut.map((day) => `${day.day}: about ${day.left_out} more of ${day.contract_address} on ${day.network}, not kept`);
+    const more = leftOut.map(
+      (day) =>
+        `${day.day}: about ${day.left_out} more of ${day.contract_address} on ${day.network}, not kept`,
+    );
     const none = 'Nothing that reached our addresses is without a deposit. What has one: "deposit list".';
     const next = 'What is yours all the same is recorded with "deposit claim --tx HASH --network NETWORK".';
     const shown = listing({ header, rows, none, next, limit });
-    return { json: { unrecognised: found, left_out: leftOut }, ...shown, text: [shown.text, ...more].join('\n') };
+    return {
+      json: { unrecognised: found, left_out: leftOut },
+      ...shown,
+      text: [shown.text, ...more].join('\n'),
+    };
   }
   const deposits = await withGateway({}, ({ deps }) => reads.listAllDeposits(deps, options));
   const rows = deposits.map((row) => [
@@ -80,7 +97,10 @@ async function list({ options }: { options: Filters }) {
 }
 
 async function show({ args }: { args: readonly string[] }) {
-  const [{ withGateway }, { readDeposit }] = await Promise.all([import('../process.ts'), import('./deposit-reads.ts')]);
+  const [{ withGateway }, { readDeposit }] = await Promise.all([
+    import('../process.ts'),
+    import('./deposit-reads.ts'),
+  ]);
   const found = await withGateway({}, ({ deps, config }) => readDeposit(deps, config, args[0] ?? ''));
   const { transitions, ledger, events } = found;
   const parts = [
@@ -93,17 +113,25 @@ async function show({ args }: { args: readonly string[] }) {
       ['POSTING', 'ACCOUNT', 'AMOUNT'],
       ledger.flatMap((row) => row.entries.map((entry) => [row.kind, entry.account, entry.amount])),
     ),
-    ...events.map((event) => [`${event.event}  ${event.id}  ${event.timestamp}`, ...event.deliveries.map(deliveryLines)].join('\n')),
+    ...events.map((event) =>
+      [`${event.event}  ${event.id}  ${event.timestamp}`, ...event.deliveries.map(deliveryLines)].join('\n'),
+    ),
   ];
   const copy = found.workflow_url === null ? [] : ['', found.workflow_url];
-  const next = 'Not going on? "deposit stuck" says why. Send an event once more: "webhook resend DELIVERY-ID".';
+  const next =
+    'Not going on? "deposit stuck" says why. Send an event once more: "webhook resend DELIVERY-ID".';
   return { json: found, text: parts.filter((part) => part !== '').join('\n\n'), copy, next };
 }
 
 type DeliveryLine = {
   readonly id: string;
   readonly status: string;
-  readonly attempts: readonly { number: number; started_at: string; status_code: number | null; error: string | null }[];
+  readonly attempts: readonly {
+    number: number;
+    started_at: string;
+    status_code: number | null;
+    error: string | null;
+  }[];
 };
 
 function deliveryLines(delivery: DeliveryLine): string {
@@ -114,12 +142,13 @@ function deliveryLines(delivery: DeliveryLine): string {
 }
 
 async function stuck() {
-  const [{ withGateway }, { listStuck }, { listOverdueLinks }, { describeStandstill, readStandstills }] = await Promise.all([
-    import('../process.ts'),
-    import('../../services/deposits/stuck.ts'),
-    import('../../services/payment-links/overdue.ts'),
-    import('../../services/alarms/alarms.ts'),
-  ]);
+  const [{ withGateway }, { listStuck }, { listOverdueLinks }, { describeStandstill, readStandstills }] =
+    await Promise.all([
+      import('../process.ts'),
+      import('../../services/deposits/stuck.ts'),
+      import('../../services/payment-links/overdue.ts'),
+      import('../../services/alarms/alarms.ts'),
+    ]);
   const { chains, deposits, links } = await withGateway({}, async ({ deps }) => ({
     chains: (await readStandstills(deps)).map((one) => ({ ...one, sentence: describeStandstill(one) })),
     deposits: await listStuck(deps),
@@ -127,8 +156,12 @@ async function stuck() {
   }));
   const lines = [
     ...chains.flatMap((row) => [...wrapped(plain(row.sentence)), ...wrapped(plain(row.action), '  → ')]),
-    ...deposits.flatMap((row) => standing(`${row.deposit_id}  ${row.network}  ${row.state} since ${row.since}`, row)),
-    ...links.flatMap((row) => standing(`${row.payment_link_id}  payment link, ${row.state}, ended at ${row.since}`, row)),
+    ...deposits.flatMap((row) =>
+      standing(`${row.deposit_id}  ${row.network}  ${row.state} since ${row.since}`, row),
+    ),
+    ...links.flatMap((row) =>
+      standing(`${row.payment_link_id}  payment link, ${row.state}, ended at ${row.since}`, row),
+    ),
   ];
   const chainViews = chains.map(({ network, part, number, sinceMs, reason, action }) => ({
     network,
@@ -140,21 +173,30 @@ async function stuck() {
   }));
   return {
     json: { stuck: deposits, payment_links: links, chains: chainViews },
-    text: lines.length === 0 ? 'Nothing is stuck. Whether every part is well says "doctor".' : lines.join('\n'),
+    text:
+      lines.length === 0 ? 'Nothing is stuck. Whether every part is well says "doctor".' : lines.join('\n'),
   };
 }
 
-function standing(head: string, { reason, action }: { readonly reason: string; readonly action: string }): string[] {
+function standing(
+  head: string,
+  { reason, action }: { readonly reason: string; readonly action: string },
+): string[] {
   return [...wrapped(head), ...wrapped(plain(reason), '  '), ...wrapped(plain(action), '  → ')];
 }
 
 type Decision = { readonly by: string; readonly reason: string };
 
 async function fail({ args, options }: { args: readonly string[]; options: Decision }) {
-  const [{ withGateway }, { failByOperator }] = await Promise.all([import('../process.ts'), import('./deposit-fail.ts')]);
+  const [{ withGateway }, { failByOperator }] = await Promise.all([
+    import('../process.ts'),
+    import('./deposit-fail.ts'),
+  ]);
   const { by, reason } = options;
   return decided(
-    await withGateway({ by, temporal: 'attached' }, (gateway) => failByOperator(gateway, { depositId: args[0] ?? '', by, reason })),
+    await withGateway({ by, temporal: 'attached' }, (gateway) =>
+      failByOperator(gateway, { depositId: args[0] ?? '', by, reason }),
+    ),
   );
 }
 
@@ -173,5 +215,8 @@ async function release({ args, options }: { args: readonly string[]; options: De
 }
 
 function decided(json: { deposit_id: string; status: string; failure_code: string | null }) {
-  return { json, text: `Deposit ${json.deposit_id} is ${json.status}${json.failure_code ? ` (${json.failure_code})` : ''}.` };
+  return {
+    json,
+    text: `Deposit ${json.deposit_id} is ${json.status}${json.failure_code ? ` (${json.failure_code})` : ''}.`,
+  };
 }

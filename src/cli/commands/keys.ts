@@ -18,13 +18,24 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--merchant <id>', 'merchant id', text())
     .requiredOption('--mode <mode>', 'live or test', oneOf('live', 'test'))
     .option('--label <text>', 'what it is for', text(MAX_LABEL))
-    .option('--scope <scopes>', `what it may do: ${KEY_SCOPES.join(', ')}; several with commas (default: all)`, scopesIn)
+    .option(
+      '--scope <scopes>',
+      `what it may do: ${KEY_SCOPES.join(', ')}; several with commas (default: all)`,
+      scopesIn,
+    )
     .option('--expires <end>', 'when it ends by itself: a duration such as 90d, or a time', end)
     .action(answering(create));
-  leaf(key, 'list', 'lists keys, newest first').option('--merchant <id>', 'only of this merchant', text()).action(answering(list));
+  leaf(key, 'list', 'lists keys, newest first')
+    .option('--merchant <id>', 'only of this merchant', text())
+    .action(answering(list));
   acting(leaf(key, 'revoke <id>', 'ends a key at once')).action(answering(revoke));
   acting(leaf(key, 'rotate <id>', 'makes a second key and lets the old one end after a grace period'))
-    .option('--grace <duration>', 'how long the old key goes on', duration(MAX_GRACE_DAYS * DAY_MS, `${MAX_GRACE_DAYS}d`), DAY_MS)
+    .option(
+      '--grace <duration>',
+      'how long the old key goes on',
+      duration(MAX_GRACE_DAYS * DAY_MS, `${MAX_GRACE_DAYS}d`),
+      DAY_MS,
+    )
     .option('--expires <end>', 'when the new key ends (default: when the old one would have)', end)
     .action(answering(rotate));
 }
@@ -40,13 +51,17 @@ type Create = Acting & {
 async function create({ options }: { options: Create }) {
   const { merchant: merchantId, mode, label, scope: scopes, expires: expiresAt, by } = options;
   const { withGateway, createKey } = await load();
-  const made = await withGateway({ by }, ({ deps }) => createKey(deps, { merchantId, mode, label, scopes, expiresAt }));
+  const made = await withGateway({ by }, ({ deps }) =>
+    createKey(deps, { merchantId, mode, label, scopes, expiresAt }),
+  );
   return { json: made, text: shownOnce(made) };
 }
 
 async function list({ options }: { options: { readonly merchant?: string } }) {
   const { withGateway, listKeys } = await load();
-  const keys = (await withGateway({}, ({ deps }) => listKeys(deps, { merchantId: options.merchant }))).map(present);
+  const keys = (await withGateway({}, ({ deps }) => listKeys(deps, { merchantId: options.merchant }))).map(
+    present,
+  );
   const rows = keys.map((row) => [
     row.id,
     row.mode,
@@ -67,7 +82,9 @@ async function list({ options }: { options: { readonly merchant?: string } }) {
 
 async function revoke({ args, options }: { args: readonly string[]; options: Acting }) {
   const { withGateway, revokeKey } = await load();
-  const view = present(await withGateway({ by: options.by }, ({ deps }) => revokeKey(deps, { keyId: args[0] ?? '' })));
+  const view = present(
+    await withGateway({ by: options.by }, ({ deps }) => revokeKey(deps, { keyId: args[0] ?? '' })),
+  );
   return { json: view, text: `Key ${view.id} (${view.prefix}…${view.last4}) ended at ${view.revoked_at}.` };
 }
 
@@ -80,21 +97,31 @@ async function rotate({
 }) {
   const { withGateway, rotateKey } = await load();
   const { grace: graceMs, expires, by } = options;
-  const made = await withGateway({ by }, ({ deps }) => rotateKey(deps, { keyId: args[0] ?? '', graceMs, expiresAt: expires }));
+  const made = await withGateway({ by }, ({ deps }) =>
+    rotateKey(deps, { keyId: args[0] ?? '', graceMs, expiresAt: expires }),
+  );
   const { id, key, expiresAt } = made;
   const old = `The old key ends at ${isoSeconds(new Date(Date.now() + graceMs))}, unless it ends earlier anyway.`;
-  const own = expiresAt ? [`The new key ends at ${isoSeconds(expiresAt)}; make it with --expires for another end.`] : [];
+  const own = expiresAt
+    ? [`The new key ends at ${isoSeconds(expiresAt)}; make it with --expires for another end.`]
+    : [];
   return { json: { id, key }, text: [shownOnce(made), old, ...own].join('\n') };
 }
 
 function scopesIn(given: string): readonly KeyScope[] {
   const scopes = parseScopes(given);
-  if (!scopes) throw new InvalidArgumentError(`It must be one or several of ${KEY_SCOPES.join(', ')}, with commas between.`);
+  if (!scopes)
+    throw new InvalidArgumentError(
+      `It must be one or several of ${KEY_SCOPES.join(', ')}, with commas between.`,
+    );
   return scopes;
 }
 
 async function load() {
-  const [wiring, keys] = await Promise.all([import('../process.ts'), import('../../services/merchants/keys.ts')]);
+  const [wiring, keys] = await Promise.all([
+    import('../process.ts'),
+    import('../../services/merchants/keys.ts'),
+  ]);
   return { ...wiring, ...keys };
 }
 

@@ -11,7 +11,10 @@ import { table } from '../table.ts';
 /** A page takes a second or two; this is the limit of one on a database that is busy. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 
-/** `reconcile --books`: needs the database alone. Promises to change nothing; a difference is a problem that ends with the next action. */
+/**
+ * `reconcile --books`: needs the database alone. Promises to change
+ * nothing; a difference is a problem that ends with the next action.
+ */
 export async function reconcileBooks(): Promise<CommandResult> {
   const [{ withGateway }, { auditLedger }, { openOrm }] = await Promise.all([
     import('../process.ts'),
@@ -20,7 +23,12 @@ export async function reconcileBooks(): Promise<CommandResult> {
   ]);
   const audit = await withGateway({}, async ({ deps }) => {
     const url = deps.orm.config.get('clientUrl') ?? '';
-    const orm = await openOrm({ url, poolSize: 1, applicationName: 'gateway-books', statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+    const orm = await openOrm({
+      url,
+      poolSize: 1,
+      applicationName: 'gateway-books',
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    });
     try {
       const say = { lines: rateReporter('ledger', 'lines'), deposits: rateReporter('deposits', 'deposits') };
       return await auditLedger({ ...deps, orm }, { progress: (what, done, total) => say[what](done, total) });
@@ -32,15 +40,28 @@ export async function reconcileBooks(): Promise<CommandResult> {
   const rows = [...audit.differences.map(lineOf), ...audit.links.map(lineOfLink)];
   const agree = `The books agree: ${deposits} deposits, ${lines} lines of the ledger and the running totals.`;
   return {
-    json: { ok: total === 0, deposits, lines, total, differences: audit.differences.map(present), links: audit.links.map(presentLink) },
-    text: rows.length === 0 ? agree : table(['CHECK', 'ID', 'NETWORK', 'STATE', 'ACCOUNT', 'EXPECTED', 'FOUND', 'SINCE'], rows),
+    json: {
+      ok: total === 0,
+      deposits,
+      lines,
+      total,
+      differences: audit.differences.map(present),
+      links: audit.links.map(presentLink),
+    },
+    text:
+      rows.length === 0
+        ? agree
+        : table(['CHECK', 'ID', 'NETWORK', 'STATE', 'ACCOUNT', 'EXPECTED', 'FOUND', 'SINCE'], rows),
     problem: total === 0 ? undefined : problemOf(audit),
   };
 }
 
 function problemOf({ total, differences, links }: LedgerAudit): string {
   const count = `${total} ${total === 1 ? 'entry' : 'entries'} of the books ${total === 1 ? 'differs' : 'differ'}`;
-  const shown = total > differences.length + links.length ? ` (the oldest ${differences.length + links.length} are shown)` : '';
+  const shown =
+    total > differences.length + links.length
+      ? ` (the oldest ${differences.length + links.length} are shown)`
+      : '';
   const next =
     links.length === 0 && differences.every(({ check }) => check === 'total')
       ? 'The ledger itself agrees: make the totals anew from it as docs/operations.md shows.'
@@ -50,11 +71,26 @@ function problemOf({ total, differences, links }: LedgerAudit): string {
 
 function lineOf(row: AuditDifference): readonly unknown[] {
   const { depositId, ledgerTransactionId, merchantId, state, failureCode, check } = row;
-  const id = check === 'posting' ? ledgerTransactionId : check === 'total' ? `merchant ${merchantId}` : (depositId ?? 'no deposit');
-  const amount = (units: bigint): string => (check === 'credit' ? `${units} credits` : `${amountOf(row, units)} ${row.currency}`);
+  const id =
+    check === 'posting'
+      ? ledgerTransactionId
+      : check === 'total'
+        ? `merchant ${merchantId}`
+        : (depositId ?? 'no deposit');
+  const amount = (units: bigint): string =>
+    check === 'credit' ? `${units} credits` : `${amountOf(row, units)} ${row.currency}`;
   const standing = failureCode === null ? state : `${state} (${failureCode})`;
   const since = row.since ? isoSeconds(row.since) : null;
-  return [check, id, `${row.network} ${row.mode}`, standing, row.account, amount(row.expected), amount(row.found), since];
+  return [
+    check,
+    id,
+    `${row.network} ${row.mode}`,
+    standing,
+    row.account,
+    amount(row.expected),
+    amount(row.found),
+    since,
+  ];
 }
 
 /** The sums of a link that are kept, and those of its deposits: assigned, paid, and how many are open. */
@@ -94,7 +130,10 @@ function present(row: AuditDifference) {
   };
 }
 
-/** A decimal string; a number of credits, and an asset that the product does not know (a hand in the database), as it is. */
+/**
+ * A decimal string; a number of credits, and an asset that the
+ * product does not know (a hand in the database), as it is.
+ */
 function amountOf({ check, network, currency }: AuditDifference, units: bigint): string {
   return formatUnits(units, check === 'credit' ? 0 : (findAsset(network, currency)?.decimals ?? 0));
 }

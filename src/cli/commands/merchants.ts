@@ -22,7 +22,9 @@ type Settings = Acting &
 /** `merchant` and `subscription`. */
 export function addMerchantCommands(program: Command): void {
   const merchant = group(program, 'merchant', 'merchants: who uses this gateway');
-  withSettings(leaf(merchant, 'create', 'makes a merchant with a live and a test key, which are shown this once'))
+  withSettings(
+    leaf(merchant, 'create', 'makes a merchant with a live and a test key, which are shown this once'),
+  )
     .requiredOption('--name <name>', 'what customers see', text())
     .option('--no-subscription', 'leave the API closed until "subscription set" opens it')
     .action(answering(create));
@@ -43,7 +45,11 @@ export function addMerchantCommands(program: Command): void {
 function withSettings(command: Command): Command {
   acting(command);
   for (const network of NETWORKS)
-    command.option(`--withdraw-${network} <address>`, `where payouts on ${CHAIN_NAMES[network]} go`, text(MAX_ADDRESS));
+    command.option(
+      `--withdraw-${network} <address>`,
+      `where payouts on ${CHAIN_NAMES[network]} go`,
+      text(MAX_ADDRESS),
+    );
   return command.option('--monthly-limit-usd <amount>', 'most that is credited in a month', dollarsOrNone);
 }
 
@@ -53,7 +59,11 @@ async function create({ options }: { options: Settings & { readonly subscription
     import('../../services/merchants/merchants.ts'),
   ]);
   const made = await withGateway({ by: options.by }, ({ deps }) =>
-    createMerchant(deps, { ...settingsOf(options), name: options.name ?? '', subscriptionActive: options.subscription }),
+    createMerchant(deps, {
+      ...settingsOf(options),
+      name: options.name ?? '',
+      subscriptionActive: options.subscription,
+    }),
   );
   const json = { merchant_id: made.merchantId, keys: made.keys };
   const shown = facts({ merchant: made.merchantId, 'live key': made.keys.live, 'test key': made.keys.test });
@@ -62,7 +72,11 @@ async function create({ options }: { options: Settings & { readonly subscription
 
 async function change({ args, options }: { args: readonly string[]; options: Settings }) {
   const settings = settingsOf(options);
-  const given = [options.name, options.monthlyLimitUsd, ...NETWORKS.map((network) => withdrawalOf(options, network))];
+  const given = [
+    options.name,
+    options.monthlyLimitUsd,
+    ...NETWORKS.map((network) => withdrawalOf(options, network)),
+  ];
   if (given.every((value) => value === undefined)) {
     const withdrawals = NETWORKS.map((network) => `--withdraw-${network}`).join(', ');
     throw new UsageError(`Nothing to set: give --name, ${withdrawals} or --monthly-limit-usd`);
@@ -71,7 +85,9 @@ async function change({ args, options }: { args: readonly string[]; options: Set
     import('../process.ts'),
     import('../../services/merchants/merchants.ts'),
   ]);
-  const view = await withGateway({ by: options.by }, ({ deps }) => updateMerchant(deps, { ...settings, merchantId: args[0] ?? '' }));
+  const view = await withGateway({ by: options.by }, ({ deps }) =>
+    updateMerchant(deps, { ...settings, merchantId: args[0] ?? '' }),
+  );
   return { json: present(view), text: facts(present(view)) };
 }
 
@@ -89,17 +105,31 @@ async function list() {
     row.monthly_limit_usd,
     ...NETWORKS.map((network) => row[`withdraw_${network}`]),
   ]);
-  const header = ['ID', 'NAME', 'SUBSCRIPTION', 'UNTIL', 'MONTHLY USD', ...NETWORKS.map((network) => `WITHDRAW ${network.toUpperCase()}`)];
+  const header = [
+    'ID',
+    'NAME',
+    'SUBSCRIPTION',
+    'UNTIL',
+    'MONTHLY USD',
+    ...NETWORKS.map((network) => `WITHDRAW ${network.toUpperCase()}`),
+  ];
   const none = 'No merchant yet: make one with "merchant create --name NAME".';
   const next = 'Change one with "merchant set ID"; its keys are shown by "key list --merchant ID".';
   return { json: { merchants }, ...listing({ header, rows, none, next }) };
 }
 
-async function setState({ args, options }: { args: readonly string[]; options: Acting & { readonly until?: Date } }) {
+async function setState({
+  args,
+  options,
+}: {
+  args: readonly string[];
+  options: Acting & { readonly until?: Date };
+}) {
   const [merchantId = '', state] = args;
   const { until } = options;
   if (until && state === 'inactive') throw new UsageError('--until only goes with active');
-  if (until && until.getTime() <= Date.now()) throw new UsageError('--until lies in the past; use "inactive" to close the API now');
+  if (until && until.getTime() <= Date.now())
+    throw new UsageError('--until lies in the past; use "inactive" to close the API now');
   const [{ withGateway }, { setSubscription }] = await Promise.all([
     import('../process.ts'),
     import('../../services/merchants/merchants.ts'),
@@ -128,16 +158,16 @@ function settingsOf(options: Settings) {
 
 function present(view: MerchantView) {
   const cents = view.monthlyLimitCents;
-  const withdrawals = Object.fromEntries(NETWORKS.map((network) => [`withdraw_${network}`, view.withdraw[network]])) as Record<
-    `withdraw_${Network}`,
-    string | null
-  >;
+  const withdrawals = Object.fromEntries(
+    NETWORKS.map((network) => [`withdraw_${network}`, view.withdraw[network]]),
+  ) as Record<`withdraw_${Network}`, string | null>;
   return {
     id: view.id,
     name: view.name,
     subscription: view.subscriptionActive ? 'active' : 'inactive',
     subscription_until: seconds(view.subscriptionUntil),
-    monthly_limit_usd: cents === null ? null : `${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`,
+    monthly_limit_usd:
+      cents === null ? null : `${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`,
     ...withdrawals,
     created_at: seconds(view.createdAt),
   };

@@ -15,7 +15,11 @@ import { table } from '../table.ts';
 export function addReconcileCommand(program: Command): void {
   leaf(program, 'reconcile', 'compares every balance on the chains with the ledger')
     .option('--network <network>', 'only this chain', oneOf(...NETWORKS))
-    .addOption(new Option('--books', 'compare the ledger with the deposits and the running totals instead').conflicts('network'))
+    .addOption(
+      new Option('--books', 'compare the ledger with the deposits and the running totals instead').conflicts(
+        'network',
+      ),
+    )
     .action(answering(reconcile));
 }
 
@@ -25,27 +29,45 @@ type Options = { readonly network?: Network; readonly books?: true };
 
 async function reconcile({ options }: { options: Options }): Promise<CommandResult> {
   if (options.books) return await (await import('./ledger-audit.ts')).reconcileBooks();
-  const [{ withGateway }, { listDifferences }, { listMisattributed, misattributionText }] = await Promise.all([
-    import('../process.ts'),
-    import('../../services/reconciliation/pass.ts'),
-    import('../../services/reconciliation/explained.ts'),
-  ]);
+  const [{ withGateway }, { listDifferences }, { listMisattributed, misattributionText }] = await Promise.all(
+    [
+      import('../process.ts'),
+      import('../../services/reconciliation/pass.ts'),
+      import('../../services/reconciliation/explained.ts'),
+    ],
+  );
   const stop = new AbortController();
   const onSignal = (): void => stop.abort(new Error('it was interrupted; the next run goes on from there'));
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
     const { differences, total, misattributed } = await withGateway({}, async (gateway) => {
-      const enabled: readonly Network[] = options.network ? [options.network] : gateway.deps.settings.payments.watchedNetworks;
+      const enabled: readonly Network[] = options.network
+        ? [options.network]
+        : gateway.deps.settings.payments.watchedNetworks;
       if (enabled.length === 0)
-        throw new OperatorError('No chain is on', `Set ${(await import('../../chains/index.ts')).WATCH_VARIABLES} and try again`);
+        throw new OperatorError(
+          'No chain is on',
+          `Set ${(await import('../../chains/index.ts')).WATCH_VARIABLES} and try again`,
+        );
       const unread: Difference[] = [];
       for (const network of enabled) unread.push(...(await compareChain(gateway, network, stop.signal)));
       const known = await listDifferences(gateway.deps, options.network);
       const misattributed = await listMisattributed(gateway.deps, options.network);
-      return { differences: [...known.listed.map(present), ...unread], total: known.total + unread.length, misattributed };
+      return {
+        differences: [...known.listed.map(present), ...unread],
+        total: known.total + unread.length,
+        misattributed,
+      };
     });
-    const rows = differences.map((row) => [row.network, row.address, `${row.difference} ${row.currency}`, row.since, explanationOf(row)]);
-    for (const one of misattributed) progress(`Note: ${misattributionText(one)}; the sum of the address is what is compared.`);
+    const rows = differences.map((row) => [
+      row.network,
+      row.address,
+      `${row.difference} ${row.currency}`,
+      row.since,
+      explanationOf(row),
+    ]);
+    for (const one of misattributed)
+      progress(`Note: ${misattributionText(one)}; the sum of the address is what is compared.`);
     return {
       json: { ok: total === 0, total, differences, misattributed: misattributed.map(presentMisattributed) },
       text: rows.length === 0 ? 'Every balance agrees with the ledger.' : table(HEADER, rows),
@@ -56,8 +78,15 @@ async function reconcile({ options }: { options: Options }): Promise<CommandResu
   }
 }
 
-/** Compares one chain as far as it was read, and what became final beyond that: only the latter is returned, the former is kept in rows. */
-async function compareChain(gateway: CommandGateway, network: Network, signal: AbortSignal): Promise<Difference[]> {
+/**
+ * Compares one chain as far as it was read, and what became final
+ * beyond that: only the latter is returned, the former is kept in rows.
+ */
+async function compareChain(
+  gateway: CommandGateway,
+  network: Network,
+  signal: AbortSignal,
+): Promise<Difference[]> {
   const [{ chainOf }, { reconcileNow }, { compareUnscanned, unscannedBlocks }] = await Promise.all([
     import('./chain.ts'),
     import('../../services/reconciliation/pass.ts'),
@@ -73,7 +102,8 @@ async function compareChain(gateway: CommandGateway, network: Network, signal: A
   const say = rateReporter(`${network} after the last block that was read`, 'addresses');
   const found = await compareUnscanned(deps, chain, { blocks, signal, progress: say }).catch(refused);
   const reason = `no worker has read blocks ${blocks.from} to ${blocks.to} yet`;
-  if (found.length === 0) progress(`${network}: ${reason}. The balances of its addresses have not changed in them.`);
+  if (found.length === 0)
+    progress(`${network}: ${reason}. The balances of its addresses have not changed in them.`);
   const since = isoSeconds(deps.now());
   return found.map((row) => ({
     network,
@@ -92,14 +122,20 @@ async function compareChain(gateway: CommandGateway, network: Network, signal: A
 function problemOf(differences: readonly Difference[], total: number): string {
   const shown = total > differences.length ? ` (the oldest ${differences.length} are shown)` : '';
   const count = `${total} ${total === 1 ? 'balance differs' : 'balances differ'}${shown}.`;
-  if (differences.every((row) => row.unread)) return `${count} Start a worker, and run this again when it has caught up.`;
-  if (differences.every((row) => row.explained_by.length > 0)) return `${count} Look at the deposits named with "gateway deposit stuck".`;
+  if (differences.every((row) => row.unread))
+    return `${count} Start a worker, and run this again when it has caught up.`;
+  if (differences.every((row) => row.explained_by.length > 0))
+    return `${count} Look at the deposits named with "gateway deposit stuck".`;
   return `${count} Find the transactions with an explorer and run "gateway deposit claim".`;
 }
 
 function refused(error: unknown): never {
   const reason = error instanceof Error ? error.message : String(error);
-  throw new OperatorError(`Balances could not be compared: ${reason}`, 'See "gateway doctor", and try again', { cause: error });
+  throw new OperatorError(
+    `Balances could not be compared: ${reason}`,
+    'See "gateway doctor", and try again',
+    { cause: error },
+  );
 }
 
 type Difference = {
@@ -152,7 +188,11 @@ function presentMisattributed(row: Misattributed) {
   };
 }
 
-function amounts(row: { readonly network: Network; readonly currency: Currency; readonly differenceUnits: bigint }) {
+function amounts(row: {
+  readonly network: Network;
+  readonly currency: Currency;
+  readonly differenceUnits: bigint;
+}) {
   return {
     difference: formatUnits(row.differenceUnits, assetOf(row.network, row.currency).decimals),
     difference_raw: row.differenceUnits.toString(),

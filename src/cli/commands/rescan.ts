@@ -24,15 +24,21 @@ type Range = Acting & { readonly network: Network; readonly from: number; readon
 async function run({ options }: { options: Range }) {
   const { network, from, to } = options;
   if (from > to) throw new UsageError('--from must not be above --to');
-  if (to - from >= MAX_BLOCKS) throw new UsageError(`At most ${MAX_BLOCKS} blocks at a time; do it in several steps`);
+  if (to - from >= MAX_BLOCKS)
+    throw new UsageError(`At most ${MAX_BLOCKS} blocks at a time; do it in several steps`);
   const { withGateway } = await import('../process.ts');
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    const result = await withGateway({ by: options.by }, (gateway) => readAgain(gateway, options, stop.signal));
+    const result = await withGateway({ by: options.by }, (gateway) =>
+      readAgain(gateway, options, stop.signal),
+    );
     const json = { network, from, to, ...result };
-    return { json, text: `Read ${result.blocks} blocks of ${network} again and found ${result.found} missed deposits.` };
+    return {
+      json,
+      text: `Read ${result.blocks} blocks of ${network} again and found ${result.found} missed deposits.`,
+    };
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
@@ -41,7 +47,10 @@ async function run({ options }: { options: Range }) {
 type Gateway = Parameters<Parameters<typeof import('../process.ts').withGateway>[1]>[0];
 
 async function readAgain(gateway: Gateway, { network, from, to }: Range, signal: AbortSignal) {
-  const [{ chainOf }, { rescan, RescanStopped }] = await Promise.all([import('./chain.ts'), import('../../services/watcher/rescan.ts')]);
+  const [{ chainOf }, { rescan, RescanStopped }] = await Promise.all([
+    import('./chain.ts'),
+    import('../../services/watcher/rescan.ts'),
+  ]);
   const chain = await chainOf(gateway, network, signal);
   try {
     return await rescan(gateway.deps, chain, { from, to, signal, progress: reporter() });

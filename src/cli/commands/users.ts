@@ -11,36 +11,62 @@ import { readSecret } from '../stdin.ts';
 import { facts, listing } from '../table.ts';
 
 const MAX_EMAIL = 320;
-const PASSWORD = { name: 'password', maxBytes: 4_096, nextAction: 'Give one of 12 characters to 256 bytes on one line' } as const;
+const PASSWORD = {
+  name: 'password',
+  maxBytes: 4_096,
+  nextAction: 'Give one of 12 characters to 256 bytes on one line',
+} as const;
 
 /**
- * `user`. Passwords come on stdin: an argument would stand in the process list and in the shell's history. Where none comes, the answer is
- * a link by which the person sets one that nobody else knows.
+ * `user`. Passwords come on stdin: an argument would stand in the process list and in the shell's
+ * history. Where none comes, the answer is a link by which the person sets one that nobody else knows.
  */
 export function addUserCommands(program: Command): void {
   const user = group(program, 'user', 'people who sign in for a merchant');
-  withEmail(acting(leaf(user, 'create', 'makes a user; prints a link that sets the password, unless one comes on stdin')))
+  withEmail(
+    acting(
+      leaf(user, 'create', 'makes a user; prints a link that sets the password, unless one comes on stdin'),
+    ),
+  )
     .requiredOption('--merchant <id>', 'merchant id', text())
     .action(answering(create));
   withEmail(
     acting(
-      leaf(user, 'reset-password', 'ends the password and every session; prints a link that sets a new one, unless one comes on stdin'),
+      leaf(
+        user,
+        'reset-password',
+        'ends the password and every session; prints a link that sets a new one, unless one comes on stdin',
+      ),
     ),
   ).action(answering(reset));
   withEmail(
-    acting(leaf(user, 'totp', 'asks for a code of an authenticator app from now on; shows the secret this once and ends every session')),
+    acting(
+      leaf(
+        user,
+        'totp',
+        'asks for a code of an authenticator app from now on; shows the secret this once and ends every session',
+      ),
+    ),
   )
     .option('--disable', 'ask for no code any more')
     .action(answering(totp));
-  withEmail(leaf(user, 'hash', 'prints what the log says of this account where a login is refused')).action(answering(hash));
-  leaf(user, 'list', 'lists users by email').option('--merchant <id>', 'only of this merchant', text()).action(answering(list));
+  withEmail(leaf(user, 'hash', 'prints what the log says of this account where a login is refused')).action(
+    answering(hash),
+  );
+  leaf(user, 'list', 'lists users by email')
+    .option('--merchant <id>', 'only of this merchant', text())
+    .action(answering(list));
 }
 
 function withEmail(command: Command): Command {
   return command.requiredOption('--email <email>', 'what the person signs in with', text(MAX_EMAIL));
 }
 
-async function create({ options }: { options: Acting & { readonly merchant: string; readonly email: string } }) {
+async function create({
+  options,
+}: {
+  options: Acting & { readonly merchant: string; readonly email: string };
+}) {
   const { createUser } = await load();
   const { userId, link } = await withPassword(options, (deps, password) =>
     createUser(deps, { merchantId: options.merchant, email: options.email, password }),
@@ -50,7 +76,9 @@ async function create({ options }: { options: Acting & { readonly merchant: stri
 
 async function reset({ options }: { options: Acting & { readonly email: string } }) {
   const { resetPassword } = await load();
-  const { userId, link } = await withPassword(options, (deps, password) => resetPassword(deps, { email: options.email, password }));
+  const { userId, link } = await withPassword(options, (deps, password) =>
+    resetPassword(deps, { email: options.email, password }),
+  );
   return told(userId, link, `User ${userId} has the new password; every session has ended.`);
 }
 
@@ -81,7 +109,10 @@ function told(userId: string, link: ShownLink | null, otherwise: string) {
 async function passwordPage({ http, production, dataDir }: Config): Promise<string> {
   if (http.publicUrl !== undefined) return `${http.publicUrl}/set-password`;
   if (production)
-    throw new OperatorError('PUBLIC_URL is not set, and a link begins with it', 'Set it as the API has it, or give a password on stdin');
+    throw new OperatorError(
+      'PUBLIC_URL is not set, and a link begins with it',
+      'Set it as the API has it, or give a password on stdin',
+    );
   const { readRun } = await import('../../base/data-dir.ts');
   const api = readRun(dataDir)?.api;
   return `${api ? new URL(api).origin : `http://localhost:${http.port}`}/set-password`;
@@ -110,14 +141,23 @@ async function totp({ options }: { options: Acting & { readonly email: string; r
     return { json: { user_id: id, totp: false }, text: `User ${id} signs in without a code from now on.` };
   }
   const { uri, secret } = await withGateway({ by, secrets: true }, ({ deps }) => enableTotp(deps, { email }));
-  const next = 'Both are shown this once: put one of them into the authenticator app now. An earlier secret has ended.';
+  const next =
+    'Both are shown this once: put one of them into the authenticator app now. An earlier secret has ended.';
   return { json: { uri, secret }, text: facts({ secret }), copy: [uri], next };
 }
 
 async function list({ options }: { options: { readonly merchant?: string } }) {
   const { withGateway, listUsers } = await load();
-  const users = (await withGateway({}, ({ deps }) => listUsers(deps, { merchantId: options.merchant }))).map(present);
-  const rows = users.map((row) => [row.id, row.email, row.merchant_id, row.totp ? 'yes' : 'no', row.last_login_at]);
+  const users = (await withGateway({}, ({ deps }) => listUsers(deps, { merchantId: options.merchant }))).map(
+    present,
+  );
+  const rows = users.map((row) => [
+    row.id,
+    row.email,
+    row.merchant_id,
+    row.totp ? 'yes' : 'no',
+    row.last_login_at,
+  ]);
   const header = ['ID', 'EMAIL', 'MERCHANT', 'CODE', 'LAST LOGIN'];
   const none = 'No user: make one with "user create --merchant ID --email EMAIL".';
   const next = 'Who cannot sign in any more: "user reset-password --email EMAIL".';
@@ -125,13 +165,16 @@ async function list({ options }: { options: { readonly merchant?: string } }) {
 }
 
 async function load() {
-  const [wiring, users] = await Promise.all([import('../process.ts'), import('../../services/access/users.ts')]);
+  const [wiring, users] = await Promise.all([
+    import('../process.ts'),
+    import('../../services/access/users.ts'),
+  ]);
   return { ...wiring, ...users };
 }
 
 /**
- * Without the line feed that `echo` and editors put at the end; undefined where nothing comes at all: at a terminal, or from an empty stdin.
- * An empty line is a password, and too short.
+ * Without the line feed that `echo` and editors put at the end; undefined where nothing comes
+ * at all: at a terminal, or from an empty stdin. An empty line is a password, and too short.
  */
 async function readPassword(): Promise<string | undefined> {
   const given = process.stdin.isTTY ? '' : await readSecret(PASSWORD);

@@ -8,7 +8,11 @@ import { answering, group, leaf, progress } from '../run.ts';
 import { readSecret } from '../stdin.ts';
 import { facts } from '../table.ts';
 
-const PHRASE = { name: 'phrase', maxBytes: 64 * 1024, nextAction: 'Give 12 to 24 words on one line' } as const;
+const PHRASE = {
+  name: 'phrase',
+  maxBytes: 64 * 1024,
+  nextAction: 'Give 12 to 24 words on one line',
+} as const;
 
 /** `wallet`: works on the files of the wallet alone, without a database. */
 export function addWalletCommands(program: Command): void {
@@ -17,7 +21,9 @@ export function addWalletCommands(program: Command): void {
     .option('--force', 'replace an existing wallet; the old file is kept beside it')
     .action(answering(makeNew));
   leaf(wallet, 'xpub', 'prints the account keys and the gas addresses to fund').action(answering(xpub));
-  leaf(wallet, 'check', 'reads a phrase on stdin and proves that it restores the same addresses').action(answering(check));
+  leaf(wallet, 'check', 'reads a phrase on stdin and proves that it restores the same addresses').action(
+    answering(check),
+  );
 }
 
 async function makeNew({ options }: { options: { readonly force?: true } }) {
@@ -33,7 +39,9 @@ async function makeNew({ options }: { options: { readonly force?: true } }) {
   const passphrase = await passphraseOrNew();
   const made = await createWallet({ file: seedFile, passphrase, force, now: new Date() });
   if (made.keptOldFile)
-    progress(`The old wallet is kept at ${made.keptOldFile}: addresses that were handed out until now belong to it. Keep it safe.`);
+    progress(
+      `The old wallet is kept at ${made.keptOldFile}: addresses that were handed out until now belong to it. Keep it safe.`,
+    );
   const json = { ...present(made.publicParts), phrase: made.phrase };
   const { text, copy } = shown(made.publicParts);
   return { json, text: `Wallet: ${seedFile}\n${text}`, copy: [...copy, '', made.phrase, ''], next: NOTE };
@@ -102,7 +110,9 @@ function present(parts: PublicParts) {
 
 /** The account keys as lines for the environment of API and worker. */
 function shown({ xpub, gas }: PublicParts): { readonly text: string; readonly copy: readonly string[] } {
-  const copy = MODES.flatMap((mode) => NETWORKS.map((network) => `${xpubVariable(mode, network)}=${xpub[mode][network]}`));
+  const copy = MODES.flatMap((mode) =>
+    NETWORKS.map((network) => `${xpubVariable(mode, network)}=${xpub[mode][network]}`),
+  );
   const text = facts(Object.fromEntries(NETWORKS.map((network) => [`gas address ${network}`, gas[network]])));
   return { text, copy };
 }

@@ -21,14 +21,28 @@ export async function deliveryViews(em: Em, rows: readonly WebhookDelivery[]): P
   return rows.map((row) => presentDelivery(row, byDelivery.get(row.id) ?? []));
 }
 
-type Filters = { readonly endpoint?: string; readonly status?: WebhookDelivery['status']; readonly limit: number };
+type Filters = {
+  readonly endpoint?: string;
+  readonly status?: WebhookDelivery['status'];
+  readonly limit: number;
+};
 
-/** Deliveries of every merchant, newest events first: by the id, which begins with their time, so that only the newest months are read. Refuses an unknown endpoint. */
-export async function listAllDeliveries(deps: Deps, { endpoint, status, limit }: Filters): Promise<DeliveryView[]> {
+/**
+ * Deliveries of every merchant, newest events first: by the id, which begins with
+ * their time, so that only the newest months are read. Refuses an unknown endpoint.
+ */
+export async function listAllDeliveries(
+  deps: Deps,
+  { endpoint, status, limit }: Filters,
+): Promise<DeliveryView[]> {
   const em = deps.orm.em.fork();
-  const known = endpoint === undefined || (isUuid(endpoint) && (await em.count(WebhookEndpoint, endpoint)) > 0);
+  const known =
+    endpoint === undefined || (isUuid(endpoint) && (await em.count(WebhookEndpoint, endpoint)) > 0);
   if (!known)
-    throw new OperatorError(`There is no webhook endpoint ${endpoint.slice(0, 100)}`, 'List deliveries with "gateway webhook list"');
+    throw new OperatorError(
+      `There is no webhook endpoint ${endpoint.slice(0, 100)}`,
+      'List deliveries with "gateway webhook list"',
+    );
   const where = { ...(endpoint ? { endpointId: endpoint } : {}), ...(status ? { status } : {}) };
   return await deliveryViews(em, await em.find(WebhookDelivery, where, { orderBy: { id: 'desc' }, limit }));
 }
@@ -37,7 +51,11 @@ export async function listAllDeliveries(deps: Deps, { endpoint, status, limit }:
 export async function scopeOfDelivery(deps: Deps, id: string): Promise<Scope> {
   const em = deps.orm.em.fork();
   const delivery = isUuid(id) ? await em.findOne(WebhookDelivery, id) : null;
-  if (!delivery) throw new OperatorError(`There is no delivery ${id.slice(0, 100)}`, 'List them with "gateway webhook list"');
+  if (!delivery)
+    throw new OperatorError(
+      `There is no delivery ${id.slice(0, 100)}`,
+      'List them with "gateway webhook list"',
+    );
   const { merchantId, mode } = await em.findOneOrFail(WebhookEndpoint, delivery.endpointId);
   return { merchantId, mode };
 }

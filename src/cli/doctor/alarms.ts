@@ -22,8 +22,8 @@ const WELL: Readonly<Record<AlarmKind, string>> = {
 };
 
 /**
- * Everything that does not go on by itself, one check for each kind, from rows alone. None where there is no database or its schema is
- * another one: the other checks say that.
+ * Everything that does not go on by itself, one check for each kind, from rows alone. None
+ * where there is no database or its schema is another one: the other checks say that.
  */
 export async function checkAlarms(config: Config, run: Run | undefined, log: Logger): Promise<Finding[]> {
   const databaseUrl = config.database.kind === 'url' ? config.database.url : run?.databaseUrl;
@@ -42,5 +42,8 @@ export async function checkAlarms(config: Config, run: Run | undefined, log: Log
 
 function checkOf({ kind, count, reason, action }: Alarm, workersRan: boolean): Finding {
   if (count !== 0) return bad(kind, reason, action);
-  return good(kind, kind === 'loops' && !workersRan ? 'no worker has run over this database yet' : WELL[kind]);
+  return good(
+    kind,
+    kind === 'loops' && !workersRan ? 'no worker has run over this database yet' : WELL[kind],
+  );
 }

@@ -15,8 +15,9 @@ type Row = {
 const SHOWN = 3;
 
 /**
- * How the comparison of balances on the chain with the ledger goes, one check for each network that was compared or that holds credited money
- * without a block; that money is a difference at once, whatever the last pass has seen.
+ * How the comparison of balances on the chain with the ledger goes, one check
+ * for each network that was compared or that holds credited money without a
+ * block; that money is a difference at once, whatever the last pass has seen.
  */
 export async function checkBalances(em: Em): Promise<Finding[]> {
   if (!(await hasTable(em, 'deposit_attributions'))) return [];
@@ -24,18 +25,29 @@ export async function checkBalances(em: Em): Promise<Finding[]> {
     em,
     sql<Row>`select n.network, r.fault, r.started_number::text,
        (select count(*)::int from balance_differences d
-          where d.network = n.network and d.difference_units - d.replaced_units <> d.before_units) as differences,
-       (select array_agg(d.id::text order by d.block_number, d.id) from deposits d where d.network = n.network and d.block_hash is null
+          where d.network = n.network
+            and d.difference_units - d.replaced_units <> d.before_units) as differences,
+       (select array_agg(d.id::text order by d.block_number, d.id) from deposits d
+         where d.network = n.network and d.block_hash is null
           and d.status in ('completed', 'settled') and d.mode = 'live' and not d.simulated) as replaced,
        (select array_agg(d.id::text order by d.completed_at, d.id) from deposits d where d.network = n.network
-          and d.proven_units is not null and d.proven_units <> d.amount_units and d.status in ('completed', 'settled')) as misattributed
-     from (select network from balance_rounds union select network from chain_cursors) n left join balance_rounds r using (network)
+          and d.proven_units is not null and d.proven_units <> d.amount_units
+          and d.status in ('completed', 'settled')) as misattributed
+     from (select network from balance_rounds union select network from chain_cursors) n
+       left join balance_rounds r using (network)
      order by n.network`,
   );
   return networks.flatMap(checkOf);
 }
 
-function checkOf({ network, fault, startedNumber: block, differences, replaced, misattributed }: Row): Finding[] {
+function checkOf({
+  network,
+  fault,
+  startedNumber: block,
+  differences,
+  replaced,
+  misattributed,
+}: Row): Finding[] {
   const name = `balances_${network}`;
   const look = `Run "gateway reconcile --network ${network}"`;
   if (replaced)
@@ -50,11 +62,24 @@ function checkOf({ network, fault, startedNumber: block, differences, replaced, 
     return [bad(name, fault, `${look} when "gateway doctor" finds the endpoints in order`)];
   if (fault !== null)
     return [
-      bad(name, `the comparison with the ledger does not go on: ${fault}`, 'Use an endpoint that keeps the state of the last 100 blocks'),
+      bad(
+        name,
+        `the comparison with the ledger does not go on: ${fault}`,
+        'Use an endpoint that keeps the state of the last 100 blocks',
+      ),
     ];
-  if (differences > 0) return [bad(name, `${differences} balances differ from the ledger`, `${look} and compare them with an explorer`)];
+  if (differences > 0)
+    return [
+      bad(
+        name,
+        `${differences} balances differ from the ledger`,
+        `${look} and compare them with an explorer`,
+      ),
+    ];
   if (block === null) return [];
-  const note = misattributed ? `; ${named(misattributed)}: credited with another amount than its transaction carried, see "reconcile"` : '';
+  const note = misattributed
+    ? `; ${named(misattributed)}: credited with another amount than its transaction carried, see "reconcile"`
+    : '';
   return [good(name, `compared with the ledger from block ${block} on; none differs${note}`)];
 }
 

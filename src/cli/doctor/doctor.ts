@@ -13,8 +13,8 @@ import { checkDatabase, checkTemporal } from './stores.ts';
 const CHECK_WITHIN_MS = 30_000;
 
 /**
- * Looks at every part, changes nothing and starts nothing. A part that hangs or throws becomes a check that is not ok; what is off by
- * choice is said and is ok.
+ * Looks at every part, changes nothing and starts nothing. A part that hangs or
+ * throws becomes a check that is not ok; what is off by choice is said and is ok.
  */
 export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   let config: Config;
@@ -24,7 +24,10 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     if (!(error instanceof ConfigError)) throw error;
     return [bad('config', error.problems.join(' '), error.nextAction)];
   }
-  const log = createLogger({ level: env['LOG_LEVEL'] ? config.logLevel : 'silent', format: config.logFormat });
+  const log = createLogger({
+    level: env['LOG_LEVEL'] ? config.logLevel : 'silent',
+    format: config.logFormat,
+  });
   const run = readRun(config.dataDir);
   const parts = await Promise.all([
     guarded('data_dir', async () => [await checkDataDir(config)]),
@@ -40,12 +43,19 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
 
 function checkConfig(config: Config): Finding {
   const count = config.warnings.length;
-  return good('config', count === 0 ? `valid (${config.environment})` : `valid (${config.environment}); ${config.warnings.join(' ')}`);
+  return good(
+    'config',
+    count === 0
+      ? `valid (${config.environment})`
+      : `valid (${config.environment}); ${config.warnings.join(' ')}`,
+  );
 }
 
 async function guarded(name: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
-    return await within(CHECK_WITHIN_MS, check(), () => [bad(name, 'no answer in time', 'See whether it hangs, and try again')]);
+    return await within(CHECK_WITHIN_MS, check(), () => [
+      bad(name, 'no answer in time', 'See whether it hangs, and try again'),
+    ]);
   } catch (error) {
     return [bad(name, reasonOf(error), 'Set LOG_LEVEL=debug and run it again to see more')];
   }

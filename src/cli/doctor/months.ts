@@ -4,7 +4,10 @@ import { monthAfter, monthOf } from '../../domain/months.ts';
 import { newestMonth } from '../../services/months/make.ts';
 import { hasTable } from './tables.ts';
 
-/** Whether the partitions of the next month are there; none before the schema is. Without them nothing is lost, but a month becomes too large to leave. */
+/**
+ * Whether the partitions of the next month are there; none before the schema
+ * is. Without them nothing is lost, but a month becomes too large to leave.
+ */
 export async function checkMonths(em: Em, now: Date): Promise<Finding[]> {
   const newest = (await hasTable(em, 'partition_months')) ? await newestMonth(em) : undefined;
   if (newest === undefined) return [];

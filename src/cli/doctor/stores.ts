@@ -22,7 +22,8 @@ const GRPC_NOT_FOUND = 5;
 /** PostgreSQL, the schema in it, and its clock against ours. Looks only: no table is made. */
 export async function checkDatabase(config: Config, run: Run | undefined, log: Logger): Promise<Finding[]> {
   const url = config.database.kind === 'url' ? config.database.url : run?.databaseUrl;
-  if (url === undefined) return [good('database', 'embedded; "gateway start" starts it and brings its schema up to date')];
+  if (url === undefined)
+    return [good('database', 'embedded; "gateway start" starts it and brings its schema up to date')];
   const orm = await openOrm({ url, poolSize: 1, applicationName: 'gateway doctor' });
   const em = orm.em.fork();
   try {
@@ -30,7 +31,8 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
     const row = await firstRow(
       em,
       sql<{ version: string; major: string; at: string }>`select current_setting('server_version') as version,
-        current_setting('server_version_num') as major, (extract(epoch from clock_timestamp()) * 1000)::bigint::text as at`,
+        current_setting('server_version_num') as major,
+          (extract(epoch from clock_timestamp()) * 1000)::bigint::text as at`,
     );
     const ours = (asked + Date.now()) / 2;
     return [
@@ -43,7 +45,9 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
     ];
   } catch (error) {
     log.debug({ err: error }, 'the database could not be examined');
-    return [bad('database', `does not answer: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs')];
+    return [
+      bad('database', `does not answer: ${reasonOf(error)}`, 'Check DATABASE_URL and that PostgreSQL runs'),
+    ];
   } finally {
     await orm.close(true);
   }
@@ -51,16 +55,30 @@ export async function checkDatabase(config: Config, run: Run | undefined, log: L
 
 function checkVersion(version: string, number: string): Finding {
   const major = Math.floor(Number.parseInt(number, 10) / 10_000);
-  if (major < MIN_MAJOR) return bad('database', `PostgreSQL ${version} is too old`, `Use PostgreSQL ${MIN_MAJOR} or newer, best 18`);
+  if (major < MIN_MAJOR)
+    return bad(
+      'database',
+      `PostgreSQL ${version} is too old`,
+      `Use PostgreSQL ${MIN_MAJOR} or newer, best 18`,
+    );
   return good('database', `PostgreSQL ${version} answers`);
 }
 
 /** Which migrations the database lacks, and which it has that this program does not know. Makes no table. */
-export async function readSchema(em: Em): Promise<{ readonly missing: readonly string[]; readonly ahead: readonly string[] }> {
+export async function readSchema(
+  em: Em,
+): Promise<{ readonly missing: readonly string[]; readonly ahead: readonly string[] }> {
   const there = await hasTable(em, 'schema_migrations');
-  const applied = new Set(there ? (await rows(em, sql<{ name: string }>`select name from schema_migrations`)).map(({ name }) => name) : []);
+  const applied = new Set(
+    there
+      ? (await rows(em, sql<{ name: string }>`select name from schema_migrations`)).map(({ name }) => name)
+      : [],
+  );
   const known = MIGRATIONS.map((migration) => migration.name);
-  return { missing: known.filter((name) => !applied.has(name)), ahead: [...applied].filter((name) => !known.includes(name)) };
+  return {
+    missing: known.filter((name) => !applied.has(name)),
+    ahead: [...applied].filter((name) => !known.includes(name)),
+  };
 }
 
 async function checkSchema(em: Em): Promise<Finding> {
@@ -84,7 +102,11 @@ async function checkSchema(em: Em): Promise<Finding> {
 function checkClock(oursMs: number, theirs: string): Finding {
   const differenceMs = Math.round(Math.abs(Number.parseInt(theirs, 10) - oursMs));
   if (differenceMs > MAX_CLOCK_DIFFERENCE_MS)
-    return bad('clock', `this machine and PostgreSQL differ by ${Math.round(differenceMs / 1_000)} s`, 'Let NTP set the clocks of both');
+    return bad(
+      'clock',
+      `this machine and PostgreSQL differ by ${Math.round(differenceMs / 1_000)} s`,
+      'Let NTP set the clocks of both',
+    );
   return good('clock', `within ${differenceMs} ms of PostgreSQL`);
 }
 
@@ -93,24 +115,46 @@ export async function checkTemporal(config: Config, run: Run | undefined): Promi
   const { namespace } = config.temporal;
   const address = config.temporal.kind === 'address' ? config.temporal.address : run?.temporalAddress;
   if (address === undefined) return [good('temporal', 'embedded; "gateway start" starts it')];
-  const secured = config.temporal.kind === 'address' ? { tls: config.temporal.tls, apiKey: config.temporal.apiKey } : {};
+  const secured =
+    config.temporal.kind === 'address' ? { tls: config.temporal.tls, apiKey: config.temporal.apiKey } : {};
   const place = { address, namespace, ...secured };
   const link = linkTemporal(place);
   try {
     await reachTemporal(link, place);
-    return [good('temporal', `${address} answers, namespace ${namespace}`), await checkAttributes(link, namespace)];
+    return [
+      good('temporal', `${address} answers, namespace ${namespace}`),
+      await checkAttributes(link, namespace),
+    ];
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === GRPC_NOT_FOUND)
-      return [bad('temporal', `${address} has no namespace ${namespace}`, 'Create it, or correct TEMPORAL_NAMESPACE')];
-    return [bad('temporal', `${address} does not answer: ${reasonOf(error)}`, 'Check TEMPORAL_ADDRESS and that Temporal runs')];
+      return [
+        bad(
+          'temporal',
+          `${address} has no namespace ${namespace}`,
+          'Create it, or correct TEMPORAL_NAMESPACE',
+        ),
+      ];
+    return [
+      bad(
+        'temporal',
+        `${address} does not answer: ${reasonOf(error)}`,
+        'Check TEMPORAL_ADDRESS and that Temporal runs',
+      ),
+    ];
   } finally {
     await link.close();
   }
 }
 
 async function checkAttributes(link: TemporalLink, namespace: string): Promise<Finding> {
-  const missing = await link.client.withDeadline(Date.now() + SEARCH_ATTRIBUTES_WITHIN_MS, () => missingSearchAttributes(link, namespace));
+  const missing = await link.client.withDeadline(Date.now() + SEARCH_ATTRIBUTES_WITHIN_MS, () =>
+    missingSearchAttributes(link, namespace),
+  );
   if (missing.length === 0) return good('search_attributes', 'all registered');
-  return bad('search_attributes', `missing: ${missing.join(', ')}`, 'Start a worker ("gateway start --role worker"): it registers them');
+  return bad(
+    'search_attributes',
+    `missing: ${missing.join(', ')}`,
+    'Start a worker ("gateway start --role worker"): it registers them',
+  );
 }

@@ -3,5 +3,8 @@ import { firstRow, sql } from '../../db/sql.ts';
 
 /** Whether the schema has come so far that it has this table. */
 export async function hasTable(em: Em, name: string): Promise<boolean> {
-  return (await firstRow(em, sql<{ there: boolean }>`select to_regclass(${name}) is not null as there`))?.there === true;
+  return (
+    (await firstRow(em, sql<{ there: boolean }>`select to_regclass(${name}) is not null as there`))?.there ===
+    true
+  );
 }

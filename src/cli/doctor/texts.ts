@@ -14,10 +14,16 @@ const QUIET: Readonly<Record<string, readonly string[]>> = {
   'auto_explain.log_min_duration': ['-1'],
 };
 
-/** Whether PostgreSQL's own log would show data of customers: as the role that asks is set, which is the service's. */
+/**
+ * Whether PostgreSQL's own log would show data of customers:
+ * as the role that asks is set, which is the service's.
+ */
 export async function checkTexts(em: Em): Promise<Finding> {
   const names = Object.keys(QUIET);
-  const settings = await rows(em, sql<{ name: string; setting: string }>`select name, setting from pg_settings where name = any(${names})`);
+  const settings = await rows(
+    em,
+    sql<{ name: string; setting: string }>`select name, setting from pg_settings where name = any(${names})`,
+  );
   const loud = settings.filter(({ name, setting }) => !QUIET[name]?.includes(setting));
   if (loud.length === 0) return good('database_log', 'holds neither statements nor rows');
   const said = loud.map(({ name, setting }) => `${name} = ${setting}`).join(', ');

@@ -14,20 +14,23 @@ export const VARIABLES = {
     parser: parse.oneOf('development', 'test', 'production'),
     default: 'development',
     example: 'production',
-    about: 'In production nothing is embedded and no key is made up: what is missing is refused at the start.',
+    about:
+      'In production nothing is embedded and no key is made up: what is missing is refused at the start.',
   }),
   PORT: variable({
     group: 'service',
     parser: parse.wholeNumber(0, 65535),
     default: '8080',
     example: '8080',
-    about: 'TCP port of the API and the checkout. 0 takes a free one; outside production a taken port is replaced by a free one too.',
+    about:
+      'TCP port of the API and the checkout. 0 takes a free one; outside production a taken port is replaced by a free one too.',
   }),
   HOST: variable({
     group: 'service',
     parser: parse.ipAddress,
     example: '127.0.0.1',
-    about: 'The address of this machine that PORT is opened on. Unset: 127.0.0.1, in production 0.0.0.0 (every one).',
+    about:
+      'The address of this machine that PORT is opened on. Unset: 127.0.0.1, in production 0.0.0.0 (every one).',
   }),
   OPS_PORT: variable({
     group: 'service',

@@ -6,11 +6,13 @@ import { type Variable, variable } from '../variable.ts';
 
 const XPUB_TEXTS = {
   live: {
-    first: 'live deposit addresses (gateway wallet xpub prints it). Unset outside production: from the wallet file.',
+    first:
+      'live deposit addresses (gateway wallet xpub prints it). Unset outside production: from the wallet file.',
     other: 'live deposit addresses. Unset outside production: from the wallet file.',
   },
   test: {
-    first: 'test-mode addresses. Unset: from the public part of the wallet file, where that file is readable.',
+    first:
+      'test-mode addresses. Unset: from the public part of the wallet file, where that file is readable.',
     other: 'test-mode addresses. Unset: as above.',
   },
 } as const;
@@ -40,14 +42,16 @@ export const KEY_VARIABLES = {
     parser: parse.filePath,
     production: ['all', 'signer'],
     example: '/run/secrets/wallet.json',
-    about: 'The encrypted seed file (gateway wallet new makes it). Only the signer opens it. Unset: wallet.json in DATA_DIR.',
+    about:
+      'The encrypted seed file (gateway wallet new makes it). Only the signer opens it. Unset: wallet.json in DATA_DIR.',
   }),
   WALLET_PASSPHRASE_FILE: variable({
     group: 'keys',
     parser: parse.filePath,
     production: ['all', 'signer'],
     example: '/run/secrets/wallet.passphrase',
-    about: "File with the seed file's passphrase, readable by the signer alone. Unset: wallet.passphrase in DATA_DIR.",
+    about:
+      "File with the seed file's passphrase, readable by the signer alone. Unset: wallet.passphrase in DATA_DIR.",
   }),
 } as const;
 
@@ -59,7 +63,14 @@ function xpubVariables(): XpubVariables {
     CHAINS.map(({ network, coinType }, index) => {
       const about = `Account key m/44'/${coinType}'/${account}' of ${XPUB_TEXTS[mode][index === 0 ? 'first' : 'other']}`;
       const required = mode === 'live' ? { production: ['all', 'api'] as const } : {};
-      const entry = variable({ group: 'keys', parser: parse.accountXpub, secret: true, ...required, example: 'xpub6…', about });
+      const entry = variable({
+        group: 'keys',
+        parser: parse.accountXpub,
+        secret: true,
+        ...required,
+        example: 'xpub6…',
+        about,
+      });
       return [xpubVariable(mode, network), entry] as const;
     }),
   );

@@ -23,7 +23,8 @@ export const MONEY_VARIABLES = {
     group: 'money',
     parser: parse.amountsByAsset,
     example: 'USDT.bsc=1,USDT.tron=1',
-    about: 'Deposits below the amount for their asset fail with BELOW_MINIMUM. Unset: every amount is credited.',
+    about:
+      'Deposits below the amount for their asset fail with BELOW_MINIMUM. Unset: every amount is credited.',
   }),
   DUST_FLOOR: variable({
     group: 'money',
@@ -38,14 +39,16 @@ export const MONEY_VARIABLES = {
     parser: parse.amountsByAsset,
     default: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
     example: 'USDT.bsc=1,BNB=0.002,USDT.tron=20,TRX=20',
-    about: 'No effect before payouts exist: what an address will have to hold of an asset before it is paid out.',
+    about:
+      'No effect before payouts exist: what an address will have to hold of an asset before it is paid out.',
   }),
   SETTLE_MAX_FEE_PERCENT: variable({
     group: 'money',
     parser: parse.decimal(2, '0.01', '100'),
     default: '5',
     example: '5',
-    about: 'No effect before payouts exist: one will wait while its chain fees would exceed this share of its amount.',
+    about:
+      'No effect before payouts exist: one will wait while its chain fees would exceed this share of its amount.',
   }),
   PRICE_SOURCE: variable({
     group: 'prices',
@@ -87,7 +90,8 @@ export const MONEY_VARIABLES = {
     group: 'webhooks',
     parser: parse.cidrs,
     example: '10.1.2.0/24',
-    about: 'Exception: private networks that webhooks may reach. Every merchant can then make this service call them.',
+    about:
+      'Exception: private networks that webhooks may reach. Every merchant can then make this service call them.',
   }),
   WEBHOOK_DENIED_CIDRS: variable({
     group: 'webhooks',

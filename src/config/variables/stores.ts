@@ -18,7 +18,8 @@ export const STORE_VARIABLES = {
     parser: parse.hostAndPort,
     production: ['all', 'api', 'worker', 'signer', 'tool'],
     example: 'temporal:7233',
-    about: 'Temporal frontend as HOST:PORT. Unset outside production: a development server with its web interface under DATA_DIR.',
+    about:
+      'Temporal frontend as HOST:PORT. Unset outside production: a development server with its web interface under DATA_DIR.',
   }),
   TEMPORAL_NAMESPACE: variable({
     group: 'stores',
@@ -31,19 +32,22 @@ export const STORE_VARIABLES = {
     group: 'stores',
     parser: parse.flag,
     example: 'true',
-    about: 'TLS to TEMPORAL_ADDRESS. Unset: on where another TEMPORAL_TLS_ variable or TEMPORAL_API_KEY is set, else off.',
+    about:
+      'TLS to TEMPORAL_ADDRESS. Unset: on where another TEMPORAL_TLS_ variable or TEMPORAL_API_KEY is set, else off.',
   }),
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: variable({
     group: 'stores',
     parser: parse.pemFile,
     example: '/run/secrets/temporal-ca.pem',
-    about: 'PEM file of the authorities that may vouch for the Temporal server. Unset: those that the system trusts.',
+    about:
+      'PEM file of the authorities that may vouch for the Temporal server. Unset: those that the system trusts.',
   }),
   TEMPORAL_TLS_CLIENT_CERT_PATH: variable({
     group: 'stores',
     parser: parse.pemFile,
     example: '/run/secrets/temporal-client.pem',
-    about: 'PEM file of the certificate by which this gateway proves itself to Temporal. Goes with TEMPORAL_TLS_CLIENT_KEY_PATH.',
+    about:
+      'PEM file of the certificate by which this gateway proves itself to Temporal. Goes with TEMPORAL_TLS_CLIENT_KEY_PATH.',
   }),
   TEMPORAL_TLS_CLIENT_KEY_PATH: variable({
     group: 'stores',
@@ -68,6 +72,7 @@ export const STORE_VARIABLES = {
     group: 'stores',
     parser: parse.filePath,
     example: '/usr/local/bin/temporal',
-    about: 'The temporal binary for the embedded server. Unset: searched in PATH and in the cache, else fetched.',
+    about:
+      'The temporal binary for the embedded server. Unset: searched in PATH and in the cache, else fetched.',
   }),
 } as const;

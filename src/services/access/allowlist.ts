@@ -3,7 +3,16 @@ import { AllowedNetwork, Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, sql } from '../../db/sql.ts';
 import { isUuid } from '../../domain/ids.ts';
-import { type Cidr, cidrContains, formatCidr, formatIp, parseCidr, parseIp, unmapCidr, unmapIp } from '../../domain/ip-address.ts';
+import {
+  type Cidr,
+  cidrContains,
+  formatCidr,
+  formatIp,
+  parseCidr,
+  parseIp,
+  unmapCidr,
+  unmapIp,
+} from '../../domain/ip-address.ts';
 import { type ActionName, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { noMerchant } from '../merchants/known.ts';
@@ -15,7 +24,10 @@ export const MAX_ALLOWED_NETWORKS = 100;
 /** A merchant's whole list, in order. Empty: its live keys work from everywhere. */
 export type Allowlist = { readonly merchantId: string; readonly networks: readonly string[] };
 
-/** True when the list is empty or the address lies in one of its networks. An address that is none is only let in by an empty list. */
+/**
+ * True when the list is empty or the address lies in one of its
+ * networks. An address that is none is only let in by an empty list.
+ */
 export function isAllowedFrom(networks: readonly string[], address: string): boolean {
   if (networks.length === 0) return true;
   const parsed = parseIp(address);
@@ -27,39 +39,65 @@ export function isAllowedFrom(networks: readonly string[], address: string): boo
   });
 }
 
-/** Lets a merchant's live keys work from a network or address too; one that is listed already changes nothing. Throws a {@link Refusal}. */
-export async function allowNetwork(deps: Deps, input: { readonly merchantId: string; readonly network: string }): Promise<Allowlist> {
+/**
+ * Lets a merchant's live keys work from a network or address too; one
+ * that is listed already changes nothing. Throws a {@link Refusal}.
+ */
+export async function allowNetwork(
+  deps: Deps,
+  input: { readonly merchantId: string; readonly network: string },
+): Promise<Allowlist> {
   const network = normaliseNetwork(input.network);
   return await change(deps, input.merchantId, 'allow-ip.add', async (em, listed) => {
     if (listed.includes(network)) return;
     if (listed.length >= MAX_ALLOWED_NETWORKS) {
-      throw new Refusal('INVALID', `A merchant may list ${MAX_ALLOWED_NETWORKS} networks. Remove one first, or list a larger network.`);
+      throw new Refusal(
+        'INVALID',
+        `A merchant may list ${MAX_ALLOWED_NETWORKS} networks. Remove one first, or list a larger network.`,
+      );
     }
     em.create(AllowedNetwork, { merchantId: input.merchantId, network, createdAt: deps.now() });
     await em.flush();
   });
 }
 
-/** Takes a network off the list. Throws a {@link Refusal} when it is not on it: nobody should believe that a door is closed which is not. */
-export async function disallowNetwork(deps: Deps, input: { readonly merchantId: string; readonly network: string }): Promise<Allowlist> {
+/**
+ * Takes a network off the list. Throws a {@link Refusal} when it is
+ * not on it: nobody should believe that a door is closed which is not.
+ */
+export async function disallowNetwork(
+  deps: Deps,
+  input: { readonly merchantId: string; readonly network: string },
+): Promise<Allowlist> {
   const network = normaliseNetwork(input.network);
   return await change(deps, input.merchantId, 'allow-ip.remove', async (em, listed) => {
     if (!listed.includes(network)) {
-      throw new Refusal('NOT_FOUND', `${network} is not on the list. Show it with "allow-ip list --merchant ${input.merchantId}".`);
+      throw new Refusal(
+        'NOT_FOUND',
+        `${network} is not on the list. Show it with "allow-ip list --merchant ${input.merchantId}".`,
+      );
     }
     await em.nativeDelete(AllowedNetwork, { merchantId: input.merchantId, network });
   });
 }
 
 /** The list of a merchant. Throws a {@link Refusal} for an unknown one. */
-export async function listAllowedNetworks(deps: Deps, input: { readonly merchantId: string }): Promise<Allowlist> {
+export async function listAllowedNetworks(
+  deps: Deps,
+  input: { readonly merchantId: string },
+): Promise<Allowlist> {
   return await change(deps, input.merchantId, undefined, async () => undefined);
 }
 
 type Change = (em: Em, listed: readonly string[]) => Promise<void>;
 
 /** The lock on the merchant keeps two changes apart. Without an action nothing is changed. */
-async function change(deps: Deps, merchantId: string, action: ActionName | undefined, apply: Change): Promise<Allowlist> {
+async function change(
+  deps: Deps,
+  merchantId: string,
+  action: ActionName | undefined,
+  apply: Change,
+): Promise<Allowlist> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const lock = { lockMode: LockMode.PESSIMISTIC_WRITE };
     const merchant = isUuid(merchantId) ? await em.findOne(Merchant, merchantId, lock) : null;
@@ -69,7 +107,14 @@ async function change(deps: Deps, merchantId: string, action: ActionName | undef
     const networks = await networksOf(em, merchantId);
     if (action !== undefined) {
       const [was, is] = [{ networks: before }, { networks }];
-      await recordAction(em, deps, { action, merchantId, mode: 'live', subject: merchantId, before: was, after: is });
+      await recordAction(em, deps, {
+        action,
+        merchantId,
+        mode: 'live',
+        subject: merchantId,
+        before: was,
+        after: is,
+      });
     }
     return { merchantId, networks };
   });
@@ -81,12 +126,19 @@ async function networksOf(em: Em, merchantId: string): Promise<string[]> {
   return (await rows(em, listed)).map(({ network }) => network);
 }
 
-/** Host bits behind the prefix are refused, not cleared: `203.0.113.7/24` opens 256 addresses where somebody may have meant one. */
+/**
+ * Host bits behind the prefix are refused, not cleared: `203.0.113.7/24`
+ * opens 256 addresses where somebody may have meant one.
+ */
 function normaliseNetwork(text: string): string {
   const given = text.trim();
   const parsed = parseCidr(given);
   if (!parsed) {
-    throw new Refusal('INVALID', 'Give an address or a network, such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32.', 'network');
+    throw new Refusal(
+      'INVALID',
+      'Give an address or a network, such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32.',
+      'network',
+    );
   }
   const network: Cidr = unmapCidr(parsed);
   const address = parseIp(given.split('/', 1)[0] ?? '');

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The 3,000 words that passwords are most often made of, after their digits and signs were cut off; from the ranked list of
+ * The 3,000 words that passwords are most often made of, after
+ * their digits and signs were cut off; from the ranked list of
  * @zxcvbn-ts/language-common 4.1.3 (MIT, see common-passwords.LICENSE.txt).
  */
 const WORDS: ReadonlySet<string> = new Set(
@@ -12,7 +13,10 @@ const WORDS: ReadonlySet<string> = new Set(
 /** More than any of the words; what is longer is cut in no more pieces. */
 const MAX_REPEATS = 8;
 
-/** Whether a password is one of the first that are guessed: such a word, in any case, with digits and signs around it, also repeated. */
+/**
+ * Whether a password is one of the first that are guessed: such a
+ * word, in any case, with digits and signs around it, also repeated.
+ */
 export function isCommonPassword(password: string): boolean {
   const core = lettersWithin(password.toLowerCase());
   for (let repeats = 1; repeats <= MAX_REPEATS; repeats += 1) {
@@ -22,7 +26,10 @@ export function isCommonPassword(password: string): boolean {
   return false;
 }
 
-/** From the first letter to the last. Walked, not matched: a pattern that is bound to the end alone takes the square of the length. */
+/**
+ * From the first letter to the last. Walked, not matched: a pattern
+ * that is bound to the end alone takes the square of the length.
+ */
 function lettersWithin(text: string): string {
   const characters = [...text];
   const isLetter = (character: string): boolean => /\p{L}/u.test(character);

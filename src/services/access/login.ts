@@ -1,16 +1,35 @@
-import { createWaitingLine, type InLine, LineIsFull, type LineLimits } from '../../base/async/waiting-line.ts';
+import {
+  createWaitingLine,
+  type InLine,
+  LineIsFull,
+  type LineLimits,
+} from '../../base/async/waiting-line.ts';
 import type { Em } from '../../db/orm.ts';
 import { run, sql } from '../../db/sql.ts';
 import { networksOf } from '../../domain/client-networks.ts';
 import type { Deps } from '../deps.ts';
-import { decoyHash, hashPassword, isOutdated, isPassword, PASSWORD_COST, type PasswordCost } from './passwords.ts';
+import {
+  decoyHash,
+  hashPassword,
+  isOutdated,
+  isPassword,
+  PASSWORD_COST,
+  type PasswordCost,
+} from './passwords.ts';
 import { addSession, endSessions } from './sessions.ts';
 import { type Attempt, giveBack, takeAttempt } from './throttle.ts';
 import { stepOfCode } from './totp.ts';
 import { normaliseEmail } from './users.ts';
 
 /** Hashing takes 19 MiB and a thread of four that files and names need too: two at a time, whatever comes. */
-const LINE: LineLimits = { running: 2, places: 256, placesKept: 32, placesOfKey: 32, placesOfKnownKey: 8, waitMs: 10_000 };
+const LINE: LineLimits = {
+  running: 2,
+  places: 256,
+  placesKept: 32,
+  placesOfKey: 32,
+  placesOfKnownKey: 8,
+  waitMs: 10_000,
+};
 const BUSY_RETRY_SECONDS = 2;
 const MAX_SITES_OF_USER = 100;
 
@@ -27,7 +46,12 @@ export type LoginInput = {
 
 /** `refused` is one answer for every wrong thing, so that nobody learns which it was. */
 export type LoginResult =
-  | { readonly kind: 'signed-in'; readonly userId: string; readonly merchantId: string; readonly token: string }
+  | {
+      readonly kind: 'signed-in';
+      readonly userId: string;
+      readonly merchantId: string;
+      readonly token: string;
+    }
   | { readonly kind: 'refused' }
   | { readonly kind: 'throttled'; readonly retryAfterSeconds: number };
 
@@ -50,25 +74,36 @@ type Candidate = {
 };
 
 /**
- * A login of one process. Each try is counted before its password is looked at, wrong ones stay counted, and an account that does not
- * exist costs the same time as one that does.
+ * A login of one process. Each try is counted before its password is looked at, wrong ones
+ * stay counted, and an account that does not exist costs the same time as one that does.
  */
 export function createLogin(deps: Deps, options: LoginOptions = {}): Login {
   const { within = (work) => work(), cost = PASSWORD_COST } = options;
   const line = createWaitingLine(options.line ?? LINE);
   const decoy = decoyHash(cost);
 
-  const attempt = async (input: LoginInput, email: string, user: Candidate | undefined): Promise<LoginResult> => {
+  const attempt = async (
+    input: LoginInput,
+    email: string,
+    user: Candidate | undefined,
+  ): Promise<LoginResult> => {
     const who = { site: input.site, email, known: user?.known ?? false };
     const taken = await within(() => takeAttempt(deps, who));
     if (!taken.ok) return { kind: 'throttled', retryAfterSeconds: taken.retryAfterSeconds };
     const isRight = await isPassword(user?.password_hash ?? decoy, input.password);
-    // Looked at in any case: a code that is asked for only after the right password would give the password away.
+    // Looked at in any case: a code that is asked for only
+    // after the right password would give the password away.
     const step = stepOf(deps, user, input.totp);
     if (!user || !isRight || step === 'wrong') return { kind: 'refused' };
-    const newHash = isOutdated(user.password_hash, cost) ? await hashPassword(input.password, cost) : user.password_hash;
-    const token = await within(() => open(deps, { who, at: taken.at, user, step, newHash, previousTokens: input.previousTokens ?? [] }));
-    return token === undefined ? { kind: 'refused' } : { kind: 'signed-in', userId: user.id, merchantId: user.merchant_id, token };
+    const newHash = isOutdated(user.password_hash, cost)
+      ? await hashPassword(input.password, cost)
+      : user.password_hash;
+    const token = await within(() =>
+      open(deps, { who, at: taken.at, user, step, newHash, previousTokens: input.previousTokens ?? [] }),
+    );
+    return token === undefined
+      ? { kind: 'refused' }
+      : { kind: 'signed-in', userId: user.id, merchantId: user.merchant_id, token };
   };
 
   return async (input) => {
@@ -77,15 +112,16 @@ export function createLogin(deps: Deps, options: LoginOptions = {}): Login {
     try {
       return await line(placeOf(input, user), () => attempt(input, email, user));
     } catch (error) {
-      if (error instanceof LineIsFull && error.ofKey) return { kind: 'throttled', retryAfterSeconds: BUSY_RETRY_SECONDS };
+      if (error instanceof LineIsFull && error.ofKey)
+        return { kind: 'throttled', retryAfterSeconds: BUSY_RETRY_SECONDS };
       throw error;
     }
   };
 }
 
 /**
- * Strangers share the places of the network around their site: a site is too easily had. An owner at a known site has places of the
- * account's own, which no neighbour can take.
+ * Strangers share the places of the network around their site: a site is too easily had.
+ * An owner at a known site has places of the account's own, which no neighbour can take.
  */
 function placeOf({ site }: LoginInput, user: Candidate | undefined): InLine {
   if (user?.known) return { key: user.id, known: true };
@@ -121,16 +157,21 @@ type Opening = {
 };
 
 /**
- * Opens the session, unless the code was used by another login or the user's password changed since it was looked at: both are decided
- * by the one update that holds the user's row.
+ * Opens the session, unless the code was used by another login or the user's password changed
+ * since it was looked at: both are decided by the one update that holds the user's row.
  */
-async function open(deps: Deps, { who, at, user, step, newHash, previousTokens }: Opening): Promise<string | undefined> {
+async function open(
+  deps: Deps,
+  { who, at, user, step, newHash, previousTokens }: Opening,
+): Promise<string | undefined> {
   const now = deps.now();
   return await deps.orm.em.fork().transactional(async (em) => {
     const updated = await run(
       em,
-      sql`update users set last_login_at = ${now}, password_hash = ${newHash}, totp_last_step = coalesce(${step}::int, totp_last_step)
-        where id = ${user.id} and password_hash = ${user.password_hash} and totp_sealed is not distinct from ${user.totp_sealed}
+      sql`update users set last_login_at = ${now}, password_hash = ${newHash},
+        totp_last_step = coalesce(${step}::int, totp_last_step)
+        where id = ${user.id} and password_hash = ${user.password_hash}
+          and totp_sealed is not distinct from ${user.totp_sealed}
           and (${step}::int is null or totp_last_step is null or totp_last_step < ${step}::int)`,
     );
     if (updated === 0) return undefined;
@@ -141,8 +182,14 @@ async function open(deps: Deps, { who, at, user, step, newHash, previousTokens }
   });
 }
 
-/** Where the owner comes from has a budget of its own, so that strangers cannot lock the owner out. The latest hundred are kept. */
-async function rememberSite(em: Em, { userId, site, now }: { userId: string; site: string; now: Date }): Promise<void> {
+/**
+ * Where the owner comes from has a budget of its own, so that
+ * strangers cannot lock the owner out. The latest hundred are kept.
+ */
+async function rememberSite(
+  em: Em,
+  { userId, site, now }: { userId: string; site: string; now: Date },
+): Promise<void> {
   await run(
     em,
     sql`insert into user_sites (user_id, site, last_login_at) values (${userId}, ${site}, ${now})
@@ -151,6 +198,7 @@ async function rememberSite(em: Em, { userId, site, now }: { userId: string; sit
   await run(
     em,
     sql`delete from user_sites where (user_id, site) in
-      (select user_id, site from user_sites where user_id = ${userId} order by last_login_at desc, site offset ${MAX_SITES_OF_USER})`,
+      (select user_id, site from user_sites where user_id = ${userId} order by last_login_at desc, site
+        offset ${MAX_SITES_OF_USER})`,
   );
 }

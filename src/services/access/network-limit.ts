@@ -1,16 +1,28 @@
 import { networksOf } from '../../domain/client-networks.ts';
 import type { Limit } from '../../domain/limits.ts';
 import type { Deps } from '../deps.ts';
-import { type Admission, createRateLimiter, type RateLimiter, type RateLimiterOptions } from './rate-limit.ts';
+import {
+  type Admission,
+  createRateLimiter,
+  type RateLimiter,
+  type RateLimiterOptions,
+} from './rate-limit.ts';
 
-/** A limit by where clients come from: for a site, and a multiple of it for each wider network around the site. */
+/**
+ * A limit by where clients come from: for a site, and a
+ * multiple of it for each wider network around the site.
+ */
 export type NetworkLimiter = {
   /**
-   * Uses one of the client's site and of every network around it, unless nothing is left of one of them. The admission is the site's, or that
-   * of the network that refuses. Rejects as a query does where it has to ask a database that is away.
+   * Uses one of the client's site and of every network around it, unless nothing is
+   * left of one of them. The admission is the site's, or that of the network that
+   * refuses. Rejects as a query does where it has to ask a database that is away.
    */
   take(client: string): Promise<Admission>;
-  /** What is left of the site's, or the admission of a network around it of which nothing is left, as far as this process knows. */
+  /**
+   * What is left of the site's, or the admission of a network around
+   * it of which nothing is left, as far as this process knows.
+   */
   peek(client: string): Admission;
 };
 
@@ -27,12 +39,19 @@ export function createNetworkLimiter(deps: Deps, options: NetworkLimiterOptions)
     const known = limiters.get(factor);
     if (known) return known;
     const creditPerClient = common.creditPerClient * factor;
-    const made = createRateLimiter(deps, { ...common, creditPerClient, limit: multiplied(common.limit, factor) });
+    const made = createRateLimiter(deps, {
+      ...common,
+      creditPerClient,
+      limit: multiplied(common.limit, factor),
+    });
     limiters.set(factor, made);
     return made;
   };
   const partsOf = (client: string): [site: Part, ...wider: Part[]] => {
-    const [site, ...wider] = networksOf(client).map(({ network, factor }) => ({ limiter: limiterOf(factor), key: keyOf(network) }));
+    const [site, ...wider] = networksOf(client).map(({ network, factor }) => ({
+      limiter: limiterOf(factor),
+      key: keyOf(network),
+    }));
     return [site as Part, ...wider];
   };
   return {
@@ -62,5 +81,7 @@ function spentOf(wider: readonly Part[]): Admission | undefined {
 
 function multiplied(limit: Limit, factor: number): Limit {
   const capacity = limit.capacity * factor;
-  return limit.kind === 'bucket' ? { ...limit, capacity, perSecond: limit.perSecond * factor } : { ...limit, capacity };
+  return limit.kind === 'bucket'
+    ? { ...limit, capacity, perSecond: limit.perSecond * factor }
+    : { ...limit, capacity };
 }

@@ -15,8 +15,15 @@ export type NewPasswordLink = { readonly id: string; readonly token: string; rea
 /** A link that was not used, has not expired and was not replaced, with whose it is. */
 export type OpenLink = { readonly id: string; readonly userId: string; readonly email: string };
 
-/** Makes a link inside the caller's transaction, which holds the user's row. Every older one that was not used ends. */
-export async function addPasswordLink(em: Em, deps: Pick<Deps, 'now' | 'newId'>, userId: string): Promise<NewPasswordLink> {
+/**
+ * Makes a link inside the caller's transaction, which holds
+ * the user's row. Every older one that was not used ends.
+ */
+export async function addPasswordLink(
+  em: Em,
+  deps: Pick<Deps, 'now' | 'newId'>,
+  userId: string,
+): Promise<NewPasswordLink> {
   await endPasswordLinks(em, userId);
   const now = deps.now();
   const link = {
@@ -37,7 +44,10 @@ export async function endPasswordLinks(em: Em, userId: string): Promise<void> {
   await run(em, sql`delete from password_links where user_id = ${userId} and used_at is null`);
 }
 
-/** The open link of a token. One answer, by one look-up, for a token that is unknown, used, replaced or expired: undefined. */
+/**
+ * The open link of a token. One answer, by one look-up, for a
+ * token that is unknown, used, replaced or expired: undefined.
+ */
 export async function findOpenLink(deps: Deps, token: string): Promise<OpenLink | undefined> {
   if (!TOKEN_SHAPE.test(token)) return undefined;
   return await firstRow(
@@ -47,8 +57,17 @@ export async function findOpenLink(deps: Deps, token: string): Promise<OpenLink 
   );
 }
 
-/** Whether this is the one use of the link: of any number at the same moment, one is told so. Inside the caller's transaction. */
+/**
+ * Whether this is the one use of the link: of any number at the
+ * same moment, one is told so. Inside the caller's transaction.
+ */
 export async function takePasswordLink(em: Em, deps: Pick<Deps, 'now'>, id: string): Promise<boolean> {
   const now = deps.now();
-  return (await run(em, sql`update password_links set used_at = ${now} where id = ${id} and used_at is null and expires_at > ${now}`)) > 0;
+  return (
+    (await run(
+      em,
+      sql`update password_links set used_at = ${now} where id = ${id} and used_at is null
+        and expires_at > ${now}`,
+    )) > 0
+  );
 }

@@ -4,7 +4,11 @@ import { Refusal } from '../refusal.ts';
 import { isCommonPassword } from './common-passwords.ts';
 
 /** What a hash costs. argon2id is the package's default; the numbers are OWASP's first choice for it. */
-export type PasswordCost = { readonly memoryCost: number; readonly timeCost: number; readonly parallelism: number };
+export type PasswordCost = {
+  readonly memoryCost: number;
+  readonly timeCost: number;
+  readonly parallelism: number;
+};
 
 /** 19 MiB (in KiB), two passes, one lane. Raise it here: hashes follow at their owner's next login. */
 export const PASSWORD_COST: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -18,8 +22,8 @@ const HASH_BYTES = 32;
 const COMMON = /^[^a-z]*(passw0rd|administrator|admin|changeme)[^a-z]*$/;
 
 /**
- * The same password however a keyboard composes its letters. Throws a {@link Refusal} that names the rule: at least 12 characters, at
- * most 256 bytes of UTF-8, and none of those that are guessed first.
+ * The same password however a keyboard composes its letters. Throws a {@link Refusal} that names the
+ * rule: at least 12 characters, at most 256 bytes of UTF-8, and none of those that are guessed first.
  */
 export function checkNewPassword(password: string, email: string): string {
   const text = password.normalize('NFKC');
@@ -27,7 +31,8 @@ export function checkNewPassword(password: string, email: string): string {
   if ([...text].length < MIN_CHARACTERS) refuse(`must have at least ${MIN_CHARACTERS} characters`);
   if (Buffer.byteLength(text) > MAX_BYTES) refuse(`must have at most ${MAX_BYTES} bytes`);
   const lower = text.toLowerCase();
-  if (new Set(lower).size < MIN_DISTINCT || isRun(lower) || COMMON.test(lower) || isCommonPassword(text)) refuse('is too easy to guess');
+  if (new Set(lower).size < MIN_DISTINCT || isRun(lower) || COMMON.test(lower) || isCommonPassword(text))
+    refuse('is too easy to guess');
   if (lower === email || lower === email.split('@', 1)[0]) refuse('must not be the email address');
   return text;
 }
@@ -45,10 +50,15 @@ export async function isPassword(storedHash: string, password: string): Promise<
 /** Whether a hash was made more cheaply than one is made now. One that cost more stays. */
 export function isOutdated(storedHash: string, cost: PasswordCost = PASSWORD_COST): boolean {
   const used = parseOptions(storedHash);
-  return used.memoryCost < cost.memoryCost || used.timeCost < cost.timeCost || used.parallelism < cost.parallelism;
+  return (
+    used.memoryCost < cost.memoryCost || used.timeCost < cost.timeCost || used.parallelism < cost.parallelism
+  );
 }
 
-/** A hash that no password has and that costs as much as a real one: an account that does not exist takes the same time. */
+/**
+ * A hash that no password has and that costs as much as a real
+ * one: an account that does not exist takes the same time.
+ */
 export function decoyHash(cost: PasswordCost = PASSWORD_COST): string {
   const random = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
   return `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${random(SALT_BYTES)}$${random(HASH_BYTES)}`;
@@ -56,7 +66,9 @@ export function decoyHash(cost: PasswordCost = PASSWORD_COST): string {
 
 /** 123456789012, abcdefghijkl and the like: every character follows the one before it. */
 function isRun(text: string): boolean {
-  const steps = [...text].slice(1).map((character, index) => character.charCodeAt(0) - text.charCodeAt(index));
+  const steps = [...text]
+    .slice(1)
+    .map((character, index) => character.charCodeAt(0) - text.charCodeAt(index));
   return steps.filter((step) => step === 1 || step === 0 || step === -1).length >= steps.length - 1;
 }
 

@@ -16,7 +16,9 @@ export type Admission = {
 
 /** One limit for many clients, counted for all processes together. */
 export type RateLimiter = {
-  /** Uses one, unless nothing is left. Rejects as a query does where it has to ask a database that is away. */
+  /**
+   * Uses one, unless nothing is left. Rejects as a query does where it has to ask a database that is away.
+   */
   take(client: string): Promise<Admission>;
   /** What is left, as far as this process knows. */
   peek(client: string): Admission;
@@ -29,8 +31,9 @@ export type RateLimiterOptions = {
   readonly name: string;
   readonly limit: Limit;
   /**
-   * Uses by one client that this process may allow before it has told the others: what N processes can allow too much is N times this,
-   * and it is a debt that the client waits off. Infinity: it never waits for the database.
+   * Uses by one client that this process may allow before it has told the
+   * others: what N processes can allow too much is N times this, and it is a
+   * debt that the client waits off. Infinity: it never waits for the database.
    */
   readonly creditPerClient: number;
   /** A clock that only goes forward. */
@@ -43,14 +46,18 @@ const CLEAN_EVERY_MS = 60_000;
 /** Clients that one process remembers; the one that came first is forgotten for one too many. */
 const MAX_CLIENTS = 50_000;
 const MAX_ROWS_PER_SYNC = 1_000;
-/** How often a request waits for the database before it is let through or refused; each time at least the credit was used up by others. */
+/**
+ * How often a request waits for the database before it is let through
+ * or refused; each time at least the credit was used up by others.
+ */
 const MAX_WAITS = 1_000;
 
 type Entry = { allowance: Allowance /** Used here and not yet written. */; spent: number };
 
 /**
- * Most uses are decided in memory; what was used is written for all clients in one statement every 100 ms, and its answer says what the
- * other processes used. So a request costs no round trip, and a limit holds for all processes but for the credits.
+ * Most uses are decided in memory; what was used is written for all clients in one
+ * statement every 100 ms, and its answer says what the other processes used. So a
+ * request costs no round trip, and a limit holds for all processes but for the credits.
  */
 export function createRateLimiter(deps: Deps, options: RateLimiterOptions): RateLimiter {
   const { limit, creditPerClient, nowMs } = options;
@@ -97,7 +104,11 @@ export function createRateLimiter(deps: Deps, options: RateLimiterOptions): Rate
     peek: (client) => admissionOf(limit, entries.at(client).allowance, nowMs(), true),
     take: async (client) => {
       let entry = entries.at(client);
-      for (let waits = 0; entry.spent >= creditPerClient && entry.allowance.tokens >= 1 && waits < MAX_WAITS; waits += 1) {
+      for (
+        let waits = 0;
+        entry.spent >= creditPerClient && entry.allowance.tokens >= 1 && waits < MAX_WAITS;
+        waits += 1
+      ) {
         await sync();
         entry = entries.at(client);
       }
@@ -132,7 +143,10 @@ function createEntries(limit: Limit, nowMs: () => number) {
       entry.allowance = { ...entry.allowance, tokens: entry.allowance.tokens - 1 };
       unwritten.set(client, entry);
     },
-    /** At most so many entries with something to write; those that have nothing any more are left out from now on. */
+    /**
+     * At most so many entries with something to write; those
+     * that have nothing any more are left out from now on.
+     */
     dirty: (most: number): (readonly [string, Entry])[] => {
       const found: (readonly [string, Entry])[] = [];
       for (const [client, entry] of unwritten) {
@@ -178,7 +192,12 @@ function createWriter(deps: Deps, { name, limit, nowMs }: RateLimiterOptions) {
       if (dirty.length === 0) return;
       const written = dirty.map(([, entry]) => entry.spent);
       const ids = dirty.map(([client]) => `${name}:${client}`);
-      const rows = await query<{ id: string; tokens: number; age_ms: number }>(sql, [ids, written, limit.capacity, pace]);
+      const rows = await query<{ id: string; tokens: number; age_ms: number }>(sql, [
+        ids,
+        written,
+        limit.capacity,
+        pace,
+      ]);
       const byId = new Map(rows.map((row) => [row.id, row]));
       for (const [index, [client, entry]] of dirty.entries()) {
         const row = byId.get(`${name}:${client}`);
@@ -201,18 +220,25 @@ async function poolOf(deps: Deps) {
 
 /** Rows are locked in the order of their ids, so that two processes never wait for each other. */
 const SPENT = 'from (select id, spent from unnest($1::text[], $2::float8[]) u (id, spent) order by id) t';
-const ANSWER = 'returning id, tokens, greatest(0, extract(epoch from clock_timestamp() - since) * 1000)::float8 as age_ms';
+const ANSWER =
+  'returning id, tokens, greatest(0, extract(epoch from clock_timestamp() - since) * 1000)::float8 as age_ms';
 
-const BUCKET_SQL = `insert into rate_limits as r (id, tokens, since) select t.id, $3::float8 - t.spent, clock_timestamp() ${SPENT}
-  on conflict (id) do update set since = greatest(r.since, excluded.since), tokens = excluded.tokens - $3::float8
-    + least($3::float8, r.tokens + greatest(0, extract(epoch from excluded.since - r.since)::float8) * $4::float8)
+const BUCKET_SQL = `insert into rate_limits as r (id, tokens, since) select t.id, $3::float8 - t.spent,
+  clock_timestamp() ${SPENT}
+  on conflict (id) do update set since = greatest(r.since, excluded.since),
+    tokens = excluded.tokens - $3::float8
+    + least($3::float8, r.tokens + greatest(0,
+      extract(epoch from excluded.since - r.since)::float8) * $4::float8)
   ${ANSWER}`;
 
-const WINDOW_SQL = `insert into rate_limits as r (id, tokens, since) select t.id, $3::float8 - t.spent, clock_timestamp() ${SPENT}
+const WINDOW_SQL = `insert into rate_limits as r (id, tokens, since) select t.id, $3::float8 - t.spent,
+  clock_timestamp() ${SPENT}
   on conflict (id) do update set
     tokens = case when excluded.since >= r.since + make_interval(secs => $4::float8) then excluded.tokens
       else r.tokens + excluded.tokens - $3::float8 end,
-    since = case when excluded.since >= r.since + make_interval(secs => $4::float8) then excluded.since else r.since end
+    since = case when excluded.since >= r.since + make_interval(secs => $4::float8) then excluded.since
+      else r.since end
   ${ANSWER}`;
 
-const CLEAN_SQL = 'delete from rate_limits where id like $1 and since < clock_timestamp() - make_interval(secs => $2::float8)';
+const CLEAN_SQL =
+  'delete from rate_limits where id like $1 and since < clock_timestamp() - make_interval(secs => $2::float8)';

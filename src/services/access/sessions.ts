@@ -30,7 +30,10 @@ export type SessionOwner = {
 /** Tells who is signed in with a token; undefined for a malformed, unknown, revoked or expired one. */
 export type SessionFinder = (token: string) => Promise<SessionOwner | undefined>;
 
-/** Makes a session inside the caller's transaction and returns its token, which exists nowhere else. The oldest above 50 end. */
+/**
+ * Makes a session inside the caller's transaction and returns
+ * its token, which exists nowhere else. The oldest above 50 end.
+ */
 export async function addSession(em: Em, deps: Deps, userId: string): Promise<string> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const now = deps.now();
@@ -42,12 +45,16 @@ export async function addSession(em: Em, deps: Deps, userId: string): Promise<st
   await run(
     em,
     sql`delete from sessions where id in (
-      select id from sessions where user_id = ${userId} order by created_at desc, id desc offset ${MAX_SESSIONS_OF_USER})`,
+      select id from sessions where user_id = ${userId} order by created_at desc, id desc
+        offset ${MAX_SESSIONS_OF_USER})`,
   );
   return token;
 }
 
-/** One indexed query for each question, none for what cannot be a token. That a session is used is written at most once a minute. */
+/**
+ * One indexed query for each question, none for what cannot be a
+ * token. That a session is used is written at most once a minute.
+ */
 export function createSessionFinder(deps: Deps): SessionFinder {
   const { idleMs, maxMs } = deps.settings.sessions;
   const noteEveryMs = Math.min(NOTE_EVERY_MS, Math.floor(idleMs / NOTES_OF_IDLE));
@@ -56,30 +63,60 @@ export function createSessionFinder(deps: Deps): SessionFinder {
     const now = deps.now();
     const noted = before(now, noteEveryMs);
     const pool = await deps.orm.em.getConnection().getNativeClient();
-    const { rows } = await pool.query<{ id: string; user_id: string; merchant_id: string; is_due: boolean; subscribed: boolean }>({
+    const { rows } = await pool.query<{
+      id: string;
+      user_id: string;
+      merchant_id: string;
+      is_due: boolean;
+      subscribed: boolean;
+    }>({
       name: 'find-session',
       text: `select s.id, s.user_id, u.merchant_id, s.last_seen_at <= $5 as is_due,
-               m.subscription_active and (m.subscription_until is null or m.subscription_until > $2) as subscribed
+               m.subscription_active and (m.subscription_until is null
+                 or m.subscription_until > $2) as subscribed
              from sessions s join users u on u.id = s.user_id join merchants m on m.id = u.merchant_id
              where s.token_hash = $1 and s.last_seen_at > $3 and s.created_at > $4 and s.last_seen_at <= $6`,
-      values: [hash('sha256', token), now, before(now, idleMs), before(now, maxMs), noted, after(now, idleMs)],
+      values: [
+        hash('sha256', token),
+        now,
+        before(now, idleMs),
+        before(now, maxMs),
+        noted,
+        after(now, idleMs),
+      ],
     });
     const row = rows[0];
     if (!row) return undefined;
     // Of simultaneous requests one writes; a session that was revoked meanwhile is gone, and stays so.
-    if (row.is_due) await pool.query('update sessions set last_seen_at = $2 where id = $1 and last_seen_at <= $3', [row.id, now, noted]);
-    return { sessionId: row.id, userId: row.user_id, merchantId: row.merchant_id, subscribed: row.subscribed };
+    if (row.is_due)
+      await pool.query('update sessions set last_seen_at = $2 where id = $1 and last_seen_at <= $3', [
+        row.id,
+        now,
+        noted,
+      ]);
+    return {
+      sessionId: row.id,
+      userId: row.user_id,
+      merchantId: row.merchant_id,
+      subscribed: row.subscribed,
+    };
   };
 }
 
 /** Ends the sessions of these tokens at once, of the first ten. What is not there is no error. */
 export async function endSessions(em: Em, tokens: readonly string[]): Promise<void> {
   const good = tokens.filter((token) => TOKEN_SHAPE.test(token)).slice(0, MAX_ENDED_AT_ONCE);
-  for (const token of good) await run(em, sql`delete from sessions where token_hash = ${hash('sha256', token)}`);
+  for (const token of good)
+    await run(em, sql`delete from sessions where token_hash = ${hash('sha256', token)}`);
 }
 
 /** A session as its owner sees it; `current` is the one that asks. */
-export type SessionView = { readonly id: string; readonly current: boolean; readonly created_at: string; readonly last_seen_at: string };
+export type SessionView = {
+  readonly id: string;
+  readonly current: boolean;
+  readonly created_at: string;
+  readonly last_seen_at: string;
+};
 
 /** The sessions of the caller that have not ended, the latest login first; there are never more than 50. */
 export async function listOwnSessions(deps: Deps, owner: SessionOwner): Promise<SessionView[]> {
@@ -87,8 +124,13 @@ export async function listOwnSessions(deps: Deps, owner: SessionOwner): Promise<
   const now = deps.now();
   const open = await rowsOf(
     deps.orm.em.fork(),
-    sql<{ id: string; createdAt: string; lastSeenAt: string }>`select id, created_at, last_seen_at from sessions
-      where user_id = ${owner.userId} and last_seen_at > ${before(now, idleMs)} and created_at > ${before(now, maxMs)}
+    sql<{
+      id: string;
+      createdAt: string;
+      lastSeenAt: string;
+    }>`select id, created_at, last_seen_at from sessions
+      where user_id = ${owner.userId} and last_seen_at > ${before(now, idleMs)}
+        and created_at > ${before(now, maxMs)}
         and last_seen_at <= ${after(now, idleMs)} order by created_at desc, id desc`,
   );
   return open.map(({ id, createdAt, lastSeenAt }) => ({
@@ -99,7 +141,10 @@ export async function listOwnSessions(deps: Deps, owner: SessionOwner): Promise<
   }));
 }
 
-/** Ends one session of the caller at once. Throws a NOT_FOUND {@link Refusal} for one that is somebody else's or has ended. */
+/**
+ * Ends one session of the caller at once. Throws a NOT_FOUND
+ * {@link Refusal} for one that is somebody else's or has ended.
+ */
 export async function endOwnSession(deps: Deps, owner: SessionOwner, id: string): Promise<void> {
   const ended = isUuid(id) ? await endWhere(deps, owner, sql`id = ${id}`) : 0;
   if (ended === 0) throw notFound('session');
@@ -110,10 +155,20 @@ export async function endOtherSessions(deps: Deps, owner: SessionOwner): Promise
   return await endWhere(deps, owner, sql`id <> ${owner.sessionId}`);
 }
 
-async function endWhere(deps: Deps, { userId, merchantId }: SessionOwner, which: Statement<unknown>): Promise<number> {
+async function endWhere(
+  deps: Deps,
+  { userId, merchantId }: SessionOwner,
+  which: Statement<unknown>,
+): Promise<number> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const ended = await run(em, sql`delete from sessions where user_id = ${userId} and ${which}`);
-    if (ended > 0) await recordAction(em, deps, { action: 'user.end-sessions', merchantId, subject: userId, after: { ended } });
+    if (ended > 0)
+      await recordAction(em, deps, {
+        action: 'user.end-sessions',
+        merchantId,
+        subject: userId,
+        after: { ended },
+      });
     return ended;
   });
 }
@@ -123,7 +178,10 @@ export async function endSessionsOf(em: Em, userId: string): Promise<void> {
   await run(em, sql`delete from sessions where user_id = ${userId}`);
 }
 
-/** Removes what has ended: sessions, budgets of attempts, links, and addresses that nobody used for a year. At most 5,000 rows of each. */
+/**
+ * Removes what has ended: sessions, budgets of attempts, links, and
+ * addresses that nobody used for a year. At most 5,000 rows of each.
+ */
 export async function purgeSessions(deps: Deps): Promise<void> {
   const { idleMs, maxMs } = deps.settings.sessions;
   const now = deps.now();
@@ -140,12 +198,16 @@ export async function purgeSessions(deps: Deps): Promise<void> {
     // The condition stands twice: a row that was renewed while the deletion waited for it stays.
     await run(
       em,
-      sql`delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${PURGE_BATCH}) and (${condition})`,
+      sql`delete from ${table} where ctid in (select ctid from ${table} where ${condition}
+        limit ${PURGE_BATCH}) and (${condition})`,
     );
   }
 }
 
-/** What was used later than this was used by a clock that ran ahead: it has ended, or it would stay open until that time has come. */
+/**
+ * What was used later than this was used by a clock that ran ahead:
+ * it has ended, or it would stay open until that time has come.
+ */
 function after(now: Date, ms: number): Date {
   return new Date(now.getTime() + ms);
 }

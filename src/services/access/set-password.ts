@@ -9,7 +9,14 @@ import { giveBack, takeAttempt } from './throttle.ts';
 import { changeProof } from './users.ts';
 
 /** Only who has a link gets here, and each link has one place: this bounds what many of them hash at once. */
-const LINE: LineLimits = { running: 1, places: 64, placesKept: 0, placesOfKey: 1, placesOfKnownKey: 1, waitMs: 10_000 };
+const LINE: LineLimits = {
+  running: 1,
+  places: 64,
+  placesKept: 0,
+  placesOfKey: 1,
+  placesOfKnownKey: 1,
+  waitMs: 10_000,
+};
 const BUSY_RETRY_SECONDS = 2;
 
 export type SettingPassword = {
@@ -29,11 +36,14 @@ export type PasswordSetting =
 export type PasswordSetter = (input: SettingPassword) => Promise<PasswordSetting>;
 
 /**
- * Sets passwords by the links of this process. Each try is counted for the networks that it comes from, together with logins, before the
- * link is looked up; wrong ones stay counted. Who uses a link is not signed in by it: the next login asks for the code too. `within` bounds
- * each wait for the database.
+ * Sets passwords by the links of this process. Each try is counted for the networks that it comes from,
+ * together with logins, before the link is looked up; wrong ones stay counted. Who uses a link is not
+ * signed in by it: the next login asks for the code too. `within` bounds each wait for the database.
  */
-export function createPasswordSetter(deps: Deps, within: <T>(work: () => Promise<T>) => Promise<T> = (work) => work()): PasswordSetter {
+export function createPasswordSetter(
+  deps: Deps,
+  within: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
+): PasswordSetter {
   const line = createWaitingLine(LINE);
 
   const attempt = async ({ token, password, site }: SettingPassword): Promise<PasswordSetting> => {
@@ -46,7 +56,9 @@ export function createPasswordSetter(deps: Deps, within: <T>(work: () => Promise
     if (!link) return { kind: 'refused' };
     const text = checkNewPassword(password, link.email);
     const passwordHash = await line({ key: link.id, known: false }, () => hashPassword(text));
-    const merchantId = await within(() => take(deps, link, { passwordHash, site }, (em) => giveBack(em, who, taken.at)));
+    const merchantId = await within(() =>
+      take(deps, link, { passwordHash, site }, (em) => giveBack(em, who, taken.at)),
+    );
     return merchantId === undefined ? { kind: 'refused' } : { kind: 'set', userId: link.userId, merchantId };
   };
 
@@ -54,13 +66,17 @@ export function createPasswordSetter(deps: Deps, within: <T>(work: () => Promise
     try {
       return await attempt(input);
     } catch (error) {
-      if (error instanceof LineIsFull && error.ofKey) return { kind: 'throttled', retryAfterSeconds: BUSY_RETRY_SECONDS };
+      if (error instanceof LineIsFull && error.ofKey)
+        return { kind: 'throttled', retryAfterSeconds: BUSY_RETRY_SECONDS };
       throw error;
     }
   };
 }
 
-/** The user's row is held first, as everybody does who changes how a user proves who he is. The merchant, where the link was open. */
+/**
+ * The user's row is held first, as everybody does who changes how
+ * a user proves who he is. The merchant, where the link was open.
+ */
 async function take(
   deps: Deps,
   { id, userId }: OpenLink,
@@ -72,7 +88,11 @@ async function take(
     if (!user || !(await takePasswordLink(em, deps, id))) return undefined;
     await giveBackOf(em);
     const acting = { ...deps, actor: { kind: 'user', userId, from: site } as const };
-    await changeProof(em, acting, user, { action: 'user.set-password', changes: { passwordHash }, facts: { link: id } });
+    await changeProof(em, acting, user, {
+      action: 'user.set-password',
+      changes: { passwordHash },
+      facts: { link: id },
+    });
     return user.merchantId;
   });
 }

@@ -6,17 +6,25 @@ import type { Deps } from '../deps.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Failures that are taken within a time: by one site (a network around it has a multiple of that), and for one account. */
+/**
+ * Failures that are taken within a time: by one site (a network
+ * around it has a multiple of that), and for one account.
+ */
 const BUDGETS = {
   site: { limit: 10, windowMs: 5 * MINUTE_MS },
   account: { limit: 20, windowMs: 60 * MINUTE_MS },
 } as const;
 
-/** Who tries: `known` is an address that the account has signed in from before; `email` is null where no account is named. */
+/**
+ * Who tries: `known` is an address that the account has signed
+ * in from before; `email` is null where no account is named.
+ */
 export type Attempt = { readonly site: string; readonly email: string | null; readonly known: boolean };
 
 /** A try that is counted, or how long the caller has to wait, in whole seconds. */
-export type Taken = { readonly ok: true; readonly at: number } | { readonly ok: false; readonly retryAfterSeconds: number };
+export type Taken =
+  | { readonly ok: true; readonly at: number }
+  | { readonly ok: false; readonly retryAfterSeconds: number };
 
 class BudgetSpent extends Error {
   readonly untilMs: number;
@@ -27,8 +35,9 @@ class BudgetSpent extends Error {
 }
 
 /**
- * Counts a try before its password is looked at, so that of any number of simultaneous ones no more than the budget get to the password.
- * A try that succeeds is given back by {@link giveBack}. Sliding windows, exact to the millisecond; a refused try is not counted.
+ * Counts a try before its password is looked at, so that of any number of simultaneous ones
+ * no more than the budget get to the password. A try that succeeds is given back by {@link
+ * giveBack}. Sliding windows, exact to the millisecond; a refused try is not counted.
  */
 export async function takeAttempt(deps: Deps, attempt: Attempt): Promise<Taken> {
   const at = deps.now().getTime();
@@ -49,7 +58,8 @@ export async function giveBack(em: Em, attempt: Attempt, at: number): Promise<vo
     const place = sql`array_position(attempts, ${at}::bigint)`;
     await run(
       em,
-      sql`update login_budgets set attempts = attempts[:${place} - 1] || attempts[${place} + 1:] where key = ${key} and ${place} is not null`,
+      sql`update login_budgets set attempts = attempts[:${place} - 1] || attempts[${place} + 1:]
+        where key = ${key} and ${place} is not null`,
     );
   }
 }
@@ -57,9 +67,10 @@ export async function giveBack(em: Em, attempt: Attempt, at: number): Promise<vo
 type Budget = { readonly key: string; readonly limit: number; readonly windowMs: number };
 
 /**
- * Always in this order, which is the order of the row locks: from the narrow to the wide, then the account. Unknown accounts have budgets
- * like any other: the key is the email's hash. An owner at a known site does not depend on what the neighbours do, and takes nothing from
- * them: he can only guess at his own account from there.
+ * Always in this order, which is the order of the row locks: from the narrow to the
+ * wide, then the account. Unknown accounts have budgets like any other: the key is
+ * the email's hash. An owner at a known site does not depend on what the neighbours
+ * do, and takes nothing from them: he can only guess at his own account from there.
  */
 function budgetsOf({ site, email, known }: Attempt): Budget[] {
   const { limit, windowMs } = BUDGETS.site;
@@ -73,23 +84,27 @@ function budgetsOf({ site, email, known }: Attempt): Budget[] {
 }
 
 /**
- * The conflicting row is locked before it is counted, which makes this exact under any number of processes. A try that lies more than a
- * window ahead was noted by a clock that was wrong: to count it would lock the account until that time has come.
+ * The conflicting row is locked before it is counted, which makes this exact under
+ * any number of processes. A try that lies more than a window ahead was noted by a
+ * clock that was wrong: to count it would lock the account until that time has come.
  */
 async function take(em: Em, { key, limit, windowMs }: Budget, at: number): Promise<void> {
   const counted = sql`(t > ${at - windowMs}::bigint and t <= ${at + windowMs}::bigint)`;
   const taken = await run(
     em,
-    sql`insert into login_budgets as budget (key, attempts, ends_at) values (${key}, array[${at}::bigint], ${new Date(at + windowMs)})
+    sql`insert into login_budgets as budget (key, attempts, ends_at)
+      values (${key}, array[${at}::bigint], ${new Date(at + windowMs)})
       on conflict (key) do update set ends_at = greatest(budget.ends_at, excluded.ends_at),
-        attempts = array(select t from unnest(budget.attempts) as t where ${counted} order by t) || excluded.attempts
+        attempts = array(select t from unnest(budget.attempts) as t where ${counted}
+          order by t) || excluded.attempts
       where (select count(*) from unnest(budget.attempts) as t where ${counted}) < ${limit}`,
   );
   if (taken > 0) return;
   const row = await firstRow(
     em,
     sql<{ oldest: string | null }>`
-      select min(t)::text as oldest from login_budgets, unnest(attempts) as t where key = ${key} and ${counted}`,
+      select min(t)::text as oldest from login_budgets, unnest(attempts) as t
+        where key = ${key} and ${counted}`,
   );
   throw new BudgetSpent(Number.parseInt(row?.oldest ?? `${at}`, 10) + windowMs);
 }

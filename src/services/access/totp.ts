@@ -16,12 +16,19 @@ export function newTotp(email: string): NewTotp {
   return { uri: totp.toString(), secret: totp.secret.base32 };
 }
 
-/** The step whose code this is, in the step of `now` or one beside it; undefined for any other text. Spaces, as apps show them, are fine. */
+/**
+ * The step whose code this is, in the step of `now` or one beside it;
+ * undefined for any other text. Spaces, as apps show them, are fine.
+ */
 export function stepOfCode(secret: string, code: string, now: Date): number | undefined {
   const digits = code.replace(/\s/g, '');
   if (!/^[0-9]{6}$/.test(digits)) return undefined;
   const timestamp = now.getTime();
-  const delta = generator(Secret.fromBase32(secret), '').validate({ token: digits, timestamp, window: WINDOW });
+  const delta = generator(Secret.fromBase32(secret), '').validate({
+    token: digits,
+    timestamp,
+    window: WINDOW,
+  });
   return delta === null ? undefined : Math.floor(timestamp / 1_000 / STEP_SECONDS) + delta;
 }
 

@@ -34,8 +34,8 @@ export function normaliseEmail(email: string): string {
 export type UserChange = { readonly userId: string; readonly link: NewPasswordLink | null };
 
 /**
- * Makes a user who signs in for the merchant; without a password one that nobody can sign in as before the link was used. Throws a
- * {@link Refusal}: unknown merchant, bad or used email, weak password.
+ * Makes a user who signs in for the merchant; without a password one that nobody can sign in as before
+ * the link was used. Throws a {@link Refusal}: unknown merchant, bad or used email, weak password.
  */
 export async function createUser(
   deps: Deps,
@@ -62,18 +62,28 @@ export async function createUser(
       });
       await em.flush();
       const link = input.password === undefined ? await addPasswordLink(em, deps, id) : null;
-      await recordAction(em, deps, { action: 'user.create', merchantId: merchant.id, subject: id, after: linkFacts(link) });
+      await recordAction(em, deps, {
+        action: 'user.create',
+        merchantId: merchant.id,
+        subject: id,
+        after: linkFacts(link),
+      });
       return { userId: id, link };
     });
   } catch (error) {
     if (!(error instanceof UniqueConstraintViolationException)) throw error;
-    throw new Refusal('INVALID', `There is a user ${email} already. Give the person a new password with "user reset-password".`, 'email');
+    throw new Refusal(
+      'INVALID',
+      `There is a user ${email} already. Give the person a new password with "user reset-password".`,
+      'email',
+    );
   }
 }
 
 /**
- * Ends the old password at once, with every session and every link of the user. The new one is the given password, or whatever the user
- * sets by the link that is returned. Throws a {@link Refusal} for an unknown email or a weak password.
+ * Ends the old password at once, with every session and every link of the user.
+ * The new one is the given password, or whatever the user sets by the link that
+ * is returned. Throws a {@link Refusal} for an unknown email or a weak password.
  */
 export async function resetPassword(
   deps: Deps,
@@ -85,19 +95,26 @@ export async function resetPassword(
     const user = await lockUser(em, email);
     const link = input.password === undefined ? await addPasswordLink(em, deps, user.id) : null;
     if (!link) await endPasswordLinks(em, user.id);
-    await changeProof(em, deps, user, { action: 'user.reset-password', changes: { passwordHash }, facts: linkFacts(link) });
+    await changeProof(em, deps, user, {
+      action: 'user.reset-password',
+      changes: { passwordHash },
+      facts: linkFacts(link),
+    });
     return { userId: user.id, link };
   });
 }
 
 /**
- * Asks the user for a code at every login from now on, by a new secret, which is returned and shown this once. Ends every session: they
- * were opened without the code. Throws a {@link Refusal} for an unknown email.
+ * Asks the user for a code at every login from now on, by a new secret, which is returned and shown this
+ * once. Ends every session: they were opened without the code. Throws a {@link Refusal} for an unknown email.
  */
 export async function enableTotp(deps: Deps, input: { readonly email: string }): Promise<NewTotp> {
   const email = checkEmail(input.email);
   const totp = newTotp(email);
-  await changeTotp(deps, email, (user) => ({ totpSealed: deps.secretBox.seal(totp.secret, user.id), totpLastStep: null }));
+  await changeTotp(deps, email, (user) => ({
+    totpSealed: deps.secretBox.seal(totp.secret, user.id),
+    totpLastStep: null,
+  }));
   return totp;
 }
 
@@ -106,8 +123,14 @@ export async function disableTotp(deps: Deps, input: { readonly email: string })
   return await changeTotp(deps, checkEmail(input.email), () => ({ totpSealed: null, totpLastStep: null }));
 }
 
-/** The users of one merchant, or of all, by email, at most 1,000. Throws a {@link Refusal} for an unknown merchant. */
-export async function listUsers(deps: Deps, filter: { readonly merchantId?: string | undefined } = {}): Promise<UserView[]> {
+/**
+ * The users of one merchant, or of all, by email, at most
+ * 1,000. Throws a {@link Refusal} for an unknown merchant.
+ */
+export async function listUsers(
+  deps: Deps,
+  filter: { readonly merchantId?: string | undefined } = {},
+): Promise<UserView[]> {
   const em = deps.orm.em.fork();
   await requireKnownMerchant(em, filter.merchantId);
   const where = filter.merchantId === undefined ? {} : { merchantId: filter.merchantId };
@@ -125,15 +148,26 @@ export type ProofChange = {
 };
 
 /**
- * Changes how a user proves who they are, and ends what was proven before: sessions, and the networks that count as the owner's. Inside the
- * caller's transaction, which holds the user's row.
+ * Changes how a user proves who they are, and ends what was proven before: sessions, and the
+ * networks that count as the owner's. Inside the caller's transaction, which holds the user's row.
  */
-export async function changeProof(em: Em, deps: Deps, user: User, { action, changes, facts }: ProofChange): Promise<void> {
+export async function changeProof(
+  em: Em,
+  deps: Deps,
+  user: User,
+  { action, changes, facts }: ProofChange,
+): Promise<void> {
   const before = factsOf(user);
   Object.assign(user, changes, { updatedAt: deps.now() });
   await em.flush();
   const { merchantId, id: subject } = user;
-  await recordAction(em, deps, { action, merchantId, subject, before, after: { ...factsOf(user), ...facts } });
+  await recordAction(em, deps, {
+    action,
+    merchantId,
+    subject,
+    before,
+    after: { ...factsOf(user), ...facts },
+  });
   await endSessionsOf(em, user.id);
   // Where a thief came from must not keep the budget of an owner's own network.
   await run(em, sql`delete from user_sites where user_id = ${user.id}`);
@@ -166,9 +200,17 @@ async function lockUser(em: Em, email: string): Promise<User> {
 /** One @ with something on both sides and no space: whether the address exists is the operator's to know. */
 function checkEmail(given: string): string {
   const email = normaliseEmail(given);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused here
-  if (email.length > MAX_EMAIL || !email.isWellFormed() || !/^[^\s@\u0000-\u001f\u007f]+@[^\s@\u0000-\u001f\u007f]+$/.test(email)) {
-    throw new Refusal('INVALID', `The email must be an address such as name@example.com of at most ${MAX_EMAIL} characters.`, 'email');
+  if (
+    email.length > MAX_EMAIL ||
+    !email.isWellFormed() ||
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused here
+    !/^[^\s@\u0000-\u001f\u007f]+@[^\s@\u0000-\u001f\u007f]+$/.test(email)
+  ) {
+    throw new Refusal(
+      'INVALID',
+      `The email must be an address such as name@example.com of at most ${MAX_EMAIL} characters.`,
+      'email',
+    );
   }
   return email;
 }

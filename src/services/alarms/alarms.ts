@@ -10,12 +10,21 @@ import { standstills } from './standstill.ts';
 import { neverRead } from './unseen.ts';
 
 /** What can need a person. Each kind is computed by itself: one that cannot be read hides no other. */
-export const ALARM_KINDS = ['chain', 'balances', 'deposits', 'payment_links', 'webhooks', 'outbox', 'loops'] as const;
+export const ALARM_KINDS = [
+  'chain',
+  'balances',
+  'deposits',
+  'payment_links',
+  'webhooks',
+  'outbox',
+  'loops',
+] as const;
 export type AlarmKind = (typeof ALARM_KINDS)[number];
 
 /**
- * What of one kind does not go on by itself. `count` is 0 where all is well, undefined where it could not be read. `urgent` says that
- * nothing of this kind goes on at all, as for a chain that stands. `reason` and `action` are sentences for an operator.
+ * What of one kind does not go on by itself. `count` is 0 where all is well, undefined
+ * where it could not be read. `urgent` says that nothing of this kind goes on at all,
+ * as for a chain that stands. `reason` and `action` are sentences for an operator.
  */
 export type Alarm = {
   readonly kind: AlarmKind;
@@ -29,9 +38,10 @@ export type Alarm = {
 const OUTBOX_AFTER_MS = 60_000;
 
 /**
- * Every kind of alarm, from rows alone: what the actors, workers and the watcher should have written down, and did not. Metrics, readiness,
- * `doctor` and `deposit stuck` are views of this. Cheap at any size: each question is answered by an index and has a limit. Never throws.
- * `limited` can refuse one that takes too long: it counts as one that could not be read, and the others are told.
+ * Every kind of alarm, from rows alone: what the actors, workers and the watcher should have written
+ * down, and did not. Metrics, readiness, `doctor` and `deposit stuck` are views of this. Cheap at
+ * any size: each question is answered by an index and has a limit. Never throws. `limited` can
+ * refuse one that takes too long: it counts as one that could not be read, and the others are told.
  */
 export async function readAlarms(
   deps: Deps,
@@ -53,7 +63,13 @@ export async function readAlarms(
       } catch (error) {
         deps.log.warn({ err: error, kind }, 'a kind of alarm could not be read');
         const reason = `could not be read: ${error instanceof Error ? error.message : String(error)}`;
-        return { kind, count: undefined, urgent: false, reason, action: 'see that PostgreSQL answers ("doctor")' };
+        return {
+          kind,
+          count: undefined,
+          urgent: false,
+          reason,
+          action: 'see that PostgreSQL answers ("doctor")',
+        };
       }
     }),
   );
@@ -80,37 +96,60 @@ async function chainAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
 }
 
 async function balanceAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
-  const standing = ofStandstills((await readStandstills(deps)).filter(({ part }) => part === 'reconciliation'));
+  const standing = ofStandstills(
+    (await readStandstills(deps)).filter(({ part }) => part === 'reconciliation'),
+  );
   const differing = await countDifferences(deps);
   if (differing === 0) return { ...standing, urgent: false };
   const told = `${differing} ${differing === 1 ? 'balance differs' : 'balances differ'} from the ledger`;
   const reason = [told, ...(standing.reason === '' ? [] : [standing.reason])].join('; ');
-  return { count: (standing.count ?? 0) + differing, urgent: false, reason, action: 'run "reconcile", which names the addresses' };
+  return {
+    count: (standing.count ?? 0) + differing,
+    urgent: false,
+    reason,
+    action: 'run "reconcile", which names the addresses',
+  };
 }
 
 function ofStandstills(found: readonly Standstill[]): Omit<Alarm, 'kind'> {
   const [first] = found;
   if (!first) return WELL;
-  return { count: found.length, urgent: true, reason: found.map(describeStandstill).join('; '), action: first.action };
+  return {
+    count: found.length,
+    urgent: true,
+    reason: found.map(describeStandstill).join('; '),
+    action: first.action,
+  };
 }
 
 async function depositAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
   const count = await countStuck(deps);
   if (count === 0) return WELL;
-  return { count, urgent: false, reason: `${count} deposits do not go on by themselves`, action: 'run "deposit stuck"' };
+  return {
+    count,
+    urgent: false,
+    reason: `${count} deposits do not go on by themselves`,
+    action: 'run "deposit stuck"',
+  };
 }
 
 async function linkAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
   const count = await countOverdueLinks(deps);
   if (count === 0) return WELL;
-  return { count, urgent: false, reason: `${count} payment links should have ended long ago`, action: 'run "deposit stuck"' };
+  return {
+    count,
+    urgent: false,
+    reason: `${count} payment links should have ended long ago`,
+    action: 'run "deposit stuck"',
+  };
 }
 
 async function webhookAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
   const { count, oldestMs } = await readOverdueDeliveries(deps);
   if (count === 0) return WELL;
   const reason = `${count} webhooks were not tried when they were due, the oldest for ${seconds(oldestMs)}`;
-  const action = 'see that a worker runs ("doctor"), then run "repair"; "webhook list" shows whether they are all of one slow receiver';
+  const action =
+    'see that a worker runs ("doctor"), then run "repair"; "webhook list" shows whether they are all of one slow receiver';
   return { count, urgent: false, reason, action };
 }
 
@@ -120,7 +159,9 @@ async function outboxAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
   const waits = oldestMs > OUTBOX_AFTER_MS;
   if (!waits && !first) return WELL;
   const told = [
-    ...(waits ? [`a message to an actor waits for ${seconds(oldestMs)}${oldestError ? ` (${oldestError})` : ''}`] : []),
+    ...(waits
+      ? [`a message to an actor waits for ${seconds(oldestMs)}${oldestError ? ` (${oldestError})` : ''}`]
+      : []),
     ...(first
       ? [
           `Temporal refuses ${mayBeMore ? 'at least ' : ''}${quarantined.length} messages for good, the first to ${first.workflowId}: ${first.error}`,
@@ -136,7 +177,10 @@ async function outboxAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
 async function loopAlarm(deps: Deps): Promise<Omit<Alarm, 'kind'>> {
   const late = (await listLoopRuns(deps)).filter(isOverdue);
   if (late.length === 0) return WELL;
-  const told = late.map(({ name, ageMs, fault }) => `"${name}" has not run well for ${seconds(ageMs)}${fault ? `: ${fault}` : ''}`);
+  const told = late.map(
+    ({ name, ageMs, fault }) =>
+      `"${name}" has not run well for ${seconds(ageMs)}${fault ? `: ${fault}` : ''}`,
+  );
   const action = 'see that a worker runs and look into its log for "a background loop failed"';
   return { count: late.length, urgent: false, reason: told.join('; '), action };
 }

@@ -3,11 +3,16 @@ import type { ChainStop, Standstill } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
 import { unmovedHead } from './unseen.ts';
 
-/** What comes and goes by itself is over sooner: an endpoint that rests, a watcher that is handed over, a block that is late. */
+/**
+ * What comes and goes by itself is over sooner: an endpoint that
+ * rests, a watcher that is handed over, a block that is late.
+ */
 const STANDS_AFTER_MS = 30_000;
 /** A pass of the reconciliation is begun each hour, and a large one may take a while. */
 const PASS_AFTER_MS = 3 * 60 * 60_000;
-/** Without fast finality the chain still becomes final within two minutes (BEP-126); beyond that it stalls. */
+/**
+ * Without fast finality the chain still becomes final within two minutes (BEP-126); beyond that it stalls.
+ */
 const FINALITY_AFTER_MS = 3 * 60_000;
 /** Finality follows the head at some distance also where all is well. */
 const FINALITY_BEHIND = 100;
@@ -17,26 +22,39 @@ const LOOK_AT_WORKER =
   'see that a worker runs and reaches PostgreSQL and its RPC endpoints ("doctor" tells); it goes on from there by itself';
 
 /**
- * Every part of every followed chain that stands still, from rows alone: also where the watcher hangs, or is not there, and noted nothing.
- * A failure that lasts less than half a minute is none.
+ * Every part of every followed chain that stands still, from rows alone: also where the watcher
+ * hangs, or is not there, and noted nothing. A failure that lasts less than half a minute is none.
  */
 export async function standstills(deps: Deps): Promise<Standstill[]> {
   const em = deps.orm.em.fork();
   const now = deps.now().getTime();
-  const [cursors, passes] = await Promise.all([em.find(ChainCursor, {}, { orderBy: { network: 'asc' } }), em.find(ReconciliationPass, {})]);
+  const [cursors, passes] = await Promise.all([
+    em.find(ChainCursor, {}, { orderBy: { network: 'asc' } }),
+    em.find(ReconciliationPass, {}),
+  ]);
   return cursors.flatMap((cursor) => {
     const pass = passes.find(({ network }) => network === cursor.network);
     const first = firstRead(cursor, now) ?? unmovedHead(deps, cursor);
-    const parts = [first, secondRead(cursor, now), rollBackOf(cursor, now), finality(cursor, now), reconciliation(cursor, pass, now)];
+    const parts = [
+      first,
+      secondRead(cursor, now),
+      rollBackOf(cursor, now),
+      finality(cursor, now),
+      reconciliation(cursor, pass, now),
+    ];
     return parts.filter((part) => part !== undefined);
   });
 }
 
-/** Why a deposit's block cannot get on, where a part of the following stops before it; undefined where none does. Pure. */
+/**
+ * Why a deposit's block cannot get on, where a part of the
+ * following stops before it; undefined where none does. Pure.
+ */
 export function stoppedWhy(cursor: ChainCursor, deposit: Pick<Deposit, 'blockNumber'>): string | undefined {
   const { stops, network } = cursor;
   const rollBack = stops['roll-back'];
-  if (rollBack) return `the roll-back of ${network} stands at block ${cursor.scannedNumber}: ${rollBack.reason}`;
+  if (rollBack)
+    return `the roll-back of ${network} stands at block ${cursor.scannedNumber}: ${rollBack.reason}`;
   const second = stops['second read'];
   if (second && deposit.blockNumber > cursor.rereadNumber) {
     return `the second read of ${network} stands at block ${cursor.rereadNumber}: ${second.reason}`;
@@ -54,19 +72,24 @@ function lasting(stop: ChainStop | undefined, now: number): ChainStop | undefine
 function firstRead(cursor: ChainCursor, now: number): Standstill | undefined {
   const at = { network: cursor.network, part: 'first read' as const, number: cursor.scannedNumber };
   const stop = lasting(cursor.stops['first read'], now);
-  if (stop) return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
+  if (stop)
+    return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
   const silentMs = now - cursor.polledAt.getTime();
   const stillMs = now - cursor.scannedMovedAt.getTime();
   const sinceMs = cursor.headNumber > cursor.scannedNumber ? Math.max(silentMs, stillMs) : silentMs;
-  return sinceMs < STANDS_AFTER_MS ? undefined : { ...at, sinceMs, reason: cursor.fault ?? null, action: LOOK_AT_WORKER };
+  return sinceMs < STANDS_AFTER_MS
+    ? undefined
+    : { ...at, sinceMs, reason: cursor.fault ?? null, action: LOOK_AT_WORKER };
 }
 
 function secondRead(cursor: ChainCursor, now: number): Standstill | undefined {
   const at = { network: cursor.network, part: 'second read' as const, number: cursor.verifiedNumber };
   const stop = lasting(cursor.stops['second read'], now);
-  if (stop) return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
+  if (stop)
+    return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
   if (cursor.finalizedNumber <= cursor.verifiedNumber) return undefined;
-  // In a backlog nothing is verified before the run of blocks reaches one that is final: then it is the first read that has to move.
+  // In a backlog nothing is verified before the run of blocks reaches
+  // one that is final: then it is the first read that has to move.
   const movedAt = Math.max(
     cursor.verifiedMovedAt.getTime(),
     cursor.scannedNumber < cursor.finalizedNumber ? cursor.scannedMovedAt.getTime() : 0,
@@ -74,8 +97,10 @@ function secondRead(cursor: ChainCursor, now: number): Standstill | undefined {
   const sinceMs = now - movedAt;
   if (sinceMs < STANDS_AFTER_MS) return undefined;
   // What is final was read twice all the same: it is the endpoints' word for it that the chain does not fit.
-  const isRead = cursor.rereadNumber >= cursor.finalizedNumber && now - cursor.polledAt.getTime() < STANDS_AFTER_MS;
-  if (!isRead || cursor.fault != null) return { ...at, sinceMs, reason: cursor.fault ?? null, action: LOOK_AT_WORKER };
+  const isRead =
+    cursor.rereadNumber >= cursor.finalizedNumber && now - cursor.polledAt.getTime() < STANDS_AFTER_MS;
+  if (!isRead || cursor.fault != null)
+    return { ...at, sinceMs, reason: cursor.fault ?? null, action: LOOK_AT_WORKER };
   const reason = `the blocks up to ${cursor.rereadNumber} are read, and the chain that is followed does not run through what its endpoints name as final`;
   return { ...at, sinceMs, reason, action: COMPARE_FINAL };
 }
@@ -87,20 +112,42 @@ function rollBackOf(cursor: ChainCursor, now: number): Standstill | undefined {
   return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
 }
 
-/** Blocks come, and none of them becomes final: nothing completes, although every part of the following goes on. */
+/**
+ * Blocks come, and none of them becomes final: nothing
+ * completes, although every part of the following goes on.
+ */
 function finality(cursor: ChainCursor, now: number): Standstill | undefined {
   const sinceMs = now - cursor.finalizedMovedAt.getTime();
-  if (cursor.headNumber <= cursor.finalizedNumber + FINALITY_BEHIND || sinceMs <= FINALITY_AFTER_MS) return undefined;
+  if (cursor.headNumber <= cursor.finalizedNumber + FINALITY_BEHIND || sinceMs <= FINALITY_AFTER_MS)
+    return undefined;
   const reason = `blocks come up to ${cursor.headNumber}, and its endpoints, or one of two, name none after ${cursor.finalizedNumber} as final`;
   const action =
     'see with an explorer whether the chain itself is not final; if it is, take the endpoint that stands still out of the RPC URLs (the log names it), or add one that tells which block is final ("doctor" says which do), and restart the worker';
-  return { network: cursor.network, part: 'finality', number: cursor.finalizedNumber, sinceMs, reason, action };
+  return {
+    network: cursor.network,
+    part: 'finality',
+    number: cursor.finalizedNumber,
+    sinceMs,
+    reason,
+    action,
+  };
 }
 
-function reconciliation(cursor: ChainCursor, pass: ReconciliationPass | undefined, now: number): Standstill | undefined {
-  const at = { network: cursor.network, part: 'reconciliation' as const, number: pass?.startedNumber ?? cursor.verifiedNumber };
+function reconciliation(
+  cursor: ChainCursor,
+  pass: ReconciliationPass | undefined,
+  now: number,
+): Standstill | undefined {
+  const at = {
+    network: cursor.network,
+    part: 'reconciliation' as const,
+    number: pass?.startedNumber ?? cursor.verifiedNumber,
+  };
   const stop = lasting(cursor.stops.reconciliation, now);
-  if (stop) return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
+  if (stop)
+    return { ...at, sinceMs: now - new Date(stop.since).getTime(), reason: stop.reason, action: stop.action };
   const sinceMs = now - (pass?.movedAt ?? pass?.startedAt ?? cursor.createdAt).getTime();
-  return sinceMs < PASS_AFTER_MS ? undefined : { ...at, sinceMs, reason: pass?.fault ?? null, action: LOOK_AT_WORKER };
+  return sinceMs < PASS_AFTER_MS
+    ? undefined
+    : { ...at, sinceMs, reason: pass?.fault ?? null, action: LOOK_AT_WORKER };
 }

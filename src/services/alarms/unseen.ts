@@ -7,21 +7,32 @@ import type { Deps } from '../deps.ts';
 const READ_WITHIN_MS = 30_000;
 
 /**
- * A chain whose newest block is the same for too long, although it is read: its endpoints stand, so nobody sees what is paid. Undefined where
- * the chain may rest, as one of one's own does.
+ * A chain whose newest block is the same for too long, although it is read: its endpoints stand,
+ * so nobody sees what is paid. Undefined where the chain may rest, as one of one's own does.
  */
-export function unmovedHead(deps: Pick<Deps, 'now' | 'settings'>, cursor: ChainCursor): Standstill | undefined {
+export function unmovedHead(
+  deps: Pick<Deps, 'now' | 'settings'>,
+  cursor: ChainCursor,
+): Standstill | undefined {
   const { headMovesWithinMs } = deps.settings;
   const sinceMs = deps.now().getTime() - cursor.movedAt.getTime();
   if (headMovesWithinMs === undefined || sinceMs < headMovesWithinMs) return undefined;
   const reason = `its endpoints show no block after ${cursor.headNumber}`;
-  const action = 'add an RPC endpoint that is in sync and restart the worker; "doctor" tells how old the newest block is';
-  return { network: cursor.network, part: 'first read', number: cursor.scannedNumber, sinceMs, reason, action };
+  const action =
+    'add an RPC endpoint that is in sync and restart the worker; "doctor" tells how old the newest block is';
+  return {
+    network: cursor.network,
+    part: 'first read',
+    number: cursor.scannedNumber,
+    sinceMs,
+    reason,
+    action,
+  };
 }
 
 /**
- * The chains that should be followed and were never read once: since workers run over this database, or since somebody was given an address
- * to pay to. A fresh installation has neither.
+ * The chains that should be followed and were never read once: since workers run over this
+ * database, or since somebody was given an address to pay to. A fresh installation has neither.
  */
 export async function neverRead(deps: Deps): Promise<Standstill[]> {
   const found: Standstill[] = [];
@@ -31,12 +42,14 @@ export async function neverRead(deps: Deps): Promise<Standstill[]> {
     const row = await firstRow(
       deps.orm.em.fork(),
       sql<{ at: string | null }>`select least((select min(known_since) from loop_runs),
-         (select created_at from deposit_addresses where network = ${network} and mode = 'live' order by created_xid limit 1))::text as at`,
+         (select created_at from deposit_addresses where network = ${network} and mode = 'live'
+           order by created_xid limit 1))::text as at`,
     );
     const sinceMs = row?.at ? deps.now().getTime() - new Date(row.at).getTime() : 0;
     if (sinceMs < READ_WITHIN_MS) continue;
     const reason = 'it was never read: no worker follows it, or no RPC endpoint answers';
-    const action = 'start a worker with the same settings, and see what "doctor" and its log say of the endpoints';
+    const action =
+      'start a worker with the same settings, and see what "doctor" and its log say of the endpoints';
     found.push({ network, part: 'first read', number: 0, sinceMs, reason, action });
   }
   return found;

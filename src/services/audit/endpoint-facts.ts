@@ -5,10 +5,17 @@ import type { Facts } from './record.ts';
 const MARK_LENGTH = 8;
 
 /**
- * An endpoint as an audit row shows it. Path and query of a URL often hold a token: they are told by a mark that changes with them. Of the
- * signing secret there is the end that is shown everywhere.
+ * An endpoint as an audit row shows it. Path and query of a URL often hold a token: they are told by
+ * a mark that changes with them. Of the signing secret there is the end that is shown everywhere.
  */
-export function endpointFacts(row: Pick<WebhookEndpoint, 'url' | 'events' | 'enabled' | 'secretHint'>): Facts {
+export function endpointFacts(
+  row: Pick<WebhookEndpoint, 'url' | 'events' | 'enabled' | 'secretHint'>,
+): Facts {
   const mark = hash('sha256', row.url).slice(0, MARK_LENGTH);
-  return { url: `${new URL(row.url).origin}/… (${mark})`, events: row.events, enabled: row.enabled, secret_ends_with: row.secretHint };
+  return {
+    url: `${new URL(row.url).origin}/… (${mark})`,
+    events: row.events,
+    enabled: row.enabled,
+    secret_ends_with: row.secretHint,
+  };
 }

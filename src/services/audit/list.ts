@@ -19,13 +19,23 @@ export type ActionView = {
   readonly reason: string | null;
 };
 
-export type ActionFilter = { readonly merchantId?: string | undefined; readonly since?: Date | undefined; readonly limit: number };
+export type ActionFilter = {
+  readonly merchantId?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly limit: number;
+};
 
 /** What operators and signed-in users changed, newest first. Throws a `Refusal` for an unknown merchant. */
-export async function listActions(deps: Deps, { merchantId, since, limit }: ActionFilter): Promise<ActionView[]> {
+export async function listActions(
+  deps: Deps,
+  { merchantId, since, limit }: ActionFilter,
+): Promise<ActionView[]> {
   const em = deps.orm.em.fork();
   await requireKnownMerchant(em, merchantId);
-  const where = { ...(merchantId === undefined ? {} : { merchantId }), ...(since === undefined ? {} : { at: { $gte: since } }) };
+  const where = {
+    ...(merchantId === undefined ? {} : { merchantId }),
+    ...(since === undefined ? {} : { at: { $gte: since } }),
+  };
   const rows = await em.find(OperatorAction, where, { orderBy: { at: 'desc', id: 'desc' }, limit });
   const userIds = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];
   const users = new Map((await em.find(User, { id: { $in: userIds } })).map((user) => [user.id, user.email]));

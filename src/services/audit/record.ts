@@ -51,10 +51,15 @@ export type Change = {
 };
 
 /**
- * Writes the audit row of a change into the transaction of the change, where a person makes it (`deps.actor`); what an API key or the
- * gateway itself does has none. Where both sides are given, only what differs is kept.
+ * Writes the audit row of a change into the transaction of the change, where
+ * a person makes it (`deps.actor`); what an API key or the gateway itself
+ * does has none. Where both sides are given, only what differs is kept.
  */
-export async function recordAction(em: Em, deps: Pick<Deps, 'actor' | 'now' | 'newId'>, change: Change): Promise<void> {
+export async function recordAction(
+  em: Em,
+  deps: Pick<Deps, 'actor' | 'now' | 'newId'>,
+  change: Change,
+): Promise<void> {
   const { actor } = deps;
   if (!actor) return;
   const { before, after } = differences(change);
@@ -62,16 +67,21 @@ export async function recordAction(em: Em, deps: Pick<Deps, 'actor' | 'now' | 'n
   const [byName, userId] = actor.kind === 'operator' ? [actor.name, null] : [null, actor.userId];
   await run(
     em,
-    sql`insert into operator_actions (id, at, action, by_name, user_id, origin, merchant_id, mode, subject, before, after, reason)
-      values (${deps.newId()}, ${deps.now()}, ${action}, ${byName}, ${userId}, ${actor.from}, ${merchantId}, ${mode}, ${subject},
+    sql`insert into operator_actions (id, at, action, by_name, user_id, origin, merchant_id, mode, subject,
+      before, after, reason)
+      values (${deps.newId()}, ${deps.now()}, ${action}, ${byName}, ${userId}, ${actor.from}, ${merchantId},
+        ${mode}, ${subject},
         ${textOf(before)}::jsonb, ${textOf(after)}::jsonb, ${reason})`,
   );
 }
 
 function differences({ before, after }: Change): Pick<Change, 'before' | 'after'> {
   if (!before || !after) return { before, after };
-  const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  const only = (facts: Facts): Facts => Object.fromEntries(changed.map((name) => [name, facts[name] ?? null]));
+  const changed = Object.keys(after).filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  const only = (facts: Facts): Facts =>
+    Object.fromEntries(changed.map((name) => [name, facts[name] ?? null]));
   return { before: only(before), after: only(after) };
 }
 

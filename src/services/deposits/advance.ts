@@ -36,7 +36,10 @@ export type AdvanceResult =
     }
   | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly stuck: boolean };
 
-/** After this many block intervals without a new block a chain counts as standing still, but never before the minute below. */
+/**
+ * After this many block intervals without a new block a chain
+ * counts as standing still, but never before the minute below.
+ */
 const STILL_AFTER_BLOCKS = 40;
 const STILL_AFTER_MS = 60_000;
 
@@ -45,15 +48,18 @@ export type Known = { readonly generation: number; readonly sequence: number };
 export type StepInput = { readonly depositId: string; readonly alarmed: boolean; readonly known?: Known };
 
 /**
- * One step of a deposit: makes every transition that the chain permits now, each with its own row, event and sequence, in one SQL
- * transaction, or says why there is none and when to look again. Reads only what the watcher wrote. Where the row is not where `known` has
- * it, an answer was lost on its way or somebody else moved the deposit: then that is the answer at once, with every delivery that is not
- * at its end. Otherwise `deliveries` are those of the transitions made here, in their order.
- * Without `known` a repeated call goes on from the row.
+ * One step of a deposit: makes every transition that the chain permits now, each with its own
+ * row, event and sequence, in one SQL transaction, or says why there is none and when to look
+ * again. Reads only what the watcher wrote. Where the row is not where `known` has it, an
+ * answer was lost on its way or somebody else moved the deposit: then that is the answer at
+ * once, with every delivery that is not at its end. Otherwise `deliveries` are those of the
+ * transitions made here, in their order. Without `known` a repeated call goes on from the row.
  */
 export async function advanceDeposit(deps: Deps, input: StepInput): Promise<AdvanceResult> {
   const { depositId: id } = input;
-  return await unlessBusy(deps, { name: `a row of deposit ${id} or of its customer`, id }, () => look(deps, input));
+  return await unlessBusy(deps, { name: `a row of deposit ${id} or of its customer`, id }, () =>
+    look(deps, input),
+  );
 }
 
 async function look(deps: Deps, input: StepInput): Promise<AdvanceResult> {
@@ -72,7 +78,11 @@ async function look(deps: Deps, input: StepInput): Promise<AdvanceResult> {
 type Step = StepInput & { readonly deposit: Deposit; readonly price: Price | undefined };
 
 /** Decides once more under the locks, and makes what the chain permits. */
-async function move(tx: Tx, deps: Deps, { deposit: seen, price, alarmed, known }: Step): Promise<AdvanceResult> {
+async function move(
+  tx: Tx,
+  deps: Deps,
+  { deposit: seen, price, alarmed, known }: Step,
+): Promise<AdvanceResult> {
   const { em } = tx;
   // A payment link may be brought up to date with it: the customer's lock comes first.
   if (seen.currency === LINK_CURRENCY) await lockPayers(em, [seen.customerId], { nowait: true });
@@ -84,7 +94,8 @@ async function move(tx: Tx, deps: Deps, { deposit: seen, price, alarmed, known }
   const began = deposit.sequence;
   for (;;) {
     const decision = decideAdvance(factsOf(deps, deposit, cursor));
-    if (decision.kind === 'move') deliveries.push(...(await step(tx, deps, deposit, decision, cursor?.headNumber ?? null)));
+    if (decision.kind === 'move')
+      deliveries.push(...(await step(tx, deps, deposit, decision, cursor?.headNumber ?? null)));
     else if (deposit.sequence !== began) return at(deposit, deliveries);
     else if (decision.kind === 'rest') return await currentStep(em, deposit);
     else return await waiting(deps, em, { deposit, cursor, decision, alarmed });
@@ -94,7 +105,9 @@ async function move(tx: Tx, deps: Deps, { deposit: seen, price, alarmed, known }
 /** A simulated deposit is always where it is: nothing moves it. */
 function isElsewhere(deposit: Deposit, known: Known | undefined): boolean {
   if (deposit.simulated) return true;
-  return known !== undefined && (deposit.generation !== known.generation || deposit.sequence !== known.sequence);
+  return (
+    known !== undefined && (deposit.generation !== known.generation || deposit.sequence !== known.sequence)
+  );
 }
 
 async function step(
@@ -107,7 +120,12 @@ async function step(
   if (decision.to === 'completed' && !(await takeMonthlyLimit(tx.em, deposit))) {
     const merchant = await tx.em.findOneOrFail(Merchant, deposit.merchantId);
     const reason = `this deposit would cross the monthly limit of ${formatUnits(merchant.monthlyLimitCents ?? 0n, 2)} USD`;
-    return await applyTransition(tx, deps, deposit, { to: 'failed', failureCode: 'MONTHLY_LIMIT', reason, headNumber });
+    return await applyTransition(tx, deps, deposit, {
+      to: 'failed',
+      failureCode: 'MONTHLY_LIMIT',
+      reason,
+      headNumber,
+    });
   }
   const { to, failureCode, reason } = decision;
   return await applyTransition(tx, deps, deposit, { to, failureCode, reason, headNumber });
@@ -140,16 +158,26 @@ function at(deposit: Deposit, deliveries: string[]): AdvanceResult {
   return { kind: 'at', state, sequence, generation, since, deliveries, note: deposit.failureReason ?? '' };
 }
 
-type Waiting = { deposit: Deposit; cursor: ChainCursor | null; decision: AdvanceDecision & { kind: 'wait' }; alarmed: boolean };
+type Waiting = {
+  deposit: Deposit;
+  cursor: ChainCursor | null;
+  decision: AdvanceDecision & { kind: 'wait' };
+  alarmed: boolean;
+};
 
-async function waiting(deps: Deps, em: Em, { deposit, cursor, decision, alarmed }: Waiting): Promise<AdvanceResult> {
+async function waiting(
+  deps: Deps,
+  em: Em,
+  { deposit, cursor, decision, alarmed }: Waiting,
+): Promise<AdvanceResult> {
   const now = deps.now();
   const reason = waitReason(deps, deposit, cursor, decision);
   const stuck = !alarmed && now.getTime() - deposit.stateSince.getTime() >= deps.settings.stuckAfterMs;
   if (stuck && deposit.alarmedAt == null) {
     await run(
       em,
-      sql`update deposits set alarmed_at = ${now}, updated_at = ${now} where id = ${deposit.id} and sequence = ${deposit.sequence}`,
+      sql`update deposits set alarmed_at = ${now}, updated_at = ${now}
+        where id = ${deposit.id} and sequence = ${deposit.sequence}`,
     );
   }
   const delayMs = delayOf(deps, deposit, cursor, decision);
@@ -162,10 +190,19 @@ async function waiting(deps: Deps, em: Em, { deposit, cursor, decision, alarmed 
   return { kind: 'wait', reason, delayMs, stuck };
 }
 
-/** The reason as an operator reads it in the Web UI: what is missing, and since when the chain says nothing new. */
-export function waitReason(deps: Deps, deposit: Deposit, cursor: ChainCursor | null, decision: AdvanceDecision & { kind: 'wait' }): string {
+/**
+ * The reason as an operator reads it in the Web UI: what
+ * is missing, and since when the chain says nothing new.
+ */
+export function waitReason(
+  deps: Deps,
+  deposit: Deposit,
+  cursor: ChainCursor | null,
+  decision: AdvanceDecision & { kind: 'wait' },
+): string {
   if (decision.waitsFor === 'price' || decision.waitsFor === 'operator') return decision.reason;
-  if (!cursor) return `${decision.reason}; ${deposit.network} is not followed: set its RPC URLs and start a worker`;
+  if (!cursor)
+    return `${decision.reason}; ${deposit.network} is not followed: set its RPC URLs and start a worker`;
   const stopped = stoppedWhy(cursor, deposit);
   if (stopped) return `${decision.reason}; ${stopped}`;
   if (cursor.fault) return `${decision.reason}; ${cursor.fault}`;
@@ -181,18 +218,30 @@ export function waitReason(deps: Deps, deposit: Deposit, cursor: ChainCursor | n
 
 const seconds = (ms: number): string => `${Math.floor(ms / 1_000)} s`;
 
-function delayOf(deps: Deps, deposit: Deposit, cursor: ChainCursor | null, decision: AdvanceDecision & { kind: 'wait' }): number {
+function delayOf(
+  deps: Deps,
+  deposit: Deposit,
+  cursor: ChainCursor | null,
+  decision: AdvanceDecision & { kind: 'wait' },
+): number {
   const intervalMs = deps.settings.blockIntervalMs[deposit.network];
   if (decision.waitsFor === 'price' || decision.waitsFor === 'proof') return waitDelayMs(30_000);
   if (!cursor) return waitDelayMs(Number.POSITIVE_INFINITY);
   const now = deps.now().getTime();
-  // Our own watcher owes this one: it comes at once while the watcher reads, and ever later the longer it is silent.
-  if (decision.waitsFor === 'read') return waitDelayMs(MIN_WAIT_MS + Math.max(0, now - cursor.polledAt.getTime()));
+  // Our own watcher owes this one: it comes at once while the
+  // watcher reads, and ever later the longer it is silent.
+  if (decision.waitsFor === 'read')
+    return waitDelayMs(MIN_WAIT_MS + Math.max(0, now - cursor.polledAt.getTime()));
   const stillAfterMs = Math.max(STILL_AFTER_MS, STILL_AFTER_BLOCKS * intervalMs);
-  const stillMs = now - (decision.waitsFor === 'finality' ? cursor.finalizedMovedAt : cursor.movedAt).getTime();
+  const stillMs =
+    now - (decision.waitsFor === 'finality' ? cursor.finalizedMovedAt : cursor.movedAt).getTime();
   if (stillMs > stillAfterMs) return STILL_WAIT_MS;
-  // A chain that is late is looked at less and less often; one that moves, in half the time of the blocks that are missing.
-  const missing = deposit.blockNumber + (deposit.status === 'detected' ? 1 : deposit.requiredConfirmations) - cursor.headNumber;
+  // A chain that is late is looked at less and less often; one
+  // that moves, in half the time of the blocks that are missing.
+  const missing =
+    deposit.blockNumber +
+    (deposit.status === 'detected' ? 1 : deposit.requiredConfirmations) -
+    cursor.headNumber;
   const lateMs = Math.max(0, now - cursor.movedAt.getTime() - intervalMs);
   return Math.max(MIN_WAIT_MS, waitDelayMs(Math.max(missing, 1) * intervalMs + lateMs));
 }

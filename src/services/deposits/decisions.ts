@@ -13,30 +13,44 @@ export type Decision = {
   readonly generation?: number;
 };
 
-/** An operator's request that the deposit's state does not permit. The message says why and ends with what to do. Nothing was changed. */
+/**
+ * An operator's request that the deposit's state does not permit. The
+ * message says why and ends with what to do. Nothing was changed.
+ */
 export class DecisionRefused extends Refused {
   override readonly name = 'DecisionRefused';
 }
 
 /**
- * Writes down that an operator decided to fail this deposit in its present generation, in a transaction of its own: before anybody is asked to
- * carry it out, so that whoever is asked can tell it from a text that somebody typed into Temporal. A repetition writes nothing.
+ * Writes down that an operator decided to fail this deposit in its present generation, in a
+ * transaction of its own: before anybody is asked to carry it out, so that whoever is asked
+ * can tell it from a text that somebody typed into Temporal. A repetition writes nothing.
  */
 export async function recordDecision(deps: Deps, { depositId, by, reason }: Decision): Promise<void> {
   await run(
     deps.orm.em.fork(),
     sql`insert into deposit_decisions (id, deposit_id, generation, by_name, reason, at)
-     select ${deps.newId()}, d.id, d.generation, ${by}, ${reason}, ${deps.now()} from deposits d where d.id = ${depositId} and not exists (
-       select 1 from deposit_decisions e where e.deposit_id = d.id and e.generation = d.generation and e.by_name = ${by} and e.reason = ${reason})`,
+     select ${deps.newId()}, d.id, d.generation, ${by}, ${reason}, ${deps.now()} from deposits d
+       where d.id = ${depositId} and not exists (
+       select 1 from deposit_decisions e where e.deposit_id = d.id and e.generation = d.generation
+         and e.by_name = ${by} and e.reason = ${reason})`,
   );
 }
 
-/** Throws {@link DecisionRefused} where nobody recorded this decision about the deposit as it is: the database would refuse it too. */
-export async function requireDecision(em: Em, deposit: Deposit, { by, reason }: Pick<Decision, 'by' | 'reason'>): Promise<void> {
+/**
+ * Throws {@link DecisionRefused} where nobody recorded this decision
+ * about the deposit as it is: the database would refuse it too.
+ */
+export async function requireDecision(
+  em: Em,
+  deposit: Deposit,
+  { by, reason }: Pick<Decision, 'by' | 'reason'>,
+): Promise<void> {
   const recorded = await firstRow(
     em,
     sql`select 1 from deposit_decisions
-     where deposit_id = ${deposit.id} and generation = ${deposit.generation} and by_name = ${by} and reason = ${reason} limit 1`,
+     where deposit_id = ${deposit.id} and generation = ${deposit.generation} and by_name = ${by}
+       and reason = ${reason} limit 1`,
   );
   if (!recorded) {
     throw new DecisionRefused(

@@ -5,14 +5,23 @@ import { heldPostings } from '../../domain/ledger.ts';
 import type { TxDeps } from '../deps.ts';
 import { type LedgerPosting, nextPosting, postLedger, postLedgerAll } from '../ledger/post.ts';
 
-/** A failed deposit whose money is held for an operator while its transaction is in a block. The simulated ones have no chain. */
+/**
+ * A failed deposit whose money is held for an operator while its
+ * transaction is in a block. The simulated ones have no chain.
+ */
 export function holdsMoney(deposit: Pick<Deposit, 'status' | 'failureCode' | 'simulated'>): boolean {
-  return !deposit.simulated && deposit.status === 'failed' && deposit.failureCode != null && RELEASABLE_CODES.includes(deposit.failureCode);
+  return (
+    !deposit.simulated &&
+    deposit.status === 'failed' &&
+    deposit.failureCode != null &&
+    RELEASABLE_CODES.includes(deposit.failureCode)
+  );
 }
 
 /**
- * Takes back what is held for the failed ones among these deposits, which have just lost their block inside the caller's transaction
- * (their rows are locked by that). Money is held exactly while its deposit is bound to a block. Returns how many were taken back.
+ * Takes back what is held for the failed ones among these deposits, which have just lost
+ * their block inside the caller's transaction (their rows are locked by that). Money is
+ * held exactly while its deposit is bound to a block. Returns how many were taken back.
  */
 export async function withdrawHeld(em: Em, deps: TxDeps, depositIds: readonly string[]): Promise<number> {
   if (depositIds.length === 0) return 0;
@@ -20,13 +29,17 @@ export async function withdrawHeld(em: Em, deps: TxDeps, depositIds: readonly st
   const held = failed.filter(holdsMoney);
   await postLedgerAll(em, deps, held.map(withdrawn));
   for (const deposit of held)
-    deps.log.warn({ depositId: deposit.id }, 'the block of a failed deposit was replaced: its money is not held any more');
+    deps.log.warn(
+      { depositId: deposit.id },
+      'the block of a failed deposit was replaced: its money is not held any more',
+    );
   return held.length;
 }
 
 /**
- * Unbinds a failed deposit, which the caller's transaction holds locked, and takes back what was held for it, so that it can be bound
- * again with another amount. The database lets such an amount change only together with the return into a block.
+ * Unbinds a failed deposit, which the caller's transaction holds locked, and takes
+ * back what was held for it, so that it can be bound again with another amount. The
+ * database lets such an amount change only together with the return into a block.
  */
 export async function unbindHeld(em: Em, deps: TxDeps, deposit: Deposit): Promise<void> {
   deposit.blockHash = null;
@@ -36,8 +49,8 @@ export async function unbindHeld(em: Em, deps: TxDeps, deposit: Deposit): Promis
 }
 
 /**
- * Holds the money of a failed deposit again, whose transaction was mined once more. The caller's transaction has the row locked and
- * binds it to its new block.
+ * Holds the money of a failed deposit again, whose transaction was mined once
+ * more. The caller's transaction has the row locked and binds it to its new block.
  */
 export async function restoreHeld(em: Em, deps: TxDeps, deposit: Deposit): Promise<void> {
   const postings = heldPostings('back', deposit.amountUnits);
@@ -45,5 +58,10 @@ export async function restoreHeld(em: Em, deps: TxDeps, deposit: Deposit): Promi
 }
 
 function withdrawn(deposit: Deposit): LedgerPosting {
-  return { deposit, kind: 'deposit.withdrawn', number: nextPosting(deposit), postings: heldPostings('gone', deposit.amountUnits) };
+  return {
+    deposit,
+    kind: 'deposit.withdrawn',
+    number: nextPosting(deposit),
+    postings: heldPostings('gone', deposit.amountUnits),
+  };
 }

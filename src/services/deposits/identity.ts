@@ -13,14 +13,23 @@ export type DepositKey = {
 };
 
 /**
- * The id of a deposit: a UUID (version 8: free form) made from its identity, so that the same transfer can only ever become the same
- * deposit, whoever records it and however often.
+ * The id of a deposit: a UUID (version 8: free form) made from its identity, so that the
+ * same transfer can only ever become the same deposit, whoever records it and however often.
  */
 export function depositIdOf(key: DepositKey): string {
   return idFrom(['deposit', key.mode, key.network, key.transactionHash, key.addressKey, key.currency]);
 }
 
 /** The id of the deposit that a transfer on a chain is, or becomes. */
-export function idOfTransfer(network: Network, { txHash, to, currency }: Pick<Transfer, 'txHash' | 'to' | 'currency'>): string {
-  return depositIdOf({ mode: 'live', network, transactionHash: txHash, addressKey: addressKeyOf(network, to), currency });
+export function idOfTransfer(
+  network: Network,
+  { txHash, to, currency }: Pick<Transfer, 'txHash' | 'to' | 'currency'>,
+): string {
+  return depositIdOf({
+    mode: 'live',
+    network,
+    transactionHash: txHash,
+    addressKey: addressKeyOf(network, to),
+    currency,
+  });
 }

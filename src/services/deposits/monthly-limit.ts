@@ -7,17 +7,24 @@ const FOLD_BATCH = 5_000;
 const MAX_BATCHES = 100;
 
 /**
- * Counts a live deposit into its merchant's month, inside the transaction that completes it. Returns false, with nothing counted, when
- * it would cross the limit; reaching it exactly is allowed. Of two at once exactly one crosses. Throws when another transaction that
- * counts under the same limit is not over yet, instead of waiting for it with a connection.
+ * Counts a live deposit into its merchant's month, inside the transaction that completes it.
+ * Returns false, with nothing counted, when it would cross the limit; reaching it exactly is
+ * allowed. Of two at once exactly one crosses. Throws when another transaction that counts
+ * under the same limit is not over yet, instead of waiting for it with a connection.
  */
 export async function takeMonthlyLimit(em: Em, deposit: Deposit): Promise<boolean> {
   if (deposit.mode !== 'live') return true;
   await addToMonth(em, deposit, deposit.amountUsdCents ?? 0n);
-  // Read after the row above was written: that row's reference to the merchant and a change of the limit exclude each other.
-  const { monthlyLimitCents: limit } = await em.findOneOrFail(Merchant, deposit.merchantId, { refresh: true });
+  // Read after the row above was written: that row's reference to
+  // the merchant and a change of the limit exclude each other.
+  const { monthlyLimitCents: limit } = await em.findOneOrFail(Merchant, deposit.merchantId, {
+    refresh: true,
+  });
   if (limit == null || (await countedUnderLock(em, deposit)) <= limit) return true;
-  await run(em, sql`delete from monthly_changes where deposit_id = ${deposit.id} and sequence = ${deposit.sequence}`);
+  await run(
+    em,
+    sql`delete from monthly_changes where deposit_id = ${deposit.id} and sequence = ${deposit.sequence}`,
+  );
   return false;
 }
 
@@ -32,8 +39,9 @@ export async function giveBackMonthlyLimit(em: Em, deposit: Deposit): Promise<vo
 }
 
 /**
- * Moves what completions have added into the totals of the months. Each batch is one transaction of one statement, so that whoever reads
- * total and changes sees each deposit exactly once. Returns how many changes were moved.
+ * Moves what completions have added into the totals of the months. Each batch
+ * is one transaction of one statement, so that whoever reads total and changes
+ * sees each deposit exactly once. Returns how many changes were moved.
  */
 export async function foldMonths(deps: Deps): Promise<number> {
   let moved = 0;
@@ -50,7 +58,10 @@ function monthOf(deposit: Deposit): string {
   return deposit.detectedAt.toISOString().slice(0, 7);
 }
 
-/** A row and no more: nobody waits for anybody here, and every deposit is counted, whether its merchant has a limit or not. */
+/**
+ * A row and no more: nobody waits for anybody here, and every
+ * deposit is counted, whether its merchant has a limit or not.
+ */
 async function addToMonth(em: Em, deposit: Deposit, cents: bigint): Promise<void> {
   await run(
     em,
@@ -60,30 +71,37 @@ async function addToMonth(em: Em, deposit: Deposit, cents: bigint): Promise<void
 }
 
 /**
- * What is counted of the deposit's month, itself included, while nobody else under the limit can count. The lock is a statement before the
- * look: what was counted by whoever had it before is visible only to a snapshot that is taken after it.
+ * What is counted of the deposit's month, itself included, while nobody else under
+ * the limit can count. The lock is a statement before the look: what was counted
+ * by whoever had it before is visible only to a snapshot that is taken after it.
  */
 async function countedUnderLock(em: Em, deposit: Deposit): Promise<bigint> {
   const { merchantId } = deposit;
   const month = monthOf(deposit);
-  const lock = sql`select 1 from monthly_totals where merchant_id = ${merchantId} and month = ${month} for update nowait`;
+  const lock = sql`select 1 from monthly_totals where merchant_id = ${merchantId} and month = ${month}
+    for update nowait`;
   if (!(await firstRow(em, lock))) {
     await run(
       em,
-      sql`insert into monthly_totals (merchant_id, month, completed_cents) values (${merchantId}, ${month}, 0) on conflict do nothing`,
+      sql`insert into monthly_totals (merchant_id, month, completed_cents) values (${merchantId}, ${month}, 0)
+        on conflict do nothing`,
     );
     await run(em, lock);
   }
   const row = await firstRow(
     em,
     sql<{ cents: string }>`
-      select (t.completed_cents + coalesce((select sum(c.cents) from monthly_changes c where c.merchant_id = t.merchant_id and c.month = t.month), 0))::text as cents
+      select (t.completed_cents + coalesce((select sum(c.cents) from monthly_changes c
+        where c.merchant_id = t.merchant_id and c.month = t.month), 0))::text as cents
       from monthly_totals t where t.merchant_id = ${merchantId} and t.month = ${month}`,
   );
   return BigInt(row?.cents ?? '0');
 }
 
-/** The totals are locked in the order of their key before any change is taken: whoever counts under a limit has either all of it or none. */
+/**
+ * The totals are locked in the order of their key before any change is
+ * taken: whoever counts under a limit has either all of it or none.
+ */
 const FOLD = sql<{ changes: number }>`with taken as (
     delete from monthly_changes where (deposit_id, sequence) in
       (select deposit_id, sequence from monthly_changes limit ${FOLD_BATCH} for update skip locked)
@@ -91,6 +109,7 @@ const FOLD = sql<{ changes: number }>`with taken as (
   ), added as (
     insert into monthly_totals as t (merchant_id, month, completed_cents)
     select merchant_id, month, sum(cents) from taken group by 1, 2 order by 1, 2
-    on conflict (merchant_id, month) do update set completed_cents = t.completed_cents + excluded.completed_cents
+    on conflict (merchant_id, month) do update
+      set completed_cents = t.completed_cents + excluded.completed_cents
   )
   select count(*)::int as changes from taken`;

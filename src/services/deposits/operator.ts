@@ -15,18 +15,24 @@ import { currentPrice, freezePrice } from './price.ts';
 import { applyTransition } from './transition.ts';
 
 /**
- * Fails an open deposit as REJECTED_BY_OPERATOR, or withdraws a completed one whose finality broke (its block was replaced) as REORGED.
- * Returns every delivery of it that is not at its end. Throws {@link DecisionRefused}, also where the decision was not recorded before
- * ({@link recordDecision}).
+ * Fails an open deposit as REJECTED_BY_OPERATOR, or withdraws a completed one whose finality broke
+ * (its block was replaced) as REORGED. Returns every delivery of it that is not at its end. Throws
+ * {@link DecisionRefused}, also where the decision was not recorded before ({@link recordDecision}).
  */
-export async function failDeposit(deps: Deps, decision: Decision): Promise<{ deposit: Deposit; deliveries: string[] }> {
+export async function failDeposit(
+  deps: Deps,
+  decision: Decision,
+): Promise<{ deposit: Deposit; deliveries: string[] }> {
   const { depositId, by, reason, generation } = decision;
   return await transact(deps, async (tx) => {
     const deposit = await lockWithPayer(tx.em, depositId);
     if (generation !== undefined && deposit.generation !== generation)
-      throw new DecisionRefused(`deposit ${depositId} came back as generation ${deposit.generation}; look at it with "deposit show"`);
+      throw new DecisionRefused(
+        `deposit ${depositId} came back as generation ${deposit.generation}; look at it with "deposit show"`,
+      );
     // The same decision once more: a repetition after a crash that came between the commit and its answer.
-    if (await isDecided(tx.em, deposit, { by, reason })) return { deposit, deliveries: await openDeliveriesOf(tx.em, deposit.id) };
+    if (await isDecided(tx.em, deposit, { by, reason }))
+      return { deposit, deliveries: await openDeliveriesOf(tx.em, deposit.id) };
     const refusal = refusalToFail(deposit);
     if (refusal) throw new DecisionRefused(refusal);
     await requireDecision(tx.em, deposit, decision);
@@ -53,27 +59,42 @@ export async function decideToFail(deps: Deps, decision: Decision): ReturnType<t
 
 /** The deposit, locked after its customer: the decision may take it from a payment link or give it one. */
 async function lockWithPayer(em: Em, depositId: string): Promise<Deposit> {
-  const known = await firstRow(em, sql<{ customerId: string }>`select customer_id from deposits where id = ${depositId}`);
+  const known = await firstRow(
+    em,
+    sql<{ customerId: string }>`select customer_id from deposits where id = ${depositId}`,
+  );
   if (!known) throw new DecisionRefused(`there is no deposit ${depositId}; list them with "deposit list"`);
   await lockPayers(em, [known.customerId]);
   return await em.findOneOrFail(Deposit, depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
-async function isDecided(em: Em, deposit: Deposit, decision: { by: string; reason: string }): Promise<boolean> {
+async function isDecided(
+  em: Em,
+  deposit: Deposit,
+  decision: { by: string; reason: string },
+): Promise<boolean> {
   if (deposit.status !== 'failed') return false;
   const decided = await firstRow(
     em,
     sql`select 1 from deposit_transitions
-     where deposit_id = ${deposit.id} and sequence = ${deposit.sequence} and by_name = ${decision.by} and reason = ${decision.reason}`,
+     where deposit_id = ${deposit.id} and sequence = ${deposit.sequence} and by_name = ${decision.by}
+       and reason = ${decision.reason}`,
   );
   return decided !== undefined;
 }
 
-/** Why a deposit cannot be failed by hand now, or undefined when it can. The actor's validator asks the same. */
-export function refusalToFail(deposit: Pick<Deposit, 'id' | 'status' | 'blockHash' | 'simulated'>): string | undefined {
-  if (deposit.simulated) return `deposit ${deposit.id} is simulated and rests as it is; simulate another one with the outcome you need`;
-  if (deposit.status === 'failed') return `deposit ${deposit.id} has failed already; look at it with "deposit show"`;
-  if (deposit.status === 'settled') return `deposit ${deposit.id} is settled: the money has left; nothing can be failed any more`;
+/**
+ * Why a deposit cannot be failed by hand now, or undefined when it can. The actor's validator asks the same.
+ */
+export function refusalToFail(
+  deposit: Pick<Deposit, 'id' | 'status' | 'blockHash' | 'simulated'>,
+): string | undefined {
+  if (deposit.simulated)
+    return `deposit ${deposit.id} is simulated and rests as it is; simulate another one with the outcome you need`;
+  if (deposit.status === 'failed')
+    return `deposit ${deposit.id} has failed already; look at it with "deposit show"`;
+  if (deposit.status === 'settled')
+    return `deposit ${deposit.id} is settled: the money has left; nothing can be failed any more`;
   if (deposit.status === 'completed' && deposit.blockHash != null) {
     return `deposit ${deposit.id} is completed and its block is still in the chain; only a completed deposit whose block was replaced can be failed`;
   }
@@ -81,8 +102,9 @@ export function refusalToFail(deposit: Pick<Deposit, 'id' | 'status' | 'blockHas
 }
 
 /**
- * Releases a failed deposit whose money did arrive: `failed → completed` in a new generation with a new actor.
- * Throws {@link DecisionRefused} for REORGED, for a transfer that is not final, and for a coin without a price.
+ * Releases a failed deposit whose money did arrive: `failed → completed` in
+ * a new generation with a new actor. Throws {@link DecisionRefused} for
+ * REORGED, for a transfer that is not final, and for a coin without a price.
  */
 export async function releaseDeposit(deps: Deps, { depositId, by, reason }: Decision): Promise<Deposit> {
   const found = await deps.orm.em.fork().findOne(Deposit, depositId);
@@ -94,7 +116,9 @@ export async function releaseDeposit(deps: Deps, { depositId, by, reason }: Deci
     if (refusal) throw new DecisionRefused(refusal);
     freezePrice(deposit, price);
     if (deposit.rateUnits == null)
-      throw new DecisionRefused(`there is no price for ${deposit.currency} yet; try again when the price source answers`);
+      throw new DecisionRefused(
+        `there is no price for ${deposit.currency} yet; try again when the price source answers`,
+      );
     await countReleased(tx.em, deposit);
     const before = factsOf(deposit);
     const headNumber = cursor?.headNumber ?? null;
@@ -105,14 +129,28 @@ export async function releaseDeposit(deps: Deps, { depositId, by, reason }: Deci
   });
 }
 
-type Decided = { readonly deposit: Deposit; readonly by: string; readonly reason: string; readonly before: Facts };
+type Decided = {
+  readonly deposit: Deposit;
+  readonly by: string;
+  readonly reason: string;
+  readonly before: Facts;
+};
 
 /** Where the deposit's actor carries it out, nobody is left to say from where the decision came. */
-async function record(em: Em, deps: Deps, action: 'deposit.fail' | 'deposit.release', decided: Decided): Promise<void> {
+async function record(
+  em: Em,
+  deps: Deps,
+  action: 'deposit.fail' | 'deposit.release',
+  decided: Decided,
+): Promise<void> {
   const { deposit, by, reason, before } = decided;
   const { merchantId, mode, id: subject } = deposit;
   const actor = { kind: 'operator', name: by, from: deps.actor?.from ?? null } as const;
-  await recordAction(em, { ...deps, actor }, { action, merchantId, mode, subject, before, after: factsOf(deposit), reason });
+  await recordAction(
+    em,
+    { ...deps, actor },
+    { action, merchantId, mode, subject, before, after: factsOf(deposit), reason },
+  );
 }
 
 function factsOf({ status, failureCode }: Deposit): Facts {
@@ -120,7 +158,8 @@ function factsOf({ status, failureCode }: Deposit): Facts {
 }
 
 function refusalToRelease(deposit: Deposit, verifiedNumber: number): string | undefined {
-  if (deposit.status !== 'failed') return `deposit ${deposit.id} is ${deposit.status}, not failed; there is nothing to release`;
+  if (deposit.status !== 'failed')
+    return `deposit ${deposit.id} is ${deposit.status}, not failed; there is nothing to release`;
   if (deposit.failureCode == null || !RELEASABLE_CODES.includes(deposit.failureCode)) {
     return `deposit ${deposit.id} failed as ${deposit.failureCode}: its money is not on the chain; it comes back by itself when it is mined again`;
   }

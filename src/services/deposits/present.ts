@@ -6,14 +6,43 @@ import { centsToJsonNumber, formatUnits, rateToJsonNumber } from '../../domain/m
 
 /** What {@link presentDeposit} reads of a deposit. */
 export const DEPOSIT_FIELDS = [
-  ...(['id', 'mode', 'customerId', 'network', 'currency', 'contractAddress', 'amountUnits', 'amountUsdCents'] as const),
-  ...(['rateUnits', 'rateSource', 'rateAt', 'address', 'fromAddress', 'transactionHash', 'blockNumber', 'blockHash'] as const),
-  ...(['requiredConfirmations', 'status', 'failureCode', 'failureReason', 'sequence', 'simulated', 'paymentLinkId'] as const),
+  ...([
+    'id',
+    'mode',
+    'customerId',
+    'network',
+    'currency',
+    'contractAddress',
+    'amountUnits',
+    'amountUsdCents',
+  ] as const),
+  ...([
+    'rateUnits',
+    'rateSource',
+    'rateAt',
+    'address',
+    'fromAddress',
+    'transactionHash',
+    'blockNumber',
+    'blockHash',
+  ] as const),
+  ...([
+    'requiredConfirmations',
+    'status',
+    'failureCode',
+    'failureReason',
+    'sequence',
+    'simulated',
+    'paymentLinkId',
+  ] as const),
   ...(['detectedAt', 'completedAt', 'settledAt'] as const),
 ] as const;
 export type DepositRow = Pick<Deposit, (typeof DEPOSIT_FIELDS)[number]>;
 
-/** The names of the deposit's customer, the head of its network as last seen (null: never), and the token of the link that it pays. */
+/**
+ * The names of the deposit's customer, the head of its network as
+ * last seen (null: never), and the token of the link that it pays.
+ */
 export type DepositContext = {
   readonly externalId: string | null;
   readonly email: string | null;
@@ -21,7 +50,10 @@ export type DepositContext = {
   readonly paymentToken?: string | null;
 };
 
-/** The deposit as the API and its events show it. Coin amounts are decimal strings; `*_usd` are numbers, null until there is a price. */
+/**
+ * The deposit as the API and its events show it. Coin amounts are
+ * decimal strings; `*_usd` are numbers, null until there is a price.
+ */
 export function presentDeposit(row: DepositRow, more: DepositContext): DepositView {
   return {
     id: row.id,
@@ -57,7 +89,10 @@ export function presentDeposit(row: DepositRow, more: DepositContext): DepositVi
   };
 }
 
-/** A deposit whose block was replaced has none; a simulated one shows what its state promises, because no chain counts for it. */
+/**
+ * A deposit whose block was replaced has none; a simulated one
+ * shows what its state promises, because no chain counts for it.
+ */
 function confirmationsOf(row: DepositRow, headNumber: number | null): number {
   if (row.blockHash === null || row.blockHash === undefined) return 0;
   if (row.simulated) return simulatedConfirmations(row);

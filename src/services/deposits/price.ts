@@ -9,8 +9,9 @@ const PRICE_WAIT_MS = 2_000;
 const ONE_USD: bigint = 10n ** BigInt(RATE_DECIMALS);
 
 /**
- * The price to freeze on a deposit: the newest one that is known, at once; only before the first one is known is it waited for, at most 2 s.
- * USDT falls back to 1 USD; other coins give undefined where no price is known. Never throws: a price must not stop a deposit from being recorded.
+ * The price to freeze on a deposit: the newest one that is known, at once; only before the first
+ * one is known is it waited for, at most 2 s. USDT falls back to 1 USD; other coins give undefined
+ * where no price is known. Never throws: a price must not stop a deposit from being recorded.
  */
 export async function currentPrice(deps: Deps, currency: Currency): Promise<Price | undefined> {
   const fallback = (): Price | undefined =>
@@ -23,16 +24,25 @@ export async function currentPrice(deps: Deps, currency: Currency): Promise<Pric
   }
 }
 
-/** Has every price looked at, so that a deposit after a quiet time does not get the price of the one before it. Never throws. */
+/**
+ * Has every price looked at, so that a deposit after a quiet time
+ * does not get the price of the one before it. Never throws.
+ */
 export async function keepPricesFresh(deps: Deps): Promise<void> {
   await Promise.all(CURRENCIES.map((currency) => currentPrice(deps, currency)));
 }
 
-/** Freezes a price on the deposit; one that has a price keeps it. `amount_usd` is rounded half up to cents. */
+/**
+ * Freezes a price on the deposit; one that has a price keeps it. `amount_usd` is rounded half up to cents.
+ */
 export function freezePrice(deposit: Deposit, price: Price | undefined): void {
   if (!price || deposit.rateUnits != null) return;
   deposit.rateUnits = price.usd8;
   deposit.rateSource = fitted(price.stale ? `${price.source} (stale)` : price.source, 60);
   deposit.rateAt = price.at;
-  deposit.amountUsdCents = usdCents(deposit.amountUnits, assetOf(deposit.network, deposit.currency).decimals, price.usd8);
+  deposit.amountUsdCents = usdCents(
+    deposit.amountUnits,
+    assetOf(deposit.network, deposit.currency).decimals,
+    price.usd8,
+  );
 }

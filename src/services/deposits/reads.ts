@@ -26,7 +26,12 @@ export async function listDeposits(
   input: Scope & DepositFilters & { readonly page: PageRequest },
 ): Promise<PageOf<DepositView>> {
   const em = deps.orm.em.fork();
-  const page = await listPage(em, { table: 'deposits', scope: input, filters: depositConditions(input), page: input.page });
+  const page = await listPage(em, {
+    table: 'deposits',
+    scope: input,
+    filters: depositConditions(input),
+    page: input.page,
+  });
   const rows = await plainRows(em, Deposit, { id: { $in: [...page.rows] } }, DEPOSIT_FIELDS);
   return { ...page, rows: await presentDeposits(em, inOrder(page.rows, rows)) };
 }
@@ -37,21 +42,31 @@ export async function getDeposit(deps: Deps, input: Scope & { readonly id: strin
 }
 
 /** As {@link getDeposit}, within the caller's transaction: the row as the database has it. */
-export async function readDeposit(em: Em, { id, merchantId, mode }: Scope & { readonly id: string }): Promise<DepositView> {
+export async function readDeposit(
+  em: Em,
+  { id, merchantId, mode }: Scope & { readonly id: string },
+): Promise<DepositView> {
   const [row] = isUuid(id) ? await plainRows(em, Deposit, { id, merchantId, mode }, DEPOSIT_FIELDS) : [];
   const [view] = row ? await presentDeposits(em, [row]) : [];
   if (!view) throw notFound('deposit');
   return view;
 }
 
-/** Views of deposits with their customers' names and the confirmations of this moment, in a few queries for any number of them. */
+/**
+ * Views of deposits with their customers' names and the confirmations
+ * of this moment, in a few queries for any number of them.
+ */
 export async function presentDeposits(em: Em, rows: readonly DepositRow[]): Promise<DepositView[]> {
   if (rows.length === 0) return [];
   const customerIds = [...new Set(rows.map((row) => row.customerId))];
-  const customers = byId(await plainRows(em, Customer, { id: { $in: customerIds } }, ['id', 'externalId', 'email']));
+  const customers = byId(
+    await plainRows(em, Customer, { id: { $in: customerIds } }, ['id', 'externalId', 'email']),
+  );
   const heads = await headNumbers(em);
   const linkIds = [...new Set(rows.flatMap((row) => row.paymentLinkId ?? []))];
-  const links = byId(linkIds.length > 0 ? await plainRows(em, PaymentLink, { id: { $in: linkIds } }, ['id', 'token']) : []);
+  const links = byId(
+    linkIds.length > 0 ? await plainRows(em, PaymentLink, { id: { $in: linkIds } }, ['id', 'token']) : [],
+  );
   return rows.map((row) => {
     const customer = customers.get(row.customerId);
     const names = { externalId: customer?.externalId ?? null, email: customer?.email ?? null };
@@ -66,7 +81,8 @@ export async function headNumbers(em: Em): Promise<Map<Network, number | null>> 
   return new Map(cursors.map(({ network, headNumber }) => [network, headNumber ?? null]));
 }
 
-const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> => new Map(rows.map((row) => [row.id, row]));
+const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
+  new Map(rows.map((row) => [row.id, row]));
 
 function depositConditions(filters: DepositFilters): Condition[] {
   const { status, currency, customerId, transactionHash } = filters;

@@ -44,7 +44,11 @@ export type IncomingTransfer = {
 
 export type RecordOutcome = 'created' | 'rebound' | 'revived' | 'unchanged' | 'amount_differs';
 
-export type Recorded = { readonly deposit: Deposit; readonly outcome: RecordOutcome; readonly deliveries: readonly string[] };
+export type Recorded = {
+  readonly deposit: Deposit;
+  readonly outcome: RecordOutcome;
+  readonly deliveries: readonly string[];
+};
 
 /** {@link recordDeposits} of one transfer. */
 export async function recordDeposit(tx: Tx, deps: TxDeps, transfer: IncomingTransfer): Promise<Recorded> {
@@ -54,19 +58,29 @@ export async function recordDeposit(tx: Tx, deps: TxDeps, transfer: IncomingTran
 }
 
 /**
- * Records transfers as deposits, or recognises them as ones that are known: the identity decides, and no two of them may have the same. A
- * known deposit is bound to the block it is in now; one that had failed as REORGED begins a new generation, one that had failed otherwise
- * stays failed and has its money held again. New USDT deposits are matched with the payment links of their customers, whose locks come before
- * the deposits'. The number of statements does not depend on how many are new or seen again; only where an amount is corrected, or a failed
- * one comes back, are there some for each. Does not enqueue the actor of a simulated deposit: its maker does. Answers in the order given.
+ * Records transfers as deposits, or recognises them as ones that are known: the identity decides, and
+ * no two of them may have the same. A known deposit is bound to the block it is in now; one that had
+ * failed as REORGED begins a new generation, one that had failed otherwise stays failed and has its
+ * money held again. New USDT deposits are matched with the payment links of their customers, whose
+ * locks come before the deposits'. The number of statements does not depend on how many are new or
+ * seen again; only where an amount is corrected, or a failed one comes back, are there some for each.
+ * Does not enqueue the actor of a simulated deposit: its maker does. Answers in the order given.
  */
-export async function recordDeposits(tx: Tx, deps: TxDeps, transfers: readonly IncomingTransfer[]): Promise<Recorded[]> {
+export async function recordDeposits(
+  tx: Tx,
+  deps: TxDeps,
+  transfers: readonly IncomingTransfer[],
+): Promise<Recorded[]> {
   const { em } = tx;
-  const paying = transfers.filter((transfer) => transfer.currency === LINK_CURRENCY).map((transfer) => transfer.customerId);
+  const paying = transfers
+    .filter((transfer) => transfer.currency === LINK_CURRENCY)
+    .map((transfer) => transfer.customerId);
   await lockPayers(em, [...new Set(paying)]);
   const ids = transfers.map(depositIdOf);
   const options = { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE } as const;
-  const known = new Map((await em.find(Deposit, { id: { $in: ids } }, options)).map((deposit) => [deposit.id, deposit]));
+  const known = new Map(
+    (await em.find(Deposit, { id: { $in: ids } }, options)).map((deposit) => [deposit.id, deposit]),
+  );
   const recorded = new Map<string, Recorded>();
   const added: Added[] = [];
   for (const [index, transfer] of transfers.entries()) {
@@ -90,7 +104,11 @@ async function addDeposits(tx: Tx, deps: TxDeps, added: readonly Added[]): Promi
     return { deposit, to: 'detected' as const, headNumber, silent, named };
   });
   const announced = await applyTransitions(tx, deps, births);
-  const recorded = births.map(({ deposit }) => ({ deposit, outcome: 'created' as const, deliveries: announced.get(deposit.id) ?? [] }));
+  const recorded = births.map(({ deposit }) => ({
+    deposit,
+    outcome: 'created' as const,
+    deliveries: announced.get(deposit.id) ?? [],
+  }));
   for (const { deposit, deliveries } of recorded)
     if (!deposit.simulated) await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
   return recorded;
@@ -98,7 +116,17 @@ async function addDeposits(tx: Tx, deps: TxDeps, added: readonly Added[]): Promi
 
 /** A deposit without a state: its first transition gives it one, with the times that belong to it. */
 function unborn(deps: TxDeps, id: string, transfer: IncomingTransfer) {
-  const { merchantId, customerId, mode, network, currency, address, addressKey, fromAddress, transactionHash } = transfer;
+  const {
+    merchantId,
+    customerId,
+    mode,
+    network,
+    currency,
+    address,
+    addressKey,
+    fromAddress,
+    transactionHash,
+  } = transfer;
   const { blockNumber, blockHash, minedAt, amountUnits, simulated } = transfer;
   const token = findAsset(network, currency)?.kind === 'token';
   return {
@@ -126,19 +154,31 @@ function unborn(deps: TxDeps, id: string, transfer: IncomingTransfer) {
 }
 
 /** The caller flushes what changed. */
-async function recogniseDeposit(tx: Tx, deps: TxDeps, deposit: Deposit, transfer: IncomingTransfer): Promise<Recorded> {
-  const reply = (outcome: RecordOutcome, deliveries: readonly string[] = []): Recorded => ({ deposit, outcome, deliveries });
+async function recogniseDeposit(
+  tx: Tx,
+  deps: TxDeps,
+  deposit: Deposit,
+  transfer: IncomingTransfer,
+): Promise<Recorded> {
+  const reply = (outcome: RecordOutcome, deliveries: readonly string[] = []): Recorded => ({
+    deposit,
+    outcome,
+    deliveries,
+  });
   if (deposit.blockHash === transfer.blockHash && deposit.amountUnits === transfer.amountUnits) {
-    // The same block once more. A deposit that failed as REORGED keeps no block, so this cannot hide its return.
+    // The same block once more. A deposit that failed as
+    // REORGED keeps no block, so this cannot hide its return.
     return reply('unchanged');
   }
   const amountDiffers = deposit.amountUnits !== transfer.amountUnits;
   const revives = deposit.status === 'failed' && deposit.failureCode === 'REORGED';
   const held = holdsMoney(deposit);
-  // Another read, or another execution of the same transaction, may show another amount, but money that was credited is never rewritten.
+  // Another read, or another execution of the same transaction, may show
+  // another amount, but money that was credited is never rewritten.
   if (amountDiffers && !revives && !held && !isOpen(deposit)) return reply('amount_differs');
   if (amountDiffers && held && deposit.blockHash != null) await unbindHeld(tx.em, deps, deposit);
-  // A failed deposit without a block: nothing is held for it until now, so there is nothing that could be rewritten either.
+  // A failed deposit without a block: nothing is held for it until
+  // now, so there is nothing that could be rewritten either.
   const returns = held && deposit.blockHash == null;
   if (amountDiffers) {
     if (isOpen(deposit)) await correctAmount(tx, deps, deposit, transfer.amountUnits);
@@ -174,18 +214,38 @@ function isOpen({ status }: Deposit): boolean {
 
 /** Takes the old posting back and writes the new one; only before `completed`. */
 async function correctAmount(tx: Tx, deps: TxDeps, deposit: Deposit, amountUnits: bigint): Promise<void> {
-  const before = postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits: -deposit.amountUnits });
-  await postLedger(tx.em, deps, { deposit, kind: 'deposit.reversed', number: nextPosting(deposit), postings: before });
+  const before = postingsOf({
+    from: null,
+    to: 'detected',
+    failureCode: null,
+    amountUnits: -deposit.amountUnits,
+  });
+  await postLedger(tx.em, deps, {
+    deposit,
+    kind: 'deposit.reversed',
+    number: nextPosting(deposit),
+    postings: before,
+  });
   setAmount(deposit, amountUnits);
   const after = postingsOf({ from: null, to: 'detected', failureCode: null, amountUnits });
-  await postLedger(tx.em, deps, { deposit, kind: 'deposit.corrected', number: nextPosting(deposit), postings: after });
+  await postLedger(tx.em, deps, {
+    deposit,
+    kind: 'deposit.corrected',
+    number: nextPosting(deposit),
+    postings: after,
+  });
 }
 
 function setAmount(deposit: Deposit, amountUnits: bigint): void {
   deposit.amountUnits = amountUnits;
   const { rateUnits } = deposit;
   if (rateUnits == null) return;
-  const price = { usd8: rateUnits, source: deposit.rateSource ?? '', at: deposit.rateAt ?? deposit.detectedAt, stale: false };
+  const price = {
+    usd8: rateUnits,
+    source: deposit.rateSource ?? '',
+    at: deposit.rateAt ?? deposit.detectedAt,
+    stale: false,
+  };
   deposit.rateUnits = null;
   freezePrice(deposit, price);
 }

@@ -39,10 +39,13 @@ export class NoPriceYet extends Error {
 }
 
 /**
- * What {@link simulateDeposit} needs to know first: the price, which may have to be waited for, so never inside a transaction. Throws
- * {@link NoPriceYet}.
+ * What {@link simulateDeposit} needs to know first: the price, which may have
+ * to be waited for, so never inside a transaction. Throws {@link NoPriceYet}.
  */
-export async function priceSimulation(deps: Deps, { currency, outcome }: Simulation): Promise<Price | undefined> {
+export async function priceSimulation(
+  deps: Deps,
+  { currency, outcome }: Simulation,
+): Promise<Price | undefined> {
   const price = await currentPrice(deps, currency);
   const needsPrice = outcome === 'completed' || outcome === 'settled';
   if (!price && needsPrice) throw new NoPriceYet(`there is no price for ${currency} yet`);
@@ -50,8 +53,9 @@ export async function priceSimulation(deps: Deps, { currency, outcome }: Simulat
 }
 
 /**
- * Makes a test deposit that rests in the wanted state, through the same tables, postings, events and actor as live money; only the chain
- * is replaced. Promises that a repeated hash returns the first deposit unchanged with `created: false`. Undefined: no such test customer.
+ * Makes a test deposit that rests in the wanted state, through the same tables, postings,
+ * events and actor as live money; only the chain is replaced. Promises that a repeated hash
+ * returns the first deposit unchanged with `created: false`. Undefined: no such test customer.
  */
 export async function simulateDeposit(
   tx: Tx,
@@ -65,7 +69,10 @@ export async function simulateDeposit(
     { lockMode: LockMode.PESSIMISTIC_WRITE },
   );
   if (!customer) return undefined;
-  const address = await tx.em.findOneOrFail(DepositAddress, { customerId: customer.id, network: input.network });
+  const address = await tx.em.findOneOrFail(DepositAddress, {
+    customerId: customer.id,
+    network: input.network,
+  });
   const cursor = await tx.em.findOne(ChainCursor, input.network);
   const blockNumber = cursor?.headNumber ?? 1;
   const recorded = await recordSimulated(tx, deps, input, { address, blockNumber, price: input.price });
@@ -77,20 +84,32 @@ export async function simulateDeposit(
   await tx.enqueue(workflowIdOf(recorded.deposit), depositStart(recorded.deposit, deliveries));
   const { id: subject, status } = recorded.deposit;
   const after = { customer_id: customer.id, status };
-  await recordAction(tx.em, deps, { action: 'deposit.simulate', merchantId: input.merchantId, mode: 'test', subject, after });
+  await recordAction(tx.em, deps, {
+    action: 'deposit.simulate',
+    merchantId: input.merchantId,
+    mode: 'test',
+    subject,
+    after,
+  });
   await takeFromQuotas(tx.em, deps, scope, { events_per_day: announcements(input) });
   return { deposit: recorded.deposit, created: true };
 }
 
 type Place = { address: DepositAddress; blockNumber: number; price: Price | undefined };
 
-async function recordSimulated(tx: Tx, deps: TxDeps, input: Simulation, { address, blockNumber, price }: Place) {
+async function recordSimulated(
+  tx: Tx,
+  deps: TxDeps,
+  input: Simulation,
+  { address, blockNumber, price }: Place,
+) {
   const transactionHash = input.transactionHash ?? randomHash(deps, input.network);
   const before = await firstRow(
     tx.em,
     sql<{ blockHash: string | null; amountUnits: string }>`
       select block_hash, amount_units from deposits where mode = 'test' and network = ${input.network}
-        and transaction_hash = ${transactionHash} and address_key = ${address.addressKey} and currency = ${input.currency}`,
+        and transaction_hash = ${transactionHash} and address_key = ${address.addressKey}
+        and currency = ${input.currency}`,
   );
   const named = before ? undefined : input.paymentToken;
   const paymentLinkId = named === undefined ? undefined : await namedLink(tx.em, input, named);
@@ -118,7 +137,10 @@ async function recordSimulated(tx: Tx, deps: TxDeps, input: Simulation, { addres
   });
 }
 
-/** The link that a simulation names. Throws a {@link Refusal} for one that this deposit could not pay, with the reason. */
+/**
+ * The link that a simulation names. Throws a {@link Refusal}
+ * for one that this deposit could not pay, with the reason.
+ */
 async function namedLink(em: Em, input: Simulation, token: string): Promise<string> {
   const { merchantId, customerId, network, currency } = input;
   const link = await em.findOne(PaymentLink, { token, merchantId, customerId, mode: 'test' });
@@ -127,7 +149,8 @@ async function namedLink(em: Em, input: Simulation, token: string): Promise<stri
   };
   if (!link) return refuse('is not the token of a payment link of this customer');
   if (currency !== link.currency) return refuse(`is of a link that is paid in ${link.currency}`);
-  if (link.network != null && link.network !== network) return refuse(`is of a link that is paid on ${link.network}`);
+  if (link.network != null && link.network !== network)
+    return refuse(`is of a link that is paid on ${link.network}`);
   if (link.status === 'completed') return refuse('is of a link that is completed already');
   return link.id;
 }
@@ -138,13 +161,19 @@ async function walk(tx: Tx, deps: TxDeps, deposit: Deposit, input: Simulation): 
   const way = happyPath(target).slice(1);
   const deliveries: string[] = [];
   for (const to of way) {
-    const announced = input.events === 'full' || to === target || (target === 'settled' && to === 'completed');
+    const announced =
+      input.events === 'full' || to === target || (target === 'settled' && to === 'completed');
     const failure =
       input.outcome === 'reorged'
         ? { failureCode: 'REORGED' as const, reason: 'simulated: its block was replaced' }
         : { failureCode: 'REJECTED_BY_OPERATOR' as const, reason: 'simulated failure' };
     deliveries.push(
-      ...(await applyTransition(tx, deps, deposit, { to, headNumber: null, silent: !announced, ...(to === 'failed' ? failure : {}) })),
+      ...(await applyTransition(tx, deps, deposit, {
+        to,
+        headNumber: null,
+        silent: !announced,
+        ...(to === 'failed' ? failure : {}),
+      })),
     );
   }
   return deliveries;

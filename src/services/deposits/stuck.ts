@@ -7,7 +7,10 @@ import { isoSeconds } from '../../domain/events.ts';
 import type { Deps } from '../deps.ts';
 import { factsOf, waitReason } from './advance.ts';
 
-/** A deposit that does not go on by itself, as `deposit stuck` prints it. `action` says what the operator can do. */
+/**
+ * A deposit that does not go on by itself, as `deposit
+ * stuck` prints it. `action` says what the operator can do.
+ */
 export type StuckDeposit = {
   readonly deposit_id: string;
   readonly network: Network;
@@ -22,7 +25,10 @@ export type StuckDeposit = {
 
 const LISTED = 1_000;
 const COUNTED = 10_000;
-/** An actor takes a step that the chain permits within a minute, also after an outage; so long nobody needs to be told. */
+/**
+ * An actor takes a step that the chain permits within a minute,
+ * also after an outage; so long nobody needs to be told.
+ */
 const UNMOVED_AFTER_MS = 5 * 60_000;
 
 /** Each implies the condition of an index. */
@@ -30,25 +36,30 @@ const WAITING = sql`status in ${literals(WAITING_STATES)} and not simulated`;
 const BLOCKLESS = sql`status in ${literals(CREDITED_STATES)} and block_hash is null and not simulated`;
 
 /**
- * How many deposits do not go on by themselves, from their rows and what the watcher wrote: neither their actors nor a worker have to be
- * alive for it. At most 10,000 that wait too long, as many whose block was replaced, and 1,000 whose actor does not move.
+ * How many deposits do not go on by themselves, from their rows and what the watcher
+ * wrote: neither their actors nor a worker have to be alive for it. At most 10,000 that
+ * wait too long, as many whose block was replaced, and 1,000 whose actor does not move.
  */
 export async function countStuck(deps: Deps): Promise<number> {
   const em = deps.orm.em.fork();
   const row = await firstRow(
     em,
     sql<{ waiting: number; blockless: number }>`
-      select (select count(*) from (select 1 from deposits where ${WAITING} and state_since <= ${stuckBefore(deps)} limit ${COUNTED}) w)::int as waiting,
-        (select count(*) from (select 1 from deposits where ${BLOCKLESS} limit ${COUNTED}) b)::int as blockless`,
+      select (select count(*) from (select 1 from deposits
+        where ${WAITING} and state_since <= ${stuckBefore(deps)} limit ${COUNTED}) w)::int as waiting,
+        (select count(*) from (select 1 from deposits where ${BLOCKLESS} limit ${COUNTED}) b)::int
+          as blockless`,
   );
   const cursors = await cursorsOf(em);
-  const unmoved = (await findUnmoved(em, deps, cursors)).filter((deposit) => deposit.stateSince > stuckBefore(deps));
+  const unmoved = (await findUnmoved(em, deps, cursors)).filter(
+    (deposit) => deposit.stateSince > stuckBefore(deps),
+  );
   return (row?.waiting ?? 0) + (row?.blockless ?? 0) + unmoved.length;
 }
 
 /**
- * Deposits that wait longer than `STUCK_AFTER`, credited ones whose block was replaced, and those whose actor has not taken a step for
- * five minutes that the chain permits. Oldest first, at most 1,000.
+ * Deposits that wait longer than `STUCK_AFTER`, credited ones whose block was replaced, and those whose
+ * actor has not taken a step for five minutes that the chain permits. Oldest first, at most 1,000.
  */
 export async function listStuck(deps: Deps): Promise<StuckDeposit[]> {
   const em = deps.orm.em.fork();
@@ -56,49 +67,73 @@ export async function listStuck(deps: Deps): Promise<StuckDeposit[]> {
   const ids = await rows(
     em,
     sql<{ id: string }>`
-      (select id from deposits where ${WAITING} and state_since <= ${stuckBefore(deps)} order by state_since, id limit ${LISTED})
+      (select id from deposits where ${WAITING} and state_since <= ${stuckBefore(deps)}
+        order by state_since, id limit ${LISTED})
       union all (select id from deposits where ${BLOCKLESS} order by state_since, id limit ${LISTED})`,
   );
   const long = await em.find(Deposit, { id: { $in: ids.map(({ id }) => id) } });
-  const all = new Map([...long, ...(await findUnmoved(em, deps, cursors))].map((deposit) => [deposit.id, deposit]));
+  const all = new Map(
+    [...long, ...(await findUnmoved(em, deps, cursors))].map((deposit) => [deposit.id, deposit]),
+  );
   return [...all.values()]
-    .sort((one, other) => one.stateSince.getTime() - other.stateSince.getTime() || (one.id < other.id ? -1 : 1))
+    .sort(
+      (one, other) => one.stateSince.getTime() - other.stateSince.getTime() || (one.id < other.id ? -1 : 1),
+    )
     .slice(0, LISTED)
     .map((deposit) => describe(deps, deposit, cursors.get(deposit.network) ?? null));
 }
 
 /**
- * Which of these deposits do not take a step that the chain has permitted for five minutes: their actors are missing, paused, or fail. Those
- * that lack a price are among them, because only their actors ask for one.
+ * Which of these deposits do not take a step that the chain has permitted for five minutes: their actors are
+ * missing, paused, or fail. Those that lack a price are among them, because only their actors ask for one.
  */
 export async function unmovedAmong(deps: Deps, deposits: readonly Deposit[]): Promise<Deposit[]> {
   const cursors = await cursorsOf(deps.orm.em.fork());
   return deposits.filter((deposit) => leftAlone(deps, deposit, cursors) !== undefined);
 }
 
-/** What is left to do for a deposit of which everything else has been there for five minutes; undefined where it rightly waits. */
-function leftAlone(deps: Deps, deposit: Deposit, cursors: ReadonlyMap<Network, ChainCursor>): 'step' | 'price' | undefined {
+/**
+ * What is left to do for a deposit of which everything else has
+ * been there for five minutes; undefined where it rightly waits.
+ */
+function leftAlone(
+  deps: Deps,
+  deposit: Deposit,
+  cursors: ReadonlyMap<Network, ChainCursor>,
+): 'step' | 'price' | undefined {
   const before = unmovedBefore(deps);
   if (deposit.stateSince > before) return undefined;
   // A completion is permitted since the amount was verified, a failure since finality has passed the block.
-  if (deposit.status === 'confirming' && deposit.blockHash != null && (deposit.verifiedAt ?? deps.now()) > before) return undefined;
+  if (
+    deposit.status === 'confirming' &&
+    deposit.blockHash != null &&
+    (deposit.verifiedAt ?? deps.now()) > before
+  )
+    return undefined;
   const decision = decideAdvance(factsOf(deps, deposit, cursors.get(deposit.network) ?? null));
   if (decision.kind === 'move') return 'step';
   return decision.kind === 'wait' && decision.waitsFor === 'price' ? 'price' : undefined;
 }
 
 /**
- * Oldest first, at most 1,000, of the 10,000 that wait longest: on a chain that stands more may wait than anybody should look through again
- * and again. What is behind them is counted when it has waited for `STUCK_AFTER`, and a repair goes through all.
+ * Oldest first, at most 1,000, of the 10,000 that wait longest: on a chain that stands
+ * more may wait than anybody should look through again and again. What is behind them
+ * is counted when it has waited for `STUCK_AFTER`, and a repair goes through all.
  */
-async function findUnmoved(em: Em, deps: Deps, cursors: ReadonlyMap<Network, ChainCursor>): Promise<Deposit[]> {
+async function findUnmoved(
+  em: Em,
+  deps: Deps,
+  cursors: ReadonlyMap<Network, ChainCursor>,
+): Promise<Deposit[]> {
   const found: Deposit[] = [];
   let after = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
   for (let examined = 0; examined < COUNTED && found.length < LISTED; examined += LISTED) {
     const page = await rows(em, longestWaiting(unmovedBefore(deps), after));
     const likely = page.filter((row) => row.likely).map(({ id }) => id);
     const deposits =
-      likely.length === 0 ? [] : await em.find(Deposit, { id: { $in: likely } }, { orderBy: { stateSince: 'asc', id: 'asc' } });
+      likely.length === 0
+        ? []
+        : await em.find(Deposit, { id: { $in: likely } }, { orderBy: { stateSince: 'asc', id: 'asc' } });
     found.push(...deposits.filter((deposit) => leftAlone(deps, deposit, cursors) === 'step'));
     const last = page.at(-1);
     if (!last || page.length < LISTED) break;
@@ -108,11 +143,16 @@ async function findUnmoved(em: Em, deps: Deps, cursors: ReadonlyMap<Network, Cha
 }
 
 // Those that are clearly not permitted need not be loaded; the others are asked of the rule itself.
-const longestWaiting = (before: Date, after: { at: string; id: string }) => sql<{ id: string; at: string; likely: boolean }>`
+const longestWaiting = (before: Date, after: { at: string; id: string }) => sql<{
+  id: string;
+  at: string;
+  likely: boolean;
+}>`
   select d.id, d.state_since::text as at,
     case when d.block_hash is null then c.finalized_number >= d.block_number
          when d.status = 'detected' then c.head_number > d.block_number
-         else c.head_number >= d.block_number + d.required_confirmations and coalesce(d.verified_at <= ${before}, false) end as likely
+         else c.head_number >= d.block_number + d.required_confirmations
+           and coalesce(d.verified_at <= ${before}, false) end as likely
   from deposits d join chain_cursors c on c.network = d.network
   where d.status in ${literals(WAITING_STATES)} and not d.simulated
     and (d.state_since, d.id) > (${after.at}::timestamptz, ${after.id}::uuid) and d.state_since <= ${before}
@@ -145,16 +185,26 @@ function describe(deps: Deps, deposit: Deposit, cursor: ChainCursor | null): Stu
       deposit.status === 'completed'
         ? `compare block ${deposit.blockNumber} with an explorer; if the transaction is gone, run "deposit fail ${deposit.id} --by NAME --reason TEXT"`
         : `compare block ${deposit.blockNumber} with an explorer; the money was paid out already, so settle the difference with the merchant`;
-    return { ...facts, reason: `finality broke: block ${deposit.blockNumber}, which held it, was replaced`, action };
+    return {
+      ...facts,
+      reason: `finality broke: block ${deposit.blockNumber}, which held it, was replaced`,
+      action,
+    };
   }
   const decision = decideAdvance(factsOf(deps, deposit, cursor));
-  if (decision.kind !== 'wait') return { ...facts, reason: UNMOVED, action: 'run "repair" to start its actor again' };
-  return { ...facts, reason: waitReason(deps, deposit, cursor, decision), action: ACTIONS[decision.waitsFor] };
+  if (decision.kind !== 'wait')
+    return { ...facts, reason: UNMOVED, action: 'run "repair" to start its actor again' };
+  return {
+    ...facts,
+    reason: waitReason(deps, deposit, cursor, decision),
+    action: ACTIONS[decision.waitsFor],
+  };
 }
 
 const UNMOVED = 'the chain permits the next step, and its actor does not take it';
 const ACTIONS = {
-  block: 'check that the RPC endpoints answer and are in sync ("doctor"), then wait; or "deposit fail" to give it up',
+  block:
+    'check that the RPC endpoints answer and are in sync ("doctor"), then wait; or "deposit fail" to give it up',
   finality: 'wait until the chain is final again; check the RPC endpoints with "doctor"',
   read: 'check that a worker runs and that the RPC endpoints give old blocks ("doctor"), then wait',
   proof:

@@ -3,7 +3,10 @@ import type { Em } from '../../db/orm.ts';
 import { run, sql } from '../../db/sql.ts';
 import type { DepositState, FailureCode } from '../../domain/deposit.ts';
 
-/** How a deposit came into the state that it is in now. `from` is null for the first one; `by` is the operator, where a person decided. */
+/**
+ * How a deposit came into the state that it is in now. `from` is null
+ * for the first one; `by` is the operator, where a person decided.
+ */
 export type TrailRow = {
   readonly deposit: Deposit;
   readonly from: DepositState | null;
@@ -12,7 +15,10 @@ export type TrailRow = {
   readonly failureCode: FailureCode | null;
 };
 
-/** Writes the audit rows of the states that these deposits entered just now, in one statement. The deposits were flushed before. */
+/**
+ * Writes the audit rows of the states that these deposits entered
+ * just now, in one statement. The deposits were flushed before.
+ */
 export async function recordTransitions(em: Em, rows: readonly TrailRow[]): Promise<void> {
   if (rows.length === 0) return;
   const values = rows.map(({ deposit, from, reason, by, failureCode }) => ({
@@ -28,8 +34,10 @@ export async function recordTransitions(em: Em, rows: readonly TrailRow[]): Prom
   }));
   await run(
     em,
-    sql`insert into deposit_transitions (deposit_id, sequence, from_state, to_state, generation, failure_code, reason, by_name, at)
-     select * from json_to_recordset(${JSON.stringify(values)}::json) as t(deposit_id uuid, sequence int, from_state text, to_state text, generation int,
+    sql`insert into deposit_transitions (deposit_id, sequence, from_state, to_state, generation, failure_code,
+     reason, by_name, at)
+     select * from json_to_recordset(${JSON.stringify(values)}::json) as t(deposit_id uuid, sequence int,
+       from_state text, to_state text, generation int,
        failure_code text, reason text, by_name text, at timestamptz)`,
   );
 }

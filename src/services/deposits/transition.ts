@@ -1,7 +1,12 @@
 import type { Deposit } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { rows, sql } from '../../db/sql.ts';
-import { type DepositState, type FailureCode, mayTransition, startsGeneration } from '../../domain/deposit.ts';
+import {
+  type DepositState,
+  type FailureCode,
+  mayTransition,
+  startsGeneration,
+} from '../../domain/deposit.ts';
 import type { EventType } from '../../domain/events.ts';
 import { postingsOf } from '../../domain/ledger.ts';
 import type { TxDeps } from '../deps.ts';
@@ -34,20 +39,30 @@ export class IllegalTransition extends Error {
 }
 
 /** {@link applyTransitions} of one deposit. Returns the ids of the new deliveries. */
-export async function applyTransition(tx: Tx, deps: TxDeps, deposit: Deposit, transition: Transition): Promise<string[]> {
+export async function applyTransition(
+  tx: Tx,
+  deps: TxDeps,
+  deposit: Deposit,
+  transition: Transition,
+): Promise<string[]> {
   const deliveries = await applyTransitions(tx, deps, [{ deposit, ...transition }]);
   return [...(deliveries.get(deposit.id) ?? [])];
 }
 
 /**
- * Moves deposits, each of them once, which the caller's transaction holds locked or has just made: state, audit row, ledger posting, payment
- * link, event and deliveries together, in a number of statements that does not depend on how many they are. A deposit whose sequence is 0
- * has no state yet: this is its birth.
- * One that is born or comes back is matched with a link, a failed one loses its own, and the links are brought up to date; whoever moves a
- * deposit that has a link, or may get one, holds the customer's lock from before the deposit's own.
- * Returns the ids of the new deliveries by deposit. Throws {@link IllegalTransition} when the table does not allow a step; nothing was changed.
+ * Moves deposits, each of them once, which the caller's transaction holds locked or has just made:
+ * state, audit row, ledger posting, payment link, event and deliveries together, in a number of
+ * statements that does not depend on how many they are. A deposit whose sequence is 0 has no state yet:
+ * this is its birth. One that is born or comes back is matched with a link, a failed one loses its own,
+ * and the links are brought up to date; whoever moves a deposit that has a link, or may get one, holds
+ * the customer's lock from before the deposit's own. Returns the ids of the new deliveries by deposit.
+ * Throws {@link IllegalTransition} when the table does not allow a step; nothing was changed.
  */
-export async function applyTransitions(tx: Tx, deps: TxDeps, steps: readonly Step[]): Promise<ReadonlyMap<string, readonly string[]>> {
+export async function applyTransitions(
+  tx: Tx,
+  deps: TxDeps,
+  steps: readonly Step[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const { em } = tx;
   const moves = steps.map(moveOf);
   for (const move of moves) enter(deps, move);
@@ -60,7 +75,8 @@ export async function applyTransitions(tx: Tx, deps: TxDeps, steps: readonly Ste
   await recordTransitions(em, moves);
   await postLedgerAll(em, deps, moves.map(postingOf));
   await settleLinks(tx, deps, new Set([...gained, ...moves.flatMap(({ linkId }) => linkId ?? [])]));
-  for (const { deposit } of moves) if (deposit.status === 'completed' && deposit.paymentLinkId == null) await noteLate(tx, deps, deposit);
+  for (const { deposit } of moves)
+    if (deposit.status === 'completed' && deposit.paymentLinkId == null) await noteLate(tx, deps, deposit);
   return await recordDepositEvents(
     em,
     deps,
@@ -106,10 +122,14 @@ function postingOf({ deposit, from, to }: Move): LedgerPosting {
 }
 
 /**
- * Writes the events of the deposits' present states with their deliveries, in two statements for any number of them. A deposit's sequence
- * makes its event unique. Returns the ids of the new deliveries by deposit.
+ * Writes the events of the deposits' present states with their deliveries, in two statements for any number
+ * of them. A deposit's sequence makes its event unique. Returns the ids of the new deliveries by deposit.
  */
-async function recordDepositEvents(em: Em, deps: TxDeps, items: readonly Move[]): Promise<ReadonlyMap<string, readonly string[]>> {
+async function recordDepositEvents(
+  em: Em,
+  deps: TxDeps,
+  items: readonly Move[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
   if (items.length === 0) return new Map();
   const names = await namesOf(
     em,
@@ -133,8 +153,15 @@ async function recordDepositEvents(em: Em, deps: TxDeps, items: readonly Move[])
 
 const NOBODY = { externalId: null, email: null, paymentToken: null };
 
-async function namesOf(em: Em, deposits: readonly Deposit[]): Promise<ReadonlyMap<string, Omit<DepositContext, 'headNumber'>>> {
-  const wanted = deposits.map(({ id, customerId, paymentLinkId }) => ({ id, customer_id: customerId, link_id: paymentLinkId ?? null }));
+async function namesOf(
+  em: Em,
+  deposits: readonly Deposit[],
+): Promise<ReadonlyMap<string, Omit<DepositContext, 'headNumber'>>> {
+  const wanted = deposits.map(({ id, customerId, paymentLinkId }) => ({
+    id,
+    customer_id: customerId,
+    link_id: paymentLinkId ?? null,
+  }));
   const found = await rows(
     em,
     sql<{ id: string; externalId: string | null; email: string | null; paymentToken: string | null }>`

@@ -41,7 +41,11 @@ export type LinePage = {
   readonly postings: readonly AuditRow[];
 };
 
-export type DepositPage = { readonly deposits: number; readonly homes: readonly AuditRow[]; readonly credits: readonly AuditRow[] };
+export type DepositPage = {
+  readonly deposits: number;
+  readonly homes: readonly AuditRow[];
+  readonly credits: readonly AuditRow[];
+};
 
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -59,7 +63,8 @@ type Range = { readonly after: string; readonly to: string };
 /** Every line of the ledger once, along its primary key. */
 export async function* linePages(em: Em, size: number): AsyncGenerator<LinePage> {
   const bound = (after: string, offset: number) =>
-    sql<Bound>`select transaction_id as id from ledger_entries where transaction_id > ${after} order by transaction_id, line offset ${offset} limit 1`;
+    sql<Bound>`select transaction_id as id from ledger_entries where transaction_id > ${after}
+      order by transaction_id, line offset ${offset} limit 1`;
   yield* pages(em, { bound, size }, async (range) => {
     const counted = await sums(em, range, sql`e.account is not null`);
     return {
@@ -72,14 +77,17 @@ export async function* linePages(em: Em, size: number): AsyncGenerator<LinePage>
 }
 
 /**
- * Every deposit once, and every ledger transaction by the deposit that it names, whether that exists or not, along the deposits' ids:
- * what does not lie where its state demands, and what was credited another number of times than it was completed.
+ * Every deposit once, and every ledger transaction by the deposit that it names,
+ * whether that exists or not, along the deposits' ids: what does not lie where its
+ * state demands, and what was credited another number of times than it was completed.
  */
 export async function* depositPages(em: Em, size: number): AsyncGenerator<DepositPage> {
   const bound = (after: string, offset: number) =>
     sql<Bound>`select id from deposits where id > ${after} order by id offset ${offset} limit 1`;
   yield* pages(em, { bound, size }, async (range) => {
-    const count = sql<{ count: number }>`select count(*)::int as count from deposits where ${isIn(range, 'id')}`;
+    const count = sql<{
+      count: number;
+    }>`select count(*)::int as count from deposits where ${isIn(range, 'id')}`;
     const counted = await firstRow(em, count);
     return {
       deposits: counted?.count ?? 0,
@@ -94,13 +102,17 @@ export async function totalsOf(em: Em): Promise<LineSum[]> {
   const found = await rows(
     em,
     sql<SumRow>`select ${ASSET}, account, sum(amount_units)::text as units from (
-       select ${ASSET}, account, amount_units from balance_totals union all select ${ASSET}, account, amount_units from balance_changes
+       select ${ASSET}, account, amount_units from balance_totals
+         union all select ${ASSET}, account, amount_units from balance_changes
      ) as parts group by ${ASSET}, account`,
   );
   return found.map(sumOf);
 }
 
-/** Goes along a key in ranges that together hold every possible value of it, none twice. `bound` finds the end of a page of so many rows. */
+/**
+ * Goes along a key in ranges that together hold every possible value
+ * of it, none twice. `bound` finds the end of a page of so many rows.
+ */
 async function* pages<T>(
   em: Em,
   by: { readonly bound: (after: string, offset: number) => Statement<Bound>; readonly size: number },
@@ -124,7 +136,9 @@ type SumRow = Omit<LineSum, 'units'> & { units: string };
 async function sums(em: Em, range: Range, which: Statement<unknown>) {
   const found = await rows(
     em,
-    sql<SumRow & { lines: number }>`select ${E_ASSET}, e.account, sum(e.amount_units)::text as units, count(*)::int as lines
+    sql<
+      SumRow & { lines: number }
+    >`select ${E_ASSET}, e.account, sum(e.amount_units)::text as units, count(*)::int as lines
      from ledger_entries e left join ledger_transactions t on t.id = e.transaction_id
      where ${isIn(range, 'e.transaction_id')} and ${which} group by ${E_ASSET}, e.account`,
   );
@@ -143,8 +157,10 @@ function isIn({ after, to }: Range, column: string): Statement<unknown> {
 async function withDeposits(em: Em, check: Statement<unknown>): Promise<AuditRow[]> {
   return await rows(
     em,
-    sql<AuditRow>`select x.deposit_id, x.ledger_transaction_id, x.merchant_id, x.mode, x.network, x.currency, x.account,
-       x.expected::text as expected, x.found::text as found, d.transaction_hash, d.status as state, d.failure_code,
+    sql<AuditRow>`select x.deposit_id, x.ledger_transaction_id, x.merchant_id, x.mode, x.network, x.currency,
+       x.account,
+       x.expected::text as expected, x.found::text as found, d.transaction_hash, d.status as state,
+         d.failure_code,
        coalesce(x.since, d.created_at) as since
      from (${check}) x left join deposits d on d.id = x.deposit_id`,
   );
@@ -152,12 +168,15 @@ async function withDeposits(em: Em, check: Statement<unknown>): Promise<AuditRow
 
 // `chain` is not compared: it is the other side of every posting, and each posting is checked to sum to zero.
 const homes = (range: Range): Statement<unknown> => sql`
-  select deposit_id, null::uuid as ledger_transaction_id, ${ASSET}, account, sum(expected) as expected, sum(found) as found,
+  select deposit_id, null::uuid as ledger_transaction_id, ${ASSET}, account, sum(expected) as expected,
+    sum(found) as found,
     null::timestamptz as since
   from (
-    select d.id as deposit_id, d.merchant_id, d.mode, d.network, d.currency, home.account, d.amount_units as expected, 0::numeric as found
+    select d.id as deposit_id, d.merchant_id, d.mode, d.network, d.currency, home.account,
+      d.amount_units as expected, 0::numeric as found
     from deposits d join ${ACCOUNTS_OF_STATES}
-      on home.status = d.status and home.failure_code = coalesce(d.failure_code, '') and home.on_chain = (d.block_hash is not null)
+      on home.status = d.status and home.failure_code = coalesce(d.failure_code, '')
+        and home.on_chain = (d.block_hash is not null)
     where home.account <> 'chain' and ${isIn(range, 'd.id')}
     union all
     select t.deposit_id, ${E_ASSET}, e.account, 0, e.amount_units
@@ -166,14 +185,17 @@ const homes = (range: Range): Statement<unknown> => sql`
   ) sides
   group by deposit_id, ${ASSET}, account having sum(expected) <> sum(found)`;
 
-// A deposit that came back after it had failed may be completed again: each completion of the audit trail has one credit. Where months were
-// detached the trail of an old deposit may lack its beginning; credits of before what is left of it are not compared.
+// A deposit that came back after it had failed may be completed again: each completion
+// of the audit trail has one credit. Where months were detached the trail of an old
+// deposit may lack its beginning; credits of before what is left of it are not compared.
 const credits = (range: Range): Statement<unknown> => sql`
-  select d.id as deposit_id, null::uuid as ledger_transaction_id, d.merchant_id, d.mode, d.network, d.currency, null::varchar as account,
+  select d.id as deposit_id, null::uuid as ledger_transaction_id, d.merchant_id, d.mode, d.network,
+    d.currency, null::varchar as account,
     counted.expected, counted.found, null::timestamptz as since
   from deposits d
   cross join (
-    select case when bool_or(detached_at is not null) then min(first_month) filter (where detached_at is null) end as kept_from from partition_months
+    select case when bool_or(detached_at is not null) then min(first_month)
+      filter (where detached_at is null) end as kept_from from partition_months
   ) months
   left join (
     select deposit_id, min(sequence) as first, count(*) filter (where to_state = 'completed') as times
@@ -181,16 +203,21 @@ const credits = (range: Range): Statement<unknown> => sql`
   ) trail on trail.deposit_id = d.id
   left join (
     select deposit_id, array_agg(sequence) as sequences from (
-      select t.deposit_id, t.id, t.sequence from ledger_transactions t join ledger_entries e on e.transaction_id = t.id
-      where e.account = 'available' and ${isIn(range, 't.deposit_id')} group by 1, 2, 3 having sum(e.amount_units) > 0
+      select t.deposit_id, t.id, t.sequence from ledger_transactions t
+        join ledger_entries e on e.transaction_id = t.id
+      where e.account = 'available' and ${isIn(range, 't.deposit_id')} group by 1, 2, 3
+        having sum(e.amount_units) > 0
     ) credits group by 1
   ) credited on credited.deposit_id = d.id
   cross join lateral (
-    select coalesce(d.created_at < months.kept_from::timestamp at time zone 'UTC' and coalesce(trail.first, 2) > 1, false) as cut
+    select coalesce(d.created_at < months.kept_from::timestamp at time zone 'UTC'
+      and coalesce(trail.first, 2) > 1, false) as cut
   ) old
   cross join lateral (select
-    greatest(coalesce(trail.times, 0), case when not old.cut and d.status = any(${CREDITED_STATES}) then 1 else 0 end)::numeric as expected,
-    (select count(*) from unnest(credited.sequences) s where not old.cut or s >= coalesce(trail.first, d.sequence + 1))::numeric as found
+    greatest(coalesce(trail.times, 0),
+      case when not old.cut and d.status = any(${CREDITED_STATES}) then 1 else 0 end)::numeric as expected,
+    (select count(*) from unnest(credited.sequences) s
+      where not old.cut or s >= coalesce(trail.first, d.sequence + 1))::numeric as found
   ) counted
   where ${isIn(range, 'd.id')} and counted.expected <> counted.found`;
 

@@ -9,9 +9,9 @@ import { type LinkDifference, linkDifferences } from '../payment-links/money.ts'
 import { type AuditRow, depositPages, type LineSum, linePages, totalsOf } from './audit-pages.ts';
 
 /**
- * What does not agree. `deposit`: an account holds another amount of it than its state demands. `credit`: it was credited more or less
- * often than it was completed (a count, no amount). `posting`: the lines of one ledger transaction do not sum to zero. `total`: a running
- * total is not the sum of its lines.
+ * What does not agree. `deposit`: an account holds another amount of it than its state demands. `credit`:
+ * it was credited more or less often than it was completed (a count, no amount). `posting`: the lines of
+ * one ledger transaction do not sum to zero. `total`: a running total is not the sum of its lines.
  */
 export type AuditCheck = 'deposit' | 'credit' | 'posting' | 'total';
 
@@ -44,7 +44,9 @@ export type LedgerAudit = {
   /** How many differences there are; `differences` holds the oldest 1,000 of them. */
   readonly total: number;
   readonly differences: readonly AuditDifference[];
-  /** Payment links whose kept sums are not those of their deposits, at most 1,000; all are counted in `total`. */
+  /**
+   * Payment links whose kept sums are not those of their deposits, at most 1,000; all are counted in `total`.
+   */
   readonly links: readonly LinkDifference[];
 };
 
@@ -60,11 +62,15 @@ export type AuditOptions = {
 };
 
 /**
- * Compares the ledger with itself, with the deposits and with the running totals, in one snapshot, so that it may run beside everything
- * else; it changes nothing. What a state demands is `accountOf`. Works in pages along primary keys, so that no statement takes long however
- * many lines there are; the whole takes time with their number, and holds its snapshot that long.
+ * Compares the ledger with itself, with the deposits and with the running totals, in one
+ * snapshot, so that it may run beside everything else; it changes nothing. What a state demands
+ * is `accountOf`. Works in pages along primary keys, so that no statement takes long however many
+ * lines there are; the whole takes time with their number, and holds its snapshot that long.
  */
-export async function auditLedger(deps: Deps, { pageRows = 5_000, progress }: AuditOptions = {}): Promise<LedgerAudit> {
+export async function auditLedger(
+  deps: Deps,
+  { pageRows = 5_000, progress }: AuditOptions = {},
+): Promise<LedgerAudit> {
   return await deps.orm.em.fork().transactional(
     async (em) => {
       const found = new Found();
@@ -80,7 +86,8 @@ export async function auditLedger(deps: Deps, { pageRows = 5_000, progress }: Au
         for (const sum of page.headless) addTo(headless, sum);
         progress?.('lines', lines, Math.max(lines, size.lines));
       }
-      for (const sum of headless.values()) if (sum.units !== 0n) found.add('deposit', withoutDeposit(sum, 0n, sum.units));
+      for (const sum of headless.values())
+        if (sum.units !== 0n) found.add('deposit', withoutDeposit(sum, 0n, sum.units));
       for await (const page of depositPages(em, pageRows)) {
         deposits += page.deposits;
         for (const row of page.homes) found.add('deposit', row);
@@ -89,7 +96,13 @@ export async function auditLedger(deps: Deps, { pageRows = 5_000, progress }: Au
       }
       for (const row of compareTotals(sums, await totalsOf(em))) found.add('total', row);
       const links = await differingLinks(em, pageRows);
-      return { deposits, lines, total: found.total + links.length, differences: found.oldest(), links: links.slice(0, MAX_LISTED) };
+      return {
+        deposits,
+        lines,
+        total: found.total + links.length,
+        differences: found.oldest(),
+        links: links.slice(0, MAX_LISTED),
+      };
     },
     { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
   );
@@ -98,7 +111,10 @@ export async function auditLedger(deps: Deps, { pageRows = 5_000, progress }: Au
 async function differingLinks(em: Em, pageRows: number): Promise<LinkDifference[]> {
   const found: LinkDifference[] = [];
   for (let afterId: string | undefined = FIRST_ID; afterId !== undefined; ) {
-    const page: Awaited<ReturnType<typeof linkDifferences>> = await linkDifferences(em, { afterId, limit: pageRows });
+    const page: Awaited<ReturnType<typeof linkDifferences>> = await linkDifferences(em, {
+      afterId,
+      limit: pageRows,
+    });
     found.push(...page.differences);
     afterId = page.last;
   }
@@ -115,7 +131,8 @@ async function sizeOf(em: Em): Promise<{ deposits: number; lines: number }> {
     }>`select sum(greatest(c.reltuples, 0)) filter (where t.name = 'deposits')::float8 as deposits,
        sum(greatest(c.reltuples, 0)) filter (where t.name = 'ledger_entries')::float8 as lines
      from (values ('deposits'), ('ledger_entries')) as t (name)
-     join pg_class c on c.oid = t.name::regclass or c.oid in (select inhrelid from pg_inherits where inhparent = t.name::regclass)`,
+     join pg_class c on c.oid = t.name::regclass
+       or c.oid in (select inhrelid from pg_inherits where inhparent = t.name::regclass)`,
   );
   return { deposits: row?.deposits ?? 0, lines: row?.lines ?? 0 };
 }
@@ -132,7 +149,9 @@ class Found {
   }
 
   oldest(): AuditDifference[] {
-    return this.#kept.toSorted((a, b) => age(a) - age(b) || compareTexts(orderOf(a), orderOf(b))).slice(0, MAX_LISTED);
+    return this.#kept
+      .toSorted((a, b) => age(a) - age(b) || compareTexts(orderOf(a), orderOf(b)))
+      .slice(0, MAX_LISTED);
   }
 }
 
@@ -142,7 +161,16 @@ function age({ since }: AuditDifference): number {
 }
 
 function orderOf(row: AuditDifference): string {
-  return [row.check, row.depositId, row.ledgerTransactionId, row.merchantId, row.mode, row.network, row.currency, row.account].join(' ');
+  return [
+    row.check,
+    row.depositId,
+    row.ledgerTransactionId,
+    row.merchantId,
+    row.mode,
+    row.network,
+    row.currency,
+    row.account,
+  ].join(' ');
 }
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -169,7 +197,11 @@ function compareTotals(lines: ReadonlyMap<string, LineSum>, totals: readonly Lin
   return rows.toSorted((a, b) => compareTexts(keyOf(a), keyOf(b)));
 }
 
-function withoutDeposit({ merchantId, mode, network, currency, account }: LineSum, expected: bigint, found: bigint): AuditRow {
+function withoutDeposit(
+  { merchantId, mode, network, currency, account }: LineSum,
+  expected: bigint,
+  found: bigint,
+): AuditRow {
   return {
     depositId: null,
     ledgerTransactionId: null,

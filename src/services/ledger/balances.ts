@@ -12,20 +12,35 @@ import { type Rates, valuationRates } from './rates.ts';
 
 type AmountsView = Pick<MerchantBalanceView, 'amount' | 'amount_usd' | 'available' | 'pending' | 'settled'>;
 
-/** A merchant's own money in one asset or currency, in units of `decimals`. Held money is in none of the three. */
-type Amounts = { readonly decimals: number; readonly available: bigint; readonly pending: bigint; readonly settled: bigint };
+/**
+ * A merchant's own money in one asset or currency, in
+ * units of `decimals`. Held money is in none of the three.
+ */
+type Amounts = {
+  readonly decimals: number;
+  readonly available: bigint;
+  readonly pending: bigint;
+  readonly settled: bigint;
+};
 
-/** `updatedAt` of an asset: its last posting; the merchant's creation where there is none. ISO-8601, whole seconds. */
+/**
+ * `updatedAt` of an asset: its last posting; the merchant's
+ * creation where there is none. ISO-8601, whole seconds.
+ */
 type AssetBalance = Amounts & { readonly asset: Asset; readonly updatedAt: string };
 
 /**
- * The merchant's balances in one mode, one for each currency of the product in a fixed order, zeros included. Money is exact; dollars are
- * cents, rounded half up at the present rate. What is shown adds up: the total is the sum of the currencies' `amount_usd`, and of
- * `available_usd` and `pending_usd`. A currency that has money but no price is not in the sums. Everything is of one moment.
+ * The merchant's balances in one mode, one for each currency of the product in a fixed order, zeros
+ * included. Money is exact; dollars are cents, rounded half up at the present rate. What is shown adds
+ * up: the total is the sum of the currencies' `amount_usd`, and of `available_usd` and `pending_usd`.
+ * A currency that has money but no price is not in the sums. Everything is of one moment.
  */
 export async function getBalance(deps: Deps, scope: Scope): Promise<BalanceView> {
   const assets = await readAssets(deps, scope);
-  const currencies = CURRENCIES.map((currency) => ({ currency, ...sumOf(assets.filter(({ asset }) => asset.currency === currency)) }));
+  const currencies = CURRENCIES.map((currency) => ({
+    currency,
+    ...sumOf(assets.filter(({ asset }) => asset.currency === currency)),
+  }));
   const rates = await valuationRates(deps, scope, currenciesWithMoney(assets));
   const valued = currencies.map((one) => ({ one, cents: centsOf(one, rates.get(one.currency)) }));
   const total = (pick: (cents: Cents) => bigint): number =>
@@ -47,7 +62,10 @@ export async function getBalance(deps: Deps, scope: Scope): Promise<BalanceView>
   };
 }
 
-/** One row for each asset of the product, in a fixed order, zeros included. Throws a {@link Refusal} for a cursor that is no row's id. */
+/**
+ * One row for each asset of the product, in a fixed order, zeros
+ * included. Throws a {@link Refusal} for a cursor that is no row's id.
+ */
 export async function listMerchantBalances(
   deps: Deps,
   input: Scope & { readonly page: PageRequest },
@@ -64,14 +82,19 @@ export async function listMerchantBalances(
 
 const BALANCES = {
   name: 'balances-of-merchant',
-  // One statement is one snapshot: every answer is the state between two postings, never within one or within a fold.
+  // One statement is one snapshot: every answer is the state
+  // between two postings, never within one or within a fold.
   text: `
-    select b.network, b.currency, b.available, b.pending, b.settled, ${isoText('b.posted_at')} as posted_at, ${isoText('m.created_at')} as since
+    select b.network, b.currency, b.available, b.pending, b.settled, ${isoText('b.posted_at')} as posted_at,
+      ${isoText('m.created_at')} as since
     from merchants m left join (
-      select network, currency, ${sumText('available')}, ${sumText('pending')}, ${sumText('settled')}, max(posted_at) as posted_at from (
-        select network, currency, account, amount_units, posted_at from balance_totals where merchant_id = $1 and mode = $2
+      select network, currency, ${sumText('available')}, ${sumText('pending')}, ${sumText('settled')},
+        max(posted_at) as posted_at from (
+        select network, currency, account, amount_units, posted_at from balance_totals
+          where merchant_id = $1 and mode = $2
         union all
-        select network, currency, account, amount_units, posted_at from balance_changes where merchant_id = $1 and mode = $2
+        select network, currency, account, amount_units, posted_at from balance_changes
+          where merchant_id = $1 and mode = $2
       ) as parts group by network, currency
     ) as b on true
     where m.id = $1`,
@@ -96,15 +119,25 @@ type BalanceRow = {
   readonly since: string;
 };
 
-/** The balances of every asset in the order of {@link ASSETS}. One prepared query, no entity: merchants' dashboards ask for it all day. */
+/**
+ * The balances of every asset in the order of {@link ASSETS}. One
+ * prepared query, no entity: merchants' dashboards ask for it all day.
+ */
 async function readAssets(deps: Deps, scope: Scope): Promise<AssetBalance[]> {
   const pool = await deps.orm.em.getConnection().getNativeClient();
-  const { rows }: { rows: BalanceRow[] } = await pool.query({ ...BALANCES, values: [scope.merchantId, scope.mode] });
+  const { rows }: { rows: BalanceRow[] } = await pool.query({
+    ...BALANCES,
+    values: [scope.merchantId, scope.mode],
+  });
   const since = rows[0]?.since;
   if (since === undefined) throw new Error('the balance of a merchant that does not exist was asked for');
   return ASSETS.map((asset) => {
     const own = rows.find((row) => row.network === asset.network && row.currency === asset.currency);
-    const amounts = { available: BigInt(own?.available ?? 0), pending: BigInt(own?.pending ?? 0), settled: BigInt(own?.settled ?? 0) };
+    const amounts = {
+      available: BigInt(own?.available ?? 0),
+      pending: BigInt(own?.pending ?? 0),
+      settled: BigInt(own?.settled ?? 0),
+    };
     return { asset, decimals: asset.decimals, ...amounts, updatedAt: own?.posted_at ?? since };
   });
 }
@@ -119,7 +152,12 @@ function sumOf(assets: readonly Amounts[]): Amounts {
   const decimals = Math.max(...assets.map((one) => one.decimals));
   const sum = (pick: (one: Amounts) => bigint): bigint =>
     assets.reduce((units, one) => units + pick(one) * 10n ** BigInt(decimals - one.decimals), 0n);
-  return { decimals, available: sum((one) => one.available), pending: sum((one) => one.pending), settled: sum((one) => one.settled) };
+  return {
+    decimals,
+    available: sum((one) => one.available),
+    pending: sum((one) => one.pending),
+    settled: sum((one) => one.settled),
+  };
 }
 
 function currenciesWithMoney(assets: readonly AssetBalance[]): ReadonlySet<Currency> {
@@ -134,9 +172,14 @@ type Cents = { readonly amount: bigint; readonly available: bigint; readonly set
 
 /** Undefined where there is money and no rate for it. */
 function centsOf(amounts: Amounts, rateUnits: bigint | undefined): Cents | undefined {
-  if (rateUnits === undefined) return hasMoney(amounts) ? undefined : { amount: 0n, available: 0n, settled: 0n };
+  if (rateUnits === undefined)
+    return hasMoney(amounts) ? undefined : { amount: 0n, available: 0n, settled: 0n };
   const cents = (units: bigint): bigint => usdCents(units, amounts.decimals, rateUnits);
-  return { amount: cents(amounts.available + amounts.pending), available: cents(amounts.available), settled: cents(amounts.settled) };
+  return {
+    amount: cents(amounts.available + amounts.pending),
+    available: cents(amounts.available),
+    settled: cents(amounts.settled),
+  };
 }
 
 function presentAmounts(amounts: Amounts, cents: Cents | undefined): AmountsView {
@@ -172,7 +215,10 @@ function rowId({ merchantId, mode }: Scope, { network, currency }: Asset): strin
 }
 
 /** Where a page lies in a list that never grows: `page` is null with a cursor, as in every list. */
-function placeOf(ids: readonly string[], request: PageRequest): { from: number; to: number; page: number | null } {
+function placeOf(
+  ids: readonly string[],
+  request: PageRequest,
+): { from: number; to: number; page: number | null } {
   const { limit, startingAfter, endingBefore } = request;
   const cursor = startingAfter ?? endingBefore;
   if (cursor === undefined) {

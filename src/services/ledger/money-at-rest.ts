@@ -23,28 +23,47 @@ export type OpenDeposits = {
   readonly since: Date;
 };
 
-const STATES = { available: 'completed', settled: 'settled', held: 'held' } as const satisfies Partial<Record<LedgerAccount, string>>;
+const STATES = { available: 'completed', settled: 'settled', held: 'held' } as const satisfies Partial<
+  Record<LedgerAccount, string>
+>;
 const ACCOUNTS = Object.keys(STATES);
 
 /**
- * The running totals, and the lines that are not in them yet: as many rows as merchants have accounts, however long the history.
+ * The running totals, and the lines that are not in them yet: as
+ * many rows as merchants have accounts, however long the history.
  */
-export const MONEY_AT_REST = sql<{ network: Network; currency: Currency; account: keyof typeof STATES; units: string }>`
+export const MONEY_AT_REST = sql<{
+  network: Network;
+  currency: Currency;
+  account: keyof typeof STATES;
+  units: string;
+}>`
   select network, currency, account, sum(amount_units)::text as units from (
-    select network, currency, account, amount_units from balance_totals where mode = 'live' and account = any(${ACCOUNTS})
+    select network, currency, account, amount_units from balance_totals
+      where mode = 'live' and account = any(${ACCOUNTS})
     union all
-    select network, currency, account, amount_units from balance_changes where mode = 'live' and account = any(${ACCOUNTS})
+    select network, currency, account, amount_units from balance_changes
+      where mode = 'live' and account = any(${ACCOUNTS})
   ) parts group by 1, 2, 3`;
 
 /** Reads only what waits, by the partial index of it. */
 export const OPEN_DEPOSITS = sql<Omit<OpenDeposits, 'units' | 'since'> & { units: string; since: string }>`
-  select network, currency, status as state, count(*)::int as count, sum(amount_units)::text as units, min(state_since)::text as since
-  from deposits where status in ${literals(WAITING_STATES)} and not simulated and mode = 'live' group by 1, 2, 3`;
+  select network, currency, status as state, count(*)::int as count, sum(amount_units)::text as units,
+    min(state_since)::text as since
+  from deposits where status in ${literals(WAITING_STATES)} and not simulated and mode = 'live'
+    group by 1, 2, 3`;
 
-/** Live money of all merchants that is credited, paid out or held, from one snapshot of the ledger. What is nowhere has no row. */
+/**
+ * Live money of all merchants that is credited, paid out or held,
+ * from one snapshot of the ledger. What is nowhere has no row.
+ */
 export async function readMoneyAtRest(deps: Pick<Deps, 'orm'>): Promise<MoneyAtRest[]> {
   const found = await rows(deps.orm.em.fork(), MONEY_AT_REST);
-  return found.map(({ account, units, ...asset }) => ({ ...asset, state: STATES[account], units: BigInt(units) }));
+  return found.map(({ account, units, ...asset }) => ({
+    ...asset,
+    state: STATES[account],
+    units: BigInt(units),
+  }));
 }
 
 /** Live deposits of all merchants that wait for the chain. A state in which none waits has no row. */

@@ -7,13 +7,17 @@ import type { Scope } from '../scope.ts';
 /** USD of one coin by currency, with 8 decimals. A currency whose price nobody knows is absent. */
 export type Rates = ReadonlyMap<Currency, bigint>;
 
-/** A balance does not wait for a slow price feed: an older rate is nearly as good, an answer that is late is not. */
+/**
+ * A balance does not wait for a slow price feed: an older
+ * rate is nearly as good, an answer that is late is not.
+ */
 const PRICE_WAIT_MS = 300;
 const ONE_USD: bigint = 10n ** BigInt(RATE_DECIMALS);
 
 /**
- * The rates at which balances are valued: the present price; without one USDT is a dollar, and a coin that the merchant has is worth what
- * it was in the merchant's newest deposit that has a rate. Never throws for a price source that is away.
+ * The rates at which balances are valued: the present price; without one USDT is a
+ * dollar, and a coin that the merchant has is worth what it was in the merchant's
+ * newest deposit that has a rate. Never throws for a price source that is away.
  */
 export async function valuationRates(deps: Deps, scope: Scope, owned: ReadonlySet<Currency>): Promise<Rates> {
   // By hand: AbortSignal.timeout costs several times as much, and this is asked all day.
@@ -32,12 +36,17 @@ export async function valuationRates(deps: Deps, scope: Scope, owned: ReadonlySe
   return new Map(found.filter((rate) => rate !== undefined));
 }
 
-async function lastFrozenRate(deps: Deps, { merchantId, mode }: Scope, currency: Currency): Promise<bigint | undefined> {
+async function lastFrozenRate(
+  deps: Deps,
+  { merchantId, mode }: Scope,
+  currency: Currency,
+): Promise<bigint | undefined> {
   // "<> 'USDT'" is what the partial index says: without the very words it would not be used.
   const row = await firstRow(
     deps.orm.em.fork(),
     sql<{ rate: string }>`select rate_units::text as rate from deposits
-     where merchant_id = ${merchantId} and mode = ${mode} and currency = ${currency} and currency <> 'USDT' and rate_units is not null
+     where merchant_id = ${merchantId} and mode = ${mode} and currency = ${currency} and currency <> 'USDT'
+       and rate_units is not null
      order by created_at desc limit 1`,
   );
   return row ? BigInt(row.rate) : undefined;

@@ -6,9 +6,9 @@ const BATCH_LINES = 5_000;
 const MAX_BATCHES = 1_000;
 
 /**
- * Moves lines from `balance_changes` into `balance_totals`, until few are left. No balance changes by that: each batch is one statement, so
- * a reader sees a line either here or there. Postings add rows only and never wait for it; several workers may run it, each takes other
- * lines. Returns how many lines were moved.
+ * Moves lines from `balance_changes` into `balance_totals`, until few are left. No balance changes by that:
+ * each batch is one statement, so a reader sees a line either here or there. Postings add rows only and
+ * never wait for it; several workers may run it, each takes other lines. Returns how many lines were moved.
  */
 export function foldBalances(deps: Deps): Promise<number> {
   return inBatches(() => foldLines(deps));
@@ -30,7 +30,8 @@ async function inBatches(batch: () => Promise<number>): Promise<number> {
 }
 
 async function foldLines(deps: Deps): Promise<number> {
-  // Totals are written in the order of their key: two folds that meet wait for each other and cannot lock crosswise.
+  // Totals are written in the order of their key: two folds
+  // that meet wait for each other and cannot lock crosswise.
   const row = await firstRow(
     deps.orm.em.fork(),
     sql<{ lines: number }>`with taken as (
@@ -38,11 +39,13 @@ async function foldLines(deps: Deps): Promise<number> {
          (select transaction_id, line from balance_changes limit ${BATCH_LINES} for update skip locked)
        returning merchant_id, mode, network, currency, account, amount_units, posted_at
      ), added as (
-       insert into balance_totals as b (merchant_id, mode, network, currency, account, amount_units, posted_at)
+       insert into balance_totals as b (merchant_id, mode, network, currency, account, amount_units,
+         posted_at)
        select merchant_id, mode, network, currency, account, sum(amount_units), max(posted_at) from taken
        group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
        on conflict (merchant_id, mode, network, currency, account)
-       do update set amount_units = b.amount_units + excluded.amount_units, posted_at = greatest(b.posted_at, excluded.posted_at)
+       do update set amount_units = b.amount_units + excluded.amount_units,
+         posted_at = greatest(b.posted_at, excluded.posted_at)
      )
      select count(*)::int as lines from taken`,
   );
@@ -53,7 +56,8 @@ async function foldChanges(deps: Deps): Promise<number> {
   const row = await firstRow(
     deps.orm.em.fork(),
     sql<{ changes: number }>`with taken as (
-       delete from row_count_changes where id in (select id from row_count_changes limit ${BATCH_LINES} for update skip locked)
+       delete from row_count_changes
+         where id in (select id from row_count_changes limit ${BATCH_LINES} for update skip locked)
        returning list, merchant_id, mode, rows
      ), added as (
        insert into row_counts as c (list, merchant_id, mode, rows)

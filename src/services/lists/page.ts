@@ -2,11 +2,23 @@ import type { Em } from '../../db/orm.ts';
 import { firstRow, rows, sql } from '../../db/sql.ts';
 import { Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
-import { all, COUNTED_ROWS, type Condition, type Found, type ListQuery, scopeCondition, shown, type Wanted } from './query.ts';
+import {
+  all,
+  COUNTED_ROWS,
+  type Condition,
+  type Found,
+  type ListQuery,
+  scopeCondition,
+  shown,
+  type Wanted,
+} from './query.ts';
 import { findSearched } from './search.ts';
 
 /** The filters that every list of dated rows has. */
-export type CreatedBetween = { readonly createdFrom?: Date | undefined; readonly createdTo?: Date | undefined };
+export type CreatedBetween = {
+  readonly createdFrom?: Date | undefined;
+  readonly createdTo?: Date | undefined;
+};
 
 export type PageOf<T> = {
   readonly rows: readonly T[];
@@ -23,9 +35,10 @@ export type PageOf<T> = {
 const COUNTED_TABLES: readonly ListQuery['table'][] = ['customers', 'deposits'];
 
 /**
- * The ids of one page, newest first, ties by id. Walking with a cursor sees each row once, whatever arrives meanwhile; page numbers
- * count from the newest row, so they shift with it. A list that is searched or filtered is counted up to {@link COUNTED_ROWS}. Throws a
- * {@link Refusal} for a cursor that is not in the scope.
+ * The ids of one page, newest first, ties by id. Walking with a cursor sees each
+ * row once, whatever arrives meanwhile; page numbers count from the newest row, so
+ * they shift with it. A list that is searched or filtered is counted up to {@link
+ * COUNTED_ROWS}. Throws a {@link Refusal} for a cursor that is not in the scope.
  */
 export async function listPage(em: Em, query: ListQuery): Promise<PageOf<string>> {
   const { page } = query;
@@ -57,7 +70,9 @@ export function inOrder<T extends { readonly id: string }>(ids: readonly string[
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Between two whole seconds, both included: answers show whole seconds, so a shown time finds its own row. */
+/**
+ * Between two whole seconds, both included: answers show whole seconds, so a shown time finds its own row.
+ */
 export function createdBetween({ createdFrom, createdTo }: CreatedBetween): Condition[] {
   const conditions: Condition[] = [];
   if (createdFrom) conditions.push(sql`created_at >= ${wholeSecond(createdFrom)}`);
@@ -67,11 +82,17 @@ export function createdBetween({ createdFrom, createdTo }: CreatedBetween): Cond
 
 async function findFiltered(em: Em, query: ListQuery, wanted: Wanted): Promise<Found> {
   const conditions = [scopeCondition(query), ...query.filters, ...wanted.cursor];
-  const found = await rows(em, sql<{ id: string }>`select id from ${sql.table(query.table)} where ${all(conditions)} ${shown(wanted)}`);
+  const found = await rows(
+    em,
+    sql<{ id: string }>`select id from ${sql.table(query.table)} where ${all(conditions)} ${shown(wanted)}`,
+  );
   return { ids: found.map(({ id }) => id), ...(await count(em, query)) };
 }
 
-/** A whole list of these tables costs nothing to count; what a filter lets through is kept nowhere, and counted one by one up to a limit. */
+/**
+ * A whole list of these tables costs nothing to count; what a filter
+ * lets through is kept nowhere, and counted one by one up to a limit.
+ */
 async function count(em: Em, query: ListQuery): Promise<{ total: number; atLeast: boolean }> {
   const { table, scope, filters } = query;
   if (filters.length === 0 && COUNTED_TABLES.includes(table) && 'merchantId' in scope)
@@ -83,15 +104,23 @@ async function count(em: Em, query: ListQuery): Promise<{ total: number; atLeast
     em,
     sql<{
       total: number;
-    }>`select count(*)::int as total from (select 1 from ${sql.table(table)} where ${all(conditions)} ${most}) as counted`,
+    }>`select count(*)::int as total
+      from (select 1 from ${sql.table(table)} where ${all(conditions)} ${most}) as counted`,
   );
   const total = row?.total ?? 0;
   const atLeast = filters.length > 0 && total > COUNTED_ROWS;
   return { total: atLeast ? COUNTED_ROWS : total, atLeast };
 }
 
-/** How many rows a merchant has in a mode, of a table that the database counts: exact at any size, without reading them. */
-export async function keptCount(em: Em, table: ListQuery['table'], { merchantId, mode }: Scope): Promise<number> {
+/**
+ * How many rows a merchant has in a mode, of a table that the
+ * database counts: exact at any size, without reading them.
+ */
+export async function keptCount(
+  em: Em,
+  table: ListQuery['table'],
+  { merchantId, mode }: Scope,
+): Promise<number> {
   const own = sql`list = ${table} and merchant_id = ${merchantId} and mode = ${mode}`;
   const row = await firstRow(
     em,
@@ -104,11 +133,15 @@ export async function keptCount(em: Em, table: ListQuery['table'], { merchantId,
 
 async function cursorCondition(em: Em, query: ListQuery, id: string, backwards: boolean): Promise<Condition> {
   const table = sql.table(query.table);
-  const known = await firstRow(em, sql`select id from ${table} where id = ${id} and (${scopeCondition(query)})`);
+  const known = await firstRow(
+    em,
+    sql`select id from ${table} where id = ${id} and (${scopeCondition(query)})`,
+  );
   const name = backwards ? 'ending_before' : 'starting_after';
   if (!known) throw new Refusal('INVALID', `${name} is not the id of a row of this list.`, name);
   // The row's own time is read inside the database: its microseconds would be lost on the way through a Date.
-  return sql`(created_at, id) ${backwards ? sql`>` : sql`<`} (select c.created_at, c.id from ${table} c where c.id = ${id})`;
+  return sql`(created_at, id) ${backwards ? sql`>` : sql`<`} (select c.created_at, c.id from ${table} c
+    where c.id = ${id})`;
 }
 
 function wholeSecond(date: Date): Date {

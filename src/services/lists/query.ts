@@ -4,7 +4,10 @@ import type { Scope } from '../scope.ts';
 /** What can stand behind WHERE. */
 export type Condition = Statement<unknown>;
 
-/** Which part of a list: by page number from 1, or next to a row whose id is known. At most one of the three is given. */
+/**
+ * Which part of a list: by page number from 1, or next to a
+ * row whose id is known. At most one of the three is given.
+ */
 export type PageRequest = {
   readonly limit: number;
   readonly page?: number | undefined;
@@ -14,7 +17,10 @@ export type PageRequest = {
 
 export type ListQuery = {
   readonly table: 'customers' | 'deposits' | 'webhook_endpoints' | 'webhook_deliveries' | 'payment_links';
-  /** Which rows exist for the caller at all: those of a merchant and mode, or narrower ones. A cursor outside of it is refused. */
+  /**
+   * Which rows exist for the caller at all: those of a merchant
+   * and mode, or narrower ones. A cursor outside of it is refused.
+   */
   readonly scope: Scope | Condition;
   readonly filters: readonly Condition[];
   readonly search?: Search | undefined;
@@ -37,7 +43,10 @@ export type SearchWay = {
   readonly asked: readonly { readonly table: ListQuery['table']; readonly read: Condition }[];
 };
 
-/** A filtered list is counted so far; above it nobody reads page after page, and counting costs more than the page. */
+/**
+ * A filtered list is counted so far; above it nobody reads
+ * page after page, and counting costs more than the page.
+ */
 export const COUNTED_ROWS = 10_000;
 
 /** Which rows of the filtered list the page shows; one row more than its limit is looked for. */
@@ -73,7 +82,9 @@ export function scopeCondition({ scope }: ListQuery): Condition {
 
 /** The columns that have the values given; one that is undefined may have any. */
 export function matching(columns: Readonly<Record<string, unknown>>): Condition[] {
-  return Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : sql`${sql.ref(column)} = ${value}`));
+  return Object.entries(columns).flatMap(([column, value]) =>
+    value === undefined ? [] : sql`${sql.ref(column)} = ${value}`,
+  );
 }
 
 /** A WHERE clause, or nothing for no condition. */

@@ -14,16 +14,19 @@ import {
   where,
 } from './query.ts';
 
-/** An index is asked for a text that so many rows of the table hold, of all merchants; each of them is read. */
+/**
+ * An index is asked for a text that so many rows of the table hold, of all merchants; each of them is read.
+ */
 export const INDEXED_ROWS = 20_000;
 /** So many rows are looked through one by one, from the page's place on, for a text that more rows hold. */
 export const WALKED_ROWS = 20_000;
 
 /**
- * The rows that hold a text. Three ways, each bounded whatever the text is. Among the newest rows first: a text that is in many of them fills
- * its page there, and a list that is no longer than that is known in full. Then by an index, for a text of which some part is in few rows of the
- * table, as its statistics say. A text whose every part is in very many is looked for in a stretch of the list, and one that no
- * index can find among the newest rows only; `atLeast` says that there may be others.
+ * The rows that hold a text. Three ways, each bounded whatever the text is. Among the newest rows
+ * first: a text that is in many of them fills its page there, and a list that is no longer than that
+ * is known in full. Then by an index, for a text of which some part is in few rows of the table, as
+ * its statistics say. A text whose every part is in very many is looked for in a stretch of the list,
+ * and one that no index can find among the newest rows only; `atLeast` says that there may be others.
  */
 export async function findSearched(em: Em, query: ListQuery, search: Search, wanted: Wanted): Promise<Found> {
   const newest = await amongNewest(em, query, search, wanted);
@@ -31,7 +34,8 @@ export async function findSearched(em: Em, query: ListQuery, search: Search, wan
   const isFull = newest.ids.length > wanted.limit && !wanted.backwards;
   if (isFull || search.ways.length === 0) return { ...newest, atLeast: true };
   const rarest = await rarestOf(em, search.ways);
-  if (rarest !== undefined) return await byIndex(em, { ...query, filters: [rarest.indexed, ...query.filters, search.test] }, wanted);
+  if (rarest !== undefined)
+    return await byIndex(em, { ...query, filters: [rarest.indexed, ...query.filters, search.test] }, wanted);
   const walked = await walk(em, query, search, wanted);
   return { ...walked, total: Math.min(COUNTED_ROWS, Math.max(newest.total, walked.total)) };
 }
@@ -44,7 +48,8 @@ async function amongNewest(em: Em, query: ListQuery, search: Search, wanted: Wan
   const found = await firstRow(
     em,
     sql<Looked>`with newest as materialized (
-       select id, created_at, (${all(tests)}) as hit from ${sql.table(query.table)} where ${scopeCondition(query)}
+       select id, created_at, (${all(tests)}) as hit from ${sql.table(query.table)}
+         where ${scopeCondition(query)}
        order by created_at desc, id desc limit ${COUNTED_ROWS + 1}
      ), hits as materialized (select id, created_at from newest where hit)
      select (select count(*)::int from newest) as seen, (select count(*)::int from hits) as total,
@@ -54,15 +59,17 @@ async function amongNewest(em: Em, query: ListQuery, search: Search, wanted: Wan
 }
 
 /**
- * The way by the part that the fewest rows hold; undefined when these are too many. The planner is asked, because it knows from a sample of
- * the table in less than a millisecond what the index itself would say after reading all of them.
+ * The way by the part that the fewest rows hold; undefined when these are too
+ * many. The planner is asked, because it knows from a sample of the table in less
+ * than a millisecond what the index itself would say after reading all of them.
  */
 async function rarestOf(em: Em, ways: readonly SearchWay[]): Promise<SearchWay | undefined> {
   let rarest: SearchWay | undefined;
   let fewest = INDEXED_ROWS;
   for (const way of ways) {
     let rows = 0;
-    for (const { table, read } of way.asked) rows += await estimate(em, sql`select from ${sql.table(table)} where ${read}`);
+    for (const { table, read } of way.asked)
+      rows += await estimate(em, sql`select from ${sql.table(table)} where ${read}`);
     if (rows < fewest) [rarest, fewest] = [way, rows];
   }
   return rarest;
@@ -79,23 +86,30 @@ async function byIndex(em: Em, query: ListQuery, wanted: Wanted): Promise<Found>
   const conditions = [scopeCondition(query), ...query.filters];
   const found = await firstRow(
     em,
-    sql<Counted>`with hits as materialized (select id, created_at from ${sql.table(query.table)} where ${all(conditions)})
-     select (select count(*)::int from hits) as total, array(select id from hits ${where(wanted.cursor)} ${shown(wanted)}) as ids`,
+    sql<Counted>`with hits as materialized (select id, created_at from ${sql.table(query.table)}
+     where ${all(conditions)})
+     select (select count(*)::int from hits) as total,
+       array(select id from hits ${where(wanted.cursor)} ${shown(wanted)}) as ids`,
   );
   const { ids, total } = found ?? { ids: [], total: 0 };
   return { ids, total: Math.min(total, COUNTED_ROWS), atLeast: total > COUNTED_ROWS };
 }
 
-/** Whoever walks on from the last row that was found sees the next stretch, so a list is walked to its end while each has a row. */
+/**
+ * Whoever walks on from the last row that was found sees the next
+ * stretch, so a list is walked to its end while each has a row.
+ */
 async function walk(em: Em, query: ListQuery, search: Search, wanted: Wanted): Promise<Found> {
   const rows = [scopeCondition(query), ...wanted.cursor];
   const tests = [...query.filters, search.test];
   const found = await firstRow(
     em,
     sql<Looked>`with stretch as materialized (
-       select id, created_at, (${all(tests)}) as hit from ${sql.table(query.table)} where ${all(rows)} ${inOrderOf(wanted)} limit ${WALKED_ROWS}
+       select id, created_at, (${all(tests)}) as hit from ${sql.table(query.table)}
+         where ${all(rows)} ${inOrderOf(wanted)} limit ${WALKED_ROWS}
      ), hits as materialized (select id, created_at from stretch where hit)
-     select (select count(*)::int from stretch) as seen, (select count(*)::int from hits) as total, array(select id from hits ${shown(wanted)}) as ids`,
+     select (select count(*)::int from stretch) as seen, (select count(*)::int from hits) as total,
+       array(select id from hits ${shown(wanted)}) as ids`,
   );
   const { ids, total, seen } = found ?? { ids: [], total: 0, seen: 0 };
   const isCut = seen === WALKED_ROWS;

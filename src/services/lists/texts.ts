@@ -12,7 +12,9 @@ const PARTS_ASKED = 6;
 /** Letters or digits that stand in a row in a searched text, and the sign before and after them, if any. */
 type Part = { readonly before: string; readonly letters: string; readonly after: string };
 
-/** The texts of a table that are searched, and the expression of its index over all of them, in small letters. */
+/**
+ * The texts of a table that are searched, and the expression of its index over all of them, in small letters.
+ */
 export type SearchedTexts = {
   readonly table: 'customers' | 'payment_links';
   readonly columns: readonly string[];
@@ -23,7 +25,11 @@ export type SearchedTexts = {
 const SEARCH_TEXT = sql`search_text`;
 
 /** Of customers. */
-export const CUSTOMER_TEXTS: SearchedTexts = { table: 'customers', columns: ['external_id', 'email', 'name'], index: SEARCH_TEXT };
+export const CUSTOMER_TEXTS: SearchedTexts = {
+  table: 'customers',
+  columns: ['external_id', 'email', 'name'],
+  index: SEARCH_TEXT,
+};
 
 /** Of payment links; who pays them has other texts. */
 export const LINK_TEXTS: SearchedTexts = {
@@ -38,21 +44,26 @@ export function searchIn(texts: SearchedTexts, text: string): Search {
 }
 
 /**
- * The parts of a text by which an index is asked; each row that holds the text holds all of them. One is enough: the index would read
- * the rows of every group of letters that it is asked for, also of those that all rows hold.
+ * The parts of a text by which an index is asked; each row that holds the text
+ * holds all of them. One is enough: the index would read the rows of every
+ * group of letters that it is asked for, also of those that all rows hold.
  */
 export function partsOf(text: string): Part[] {
   if (!FINDABLE.test(text)) return [];
   const parts = [...text.matchAll(PARTS)].map(({ groups = {} }) =>
     cut(groups['before'] ?? '', groups['letters'] ?? '', groups['after'] ?? ''),
   );
-  const findable = parts.filter(({ before, letters, after }) => FINDABLE.test(letters) || before !== '' || after !== '');
+  const findable = parts.filter(
+    ({ before, letters, after }) => FINDABLE.test(letters) || before !== '' || after !== '',
+  );
   return findable.toSorted((a, b) => b.letters.length - a.letters.length).slice(0, PARTS_ASKED);
 }
 
 function cut(before: string, letters: string, after: string): Part {
   const all = [...letters];
-  return all.length <= PART_LENGTH ? { before, letters, after } : { before, letters: all.slice(0, PART_LENGTH).join(''), after: '' };
+  return all.length <= PART_LENGTH
+    ? { before, letters, after }
+    : { before, letters: all.slice(0, PART_LENGTH).join(''), after: '' };
 }
 
 /** The rows that hold a part, in the words of the index. */
@@ -61,7 +72,10 @@ export function holdsPart({ index }: SearchedTexts, { before, letters, after }: 
   return sql`${index} like lower(${`%${sign(before)}${letters}${sign(after)}%`})`;
 }
 
-/** The rows that the index reads for a part, as the planner can estimate them: to it any sign is the end of a word. */
+/**
+ * The rows that the index reads for a part, as the planner
+ * can estimate them: to it any sign is the end of a word.
+ */
 export function readForPart({ index }: SearchedTexts, { before, letters, after }: Part): Condition {
   const [begins, ends] = [before === '' ? '' : '(^|[^[:alnum:]])', after === '' ? '' : '($|[^[:alnum:]])'];
   return sql`${index} ~ lower(${`${begins}${letters}${ends}`})`;

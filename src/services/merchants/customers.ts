@@ -33,7 +33,11 @@ export type CustomerFilters = CreatedBetween & {
   readonly search?: string | undefined;
 };
 
-export type CustomerSummary = { readonly id: string; readonly external_id: string | null; readonly email: string | null };
+export type CustomerSummary = {
+  readonly id: string;
+  readonly external_id: string | null;
+  readonly email: string | null;
+};
 
 /** What a new customer takes of its merchant's quotas. */
 export const NEW_CUSTOMER = { customers: 1, events_per_day: 1 } as const;
@@ -41,9 +45,9 @@ export const NEW_CUSTOMER = { customers: 1, events_per_day: 1 } as const;
 type Names = Scope & { readonly externalId: string | null; readonly email: string | null };
 
 /**
- * Makes a customer with permanent addresses on every network and its `customer.created` event, without a node or
- * Temporal. Of parallel calls with one external_id or email exactly one wins; the others throw a CUSTOMER_EXISTS {@link Refusal} that
- * names the field.
+ * Makes a customer with permanent addresses on every network and its `customer.created`
+ * event, without a node or Temporal. Of parallel calls with one external_id or email exactly
+ * one wins; the others throw a CUSTOMER_EXISTS {@link Refusal} that names the field.
  */
 export async function createCustomer(tx: Tx, deps: TxDeps, input: NewCustomer): Promise<CustomerView> {
   // Most repeats end here: no address, no wallet index is spent on them.
@@ -52,7 +56,12 @@ export async function createCustomer(tx: Tx, deps: TxDeps, input: NewCustomer): 
   await refuseOverQuota(tx.em, deps, input, ['customers', 'events_per_day']);
   const customer = await insertCustomer(tx.em, deps, input);
   const addresses = await insertAddresses(tx.em, deps, customer);
-  const view = presentCustomer(customer, { addresses, contracts: deps.settings.contracts, depositCount: 0, totalDepositedCents: 0n });
+  const view = presentCustomer(customer, {
+    addresses,
+    contracts: deps.settings.contracts,
+    depositCount: 0,
+    totalDepositedCents: 0n,
+  });
   await announce(tx, deps, input, view, customer.createdAt);
   const { merchantId, mode } = input;
   await recordAction(tx.em, deps, { action: 'customer.create', merchantId, mode, subject: customer.id });
@@ -61,8 +70,9 @@ export async function createCustomer(tx: Tx, deps: TxDeps, input: NewCustomer): 
 }
 
 /**
- * The customer with exactly this email, made in the caller's transaction where there is none, with its addresses and event. Of parallel
- * calls with one new email one makes it and the others wait for that and find it.
+ * The customer with exactly this email, made in the caller's transaction
+ * where there is none, with its addresses and event. Of parallel calls with
+ * one new email one makes it and the others wait for that and find it.
  */
 export async function findOrCreateByEmail(
   tx: Tx,
@@ -72,9 +82,19 @@ export async function findOrCreateByEmail(
   const known = await idByEmail(tx.em, input);
   if (known !== undefined) return { id: known, isNew: false };
   try {
-    const customer = await insertCustomer(tx.em, deps, { ...input, externalId: null, name: null, metadata: {} });
+    const customer = await insertCustomer(tx.em, deps, {
+      ...input,
+      externalId: null,
+      name: null,
+      metadata: {},
+    });
     const addresses = await insertAddresses(tx.em, deps, customer);
-    const view = presentCustomer(customer, { addresses, contracts: deps.settings.contracts, depositCount: 0, totalDepositedCents: 0n });
+    const view = presentCustomer(customer, {
+      addresses,
+      contracts: deps.settings.contracts,
+      depositCount: 0,
+      totalDepositedCents: 0n,
+    });
     await announce(tx, deps, input, view, customer.createdAt);
     return { id: customer.id, isNew: true };
   } catch (error) {
@@ -99,14 +119,23 @@ export async function getCustomer(deps: Deps, input: Scope & { readonly id: stri
   return view;
 }
 
-/** One page of the customers of this merchant and mode. Throws a {@link Refusal} for a foreign cursor or an address that is none. */
+/**
+ * One page of the customers of this merchant and mode. Throws a
+ * {@link Refusal} for a foreign cursor or an address that is none.
+ */
 export async function listCustomers(
   deps: Deps,
   input: Scope & CustomerFilters & { readonly page: PageRequest },
 ): Promise<PageOf<CustomerView>> {
   const em = deps.orm.em.fork();
   const search = input.search === undefined ? undefined : searchIn(CUSTOMER_TEXTS, input.search);
-  const page = await listPage(em, { table: 'customers', scope: input, filters: customerConditions(input), search, page: input.page });
+  const page = await listPage(em, {
+    table: 'customers',
+    scope: input,
+    filters: customerConditions(input),
+    search,
+    page: input.page,
+  });
   return { ...page, rows: await viewsOf(deps, page.rows) };
 }
 
@@ -121,7 +150,10 @@ const EXISTS = {
   },
 } as const;
 
-/** The customer with exactly this external_id or email, or undefined. The hot path of the API: one prepared query, no entity. */
+/**
+ * The customer with exactly this external_id or email, or undefined.
+ * The hot path of the API: one prepared query, no entity.
+ */
 export async function findCustomerBy(
   deps: Deps,
   input: Scope & { readonly match: keyof typeof EXISTS; readonly value: string },
@@ -136,10 +168,14 @@ async function refuseTaken(em: Em, names: Names): Promise<void> {
   const taken = await rows(
     em,
     sql<{ externalId: string | null }>`select external_id from customers
-      where merchant_id = ${names.merchantId} and mode = ${names.mode} and (external_id = ${names.externalId} or email = ${names.email})`,
+      where merchant_id = ${names.merchantId} and mode = ${names.mode}
+        and (external_id = ${names.externalId} or email = ${names.email})`,
   );
   if (taken.length === 0) return;
-  const field = names.externalId !== null && taken.some((row) => row.externalId === names.externalId) ? 'external_id' : 'email';
+  const field =
+    names.externalId !== null && taken.some((row) => row.externalId === names.externalId)
+      ? 'external_id'
+      : 'email';
   throw new Refusal('CUSTOMER_EXISTS', `A customer with this ${field} exists already.`, field);
 }
 
@@ -150,8 +186,10 @@ async function insertCustomer(em: Em, deps: TxDeps, input: NewCustomer) {
   const row = await firstRow(
     em,
     sql<{ walletIndex: number }>`
-      insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index, created_at, updated_at)
-      values (${customer.id}, ${input.merchantId}, ${input.mode}, ${input.externalId}, ${input.email}, ${input.name},
+      insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index,
+        created_at, updated_at)
+      values (${customer.id}, ${input.merchantId}, ${input.mode}, ${input.externalId}, ${input.email},
+        ${input.name},
         ${JSON.stringify(input.metadata)}::jsonb, nextval('wallet_index_seq'), ${now}, ${now})
       on conflict do nothing returning wallet_index`,
   );
@@ -183,7 +221,13 @@ async function insertAddresses(
   });
 }
 
-async function announce(tx: Tx, deps: TxDeps, scope: Scope, view: CustomerView, occurredAt: Date): Promise<void> {
+async function announce(
+  tx: Tx,
+  deps: TxDeps,
+  scope: Scope,
+  view: CustomerView,
+  occurredAt: Date,
+): Promise<void> {
   const { merchantId, mode } = scope;
   const { eventId, deliveryIds } = await recordEvent(tx.em, deps, {
     merchantId,
@@ -215,8 +259,10 @@ function customerConditions(filters: CustomerFilters): Condition[] {
 
 function addressCondition(text: string): Condition {
   const network = NETWORKS.find((candidate) => normaliseAddress(candidate, text) !== undefined);
-  if (!network) throw new Refusal('INVALID', 'address must be a complete address of one of the networks.', 'address');
-  return sql`id in (select customer_id from deposit_addresses where network = ${network} and address_key = ${addressKeyOf(network, text)})`;
+  if (!network)
+    throw new Refusal('INVALID', 'address must be a complete address of one of the networks.', 'address');
+  return sql`id in (select customer_id from deposit_addresses
+    where network = ${network} and address_key = ${addressKeyOf(network, text)})`;
 }
 
 type DetailedRow = {
@@ -230,26 +276,31 @@ type DetailedRow = {
   readonly updated_at: string;
   readonly deposits: number;
   readonly cents: string;
-  readonly addresses: readonly { readonly network: Network; readonly address: string; readonly at: string }[] | null;
+  readonly addresses:
+    | readonly { readonly network: Network; readonly address: string; readonly at: string }[]
+    | null;
 };
 
 const VIEWS = {
   name: 'customers-in-full',
   text: `
-    select c.id, c.mode, c.external_id, c.email, c.name, c.metadata, c.created_at, c.updated_at, s.deposits, s.cents, a.addresses
+    select c.id, c.mode, c.external_id, c.email, c.name, c.metadata, c.created_at, c.updated_at, s.deposits,
+      s.cents, a.addresses
     from unnest($1::uuid[]) with ordinality as page (id, place) join customers c on c.id = page.id
     cross join lateral (
-      select count(*)::int as deposits, coalesce(sum(amount_usd_cents) filter (where status in ('completed', 'settled')), 0)::text as cents
+      select count(*)::int as deposits,
+        coalesce(sum(amount_usd_cents) filter (where status in ('completed', 'settled')), 0)::text as cents
       from deposits where customer_id = c.id
     ) as s cross join lateral (
-      select json_agg(json_build_object('network', network, 'address', address, 'at', created_at)) as addresses
+      select json_agg(json_build_object('network', network, 'address', address, 'at', created_at))
+        as addresses
       from deposit_addresses where customer_id = c.id
     ) as a order by page.place`,
 } as const;
 
 /**
- * The views of customers, in the order of their ids: everything of a whole page in one prepared query, without an entity for each row of
- * it. For reads only: it sees nothing of a transaction around the use case.
+ * The views of customers, in the order of their ids: everything of a whole page in one prepared query,
+ * without an entity for each row of it. For reads only: it sees nothing of a transaction around the use case.
  */
 async function viewsOf(deps: Deps, ids: readonly string[]): Promise<CustomerView[]> {
   if (ids.length === 0) return [];
@@ -268,7 +319,11 @@ async function viewsOf(deps: Deps, ids: readonly string[]): Promise<CustomerView
         updatedAt: new Date(row.updated_at),
       },
       {
-        addresses: (row.addresses ?? []).map(({ network, address, at }) => ({ network, address, createdAt: new Date(at) })),
+        addresses: (row.addresses ?? []).map(({ network, address, at }) => ({
+          network,
+          address,
+          createdAt: new Date(at),
+        })),
         contracts: deps.settings.contracts,
         depositCount: row.deposits,
         totalDepositedCents: BigInt(row.cents),

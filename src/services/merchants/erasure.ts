@@ -9,7 +9,10 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
 import { openedIfKnown } from '../secrets/sealed.ts';
 
-/** Events whose bodies changed, and stored answers to requests; a second erasure of the same customer changes none. */
+/**
+ * Events whose bodies changed, and stored answers to requests;
+ * a second erasure of the same customer changes none.
+ */
 export type Erased = { readonly customerId: string; readonly events: number; readonly answers: number };
 
 type Person = { readonly id: string; readonly merchantId: string; readonly mode: Mode };
@@ -23,12 +26,16 @@ const EARLIER_ENDS_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
 /**
- * Takes a customer's email, name, metadata and external id out of every row: the customer, the order of each payment link, the bodies of events,
- * what receivers answered to them, and kept answers to requests. Webhooks that are still to be sent go out without them. Addresses, deposits and
- * the ledger stay. What a row says instead is the same each time, so that it can be repeated, also after a crash. Throws a {@link Refusal} for
+ * Takes a customer's email, name, metadata and external id out of every row: the customer, the order of each
+ * payment link, the bodies of events, what receivers answered to them, and kept answers to requests. Webhooks
+ * that are still to be sent go out without them. Addresses, deposits and the ledger stay. What a row says
+ * instead is the same each time, so that it can be repeated, also after a crash. Throws a {@link Refusal} for
  * an unknown customer, and an OperatorError where somebody else's transaction does not end within a minute.
  */
-export async function eraseCustomer(deps: Deps, input: { readonly customerId: string; readonly reason: string }): Promise<Erased> {
+export async function eraseCustomer(
+  deps: Deps,
+  input: { readonly customerId: string; readonly reason: string },
+): Promise<Erased> {
   const person = await eraseRows(deps, input);
   await waitForEarlier(deps.orm.em.fork());
   const events = await eraseEvents(deps, person);
@@ -36,21 +43,33 @@ export async function eraseCustomer(deps: Deps, input: { readonly customerId: st
 }
 
 /** First, so that whatever is written from now on says no more. */
-async function eraseRows(deps: Deps, { customerId, reason }: { customerId: string; reason: string }): Promise<Person> {
+async function eraseRows(
+  deps: Deps,
+  { customerId, reason }: { customerId: string; reason: string },
+): Promise<Person> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const person = isUuid(customerId)
-      ? await firstRow(em, sql<Person>`select id, merchant_id, mode from customers where id = ${customerId} for update`)
+      ? await firstRow(
+          em,
+          sql<Person>`select id, merchant_id, mode from customers where id = ${customerId} for update`,
+        )
       : undefined;
-    if (!person) throw new Refusal('NOT_FOUND', `There is no customer ${customerId}. Find the id with GET /customers?search=….`);
+    if (!person)
+      throw new Refusal(
+        'NOT_FOUND',
+        `There is no customer ${customerId}. Find the id with GET /customers?search=….`,
+      );
     const now = deps.now();
     await run(
       em,
-      sql`update customers set email = null, name = null, metadata = '{}', external_id = ${`erased-${person.id}`}, updated_at = ${now}
+      sql`update customers set email = null, name = null, metadata = '{}',
+        external_id = ${`erased-${person.id}`}, updated_at = ${now}
         where id = ${person.id}`,
     );
     await run(
       em,
-      sql`update payment_links set description = null, external_id = null, metadata = '{}', updated_at = ${now}
+      sql`update payment_links set description = null, external_id = null, metadata = '{}',
+        updated_at = ${now}
         where customer_id = ${person.id}`,
     );
     const { merchantId, mode, id: subject } = person;
@@ -60,15 +79,17 @@ async function eraseRows(deps: Deps, { customerId, reason }: { customerId: strin
 }
 
 /**
- * Whoever read the names before they were gone may still write them down: into an event, or a kept answer. Every transaction that is older
- * than this moment is waited for. Whose it is does not matter; what the service does not see is not the service's.
+ * Whoever read the names before they were gone may still write them down: into an
+ * event, or a kept answer. Every transaction that is older than this moment is waited
+ * for. Whose it is does not matter; what the service does not see is not the service's.
  */
 async function waitForEarlier(em: Em): Promise<void> {
   const [{ at } = { at: '' }] = await rows(em, sql<{ at: string }>`select clock_timestamp()::text as at`);
   for (let waitedMs = 0; waitedMs < EARLIER_ENDS_WITHIN_MS; waitedMs += LOOK_EVERY_MS) {
     const open = await firstRow(
       em,
-      sql`select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+      sql`select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+        and backend_type = 'client backend'
         and xact_start <= ${at}::timestamptz limit 1`,
     );
     if (!open) return;
@@ -103,7 +124,8 @@ async function eraseEventsOf(em: Em, person: Person, subjects: readonly string[]
   // A receiver may have repeated what it was sent.
   await run(
     em,
-    sql`update webhook_attempts a set response_body = null from webhook_deliveries d join events e on e.id = d.event_id
+    sql`update webhook_attempts a set response_body = null from webhook_deliveries d
+      join events e on e.id = d.event_id
       where a.delivery_id = d.id and e.subject_id = any(${subjects}) and a.response_body is not null`,
   );
   const erasedBody = sql`erased_event(e.body, e.type, ${person.id}::uuid)`;
@@ -114,7 +136,10 @@ async function eraseEventsOf(em: Em, person: Person, subjects: readonly string[]
   );
 }
 
-/** Kept answers are sealed, so that each of the merchant's last day is opened, and sealed again where it tells of the customer. */
+/**
+ * Kept answers are sealed, so that each of the merchant's last
+ * day is opened, and sealed again where it tells of the customer.
+ */
 async function eraseAnswers(deps: Deps, person: Person): Promise<number> {
   const em = deps.orm.em.fork();
   let changed = 0;
@@ -122,14 +147,19 @@ async function eraseAnswers(deps: Deps, person: Person): Promise<number> {
     const page = await rows(
       em,
       sql<{ id: string; bodySealed: Buffer }>`select id, body_sealed from idempotency_answers
-        where merchant_id = ${person.merchantId} and mode = ${person.mode} and id > ${after} order by id limit ${ANSWERS_AT_A_TIME}`,
+        where merchant_id = ${person.merchantId} and mode = ${person.mode} and id > ${after} order by id
+          limit ${ANSWERS_AT_A_TIME}`,
     );
     for (const { id, bodySealed } of page) {
       // What no key opens tells nobody anything, and goes with its day.
       const body = openedIfKnown(deps.secretBox, bodySealed, id);
       const without = body === undefined ? undefined : withoutNames(body, person.id);
       if (without === undefined || without === body) continue;
-      await run(em, sql`update idempotency_answers set body_sealed = ${deps.secretBox.seal(without, id)} where id = ${id}`);
+      await run(
+        em,
+        sql`update idempotency_answers set body_sealed = ${deps.secretBox.seal(without, id)}
+          where id = ${id}`,
+      );
       changed += 1;
     }
     if (page.length < ANSWERS_AT_A_TIME) return changed;
@@ -137,10 +167,15 @@ async function eraseAnswers(deps: Deps, person: Person): Promise<number> {
   }
 }
 
-/** The same answer without the names of this customer, wherever in it they are; the very same text where it tells nothing of him. */
+/**
+ * The same answer without the names of this customer, wherever in
+ * it they are; the very same text where it tells nothing of him.
+ */
 function withoutNames(text: string, customerId: string): string {
   if (!text.includes(customerId)) return text;
-  return JSON.stringify(JSON.parse(text, (_key, value: unknown) => (isOf(value, customerId) ? erased(value, customerId) : value)));
+  return JSON.stringify(
+    JSON.parse(text, (_key, value: unknown) => (isOf(value, customerId) ? erased(value, customerId) : value)),
+  );
 }
 
 type Shown = Readonly<Record<string, unknown>>;
@@ -149,7 +184,8 @@ function isOf(value: unknown, customerId: string): value is Shown {
   return (
     typeof value === 'object' &&
     value !== null &&
-    (('id' in value && value.id === customerId) || ('customer_id' in value && value.customer_id === customerId))
+    (('id' in value && value.id === customerId) ||
+      ('customer_id' in value && value.customer_id === customerId))
   );
 }
 
@@ -162,5 +198,7 @@ function erased(shown: Shown, customerId: string): Shown {
     description: null,
     external_id: isOrder ? null : `erased-${customerId}`,
   };
-  return Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, name in instead ? instead[name] : value]));
+  return Object.fromEntries(
+    Object.entries(shown).map(([name, value]) => [name, name in instead ? instead[name] : value]),
+  );
 }

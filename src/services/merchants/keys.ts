@@ -14,7 +14,10 @@ import { Refusal } from '../refusal.ts';
 import { noMerchant, requireKnownMerchant } from './known.ts';
 
 const DIGITS = new Map(
-  Array.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (digit, value) => [BigInt(value), digit]),
+  Array.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (digit, value) => [
+    BigInt(value),
+    digit,
+  ]),
 );
 const RANDOM_BYTES = 32;
 /** 62^43 > 2^256 and 62^6 > 2^32: fixed widths, so every key has the same length. */
@@ -46,7 +49,10 @@ export type KeyView = {
 /** A key that was just made. `key` exists nowhere else. */
 export type NewKey = { readonly id: string; readonly key: string };
 
-/** Who calls, as a valid key proves it, whether the merchant's subscription is active, and from where the key may be used. */
+/**
+ * Who calls, as a valid key proves it, whether the merchant's
+ * subscription is active, and from where the key may be used.
+ */
 export type KeyOwner = {
   readonly keyId: string;
   readonly merchantId: string;
@@ -57,13 +63,17 @@ export type KeyOwner = {
   readonly allowedNetworks: readonly string[];
 };
 
-/** `sk_live_` or `sk_test_`, 32 random bytes in base62 and a checksum that finds a typo without the database. */
+/**
+ * `sk_live_` or `sk_test_`, 32 random bytes in base62 and a checksum that finds a typo without the database.
+ */
 export function generateKey(mode: Mode): string {
   const body = `sk_${mode}_${base62(BigInt(`0x${randomBytes(RANDOM_BYTES).toString('hex')}`), RANDOM_LENGTH)}`;
   return body + checksumOf(body);
 }
 
-/** The mode of a well-formed key, or undefined for anything that no call of {@link generateKey} can have made. */
+/**
+ * The mode of a well-formed key, or undefined for anything that no call of {@link generateKey} can have made.
+ */
 export function modeOfKey(key: string): Mode | undefined {
   const match = SHAPE.exec(key);
   if (!match) return undefined;
@@ -74,15 +84,18 @@ export function modeOfKey(key: string): Mode | undefined {
 
 type Flight = { readonly startedAt: number; readonly owner: Promise<KeyOwner | undefined> };
 
-/** A question that is older than this is not joined any more: a hung connection must not hold everyone's next request. */
+/**
+ * A question that is older than this is not joined any more:
+ * a hung connection must not hold everyone's next request.
+ */
 const JOIN_MS = 50;
 
 /** Tells the owner of a key; undefined for a malformed, unknown, revoked or expired one. */
 export type KeyFinder = (key: string) => Promise<KeyOwner | undefined>;
 
 /**
- * One indexed query for each question, none at all for a typo. Nothing is cached: only requests that wait at the same time share an
- * answer, so a revocation holds from the next question on.
+ * One indexed query for each question, none at all for a typo. Nothing is cached: only requests
+ * that wait at the same time share an answer, so a revocation holds from the next question on.
  */
 export function createKeyFinder(deps: Deps): KeyFinder {
   const flights = new Map<string, Flight>();
@@ -116,10 +129,13 @@ async function findKeyOwner(deps: Deps, keyHash: string): Promise<KeyOwner | und
   }>({
     name: 'find-key-owner',
     text: `select k.id, k.merchant_id, k.mode, k.scopes,
-             m.subscription_active and (m.subscription_until is null or m.subscription_until > $2) as subscribed,
-             case when k.mode = 'live' then array(select a.network from allowed_networks a where a.merchant_id = k.merchant_id) else '{}' end as networks
+             m.subscription_active and (m.subscription_until is null
+               or m.subscription_until > $2) as subscribed,
+             case when k.mode = 'live' then array(select a.network from allowed_networks a
+               where a.merchant_id = k.merchant_id) else '{}' end as networks
            from api_keys k join merchants m on m.id = k.merchant_id
-           where k.hash = $1 and (k.revoked_at is null or k.revoked_at > $2) and (k.expires_at is null or k.expires_at > $2)`,
+           where k.hash = $1 and (k.revoked_at is null or k.revoked_at > $2)
+             and (k.expires_at is null or k.expires_at > $2)`,
     values: [keyHash, now],
   });
   const row = rows[0];
@@ -129,9 +145,15 @@ async function findKeyOwner(deps: Deps, keyHash: string): Promise<KeyOwner | und
 }
 
 /** What a key is made with: everything and for ever where absent. */
-type KeyTerms = { readonly scopes?: readonly KeyScope[] | undefined; readonly expiresAt?: Date | null | undefined };
+type KeyTerms = {
+  readonly scopes?: readonly KeyScope[] | undefined;
+  readonly expiresAt?: Date | null | undefined;
+};
 
-/** Makes a key for a merchant. Throws a {@link Refusal} for an unknown merchant, a label over 200 characters or an end in the past. */
+/**
+ * Makes a key for a merchant. Throws a {@link Refusal} for an unknown
+ * merchant, a label over 200 characters or an end in the past.
+ */
 export async function createKey(
   deps: Deps,
   input: KeyTerms & { readonly merchantId: string; readonly mode: Mode; readonly label?: string | undefined },
@@ -143,13 +165,23 @@ export async function createKey(
     if (!merchant) throw noMerchant(input.merchantId);
     const made = addKey(em, deps, { ...input, merchantId: merchant.id, label });
     const { merchantId, mode } = { merchantId: merchant.id, mode: input.mode };
-    await recordAction(em, deps, { action: 'key.create', merchantId, mode, subject: made.id, after: { label, ...termsOf(input) } });
+    await recordAction(em, deps, {
+      action: 'key.create',
+      merchantId,
+      mode,
+      subject: made.id,
+      after: { label, ...termsOf(input) },
+    });
     return made;
   });
 }
 
 /** Adds a key inside the caller's transaction. */
-export function addKey(em: Em, deps: Deps, input: KeyTerms & { merchantId: string; mode: Mode; label: string | null }): NewKey {
+export function addKey(
+  em: Em,
+  deps: Deps,
+  input: KeyTerms & { merchantId: string; mode: Mode; label: string | null },
+): NewKey {
   const key = generateKey(input.mode);
   const id = deps.newId();
   em.create(ApiKey, {
@@ -170,12 +202,21 @@ export function addKey(em: Em, deps: Deps, input: KeyTerms & { merchantId: strin
   return { id, key };
 }
 
-/** The keys of one merchant, or of all, newest first, at most 1,000. Throws a {@link Refusal} for an unknown merchant. */
-export async function listKeys(deps: Deps, filter: { merchantId?: string | undefined } = {}): Promise<KeyView[]> {
+/**
+ * The keys of one merchant, or of all, newest first, at most
+ * 1,000. Throws a {@link Refusal} for an unknown merchant.
+ */
+export async function listKeys(
+  deps: Deps,
+  filter: { merchantId?: string | undefined } = {},
+): Promise<KeyView[]> {
   const em = deps.orm.em.fork();
   await requireKnownMerchant(em, filter.merchantId);
   const where = filter.merchantId === undefined ? {} : { merchantId: filter.merchantId };
-  const rows = await em.find(ApiKey, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit: MAX_KEYS_LISTED });
+  const rows = await em.find(ApiKey, where, {
+    orderBy: { createdAt: 'desc', id: 'desc' },
+    limit: MAX_KEYS_LISTED,
+  });
   return rows.map(viewOf);
 }
 
@@ -186,15 +227,23 @@ export async function revokeKey(deps: Deps, input: { keyId: string }): Promise<K
     const before = endsOf(row);
     row.revokedAt ??= deps.now();
     const { merchantId, mode } = row;
-    await recordAction(em, deps, { action: 'key.revoke', merchantId, mode, subject: row.id, before, after: endsOf(row) });
+    await recordAction(em, deps, {
+      action: 'key.revoke',
+      merchantId,
+      mode,
+      subject: row.id,
+      before,
+      after: endsOf(row),
+    });
     return viewOf(row);
   });
 }
 
 /**
- * Makes a second key with the same merchant, mode, label and scopes, and lets the old one end after `graceMs` (0: at once). An earlier end
- * stays. The new one ends at `expiresAt`, or else when the old one would have ended: a rotation makes no key live longer unless it is told to.
- * Throws a {@link Refusal} for an unknown, revoked or expired key.
+ * Makes a second key with the same merchant, mode, label and scopes, and lets the old one
+ * end after `graceMs` (0: at once). An earlier end stays. The new one ends at `expiresAt`,
+ * or else when the old one would have ended: a rotation makes no key live longer unless it
+ * is told to. Throws a {@link Refusal} for an unknown, revoked or expired key.
  */
 export async function rotateKey(
   deps: Deps,
@@ -214,7 +263,13 @@ export async function rotateKey(
     const expiresAt = input.expiresAt ?? row.expiresAt ?? null;
     if (!row.expiresAt || row.expiresAt > end) row.expiresAt = end;
     const { merchantId, mode } = row;
-    const made = addKey(em, deps, { merchantId, mode, label: row.label ?? null, scopes: row.scopes, expiresAt });
+    const made = addKey(em, deps, {
+      merchantId,
+      mode,
+      label: row.label ?? null,
+      scopes: row.scopes,
+      expiresAt,
+    });
     const after = { ...endsOf(row), replaced_by: made.id };
     await recordAction(em, deps, { action: 'key.rotate', merchantId, mode, subject: row.id, before, after });
     return { ...made, expiresAt };
@@ -222,7 +277,9 @@ export async function rotateKey(
 }
 
 async function lockKey(em: Em, keyId: string): Promise<ApiKey> {
-  const row = isUuid(keyId) ? await em.findOne(ApiKey, keyId, { lockMode: LockMode.PESSIMISTIC_WRITE }) : null;
+  const row = isUuid(keyId)
+    ? await em.findOne(ApiKey, keyId, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    : null;
   if (!row) throw new Refusal('NOT_FOUND', `There is no key ${keyId}. List the keys with "key list".`);
   return row;
 }
@@ -230,7 +287,8 @@ async function lockKey(em: Em, keyId: string): Promise<ApiKey> {
 const EVERYTHING: readonly KeyScope[] = ['all'];
 
 function checkTerms(deps: Deps, { expiresAt }: KeyTerms): void {
-  if (expiresAt && expiresAt <= deps.now()) throw new Refusal('INVALID', 'The end of the key lies in the past.', 'expires');
+  if (expiresAt && expiresAt <= deps.now())
+    throw new Refusal('INVALID', 'The end of the key lies in the past.', 'expires');
 }
 
 function termsOf({ scopes, expiresAt }: KeyTerms): Facts {
@@ -273,6 +331,7 @@ function checksumOf(text: string): string {
 
 function base62(value: bigint, length: number): string {
   let text = '';
-  for (let rest = value, index = 0; index < length; index += 1, rest /= 62n) text = `${DIGITS.get(rest % 62n)}${text}`;
+  for (let rest = value, index = 0; index < length; index += 1, rest /= 62n)
+    text = `${DIGITS.get(rest % 62n)}${text}`;
   return text;
 }

@@ -34,9 +34,15 @@ export type MerchantSettings = {
   readonly monthlyLimitCents?: bigint | null | undefined;
 };
 
-export type NewMerchant = { readonly merchantId: string; readonly keys: { readonly live: string; readonly test: string } };
+export type NewMerchant = {
+  readonly merchantId: string;
+  readonly keys: { readonly live: string; readonly test: string };
+};
 
-/** Makes a merchant with one key for each mode, in one transaction. Throws a {@link Refusal} that names the value at fault. */
+/**
+ * Makes a merchant with one key for each mode, in one transaction.
+ * Throws a {@link Refusal} that names the value at fault.
+ */
 export async function createMerchant(
   deps: Deps,
   input: MerchantSettings & { readonly name: string; readonly subscriptionActive: boolean },
@@ -64,31 +70,55 @@ export async function createMerchant(
   });
 }
 
-/** Changes what is given and leaves the rest. Throws a {@link Refusal} for an unknown merchant or a wrong value, with nothing changed. */
-export async function updateMerchant(deps: Deps, input: MerchantSettings & { readonly merchantId: string }): Promise<MerchantView> {
+/**
+ * Changes what is given and leaves the rest. Throws a {@link Refusal}
+ * for an unknown merchant or a wrong value, with nothing changed.
+ */
+export async function updateMerchant(
+  deps: Deps,
+  input: MerchantSettings & { readonly merchantId: string },
+): Promise<MerchantView> {
   const { withdraw, ...settings } = checkSettings(input);
-  return await change(deps, { action: 'merchant.set', merchantId: input.merchantId }, async (merchant, em) => {
-    Object.assign(merchant, settings);
-    await setWithdraw(em, merchant.id, withdraw);
-  });
+  return await change(
+    deps,
+    { action: 'merchant.set', merchantId: input.merchantId },
+    async (merchant, em) => {
+      Object.assign(merchant, settings);
+      await setWithdraw(em, merchant.id, withdraw);
+    },
+  );
 }
 
-/** Opens or closes the API for a merchant, with an end if `until` is given. Watching, crediting, webhooks and payouts never depend on it. */
+/**
+ * Opens or closes the API for a merchant, with an end if `until` is
+ * given. Watching, crediting, webhooks and payouts never depend on it.
+ */
 export async function setSubscription(
   deps: Deps,
   input: { readonly merchantId: string; readonly active: boolean; readonly until?: Date | null | undefined },
 ): Promise<MerchantView> {
-  return await change(deps, { action: 'subscription.set', merchantId: input.merchantId }, async (merchant) => {
-    merchant.subscriptionActive = input.active;
-    merchant.subscriptionUntil = input.until ?? null;
-  });
+  return await change(
+    deps,
+    { action: 'subscription.set', merchantId: input.merchantId },
+    async (merchant) => {
+      merchant.subscriptionActive = input.active;
+      merchant.subscriptionUntil = input.until ?? null;
+    },
+  );
 }
 
 /** Every merchant, oldest first, at most 1,000. */
 export async function listMerchants(deps: Deps): Promise<MerchantView[]> {
   const em = deps.orm.em.fork();
-  const rows = await em.find(Merchant, {}, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: MAX_MERCHANTS_LISTED });
-  const addresses = Map.groupBy(await em.find(WithdrawAddress, { merchantId: { $in: rows.map(({ id }) => id) } }), (row) => row.merchantId);
+  const rows = await em.find(
+    Merchant,
+    {},
+    { orderBy: { createdAt: 'asc', id: 'asc' }, limit: MAX_MERCHANTS_LISTED },
+  );
+  const addresses = Map.groupBy(
+    await em.find(WithdrawAddress, { merchantId: { $in: rows.map(({ id }) => id) } }),
+    (row) => row.merchantId,
+  );
   return rows.map((row) => viewOf(row, byNetworkOf(addresses.get(row.id) ?? [])));
 }
 
@@ -105,14 +135,25 @@ async function change(
     await apply(merchant, em);
     const withdraw = await withdrawOf(em, merchantId);
     merchant.updatedAt = deps.now();
-    await recordAction(em, deps, { action, merchantId, subject: merchantId, before, after: factsOf(merchant, withdraw) });
+    await recordAction(em, deps, {
+      action,
+      merchantId,
+      subject: merchantId,
+      before,
+      after: factsOf(merchant, withdraw),
+    });
     return viewOf(merchant, withdraw);
   });
 }
 
-/** This lock waits for every completion that read the limit before it, and every one after it reads the new one. */
+/**
+ * This lock waits for every completion that read the limit
+ * before it, and every one after it reads the new one.
+ */
 async function lockMerchant(em: Em, merchantId: string): Promise<Merchant> {
-  const merchant = isUuid(merchantId) ? await em.findOne(Merchant, merchantId, { lockMode: LockMode.PESSIMISTIC_WRITE }) : null;
+  const merchant = isUuid(merchantId)
+    ? await em.findOne(Merchant, merchantId, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    : null;
   if (!merchant) throw noMerchant(merchantId);
   return merchant;
 }
@@ -126,8 +167,15 @@ function checkSettings(input: MerchantSettings) {
   if (limit !== undefined && limit !== null && limit < 0n) {
     throw new Refusal('INVALID', 'The monthly limit must not be negative.', 'monthly_limit_usd');
   }
-  const withdraw = NETWORKS.map((network) => ({ network, address: checkWithdraw(network, input.withdraw?.[network]) }));
-  return { ...(name === undefined ? {} : { name }), ...(limit === undefined ? {} : { monthlyLimitCents: limit }), withdraw };
+  const withdraw = NETWORKS.map((network) => ({
+    network,
+    address: checkWithdraw(network, input.withdraw?.[network]),
+  }));
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(limit === undefined ? {} : { monthlyLimitCents: limit }),
+    withdraw,
+  };
 }
 
 type Withdraw = MerchantView['withdraw'];
@@ -157,7 +205,11 @@ function checkWithdraw(network: Network, address: string | null | undefined): st
   if (address === undefined || address === null) return address;
   const normal = normaliseAddress(network, address.trim());
   if (normal !== undefined) return normal;
-  throw new Refusal('INVALID', `The withdraw address is not a ${network} address: copy it again from the wallet.`, `withdraw_${network}`);
+  throw new Refusal(
+    'INVALID',
+    `The withdraw address is not a ${network} address: copy it again from the wallet.`,
+    `withdraw_${network}`,
+  );
 }
 
 function factsOf(row: Merchant, withdraw: Withdraw): Facts {

@@ -8,17 +8,20 @@ import type { Scope } from '../scope.ts';
 export const MAX_OPEN_TESTS = 1_000;
 
 /**
- * How much more may be begun in test mode; without a limit in live mode. Throws a {@link Refusal} where nothing may. Counted from rows to
- * the limit and no further; calls at the same moment may together go a few over it, which does no harm.
+ * How much more may be begun in test mode; without a limit in live mode. Throws a
+ * {@link Refusal} where nothing may. Counted from rows to the limit and no further;
+ * calls at the same moment may together go a few over it, which does no harm.
  */
 export async function roomForTests(em: Em, { merchantId, mode }: Scope): Promise<number> {
   if (mode === 'live') return Number.POSITIVE_INFINITY;
   const row = await firstRow(
     em,
     sql<{ open: number }>`select (select count(*)::int from (
-        select 1 from webhook_deliveries where test_merchant_id = ${merchantId} and status = 'pending' limit ${MAX_OPEN_TESTS}) w)
+        select 1 from webhook_deliveries where test_merchant_id = ${merchantId} and status = 'pending'
+          limit ${MAX_OPEN_TESTS}) w)
       + (select count(*)::int from (
-        select 1 from payment_links where merchant_id = ${merchantId} and mode = 'test' and status in ${literals(OPEN_STATUSES)}
+        select 1 from payment_links where merchant_id = ${merchantId} and mode = 'test'
+          and status in ${literals(OPEN_STATUSES)}
         limit ${MAX_OPEN_TESTS}) l) as open`,
   );
   const room = MAX_OPEN_TESTS - (row?.open ?? 0);

@@ -12,7 +12,10 @@ export type CustomerRow = Pick<Customer, 'id' | 'mode' | 'createdAt' | 'updatedA
 };
 export type AddressRow = Pick<DepositAddress, 'network' | 'address' | 'createdAt'>;
 
-/** What a customer's view holds beside the row: addresses, the USDT contract of each network, and the sums over the deposits. */
+/**
+ * What a customer's view holds beside the row: addresses, the
+ * USDT contract of each network, and the sums over the deposits.
+ */
 export type CustomerContext = {
   readonly addresses: readonly AddressRow[];
   readonly contracts: Readonly<Record<Network, string>>;
@@ -22,7 +25,9 @@ export type CustomerContext = {
 
 /** The customer with all addresses, `bsc` first. */
 export function presentCustomer(row: CustomerRow, more: CustomerContext): CustomerView {
-  const addresses = NETWORKS.flatMap((network) => more.addresses.filter((address) => address.network === network));
+  const addresses = NETWORKS.flatMap((network) =>
+    more.addresses.filter((address) => address.network === network),
+  );
   return {
     id: row.id,
     external_id: row.externalId ?? null,

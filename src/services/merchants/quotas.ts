@@ -21,7 +21,12 @@ export const MAX_QUOTA: Readonly<Record<Quota, number>> = {
   open_links: 100_000,
 };
 
-export type QuotaView = { readonly merchantId: string; readonly mode: Mode; readonly quota: Quota; readonly most: number };
+export type QuotaView = {
+  readonly merchantId: string;
+  readonly mode: Mode;
+  readonly quota: Quota;
+  readonly most: number;
+};
 
 /** More than the merchant may have in this mode. The sentence says how much that is. */
 export class QuotaReached extends Refusal {
@@ -38,7 +43,8 @@ export class QuotaReached extends Refusal {
 const SENTENCES: Readonly<Record<Quota, (most: number, mode: Mode) => string>> = {
   customers: (most, mode) =>
     `This merchant may have ${most} customers in ${mode} mode, and has them. Ask whoever runs this service for more.`,
-  endpoints: (most, mode) => `This merchant may have ${most} webhook endpoints in ${mode} mode, and has them. Delete one first.`,
+  endpoints: (most, mode) =>
+    `This merchant may have ${most} webhook endpoints in ${mode} mode, and has them. Delete one first.`,
   events_per_day: (most, mode) =>
     `This merchant may ask for ${most} events a day in ${mode} mode, and did. The next day begins at midnight, UTC. Deposits go on.`,
   open_links: (most, mode) =>
@@ -47,8 +53,16 @@ const SENTENCES: Readonly<Record<Quota, (most: number, mode: Mode) => string>> =
 
 type Row = { quota: Quota; most: string; used: string; today: boolean };
 
-/** Throws {@link QuotaReached} where nothing of these kinds may be made any more: a look before the work, which locks nothing. */
-export async function refuseOverQuota(em: Em, deps: TxDeps, scope: Scope, kinds: readonly Quota[]): Promise<void> {
+/**
+ * Throws {@link QuotaReached} where nothing of these kinds may
+ * be made any more: a look before the work, which locks nothing.
+ */
+export async function refuseOverQuota(
+  em: Em,
+  deps: TxDeps,
+  scope: Scope,
+  kinds: readonly Quota[],
+): Promise<void> {
   for (const row of await readQuotas(em, deps, scope, kinds, false)) {
     const most = mostOf(row);
     if ((await usedOf(em, scope, row, most)) >= most) throw new QuotaReached(row.quota, scope.mode, most);
@@ -56,20 +70,33 @@ export async function refuseOverQuota(em: Em, deps: TxDeps, scope: Scope, kinds:
 }
 
 /**
- * Takes what the caller's transaction has made from the quotas of its merchant, as its last step; throws {@link QuotaReached} where that is
- * more than there was. The rows are the lock, and held for moments: of two calls at a limit one passes, and who has no quota waits for
- * nobody. Only what calls ask for is counted or refused; money that arrives is neither.
+ * Takes what the caller's transaction has made from the quotas of its merchant, as its last
+ * step; throws {@link QuotaReached} where that is more than there was. The rows are the
+ * lock, and held for moments: of two calls at a limit one passes, and who has no quota waits
+ * for nobody. Only what calls ask for is counted or refused; money that arrives is neither.
  */
-export async function takeFromQuotas(em: Em, deps: TxDeps, scope: Scope, made: Partial<Readonly<Record<Quota, number>>>): Promise<void> {
+export async function takeFromQuotas(
+  em: Em,
+  deps: TxDeps,
+  scope: Scope,
+  made: Partial<Readonly<Record<Quota, number>>>,
+): Promise<void> {
   const names = QUOTAS.filter((quota) => (made[quota] ?? 0) > 0);
-  for (const row of await readQuotas(em, deps, scope, names, true)) await takeFrom(em, deps, scope, row, made[row.quota] ?? 0);
+  for (const row of await readQuotas(em, deps, scope, names, true))
+    await takeFrom(em, deps, scope, row, made[row.quota] ?? 0);
 }
 
 /**
- * Locked in one order, so that two calls cannot lock crosswise. What was used tomorrow was used by a clock that ran ahead: it counts for
- * today, or a clock that is put right would open the quota again.
+ * Locked in one order, so that two calls cannot lock crosswise. What was used tomorrow was used by a
+ * clock that ran ahead: it counts for today, or a clock that is put right would open the quota again.
  */
-async function readQuotas(em: Em, deps: TxDeps, scope: Scope, names: readonly Quota[], locked: boolean): Promise<Row[]> {
+async function readQuotas(
+  em: Em,
+  deps: TxDeps,
+  scope: Scope,
+  names: readonly Quota[],
+  locked: boolean,
+): Promise<Row[]> {
   if (names.length === 0) return [];
   return await rows(
     em,
@@ -90,7 +117,8 @@ async function takeFrom(em: Em, deps: TxDeps, scope: Scope, row: Row, made: numb
   if (!isDaily) return;
   await run(
     em,
-    sql`update quotas set used = ${used}, used_on = (${deps.now()}::timestamptz at time zone 'UTC')::date where ${isQuota(scope, row.quota)}`,
+    sql`update quotas set used = ${used}, used_on = (${deps.now()}::timestamptz at time zone 'UTC')::date
+      where ${isQuota(scope, row.quota)}`,
   );
 }
 
@@ -106,7 +134,8 @@ async function usedOf(em: Em, scope: Scope, row: Row, limit: number): Promise<nu
   const counted = await firstRow(
     em,
     sql<{ rows: number }>`select count(*)::int as rows from (
-      select 1 from ${from} where merchant_id = ${scope.merchantId} and mode = ${scope.mode} and ${where} limit ${limit}) as counted`,
+      select 1 from ${from} where merchant_id = ${scope.merchantId} and mode = ${scope.mode} and ${where}
+        limit ${limit}) as counted`,
   );
   return counted?.rows ?? 0;
 }
@@ -119,8 +148,9 @@ function isQuota({ merchantId, mode }: Scope, quota: Quota) {
 }
 
 /**
- * Sets or takes away (null) quotas of a merchant in one mode, and leaves the others. A quota below what is there takes nothing away; it
- * only refuses more. Throws a {@link Refusal} for an unknown merchant or a number that is out of range.
+ * Sets or takes away (null) quotas of a merchant in one mode, and leaves the others.
+ * A quota below what is there takes nothing away; it only refuses more. Throws a
+ * {@link Refusal} for an unknown merchant or a number that is out of range.
  */
 export async function setQuotas(
   deps: Deps,
@@ -128,7 +158,9 @@ export async function setQuotas(
 ): Promise<QuotaView[]> {
   const { merchantId, mode, quotas } = input;
   await deps.orm.em.fork().transactional(async (em) => {
-    const known = isUuid(merchantId) && (await firstRow(em, sql`select id from merchants where id = ${merchantId} for no key update`));
+    const known =
+      isUuid(merchantId) &&
+      (await firstRow(em, sql`select id from merchants where id = ${merchantId} for no key update`));
     if (!known) throw noMerchant(merchantId);
     const before: Record<string, number | null> = {};
     const after: Record<string, number | null> = {};
@@ -136,9 +168,16 @@ export async function setQuotas(
       const most = quotas[quota];
       if (most === undefined) continue;
       if (most !== null && !(Number.isSafeInteger(most) && most >= 0 && most <= MAX_QUOTA[quota]))
-        throw new Refusal('INVALID', `The quota of ${quota} must be a whole number from 0 to ${MAX_QUOTA[quota]}.`, quota);
+        throw new Refusal(
+          'INVALID',
+          `The quota of ${quota} must be a whole number from 0 to ${MAX_QUOTA[quota]}.`,
+          quota,
+        );
       const key = isQuota(input, quota);
-      const row = await firstRow(em, sql<{ most: string }>`select most::text as most from quotas where ${key}`);
+      const row = await firstRow(
+        em,
+        sql<{ most: string }>`select most::text as most from quotas where ${key}`,
+      );
       before[quota] = row ? Number.parseInt(row.most, 10) : null;
       after[quota] = most;
       if (most === null) await run(em, sql`delete from quotas where ${key}`);
@@ -150,20 +189,33 @@ export async function setQuotas(
             on conflict (merchant_id, mode, quota) do update set most = excluded.most`,
         );
     }
-    await recordAction(em, deps, { action: 'quota.set', merchantId, mode, subject: merchantId, before, after });
+    await recordAction(em, deps, {
+      action: 'quota.set',
+      merchantId,
+      mode,
+      subject: merchantId,
+      before,
+      after,
+    });
   });
   return await listQuotas(deps, { merchantId });
 }
 
 /** The quotas of one merchant, or of all. Throws a {@link Refusal} for an unknown merchant. */
-export async function listQuotas(deps: Deps, filter: { readonly merchantId?: string | undefined } = {}): Promise<QuotaView[]> {
+export async function listQuotas(
+  deps: Deps,
+  filter: { readonly merchantId?: string | undefined } = {},
+): Promise<QuotaView[]> {
   const em = deps.orm.em.fork();
   await requireKnownMerchant(em, filter.merchantId);
   const merchantId = filter.merchantId ?? null;
   const listed = await rows(
     em,
-    sql<Omit<QuotaView, 'most'> & { most: string }>`select merchant_id, mode, quota, most::text as most from quotas
-      where ${merchantId}::text is null or merchant_id::text = ${merchantId} order by merchant_id, mode, quota limit 10000`,
+    sql<
+      Omit<QuotaView, 'most'> & { most: string }
+    >`select merchant_id, mode, quota, most::text as most from quotas
+      where ${merchantId}::text is null or merchant_id::text = ${merchantId} order by merchant_id, mode, quota
+        limit 10000`,
   );
   return listed.map((row) => ({ ...row, most: Number.parseInt(row.most, 10) }));
 }

@@ -23,7 +23,10 @@ export type ArchiveMonth = {
   readonly bytes: bigint;
 };
 
-/** A month that cannot be detached now. The message says why and ends with the next action; nothing was changed. */
+/**
+ * A month that cannot be detached now. The message says
+ * why and ends with the next action; nothing was changed.
+ */
 export class ArchiveRefused extends Error {
   override readonly name = 'ArchiveRefused';
 }
@@ -33,12 +36,18 @@ export async function listMonths(em: Em): Promise<ArchiveMonth[]> {
   type Row = Omit<ArchiveMonth, 'detachedAt' | 'bytes'> & { detachedAt: string | null; bytes: string };
   const months = await rows(
     em,
-    sql<Row>`select to_char(first_month, 'YYYY-MM') as month, to_char(lead(first_month) over (order by first_month), 'YYYY-MM') as until,
-       detached_at, detached_by, (select coalesce(sum(pg_total_relation_size(to_regclass(t || to_char(first_month, '_YYYY_MM')))), 0)
+    sql<Row>`select to_char(first_month, 'YYYY-MM') as month,
+       to_char(lead(first_month) over (order by first_month), 'YYYY-MM') as until,
+       detached_at, detached_by, (select
+         coalesce(sum(pg_total_relation_size(to_regclass(t || to_char(first_month, '_YYYY_MM')))), 0)
          from unnest(${ARCHIVED}::text[]) t)::text as bytes
      from partition_months order by first_month`,
   );
-  return months.map((row) => ({ ...row, detachedAt: row.detachedAt ? new Date(row.detachedAt) : null, bytes: BigInt(row.bytes) }));
+  return months.map((row) => ({
+    ...row,
+    detachedAt: row.detachedAt ? new Date(row.detachedAt) : null,
+    bytes: BigInt(row.bytes),
+  }));
 }
 
 /** The tables of a month that leave the database with it. */
@@ -49,19 +58,27 @@ export function archivedTables(month: Month): string[] {
 const ARCHIVED = PARTITIONED_TABLES.filter(({ archived }) => archived).map(({ name }) => name);
 
 /**
- * Why a month cannot be detached, with what to do; undefined where it can. Only the oldest month that is left, so that what is missing of a
- * deposit's trail is always its beginning, and only when no delivery of it can be sent or resent any more and no deposit of it is open.
+ * Why a month cannot be detached, with what to do; undefined where it can. Only the oldest
+ * month that is left, so that what is missing of a deposit's trail is always its beginning,
+ * and only when no delivery of it can be sent or resent any more and no deposit of it is open.
  */
-export async function refusalToDetach(em: Em, deps: Deps, months: readonly ArchiveMonth[], month: Month): Promise<string | undefined> {
+export async function refusalToDetach(
+  em: Em,
+  deps: Deps,
+  months: readonly ArchiveMonth[],
+  month: Month,
+): Promise<string | undefined> {
   const found = months.find((row) => row.month === month);
   const holder = months.findLast((row) => row.month < month);
   if (!found)
     return holder
       ? `The partitions of ${holder.month} hold ${month} as well. See "gateway archive list"`
       : `There are no partitions of ${month}. See "gateway archive list"`;
-  if (found.detachedAt) return `${month} was detached already, by ${found.detachedBy ?? 'nobody known'}. See "gateway archive list"`;
+  if (found.detachedAt)
+    return `${month} was detached already, by ${found.detachedBy ?? 'nobody known'}. See "gateway archive list"`;
   const oldest = months.find((row) => row.detachedAt === null);
-  if (oldest && oldest.month !== month) return `${oldest.month} is older and still attached. Archive and detach it first`;
+  if (oldest && oldest.month !== month)
+    return `${oldest.month} is older and still attached. Archive and detach it first`;
   const until = found.until === null ? undefined : startOf(found.until);
   const freeAt = until && new Date(until.getTime() + deps.settings.webhookRetentionMs);
   if (!freeAt || freeAt > deps.now())
@@ -73,9 +90,11 @@ async function unfinished(em: Em, month: Month): Promise<string | undefined> {
   const row = await firstRow(
     em,
     sql<{ deliveries: number; deposits: number }>`
-      select (select count(*)::int from ${sql.table(partitionOf('webhook_deliveries', month))} where status = 'pending') as deliveries,
+      select (select count(*)::int from ${sql.table(partitionOf('webhook_deliveries', month))}
+        where status = 'pending') as deliveries,
         (select count(*)::int from deposits d where d.status = any(${WAITING_STATES})
-           and exists (select 1 from ${sql.table(partitionOf('deposit_transitions', month))} t where t.deposit_id = d.id)) as deposits`,
+           and exists (select 1 from ${sql.table(partitionOf('deposit_transitions', month))} t
+             where t.deposit_id = d.id)) as deposits`,
   );
   if (row && row.deliveries > 0)
     return `${row.deliveries} deliveries of ${month} are on their way. See "gateway webhook list --status pending", and try again when they have ended`;
@@ -85,39 +104,55 @@ async function unfinished(em: Em, month: Month): Promise<string | undefined> {
 }
 
 /**
- * Takes events, deliveries, attempts and audit rows of a month out of the tables, together; they become tables of their own, which nothing
- * reads any more, and the ledger stays. Who did it and why is kept. Throws {@link ArchiveRefused} where it must not be done now, also when the
- * locks could not be had within some seconds.
+ * Takes events, deliveries, attempts and audit rows of a month out of the tables,
+ * together; they become tables of their own, which nothing reads any more, and the
+ * ledger stays. Who did it and why is kept. Throws {@link ArchiveRefused} where it
+ * must not be done now, also when the locks could not be had within some seconds.
  */
-export async function detachMonth(deps: Deps, input: { month: Month; by: string; reason: string }): Promise<readonly string[]> {
+export async function detachMonth(
+  deps: Deps,
+  input: { month: Month; by: string; reason: string },
+): Promise<readonly string[]> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await deps.orm.em.fork().transactional(async (em) => await detach(em, deps, input));
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE)) throw error;
       if (tries >= TRIES)
-        throw new ArchiveRefused('The tables are in use all the time; nothing was changed. Stop what reads them for long and try again', {
-          cause: error,
-        });
+        throw new ArchiveRefused(
+          'The tables are in use all the time; nothing was changed. Stop what reads them for long and try again',
+          {
+            cause: error,
+          },
+        );
       await pause(PAUSE_MS);
     }
   }
 }
 
-async function detach(em: Em, deps: Deps, { month, by, reason }: { month: Month; by: string; reason: string }): Promise<readonly string[]> {
+async function detach(
+  em: Em,
+  deps: Deps,
+  { month, by, reason }: { month: Month; by: string; reason: string },
+): Promise<readonly string[]> {
   await run(em, sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`);
   await run(em, sql`lock table partition_months in exclusive mode`);
   const refusal = await refusalToDetach(em, deps, await listMonths(em), month);
   if (refusal) throw new ArchiveRefused(refusal);
-  // A resend that is being written now is not seen by a look before its end: its merchant is told that it comes, and it would leave with the month.
+  // A resend that is being written now is not seen by a look before its end:
+  // its merchant is told that it comes, and it would leave with the month.
   await run(em, sql`lock table ${sql.table(partitionOf('webhook_deliveries', month))} in share mode`);
   const late = await unfinished(em, month);
   if (late) throw new ArchiveRefused(late);
   for (const table of ARCHIVED)
-    await run(em, sql`alter table ${sql.table(table)} detach partition ${sql.table(partitionOf(table, month))}`);
+    await run(
+      em,
+      sql`alter table ${sql.table(table)} detach partition ${sql.table(partitionOf(table, month))}`,
+    );
   await run(
     em,
-    sql`update partition_months set detached_at = ${deps.now()}, detached_by = ${by}, detached_reason = ${reason}
+    sql`update partition_months set detached_at = ${deps.now()}, detached_by = ${by},
+        detached_reason = ${reason}
         where first_month = ${`${month}-01`}::date`,
   );
   await recordAction(em, deps, { action: 'archive.detach', subject: month, reason });

@@ -7,17 +7,21 @@ import { PARTITIONED_TABLES, partitionOf } from './tables.ts';
 /** One worker at a time. The number means nothing. */
 const LOCK_KEY = 7_204_611;
 /**
- * Shorter than a second, after which PostgreSQL looks for a deadlock: so it is always this side that gives up, never a transaction of money.
- * It is also the longest that anybody has to wait behind this one.
+ * Shorter than a second, after which PostgreSQL looks for a deadlock: so it is always this side that gives
+ * up, never a transaction of money. It is also the longest that anybody has to wait behind this one.
  */
 const LOCK_TIMEOUT = '500ms';
-/** Several months at once are some hundred tables and indexes; shorter than the silence after which a connection is given up. */
+/**
+ * Several months at once are some hundred tables and indexes;
+ * shorter than the silence after which a connection is given up.
+ */
 const WORK_TIMEOUT = '20s';
 
 /**
- * Makes the partitions of the next three months by the clock of `deps`, and ends the newest ones, which until then take every later row. Where
- * nobody did that for a long time, the newest ones end behind the next month and are larger than others. Nothing to do, and another worker at it,
- * are no errors. Returns the months made. Throws when a lock cannot be had at once: the next turn tries again.
+ * Makes the partitions of the next three months by the clock of `deps`, and ends the newest ones, which
+ * until then take every later row. Where nobody did that for a long time, the newest ones end behind
+ * the next month and are larger than others. Nothing to do, and another worker at it, are no errors.
+ * Returns the months made. Throws when a lock cannot be had at once: the next turn tries again.
  */
 export async function makeMonthsAhead(deps: Deps): Promise<readonly Month[]> {
   const em = deps.orm.em.fork();
@@ -29,7 +33,8 @@ export async function makeMonthsAhead(deps: Deps): Promise<readonly Month[]> {
     const lock = await firstRow(
       tx,
       sql<{ mine: boolean }>`select pg_try_advisory_xact_lock(${LOCK_KEY}) as mine,
-        set_config('lock_timeout', ${LOCK_TIMEOUT}, true), set_config('statement_timeout', ${WORK_TIMEOUT}, true)`,
+        set_config('lock_timeout', ${LOCK_TIMEOUT}, true),
+          set_config('statement_timeout', ${WORK_TIMEOUT}, true)`,
     );
     if (!lock?.mine || (await newestMonth(tx)) !== newest) return [];
     await run(tx, sql`select make_months(${dayOf(wanted.first)}, ${dayOf(wanted.last)})`);
@@ -42,18 +47,25 @@ export async function makeMonthsAhead(deps: Deps): Promise<readonly Month[]> {
 
 /** The month with which the newest partitions begin; undefined while there are none. */
 export async function newestMonth(em: Em): Promise<Month | undefined> {
-  const row = await firstRow(em, sql<{ month: Month | null }>`select to_char(max(first_month), 'YYYY-MM') as month from partition_months`);
+  const row = await firstRow(
+    em,
+    sql<{ month: Month | null }>`select to_char(max(first_month), 'YYYY-MM') as month from partition_months`,
+  );
   return row?.month ?? undefined;
 }
 
 /**
- * A partition that holds rows is read through when it gets its end, under a lock that keeps everybody out. A check that says the same, and was
- * proven before under a lock that keeps nobody out, saves that. Those ahead of time are empty and need none.
+ * A partition that holds rows is read through when it gets its end, under a lock that
+ * keeps everybody out. A check that says the same, and was proven before under a lock
+ * that keeps nobody out, saves that. Those ahead of time are empty and need none.
  */
 async function proveEnd(em: Em, newest: Month, end: Month): Promise<void> {
   for (const table of PARTITIONED_TABLES) {
     const partition = sql.table(partitionOf(table.name, newest));
-    const row = await firstRow(em, sql<{ used: boolean }>`select exists (select 1 from ${partition}) as used`);
+    const row = await firstRow(
+      em,
+      sql<{ used: boolean }>`select exists (select 1 from ${partition}) as used`,
+    );
     if (!row?.used) continue;
     await em.transactional(async (tx) => {
       await run(tx, sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`);

@@ -6,7 +6,10 @@ type PartitionedTable = {
   readonly archived: boolean;
 };
 
-/** The tables that are partitioned by month. Those that name a row of another come before it, so that they can be taken away in this order. */
+/**
+ * The tables that are partitioned by month. Those that name a row of
+ * another come before it, so that they can be taken away in this order.
+ */
 export const PARTITIONED_TABLES: readonly PartitionedTable[] = [
   { name: 'webhook_attempts', archived: true },
   { name: 'webhook_deliveries', archived: true },

@@ -5,7 +5,10 @@ import { paymentWorkflowId, ROW_CHANGED } from '../../domain/ids.ts';
 import { formatUnits } from '../../domain/money.ts';
 import type { Tx } from '../transact.ts';
 
-/** The start of a link's actor, with what an operator sees in a list. The token is not in it: it opens the payer's page. */
+/**
+ * The start of a link's actor, with what an operator sees in
+ * a list. The token is not in it: it opens the payer's page.
+ */
 export function paymentStart(link: PaymentLink): ActorMessage {
   const input: PaymentLinkActorInput = { linkId: link.id };
   const amount = `${formatUnits(link.amountCents, 2)} ${link.currency}`;
@@ -19,7 +22,12 @@ export function paymentStart(link: PaymentLink): ActorMessage {
       NeedsOperator: false,
       ...(link.network == null ? {} : { Network: link.network }),
     },
-    memo: { payment_link_id: link.id, customer_id: link.customerId, amount, expires_at: isoSeconds(link.expiresAt) },
+    memo: {
+      payment_link_id: link.id,
+      customer_id: link.customerId,
+      amount,
+      expires_at: isoSeconds(link.expiresAt),
+    },
     summary: `payment link of ${amount}${link.mode === 'test' ? ' (test mode)' : ''}`,
     owner: { merchantId: link.merchantId, mode: link.mode },
   };

@@ -29,15 +29,21 @@ export type LinkStep =
 /** Whatever changes an open deposit wakes the link's actor; this is only the safety net. */
 const LOOK_AT_OPEN_DEPOSIT_MS = 60 * 60_000;
 const MIN_SLEEP_MS = 1_000;
-/** A chain that comes this little after the link's time is no news: a block or two have to be mined and read. */
+/**
+ * A chain that comes this little after the link's time is no news: a block or two have to be mined and read.
+ */
 const BLOCKS_TO_WAIT = 2;
 
 /**
- * One look at a link by its actor: says what is to be delivered and how long to sleep, and closes the link when its time is over. That is
- * when every followed chain was read past it, so that nothing can come to light any more that was mined in time, and no assigned deposit is
- * still open. Idempotent: a repeated look goes on from the row.
+ * One look at a link by its actor: says what is to be delivered and how long to sleep,
+ * and closes the link when its time is over. That is when every followed chain was
+ * read past it, so that nothing can come to light any more that was mined in time, and
+ * no assigned deposit is still open. Idempotent: a repeated look goes on from the row.
  */
-export async function advancePaymentLink(deps: Deps, { linkId }: { readonly linkId: string }): Promise<LinkStep> {
+export async function advancePaymentLink(
+  deps: Deps,
+  { linkId }: { readonly linkId: string },
+): Promise<LinkStep> {
   const em = deps.orm.em.fork();
   const link = await em.findOneOrFail(PaymentLink, linkId);
   if (!isOpenLink(link.status) || deps.now() <= link.expiresAt) return await currentStep(em, deps, link);
@@ -69,28 +75,49 @@ async function currentStep(em: Em, deps: Deps, link: PaymentLink): Promise<LinkS
   if (!isOpenLink(status)) return { kind: 'at', status, since, deliveries, note: progress, waitMs: null };
   const leftMs = link.expiresAt.getTime() - deps.now().getTime();
   const note = `${progress}, ${leftMs > 0 ? 'expires' : 'expired'} at ${isoSeconds(link.expiresAt)}`;
-  return { kind: 'at', status, since, deliveries, note, waitMs: leftMs > 0 ? Math.max(MIN_SLEEP_MS, leftMs + 1) : LOOK_AT_OPEN_DEPOSIT_MS };
+  return {
+    kind: 'at',
+    status,
+    since,
+    deliveries,
+    note,
+    waitMs: leftMs > 0 ? Math.max(MIN_SLEEP_MS, leftMs + 1) : LOOK_AT_OPEN_DEPOSIT_MS,
+  };
 }
 
 /**
- * The network that was not yet read past the link's time, if there is one: of those that are watched, and of those on which the link was
- * offered at its making or came to be while it was open, because money may have arrived on a chain that is only switched off for now.
+ * The network that was not yet read past the link's time, if there is one: of those that
+ * are watched, and of those on which the link was offered at its making or came to be while
+ * it was open, because money may have arrived on a chain that is only switched off for now.
  */
-export async function chainBehind(em: Em, deps: Deps, link: PaymentLink): Promise<{ reason: string; delayMs: number } | undefined> {
+export async function chainBehind(
+  em: Em,
+  deps: Deps,
+  link: PaymentLink,
+): Promise<{ reason: string; delayMs: number } | undefined> {
   const cursors = await em.find(ChainCursor, {});
   const watched = deps.settings.payments.watchedNetworks;
-  const readMeanwhile = cursors.filter(({ polledAt }) => polledAt > link.createdAt).map(({ network }) => network);
+  const readMeanwhile = cursors
+    .filter(({ polledAt }) => polledAt > link.createdAt)
+    .map(({ network }) => network);
   for (const network of new Set<Network>([...watched, ...link.offeredNetworks, ...readMeanwhile])) {
     if (link.network != null && link.network !== network) continue;
     const cursor = cursors.find((one) => one.network === network);
     const block = cursor ? await em.findOne(ChainBlock, { network, number: cursor.scannedNumber }) : null;
     if (block && block.minedAt > link.expiresAt) continue;
     const off = `it was offered and is switched off: set ${chainOf(network).watchedBy} and start a worker`;
-    const on = block ? `it is read up to ${isoSeconds(block.minedAt)}` : 'it is not followed yet: start a worker';
+    const on = block
+      ? `it is read up to ${isoSeconds(block.minedAt)}`
+      : 'it is not followed yet: start a worker';
     const seen = watched.includes(network) ? on : off;
     const reason = `${describeProgress(link)}; expires when ${network} was read past ${isoSeconds(link.expiresAt)}, ${seen}`;
-    const stillMs = cursor ? Math.max(0, deps.now().getTime() - cursor.movedAt.getTime()) : Number.POSITIVE_INFINITY;
-    return { reason, delayMs: waitDelayMs(BLOCKS_TO_WAIT * deps.settings.blockIntervalMs[network] + stillMs) };
+    const stillMs = cursor
+      ? Math.max(0, deps.now().getTime() - cursor.movedAt.getTime())
+      : Number.POSITIVE_INFINITY;
+    return {
+      reason,
+      delayMs: waitDelayMs(BLOCKS_TO_WAIT * deps.settings.blockIntervalMs[network] + stillMs),
+    };
   }
   return undefined;
 }

@@ -11,24 +11,44 @@ import { paymentViews } from './present.ts';
 import { lockLink, moveLink } from './recount.ts';
 
 /**
- * Closes a link, so that later money does not pay it. What was paid in part stays assigned, for the merchant to decide. While a payment is
- * on its way this is refused: it might complete the link a moment later. A repeated cancel answers as the first one did. Throws a
- * {@link Refusal}: NOT_FOUND, or INVALID for a link that is paid, expired or being paid.
+ * Closes a link, so that later money does not pay it. What was paid in part stays assigned,
+ * for the merchant to decide. While a payment is on its way this is refused: it might
+ * complete the link a moment later. A repeated cancel answers as the first one did. Throws
+ * a {@link Refusal}: NOT_FOUND, or INVALID for a link that is paid, expired or being paid.
  */
-export async function cancelPaymentLink(tx: Tx, deps: TxDeps, input: Scope & { readonly id: string }): Promise<PaymentLinkView> {
+export async function cancelPaymentLink(
+  tx: Tx,
+  deps: TxDeps,
+  input: Scope & { readonly id: string },
+): Promise<PaymentLinkView> {
   const { id, merchantId, mode } = input;
-  const known = isUuid(id) ? await tx.em.findOne(PaymentLink, { id, merchantId, mode }, { fields: ['id'] }) : null;
+  const known = isUuid(id)
+    ? await tx.em.findOne(PaymentLink, { id, merchantId, mode }, { fields: ['id'] })
+    : null;
   if (!known) throw notFound('payment link');
   const link = await lockLink(tx.em, id);
   if (link.status === 'processing')
-    throw new Refusal('INVALID', 'A payment of this link is being confirmed. Cancel it when that payment has failed or left a rest open.');
+    throw new Refusal(
+      'INVALID',
+      'A payment of this link is being confirmed. Cancel it when that payment has failed or left a rest open.',
+    );
   if (link.status === 'completed' || link.status === 'expired')
-    throw new Refusal('INVALID', `This payment link is ${link.status} already: only one that is open can be cancelled.`);
+    throw new Refusal(
+      'INVALID',
+      `This payment link is ${link.status} already: only one that is open can be cancelled.`,
+    );
   if (link.status !== 'cancelled') {
     const before = { status: link.status };
     moveLink(deps, link, 'cancelled');
     await tx.em.flush();
-    await recordAction(tx.em, deps, { action: 'link.cancel', merchantId, mode, subject: id, before, after: { status: link.status } });
+    await recordAction(tx.em, deps, {
+      action: 'link.cancel',
+      merchantId,
+      mode,
+      subject: id,
+      before,
+      after: { status: link.status },
+    });
     await wakePayment(tx, link);
   }
   const [view] = await paymentViews(tx.em, [link]);

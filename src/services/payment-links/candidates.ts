@@ -14,10 +14,13 @@ export type Payment = { readonly customerId: string; readonly money: IncomingMon
 
 /** A candidate as the database writes it: amounts and times are texts. */
 type Row = { readonly customerId: string } & {
-  readonly [Key in keyof LinkCandidate]: LinkCandidate[Key] extends bigint | Date ? string : LinkCandidate[Key];
+  readonly [Key in keyof LinkCandidate]: LinkCandidate[Key] extends bigint | Date
+    ? string
+    : LinkCandidate[Key];
 };
 
-const COLUMNS = sql`l.id, l.customer_id, l.status, l.amount_units::text as amount_units, l.least_units::text as least_units,
+const COLUMNS = sql`l.id, l.customer_id, l.status, l.amount_units::text as amount_units,
+  l.least_units::text as least_units,
   l.assigned_units::text as assigned_units, l.network, l.created_at, l.expires_at`;
 const OPEN = sql`l.status in ${literals(OPEN_STATUSES)}`;
 const WANTING = sql`l.assigned_units < l.amount_units`;
@@ -25,18 +28,26 @@ const WANTING = sql`l.assigned_units < l.amount_units`;
 const FITS = sql`(l.network is null or l.network = w.network) and l.created_at <= w.made_until`;
 /** And not over when it came. */
 const PAYABLE = sql`${FITS} and l.expires_at >= w.mined_at`;
-/** The key of the indexes on what is open: millionths of a coin, rounded up, which is one key for the networks of 6 and of 18 decimals. */
+/**
+ * The key of the indexes on what is open: millionths of a coin, rounded
+ * up, which is one key for the networks of 6 and of 18 decimals.
+ */
 const ASKED = sql`div(l.amount_units - l.assigned_units + 999999999999, 1000000000000)`;
 const ASKED_OF_MONEY = sql`div(w.units + 999999999999, 1000000000000)`;
 /** What is open, as the money's own coin can express it, is the money to the unit. */
-const EXACT = sql`${ASKED} = ${ASKED_OF_MONEY} and l.amount_units - l.assigned_units > w.units - w.step and l.amount_units - l.assigned_units <= w.units`;
+const EXACT = sql`${ASKED} = ${ASKED_OF_MONEY} and l.amount_units - l.assigned_units > w.units - w.step
+  and l.amount_units - l.assigned_units <= w.units`;
 
 /**
- * The open links, by customer and oldest first, among which `matchLink` finds for each of these payments, one after the other, the link that
- * it would find among all. One statement, by indexes, however many links a customer has: of n payments the first n links that are exact for
- * one of them, the first n that want money, and the first of all; those before them can be taken by the n payments alone.
+ * The open links, by customer and oldest first, among which `matchLink` finds for each of these
+ * payments, one after the other, the link that it would find among all. One statement, by indexes,
+ * however many links a customer has: of n payments the first n links that are exact for one of them, the
+ * first n that want money, and the first of all; those before them can be taken by the n payments alone.
  */
-export async function openLinks(em: Em, payments: readonly Payment[]): Promise<ReadonlyMap<string, LinkCandidate[]>> {
+export async function openLinks(
+  em: Em,
+  payments: readonly Payment[],
+): Promise<ReadonlyMap<string, LinkCandidate[]>> {
   const found = new Map<string, LinkCandidate[]>();
   if (payments.length === 0) return found;
   for (const row of await rows(em, openAmong(payments)))
@@ -49,22 +60,30 @@ export function openAmong(payments: readonly Payment[]): Statement<Row> {
   const room = Math.max(...countBy(payments).values());
   const amounts = JSON.stringify(distinct(payments.map((one) => ({ ...placeOf(one), ...amountOf(one) }))));
   const places = JSON.stringify(distinct(payments.map(placeOf)));
-  return sql`select f.* from jsonb_to_recordset(${amounts}::jsonb) w (customer_id uuid, network text, mined_at timestamptz, made_until timestamptz, units numeric, step numeric)
+  return sql`select f.* from jsonb_to_recordset(${amounts}::jsonb) w (customer_id uuid, network text,
+     mined_at timestamptz, made_until timestamptz, units numeric, step numeric)
      cross join lateral (
-       select ${COLUMNS} from payment_links l where l.customer_id = w.customer_id and ${OPEN} and ${WANTING} and ${EXACT} and ${PAYABLE}
+       select ${COLUMNS} from payment_links l where l.customer_id = w.customer_id and ${OPEN} and ${WANTING}
+         and ${EXACT} and ${PAYABLE}
        order by l.created_at, l.id limit ${room}
      ) f
      union
-     select f.* from jsonb_to_recordset(${places}::jsonb) w (customer_id uuid, network text, mined_at timestamptz, made_until timestamptz)
+     select f.* from jsonb_to_recordset(${places}::jsonb) w (customer_id uuid, network text,
+       mined_at timestamptz, made_until timestamptz)
      cross join lateral (
-       (select ${COLUMNS} from payment_links l where l.customer_id = w.customer_id and ${OPEN} and ${WANTING} and ${PAYABLE}
+       (select ${COLUMNS} from payment_links l where l.customer_id = w.customer_id and ${OPEN} and ${WANTING}
+         and ${PAYABLE}
         order by l.created_at, l.id limit ${room})
        union all
-       (select ${COLUMNS} from payment_links l where l.customer_id = w.customer_id and ${OPEN} and ${PAYABLE} order by l.created_at, l.id limit 1)
+       (select ${COLUMNS} from payment_links l where l.customer_id = w.customer_id and ${OPEN} and ${PAYABLE}
+         order by l.created_at, l.id limit 1)
      ) f order by created_at, id`;
 }
 
-/** The closed and overdue links among which `matchLink` finds the one that this money would have paid in time. One statement, by indexes. */
+/**
+ * The closed and overdue links among which `matchLink` finds the one
+ * that this money would have paid in time. One statement, by indexes.
+ */
 export async function missedLinks(em: Em, payment: Payment): Promise<LinkCandidate[]> {
   return (await rows(em, missedBy(payment))).map(candidateOf);
 }
@@ -73,18 +92,23 @@ export async function missedLinks(em: Em, payment: Payment): Promise<LinkCandida
 export function missedBy(payment: Payment): Statement<Row> {
   const missed = sql`l.customer_id = w.customer_id and l.status <> 'completed' and ${WANTING}`;
   const given = JSON.stringify([{ ...placeOf(payment), ...amountOf(payment) }]);
-  return sql`select f.* from jsonb_to_recordset(${given}::jsonb) w (customer_id uuid, network text, mined_at timestamptz, made_until timestamptz, units numeric, step numeric)
+  return sql`select f.* from jsonb_to_recordset(${given}::jsonb) w (customer_id uuid, network text,
+     mined_at timestamptz, made_until timestamptz, units numeric, step numeric)
      cross join lateral (
-       (select ${COLUMNS} from payment_links l where ${missed} and ${EXACT} and ${FITS} order by l.created_at desc, l.id desc limit 1)
+       (select ${COLUMNS} from payment_links l where ${missed} and ${EXACT} and ${FITS}
+         order by l.created_at desc, l.id desc limit 1)
        union
-       (select ${COLUMNS} from payment_links l where ${missed} and l.least_units - l.assigned_units <= w.units and ${FITS}
+       (select ${COLUMNS} from payment_links l where ${missed} and l.least_units - l.assigned_units <= w.units
+         and ${FITS}
         order by l.least_units - l.assigned_units desc, l.created_at desc, l.id desc limit ${LATE_LOOKED_AT})
      ) f order by created_at, id`;
 }
 
 /** The one link that a simulation names, whatever its status. */
 export async function linkNamed(em: Em, id: string): Promise<LinkCandidate[]> {
-  return (await rows(em, sql<Row>`select ${COLUMNS} from payment_links l where l.id = ${id}`)).map(candidateOf);
+  return (await rows(em, sql<Row>`select ${COLUMNS} from payment_links l where l.id = ${id}`)).map(
+    candidateOf,
+  );
 }
 
 function candidateOf(row: Row): LinkCandidate {
@@ -102,7 +126,12 @@ function candidateOf(row: Row): LinkCandidate {
 
 function placeOf({ customerId, money }: Payment) {
   const madeUntil = new Date(money.minedAt.getTime() + BLOCK_CLOCK_SKEW_MS);
-  return { customer_id: customerId, network: money.network, mined_at: money.minedAt.toISOString(), made_until: madeUntil.toISOString() };
+  return {
+    customer_id: customerId,
+    network: money.network,
+    mined_at: money.minedAt.toISOString(),
+    made_until: madeUntil.toISOString(),
+  };
 }
 
 /** In units of links; `step` is one unit of the money's own coin. */

@@ -20,7 +20,10 @@ import { paymentStart } from './actor-message.ts';
 import { payableNetworks, refuseUnwatched } from './networks.ts';
 import { paymentViews } from './present.ts';
 
-/** A link as it is asked for, its terms checked by the contract. `customerId` wins where both are given; one of the two must be. */
+/**
+ * A link as it is asked for, its terms checked by the contract.
+ * `customerId` wins where both are given; one of the two must be.
+ */
 export type NewPaymentLink = Scope & {
   readonly customerId?: string | undefined;
   readonly email?: string | undefined;
@@ -46,11 +49,14 @@ const TOKEN_BYTES = 24;
 export const TOKEN_PATTERN = /^pl_[A-Za-z0-9_-]{32}$/;
 
 /** A link whose terms were looked at. */
-export type PermittedLink = NewPaymentLink & { readonly webhookUrl: PermittedUrl | null; readonly expiresInS: number };
+export type PermittedLink = NewPaymentLink & {
+  readonly webhookUrl: PermittedUrl | null;
+  readonly expiresInS: number;
+};
 
 /**
- * What {@link createPaymentLink} needs to know first. Looks a name up where the link has a URL of its own, so never inside a transaction.
- * Throws a {@link Refusal}: AMOUNT_TOO_SMALL or INVALID.
+ * What {@link createPaymentLink} needs to know first. Looks a name up where the link has a URL of
+ * its own, so never inside a transaction. Throws a {@link Refusal}: AMOUNT_TOO_SMALL or INVALID.
  */
 export async function permitPaymentLink(deps: EndpointDeps, input: NewPaymentLink): Promise<PermittedLink> {
   refuseAmount(deps, input.amountCents);
@@ -60,8 +66,9 @@ export async function permitPaymentLink(deps: EndpointDeps, input: NewPaymentLin
 }
 
 /**
- * Makes a payment link, and its customer where the email is new, without Temporal or a node. Answers with the secret that signs what goes
- * to `webhookUrl`, which is stored sealed and never shown again; without such a URL it has nothing to sign and is kept nowhere. Throws a
+ * Makes a payment link, and its customer where the email is new, without Temporal or a node.
+ * Answers with the secret that signs what goes to `webhookUrl`, which is stored sealed and
+ * never shown again; without such a URL it has nothing to sign and is kept nowhere. Throws a
  * {@link Refusal}: NOT_FOUND for a customer of somebody else, or that there are too many.
  */
 export async function createPaymentLink(
@@ -79,10 +86,22 @@ export async function createPaymentLink(
   const secret =
     webhookUrl === null
       ? generateSecret(randomBytes)
-      : insertEndpoint(tx.em, deps, { id, paymentLinkId: id, merchantId, mode, url: webhookUrl, events: [], description: null }).secret;
+      : insertEndpoint(tx.em, deps, {
+          id,
+          paymentLinkId: id,
+          merchantId,
+          mode,
+          url: webhookUrl,
+          events: [],
+          description: null,
+        }).secret;
   await tx.em.flush();
   await tx.enqueue(paymentWorkflowId(id), paymentStart(row));
-  const after = { amount_usd: formatUnits(input.amountCents, 2), customer_id: customer.id, own_webhook: webhookUrl !== null };
+  const after = {
+    amount_usd: formatUnits(input.amountCents, 2),
+    customer_id: customer.id,
+    own_webhook: webhookUrl !== null,
+  };
   await recordAction(tx.em, deps, { action: 'link.create', merchantId, mode, subject: id, after });
   const [link] = await paymentViews(tx.em, [row]);
   if (!link) throw new Error('the new payment link has no view');
@@ -93,16 +112,26 @@ export async function createPaymentLink(
 function refuseAmount(deps: Deps, amountCents: bigint): void {
   const { minimumCents } = deps.settings.payments;
   if (amountCents < minimumCents || amountCents <= 0n) {
-    throw new AmountTooSmall(minimumCents, `The smallest amount of a payment link is ${formatUnits(minimumCents, 2)} USD.`, 'amount_usd');
+    throw new AmountTooSmall(
+      minimumCents,
+      `The smallest amount of a payment link is ${formatUnits(minimumCents, 2)} USD.`,
+      'amount_usd',
+    );
   }
   if (amountCents > BigInt(LINK_LIMITS.maxUsd) * 100n)
     throw new Refusal('INVALID', `amount_usd must be at most ${LINK_LIMITS.maxUsd}.`, 'amount_usd');
 }
 
-async function customerOf(tx: Tx, deps: TxDeps, input: NewPaymentLink): Promise<{ id: string; isNew: boolean }> {
+async function customerOf(
+  tx: Tx,
+  deps: TxDeps,
+  input: NewPaymentLink,
+): Promise<{ id: string; isNew: boolean }> {
   const { merchantId, mode, customerId, email } = input;
   if (customerId !== undefined) {
-    const found = isUuid(customerId) ? await tx.em.findOne(Customer, { id: customerId, merchantId, mode }, { fields: ['id'] }) : null;
+    const found = isUuid(customerId)
+      ? await tx.em.findOne(Customer, { id: customerId, merchantId, mode }, { fields: ['id'] })
+      : null;
     if (!found) throw notFound('customer');
     return { id: found.id, isNew: false };
   }
@@ -113,7 +142,10 @@ async function customerOf(tx: Tx, deps: TxDeps, input: NewPaymentLink): Promise<
 function newRow(deps: TxDeps, input: PermittedLink, customerId: string): RequiredEntityData<PaymentLink> {
   const now = deps.now();
   const token = `pl_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
-  const { amountUnits, leastUnits } = linkAmounts(input.amountCents, deps.settings.payments.toleranceBasisPoints);
+  const { amountUnits, leastUnits } = linkAmounts(
+    input.amountCents,
+    deps.settings.payments.toleranceBasisPoints,
+  );
   return {
     id: deps.newId(),
     merchantId: input.merchantId,

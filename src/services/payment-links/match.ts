@@ -1,7 +1,13 @@
 import { type Deposit, PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { assetOf } from '../../domain/assets.ts';
-import { type IncomingMoney, LINK_CURRENCY, type LinkCandidate, matchLink, toLinkUnits } from '../../domain/payment-link.ts';
+import {
+  type IncomingMoney,
+  LINK_CURRENCY,
+  type LinkCandidate,
+  matchLink,
+  toLinkUnits,
+} from '../../domain/payment-link.ts';
 import type { TxDeps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
 import { linkNamed, missedLinks, openLinks } from './candidates.ts';
@@ -10,14 +16,22 @@ import { recountLink, recountLinks, refreshAmountStatus } from './recount.ts';
 
 /** A deposit that may pay a link. `named`: the only link in question. */
 export type ToAssign = { readonly deposit: Assignable; readonly named?: string | undefined };
-type Assignable = Pick<Deposit, 'currency' | 'customerId' | 'network' | 'amountUnits' | 'minedAt' | 'paymentLinkId'>;
+type Assignable = Pick<
+  Deposit,
+  'currency' | 'customerId' | 'network' | 'amountUnits' | 'minedAt' | 'paymentLinkId'
+>;
 
 /**
- * The first half of assigning any number of deposits, in a fixed number of statements: writes into each, in the order given, the link that
- * it pays, as if each had been recorded before the next was looked at. The deposits need not be in the database yet. Returns the links, for
- * {@link settleLinks} once the deposits are flushed. Takes the customers' locks, which the caller should hold already.
+ * The first half of assigning any number of deposits, in a fixed number of statements: writes into
+ * each, in the order given, the link that it pays, as if each had been recorded before the next was
+ * looked at. The deposits need not be in the database yet. Returns the links, for {@link settleLinks}
+ * once the deposits are flushed. Takes the customers' locks, which the caller should hold already.
  */
-export async function chooseLinks(em: Em, deps: TxDeps, items: readonly ToAssign[]): Promise<ReadonlySet<string>> {
+export async function chooseLinks(
+  em: Em,
+  deps: TxDeps,
+  items: readonly ToAssign[],
+): Promise<ReadonlySet<string>> {
   const coins = items.filter(({ deposit }) => deposit.currency === LINK_CURRENCY);
   const payers = await lockPayers(em, [...new Set(coins.map(({ deposit }) => deposit.customerId))]);
   const paying = coins
@@ -31,7 +45,8 @@ export async function chooseLinks(em: Em, deps: TxDeps, items: readonly ToAssign
     matched.map(({ deposit, money }) => ({ customerId: deposit.customerId, money })),
   );
   for (const { deposit, named, money } of paying) {
-    const candidates = named === undefined ? (open.get(deposit.customerId) ?? []) : await linkNamed(em, named);
+    const candidates =
+      named === undefined ? (open.get(deposit.customerId) ?? []) : await linkNamed(em, named);
     const match = matchLink(money, candidates);
     if (match?.kind !== 'pays') continue;
     deposit.paymentLinkId = match.linkId;
@@ -41,7 +56,10 @@ export async function chooseLinks(em: Em, deps: TxDeps, items: readonly ToAssign
   return chosen;
 }
 
-/** The second half of {@link chooseLinks}: brings the links in line with the deposits, which are in the database now. */
+/**
+ * The second half of {@link chooseLinks}: brings the links
+ * in line with the deposits, which are in the database now.
+ */
 export async function settleLinks(tx: Tx, deps: TxDeps, linkIds: ReadonlySet<string>): Promise<void> {
   const [only] = linkIds;
   if (linkIds.size === 1 && only !== undefined) await recountLink(tx, deps, only);
@@ -49,8 +67,9 @@ export async function settleLinks(tx: Tx, deps: TxDeps, linkIds: ReadonlySet<str
 }
 
 /**
- * Shows `late` on the closed or overdue link that this plain deposit would have paid in time, if there is one. For money that is confirmed:
- * a payment that is only seen may still vanish. Takes the customer's lock, which the caller should hold already.
+ * Shows `late` on the closed or overdue link that this plain deposit would have paid
+ * in time, if there is one. For money that is confirmed: a payment that is only seen
+ * may still vanish. Takes the customer's lock, which the caller should hold already.
  */
 export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit): Promise<void> {
   const { em } = tx;
@@ -68,12 +87,21 @@ export async function noteLate(tx: Tx, deps: TxDeps, deposit: Deposit): Promise<
 
 function moneyOf(deps: TxDeps, deposit: Assignable): IncomingMoney {
   const { decimals } = assetOf(deposit.network, deposit.currency);
-  return { amountUnits: deposit.amountUnits, decimals, network: deposit.network, minedAt: deposit.minedAt ?? deps.now() };
+  return {
+    amountUnits: deposit.amountUnits,
+    decimals,
+    network: deposit.network,
+    minedAt: deposit.minedAt ?? deps.now(),
+  };
 }
 
 /** What the next deposit of the same block finds is what this one left. */
 function take(candidates: LinkCandidate[], linkId: string, money: IncomingMoney): void {
   const index = candidates.findIndex(({ id }) => id === linkId);
   const link = candidates[index];
-  if (link) candidates[index] = { ...link, assignedUnits: link.assignedUnits + toLinkUnits(money.amountUnits, money.decimals) };
+  if (link)
+    candidates[index] = {
+      ...link,
+      assignedUnits: link.assignedUnits + toLinkUnits(money.amountUnits, money.decimals),
+    };
 }

@@ -21,7 +21,8 @@ export async function lastPayment(
   return await firstRow(
     em,
     sql<{ network: Network; transactionHash: string }>`
-     select d.network, d.transaction_hash from deposits d where d.payment_link_id = ${linkId} and ${PAID} and d.completed_at is not null
+     select d.network, d.transaction_hash from deposits d where d.payment_link_id = ${linkId} and ${PAID}
+       and d.completed_at is not null
      order by d.completed_at desc, d.id limit 1`,
   );
 }
@@ -33,11 +34,14 @@ export type LinkDifference = {
   readonly found: { readonly assignedUnits: bigint; readonly paidUnits: bigint; readonly openCount: number };
 };
 
-type SumsRow = { id: string } & Record<'assigned' | 'paid' | 'open' | 'foundAssigned' | 'foundPaid' | 'foundOpen', string>;
+type SumsRow = { id: string } & Record<
+  'assigned' | 'paid' | 'open' | 'foundAssigned' | 'foundPaid' | 'foundOpen',
+  string
+>;
 
 /**
- * Sums the deposits of every link after `afterId` again, at most `limit` of them in the order of their ids, and returns those whose kept
- * sums differ. `last` is where the next page begins; undefined at the end.
+ * Sums the deposits of every link after `afterId` again, at most `limit` of them in the order of their ids,
+ * and returns those whose kept sums differ. `last` is where the next page begins; undefined at the end.
  */
 export async function linkDifferences(
   em: Em,
@@ -45,11 +49,13 @@ export async function linkDifferences(
 ): Promise<{ readonly last: string | undefined; readonly differences: readonly LinkDifference[] }> {
   const page = await rows(
     em,
-    sql<SumsRow>`select l.id, l.assigned_units::text as assigned, l.paid_units::text as paid, l.open_count::text as open,
+    sql<SumsRow>`select l.id, l.assigned_units::text as assigned, l.paid_units::text as paid,
+       l.open_count::text as open,
        s.assigned::text as found_assigned, s.paid::text as found_paid, s.open::text as found_open
      from (select * from payment_links where id > ${afterId}::uuid order by id limit ${limit}) l
      cross join lateral (
-       select coalesce(sum(${SCALED}), 0) as assigned, coalesce(sum(${SCALED}) filter (where ${PAID}), 0) as paid,
+       select coalesce(sum(${SCALED}), 0) as assigned,
+         coalesce(sum(${SCALED}) filter (where ${PAID}), 0) as paid,
          count(*) filter (where d.status = any(${WAITING_STATES})) as open
        from deposits d where d.payment_link_id = l.id
      ) s order by l.id`,
@@ -65,13 +71,16 @@ export async function linkDifferences(
     found: sums(row.foundAssigned, row.foundPaid, row.foundOpen),
   }));
   const differs = ({ kept, found }: LinkDifference): boolean =>
-    kept.assignedUnits !== found.assignedUnits || kept.paidUnits !== found.paidUnits || kept.openCount !== found.openCount;
+    kept.assignedUnits !== found.assignedUnits ||
+    kept.paidUnits !== found.paidUnits ||
+    kept.openCount !== found.openCount;
   return { last: page.length < limit ? undefined : page.at(-1)?.id, differences: compared.filter(differs) };
 }
 
 /**
- * Takes the locks under which everything about customers' links is decided, of those that have any, in one order for everybody. Always
- * before the rows of deposits and links. Foreign keys to the customer do not wait for it. With `nowait` a lock that somebody holds is an
+ * Takes the locks under which everything about customers' links is decided, of those that
+ * have any, in one order for everybody. Always before the rows of deposits and links. Foreign
+ * keys to the customer do not wait for it. With `nowait` a lock that somebody holds is an
  * error at once (SQLSTATE 55P03) instead of a wait. Returns the ids of the locked ones.
  */
 export async function lockPayers(

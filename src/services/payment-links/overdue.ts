@@ -24,7 +24,10 @@ const COUNTED = 10_000;
 export async function countOverdueLinks(deps: Deps): Promise<number> {
   const row = await firstRow(
     deps.orm.em.fork(),
-    sql<{ n: number }>`select count(*)::int as n from (select 1 from payment_links where ${isOverdue(deps)} limit ${COUNTED}) l`,
+    sql<{
+      n: number;
+    }>`select count(*)::int as n
+      from (select 1 from payment_links where ${isOverdue(deps)} limit ${COUNTED}) l`,
   );
   return row?.n ?? 0;
 }
@@ -34,9 +37,15 @@ export async function listOverdueLinks(deps: Deps): Promise<OverdueLink[]> {
   const em = deps.orm.em.fork();
   const overdue = await rows(
     em,
-    sql<{ id: string }>`select id from payment_links where ${isOverdue(deps)} order by expires_at, id limit ${LISTED}`,
+    sql<{
+      id: string;
+    }>`select id from payment_links where ${isOverdue(deps)} order by expires_at, id limit ${LISTED}`,
   );
-  const links = await em.find(PaymentLink, { id: { $in: overdue.map(({ id }) => id) } }, { orderBy: { expiresAt: 'asc', id: 'asc' } });
+  const links = await em.find(
+    PaymentLink,
+    { id: { $in: overdue.map(({ id }) => id) } },
+    { orderBy: { expiresAt: 'asc', id: 'asc' } },
+  );
   const found: OverdueLink[] = [];
   for (const link of links) {
     const facts = { payment_link_id: link.id, state: link.status, since: isoSeconds(link.expiresAt) };
@@ -45,11 +54,18 @@ export async function listOverdueLinks(deps: Deps): Promise<OverdueLink[]> {
   return found;
 }
 
-async function whatHolds(em: Em, deps: Deps, link: PaymentLink): Promise<Pick<OverdueLink, 'reason' | 'action'>> {
+async function whatHolds(
+  em: Em,
+  deps: Deps,
+  link: PaymentLink,
+): Promise<Pick<OverdueLink, 'reason' | 'action'>> {
   if (link.mode === 'live') {
     const open = await firstRow(
       em,
-      sql<{ id: string }>`select id from deposits where payment_link_id = ${link.id} and status = any(${WAITING_STATES}) limit 1`,
+      sql<{
+        id: string;
+      }>`select id from deposits where payment_link_id = ${link.id} and status = any(${WAITING_STATES})
+        limit 1`,
     );
     if (open)
       return {
@@ -64,7 +80,10 @@ async function whatHolds(em: Em, deps: Deps, link: PaymentLink): Promise<Pick<Ov
           'see that a worker follows this chain ("doctor"); one that was switched off has to be read up to that time once more, for money may have come',
       };
   }
-  return { reason: `${describeProgress(link)}; nothing holds it, and its actor does not end it`, action: 'run "repair"' };
+  return {
+    reason: `${describeProgress(link)}; nothing holds it, and its actor does not end it`,
+    action: 'run "repair"',
+  };
 }
 
 function isOverdue(deps: Deps) {

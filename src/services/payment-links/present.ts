@@ -10,17 +10,43 @@ import { DEPOSIT_FIELDS, type DepositRow, presentDeposit } from '../deposits/pre
 import { headNumbers } from '../deposits/reads.ts';
 
 /** What a view holds beside the row: the email of the customer, and the assigned deposits, oldest first. */
-export type PaymentContext = { readonly email: string | null; readonly transactions: readonly PaymentTransactionView[] };
+export type PaymentContext = {
+  readonly email: string | null;
+  readonly transactions: readonly PaymentTransactionView[];
+};
 
 /** What {@link presentPayment} reads of a link. */
 export const LINK_FIELDS = [
-  ...(['id', 'mode', 'token', 'url', 'status', 'amountStatus', 'amountCents', 'currency', 'paidUnits', 'description'] as const),
-  ...(['externalId', 'metadata', 'successUrl', 'cancelUrl', 'customerId', 'webhookUrl', 'paidNetwork', 'paidCurrency'] as const),
+  ...([
+    'id',
+    'mode',
+    'token',
+    'url',
+    'status',
+    'amountStatus',
+    'amountCents',
+    'currency',
+    'paidUnits',
+    'description',
+  ] as const),
+  ...([
+    'externalId',
+    'metadata',
+    'successUrl',
+    'cancelUrl',
+    'customerId',
+    'webhookUrl',
+    'paidNetwork',
+    'paidCurrency',
+  ] as const),
   ...(['transactionHash', 'expiresAt', 'createdAt', 'completedAt'] as const),
 ] as const;
 export type LinkRow = Pick<PaymentLink, (typeof LINK_FIELDS)[number]>;
 
-/** The link with its money in USD, 1 USDT for 1 USD. Nothing is missing from a completed link, also when it was short by the tolerance. */
+/**
+ * The link with its money in USD, 1 USDT for 1 USD. Nothing is missing
+ * from a completed link, also when it was short by the tolerance.
+ */
 export function presentPayment(row: LinkRow, more: PaymentContext): PaymentLinkView {
   const paidCents = linkCents(row.paidUnits);
   const missing = row.status === 'completed' ? 0n : row.amountCents - paidCents;
@@ -65,7 +91,10 @@ export async function paymentViews(em: Em, rows: readonly LinkRow[]): Promise<Pa
     rows.map((row) => row.id),
   );
   return rows.map((row) =>
-    presentPayment(row, { email: emails.get(row.customerId) ?? null, transactions: transactions.get(row.id) ?? [] }),
+    presentPayment(row, {
+      email: emails.get(row.customerId) ?? null,
+      transactions: transactions.get(row.id) ?? [],
+    }),
   );
 }
 
@@ -73,12 +102,16 @@ export async function paymentViews(em: Em, rows: readonly LinkRow[]): Promise<Pa
 const MAX_TRANSACTIONS_SHOWN = 100;
 
 /** The deposits assigned to links, oldest first, at most {@link MAX_TRANSACTIONS_SHOWN} of each. */
-export async function transactionsOf(em: Em, linkIds: readonly string[]): Promise<Map<string, PaymentTransactionView[]>> {
+export async function transactionsOf(
+  em: Em,
+  linkIds: readonly string[],
+): Promise<Map<string, PaymentTransactionView[]>> {
   const byLink = new Map<string, PaymentTransactionView[]>();
   const found = await rows(
     em,
     sql<{ id: string; linkId: string }>`select d.id, l.id as link_id from payment_links l cross join lateral (
-       select id, created_at from deposits where payment_link_id = l.id order by created_at, id limit ${MAX_TRANSACTIONS_SHOWN}
+       select id, created_at from deposits where payment_link_id = l.id order by created_at, id
+         limit ${MAX_TRANSACTIONS_SHOWN}
      ) d where l.id = any(${linkIds}) order by d.created_at, d.id`,
   );
   if (found.length === 0) return byLink;

@@ -19,20 +19,32 @@ export type PaymentLinkFilters = CreatedBetween & {
   readonly search?: string | undefined;
 };
 
-/** One page of the links of this merchant and mode, newest first. Throws a {@link Refusal} for a foreign cursor. */
+/**
+ * One page of the links of this merchant and mode, newest
+ * first. Throws a {@link Refusal} for a foreign cursor.
+ */
 export async function listPaymentLinks(
   deps: Deps,
   input: Scope & PaymentLinkFilters & { readonly page: PageRequest },
 ): Promise<PageOf<PaymentLinkView>> {
   const em = deps.orm.em.fork();
   const search = input.search === undefined ? undefined : searchOf(input, input.search);
-  const page = await listPage(em, { table: 'payment_links', scope: input, filters: conditionsOf(input), search, page: input.page });
+  const page = await listPage(em, {
+    table: 'payment_links',
+    scope: input,
+    filters: conditionsOf(input),
+    search,
+    page: input.page,
+  });
   const rows = await plainRows(em, PaymentLink, { id: { $in: [...page.rows] } }, LINK_FIELDS);
   return { ...page, rows: await paymentViews(em, inOrder(page.rows, rows)) };
 }
 
 /** The link's view. Throws a NOT_FOUND {@link Refusal}. */
-export async function getPaymentLink(deps: Deps, input: Scope & { readonly id: string }): Promise<PaymentLinkView> {
+export async function getPaymentLink(
+  deps: Deps,
+  input: Scope & { readonly id: string },
+): Promise<PaymentLinkView> {
   const em = deps.orm.em.fork();
   const { id, merchantId, mode } = input;
   const row = isUuid(id) ? await em.findOne(PaymentLink, { id, merchantId, mode }) : null;
@@ -42,14 +54,18 @@ export async function getPaymentLink(deps: Deps, input: Scope & { readonly id: s
 }
 
 function conditionsOf(filters: PaymentLinkFilters): Condition[] {
-  return [...createdBetween(filters), ...matching({ status: filters.status, customer_id: filters.customerId })];
+  return [
+    ...createdBetween(filters),
+    ...matching({ status: filters.status, customer_id: filters.customerId }),
+  ];
 }
 
 const PAYER_TEXTS = { ...CUSTOMER_TEXTS, columns: ['email'] };
 
 /** The texts of the link itself, or the email of whoever pays it. */
 function searchOf({ merchantId, mode }: Scope, text: string): Search {
-  const isPayer = sql`exists (select from customers where customers.id = customer_id and strpos(lower(customers.email), lower(${text})) > 0)`;
+  const isPayer = sql`exists (select from customers
+    where customers.id = customer_id and strpos(lower(customers.email), lower(${text})) > 0)`;
   const test = sql`${holdsIn(LINK_TEXTS, text)} or ${isPayer}`;
   const own = sql`merchant_id = ${merchantId} and mode = ${mode}`;
   const ways = partsOf(text).map((part) => {
@@ -58,7 +74,10 @@ function searchOf({ merchantId, mode }: Scope, text: string): Search {
       select id from payment_links where ${holdsPart(LINK_TEXTS, part)} and ${own}
       union select l.id from payment_links l where l.customer_id in (
         select id from customers where ${holdsPart(PAYER_TEXTS, part)} and ${own}))`;
-    const asked = [LINK_TEXTS, PAYER_TEXTS].map((texts) => ({ table: texts.table, read: readForPart(texts, part) }));
+    const asked = [LINK_TEXTS, PAYER_TEXTS].map((texts) => ({
+      table: texts.table,
+      read: readForPart(texts, part),
+    }));
     return { indexed, asked };
   });
   return { test, ways };

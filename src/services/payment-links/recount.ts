@@ -1,7 +1,13 @@
 import { PaymentLink } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { run, sql } from '../../db/sql.ts';
-import { amountStatusOf, LINK_CURRENCY, LINK_TRANSITIONS, type LinkStatus, statusOf } from '../../domain/payment-link.ts';
+import {
+  amountStatusOf,
+  LINK_CURRENCY,
+  LINK_TRANSITIONS,
+  type LinkStatus,
+  statusOf,
+} from '../../domain/payment-link.ts';
 import type { TxDeps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
 import { recordEvent } from '../webhooks/events.ts';
@@ -18,15 +24,17 @@ export class IllegalLinkTransition extends Error {
 export async function lockLink(em: Em, linkId: string): Promise<PaymentLink> {
   await run(
     em,
-    sql`select c.id from customers c join payment_links l on l.customer_id = c.id where l.id = ${linkId} for no key update of c`,
+    sql`select c.id from customers c join payment_links l on l.customer_id = c.id where l.id = ${linkId}
+      for no key update of c`,
   );
   return await em.findOneOrFail(PaymentLink, linkId, { refresh: true });
 }
 
 /**
- * Brings a link in line with its deposits, inside the transaction that changed one of them (and flushed it; the database has brought the
- * link's sums along): status, and with the first sum that is enough `completed` with its event and deliveries. Only an open link changes
- * its status, so it is completed once. Wakes the link's actor when the status changed. Returns the link.
+ * Brings a link in line with its deposits, inside the transaction that changed one of them (and
+ * flushed it; the database has brought the link's sums along): status, and with the first sum
+ * that is enough `completed` with its event and deliveries. Only an open link changes its status,
+ * so it is completed once. Wakes the link's actor when the status changed. Returns the link.
  */
 export async function recountLink(tx: Tx, deps: TxDeps, linkId: string): Promise<PaymentLink> {
   const link = await lockLink(tx.em, linkId);
@@ -35,8 +43,8 @@ export async function recountLink(tx: Tx, deps: TxDeps, linkId: string): Promise
 }
 
 /**
- * {@link recountLink} for any number of links, in a number of statements that does not depend on how many: as long as none is completed by
- * it, which is done one by one. The caller holds the locks of their customers.
+ * {@link recountLink} for any number of links, in a number of statements that does not depend on how many: as
+ * long as none is completed by it, which is done one by one. The caller holds the locks of their customers.
  */
 export async function recountLinks(tx: Tx, deps: TxDeps, linkIds: ReadonlySet<string>): Promise<void> {
   if (linkIds.size === 0) return;
@@ -65,7 +73,9 @@ async function settle(tx: Tx, deps: TxDeps, links: readonly PaymentLink[]): Prom
   for (const link of moved) await wakePayment(tx, link);
 }
 
-/** Gives a locked link another status. Throws {@link IllegalLinkTransition}; the database would refuse it too. */
+/**
+ * Gives a locked link another status. Throws {@link IllegalLinkTransition}; the database would refuse it too.
+ */
 export function moveLink(deps: TxDeps, link: PaymentLink, to: LinkStatus): void {
   if (!LINK_TRANSITIONS[link.status].includes(to)) {
     throw new IllegalLinkTransition(`payment link ${link.id} cannot go from ${link.status} to ${to}`);

@@ -18,13 +18,23 @@ export function placeOf({ network, addressKey, currency }: BalanceDifference): P
   return { network, addressKey, currency };
 }
 
-/** What blocks of the chain have brought to the difference's address, in its currency, by the end of a block. */
+/**
+ * What blocks of the chain have brought to the difference's address, in its currency, by the end of a block.
+ */
 export async function expectedAt(deps: Deps, kept: BalanceDifference, blockNumber: number): Promise<bigint> {
   return await boundUnits(deps.orm.em.fork(), deps, placeOf(kept), blockNumber);
 }
 
-/** By how much the balance rose in a block, whatever is known of it; undefined where no endpoint keeps balances that old. */
-export async function riseIn(reader: ChainReader, place: Place, blockNumber: number, signal: AbortSignal): Promise<bigint | undefined> {
+/**
+ * By how much the balance rose in a block, whatever is known
+ * of it; undefined where no endpoint keeps balances that old.
+ */
+export async function riseIn(
+  reader: ChainReader,
+  place: Place,
+  blockNumber: number,
+  signal: AbortSignal,
+): Promise<bigint | undefined> {
   const addresses = [place.addressKey];
   const was = (await reader.balances?.(addresses, Math.max(0, blockNumber - 1), signal))?.[0];
   const is = (await reader.balances?.(addresses, blockNumber, signal))?.[0];
@@ -37,8 +47,16 @@ export function explains(kept: BalanceDifference, transfer: Transfer): boolean {
   return transfer.currency === kept.currency && addressKeyOf(kept.network, transfer.to) === kept.addressKey;
 }
 
-/** Records what a block shows for us and was not recorded: deposits, and what our own wallets sent to this address. */
-export async function recordShown(deps: Deps, chain: WatchedChain, kept: BalanceDifference, block: ScannedBlock): Promise<void> {
+/**
+ * Records what a block shows for us and was not recorded:
+ * deposits, and what our own wallets sent to this address.
+ */
+export async function recordShown(
+  deps: Deps,
+  chain: WatchedChain,
+  kept: BalanceDifference,
+  block: ScannedBlock,
+): Promise<void> {
   if (block.transfers.length > 0) tellLate(deps, chain, block, await recordAgain(deps, chain.reader, block));
   const own = (block.own ?? []).filter((transfer) => explains(kept, transfer));
   if (own.length === 0) return;
@@ -56,14 +74,23 @@ export async function recordShown(deps: Deps, chain: WatchedChain, kept: Balance
 }
 
 /** {@link enlargeDeposit}, and what is new is told as found late. */
-export async function attributeTo(deps: Deps, chain: WatchedChain, attribution: Attribution): Promise<Attributed> {
+export async function attributeTo(
+  deps: Deps,
+  chain: WatchedChain,
+  attribution: Attribution,
+): Promise<Attributed> {
   const outcome = await enlargeDeposit(deps, chain, attribution);
   if ('created' in outcome) tellLate(deps, chain, attribution.block, outcome.created);
   return outcome;
 }
 
 /** Says that deposits were found which no read had shown. */
-export function tellLate(deps: Deps, { reader, report }: WatchedChain, block: Pick<ScannedBlock, 'number'>, found: number): void {
+export function tellLate(
+  deps: Deps,
+  { reader, report }: WatchedChain,
+  block: Pick<ScannedBlock, 'number'>,
+  found: number,
+): void {
   if (found === 0) return;
   report?.foundLate?.({ network: reader.network, deposits: found });
   deps.log.warn(
@@ -83,7 +110,10 @@ export async function scanPast(
   return block;
 }
 
-/** True where the calldata holds this amount as a whole 32-byte word, wherever it stands: packed batch calls are not aligned. */
+/**
+ * True where the calldata holds this amount as a whole 32-byte
+ * word, wherever it stands: packed batch calls are not aligned.
+ */
 export function namesAmount(named: NamedTransaction, units: bigint): boolean {
   return named.calldata.includes(units.toString(16).padStart(64, '0'));
 }

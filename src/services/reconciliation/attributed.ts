@@ -9,11 +9,15 @@ import type { Tx } from '../transact.ts';
 type Lessening = { readonly deposit: Deposit; readonly units: bigint; readonly headNumber: number };
 
 /**
- * Takes money from a deposit that is not completed and is locked by the caller's transaction, because it turned out to have come with another
+ * Takes money from a deposit that is not completed and is locked by the
+ * caller's transaction, because it turned out to have come with another
  * transaction. One that keeps nothing fails as REORGED: no block holds it.
  */
 export async function lessen(tx: Tx, deps: Deps, { deposit, units, headNumber }: Lessening): Promise<void> {
-  deps.log.warn({ depositId: deposit.id, units: units.toString() }, 'attributed money turned out to be that of another transaction');
+  deps.log.warn(
+    { depositId: deposit.id, units: units.toString() },
+    'attributed money turned out to be that of another transaction',
+  );
   if (units < deposit.amountUnits) {
     await rewrite(tx, deps, deposit, { amountUnits: deposit.amountUnits - units, headNumber });
     return;
@@ -25,7 +29,12 @@ export async function lessen(tx: Tx, deps: Deps, { deposit, units, headNumber }:
   deposit.blockHash = null;
   deposit.verifiedAt = null;
   const reason = 'the money that was attributed to this transaction came with another one';
-  const deliveries = await applyTransition(tx, deps, deposit, { to: 'failed', failureCode: 'REORGED', reason, headNumber });
+  const deliveries = await applyTransition(tx, deps, deposit, {
+    to: 'failed',
+    failureCode: 'REORGED',
+    reason,
+    headNumber,
+  });
   // The running actor delivers them; this start is for a deposit whose actor had ended.
   await tx.enqueue(workflowIdOf(deposit), depositStart(deposit, deliveries));
 }
@@ -37,7 +46,17 @@ async function rewrite(
   deposit: Deposit,
   { amountUnits, headNumber }: { readonly amountUnits: bigint; readonly headNumber: number },
 ): Promise<void> {
-  const { mode, merchantId, customerId, network, currency, address, addressKey, transactionHash, blockNumber } = deposit;
+  const {
+    mode,
+    merchantId,
+    customerId,
+    network,
+    currency,
+    address,
+    addressKey,
+    transactionHash,
+    blockNumber,
+  } = deposit;
   await recordDeposit(tx, deps, {
     mode,
     merchantId,

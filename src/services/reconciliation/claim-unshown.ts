@@ -12,8 +12,15 @@ import { type Decider, type Proof, recordTraced } from './enlarge.ts';
 import { comparedAssets, type Place, unitsOf } from './expected-balances.ts';
 import { candidatesFor } from './search.ts';
 
-/** An operator's word: the whole of what the transaction brought to the address in the native coin, and which address where it names none. */
-export type Word = { readonly carriedUnits: bigint; readonly addressKey?: AddressKey | undefined; readonly decider: Decider };
+/**
+ * An operator's word: the whole of what the transaction brought to the
+ * address in the native coin, and which address where it names none.
+ */
+export type Word = {
+  readonly carriedUnits: bigint;
+  readonly addressKey?: AddressKey | undefined;
+  readonly decider: Decider;
+};
 
 export type Unshown = {
   readonly block: ScannedBlock;
@@ -26,18 +33,25 @@ export type Unshown = {
 };
 
 /**
- * Claims what a contract passed on inside a transaction whose block came without a trace: by a trace of the transaction alone, by the balance
- * of its block, as the only one of all blocks in question, or by an operator's word, in this order. Returns why nothing was recorded, with the
- * next action; undefined where something was. Throws the reader's errors.
+ * Claims what a contract passed on inside a transaction whose block came without a trace: by
+ * a trace of the transaction alone, by the balance of its block, as the only one of all
+ * blocks in question, or by an operator's word, in this order. Returns why nothing was
+ * recorded, with the next action; undefined where something was. Throws the reader's errors.
  */
-export async function claimUnshown(deps: Deps, chain: WatchedChain, unshown: Unshown): Promise<string | undefined> {
+export async function claimUnshown(
+  deps: Deps,
+  chain: WatchedChain,
+  unshown: Unshown,
+): Promise<string | undefined> {
   const { block, txHash, open, word, signal } = unshown;
-  if (!block.untraced?.succeeded.has(txHash)) return `transaction ${txHash} failed on the chain and moved nothing; look for another one`;
+  if (!block.untraced?.succeeded.has(txHash))
+    return `transaction ${txHash} failed on the chain and moved nothing; look for another one`;
   const traced = await chain.reader.traceTransaction?.(block, txHash, chain.watched.index, signal);
   if (traced && !traced.agreed)
     return `the endpoints ${traced.hosts.join(', ')} trace transaction ${txHash} differently; take the wrong one out of the RPC URLs and run it again`;
   if (traced) return await claimTraced(deps, chain, unshown, traced.transfers);
-  if (word && open.length > 1) return `transaction ${txHash} names ${open.length} addresses where money is missing; add --address`;
+  if (word && open.length > 1)
+    return `transaction ${txHash} names ${open.length} addresses where money is missing; add --address`;
   if (word && open.length === 0)
     return `no money is missing on an address that transaction ${txHash} names; run "reconcile", and add --address where its data names none`;
   let refusal: string | undefined;
@@ -49,35 +63,65 @@ export async function claimUnshown(deps: Deps, chain: WatchedChain, unshown: Uns
 }
 
 /** Which of these keys are our live addresses. */
-export async function liveKeys(deps: Deps, network: Network, keys: readonly AddressKey[]): Promise<ReadonlySet<AddressKey>> {
-  const rows = await deps.orm.em.fork().find(DepositAddress, { network, mode: 'live', addressKey: { $in: [...keys] } });
+export async function liveKeys(
+  deps: Deps,
+  network: Network,
+  keys: readonly AddressKey[],
+): Promise<ReadonlySet<AddressKey>> {
+  const rows = await deps.orm.em
+    .fork()
+    .find(DepositAddress, { network, mode: 'live', addressKey: { $in: [...keys] } });
   return new Set(rows.map((row) => row.addressKey));
 }
 
-/** A trace is the whole truth about a transaction, but for an endpoint that lies: the balance of each address has to have room for it. */
-async function claimTraced(deps: Deps, chain: WatchedChain, unshown: Unshown, transfers: readonly Transfer[]): Promise<string | undefined> {
+/**
+ * A trace is the whole truth about a transaction, but for an endpoint
+ * that lies: the balance of each address has to have room for it.
+ */
+async function claimTraced(
+  deps: Deps,
+  chain: WatchedChain,
+  unshown: Unshown,
+  transfers: readonly Transfer[],
+): Promise<string | undefined> {
   const { block, txHash, word, signal } = unshown;
   const { network } = chain.reader;
   const inside = transfers.filter((transfer) => transfer.currency === NATIVE_CURRENCY[network]);
   if (inside.length === 0)
     return `transaction ${txHash} does not pay a live address of ours in ${NATIVE_CURRENCY[network]} or USDT, as its trace shows; look for another one`;
-  const meant = inside.filter(({ to }) => word?.addressKey === undefined || addressKeyOf(network, to) === word.addressKey);
+  const meant = inside.filter(
+    ({ to }) => word?.addressKey === undefined || addressKeyOf(network, to) === word.addressKey,
+  );
   const other = word && (meant.length !== 1 || meant[0]?.amountUnits !== word.carriedUnits);
-  if (other) return `the trace of transaction ${txHash} shows ${textOf(network, inside)}; leave --amount out to record that`;
+  if (other)
+    return `the trace of transaction ${txHash} shows ${textOf(network, inside)}; leave --amount out to record that`;
   const decider = word?.decider ?? unshown.decider;
   const bounds = await boundsOf(deps, chain, inside, signal);
-  tellLate(deps, chain, block, await recordTraced(deps, chain, { block, txHash, transfers, bounds, decider }));
+  tellLate(
+    deps,
+    chain,
+    block,
+    await recordTraced(deps, chain, { block, txHash, transfers, bounds, decider }),
+  );
   return undefined;
 }
 
 function textOf(network: Place['network'], transfers: readonly Transfer[]): string {
   return transfers
-    .map(({ to, currency, amountUnits }) => `${formatUnits(amountUnits, assetOf(network, currency).decimals)} ${currency} to ${to}`)
+    .map(
+      ({ to, currency, amountUnits }) =>
+        `${formatUnits(amountUnits, assetOf(network, currency).decimals)} ${currency} to ${to}`,
+    )
     .join(' and ');
 }
 
 /** What lies on the addresses now, as far as endpoints tell it: nothing beyond that may be credited. */
-async function boundsOf(deps: Deps, { reader }: WatchedChain, transfers: readonly Transfer[], signal: AbortSignal) {
+async function boundsOf(
+  deps: Deps,
+  { reader }: WatchedChain,
+  transfers: readonly Transfer[],
+  signal: AbortSignal,
+) {
   const { network } = reader;
   const cursor = await readCursor(deps, network);
   const addresses = [...new Set(transfers.map(({ to }) => addressKeyOf(network, to)))];
@@ -93,8 +137,16 @@ async function boundsOf(deps: Deps, { reader }: WatchedChain, transfers: readonl
   );
 }
 
-/** Without a trace: what the balances prove, else the operator's word, else that no other transaction can have brought it. */
-async function claimAt(deps: Deps, chain: WatchedChain, unshown: Unshown, kept: BalanceDifference): Promise<string | undefined> {
+/**
+ * Without a trace: what the balances prove, else the operator's
+ * word, else that no other transaction can have brought it.
+ */
+async function claimAt(
+  deps: Deps,
+  chain: WatchedChain,
+  unshown: Unshown,
+  kept: BalanceDifference,
+): Promise<string | undefined> {
   const { block, txHash, word } = unshown;
   const place = placeOf(kept);
   const proof = await proofOf(deps, chain, unshown, kept);
@@ -103,29 +155,51 @@ async function claimAt(deps: Deps, chain: WatchedChain, unshown: Unshown, kept: 
     const missing = `${formatUnits(kept.differenceUnits - kept.beforeUnits, asset.decimals)} ${place.currency}`;
     return `nothing proves what transaction ${txHash} brought to ${kept.address}, where ${missing} are missing: no endpoint traces it, and ${proof}; put an endpoint that traces into the RPC URLs, or name the whole that it brought there with --amount AMOUNT --by NAME --reason TEXT`;
   }
-  const outcome = await attributeTo(deps, chain, { place, block, txHash, proof, claimed: true, decider: word?.decider ?? unshown.decider });
+  const outcome = await attributeTo(deps, chain, {
+    place,
+    block,
+    txHash,
+    proof,
+    claimed: true,
+    decider: word?.decider ?? unshown.decider,
+  });
   return 'refused' in outcome ? outcome.refused : undefined;
 }
 
-async function proofOf(deps: Deps, chain: WatchedChain, unshown: Unshown, kept: BalanceDifference): Promise<Proof | string> {
+async function proofOf(
+  deps: Deps,
+  chain: WatchedChain,
+  unshown: Unshown,
+  kept: BalanceDifference,
+): Promise<Proof | string> {
   const { block, txHash, word, signal } = unshown;
   const roseUnits = await riseIn(chain.reader, placeOf(kept), block.number, signal);
   if (word) return { basis: 'operator', carriedUnits: word.carriedUnits, roseUnits, decider: word.decider };
   if (roseUnits !== undefined) {
-    const left = roseUnits - (await expectedAt(deps, kept, block.number)) + (await expectedAt(deps, kept, block.number - 1));
+    const left =
+      roseUnits -
+      (await expectedAt(deps, kept, block.number)) +
+      (await expectedAt(deps, kept, block.number - 1));
     const here = (block.named ?? []).filter((named) => named.addressKey === kept.addressKey);
     const exact = here.filter((named) => namesAmount(named, left));
     const sole = here.length === 1 ? here[0] : exact.length === 1 ? exact[0] : undefined;
     if (sole?.txHash === txHash) return { basis: 'balance', roseUnits };
     return `${here.length} transactions of block ${block.number} name that address`;
   }
-  if (block.number <= kept.sinceNumber) return `endpoints that keep the balances of block ${block.number} are missing`;
+  if (block.number <= kept.sinceNumber)
+    return `endpoints that keep the balances of block ${block.number} are missing`;
   const seen = await candidatesFor(deps, chain, kept, signal);
   if (!seen) return `no endpoint keeps the balances of block ${block.number}`;
   const hashes = new Set(seen.map(({ named }) => named.txHash));
   // What a trace proved is known to the last unit: it brought nothing beside that.
-  const proven = { mode: 'live', network: kept.network, addressKey: kept.addressKey, provenUnits: { $ne: null } } as const;
-  for (const deposit of await deps.orm.em.fork().find(Deposit, proven)) hashes.delete(deposit.transactionHash);
+  const proven = {
+    mode: 'live',
+    network: kept.network,
+    addressKey: kept.addressKey,
+    provenUnits: { $ne: null },
+  } as const;
+  for (const deposit of await deps.orm.em.fork().find(Deposit, proven))
+    hashes.delete(deposit.transactionHash);
   if (hashes.size === 1 && hashes.has(txHash)) return { basis: 'candidate' };
   return `${hashes.size} transactions of blocks ${kept.sinceNumber + 1} to ${kept.foundNumber} name that address`;
 }

@@ -28,16 +28,18 @@ export type ClaimInput = {
 type Claimed = { readonly deposits: readonly Deposit[] };
 
 /**
- * Records a transaction that an operator names, after it was verified on the chain: it is final, succeeded, and pays one of our live
- * addresses something that is not recorded. How much is what a read or a trace of it shows, else what the balance proves, else what the
- * operator says; never more than is missing. Throws {@link DecisionRefused} with the reason and the next action otherwise, and the reader's
- * errors; then nothing has changed.
+ * Records a transaction that an operator names, after it was verified on the chain: it is
+ * final, succeeded, and pays one of our live addresses something that is not recorded. How
+ * much is what a read or a trace of it shows, else what the balance proves, else what the
+ * operator says; never more than is missing. Throws {@link DecisionRefused} with the
+ * reason and the next action otherwise, and the reader's errors; then nothing has changed.
  */
 export async function claimTransaction(deps: Deps, chain: WatchedChain, input: ClaimInput): Promise<Claimed> {
   const { reader } = chain;
   const { word, signal } = input;
   const txHash = transactionHashOf(reader.network, input.txHash);
-  if (txHash === undefined) throw new DecisionRefused(`a transaction hash is ${hashForm(reader.network)}; copy it again`);
+  if (txHash === undefined)
+    throw new DecisionRefused(`a transaction hash is ${hashForm(reader.network)}; copy it again`);
   const before = await recordedOf(deps, reader, txHash);
   const number = await finalBlockOf(deps, reader, txHash, signal);
   await loadWatched(deps, chain.watched);
@@ -46,25 +48,47 @@ export async function claimTransaction(deps: Deps, chain: WatchedChain, input: C
   const block = await scanPast(reader, chain, { number, naming, signal });
   const missing = await unrecorded(deps, reader.network, block, { txHash, before });
   const inside = (block.named ?? []).filter((named) => named.txHash === txHash);
-  if (missing.length > 0) await recordAgain(deps, reader, block, { claimed: txHash, reason: input.decider?.reason });
+  if (missing.length > 0)
+    await recordAgain(deps, reader, block, { claimed: txHash, reason: input.decider?.reason });
   const refusal = block.untraced
-    ? await claimUnshown(deps, chain, { block, txHash, open: claimable(open, inside, word), word, decider: input.decider, signal })
+    ? await claimUnshown(deps, chain, {
+        block,
+        txHash,
+        open: claimable(open, inside, word),
+        word,
+        decider: input.decider,
+        signal,
+      })
     : undefined;
   await settleTouched(deps, chain, [...missing.map(({ to }) => addressKeyOf(reader.network, to)), ...naming]);
   const after = await recordedOf(deps, reader, txHash);
-  const gained = after.filter((deposit) => !before.some((old) => old.id === deposit.id && old.amountUnits === deposit.amountUnits));
+  const gained = after.filter(
+    (deposit) => !before.some((old) => old.id === deposit.id && old.amountUnits === deposit.amountUnits),
+  );
   if (gained.length > 0) return { deposits: gained };
   const [known] = before;
   if (refusal !== undefined && (word || !known)) throw new DecisionRefused(refusal);
-  if (known) throw new DecisionRefused(`transaction ${txHash} is recorded already; look at it with "deposit show ${known.id}"`);
+  if (known)
+    throw new DecisionRefused(
+      `transaction ${txHash} is recorded already; look at it with "deposit show ${known.id}"`,
+    );
   throw new DecisionRefused(
     `transaction ${txHash} does not pay a live address of ours in ${NATIVE_CURRENCY[reader.network]} or USDT, as far as the endpoints show; compare it with "deposit list --unrecognised"`,
   );
 }
 
-/** The differences that this transaction may explain: of the addresses that it names, or of the one that the operator names. */
-function claimable(open: readonly BalanceDifference[], inside: readonly NamedTransaction[], word: Word | undefined): BalanceDifference[] {
-  return open.filter((kept) => word?.addressKey !== undefined || inside.some((named) => named.addressKey === kept.addressKey));
+/**
+ * The differences that this transaction may explain: of the
+ * addresses that it names, or of the one that the operator names.
+ */
+function claimable(
+  open: readonly BalanceDifference[],
+  inside: readonly NamedTransaction[],
+  word: Word | undefined,
+): BalanceDifference[] {
+  return open.filter(
+    (kept) => word?.addressKey !== undefined || inside.some((named) => named.addressKey === kept.addressKey),
+  );
 }
 
 async function unrecorded(
@@ -79,10 +103,16 @@ async function unrecorded(
     network,
     shown.map((transfer) => addressKeyOf(network, transfer.to)),
   );
-  return shown.filter((transfer) => live.has(addressKeyOf(network, transfer.to)) && !before.some((deposit) => isThis(deposit, transfer)));
+  return shown.filter(
+    (transfer) =>
+      live.has(addressKeyOf(network, transfer.to)) && !before.some((deposit) => isThis(deposit, transfer)),
+  );
 }
 
-/** Recorded with this amount: one that was recorded with another is put right by the read, as long as it is open. */
+/**
+ * Recorded with this amount: one that was recorded with
+ * another is put right by the read, as long as it is open.
+ */
 function isThis(deposit: Deposit, { to, currency, amountUnits }: Transfer): boolean {
   const { addressKey, blockHash } = deposit;
   return (
@@ -100,14 +130,23 @@ async function recordedOf(deps: Deps, { network }: ChainReader, transactionHash:
 /** What was claimed may have been the whole of a difference, or a part of it. */
 async function settleTouched(deps: Deps, chain: WatchedChain, touched: readonly AddressKey[]): Promise<void> {
   const { network } = chain.reader;
-  const open = await deps.orm.em.fork().find(BalanceDifference, { network, addressKey: { $in: [...new Set(touched)] }, searched: true });
+  const open = await deps.orm.em
+    .fork()
+    .find(BalanceDifference, { network, addressKey: { $in: [...new Set(touched)] }, searched: true });
   for (const kept of open) await settleDifference(deps, kept, { reason: kept.reason, report: chain.report });
 }
 
-async function finalBlockOf(deps: Deps, reader: ChainReader, txHash: string, signal: AbortSignal): Promise<number> {
+async function finalBlockOf(
+  deps: Deps,
+  reader: ChainReader,
+  txHash: string,
+  signal: AbortSignal,
+): Promise<number> {
   const place = await reader.locate(txHash, signal);
   if (!place)
-    throw new DecisionRefused(`no endpoint of ${reader.network} has transaction ${txHash} in a block; check the hash and the network`);
+    throw new DecisionRefused(
+      `no endpoint of ${reader.network} has transaction ${txHash} in a block; check the hash and the network`,
+    );
   const cursor = await readCursor(deps, reader.network);
   if (!cursor || place.blockNumber > cursor.verifiedNumber) {
     throw new DecisionRefused(
@@ -117,11 +156,27 @@ async function finalBlockOf(deps: Deps, reader: ChainReader, txHash: string, sig
   return place.blockNumber;
 }
 
-/** Live addresses that hold more of the native coin than the ledger knows, compared at this block or later; the newest differences first. */
-async function openRises(deps: Deps, { network }: ChainReader, number: number, addressKey?: AddressKey): Promise<BalanceDifference[]> {
+/**
+ * Live addresses that hold more of the native coin than the ledger
+ * knows, compared at this block or later; the newest differences first.
+ */
+async function openRises(
+  deps: Deps,
+  { network }: ChainReader,
+  number: number,
+  addressKey?: AddressKey,
+): Promise<BalanceDifference[]> {
   const at = addressKey === undefined ? {} : { addressKey };
-  const where = { network, currency: NATIVE_CURRENCY[network], differenceUnits: { $gt: 0n }, foundNumber: { $gte: number }, ...at };
-  const rows = await deps.orm.em.fork().find(BalanceDifference, where, { limit: MAX_OPEN, orderBy: { notedAt: 'desc' } });
+  const where = {
+    network,
+    currency: NATIVE_CURRENCY[network],
+    differenceUnits: { $gt: 0n },
+    foundNumber: { $gte: number },
+    ...at,
+  };
+  const rows = await deps.orm.em
+    .fork()
+    .find(BalanceDifference, where, { limit: MAX_OPEN, orderBy: { notedAt: 'desc' } });
   const live = await liveKeys(
     deps,
     network,

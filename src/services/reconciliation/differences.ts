@@ -26,8 +26,9 @@ export type Compared = {
 const LESS = 'less lies on the address than the ledger says';
 
 /**
- * Keeps the outcome of one comparison: nothing where chain and ledger agree and no block is missing, else a difference. What no block brought
- * has to be searched; what was searched already is not searched again. Returns whether something is new.
+ * Keeps the outcome of one comparison: nothing where chain and ledger agree and no
+ * block is missing, else a difference. What no block brought has to be searched;
+ * what was searched already is not searched again. Returns whether something is new.
  */
 export async function keepComparison(em: Em, deps: Deps, compared: Compared): Promise<boolean> {
   const { network, addressKey, currency, blockNumber } = compared;
@@ -40,7 +41,8 @@ export async function keepComparison(em: Em, deps: Deps, compared: Compared): Pr
   }
   const sameDifference = (kept?.differenceUnits ?? 0n) === differenceUnits;
   if (kept && sameDifference && kept.replacedUnits === replacedUnits) return false;
-  // What an earlier search could not explain is known; one that did not come to a search yet still has its whole window before it.
+  // What an earlier search could not explain is known; one that did
+  // not come to a search yet still has its whole window before it.
   const known = kept?.searched ? { units: kept.differenceUnits, at: kept.foundNumber } : undefined;
   const nothingToSearch = sameDifference && (kept?.searched ?? true);
   await em.upsert(BalanceDifference, {
@@ -70,26 +72,44 @@ export async function keepComparison(em: Em, deps: Deps, compared: Compared): Pr
 }
 
 async function forget(em: Em, deps: Deps, kept: BalanceDifference): Promise<void> {
-  await em.nativeDelete(BalanceDifference, { network: kept.network, addressKey: kept.addressKey, currency: kept.currency });
+  await em.nativeDelete(BalanceDifference, {
+    network: kept.network,
+    addressKey: kept.addressKey,
+    currency: kept.currency,
+  });
   await showUnrecognised(em, deps, kept, 0n);
 }
 
 /**
- * Compares a difference with the ledger as it is now, after a search or a claim recorded something: it is forgotten where nothing is left,
- * else it is what the operator has to look at. `reason` says why nothing explained it. Returns what is left, in base units.
+ * Compares a difference with the ledger as it is now, after a search or a claim recorded
+ * something: it is forgotten where nothing is left, else it is what the operator has to
+ * look at. `reason` says why nothing explained it. Returns what is left, in base units.
  */
 export async function settleDifference(
   deps: Deps,
   searched: BalanceDifference,
-  outcome: { readonly reason: string; readonly beforeUnits?: bigint | undefined; readonly report?: ChainReport | undefined },
+  outcome: {
+    readonly reason: string;
+    readonly beforeUnits?: bigint | undefined;
+    readonly report?: ChainReport | undefined;
+  },
 ): Promise<bigint> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const { network, addressKey, currency } = searched;
-    // A pass may have compared it again meanwhile: then that is the fact, and it has a search of its own before it.
-    const kept = await em.findOne(BalanceDifference, { network, addressKey, currency }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    // A pass may have compared it again meanwhile: then that
+    // is the fact, and it has a search of its own before it.
+    const kept = await em.findOne(
+      BalanceDifference,
+      { network, addressKey, currency },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
     if (!kept) return 0n;
     const { foundNumber } = kept;
-    const found = await expectedUnits(em, deps, { network, addressKeys: [addressKey], blockNumber: foundNumber });
+    const found = await expectedUnits(em, deps, {
+      network,
+      addressKeys: [addressKey],
+      blockNumber: foundNumber,
+    });
     const { boundUnits, replacedUnits } = found.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED;
     const left = kept.chainUnits - boundUnits;
     if (left === 0n && replacedUnits === 0n) {
@@ -99,12 +119,20 @@ export async function settleDifference(
     const beforeUnits = outcome.beforeUnits ?? kept.beforeUnits;
     const unexplained = left - beforeUnits;
     let reason = left < 0n || (left === 0n && replacedUnits > 0n) ? LESS : outcome.reason;
-    if (unexplained === 0n && left !== 0n) reason = 'it lay on the address before the address was one of ours';
+    if (unexplained === 0n && left !== 0n)
+      reason = 'it lay on the address before the address was one of ours';
     const isSearched = kept.searched || foundNumber === searched.foundNumber;
     await em.nativeUpdate(
       BalanceDifference,
       { network, addressKey, currency },
-      { differenceUnits: left, replacedUnits, beforeUnits, searched: isSearched, reason: fitted(reason, MAX_REASON), notedAt: deps.now() },
+      {
+        differenceUnits: left,
+        replacedUnits,
+        beforeUnits,
+        searched: isSearched,
+        reason: fitted(reason, MAX_REASON),
+        notedAt: deps.now(),
+      },
     );
     await showUnrecognised(em, deps, kept, unexplained);
     if (unexplained !== 0n) tell(deps, kept, { unexplained, reason, report: outcome.report });
@@ -112,7 +140,11 @@ export async function settleDifference(
   });
 }
 
-type Told = { readonly unexplained: bigint; readonly reason: string; readonly report: ChainReport | undefined };
+type Told = {
+  readonly unexplained: bigint;
+  readonly reason: string;
+  readonly report: ChainReport | undefined;
+};
 
 function tell(deps: Deps, kept: BalanceDifference, { unexplained, reason, report }: Told): void {
   const { network, currency, address } = kept;
@@ -127,20 +159,26 @@ function tell(deps: Deps, kept: BalanceDifference, { unexplained, reason, report
   report?.difference?.({ network, currency, units: unexplained });
 }
 
-/** The row that `deposit list --unrecognised` shows for money without a transaction: one for each address and asset, without a hash. */
+/**
+ * The row that `deposit list --unrecognised` shows for money without
+ * a transaction: one for each address and asset, without a hash.
+ */
 async function showUnrecognised(em: Em, deps: Deps, kept: BalanceDifference, units: bigint): Promise<void> {
   const { network, addressKey, currency } = kept;
   const contract = currency === NATIVE_CURRENCY[network] ? '' : deps.settings.contracts[network];
   await run(
     em,
     sql`delete from unrecognised_transfers
-     where network = ${network} and transaction_hash = '' and address_key = ${addressKey} and contract_address = ${contract}`,
+     where network = ${network} and transaction_hash = '' and address_key = ${addressKey}
+       and contract_address = ${contract}`,
   );
   if (units <= 0n) return;
   const reason = `arrived between block ${kept.sinceNumber + 1} and ${kept.foundNumber}, in no transaction that could be found`;
   await run(
     em,
-    sql`insert into unrecognised_transfers (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, created_at)
-     values (${deps.newId()}, ${network}, '', ${kept.address}, ${addressKey}, ${contract}, ${units}, ${kept.foundNumber}, ${reason}, ${deps.now()})`,
+    sql`insert into unrecognised_transfers (id, network, transaction_hash, address, address_key,
+     contract_address, amount_units, block_number, reason, created_at)
+     values (${deps.newId()}, ${network}, '', ${kept.address}, ${addressKey}, ${contract}, ${units},
+       ${kept.foundNumber}, ${reason}, ${deps.now()})`,
   );
 }

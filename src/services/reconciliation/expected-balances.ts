@@ -6,10 +6,16 @@ import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/asset
 import type { Deps } from '../deps.ts';
 import { ACCOUNTS_OF_STATES } from '../ledger/accounts.ts';
 
-/** The reason of a transfer that was shown after its money had been credited to another transaction of the address: it adds nothing. */
+/**
+ * The reason of a transfer that was shown after its money had been
+ * credited to another transaction of the address: it adds nothing.
+ */
 export const COVERED = 'its money is credited already, with another deposit of this address';
 
-/** What is said to lie on an address: bound to blocks that are in the chain, and standing in the ledger without such a block. */
+/**
+ * What is said to lie on an address: bound to blocks that are in
+ * the chain, and standing in the ledger without such a block.
+ */
 export type ExpectedBalance = { readonly boundUnits: bigint; readonly replacedUnits: bigint };
 
 export const NOTHING_EXPECTED: ExpectedBalance = { boundUnits: 0n, replacedUnits: 0n };
@@ -28,14 +34,19 @@ export function unitsOf(balance: Balance, network: Network, currency: Currency):
 export const assetKey = (addressKey: AddressKey, currency: Currency): string => `${addressKey}:${currency}`;
 
 /**
- * What must lie on addresses at the end of a block, by {@link assetKey}: what the ledger holds there as pending, available or held, and what
- * was recorded as uncredited for the operator in our own assets. A credited deposit whose block was replaced still stands in the ledger and is counted
- * apart. An address without any of it is absent.
+ * What must lie on addresses at the end of a block, by {@link assetKey}: what the
+ * ledger holds there as pending, available or held, and what was recorded as uncredited
+ * for the operator in our own assets. A credited deposit whose block was replaced still
+ * stands in the ledger and is counted apart. An address without any of it is absent.
  */
 export async function expectedUnits(
   em: Em,
   deps: Deps,
-  at: { readonly network: Network; readonly addressKeys: readonly AddressKey[]; readonly blockNumber: number },
+  at: {
+    readonly network: Network;
+    readonly addressKeys: readonly AddressKey[];
+    readonly blockNumber: number;
+  },
 ): Promise<ReadonlyMap<string, ExpectedBalance>> {
   const { network, addressKeys, blockNumber } = at;
   const found = await rows(
@@ -46,26 +57,43 @@ export async function expectedUnits(
      from (
        select d.address_key, d.currency, d.amount_units as units, d.block_hash is not null as bound
        from deposits d join ${ACCOUNTS_OF_STATES}
-         on home.status = d.status and home.failure_code = coalesce(d.failure_code, '') and home.on_chain = (d.block_hash is not null)
-       where d.network = ${network} and d.address_key = any(${addressKeys}) and d.mode = 'live' and not d.simulated and d.block_number <= ${blockNumber}
+         on home.status = d.status and home.failure_code = coalesce(d.failure_code, '')
+           and home.on_chain = (d.block_hash is not null)
+       where d.network = ${network} and d.address_key = any(${addressKeys}) and d.mode = 'live'
+         and not d.simulated and d.block_number <= ${blockNumber}
          and home.account in ('pending', 'available', 'held')
        union all
-       select address_key, case when contract_address = '' then ${NATIVE_CURRENCY[network]} else 'USDT' end, amount_units, true from unrecognised_transfers
+       select address_key, case when contract_address = '' then ${NATIVE_CURRENCY[network]} else 'USDT' end,
+         amount_units, true from unrecognised_transfers
        where network = ${network} and address_key = any(${addressKeys}) and block_number <= ${blockNumber}
          and transaction_hash <> '' and amount_units is not null
-         and (contract_address = '' or lower(contract_address) = ${deps.settings.contracts[network].toLowerCase()}) and reason <> ${COVERED}
+         and (contract_address = '' or
+           lower(contract_address) = ${deps.settings.contracts[network].toLowerCase()})
+           and reason <> ${COVERED}
      ) as parts group by address_key, currency`,
   );
   return new Map(
-    found.map((row) => [assetKey(row.addressKey, row.currency), { boundUnits: BigInt(row.bound), replacedUnits: BigInt(row.replaced) }]),
+    found.map((row) => [
+      assetKey(row.addressKey, row.currency),
+      { boundUnits: BigInt(row.bound), replacedUnits: BigInt(row.replaced) },
+    ]),
   );
 }
 
 /** The place of a balance: all that is needed to ask what should lie there. */
-export type Place = { readonly network: Network; readonly addressKey: AddressKey; readonly currency: Currency };
+export type Place = {
+  readonly network: Network;
+  readonly addressKey: AddressKey;
+  readonly currency: Currency;
+};
 
 /** What blocks that are in the chain have brought to a place by the end of a block. */
-export async function boundUnits(em: Em, deps: Deps, { network, addressKey, currency }: Place, blockNumber: number): Promise<bigint> {
+export async function boundUnits(
+  em: Em,
+  deps: Deps,
+  { network, addressKey, currency }: Place,
+  blockNumber: number,
+): Promise<bigint> {
   const found = await expectedUnits(em, deps, { network, addressKeys: [addressKey], blockNumber });
   return (found.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED).boundUnits;
 }

@@ -1,7 +1,12 @@
 import { raw } from '@mikro-orm/core';
 import { BEFORE_ALL_KEYS } from '../../chains/address-key.ts';
 import type { PassPace } from '../../chains/reader.ts';
-import { BalanceDifference, type ChainCursor, DepositAddress, ReconciliationPass } from '../../db/entities/index.ts';
+import {
+  BalanceDifference,
+  type ChainCursor,
+  DepositAddress,
+  ReconciliationPass,
+} from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
@@ -26,11 +31,18 @@ const MAX_LISTED = 1_000;
 const UNEXPLAINED = { $not: { differenceUnits: raw('before_units + replaced_units') } };
 
 /**
- * One step of the reconciliation: compares one batch of balances at a height that was read twice with what the ledger says lies there, and
- * after the last batch searches what differs. Progress is a row, so that a restart goes on. Throws the reader's errors, and that a search
- * failed; the step is then done again, and the pass ends without that search when the next one is due. Every credit it leads to is an ordinary deposit with the transaction's own identity, so a repeat cannot double it.
+ * One step of the reconciliation: compares one batch of balances at a height that was read twice with
+ * what the ledger says lies there, and after the last batch searches what differs. Progress is a row,
+ * so that a restart goes on. Throws the reader's errors, and that a search failed; the step is then
+ * done again, and the pass ends without that search when the next one is due. Every credit it leads
+ * to is an ordinary deposit with the transaction's own identity, so a repeat cannot double it.
  */
-export async function reconcileStep(deps: Deps, chain: WatchedChain, pace: PassPace, signal: AbortSignal): Promise<PassStep> {
+export async function reconcileStep(
+  deps: Deps,
+  chain: WatchedChain,
+  pace: PassPace,
+  signal: AbortSignal,
+): Promise<PassStep> {
   const { reader } = chain;
   const { network, balances } = reader;
   const cursor = await readCursor(deps, network);
@@ -41,11 +53,18 @@ export async function reconcileStep(deps: Deps, chain: WatchedChain, pace: PassP
   const position = pass.position ?? BEFORE_ALL_KEYS;
   const addresses = await deps.orm.em
     .fork()
-    .find(DepositAddress, { network, addressKey: { $gt: position } }, { orderBy: { addressKey: 'asc' }, limit: pace.batchAddresses });
+    .find(
+      DepositAddress,
+      { network, addressKey: { $gt: position } },
+      { orderBy: { addressKey: 'asc' }, limit: pace.batchAddresses },
+    );
   const blockNumber = cursor.verifiedNumber;
   const addressKeys = addresses.map((row) => row.addressKey);
   const found = await balances(addressKeys, blockNumber, signal);
-  if (!found) throw new Error(`no endpoint of ${network} tells balances at block ${blockNumber}, a moment after it became final`);
+  if (!found)
+    throw new Error(
+      `no endpoint of ${network} tells balances at block ${blockNumber}, a moment after it became final`,
+    );
   const last = addresses.length < pace.batchAddresses;
   await deps.orm.em.fork().transactional(async (em) => {
     const unproven = await unprovenAt(em, { network, addressKeys, blockNumber });
@@ -71,8 +90,13 @@ export async function reconcileStep(deps: Deps, chain: WatchedChain, pace: PassP
           expected: expected.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED,
         };
         const { boundUnits, replacedUnits } = compared.expected;
-        if (currency === NATIVE_CURRENCY[network] && compared.chainUnits === boundUnits) agreeing.add(addressKey);
-        if (compared.chainUnits !== boundUnits || replacedUnits !== 0n || kept.has(assetKey(addressKey, currency)))
+        if (currency === NATIVE_CURRENCY[network] && compared.chainUnits === boundUnits)
+          agreeing.add(addressKey);
+        if (
+          compared.chainUnits !== boundUnits ||
+          replacedUnits !== 0n ||
+          kept.has(assetKey(addressKey, currency))
+        )
           await keepComparison(em, deps, compared);
       }
     }
@@ -81,25 +105,34 @@ export async function reconcileStep(deps: Deps, chain: WatchedChain, pace: PassP
       deps,
       unproven.filter((one) => agreeing.has(one.addressKey)),
     );
-    // Only from where this step began: two that take the same steps, or one of a pass that is over, must never skip an address.
+    // Only from where this step began: two that take the same steps,
+    // or one of a pass that is over, must never skip an address.
     await em.nativeUpdate(
       ReconciliationPass,
       { network, startedAt: pass.startedAt, position },
-      { position: addressKeys.at(-1) ?? position, checked: pass.checked + addresses.length, movedAt: deps.now(), fault: null },
+      {
+        position: addressKeys.at(-1) ?? position,
+        checked: pass.checked + addresses.length,
+        movedAt: deps.now(),
+        fault: null,
+      },
     );
   });
   if (!last) return { did: 'compared', checked: addresses.length, waitMs: 0 };
   const { failed, of, reason } = await searchDifferences(deps, chain, signal);
   const fault = failed === 0 ? null : `${failed} of ${of} differences could not be searched: ${reason}`;
-  // Tried again with the same step until the next pass is due: a search that never succeeds must not end the comparison of all others.
-  if (fault !== null && deps.now().getTime() - pass.startedAt.getTime() < pace.everyMs) throw new Error(fault);
+  // Tried again with the same step until the next pass is due: a search
+  // that never succeeds must not end the comparison of all others.
+  if (fault !== null && deps.now().getTime() - pass.startedAt.getTime() < pace.everyMs)
+    throw new Error(fault);
   await closePass(deps, chain, pass, fault);
   return { did: 'finished', checked: addresses.length, waitMs: 0 };
 }
 
 /**
- * A whole pass at once, whatever the clock says. One that is under way is ended first: what it passed, it passed a while ago. `progress`
- * hears how many addresses are done, of how many. Throws as {@link reconcileStep} does.
+ * A whole pass at once, whatever the clock says. One that is under way is
+ * ended first: what it passed, it passed a while ago. `progress` hears how
+ * many addresses are done, of how many. Throws as {@link reconcileStep} does.
  */
 export async function reconcileNow(
   deps: Deps,
@@ -113,14 +146,17 @@ export async function reconcileNow(
   const em = deps.orm.em.fork();
   const position = (await em.findOne(ReconciliationPass, network))?.position;
   let passes = position == null ? 1 : 2;
-  const left = position == null ? 0 : await em.count(DepositAddress, { network, addressKey: { $gt: position } });
+  const left =
+    position == null ? 0 : await em.count(DepositAddress, { network, addressKey: { $gt: position } });
   const total = left + (await em.count(DepositAddress, { network }));
   let checked = 0;
   for (;;) {
     signal.throwIfAborted();
     const step = await reconcileStep(deps, chain, { ...chain.reader.pace.reconcile, everyMs: 0 }, signal);
     if (step.did === 'nothing')
-      throw new Error(`${network} is being caught up with: balances can be compared when the watcher has reached the head`);
+      throw new Error(
+        `${network} is being caught up with: balances can be compared when the watcher has reached the head`,
+      );
     checked += step.checked;
     progress(checked, Math.max(total, checked));
     if (step.did === 'finished') passes -= 1;
@@ -130,13 +166,16 @@ export async function reconcileNow(
 
 export type Listed = {
   readonly kept: BalanceDifference;
-  /** What explains it as far as the gateway knows: an alarm about a deposit of this address, which says what to do. */
+  /**
+   * What explains it as far as the gateway knows: an alarm
+   * about a deposit of this address, which says what to do.
+   */
   readonly explained: readonly string[];
 };
 
 /**
- * The balances that do not agree with the ledger, oldest first, at most 1,000, and how many there are. Only what lay on an address before it
- * was one of ours is left out: that is in no ledger.
+ * The balances that do not agree with the ledger, oldest first, at most 1,000, and how many there
+ * are. Only what lay on an address before it was one of ours is left out: that is in no ledger.
  */
 export async function listDifferences(
   deps: Deps,
@@ -146,16 +185,32 @@ export async function listDifferences(
   const options = { orderBy: { notedAt: 'asc', addressKey: 'asc' }, limit: MAX_LISTED } as const;
   const [rows, total] = await deps.orm.em.fork().findAndCount(BalanceDifference, where, options);
   const explained = await explanationsOf(deps, rows);
-  return { listed: rows.map((kept) => ({ kept, explained: explained.get(assetKey(kept.addressKey, kept.currency)) ?? [] })), total };
+  return {
+    listed: rows.map((kept) => ({
+      kept,
+      explained: explained.get(assetKey(kept.addressKey, kept.currency)) ?? [],
+    })),
+    total,
+  };
 }
 
-/** How many balances were searched and still do not agree with the ledger: an operator has to look at them. */
+/**
+ * How many balances were searched and still do not agree with the ledger: an operator has to look at them.
+ */
 export async function countDifferences(deps: Deps, network?: Network): Promise<number> {
-  return await deps.orm.em.fork().count(BalanceDifference, { ...(network ? { network } : {}), searched: true, ...UNEXPLAINED });
+  return await deps.orm.em
+    .fork()
+    .count(BalanceDifference, { ...(network ? { network } : {}), searched: true, ...UNEXPLAINED });
 }
 
-/** The running pass, a new one where the last began long enough ago, or the time until then in milliseconds. */
-async function openPass(deps: Deps, cursor: ChainCursor, { everyMs }: PassPace): Promise<ReconciliationPass | number> {
+/**
+ * The running pass, a new one where the last began long enough ago, or the time until then in milliseconds.
+ */
+async function openPass(
+  deps: Deps,
+  cursor: ChainCursor,
+  { everyMs }: PassPace,
+): Promise<ReconciliationPass | number> {
   const { network } = cursor;
   const em = deps.orm.em.fork();
   const pass = await em.findOne(ReconciliationPass, network);
@@ -164,20 +219,44 @@ async function openPass(deps: Deps, cursor: ChainCursor, { everyMs }: PassPace):
   const dueInMs = pass ? pass.startedAt.getTime() + everyMs - now.getTime() : 0;
   if (dueInMs > 0) return Math.min(dueInMs, LOOK_AGAIN_MS);
   const agreedNumber = pass?.startedNumber ?? cursor.firstBlock - 1;
-  const begun = { network, startedNumber: cursor.verifiedNumber, startedAt: now, position: BEFORE_ALL_KEYS, agreedNumber, checked: 0 };
-  return await em.upsert(ReconciliationPass, { ...begun, finishedAt: pass?.finishedAt ?? null, movedAt: now, fault: null });
+  const begun = {
+    network,
+    startedNumber: cursor.verifiedNumber,
+    startedAt: now,
+    position: BEFORE_ALL_KEYS,
+    agreedNumber,
+    checked: 0,
+  };
+  return await em.upsert(ReconciliationPass, {
+    ...begun,
+    finishedAt: pass?.finishedAt ?? null,
+    movedAt: now,
+    fault: null,
+  });
 }
 
-async function closePass(deps: Deps, { reader, report }: WatchedChain, pass: ReconciliationPass, fault: string | null): Promise<void> {
+async function closePass(
+  deps: Deps,
+  { reader, report }: WatchedChain,
+  pass: ReconciliationPass,
+  fault: string | null,
+): Promise<void> {
   const { network } = reader;
   const em = deps.orm.em.fork();
   const now = deps.now();
-  const end = { position: null, finishedAt: now, movedAt: now, fault: fault === null ? null : fitted(fault, MAX_REASON) };
+  const end = {
+    position: null,
+    finishedAt: now,
+    movedAt: now,
+    fault: fault === null ? null : fitted(fault, MAX_REASON),
+  };
   await em.nativeUpdate(ReconciliationPass, { network, startedAt: pass.startedAt }, end);
   report?.differences?.({ network, count: await em.count(BalanceDifference, { network, ...UNEXPLAINED }) });
 }
 
 /** Keeps why the pass does not go on, for operators. */
 export async function notePassFault(deps: Deps, network: Network, fault: string): Promise<void> {
-  await deps.orm.em.fork().nativeUpdate(ReconciliationPass, { network }, { fault: fitted(fault, MAX_REASON) });
+  await deps.orm.em
+    .fork()
+    .nativeUpdate(ReconciliationPass, { network }, { fault: fitted(fault, MAX_REASON) });
 }

@@ -13,7 +13,10 @@ import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { assetKey, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected-balances.ts';
 
 const MAX_WAITING = 1_000;
-/** A look goes on after this time: whoever pays by contracts, and however slow a node is with old balances, new blocks come first. */
+/**
+ * A look goes on after this time: whoever pays by contracts, and
+ * however slow a node is with old balances, new blocks come first.
+ */
 const LOOK_SHARE_MS = 500;
 /** And one block is given up for this time when traces of it take longer. */
 const TRACE_SHARE_MS = 3_000;
@@ -31,29 +34,41 @@ type Waiting = {
 type Unproven = { readonly number: number; readonly hash: string; readonly rows: readonly Waiting[] };
 
 /**
- * Looks for a proof of amounts of the native coin that the trace of one reading alone has shown, in blocks that were read twice: what the
- * balance rose by in that block, which most nodes tell for about a minute, else another trace of the block. Asks only for blocks that hold
- * such a deposit, and less and less often while neither can be had; the deposits wait meanwhile and nothing else does. Never throws for an
- * endpoint.
+ * Looks for a proof of amounts of the native coin that the trace of one reading alone has shown, in blocks
+ * that were read twice: what the balance rose by in that block, which most nodes tell for about a minute,
+ * else another trace of the block. Asks only for blocks that hold such a deposit, and less and less often
+ * while neither can be had; the deposits wait meanwhile and nothing else does. Never throws for an endpoint.
  */
-export async function proveWaiting(deps: Deps, chain: WatchedChain, cursor: ChainCursor, signal: AbortSignal): Promise<void> {
+export async function proveWaiting(
+  deps: Deps,
+  chain: WatchedChain,
+  cursor: ChainCursor,
+  signal: AbortSignal,
+): Promise<void> {
   chain.proofs ??= new Map();
   const tries = chain.proofs;
   const nowMs = deps.now().getTime();
   const waiting = await waitingBlocks(deps, cursor);
-  for (const number of tries.keys()) if (!waiting.some((block) => block.number === number)) tries.delete(number);
+  for (const number of tries.keys())
+    if (!waiting.some((block) => block.number === number)) tries.delete(number);
   for (const block of waiting) {
     if (deps.now().getTime() - nowMs > LOOK_SHARE_MS) return;
     const before = tries.get(block.number);
     if (before && nowMs < before.atMs) continue;
     const count = (before?.tries ?? 0) + 1;
-    tries.set(block.number, { tries: count, atMs: nowMs + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count - 1, 10)) });
+    tries.set(block.number, {
+      tries: count,
+      atMs: nowMs + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count - 1, 10)),
+    });
     try {
       const { proven, denied } = await proveByBalance(deps, chain, block, signal);
       if (!proven) await proveByTrace(deps, chain, { block, denied }, signal);
     } catch (error) {
       signal.throwIfAborted();
-      deps.log.debug({ err: error, network: cursor.network, block: block.number }, 'the amounts of a block could not be proven yet');
+      deps.log.debug(
+        { err: error, network: cursor.network, block: block.number },
+        'the amounts of a block could not be proven yet',
+      );
     }
   }
 }
@@ -62,29 +77,44 @@ async function waitingBlocks(deps: Deps, { network, verifiedNumber }: ChainCurso
   const waiting = await rows(
     deps.orm.em.fork(),
     sql<Waiting>`
-      select id, transaction_hash, address_key, block_hash, block_number::text as block_number, amount_units::text as amount_units
-      from deposits where network = ${network} and mode = 'live' and currency <> 'USDT' and verified_at is null and block_hash is not null
-        and status in ${literals(WAITING_STATES)} and block_number <= ${verifiedNumber} order by deposits.block_number limit ${MAX_WAITING}`,
+      select id, transaction_hash, address_key, block_hash, block_number::text as block_number,
+        amount_units::text as amount_units
+      from deposits where network = ${network} and mode = 'live' and currency <> 'USDT'
+        and verified_at is null and block_hash is not null
+        and status in ${literals(WAITING_STATES)} and block_number <= ${verifiedNumber}
+          order by deposits.block_number limit ${MAX_WAITING}`,
   );
   const blocks = Map.groupBy(waiting, (row) => `${row.blockNumber}:${row.blockHash}`);
   return [...blocks.values()].flatMap((ofOne) => {
     const [first] = ofOne;
-    return first ? [{ number: Number.parseInt(first.blockNumber, 10), hash: first.blockHash, rows: ofOne }] : [];
+    return first
+      ? [{ number: Number.parseInt(first.blockNumber, 10), hash: first.blockHash, rows: ofOne }]
+      : [];
   });
 }
 
-/** `proven`: all deposits of the block that wait. `denied`: those on addresses that received less in it than is recorded. */
+/**
+ * `proven`: all deposits of the block that wait. `denied`:
+ * those on addresses that received less in it than is recorded.
+ */
 type ByBalance = { readonly proven: boolean; readonly denied: ReadonlySet<string> };
 
 /** Proves deposits by what the balances rose by in their block. */
-async function proveByBalance(deps: Deps, { reader }: WatchedChain, block: Unproven, signal: AbortSignal): Promise<ByBalance> {
+async function proveByBalance(
+  deps: Deps,
+  { reader }: WatchedChain,
+  block: Unproven,
+  signal: AbortSignal,
+): Promise<ByBalance> {
   const { network } = reader;
   const currency = NATIVE_CURRENCY[network];
   const keys = [...new Set(block.rows.map((row) => row.addressKey))];
   const after = await reader.balances?.(keys, block.number, signal);
   const before = after && (await reader.balances?.(keys, block.number - 1, signal));
   if (!after || !before) return { proven: false, denied: new Set() };
-  const rises = new Map(keys.map((key, index) => [key, riseOf(before[index], after[index], network, currency)]));
+  const rises = new Map(
+    keys.map((key, index) => [key, riseOf(before[index], after[index], network, currency)]),
+  );
   return await transact(deps, async ({ em }) => {
     await holdCursorAt(em, reader, block);
     const [until, of] = [
@@ -102,13 +132,19 @@ async function proveByBalance(deps: Deps, { reader }: WatchedChain, block: Unpro
   });
 }
 
-function riseOf(before: Balance | undefined, after: Balance | undefined, network: Network, currency: Currency): bigint | undefined {
+function riseOf(
+  before: Balance | undefined,
+  after: Balance | undefined,
+  network: Network,
+  currency: Currency,
+): bigint | undefined {
   return before && after && unitsOf(after, network, currency) - unitsOf(before, network, currency);
 }
 
 /**
- * Reads the block once more, which puts its amounts right as far as one trace does, and has every endpoint trace the transactions: where two of
- * them show the same, that is the proof, unless a balance contradicts it. However often one endpoint says the same, it stays one.
+ * Reads the block once more, which puts its amounts right as far as one trace does, and has
+ * every endpoint trace the transactions: where two of them show the same, that is the proof,
+ * unless a balance contradicts it. However often one endpoint says the same, it stays one.
  */
 async function proveByTrace(
   deps: Deps,
@@ -132,18 +168,29 @@ async function proveByTrace(
         .filter(({ kind }) => kind === 'native')
         .map(({ to, amountUnits }) => [addressKeyOf(reader.network, to), amountUnits]),
     );
-    const proven = ofOne.flatMap(({ id, addressKey: key }) => (shown.has(key) ? [{ id, amountUnits: `${shown.get(key)}` }] : []));
+    const proven = ofOne.flatMap(({ id, addressKey: key }) =>
+      shown.has(key) ? [{ id, amountUnits: `${shown.get(key)}` }] : [],
+    );
     await markProven(deps.orm.em.fork(), deps, block, proven);
   }
 }
 
-/** Those of them that have this amount and are bound to this block: a read that puts one right at this very moment is waited for here. */
-async function markProven(em: Em, deps: Deps, block: Unproven, proven: readonly Pick<Waiting, 'id' | 'amountUnits'>[]): Promise<void> {
+/**
+ * Those of them that have this amount and are bound to this block: a
+ * read that puts one right at this very moment is waited for here.
+ */
+async function markProven(
+  em: Em,
+  deps: Deps,
+  block: Unproven,
+  proven: readonly Pick<Waiting, 'id' | 'amountUnits'>[],
+): Promise<void> {
   if (proven.length === 0) return;
   await run(
     em,
     sql`update deposits d set verified_at = ${deps.now()}
      from jsonb_to_recordset(${JSON.stringify(proven)}::jsonb) as p (id uuid, "amountUnits" numeric)
-     where d.id = p.id and d.amount_units = p."amountUnits" and d.block_hash = ${block.hash} and d.verified_at is null`,
+     where d.id = p.id and d.amount_units = p."amountUnits" and d.block_hash = ${block.hash}
+       and d.verified_at is null`,
   );
 }

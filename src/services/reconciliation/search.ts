@@ -5,7 +5,16 @@ import type { Deps } from '../deps.ts';
 import { readInOrder } from '../watcher/read-in-order.ts';
 import { loadWatched } from '../watcher/watched-addresses.ts';
 import type { WatchedChain } from '../watcher/watched-chain.ts';
-import { attributeTo, expectedAt, explains, namesAmount, placeOf, recordShown, riseIn, scanPast } from './attribute.ts';
+import {
+  attributeTo,
+  expectedAt,
+  explains,
+  namesAmount,
+  placeOf,
+  recordShown,
+  riseIn,
+  scanPast,
+} from './attribute.ts';
 import { settleDifference } from './differences.ts';
 import { unitsOf } from './expected-balances.ts';
 
@@ -18,19 +27,29 @@ const AT_A_TIME = 4;
 const TRIES = 2;
 const NOTHING_FOUND = 'no single transaction explains it';
 
-/** How a search went: `failed` were not searched to their end, `reason` says why the first of them was not. They are searched again. */
+/**
+ * How a search went: `failed` were not searched to their end, `reason`
+ * says why the first of them was not. They are searched again.
+ */
 export type Searched = { readonly failed: number; readonly of: number; readonly reason: string };
 
 /**
- * Looks for the transactions behind rises that the ledger does not know. Where an endpoint keeps old balances the block is found by
- * halving; else every block of the window is read. What it finds becomes a deposit only with its transaction's hash, and only where
- * exactly one transaction explains the amount. The rest is recorded as uncredited for the operator. Several are searched at a time, and one that fails
- * holds up no other: it is tried once more, then in the next pass.
+ * Looks for the transactions behind rises that the ledger does not know. Where an endpoint keeps
+ * old balances the block is found by halving; else every block of the window is read. What it
+ * finds becomes a deposit only with its transaction's hash, and only where exactly one transaction
+ * explains the amount. The rest is recorded as uncredited for the operator. Several are searched
+ * at a time, and one that fails holds up no other: it is tried once more, then in the next pass.
  */
-export async function searchDifferences(deps: Deps, chain: WatchedChain, signal: AbortSignal): Promise<Searched> {
+export async function searchDifferences(
+  deps: Deps,
+  chain: WatchedChain,
+  signal: AbortSignal,
+): Promise<Searched> {
   const { network } = chain.reader;
   const where = { network, searched: false };
-  const open = await deps.orm.em.fork().find(BalanceDifference, where, { orderBy: { notedAt: 'asc' }, limit: MAX_SEARCHED });
+  const open = await deps.orm.em
+    .fork()
+    .find(BalanceDifference, where, { orderBy: { notedAt: 'asc' }, limit: MAX_SEARCHED });
   if (open.length === 0) return { failed: 0, of: 0, reason: '' };
   await loadWatched(deps, chain.watched);
   let left: readonly BalanceDifference[] = open;
@@ -41,10 +60,14 @@ export async function searchDifferences(deps: Deps, chain: WatchedChain, signal:
       signal.throwIfAborted();
       failed.push(...some);
       reason = error instanceof Error ? error.message : String(error);
-      deps.log.warn({ err: error, network, differences: some.length }, 'a difference could not be searched; trying again');
+      deps.log.warn(
+        { err: error, network, differences: some.length },
+        'a difference could not be searched; trying again',
+      );
     };
     const unseen = await searchEach(deps, chain, left, { fail, signal });
-    if (unseen.length > 0) await searchByBlocks(deps, chain, unseen, signal).catch((error: unknown) => fail(unseen, error));
+    if (unseen.length > 0)
+      await searchByBlocks(deps, chain, unseen, signal).catch((error: unknown) => fail(unseen, error));
     left = failed;
   }
   return { failed: left.length, of: open.length, reason };
@@ -68,7 +91,12 @@ async function searchEach(
         const fell = kept.differenceUnits <= kept.knownUnits;
         const searched = fell ? { beforeUnits: undefined } : await searchByBalance(deps, chain, kept, signal);
         if (!searched) unseen.push(kept);
-        else await settleDifference(deps, kept, { reason: NOTHING_FOUND, beforeUnits: searched.beforeUnits, report: chain.report });
+        else
+          await settleDifference(deps, kept, {
+            reason: NOTHING_FOUND,
+            beforeUnits: searched.beforeUnits,
+            report: chain.report,
+          });
       } catch (error) {
         fail([kept], error);
       }
@@ -79,8 +107,9 @@ async function searchEach(
 }
 
 /**
- * Finds by halving the blocks at which the balance left the ledger. Undefined where no endpoint keeps balances that old. `beforeUnits` is
- * what lay there already when the window begins although the address was never found to differ: it was not one of ours then.
+ * Finds by halving the blocks at which the balance left the ledger. Undefined where no
+ * endpoint keeps balances that old. `beforeUnits` is what lay there already when the window
+ * begins although the address was never found to differ: it was not one of ours then.
  */
 async function searchByBalance(
   deps: Deps,
@@ -89,13 +118,17 @@ async function searchByBalance(
   signal: AbortSignal,
 ): Promise<{ beforeUnits: bigint | undefined } | undefined> {
   const differenceAt = async (blockNumber: number): Promise<bigint | undefined> => {
-    const [balance] = (await chain.reader.balances?.([kept.addressKey], Math.max(0, blockNumber), signal)) ?? [];
+    const [balance] =
+      (await chain.reader.balances?.([kept.addressKey], Math.max(0, blockNumber), signal)) ?? [];
     if (!balance) return undefined;
     return unitsOf(balance, kept.network, kept.currency) - (await expectedAt(deps, kept, blockNumber));
   };
   let low = kept.sinceNumber;
   let base = await differenceAt(low);
-  const done = { beforeUnits: base === undefined || base <= kept.knownUnits ? undefined : kept.beforeUnits + base - kept.knownUnits };
+  const done = {
+    beforeUnits:
+      base === undefined || base <= kept.knownUnits ? undefined : kept.beforeUnits + base - kept.knownUnits,
+  };
   for (let steps = 0; steps < MAX_STEPS; steps++) {
     const top = await differenceAt(kept.foundNumber);
     if (base === undefined || top === undefined) return undefined;
@@ -119,38 +152,66 @@ async function searchByBalance(
 
 type Rise = { readonly kept: BalanceDifference; readonly blockNumber: number; readonly signal: AbortSignal };
 
-/** The balance proves that more than the ledger knows reached the address in this block: finds in which of its transactions. */
-async function attribute(deps: Deps, chain: WatchedChain, { kept, blockNumber, signal }: Rise): Promise<void> {
-  const block = await scanPast(chain.reader, chain, { number: blockNumber, naming: [kept.addressKey], signal });
+/**
+ * The balance proves that more than the ledger knows reached the
+ * address in this block: finds in which of its transactions.
+ */
+async function attribute(
+  deps: Deps,
+  chain: WatchedChain,
+  { kept, blockNumber, signal }: Rise,
+): Promise<void> {
+  const block = await scanPast(chain.reader, chain, {
+    number: blockNumber,
+    naming: [kept.addressKey],
+    signal,
+  });
   await recordShown(deps, chain, kept, block);
   // A trace shows everything that is passed on: where there was one, a mere mention proves nothing.
   if (!block.untraced || kept.currency !== NATIVE_CURRENCY[kept.network]) return;
   const roseUnits = await riseIn(chain.reader, placeOf(kept), blockNumber, signal);
   if (roseUnits === undefined) return;
-  const left = roseUnits - (await expectedAt(deps, kept, blockNumber)) + (await expectedAt(deps, kept, blockNumber - 1));
+  const left =
+    roseUnits - (await expectedAt(deps, kept, blockNumber)) + (await expectedAt(deps, kept, blockNumber - 1));
   const named = only(block.named ?? []) ?? only((block.named ?? []).filter((one) => namesAmount(one, left)));
   if (!named || left <= 0n) return;
-  await attributeTo(deps, chain, { place: placeOf(kept), block, txHash: named.txHash, proof: { basis: 'balance', roseUnits } });
+  await attributeTo(deps, chain, {
+    place: placeOf(kept),
+    block,
+    txHash: named.txHash,
+    proof: { basis: 'balance', roseUnits },
+  });
 }
 
 /** A transaction that names an address, in a block that no trace was shown of. */
 export type Seen = { readonly blockNumber: number; readonly named: NamedTransaction };
 
-/** Reads every block of the windows once for all differences together. Without old balances only an amount named in calldata is a proof. */
-async function searchByBlocks(deps: Deps, chain: WatchedChain, open: readonly BalanceDifference[], signal: AbortSignal): Promise<void> {
+/**
+ * Reads every block of the windows once for all differences together.
+ * Without old balances only an amount named in calldata is a proof.
+ */
+async function searchByBlocks(
+  deps: Deps,
+  chain: WatchedChain,
+  open: readonly BalanceDifference[],
+  signal: AbortSignal,
+): Promise<void> {
   const inReach = open.filter((kept) => isInReach(chain, kept));
   const seen = inReach.length > 0 ? await readWindow(deps, chain, inReach, signal) : [];
   for (const kept of open) {
     let reason = NOTHING_FOUND;
-    if (!inReach.includes(kept)) reason = 'the blocks in question are too many to be read without an endpoint that keeps old balances';
-    else if (kept.currency === NATIVE_CURRENCY[kept.network]) await attributeNamed(deps, chain, kept, { seen, signal });
+    if (!inReach.includes(kept))
+      reason = 'the blocks in question are too many to be read without an endpoint that keeps old balances';
+    else if (kept.currency === NATIVE_CURRENCY[kept.network])
+      await attributeNamed(deps, chain, kept, { seen, signal });
     await settleDifference(deps, kept, { reason, report: chain.report });
   }
 }
 
 /**
- * Every transaction that may have brought a difference: those of its window that name the address, in blocks that no trace was shown of. What
- * the blocks do show is recorded on the way. Undefined where the window is too long to be read. Throws the reader's errors.
+ * Every transaction that may have brought a difference: those of its window that name the
+ * address, in blocks that no trace was shown of. What the blocks do show is recorded on
+ * the way. Undefined where the window is too long to be read. Throws the reader's errors.
  */
 export async function candidatesFor(
   deps: Deps,
@@ -165,7 +226,12 @@ function isInReach({ reader }: WatchedChain, kept: BalanceDifference): boolean {
   return kept.foundNumber - kept.sinceNumber <= reader.pace.searchBlocks;
 }
 
-async function readWindow(deps: Deps, chain: WatchedChain, open: readonly BalanceDifference[], signal: AbortSignal): Promise<Seen[]> {
+async function readWindow(
+  deps: Deps,
+  chain: WatchedChain,
+  open: readonly BalanceDifference[],
+  signal: AbortSignal,
+): Promise<Seen[]> {
   const first = Math.max(0, Math.min(...open.map((kept) => kept.sinceNumber)) + 1);
   const last = Math.max(...open.map((kept) => kept.foundNumber));
   const naming = [...new Set(open.map((kept) => kept.addressKey))];
@@ -202,10 +268,19 @@ async function attributeNamed(
     ),
   );
   if (!candidate) return;
-  const block = await scanPast(chain.reader, chain, { number: candidate.blockNumber, naming: [kept.addressKey], signal });
+  const block = await scanPast(chain.reader, chain, {
+    number: candidate.blockNumber,
+    naming: [kept.addressKey],
+    signal,
+  });
   const named = (block.named ?? []).find((one) => one.txHash === candidate.named.txHash);
   if (named && block.untraced)
-    await attributeTo(deps, chain, { place: placeOf(kept), block, txHash: named.txHash, proof: { basis: 'candidate' } });
+    await attributeTo(deps, chain, {
+      place: placeOf(kept),
+      block,
+      txHash: named.txHash,
+      proof: { basis: 'candidate' },
+    });
 }
 
 function only<T>(list: readonly T[]): T | undefined {

@@ -10,7 +10,10 @@ import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } fr
 /** Final blocks that the watcher has not read twice, both ends included. */
 export type UnscannedBlocks = { readonly from: number; readonly to: number };
 
-/** A balance at the end of the unread blocks that neither the ledger nor a difference that is known already explains. */
+/**
+ * A balance at the end of the unread blocks that neither the
+ * ledger nor a difference that is known already explains.
+ */
 export type UnscannedDifference = {
   readonly network: Network;
   readonly address: string;
@@ -25,8 +28,8 @@ const WAIT_MS = 20_000;
 const POLL_MS = 250;
 
 /**
- * The blocks that are final and were not read, after a watcher that runs had time to read them; undefined where there are none. Throws the
- * reader's errors.
+ * The blocks that are final and were not read, after a watcher that runs had
+ * time to read them; undefined where there are none. Throws the reader's errors.
  */
 export async function unscannedBlocks(
   deps: Deps,
@@ -36,7 +39,12 @@ export async function unscannedBlocks(
   const final = await reader.finalized(options.signal);
   const until = performance.now() + (options.waitMs ?? WAIT_MS);
   let cursor = await readCursor(deps, reader.network);
-  while (cursor && cursor.verifiedNumber < final.number && isAlive(deps, cursor) && performance.now() < until) {
+  while (
+    cursor &&
+    cursor.verifiedNumber < final.number &&
+    isAlive(deps, cursor) &&
+    performance.now() < until
+  ) {
     await sleep(POLL_MS, undefined, { signal: options.signal });
     cursor = await readCursor(deps, reader.network);
   }
@@ -49,13 +57,18 @@ function isAlive(deps: Deps, cursor: ChainCursor): boolean {
 }
 
 /**
- * Compares every balance at the end of blocks that nobody has read with the ledger. Nothing is kept: once the blocks are read, most of it
- * is a deposit like any other. Throws the reader's errors, and where no endpoint tells balances.
+ * Compares every balance at the end of blocks that nobody has read with the
+ * ledger. Nothing is kept: once the blocks are read, most of it is a deposit like
+ * any other. Throws the reader's errors, and where no endpoint tells balances.
  */
 export async function compareUnscanned(
   deps: Deps,
   { reader }: WatchedChain,
-  options: { readonly blocks: UnscannedBlocks; readonly signal: AbortSignal; readonly progress: (checked: number, total: number) => void },
+  options: {
+    readonly blocks: UnscannedBlocks;
+    readonly signal: AbortSignal;
+    readonly progress: (checked: number, total: number) => void;
+  },
 ): Promise<UnscannedDifference[]> {
   const { network, balances } = reader;
   const { signal, blocks } = options;
@@ -66,21 +79,27 @@ export async function compareUnscanned(
     signal.throwIfAborted();
     const em = deps.orm.em.fork();
     const where = { network, addressKey: { $gt: position } };
-    const addresses = await em.find(DepositAddress, where, { orderBy: { addressKey: 'asc' }, limit: BATCH_ADDRESSES });
+    const addresses = await em.find(DepositAddress, where, {
+      orderBy: { addressKey: 'asc' },
+      limit: BATCH_ADDRESSES,
+    });
     const addressKeys = addresses.map((row) => row.addressKey);
     if (addresses.length === 0) return found;
     const lying = await balances?.(addressKeys, blocks.to, signal);
     if (!lying) throw new Error(`no endpoint of ${network} tells balances at block ${blocks.to}`);
     const expected = await expectedUnits(em, deps, { network, addressKeys, blockNumber: blocks.to });
     const kept = await em.find(BalanceDifference, { network, addressKey: { $in: addressKeys } });
-    const known = new Map(kept.map((row) => [assetKey(row.addressKey, row.currency), row.differenceUnits - row.replacedUnits]));
+    const known = new Map(
+      kept.map((row) => [assetKey(row.addressKey, row.currency), row.differenceUnits - row.replacedUnits]),
+    );
     for (const [index, { address, addressKey }] of addresses.entries()) {
       for (const currency of comparedAssets(network)) {
         const key = assetKey(addressKey, currency);
         const balance = lying[index];
         if (!balance) throw new Error('a balance is missing');
         const { boundUnits, replacedUnits } = expected.get(key) ?? NOTHING_EXPECTED;
-        const differenceUnits = unitsOf(balance, network, currency) - boundUnits - replacedUnits - (known.get(key) ?? 0n);
+        const differenceUnits =
+          unitsOf(balance, network, currency) - boundUnits - replacedUnits - (known.get(key) ?? 0n);
         if (differenceUnits !== 0n) found.push({ network, address, currency, differenceUnits });
       }
     }

@@ -4,9 +4,15 @@ import { ActorRefused, type Deps } from '../deps.ts';
 
 const PAGE = 500;
 const PARALLEL_STARTS = 8;
-/** So many in a row that Temporal did not answer for, and did not refuse: it is away, and the rest waits for the next run. */
+/**
+ * So many in a row that Temporal did not answer for, and did
+ * not refuse: it is away, and the rest waits for the next run.
+ */
 const UNRESPONSIVE_AFTER = 2 * PARALLEL_STARTS;
-/** Of the rows that should have moved so many of a kind are looked at in one turn of a loop; a backlog of slow receivers is no reason to ask Temporal for all. */
+/**
+ * Of the rows that should have moved so many of a kind are looked at in one turn
+ * of a loop; a backlog of slow receivers is no reason to ask Temporal for all.
+ */
 const LOOKED_AT_IN_A_TURN = 1_000;
 /** Sorts before every time and id. */
 const BEGINNING = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' } as const;
@@ -30,10 +36,19 @@ export type RepairRun = {
 
 /** A run over everything, as an operator wants it. */
 export function wholeRun(): RepairRun {
-  return { started: new Set(), count: () => undefined, failed: [], lookAtMost: Number.POSITIVE_INFINITY, places: new Map() };
+  return {
+    started: new Set(),
+    count: () => undefined,
+    failed: [],
+    lookAtMost: Number.POSITIVE_INFINITY,
+    places: new Map(),
+  };
 }
 
-/** A turn of a loop: looks at a bounded number of rows that should have moved, and goes on where the turn before stopped. */
+/**
+ * A turn of a loop: looks at a bounded number of rows that
+ * should have moved, and goes on where the turn before stopped.
+ */
 export function turnOf(places: RepairRun['places']): RepairRun {
   return { ...wholeRun(), lookAtMost: LOOKED_AT_IN_A_TURN, places };
 }
@@ -41,8 +56,15 @@ export function turnOf(places: RepairRun['places']): RepairRun {
 /** An actor, and what makes it look at its row or starts it. */
 export type Wake = readonly [workflowId: string, message: ActorMessage];
 
-/** Hands the ids of all such rows to `work`, 500 at a time. Each page is a short read of the index, however large the table is. */
-export async function eachPage(deps: Deps, rows: Rows, work: (ids: string[]) => Promise<void>): Promise<void> {
+/**
+ * Hands the ids of all such rows to `work`, 500 at a time. Each
+ * page is a short read of the index, however large the table is.
+ */
+export async function eachPage(
+  deps: Deps,
+  rows: Rows,
+  work: (ids: string[]) => Promise<void>,
+): Promise<void> {
   for (let after: Place = BEGINNING; ; ) {
     const page = await rowsOf(deps.orm.em.fork(), pageSql(rows, after));
     await work(page.map(({ id }) => id));
@@ -57,12 +79,14 @@ export function pageSql({ from, where, by }: Rows, after: Place, until?: Date): 
   const time = sql.ref(by);
   const end = until ? sql`and ${time} <= ${until}` : sql``;
   return sql`select id, ${time}::text as at from ${sql.table(from)}
-    where ${where} and (${time}, id) > (${after.at}::timestamptz, ${after.id}::uuid) ${end} order by ${time}, id limit ${PAGE}`;
+    where ${where} and (${time}, id) > (${after.at}::timestamptz, ${after.id}::uuid) ${end}
+      order by ${time}, id limit ${PAGE}`;
 }
 
 /**
- * Makes the actors of rows that should have moved by `before` look at them, or replaces those that cannot. A run that may not look at all goes
- * on behind the row where the one before it stopped, so that none is left out for ever. `wakesOf` says which of the rows want it.
+ * Makes the actors of rows that should have moved by `before` look at them, or replaces those
+ * that cannot. A run that may not look at all goes on behind the row where the one before it
+ * stopped, so that none is left out for ever. `wakesOf` says which of the rows want it.
  */
 export async function lookAgain(
   deps: Deps,
@@ -87,7 +111,10 @@ export async function lookAgain(
   }
 }
 
-/** Starts those of these actors that do not run. Where nobody knows which run, all are told: one that runs only looks at its row. */
+/**
+ * Starts those of these actors that do not run. Where nobody knows
+ * which run, all are told: one that runs only looks at its row.
+ */
 export async function startMissing(deps: Deps, run: RepairRun, actors: readonly Wake[]): Promise<void> {
   const wanted = [...new Map(actors)].filter(([id]) => !run.started.has(id));
   if (wanted.length === 0) return;
@@ -109,10 +136,16 @@ export async function startMissing(deps: Deps, run: RepairRun, actors: readonly 
 /** Throws where an actor could be neither started nor told: the others of the run were. */
 export function throwFailed({ failed }: RepairRun): void {
   const [first] = failed;
-  if (first) throw new Error(`${failed.length} actors could not be started, the first ${first.workflowId}: ${first.reason}`);
+  if (first)
+    throw new Error(
+      `${failed.length} actors could not be started, the first ${first.workflowId}: ${first.reason}`,
+    );
 }
 
-/** Makes one actor look at its row, whatever it does; one that cannot, because it fails or is paused, is replaced by a new one. */
+/**
+ * Makes one actor look at its row, whatever it does; one that
+ * cannot, because it fails or is paused, is replaced by a new one.
+ */
 async function startOrRestart(deps: Deps, run: RepairRun, [workflowId, message]: Wake): Promise<void> {
   const anew = await deps.actors?.isUnresponsive(workflowId);
   await deps.actors?.start(workflowId, message, anew ? { anew } : {});
@@ -131,8 +164,14 @@ async function runningOf(deps: Deps, ids: readonly string[]): Promise<ReadonlySe
   }
 }
 
-/** Does the work for each, a few at a time. One that fails holds up no other; throws where Temporal is away. */
-async function each(run: RepairRun, wakes: readonly Wake[], work: (wake: Wake) => Promise<void>): Promise<void> {
+/**
+ * Does the work for each, a few at a time. One that fails holds up no other; throws where Temporal is away.
+ */
+async function each(
+  run: RepairRun,
+  wakes: readonly Wake[],
+  work: (wake: Wake) => Promise<void>,
+): Promise<void> {
   const queue = [...wakes];
   let unanswered = 0;
   const worker = async (): Promise<void> => {
@@ -141,7 +180,10 @@ async function each(run: RepairRun, wakes: readonly Wake[], work: (wake: Wake) =
         await work(wake);
         unanswered = 0;
       } catch (error) {
-        run.failed.push({ workflowId: wake[0], reason: error instanceof Error ? error.message : String(error) });
+        run.failed.push({
+          workflowId: wake[0],
+          reason: error instanceof Error ? error.message : String(error),
+        });
         if (!(error instanceof ActorRefused)) unanswered += 1;
         if (unanswered >= UNRESPONSIVE_AFTER) throw error;
       }

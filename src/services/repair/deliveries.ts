@@ -7,7 +7,15 @@ import { eventWorkflowId, paymentWorkflowId, resendWorkflowId } from '../../doma
 import { depositWake, workflowIdOf } from '../deposits/actor-message.ts';
 import type { Deps } from '../deps.ts';
 import { paymentWake } from '../payment-links/actor-message.ts';
-import { eachPage, lookAgain, type RepairRun, startMissing, throwFailed, type Wake, wholeRun } from './actors.ts';
+import {
+  eachPage,
+  lookAgain,
+  type RepairRun,
+  startMissing,
+  throwFailed,
+  type Wake,
+  wholeRun,
+} from './actors.ts';
 
 /** Longer than an actor leaves a due delivery alone, whatever the receiver does. */
 const OVERDUE_MS = 15 * 60_000;
@@ -23,10 +31,18 @@ type Pending = {
   readonly mode: Mode;
 };
 
-/** Actors of unfinished deliveries: of a deposit or a payment link where it is its own event, else one of the event or the resend alone. */
+/**
+ * Actors of unfinished deliveries: of a deposit or a payment link where
+ * it is its own event, else one of the event or the resend alone.
+ */
 export async function repairDeliveries(deps: Deps, run: RepairRun = wholeRun()): Promise<void> {
-  const wakes = async (ids: readonly string[]): Promise<Wake[]> => await actorsOf(deps, await readPending(deps, ids));
-  await eachPage(deps, { ...PENDING, by: 'created_at' }, async (ids) => await startMissing(deps, run, await wakes(ids)));
+  const wakes = async (ids: readonly string[]): Promise<Wake[]> =>
+    await actorsOf(deps, await readPending(deps, ids));
+  await eachPage(
+    deps,
+    { ...PENDING, by: 'created_at' },
+    async (ids) => await startMissing(deps, run, await wakes(ids)),
+  );
   const before = new Date(deps.now().getTime() - OVERDUE_MS);
   await lookAgain(deps, run, { ...PENDING, by: 'next_attempt_at', kind: 'deliveries', before }, wakes);
   throwFailed(run);
@@ -46,7 +62,9 @@ async function actorsOf(deps: Deps, pending: readonly Pending[]): Promise<Wake[]
   const em = deps.orm.em.fork();
   const ofDeposit = pending.filter((row) => row.round === 1 && row.eventType.startsWith('deposit.'));
   const ofLink = pending.filter((row) => row.round === 1 && row.eventType === 'payment.completed');
-  const deposits = await em.find(Deposit, { id: { $in: [...new Set(ofDeposit.map((row) => row.subjectId))] } });
+  const deposits = await em.find(Deposit, {
+    id: { $in: [...new Set(ofDeposit.map((row) => row.subjectId))] },
+  });
   const links = await em.find(PaymentLink, { id: { $in: [...new Set(ofLink.map((row) => row.subjectId))] } });
   return [
     ...deposits.map((deposit): Wake => [workflowIdOf(deposit), depositWake(deposit)]),
@@ -65,12 +83,20 @@ function ofOthers(pending: readonly Pending[]): Wake[] {
   return [...grouped].map(([id, group]): Wake => {
     const { merchantId = '', mode = 'live', eventType: summary = '' } = group[0] ?? {};
     const deliveries = group.map((row) => row.id);
-    return [id, notifyStart({ deliveries, merchantId, summary, mode: summary === TEST_EVENT ? 'test' : mode })];
+    return [
+      id,
+      notifyStart({ deliveries, merchantId, summary, mode: summary === TEST_EVENT ? 'test' : mode }),
+    ];
   });
 }
 
 /** The start of an actor that delivers an event which no other actor carries. */
-function notifyStart(input: { deliveries: readonly string[]; merchantId: string; mode: Mode; summary: string }): ActorMessage {
+function notifyStart(input: {
+  deliveries: readonly string[];
+  merchantId: string;
+  mode: Mode;
+  summary: string;
+}): ActorMessage {
   return {
     workflowType: 'notify',
     args: [{ deliveries: input.deliveries }],

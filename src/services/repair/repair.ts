@@ -8,27 +8,48 @@ import { unmovedAmong } from '../deposits/stuck.ts';
 import type { Deps } from '../deps.ts';
 import { performOutbox, performTestOutbox } from '../outbox.ts';
 import { paymentWake } from '../payment-links/actor-message.ts';
-import { eachPage, lookAgain, type RepairRun, startMissing, throwFailed, type Wake, wholeRun } from './actors.ts';
+import {
+  eachPage,
+  lookAgain,
+  type RepairRun,
+  startMissing,
+  throwFailed,
+  type Wake,
+  wholeRun,
+} from './actors.ts';
 import { repairDeliveries } from './deliveries.ts';
 
-export type Repaired = { readonly deposits: number; readonly payments: number; readonly deliveries: number; readonly outbox: number };
+export type Repaired = {
+  readonly deposits: number;
+  readonly payments: number;
+  readonly deliveries: number;
+  readonly outbox: number;
+};
 
 /** A part of a repair that failed, or several; what the others did is done. */
 export class RepairFailed extends Error {
   override readonly name = 'RepairFailed';
 }
 
-/** An actor takes a step that the chain permits within a minute, also after an outage; a row that stands for so long is looked at. */
+/**
+ * An actor takes a step that the chain permits within a minute,
+ * also after an outage; a row that stands for so long is looked at.
+ */
 const STANDS_MS = 5 * 60_000;
 
 /**
- * Starts an actor for every row that is not at its end and has no running one: deposits that wait for the chain, payment links that are
- * open, and events with unfinished deliveries; and gives those a push, or a new actor, whose row does not move although it could. Truth is
- * in the database, so this brings everything back after the loss of Temporal's whole store, and is harmless at any other time. The parts
- * do not depend on each other: throws {@link RepairFailed} after all of them where one failed, as while Temporal is away.
+ * Starts an actor for every row that is not at its end and has no running one: deposits that wait for the
+ * chain, payment links that are open, and events with unfinished deliveries; and gives those a push, or a
+ * new actor, whose row does not move although it could. Truth is in the database, so this brings everything
+ * back after the loss of Temporal's whole store, and is harmless at any other time. The parts do not depend
+ * on each other: throws {@link RepairFailed} after all of them where one failed, as while Temporal is away.
  */
-export async function repairActors(deps: Deps, progress: (done: number) => void = () => undefined): Promise<Repaired> {
-  if (!deps.actors) throw new Error('Temporal is not connected; start the gateway, or set TEMPORAL_ADDRESS, and try again');
+export async function repairActors(
+  deps: Deps,
+  progress: (done: number) => void = () => undefined,
+): Promise<Repaired> {
+  if (!deps.actors)
+    throw new Error('Temporal is not connected; start the gateway, or set TEMPORAL_ADDRESS, and try again');
   const started = new Set<string>();
   const run = (): RepairRun => ({ ...wholeRun(), started, count: () => progress(started.size) });
   const outbox = await attempted('outbox', async () => {
@@ -59,14 +80,28 @@ async function attempted<T>(part: string, work: () => Promise<T>): Promise<{ val
   }
 }
 
-/** Actors of deposits that wait for the chain, and of those that do not take a step which the chain permits. */
+/**
+ * Actors of deposits that wait for the chain, and of those that do not take a step which the chain permits.
+ */
 export async function repairDeposits(deps: Deps, run: RepairRun = wholeRun()): Promise<void> {
-  const read = async (ids: readonly string[]): Promise<Deposit[]> => await deps.orm.em.fork().find(Deposit, { id: { $in: [...ids] } });
-  const wakes = (deposits: readonly Deposit[]): Wake[] => deposits.map((deposit) => [workflowIdOf(deposit), depositWake(deposit)]);
-  await eachPage(deps, WAITING_DEPOSITS, async (ids) => await startMissing(deps, run, wakes(await read(ids))));
+  const read = async (ids: readonly string[]): Promise<Deposit[]> =>
+    await deps.orm.em.fork().find(Deposit, { id: { $in: [...ids] } });
+  const wakes = (deposits: readonly Deposit[]): Wake[] =>
+    deposits.map((deposit) => [workflowIdOf(deposit), depositWake(deposit)]);
+  await eachPage(
+    deps,
+    WAITING_DEPOSITS,
+    async (ids) => await startMissing(deps, run, wakes(await read(ids))),
+  );
   const rows = { ...WAITING_DEPOSITS, kind: 'deposits', before: standingSince(deps) };
-  const told = await lookAgain(deps, run, rows, async (ids) => wakes(await unmovedAmong(deps, await read(ids))));
-  if (told > 0) deps.log.warn({ deposits: told }, 'deposits do not take a step that the chain permits; their actors were told');
+  const told = await lookAgain(deps, run, rows, async (ids) =>
+    wakes(await unmovedAmong(deps, await read(ids))),
+  );
+  if (told > 0)
+    deps.log.warn(
+      { deposits: told },
+      'deposits do not take a step that the chain permits; their actors were told',
+    );
   throwFailed(run);
 }
 

@@ -22,8 +22,9 @@ const NO_ID = '00000000-0000-0000-0000-000000000000';
 export type Resealed = { readonly resealed: number; readonly unopened: number };
 
 /**
- * Seals everything that is not under the present key again, a page at a time: each page is one transaction that locks its rows, so a turn that
- * is cut off, repeated, or run twice at once does no harm. Does nothing where no earlier key is known. Logs when nothing is left.
+ * Seals everything that is not under the present key again, a page at a time: each page is
+ * one transaction that locks its rows, so a turn that is cut off, repeated, or run twice at
+ * once does no harm. Does nothing where no earlier key is known. Logs when nothing is left.
  */
 export async function resealSecrets(deps: Deps): Promise<Resealed> {
   const done = { resealed: 0, unopened: 0 };
@@ -38,8 +39,16 @@ export async function resealSecrets(deps: Deps): Promise<Resealed> {
     }
   }
   const left = await countLeft(deps);
-  if (left === 0) deps.log.info(done, 'nothing is left under SECRETS_KEY_PREVIOUS: remove it when every process runs with the new key');
-  else deps.log.warn({ ...done, left }, 'secrets are left that are not sealed under SECRETS_KEY; the next turn goes on');
+  if (left === 0)
+    deps.log.info(
+      done,
+      'nothing is left under SECRETS_KEY_PREVIOUS: remove it when every process runs with the new key',
+    );
+  else
+    deps.log.warn(
+      { ...done, left },
+      'secrets are left that are not sealed under SECRETS_KEY; the next turn goes on',
+    );
   return done;
 }
 
@@ -48,7 +57,8 @@ export async function countLeft(deps: Pick<Deps, 'orm' | 'secretBox'>): Promise<
   let left = 0;
   for (const table of TABLES) {
     const count = sql<{ left: number }>`
-      select count(*)::int as left from ${sql.table(table.table)} where ${leftIn(table, deps.secretBox.mark)}`;
+      select count(*)::int as left from ${sql.table(table.table)}
+        where ${leftIn(table, deps.secretBox.mark)}`;
     left += (await firstRow(deps.orm.em.fork(), count))?.left ?? 0;
   }
   return left;
@@ -56,23 +66,33 @@ export async function countLeft(deps: Pick<Deps, 'orm' | 'secretBox'>): Promise<
 
 type Row = { readonly id: string; readonly sealed: Buffer; readonly earlier: EarlierSecret[] };
 
-async function resealPage(deps: Deps, table: Table, after: string): Promise<Resealed & { readonly last: string | undefined }> {
+async function resealPage(
+  deps: Deps,
+  table: Table,
+  after: string,
+): Promise<Resealed & { readonly last: string | undefined }> {
   return await deps.orm.em.fork().transactional(async (em) => {
     const earlier = table.earlier ? sql`earlier_secrets` : sql`'[]'::jsonb`;
     const page = await rows(
       em,
-      sql<Row>`select id, ${sql.ref(table.column)} as sealed, ${earlier} as earlier from ${sql.table(table.table)}
-        where id > ${after} and ${leftIn(table, deps.secretBox.mark)} order by id limit ${PAGE} for no key update skip locked`,
+      sql<Row>`select id, ${sql.ref(table.column)} as sealed, ${earlier} as earlier
+        from ${sql.table(table.table)}
+        where id > ${after} and ${leftIn(table, deps.secretBox.mark)} order by id limit ${PAGE}
+          for no key update skip locked`,
     );
     let resealed = 0;
     for (const row of page) if (await resealRow(deps, em, table, row)) resealed += 1;
-    return { resealed, unopened: page.length - resealed, last: page.length < PAGE ? undefined : page.at(-1)?.id };
+    return {
+      resealed,
+      unopened: page.length - resealed,
+      last: page.length < PAGE ? undefined : page.at(-1)?.id,
+    };
   });
 }
 
 /**
- * Whether all that the row holds is under the present key now. One value that does not open keeps no other from being sealed again, and a
- * replaced secret whose time is over is not worth keeping.
+ * Whether all that the row holds is under the present key now. One value that does not open keeps
+ * no other from being sealed again, and a replaced secret whose time is over is not worth keeping.
  */
 async function resealRow({ secretBox, log, now }: Deps, em: Em, table: Table, row: Row): Promise<boolean> {
   let unopened = false;
@@ -84,10 +104,18 @@ async function resealRow({ secretBox, log, now }: Deps, em: Em, table: Table, ro
     return sealed;
   };
   const running = row.earlier.filter(({ until }) => new Date(until) > now());
-  const earlier = running.map((one) => ({ ...one, sealed: anew(Buffer.from(one.sealed, 'base64')).toString('base64') }));
+  const earlier = running.map((one) => ({
+    ...one,
+    sealed: anew(Buffer.from(one.sealed, 'base64')).toString('base64'),
+  }));
   const also = table.earlier ? sql`, earlier_secrets = ${JSON.stringify(earlier)}::jsonb` : sql``;
-  await run(em, sql`update ${sql.table(table.table)} set ${sql.ref(table.column)} = ${anew(row.sealed)}${also} where id = ${row.id}`);
-  if (unopened) log.warn({ table: table.table, id: row.id }, 'a stored secret opens with neither key and stays as it is');
+  await run(
+    em,
+    sql`update ${sql.table(table.table)} set ${sql.ref(table.column)} = ${anew(row.sealed)}${also}
+      where id = ${row.id}`,
+  );
+  if (unopened)
+    log.warn({ table: table.table, id: row.id }, 'a stored secret opens with neither key and stays as it is');
   return !unopened;
 }
 

@@ -1,8 +1,15 @@
 import { SecretBoxError } from '../../base/errors.ts';
 import type { SealBox } from '../deps.ts';
 
-/** The text of a stored secret, or undefined where no key that is known opens it. Throws whatever is not a matter of keys. */
-export function openedIfKnown(box: Pick<SealBox, 'open'>, sealed: Uint8Array, associatedData: string): string | undefined {
+/**
+ * The text of a stored secret, or undefined where no key that
+ * is known opens it. Throws whatever is not a matter of keys.
+ */
+export function openedIfKnown(
+  box: Pick<SealBox, 'open'>,
+  sealed: Uint8Array,
+  associatedData: string,
+): string | undefined {
   try {
     return box.open(sealed, associatedData);
   } catch (error) {

@@ -8,11 +8,17 @@ import { dayOf } from './unrecognised.ts';
 const KEPT_MS = 90 * 24 * 3_600_000;
 const PIECE = 1_000;
 
-export type LeftOut = { readonly network: Network; readonly contract_address: string; readonly day: string; readonly left_out: number };
+export type LeftOut = {
+  readonly network: Network;
+  readonly contract_address: string;
+  readonly day: string;
+  readonly left_out: number;
+};
 
 /**
- * Removes what is older than 90 days of tokens that are none of ours, in pieces. What is in our own assets stays for ever: dust, money on
- * test-mode addresses and what our own wallets sent explain balances and can be claimed. Returns how many rows went.
+ * Removes what is older than 90 days of tokens that are none of ours, in pieces. What
+ * is in our own assets stays for ever: dust, money on test-mode addresses and what our
+ * own wallets sent explain balances and can be claimed. Returns how many rows went.
  */
 export async function purgeStrangers(deps: Deps): Promise<number> {
   const em = deps.orm.em.fork();
@@ -30,19 +36,29 @@ async function removePiece(em: Em, before: Date): Promise<number> {
   return await run(
     em,
     sql`delete from unrecognised_transfers where id in (
-       select id from unrecognised_transfers where foreign_token and created_at < ${before} order by created_at limit ${PIECE} for update skip locked
+       select id from unrecognised_transfers where foreign_token and created_at < ${before}
+         order by created_at limit ${PIECE} for update skip locked
      )`,
   );
 }
 
 /** What was not kept of tokens that came in too great a number, newest day first. */
-export async function listLeftOut(deps: Deps, filters: { readonly network?: Network; readonly limit: number }): Promise<LeftOut[]> {
+export async function listLeftOut(
+  deps: Deps,
+  filters: { readonly network?: Network; readonly limit: number },
+): Promise<LeftOut[]> {
   const { network = null, limit } = filters;
   const found = await rows(
     deps.orm.em.fork(),
     sql<{ network: Network; contractAddress: string; day: string; leftOut: number }>`
       select network, contract_address, day, left_out::int as left_out from unrecognised_days
-      where left_out > 0 and network = coalesce(${network}, network) order by day desc, left_out desc, contract_address limit ${limit}`,
+      where left_out > 0 and network = coalesce(${network}, network)
+        order by day desc, left_out desc, contract_address limit ${limit}`,
   );
-  return found.map((row) => ({ network: row.network, contract_address: row.contractAddress, day: row.day, left_out: row.leftOut }));
+  return found.map((row) => ({
+    network: row.network,
+    contract_address: row.contractAddress,
+    day: row.day,
+    left_out: row.leftOut,
+  }));
 }

@@ -8,23 +8,33 @@ import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 
 const NATIVE = '';
-/** Transfers of one stranger's token that are kept of one day: they cost their sender nearly nothing, and nobody reads more. */
+/**
+ * Transfers of one stranger's token that are kept of one day:
+ * they cost their sender nearly nothing, and nobody reads more.
+ */
 const KEPT_OF_A_TOKEN = 1_000;
 
 type Aside = {
   readonly network: Network;
   readonly blockNumber: number;
   readonly transfers: readonly UnrecognisedTransfer[];
-  /** The block is read once more: what is left out of it was counted when it was read first, and it decides the amounts of strangers' tokens. */
+  /**
+   * The block is read once more: what is left out of it was counted when
+   * it was read first, and it decides the amounts of strangers' tokens.
+   */
   readonly again?: boolean;
 };
 
 /**
- * Keeps what reached our addresses and cannot be credited, in one statement. One row for each transaction, address and contract. Of a token
- * that is none of ours only some are kept a day; how many were left out is counted (about: a block that is replaced counts twice), and said
- * once a day.
+ * Keeps what reached our addresses and cannot be credited, in one statement. One row for each
+ * transaction, address and contract. Of a token that is none of ours only some are kept a day; how
+ * many were left out is counted (about: a block that is replaced counts twice), and said once a day.
  */
-export async function recordUnrecognised(em: Em, deps: Deps, { network, blockNumber, transfers, again = false }: Aside): Promise<void> {
+export async function recordUnrecognised(
+  em: Em,
+  deps: Deps,
+  { network, blockNumber, transfers, again = false }: Aside,
+): Promise<void> {
   if (transfers.length === 0) return;
   const own = deps.settings.contracts[network].toLowerCase();
   const incoming = transfers.map((transfer, place) => ({
@@ -39,8 +49,14 @@ export async function recordUnrecognised(em: Em, deps: Deps, { network, blockNum
     foreign_token: transfer.contract !== null && transfer.contract.toLowerCase() !== own,
   }));
   const now = deps.now();
-  for (const { contract } of await rows(em, recording({ network, blockNumber, incoming: JSON.stringify(incoming), now, again })))
-    deps.log.warn({ network, contract }, 'a token floods our addresses: no more of it is kept today, only counted');
+  for (const { contract } of await rows(
+    em,
+    recording({ network, blockNumber, incoming: JSON.stringify(incoming), now, again }),
+  ))
+    deps.log.warn(
+      { network, contract },
+      'a token floods our addresses: no more of it is kept today, only counted',
+    );
 }
 
 /** The day of a moment in UTC, as in 2026-11-22. */
@@ -53,54 +69,72 @@ type Recording = Required<Omit<Aside, 'transfers'>> & { readonly incoming: strin
 /** Its rows are the tokens of which something is left out for the first time that day. */
 const recording = ({ network, blockNumber, incoming, now, again }: Recording) => sql<{ contract: string }>`
 with incoming as (
-  select * from jsonb_to_recordset(${incoming}::jsonb) as r (place int, id uuid, transaction_hash text, address text, address_key text, contract_address text,
+  select * from jsonb_to_recordset(${incoming}::jsonb) as r (place int, id uuid, transaction_hash text,
+    address text, address_key text, contract_address text,
     amount_units numeric, reason text, foreign_token boolean)
 ), fresh as (
-  select i.*, row_number() over (partition by i.contract_address order by i.place) as nth from incoming i where not exists (
-    select from unrecognised_transfers u where u.network = ${network} and u.transaction_hash = i.transaction_hash and u.address_key = i.address_key
+  select i.*, row_number() over (partition by i.contract_address order by i.place) as nth from incoming i
+    where not exists (
+    select from unrecognised_transfers u
+      where u.network = ${network} and u.transaction_hash = i.transaction_hash
+      and u.address_key = i.address_key
       and u.contract_address = i.contract_address)
 ), sorted as (
   select f.*, not f.foreign_token or f.nth + coalesce(d.kept, 0) <= limits.most as keeps
-  from fresh f left join unrecognised_days d on d.network = ${network} and d.contract_address = f.contract_address and d.day = ${dayOf(now)}
+  from fresh f left join unrecognised_days d on d.network = ${network}
+    and d.contract_address = f.contract_address and d.day = ${dayOf(now)}
     cross join (select ${KEPT_OF_A_TOKEN}::int as most) limits
 ), kept as (
   insert into unrecognised_transfers
-    (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number, reason, foreign_token, created_at)
-  select id, ${network}, transaction_hash, address, address_key, contract_address, amount_units, ${blockNumber}::bigint, reason, foreign_token,
+    (id, network, transaction_hash, address, address_key, contract_address, amount_units, block_number,
+      reason, foreign_token, created_at)
+  select id, ${network}, transaction_hash, address, address_key, contract_address, amount_units,
+    ${blockNumber}::bigint, reason, foreign_token,
     ${now}::timestamptz
   from sorted where keeps on conflict (network, transaction_hash, address_key, contract_address) do nothing
 ), corrected as (
   update unrecognised_transfers u set amount_units = i.amount_units
-  from (select distinct on (transaction_hash, address_key, contract_address) * from incoming where foreign_token
+  from (select distinct on (transaction_hash, address_key, contract_address) * from incoming
+    where foreign_token
     order by transaction_hash, address_key, contract_address, place) i
-  where ${again}::boolean and u.network = ${network} and u.transaction_hash = i.transaction_hash and u.address_key = i.address_key
-    and u.contract_address = i.contract_address and u.foreign_token and u.amount_units is distinct from i.amount_units
+  where ${again}::boolean and u.network = ${network} and u.transaction_hash = i.transaction_hash
+    and u.address_key = i.address_key
+    and u.contract_address = i.contract_address and u.foreign_token
+    and u.amount_units is distinct from i.amount_units
 ), counts as (
-  select contract_address, count(*) filter (where keeps) as kept, count(*) filter (where not keeps) as left_out
+  select contract_address, count(*) filter (where keeps) as kept, count(*)
+    filter (where not keeps) as left_out
   from sorted where foreign_token group by contract_address
 ), counted as (
   insert into unrecognised_days as d (network, contract_address, day, kept, left_out)
   select ${network}, c.contract_address, ${dayOf(now)}, c.kept, case when again.so then 0 else c.left_out end
   from counts c cross join (select ${again}::boolean as so) again
   order by c.contract_address
-  on conflict (network, contract_address, day) do update set kept = d.kept + excluded.kept, left_out = d.left_out + excluded.left_out
+  on conflict (network, contract_address, day) do update set kept = d.kept + excluded.kept,
+    left_out = d.left_out + excluded.left_out
   returning contract_address, left_out
 )
-select contract_address as contract from counted join counts using (contract_address) where counted.left_out > 0 and counted.left_out = counts.left_out`;
+select contract_address as contract from counted join counts using (contract_address)
+  where counted.left_out > 0 and counted.left_out = counts.left_out`;
 
-/** Forgets what lay in blocks above this one: they were replaced, and the reads of the new ones keep what is there. Returns how many. */
+/**
+ * Forgets what lay in blocks above this one: they were replaced, and
+ * the reads of the new ones keep what is there. Returns how many.
+ */
 export async function forgetAbove(em: Em, network: Network, blockNumber: number): Promise<number> {
   return await run(
     em,
-    sql`delete from unrecognised_transfers where network = ${network} and block_number > ${blockNumber} and transaction_hash <> ''`,
+    sql`delete from unrecognised_transfers where network = ${network} and block_number > ${blockNumber}
+      and transaction_hash <> ''`,
   );
 }
 
 type Kept = { id: string; transactionHash: string; addressKey: AddressKey; contractAddress: string };
 
 /**
- * Forgets what an earlier read showed at the height of a final block and the block does not hold. BNB that a contract passed on is not
- * denied by a read without a trace, nor anything by one that shows more than is kept.
+ * Forgets what an earlier read showed at the height of a final block and
+ * the block does not hold. BNB that a contract passed on is not denied by a
+ * read without a trace, nor anything by one that shows more than is kept.
  */
 export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: ScannedBlock): Promise<void> {
   if (block.unrecognisedDropped > 0) return;
@@ -111,9 +145,15 @@ export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: 
   );
   if (kept.length === 0) return;
   const held = new Set([
-    ...block.unrecognised.map(({ txHash, to, contract }) => placeOf(txHash, addressKeyOf(network, to), contract ?? NATIVE)),
+    ...block.unrecognised.map(({ txHash, to, contract }) =>
+      placeOf(txHash, addressKeyOf(network, to), contract ?? NATIVE),
+    ),
     ...[...block.transfers, ...(block.own ?? [])].map((transfer) =>
-      placeOf(transfer.txHash, addressKeyOf(network, transfer.to), contractOf(deps, network, transfer) ?? NATIVE),
+      placeOf(
+        transfer.txHash,
+        addressKeyOf(network, transfer.to),
+        contractOf(deps, network, transfer) ?? NATIVE,
+      ),
     ),
   ]);
   const absent = kept
@@ -122,10 +162,14 @@ export async function forgetAbsent(em: Em, deps: Deps, network: Network, block: 
   if (absent.length === 0) return;
   await run(em, sql`delete from unrecognised_transfers where id = any(${absent.map((row) => row.id)})`);
   const transactions = [...new Set(absent.map((row) => row.transactionHash))];
-  deps.log.warn({ network, block: block.number, transactions }, 'the final block does not hold what was set aside');
+  deps.log.warn(
+    { network, block: block.number, transactions },
+    'the final block does not hold what was set aside',
+  );
 }
 
-const placeOf = (txHash: string, addressKey: AddressKey, contract: string): string => `${txHash}:${addressKey}:${contract.toLowerCase()}`;
+const placeOf = (txHash: string, addressKey: AddressKey, contract: string): string =>
+  `${txHash}:${addressKey}:${contract.toLowerCase()}`;
 
 /** The contract under which one of our transfers is recorded as uncredited; null for the chain's own coin. */
 export function contractOf(deps: Deps, network: Network, transfer: Pick<Transfer, 'kind'>): string | null {

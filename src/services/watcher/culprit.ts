@@ -6,7 +6,10 @@ import type { Deps } from '../deps.ts';
 import { type Tx, transact } from '../transact.ts';
 import { pricesFor, recordTransfers } from './record-transfers.ts';
 
-/** The database refuses what a block would write. The message names block, transaction or deposit, and the rule that was broken. */
+/**
+ * The database refuses what a block would write. The message names
+ * block, transaction or deposit, and the rule that was broken.
+ */
 export class BlockRefused extends Error {
   override readonly name = 'BlockRefused';
   readonly action =
@@ -18,7 +21,12 @@ const MAX_TRIED = 300;
 /** What PostgreSQL says of itself, of a lock or of a limit, and not of the row: it is over by itself. */
 const PASSING = /^(08|25P|40|53|55|57|58)/;
 
-type Refusal = Error & { readonly code: string; readonly constraint?: string; readonly table?: string; readonly column?: string };
+type Refusal = Error & {
+  readonly code: string;
+  readonly constraint?: string;
+  readonly table?: string;
+  readonly column?: string;
+};
 /** What is written: some blocks, or all from a height on that is left. */
 type At = {
   readonly cursor: ChainCursor;
@@ -28,10 +36,15 @@ type At = {
 };
 
 /**
- * Commits a block. Where the database refuses it, each transfer and each deposit of it is tried alone, in a transaction that is always taken
- * back, so that the error can name the one that stops the chain: throws {@link BlockRefused}. Passes every other error on.
+ * Commits a block. Where the database refuses it, each transfer and each deposit of it is
+ * tried alone, in a transaction that is always taken back, so that the error can name the
+ * one that stops the chain: throws {@link BlockRefused}. Passes every other error on.
  */
-export async function orNameCulprit<T>(deps: Deps, { cursor, part, blocks = [], from }: At, work: () => Promise<T>): Promise<T> {
+export async function orNameCulprit<T>(
+  deps: Deps,
+  { cursor, part, blocks = [], from }: At,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -42,8 +55,12 @@ export async function orNameCulprit<T>(deps: Deps, { cursor, part, blocks = [], 
     const last = from === undefined ? blocks.at(-1)?.number : cursor.scannedNumber;
     const place = `${last === undefined || last === first ? `block ${first}` : `blocks ${first} to ${last}`} of ${cursor.network}`;
     if (known?.startsWith(place) && known.endsWith(rule)) throw new BlockRefused(known, { cause: error });
-    const culprit = (await refusedTransfer(deps, cursor, blocks)) ?? (await refusedDeposit(deps, cursor, { from: first, to: last }));
-    throw new BlockRefused(`${place} cannot be written${culprit ? `: ${culprit}` : ''}: ${rule}`, { cause: error });
+    const culprit =
+      (await refusedTransfer(deps, cursor, blocks)) ??
+      (await refusedDeposit(deps, cursor, { from: first, to: last }));
+    throw new BlockRefused(`${place} cannot be written${culprit ? `: ${culprit}` : ''}: ${rule}`, {
+      cause: error,
+    });
   }
 }
 
@@ -55,7 +72,9 @@ function isRefusal(error: unknown): error is Refusal {
 function ruleOf(error: Refusal): string {
   // The driver puts the statement before what PostgreSQL said.
   const said = (error.message.split('\n').at(0) ?? '').split(' - ').at(-1) ?? '';
-  return [said, error.constraint && `rule ${error.constraint}`, error.table && `table ${error.table}`].filter(Boolean).join(', ');
+  return [said, error.constraint && `rule ${error.constraint}`, error.table && `table ${error.table}`]
+    .filter(Boolean)
+    .join(', ');
 }
 
 /** Refusals of `work` alone; whatever it writes is taken back. */
@@ -81,10 +100,14 @@ async function refusedTransfer(
     deps,
     blocks.flatMap(({ transfers }) => transfers),
   );
-  const tried = blocks.flatMap((block) => block.transfers.map((transfer) => ({ block, transfer }))).slice(0, MAX_TRIED);
+  const tried = blocks
+    .flatMap((block) => block.transfers.map((transfer) => ({ block, transfer })))
+    .slice(0, MAX_TRIED);
   for (const { block, transfer } of tried) {
     const alone = { ...block, transfers: [transfer], unrecognised: [], unrecognisedDropped: 0 };
-    if (await isRefused(deps, (tx) => recordTransfers(tx, deps, { network, block: alone, prices, headNumber })))
+    if (
+      await isRefused(deps, (tx) => recordTransfers(tx, deps, { network, block: alone, prices, headNumber }))
+    )
       return `transaction ${transfer.txHash} in block ${block.number} to ${transfer.to}`;
   }
   return undefined;
@@ -97,7 +120,9 @@ async function refusedDeposit(
 ): Promise<string | undefined> {
   const blockNumber = { $gte: at.from, ...(at.to === undefined ? {} : { $lte: at.to }) };
   const where = { network, mode: 'live' as const, blockNumber, blockHash: { $ne: null } };
-  const bound = await deps.orm.em.fork().find(Deposit, where, { orderBy: { blockNumber: 'asc', id: 'asc' }, limit: MAX_TRIED });
+  const bound = await deps.orm.em
+    .fork()
+    .find(Deposit, where, { orderBy: { blockNumber: 'asc', id: 'asc' }, limit: MAX_TRIED });
   const changes = [sql`verified_at = now()`, sql`verified_at = null, block_hash = null`];
   for (const { id, transactionHash, address } of bound)
     for (const change of changes)

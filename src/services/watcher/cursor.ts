@@ -6,7 +6,10 @@ import type { Network } from '../../domain/assets.ts';
 import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 
-/** Another watcher moved the cursor first. Nothing of this transaction was kept; the caller starts again from the new cursor. */
+/**
+ * Another watcher moved the cursor first. Nothing of this
+ * transaction was kept; the caller starts again from the new cursor.
+ */
 export class CursorMoved extends Error {
   override readonly name = 'CursorMoved';
 }
@@ -32,18 +35,32 @@ export async function readCursor(deps: Deps, network: Network): Promise<ChainCur
 }
 
 /**
- * Moves the cursor inside the caller's transaction. The version makes it a compare-and-set: of two watchers one gets {@link CursorMoved}.
- * Times of the last movement of head, finality and both reads are kept for readiness and for the reasons that operators read. The
- * verified height follows from the reads and the anchor by itself.
+ * Moves the cursor inside the caller's transaction. The version makes it a compare-and-set:
+ * of two watchers one gets {@link CursorMoved}. Times of the last movement of head,
+ * finality and both reads are kept for readiness and for the reasons that operators read.
+ * The verified height follows from the reads and the anchor by itself.
  */
-export async function moveCursor(em: Em, deps: Deps, cursor: ChainCursor, change: CursorChange): Promise<void> {
+export async function moveCursor(
+  em: Em,
+  deps: Deps,
+  cursor: ChainCursor,
+  change: CursorChange,
+): Promise<void> {
   const now = deps.now();
   const head = change.headNumber ?? cursor.headNumber;
-  // It never falls, but no block above the head is final: a height that one answer named far above the chain must not stay.
-  const finalized = Math.min(Math.max(change.finalizedNumber ?? 0, cursor.finalizedNumber), Math.max(head, 0));
+  // It never falls, but no block above the head is final: a height
+  // that one answer named far above the chain must not stay.
+  const finalized = Math.min(
+    Math.max(change.finalizedNumber ?? 0, cursor.finalizedNumber),
+    Math.max(head, 0),
+  );
   const scanned = change.scannedNumber ?? cursor.scannedNumber;
   const reread = change.rereadNumber ?? cursor.rereadNumber;
-  const anchored: Anchor = change.anchored ?? { number: cursor.anchoredNumber, hash: cursor.anchoredHash ?? null };
+  const anchored: Anchor = change.anchored ?? {
+    number: cursor.anchoredNumber,
+    hash: cursor.anchoredHash ?? null,
+  };
+  const verified = Math.min(reread, anchored.number);
   const moved = await run(
     em,
     sql`update chain_cursors set
@@ -57,7 +74,7 @@ export async function moveCursor(em: Em, deps: Deps, cursor: ChainCursor, change
        moved_at = ${head === cursor.headNumber ? cursor.movedAt : now},
        finalized_moved_at = ${finalized === cursor.finalizedNumber ? cursor.finalizedMovedAt : now},
        scanned_moved_at = ${scanned === cursor.scannedNumber ? cursor.scannedMovedAt : now},
-       verified_moved_at = ${Math.min(reread, anchored.number) === cursor.verifiedNumber ? cursor.verifiedMovedAt : now},
+       verified_moved_at = ${verified === cursor.verifiedNumber ? cursor.verifiedMovedAt : now},
        polled_at = ${now}, fault = null, version = version + 1
      where network = ${cursor.network} and version = ${cursor.version}`,
   );
@@ -66,12 +83,16 @@ export async function moveCursor(em: Em, deps: Deps, cursor: ChainCursor, change
 
 /** Notes why the chain could not be read, for readiness and for operators. Does not move the cursor. */
 export async function noteFault(deps: Deps, network: Network, fault: string): Promise<void> {
-  await run(deps.orm.em.fork(), sql`update chain_cursors set fault = ${fitted(fault, MAX_REASON)} where network = ${network}`);
+  await run(
+    deps.orm.em.fork(),
+    sql`update chain_cursors set fault = ${fitted(fault, MAX_REASON)} where network = ${network}`,
+  );
 }
 
 /**
- * Makes the cursor where there is none: it starts before the first block that can hold money for us (ten minutes before the oldest
- * live address, by block time), or at the finalized head where no address exists. Found once and stored.
+ * Makes the cursor where there is none: it starts before the first block that can
+ * hold money for us (ten minutes before the oldest live address, by block time),
+ * or at the finalized head where no address exists. Found once and stored.
  */
 export async function openCursor(
   deps: Deps,
@@ -92,14 +113,21 @@ export async function openCursor(
   const found = since === undefined ? finalized : await firstBlockSince(reader, since, signal);
   // Never above the finalized head: what lies between must be scanned whatever the clocks say.
   const first = found.number > finalized.number ? finalized : found;
-  const before = first.number > 0 ? { number: first.number - 1, hash: first.parentHash } : { number: -1, hash: first.parentHash };
+  const before =
+    first.number > 0
+      ? { number: first.number - 1, hash: first.parentHash }
+      : { number: -1, hash: first.parentHash };
   const now = deps.now();
   await run(
     em,
-    sql`insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number,
-       finalized_number, moved_at, finalized_moved_at, scanned_moved_at, verified_moved_at, polled_at, version, created_at)
-     values (${reader.network}, ${first.number}, ${before.number}, ${before.hash}, ${before.number}, ${before.number}, ${head.number},
-       ${finalized.number}, ${now}, ${now}, ${now}, ${now}, ${now}, 1, ${now}) on conflict (network) do nothing`,
+    sql`insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
+       anchored_number, head_number,
+       finalized_number, moved_at, finalized_moved_at, scanned_moved_at, verified_moved_at, polled_at,
+         version, created_at)
+     values (${reader.network}, ${first.number}, ${before.number}, ${before.hash}, ${before.number},
+       ${before.number}, ${head.number},
+       ${finalized.number}, ${now}, ${now}, ${now}, ${now}, ${now}, 1, ${now})
+         on conflict (network) do nothing`,
   );
   return await deps.orm.em.fork().findOneOrFail(ChainCursor, reader.network);
 }

@@ -5,7 +5,10 @@ import type { Deps } from '../deps.ts';
 
 /** Blocks that stay known below the verified height, so that a break of finality is still seen as one. */
 const KEPT_BELOW_VERIFIED = 300;
-/** A catch-up keeps all its blocks until the end: they are forgotten in pieces, so that no transaction grows with them. */
+/**
+ * A catch-up keeps all its blocks until the end: they are
+ * forgotten in pieces, so that no transaction grows with them.
+ */
 const FORGOTTEN_AT_ONCE = 5_000;
 
 /** The hash of the block that was scanned at a height and is kept; undefined where none is. */
@@ -15,17 +18,23 @@ export async function keptHash(deps: Deps, network: Network, number: number): Pr
 
 /** The lowest block that is kept. */
 export async function lowestKept(deps: Deps, network: Network): Promise<ChainBlock | undefined> {
-  const [lowest] = await deps.orm.em.fork().find(ChainBlock, { network }, { orderBy: { number: 'asc' }, limit: 1 });
+  const [lowest] = await deps.orm.em
+    .fork()
+    .find(ChainBlock, { network }, { orderBy: { number: 'asc' }, limit: 1 });
   return lowest;
 }
 
-/** Forgets blocks that no break of finality is measured against any more; called after every move of the verified height, works every hundred. */
+/**
+ * Forgets blocks that no break of finality is measured against any more;
+ * called after every move of the verified height, works every hundred.
+ */
 export async function forgetOldBlocks(deps: Deps, before: ChainCursor, after: ChainCursor): Promise<void> {
   if (Math.floor(after.verifiedNumber / 100) <= Math.floor(before.verifiedNumber / 100)) return;
   const { network } = after;
   await run(
     deps.orm.em.fork(),
     sql`delete from chain_blocks where network = ${network} and number in (select number from chain_blocks
-       where network = ${network} and number < ${after.verifiedNumber - KEPT_BELOW_VERIFIED} order by number limit ${FORGOTTEN_AT_ONCE})`,
+       where network = ${network} and number < ${after.verifiedNumber - KEPT_BELOW_VERIFIED} order by number
+         limit ${FORGOTTEN_AT_ONCE})`,
   );
 }

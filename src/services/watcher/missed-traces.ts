@@ -3,10 +3,14 @@ import { recordAgain } from './rescan.ts';
 import type { WatchedChain } from './watched-chain.ts';
 
 /**
- * Reads again the final blocks whose trace could not be had when they were read, and records what it shows. Returns how many deposits are
- * new. What fails is logged and comes again by itself.
+ * Reads again the final blocks whose trace could not be had when they were read, and records what
+ * it shows. Returns how many deposits are new. What fails is logged and comes again by itself.
  */
-export async function readMissedTraces(deps: Deps, { reader, watched, report }: WatchedChain, signal: AbortSignal): Promise<number> {
+export async function readMissedTraces(
+  deps: Deps,
+  { reader, watched, report }: WatchedChain,
+  signal: AbortSignal,
+): Promise<number> {
   const { missedTraces: missed, network } = reader;
   let found = 0;
   for (const number of missed?.due() ?? []) {
@@ -20,7 +24,10 @@ export async function readMissedTraces(deps: Deps, { reader, watched, report }: 
       if (deposits > 0) report?.foundLate?.({ network, deposits });
     } catch (error) {
       signal.throwIfAborted();
-      deps.log.warn({ err: error, network, block: number }, 'a block could not be read again for its trace; it is tried again');
+      deps.log.warn(
+        { err: error, network, block: number },
+        'a block could not be read again for its trace; it is tried again',
+      );
     }
   }
   return found;

@@ -5,8 +5,9 @@ const WINDOW_MS = 30_000;
 const MAX_SAMPLES = 1_000;
 
 /**
- * Turns looks at the chain into the line that operators read in the watcher's heartbeat: heights, blocks done, and while it is behind the
- * rate and the time left. A block that was read twice counts once, because it is done once.
+ * Turns looks at the chain into the line that operators read in the watcher's
+ * heartbeat: heights, blocks done, and while it is behind the rate and the
+ * time left. A block that was read twice counts once, because it is done once.
  */
 export function createProgress(nowMs: () => number): (look: Poll) => string {
   const samples: { readonly at: number; readonly done: number }[] = [{ at: nowMs(), done: 0 }];
@@ -16,7 +17,8 @@ export function createProgress(nowMs: () => number): (look: Poll) => string {
     const at = nowMs();
     done += look.scanned;
     samples.push({ at, done });
-    while (samples.length > 2 && ((samples[0]?.at ?? at) < at - WINDOW_MS || samples.length > MAX_SAMPLES)) samples.shift();
+    while (samples.length > 2 && ((samples[0]?.at ?? at) < at - WINDOW_MS || samples.length > MAX_SAMPLES))
+      samples.shift();
     const heights = `scanned ${cursor.scannedNumber}, head ${cursor.headNumber}, final ${cursor.finalizedNumber}, read twice up to ${cursor.verifiedNumber}`;
     const left = cursor.headNumber - cursor.scannedNumber;
     if (left <= 0) return `${heights}; ${done} blocks since the start`;

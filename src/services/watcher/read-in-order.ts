@@ -2,14 +2,18 @@ import type { ScannedBlock } from '../../chains/reader.ts';
 
 /** Blocks under way at a time; with the size limit of an answer it bounds the memory of a catch-up. */
 export const PARALLEL_READS = 12;
-/** Blocks that may lie read before they are taken: small ones by then. They keep the endpoint busy while those before them are committed. */
+/**
+ * Blocks that may lie read before they are taken: small ones by then.
+ * They keep the endpoint busy while those before them are committed.
+ */
 export const READ_AHEAD = 24;
 
 type Read = (number: number) => Promise<ScannedBlock | undefined>;
 
 /**
- * Reads ahead in parallel and yields the readings in order. A reading may still be under way or have failed: whoever awaits it gets its
- * error at its turn, after the blocks before it. Once `enough` says so no further block is begun, and those under way are the last.
+ * Reads ahead in parallel and yields the readings in order. A reading may still be under
+ * way or have failed: whoever awaits it gets its error at its turn, after the blocks before
+ * it. Once `enough` says so no further block is begun, and those under way are the last.
  */
 export async function* readInOrder(
   first: number,
@@ -24,7 +28,11 @@ export async function* readInOrder(
   let next = first;
   let underWay = 0;
   const mayBegin = (): boolean =>
-    next <= last && missing.size === 0 && underWay < PARALLEL_READS && ahead.length < READ_AHEAD && (next === first || !enough());
+    next <= last &&
+    missing.size === 0 &&
+    underWay < PARALLEL_READS &&
+    ahead.length < READ_AHEAD &&
+    (next === first || !enough());
   const begin = (number: number): Promise<ScannedBlock | undefined> => {
     const reading = read(number);
     underWay += 1;

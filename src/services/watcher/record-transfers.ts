@@ -26,17 +26,27 @@ export type Recording = {
   readonly again?: boolean;
   /** What {@link adriftOn} gave, where the caller has asked already. */
   readonly adrift?: readonly Adrift[];
-  /** The hash of a transaction that an operator claims: what it brought becomes a deposit even below the floor. */
+  /**
+   * The hash of a transaction that an operator claims: what
+   * it brought becomes a deposit even below the floor.
+   */
   readonly claimed?: string | undefined;
 };
 
 /** Reads the prices a block needs before the transaction opens, so that no lock waits for a price. */
 export async function pricesFor(deps: Deps, transfers: readonly Transfer[]): Promise<Prices> {
   const currencies = [...new Set(transfers.map((transfer) => transfer.currency))];
-  return new Map(await Promise.all(currencies.map(async (currency) => [currency, await currentPrice(deps, currency)] as const)));
+  return new Map(
+    await Promise.all(
+      currencies.map(async (currency) => [currency, await currentPrice(deps, currency)] as const),
+    ),
+  );
 }
 
-/** `created` counts new deposits. `unproven`: the ids of those whose amount no reading without a trace has shown. */
+/**
+ * `created` counts new deposits. `unproven`: the ids of
+ * those whose amount no reading without a trace has shown.
+ */
 export type RecordedTransfers = { readonly created: number; readonly unproven: ReadonlySet<string> };
 
 /**
@@ -50,15 +60,26 @@ export async function recordTransfers(tx: Tx, deps: Deps, recording: Recording):
   await forgetDust(tx.em, deps, { network, transfers: created });
   await recordDust(tx.em, deps, { network, block, transfers: dust });
   await recordOnTestAddresses(tx.em, deps, { network, block, transfers: onTest });
-  await recordUnrecognised(tx.em, deps, { network, blockNumber: block.number, transfers: block.unrecognised, again });
+  await recordUnrecognised(tx.em, deps, {
+    network,
+    blockNumber: block.number,
+    transfers: block.unrecognised,
+    again,
+  });
   return { created: created.length, unproven };
 }
 
 type Paid = { readonly transfer: Transfer; readonly owner: DepositAddress };
-type Sorted = { readonly paid: readonly Paid[]; readonly dust: readonly Transfer[]; readonly onTest: readonly Transfer[] };
+type Sorted = {
+  readonly paid: readonly Paid[];
+  readonly dust: readonly Transfer[];
+  readonly onTest: readonly Transfer[];
+};
 
 async function sortOut(em: Em, deps: Deps, { network, block, claimed, adrift }: Recording): Promise<Sorted> {
-  const transfers = block.untraced ? withAdrift(block, adrift ?? (await adriftOn(em, network))) : block.transfers;
+  const transfers = block.untraced
+    ? withAdrift(block, adrift ?? (await adriftOn(em, network)))
+    : block.transfers;
   const owners = await ownersOf(em, network, transfers);
   const known = await knownOf(em, network, transfers);
   const paid: Paid[] = [];
@@ -76,7 +97,11 @@ async function sortOut(em: Em, deps: Deps, { network, block, claimed, adrift }: 
   return { paid, dust, onTest };
 }
 
-async function ownersOf(em: Em, network: Network, transfers: readonly Transfer[]): Promise<ReadonlyMap<AddressKey, DepositAddress>> {
+async function ownersOf(
+  em: Em,
+  network: Network,
+  transfers: readonly Transfer[],
+): Promise<ReadonlyMap<AddressKey, DepositAddress>> {
   if (transfers.length === 0) return new Map();
   const keys = [...new Set(transfers.map((transfer) => addressKeyOf(network, transfer.to)))];
   const found = await em.find(DepositAddress, { network, addressKey: { $in: keys } });
@@ -85,23 +110,36 @@ async function ownersOf(em: Em, network: Network, transfers: readonly Transfer[]
 
 type Known = { readonly id: string; readonly blockHash: string | null; readonly amountUnits: string };
 
-async function knownOf(em: Em, network: Network, transfers: readonly Transfer[]): Promise<ReadonlyMap<string, Known>> {
+async function knownOf(
+  em: Em,
+  network: Network,
+  transfers: readonly Transfer[],
+): Promise<ReadonlyMap<string, Known>> {
   if (transfers.length === 0) return new Map();
   const ids = transfers.map((transfer) => idOfTransfer(network, transfer));
   const found = await rows(
     em,
-    sql<Known>`select id, block_hash, amount_units::text as amount_units from deposits where id = any(${ids}::uuid[])`,
+    sql<Known>`select id, block_hash, amount_units::text as amount_units from deposits
+      where id = any(${ids}::uuid[])`,
   );
   return new Map(found.map((row) => [row.id, row]));
 }
 
-/** True where a read without a trace shows only the plain part of a native deposit that is known from this very block. */
+/**
+ * True where a read without a trace shows only the plain part
+ * of a native deposit that is known from this very block.
+ */
 function showsOnlyPart(block: ScannedBlock, transfer: Transfer, known: Known): boolean {
   if (!block.untraced || transfer.kind !== 'native') return false;
   return known.blockHash === block.hash && BigInt(known.amountUnits) >= transfer.amountUnits;
 }
 
-async function recordPaid(tx: Tx, deps: Deps, { network, block, prices, headNumber }: Recording, paid: readonly Paid[]) {
+async function recordPaid(
+  tx: Tx,
+  deps: Deps,
+  { network, block, prices, headNumber }: Recording,
+  paid: readonly Paid[],
+) {
   const created: Transfer[] = [];
   const unproven = new Set<string>();
   if (paid.length === 0) return { created, unproven };
@@ -137,7 +175,12 @@ async function recordPaid(tx: Tx, deps: Deps, { network, block, prices, headNumb
 
 function noteDiffering(deps: Deps, deposit: Deposit, block: ScannedBlock, transfer: Transfer): void {
   deps.log.error(
-    { depositId: deposit.id, block: block.number, credited: deposit.amountUnits.toString(), shown: transfer.amountUnits.toString() },
+    {
+      depositId: deposit.id,
+      block: block.number,
+      credited: deposit.amountUnits.toString(),
+      shown: transfer.amountUnits.toString(),
+    },
     'a read shows another amount than the one that was credited; it is not rewritten, and the difference stands in "reconcile": compare it with an explorer',
   );
 }

@@ -11,31 +11,46 @@ import { orNameCulprit } from './culprit.ts';
 import { moveCursor } from './cursor.ts';
 import { orNoteStop } from './stops.ts';
 
-/** What a roll-back is decided by: the newest head, and the block that was named as final in the same look. */
-export type Evidence = { readonly headNumber: number; readonly final: NamedBlock; readonly signal: AbortSignal };
+/**
+ * What a roll-back is decided by: the newest head, and the block that was named as final in the same look.
+ */
+export type Evidence = {
+  readonly headNumber: number;
+  readonly final: NamedBlock;
+  readonly signal: AbortSignal;
+};
 
 /**
- * Something contradicts the block that the cursor stands on. Where the chain really holds another one, goes back to the last block that both
- * sides share and unbinds the deposits above it: they keep their state, and the next reads bind them again or `advance` withdraws them once
- * finality has passed. What was held for failed ones is taken back at once, and what was recorded as uncredited for the operator above it is forgotten.
- * Returns false, and changes nothing, where the best endpoint has our branch. Throws where that cannot be told, and `FinalityContradiction`
- * where the chain would have to be left below a block that was final.
+ * Something contradicts the block that the cursor stands on. Where the chain really holds
+ * another one, goes back to the last block that both sides share and unbinds the deposits above
+ * it: they keep their state, and the next reads bind them again or `advance` withdraws them
+ * once finality has passed. What was held for failed ones is taken back at once, and what was
+ * recorded as uncredited for the operator above it is forgotten. Returns false, and changes
+ * nothing, where the best endpoint has our branch. Throws where that cannot be told, and
+ * `FinalityContradiction` where the chain would have to be left below a block that was final.
  */
-export async function rollBack(deps: Deps, reader: ChainReader, cursor: ChainCursor, evidence: Evidence): Promise<boolean> {
+export async function rollBack(
+  deps: Deps,
+  reader: ChainReader,
+  cursor: ChainCursor,
+  evidence: Evidence,
+): Promise<boolean> {
   const { signal } = evidence;
   const at = { network: cursor.network, part: 'roll-back' as const, number: cursor.scannedNumber, signal };
   return await orNoteStop(deps, at, async () => {
     const branch = await findBranch(deps, reader, cursor, signal);
     if (branch.kind === 'stands') return false;
-    const ancestor = branch.kind === 'parts' ? branch.ancestor : await belowBrokenFinality(deps, reader, cursor, evidence);
+    const ancestor =
+      branch.kind === 'parts' ? branch.ancestor : await belowBrokenFinality(deps, reader, cursor, evidence);
     await unbindAbove(deps, cursor, ancestor, evidence.headNumber);
     return true;
   });
 }
 
 /**
- * `final` was named as final and is not the block that we kept. Above our anchor the best endpoint says which branch to follow; where it has
- * ours all the same, nothing is anchored on `named`, the whole of what was said. Throws {@link FinalityContradiction} where two endpoints
+ * `final` was named as final and is not the block that we kept. Above our anchor the best
+ * endpoint says which branch to follow; where it has ours all the same, nothing is anchored on
+ * `named`, the whole of what was said. Throws {@link FinalityContradiction} where two endpoints
  * name blocks that cannot both be final, {@link BranchUnclear} where one contradicts itself.
  */
 export async function leaveForFinal(
@@ -48,28 +63,54 @@ export async function leaveForFinal(
   if (final.number <= cursor.anchoredNumber) return await rollBackBelowAnchor(deps, reader, cursor, evidence);
   if (await rollBack(deps, reader, cursor, evidence)) return;
   if (!named.second)
-    throw new BranchUnclear(`${final.host} names another block ${final.number} of ${reader.network} as final than the best endpoint has`);
+    throw new BranchUnclear(
+      `${final.host} names another block ${final.number} of ${reader.network} as final than the best endpoint has`,
+    );
   const at = { network: cursor.network, part: 'roll-back' as const, number: cursor.anchoredNumber, signal };
-  const said = [named, named.second].map(({ host, hash, number }) => `${host} names ${hash} as final at block ${number}`);
+  const said = [named, named.second].map(
+    ({ host, hash, number }) => `${host} names ${hash} as final at block ${number}`,
+  );
   await orNoteStop(deps, at, () =>
     Promise.reject(
-      new FinalityContradiction(`two endpoints of ${reader.network} contradict each other: ${said.join(', ')}, and both cannot be`),
+      new FinalityContradiction(
+        `two endpoints of ${reader.network} contradict each other: ${said.join(', ')}, and both cannot be`,
+      ),
     ),
   );
 }
 
-/** {@link rollBack} where a block that was named as final below our anchor is not the one we kept: never without the proof for that. */
-async function rollBackBelowAnchor(deps: Deps, reader: ChainReader, cursor: ChainCursor, evidence: Evidence): Promise<void> {
+/**
+ * {@link rollBack} where a block that was named as final below our
+ * anchor is not the one we kept: never without the proof for that.
+ */
+async function rollBackBelowAnchor(
+  deps: Deps,
+  reader: ChainReader,
+  cursor: ChainCursor,
+  evidence: Evidence,
+): Promise<void> {
   // The anchor stays while new blocks are read: what lasts is told from what begins again by this number.
-  const at = { network: cursor.network, part: 'roll-back' as const, number: cursor.anchoredNumber, signal: evidence.signal };
+  const at = {
+    network: cursor.network,
+    part: 'roll-back' as const,
+    number: cursor.anchoredNumber,
+    signal: evidence.signal,
+  };
   await orNoteStop(deps, at, async () => {
     const ancestor = await belowBrokenFinality(deps, reader, cursor, evidence);
     await unbindAbove(deps, cursor, ancestor, evidence.headNumber);
   });
 }
 
-async function unbindAbove(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumber: number): Promise<void> {
-  await orNameCulprit(deps, { cursor, part: 'roll-back', from: ancestor.number + 1 }, () => goBack(deps, cursor, ancestor, headNumber));
+async function unbindAbove(
+  deps: Deps,
+  cursor: ChainCursor,
+  ancestor: Place,
+  headNumber: number,
+): Promise<void> {
+  await orNameCulprit(deps, { cursor, part: 'roll-back', from: ancestor.number + 1 }, () =>
+    goBack(deps, cursor, ancestor, headNumber),
+  );
 }
 
 async function goBack(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumber: number): Promise<void> {
@@ -85,9 +126,13 @@ async function goBack(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumb
     const now = deps.now();
     const unbound = await rows(
       tx.em,
-      sql<{ id: string; status: string }>`update deposits set block_hash = null, verified_at = null, updated_at = ${now},
+      sql<{
+        id: string;
+        status: string;
+      }>`update deposits set block_hash = null, verified_at = null, updated_at = ${now},
          alarmed_at = case when status = 'completed' then ${now} else alarmed_at end
-       where network = ${cursor.network} and mode = 'live' and block_number > ${ancestor.number} and block_hash is not null
+       where network = ${cursor.network} and mode = 'live' and block_number > ${ancestor.number}
+         and block_hash is not null
        returning id, status`,
     );
     const forgotten = await forgetAbove(tx.em, cursor.network, ancestor.number);
@@ -95,10 +140,19 @@ async function goBack(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumb
     await withdrawHeld(tx.em, deps, lost);
     for (const row of unbound) {
       if (row.status !== 'completed' && row.status !== 'settled') continue;
-      deps.log.error({ depositId: row.id, status: row.status }, 'finality broke under a credited deposit; look at it with "deposit stuck"');
+      deps.log.error(
+        { depositId: row.id, status: row.status },
+        'finality broke under a credited deposit; look at it with "deposit stuck"',
+      );
     }
     deps.log.warn(
-      { network: cursor.network, from: cursor.scannedNumber, ancestor: ancestor.number, deposits: unbound.length, setAside: forgotten },
+      {
+        network: cursor.network,
+        from: cursor.scannedNumber,
+        ancestor: ancestor.number,
+        deposits: unbound.length,
+        setAside: forgotten,
+      },
       'blocks were replaced; following the new chain',
     );
   });

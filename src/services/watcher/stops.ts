@@ -14,33 +14,56 @@ const MAX_REASON = 900;
 const SAY_AGAIN_AFTER = 600;
 
 /**
- * Runs one part of the following of a chain. What stops it is kept in the cursor's row and, met again, logged as an error: no block may
- * stop a chain in silence. Throws what the work threw. A cursor that another watcher moved, and a process that stops, are no faults.
+ * Runs one part of the following of a chain. What stops it is kept in the cursor's row and,
+ * met again, logged as an error: no block may stop a chain in silence. Throws what the work
+ * threw. A cursor that another watcher moved, and a process that stops, are no faults.
  */
 export async function orNoteStop<T>(
   deps: Deps,
-  at: { readonly network: Network; readonly part: ChainPart; readonly number: number; readonly signal: AbortSignal },
+  at: {
+    readonly network: Network;
+    readonly part: ChainPart;
+    readonly number: number;
+    readonly signal: AbortSignal;
+  },
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (at.signal.aborted || error instanceof CursorMoved) throw error;
-    await noteStop(deps, at, error).catch((failed: unknown) => deps.log.debug({ err: failed }, 'a stop could not be noted'));
+    await noteStop(deps, at, error).catch((failed: unknown) =>
+      deps.log.debug({ err: failed }, 'a stop could not be noted'),
+    );
     throw error;
   }
 }
 
 /** Forgets the stops of these parts, once they went on. Costs nothing where none is noted. */
-export async function forgetStops(deps: Deps, cursor: ChainCursor, parts: readonly ChainPart[]): Promise<void> {
+export async function forgetStops(
+  deps: Deps,
+  cursor: ChainCursor,
+  parts: readonly ChainPart[],
+): Promise<void> {
   const over = parts.filter((part) => cursor.stops[part] !== undefined);
   if (over.length === 0) return;
-  await run(deps.orm.em.fork(), sql`update chain_cursors set stops = stops - ${over}::text[] where network = ${cursor.network}`);
+  await run(
+    deps.orm.em.fork(),
+    sql`update chain_cursors set stops = stops - ${over}::text[] where network = ${cursor.network}`,
+  );
   deps.log.info({ network: cursor.network, parts: over }, 'what had stopped the chain is over');
 }
 
-/** One step of the reconciliation, with what stops it kept in the row of the chain: a comparison that stands still hides what differs. */
-export async function reconcileNoting(deps: Deps, chain: WatchedChain, pace: PassPace, signal: AbortSignal): Promise<PassStep> {
+/**
+ * One step of the reconciliation, with what stops it kept in the row
+ * of the chain: a comparison that stands still hides what differs.
+ */
+export async function reconcileNoting(
+  deps: Deps,
+  chain: WatchedChain,
+  pace: PassPace,
+  signal: AbortSignal,
+): Promise<PassStep> {
   const { network } = chain.reader;
   const round = await deps.orm.em.fork().findOne(ReconciliationPass, network);
   const at = { network, part: 'reconciliation' as const, number: round?.startedNumber ?? 0, signal };
@@ -56,25 +79,37 @@ async function noteStop(
   error: unknown,
 ): Promise<void> {
   const { reason, action } = describe(error);
-  const stop = { number, reason: fitted(reason, MAX_REASON), action, since: deps.now().toISOString(), tries: 1 };
+  const stop = {
+    number,
+    reason: fitted(reason, MAX_REASON),
+    action,
+    since: deps.now().toISOString(),
+    tries: 1,
+  };
   const kept = await firstRow(
     deps.orm.em.fork(),
     sql<{ stop: ChainStop }>`update chain_cursors c set stops = c.stops || jsonb_build_object(new.part,
        case when c.stops -> new.part ->> 'number' = new.stop ->> 'number'
-         then new.stop || jsonb_build_object('since', c.stops -> new.part -> 'since', 'tries', (c.stops -> new.part ->> 'tries')::int + 1)
+         then new.stop || jsonb_build_object('since', c.stops -> new.part -> 'since', 'tries',
+           (c.stops -> new.part ->> 'tries')::int + 1)
          else new.stop end)
      from (select ${part}::text as part, ${JSON.stringify(stop)}::jsonb as stop) new
      where c.network = ${network} returning c.stops -> new.part as stop`,
   );
   if (kept && kept.stop.tries % SAY_AGAIN_AFTER === 2)
-    deps.log.error({ err: error, network, part, block: number, reason: kept.stop.reason, action }, `the ${part} of a chain stands still`);
+    deps.log.error(
+      { err: error, network, part, block: number, reason: kept.stop.reason, action },
+      `the ${part} of a chain stands still`,
+    );
 }
 
 /** What an operator reads, and does next. */
 function describe(error: unknown): { reason: string; action: string } {
   const text = error instanceof Error ? error.message : String(error);
   const reason = text.split('\n')[0] ?? '';
-  if (error instanceof Error && 'action' in error && typeof error.action === 'string') return { reason, action: error.action };
-  const action = 'read the reason; "doctor" tells how the endpoints and PostgreSQL do; it goes on by itself once that is over';
+  if (error instanceof Error && 'action' in error && typeof error.action === 'string')
+    return { reason, action: error.action };
+  const action =
+    'read the reason; "doctor" tells how the endpoints and PostgreSQL do; it goes on by itself once that is over';
   return { reason, action };
 }

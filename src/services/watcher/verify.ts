@@ -25,31 +25,48 @@ type BoundDeposit = {
 export type SecondRead = {
   readonly network: Network;
   readonly block: ScannedBlock;
-  /** Deposits whose amount a trace alone has shown: they wait for the traces of two endpoints, or for a balance. */
+  /**
+   * Deposits whose amount a trace alone has shown: they
+   * wait for the traces of two endpoints, or for a balance.
+   */
   readonly unproven: ReadonlySet<string>;
-  /** Where the block is repeated after its second read: which of those that were verified by it two endpoints do not show. */
+  /**
+   * Where the block is repeated after its second read: which of
+   * those that were verified by it two endpoints do not show.
+   */
   readonly denied?: ReadonlySet<string> | undefined;
 };
 
 /**
- * Marks the deposits of a final block that its second read holds, and unbinds those that it does not hold, each in one statement. A read
- * without a trace proves only the amount that it shows itself, and a repeated one withdraws nothing verified on the word of one endpoint.
+ * Marks the deposits of a final block that its second read holds, and unbinds those that it
+ * does not hold, each in one statement. A read without a trace proves only the amount that it
+ * shows itself, and a repeated one withdraws nothing verified on the word of one endpoint.
  * Returns how many were unbound. What was recorded as uncredited and is not in it is forgotten.
  */
-export async function markVerified(em: Em, deps: Deps, { network, block, unproven, denied }: SecondRead): Promise<number> {
+export async function markVerified(
+  em: Em,
+  deps: Deps,
+  { network, block, unproven, denied }: SecondRead,
+): Promise<number> {
   const bound = await boundIn(em, network, block.number);
   const { shownOf, isHeld } = readingOf(network, block);
   const isProven = (row: BoundDeposit): boolean =>
-    !unproven.has(row.id) && (!maySimplyNotShow(block, network, row) || (shownOf(row) ?? 0n) >= BigInt(row.amountUnits));
-  const isKept = (row: BoundDeposit): boolean => denied !== undefined && row.verifiedAt !== null && !denied.has(row.id);
-  const [there, absent] = [bound.filter((row) => isHeld(row) && isProven(row)), bound.filter((row) => !isHeld(row))];
+    !unproven.has(row.id) &&
+    (!maySimplyNotShow(block, network, row) || (shownOf(row) ?? 0n) >= BigInt(row.amountUnits));
+  const isKept = (row: BoundDeposit): boolean =>
+    denied !== undefined && row.verifiedAt !== null && !denied.has(row.id);
+  const [there, absent] = [
+    bound.filter((row) => isHeld(row) && isProven(row)),
+    bound.filter((row) => !isHeld(row)),
+  ];
   const gone = absent.filter((row) => !isKept(row));
   for (const row of absent.filter(isKept)) deps.log.error({ depositId: row.id, block: block.number }, KEPT);
   const now = deps.now();
   if (there.length > 0) {
     await run(
       em,
-      sql`update deposits set verified_at = ${now} where id = any(${idsOf(there)}::uuid[]) and block_hash = ${block.hash} and verified_at is null`,
+      sql`update deposits set verified_at = ${now} where id = any(${idsOf(there)}::uuid[])
+        and block_hash = ${block.hash} and verified_at is null`,
     );
   }
   if (gone.length > 0) await unbind(em, deps, block, gone);
@@ -60,8 +77,10 @@ export async function markVerified(em: Em, deps: Deps, { network, block, unprove
 async function boundIn(em: Em, network: Network, blockNumber: number): Promise<BoundDeposit[]> {
   return await rows(
     em,
-    sql<BoundDeposit>`select id, transaction_hash, address_key, currency, block_hash, amount_units::text as amount_units, verified_at
-       from deposits where network = ${network} and mode = 'live' and block_number = ${blockNumber} and block_hash is not null`,
+    sql<BoundDeposit>`select id, transaction_hash, address_key, currency, block_hash,
+       amount_units::text as amount_units, verified_at
+       from deposits where network = ${network} and mode = 'live' and block_number = ${blockNumber}
+         and block_hash is not null`,
   );
 }
 
@@ -73,13 +92,18 @@ function readingOf(network: Network, block: ScannedBlock) {
       transfer.amountUnits,
     ]),
   );
-  const shownOf = (row: BoundDeposit): bigint | undefined => shown.get(`${row.transactionHash}:${row.addressKey}:${row.currency}`);
-  return { shownOf, isHeld: (row: BoundDeposit): boolean => shownOf(row) !== undefined || maySimplyNotShow(block, network, row) };
+  const shownOf = (row: BoundDeposit): bigint | undefined =>
+    shown.get(`${row.transactionHash}:${row.addressKey}:${row.currency}`);
+  return {
+    shownOf,
+    isHeld: (row: BoundDeposit): boolean =>
+      shownOf(row) !== undefined || maySimplyNotShow(block, network, row),
+  };
 }
 
 /**
- * The verified deposits of a block that neither this repeated reading nor any endpoint shows, where at least two answer. Asks them only where
- * the reading lacks one. Throws the reader's errors.
+ * The verified deposits of a block that neither this repeated reading nor any endpoint shows, where
+ * at least two answer. Asks them only where the reading lacks one. Throws the reader's errors.
  */
 export async function deniedByTwo(
   deps: Deps,
@@ -93,25 +117,36 @@ export async function deniedByTwo(
   if (lacking.length === 0) return new Set();
   const readings = (await reader.readings?.(block, watched.index, signal)) ?? [];
   const hosts = new Set(readings.map(({ host }) => host));
-  const denied = lacking.filter((row) => hosts.size > 1 && readings.every((one) => !readingOf(network, one.block).isHeld(row)));
+  const denied = lacking.filter(
+    (row) => hosts.size > 1 && readings.every((one) => !readingOf(network, one.block).isHeld(row)),
+  );
   return new Set(denied.map((row) => row.id));
 }
 
 async function unbind(em: Em, deps: Deps, block: ScannedBlock, gone: readonly BoundDeposit[]): Promise<void> {
   const ids = idsOf(gone);
-  await run(em, sql`update deposits set block_hash = null, verified_at = null, updated_at = ${deps.now()} where id = any(${ids}::uuid[])`);
+  await run(
+    em,
+    sql`update deposits set block_hash = null, verified_at = null, updated_at = ${deps.now()}
+      where id = any(${ids}::uuid[])`,
+  );
   await withdrawHeld(em, deps, ids);
   for (const row of gone)
-    deps.log.error({ depositId: row.id, block: block.number }, 'the final block does not hold a deposit that its first read showed');
+    deps.log.error(
+      { depositId: row.id, block: block.number },
+      'the final block does not hold a deposit that its first read showed',
+    );
 }
 
 const idsOf = (deposits: readonly BoundDeposit[]): string[] => deposits.map(({ id }) => id);
 
 /**
- * A read without a trace cannot deny what a trace, or the reconciliation, found in the very same block: the hash says that the block is
- * the same, its receipts that the transaction succeeded, and what was passed on inside it is then the same too.
+ * A read without a trace cannot deny what a trace, or the reconciliation, found in
+ * the very same block: the hash says that the block is the same, its receipts that
+ * the transaction succeeded, and what was passed on inside it is then the same too.
  */
 function maySimplyNotShow(block: ScannedBlock, network: Network, row: BoundDeposit): boolean {
-  if (!block.untraced || row.currency !== NATIVE_CURRENCY[network] || row.blockHash !== block.hash) return false;
+  if (!block.untraced || row.currency !== NATIVE_CURRENCY[network] || row.blockHash !== block.hash)
+    return false;
   return block.untraced.succeeded.has(row.transactionHash);
 }

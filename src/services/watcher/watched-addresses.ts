@@ -16,19 +16,26 @@ export type WatchedAddresses = { readonly network: Network; readonly index: Addr
 const PAGE = 50_000;
 
 /**
- * Loads every address that was committed since the last call. Afterwards any address that a merchant was shown before this call is in
- * the index: the horizon is the oldest transaction still open, so a late commit is seen by the next call and never skipped.
+ * Loads every address that was committed since the last call. Afterwards any address
+ * that a merchant was shown before this call is in the index: the horizon is the oldest
+ * transaction still open, so a late commit is seen by the next call and never skipped.
  */
 export async function loadWatched(deps: Deps, watched: WatchedAddresses): Promise<number> {
   const em = deps.orm.em.fork();
-  const horizon = await firstRow(em, sql<{ xmin: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as xmin`);
+  const horizon = await firstRow(
+    em,
+    sql<{ xmin: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as xmin`,
+  );
   let loaded = 0;
   let after = '';
   for (;;) {
     const page = await rows(
       em,
-      sql<{ addressKey: AddressKey }>`select address_key from deposit_addresses where network = ${watched.network}
-         and created_xid >= ${watched.loadedXid}::xid8 and address_key > ${after} order by address_key limit ${PAGE}`,
+      sql<{
+        addressKey: AddressKey;
+      }>`select address_key from deposit_addresses where network = ${watched.network}
+         and created_xid >= ${watched.loadedXid}::xid8 and address_key > ${after} order by address_key
+           limit ${PAGE}`,
     );
     for (const row of page) watched.index.add(row.addressKey);
     loaded += page.length;

@@ -2,7 +2,10 @@ import type { ChainReader, FinalBlock, PassPace } from '../../chains/reader.ts';
 import type { ChainReport } from './report.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
-/** What a watcher remembers of blocks that hold an unproven amount: how often it tried, and when it tries again (milliseconds since 1970). */
+/**
+ * What a watcher remembers of blocks that hold an unproven amount: how
+ * often it tried, and when it tries again (milliseconds since 1970).
+ */
 export type ProofTries = Map<number, { readonly tries: number; readonly atMs: number }>;
 
 /** A chain with what one watcher remembers of it between two looks; all of it can be lost without harm. */

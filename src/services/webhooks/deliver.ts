@@ -1,5 +1,11 @@
 import { pause } from '../../base/async/pause.ts';
-import { backoffAfterMs, classify, describeOutcome, type Outcome, WEBHOOK_LIMITS } from '../../domain/webhook.ts';
+import {
+  backoffAfterMs,
+  classify,
+  describeOutcome,
+  type Outcome,
+  WEBHOOK_LIMITS,
+} from '../../domain/webhook.ts';
 import type { Deps } from '../deps.ts';
 import { closeDelivery, endAttempt, endInterrupted, hostOf } from './attempt-record.ts';
 import { buildHeaders } from './http/signature.ts';
@@ -30,10 +36,14 @@ const RECORD_TRIES = 8;
 const RECORD_PAUSE_MS = 400;
 
 /**
- * Sends the next attempt of a delivery when it is due. The attempt rows decide everything: numbers, pauses, the end. Whatever fails
- * before the attempt's row is written throws or answers `later`, and uses up nothing; a crash afterwards counts as an attempt.
+ * Sends the next attempt of a delivery when it is due. The attempt rows decide everything:
+ * numbers, pauses, the end. Whatever fails before the attempt's row is written throws or
+ * answers `later`, and uses up nothing; a crash afterwards counts as an attempt.
  */
-export async function deliverWebhook(deps: DeliverDeps, input: { deliveryId: string }): Promise<DeliverResult> {
+export async function deliverWebhook(
+  deps: DeliverDeps,
+  input: { deliveryId: string },
+): Promise<DeliverResult> {
   const due = await loadDue(deps, input.deliveryId);
   if ('kind' in due) return due;
   const { merchantId, mode, endpoint } = due.delivery;
@@ -64,13 +74,21 @@ class NoSlot extends Error {
 }
 
 /** The delivery with the number of the attempt that is due now, or what to do instead. */
-async function loadDue(deps: DeliverDeps, deliveryId: string): Promise<{ delivery: DueDelivery; number: number } | DeliverResult> {
+async function loadDue(
+  deps: DeliverDeps,
+  deliveryId: string,
+): Promise<{ delivery: DueDelivery; number: number } | DeliverResult> {
   const delivery = await loadDelivery(deps.orm.em.fork(), deliveryId);
   if (!delivery) return { kind: 'done', status: 'failed', message: 'there is no such delivery' };
-  if (delivery.status !== 'pending') return { kind: 'done', status: delivery.status, message: `already ${delivery.status}` };
+  if (delivery.status !== 'pending')
+    return { kind: 'done', status: delivery.status, message: `already ${delivery.status}` };
   if (delivery.endpoint.deleted || !delivery.endpoint.enabled) {
     await giveUp(deps, delivery);
-    return { kind: 'done', status: 'failed', message: `the endpoint was ${delivery.endpoint.deleted ? 'deleted' : 'disabled'}` };
+    return {
+      kind: 'done',
+      status: 'failed',
+      message: `the endpoint was ${delivery.endpoint.deleted ? 'deleted' : 'disabled'}`,
+    };
   }
   const turn = await turnOf(deps, delivery);
   return typeof turn === 'number' ? { delivery, number: turn } : turn;
@@ -85,7 +103,12 @@ async function turnOf(deps: DeliverDeps, delivery: DueDelivery): Promise<number 
   let endedAt = last.finishedAt?.getTime();
   if (endedAt === undefined) {
     const end = last.startedAt.getTime() + ATTEMPT_ENDS_AFTER_MS;
-    if (now < end) return { kind: 'later', delayMs: Math.max(1, end - now), message: `attempt ${last.number} may still be under way` };
+    if (now < end)
+      return {
+        kind: 'later',
+        delayMs: Math.max(1, end - now),
+        message: `attempt ${last.number} may still be under way`,
+      };
     endedAt = last.startedAt.getTime() + WEBHOOK_LIMITS.attemptMs;
     if (!(await endInterrupted(em, delivery, last.number, new Date(endedAt))))
       return { kind: 'later', delayMs: 1, message: `attempt ${last.number} has ended at this moment` };
@@ -96,7 +119,11 @@ async function turnOf(deps: DeliverDeps, delivery: DueDelivery): Promise<number 
   }
   const dueAt = endedAt + backoffAfterMs(last.number);
   if (now < dueAt)
-    return { kind: 'later', delayMs: Math.max(1, dueAt - now), message: `attempt ${last.number + 1} is due in ${dueAt - now} ms` };
+    return {
+      kind: 'later',
+      delayMs: Math.max(1, dueAt - now),
+      message: `attempt ${last.number + 1} is due in ${dueAt - now} ms`,
+    };
   return last.number + 1;
 }
 
@@ -110,13 +137,22 @@ function reportEnd(deps: DeliverDeps, delivery: DueDelivery, result: 'succeeded'
   deps.deliveryReport?.ended({ mode: delivery.mode, result, lateMs });
 }
 
-/** Many resends at once have their first attempts spread over some minutes, whoever starts their actors and when. */
+/**
+ * Many resends at once have their first attempts spread
+ * over some minutes, whoever starts their actors and when.
+ */
 function waitsForResend(delivery: DueDelivery, now: number): DeliverResult | undefined {
   const leftMs = delivery.round > 1 && delivery.nextAttemptAt ? delivery.nextAttemptAt.getTime() - now : 0;
-  return leftMs > 0 ? { kind: 'later', delayMs: leftMs, message: `this resend is due in ${leftMs} ms` } : undefined;
+  return leftMs > 0
+    ? { kind: 'later', delayMs: leftMs, message: `this resend is due in ${leftMs} ms` }
+    : undefined;
 }
 
-async function attempt(deps: DeliverDeps, delivery: DueDelivery, turn: { number: number; slot: Slot }): Promise<DeliverResult> {
+async function attempt(
+  deps: DeliverDeps,
+  delivery: DueDelivery,
+  turn: { number: number; slot: Slot },
+): Promise<DeliverResult> {
   const { number, slot } = turn;
   let sent: { outcome: Outcome; lease: Lease };
   try {
@@ -158,18 +194,27 @@ async function post(
         secrets,
       }),
     onLookup: async () => {
-      const taken = await beginAttempt(deps.orm.em.fork(), deps, delivery, { number, preferred: slot.number });
+      const taken = await beginAttempt(deps.orm.em.fork(), deps, delivery, {
+        number,
+        preferred: slot.number,
+      });
       if ('heldMs' in taken) throw new NoSlot(taken.heldMs);
       lease = taken;
       if (number === 1 && delivery.round === 1)
-        deps.deliveryReport?.begun({ mode: delivery.mode, lateMs: deps.now().getTime() - delivery.createdAt.getTime() });
+        deps.deliveryReport?.begun({
+          mode: delivery.mode,
+          lateMs: deps.now().getTime() - delivery.createdAt.getTime(),
+        });
     },
   });
   if (!lease) throw new Error('the transport sent an attempt without its row');
   return { outcome, lease };
 }
 
-/** The POST has happened: its result is worth some patience with the database, because without it the receiver gets the event once more. */
+/**
+ * The POST has happened: its result is worth some patience with the
+ * database, because without it the receiver gets the event once more.
+ */
 async function recordEnd(
   deps: Deps,
   delivery: DueDelivery,
@@ -179,7 +224,13 @@ async function recordEnd(
   for (let tries = 1; ; tries += 1) {
     try {
       const nextAttemptAt = end.more ? new Date(deps.now().getTime() + end.delayMs) : null;
-      await endAttempt(deps.orm.em.fork(), deps, delivery, { number, outcome, lease, verdict: classify(outcome), nextAttemptAt });
+      await endAttempt(deps.orm.em.fork(), deps, delivery, {
+        number,
+        outcome,
+        lease,
+        verdict: classify(outcome),
+        nextAttemptAt,
+      });
       return;
     } catch (error) {
       if (tries >= RECORD_TRIES) throw error;

@@ -59,8 +59,8 @@ export type PermittedChange = EndpointChange & { readonly url?: PermittedUrl | u
 export type EndpointWithSecret = EndpointView & { readonly secret?: string };
 
 /**
- * What {@link createEndpoint} needs to know first. Looks a name up, so never inside a transaction. Throws a {@link Refusal} for an unknown
- * event name, or a URL that the target rule forbids.
+ * What {@link createEndpoint} needs to know first. Looks a name up, so never inside a transaction.
+ * Throws a {@link Refusal} for an unknown event name, or a URL that the target rule forbids.
  */
 export async function permitEndpoint(deps: EndpointDeps, input: NewEndpoint): Promise<PermittedEndpoint> {
   const events = checkEvents(input.events);
@@ -68,22 +68,42 @@ export async function permitEndpoint(deps: EndpointDeps, input: NewEndpoint): Pr
 }
 
 /**
- * Registers a URL. Answers with the signing secret, which is stored sealed and never shown again. Throws a {@link Refusal} for the 51st
- * endpoint.
+ * Registers a URL. Answers with the signing secret, which is stored sealed
+ * and never shown again. Throws a {@link Refusal} for the 51st endpoint.
  */
-export async function createEndpoint(tx: Tx, deps: TxDeps, input: PermittedEndpoint): Promise<Required<EndpointWithSecret>> {
+export async function createEndpoint(
+  tx: Tx,
+  deps: TxDeps,
+  input: PermittedEndpoint,
+): Promise<Required<EndpointWithSecret>> {
   await refuseTooMany(tx.em, deps, input);
   const { row, secret } = insertEndpoint(tx.em, deps, { ...input, id: deps.newId() });
   const { merchantId, mode } = input;
-  await recordAction(tx.em, deps, { action: 'endpoint.create', merchantId, mode, subject: row.id, after: endpointFacts(row) });
+  await recordAction(tx.em, deps, {
+    action: 'endpoint.create',
+    merchantId,
+    mode,
+    subject: row.id,
+    after: endpointFacts(row),
+  });
   return { ...presentEndpoint(row), secret };
 }
 
-/** What an endpoint's row is made of; `paymentLinkId` for the one that stands for the own URL of a payment link. */
+/**
+ * What an endpoint's row is made of; `paymentLinkId` for
+ * the one that stands for the own URL of a payment link.
+ */
 export type EndpointRow = PermittedEndpoint & { readonly id: string; readonly paymentLinkId?: string };
 
-/** Adds an endpoint with a new secret, sealed with the row's id, to the caller's transaction. The secret is known only here. */
-export function insertEndpoint(em: Em, deps: TxDeps, input: EndpointRow): { row: WebhookEndpoint; secret: string } {
+/**
+ * Adds an endpoint with a new secret, sealed with the row's id,
+ * to the caller's transaction. The secret is known only here.
+ */
+export function insertEndpoint(
+  em: Em,
+  deps: TxDeps,
+  input: EndpointRow,
+): { row: WebhookEndpoint; secret: string } {
   const { now, secret } = { now: deps.now(), secret: generateSecret(randomBytes) };
   const row = em.create(WebhookEndpoint, {
     id: input.id,
@@ -112,9 +132,13 @@ export function insertEndpoint(em: Em, deps: TxDeps, input: EndpointRow): { row:
 }
 
 /** One page of the endpoints, newest first. Throws a {@link Refusal} for a foreign cursor. */
-export async function listEndpoints(deps: Deps, input: Scope & { readonly page: PageRequest }): Promise<PageOf<EndpointView>> {
+export async function listEndpoints(
+  deps: Deps,
+  input: Scope & { readonly page: PageRequest },
+): Promise<PageOf<EndpointView>> {
   const em = deps.orm.em.fork();
-  const scope = sql`merchant_id = ${input.merchantId} and mode = ${input.mode} and deleted_at is null and payment_link_id is null`;
+  const scope = sql`merchant_id = ${input.merchantId} and mode = ${input.mode} and deleted_at is null
+    and payment_link_id is null`;
   const page = await listPage(em, { table: 'webhook_endpoints', scope, filters: [], page: input.page });
   const rows = await em.find(WebhookEndpoint, { id: { $in: [...page.rows] } });
   return { ...page, rows: inOrder(page.rows, rows).map(presentEndpoint) };
@@ -125,17 +149,25 @@ export async function getEndpoint(deps: Deps, input: Scope & { readonly id: stri
   return presentEndpoint(await findEndpoint(deps.orm.em.fork(), input));
 }
 
-/** What {@link updateEndpoint} needs to know first, as {@link permitEndpoint}: wrong fields are told before an unknown id. */
+/**
+ * What {@link updateEndpoint} needs to know first, as {@link
+ * permitEndpoint}: wrong fields are told before an unknown id.
+ */
 export async function permitChange(deps: EndpointDeps, input: EndpointChange): Promise<PermittedChange> {
   const events = input.events && checkEvents(input.events);
   return { ...input, events, url: input.url === undefined ? undefined : await checkUrl(deps, input.url) };
 }
 
 /**
- * Changes what is given. Enabling clears the reason and the counters that disabled it. A rotation answers with the new secret, which
- * signs at once; the old one goes on beside it until its own 24 h are over, also when others follow. Throws a NOT_FOUND {@link Refusal}.
+ * Changes what is given. Enabling clears the reason and the counters that disabled it. A
+ * rotation answers with the new secret, which signs at once; the old one goes on beside it
+ * until its own 24 h are over, also when others follow. Throws a NOT_FOUND {@link Refusal}.
  */
-export async function updateEndpoint(tx: Tx, deps: TxDeps, input: PermittedChange): Promise<EndpointWithSecret> {
+export async function updateEndpoint(
+  tx: Tx,
+  deps: TxDeps,
+  input: PermittedChange,
+): Promise<EndpointWithSecret> {
   const row = await findEndpoint(tx.em, input, LockMode.PESSIMISTIC_WRITE);
   const before = endpointFacts(row);
   if (input.url !== undefined) row.url = input.url;
@@ -145,12 +177,26 @@ export async function updateEndpoint(tx: Tx, deps: TxDeps, input: PermittedChang
   const secret = input.rotateSecret ? rotateSecret(deps, row) : undefined;
   row.updatedAt = deps.now();
   const { merchantId, mode, id: subject } = input;
-  await recordAction(tx.em, deps, { action: 'endpoint.change', merchantId, mode, subject, before, after: endpointFacts(row) });
+  await recordAction(tx.em, deps, {
+    action: 'endpoint.change',
+    merchantId,
+    mode,
+    subject,
+    before,
+    after: endpointFacts(row),
+  });
   return { ...presentEndpoint(row), ...(secret === undefined ? {} : { secret }) };
 }
 
-/** Takes an endpoint out of use for good; its deliveries stay readable through their events. Throws a NOT_FOUND {@link Refusal}. */
-export async function deleteEndpoint(tx: Tx, deps: TxDeps, input: Scope & { readonly id: string }): Promise<{ id: string; deleted: true }> {
+/**
+ * Takes an endpoint out of use for good; its deliveries stay
+ * readable through their events. Throws a NOT_FOUND {@link Refusal}.
+ */
+export async function deleteEndpoint(
+  tx: Tx,
+  deps: TxDeps,
+  input: Scope & { readonly id: string },
+): Promise<{ id: string; deleted: true }> {
   const row = await findEndpoint(tx.em, input, LockMode.PESSIMISTIC_WRITE);
   const before = endpointFacts(row);
   row.deletedAt = deps.now();
@@ -162,17 +208,32 @@ export async function deleteEndpoint(tx: Tx, deps: TxDeps, input: Scope & { read
 }
 
 /** The endpoint of this merchant and mode that is not deleted. Throws a NOT_FOUND {@link Refusal}. */
-export async function findEndpoint(em: Em, input: Scope & { readonly id: string }, lockMode?: LockMode): Promise<WebhookEndpoint> {
+export async function findEndpoint(
+  em: Em,
+  input: Scope & { readonly id: string },
+  lockMode?: LockMode,
+): Promise<WebhookEndpoint> {
   const row = await findTarget(em, input, lockMode);
   if (row.paymentLinkId != null) throw notFound('webhook endpoint');
   return row;
 }
 
-/** As {@link findEndpoint}, but also the one that stands for the own URL of a payment link, by the link's id: for reading what was sent. */
-export async function findTarget(em: Em, input: Scope & { readonly id: string }, lockMode?: LockMode): Promise<WebhookEndpoint> {
+/**
+ * As {@link findEndpoint}, but also the one that stands for the own
+ * URL of a payment link, by the link's id: for reading what was sent.
+ */
+export async function findTarget(
+  em: Em,
+  input: Scope & { readonly id: string },
+  lockMode?: LockMode,
+): Promise<WebhookEndpoint> {
   const { id, merchantId, mode } = input;
   const row = isUuid(id)
-    ? await em.findOne(WebhookEndpoint, { id, merchantId, mode, deletedAt: null }, lockMode === undefined ? {} : { lockMode })
+    ? await em.findOne(
+        WebhookEndpoint,
+        { id, merchantId, mode, deletedAt: null },
+        lockMode === undefined ? {} : { lockMode },
+      )
     : null;
   if (!row) throw notFound('webhook endpoint');
   return row;
@@ -191,7 +252,10 @@ function setEnabled(row: WebhookEndpoint, enabled: boolean): void {
 function rotateSecret(deps: TxDeps, row: WebhookEndpoint): string {
   const secret = generateSecret(randomBytes);
   const now = deps.now();
-  const replaced = { sealed: Buffer.from(row.secretSealed).toString('base64'), until: new Date(now.getTime() + OVERLAP_MS).toISOString() };
+  const replaced = {
+    sealed: Buffer.from(row.secretSealed).toString('base64'),
+    until: new Date(now.getTime() + OVERLAP_MS).toISOString(),
+  };
   const running = row.earlierSecrets.filter(({ until }) => new Date(until) > now);
   row.earlierSecrets = [replaced, ...running].slice(0, MAX_EARLIER_SECRETS);
   row.secretSealed = deps.secretBox.seal(secret, row.id);
@@ -200,11 +264,20 @@ function rotateSecret(deps: TxDeps, row: WebhookEndpoint): string {
 }
 
 async function refuseTooMany(em: Em, deps: TxDeps, scope: Scope): Promise<void> {
-  // The merchant's row is the lock under which endpoints are counted; this kind does not stand in the way of foreign keys to it.
+  // The merchant's row is the lock under which endpoints are counted;
+  // this kind does not stand in the way of foreign keys to it.
   await run(em, sql`select id from merchants where id = ${scope.merchantId} for no key update`);
-  const count = await em.count(WebhookEndpoint, { merchantId: scope.merchantId, mode: scope.mode, deletedAt: null, paymentLinkId: null });
+  const count = await em.count(WebhookEndpoint, {
+    merchantId: scope.merchantId,
+    mode: scope.mode,
+    deletedAt: null,
+    paymentLinkId: null,
+  });
   if (count >= MAX_ENDPOINTS)
-    throw new Refusal('INVALID', `There are ${MAX_ENDPOINTS} webhook endpoints already, which is the most. Delete one first.`);
+    throw new Refusal(
+      'INVALID',
+      `There are ${MAX_ENDPOINTS} webhook endpoints already, which is the most. Delete one first.`,
+    );
   // Under the same lock, which is all that it takes.
   await refuseOverQuota(em, deps, scope, ['endpoints']);
 }
@@ -213,12 +286,16 @@ function checkEvents(events: readonly string[]): string[] {
   const known: readonly string[] = [...EVENT_TYPES, '*'];
   const unique = [...new Set(events)];
   if (unique.length > 0 && unique.every((name) => known.includes(name))) return unique;
-  throw new Refusal('INVALID', `events must name at least one of ${EVENT_TYPES.join(', ')}, or be "*" for all.`, 'events');
+  throw new Refusal(
+    'INVALID',
+    `events must name at least one of ${EVENT_TYPES.join(', ')}, or be "*" for all.`,
+    'events',
+  );
 }
 
 /**
- * The normalised form of a URL that the target rule permits, for `field` of a request. Looks its name up, so never inside a transaction.
- * Throws an INVALID {@link Refusal}.
+ * The normalised form of a URL that the target rule permits, for `field` of a request.
+ * Looks its name up, so never inside a transaction. Throws an INVALID {@link Refusal}.
  */
 export async function checkUrl(deps: EndpointDeps, text: string, field = 'url'): Promise<PermittedUrl> {
   const policy = deps.settings.webhookTarget;
@@ -228,7 +305,8 @@ export async function checkUrl(deps: EndpointDeps, text: string, field = 'url'):
     const whole = { ...rule, ...(caPem === undefined ? {} : { caPem }) };
     const { url } = await checkTargetForSave({ lookup }, text, whole);
     // Percent-encoding makes some URLs longer than what was typed.
-    if (url.href.length > WEBHOOK_LIMITS.urlCharacters) throw new Refusal('INVALID', 'The URL is too long.', field);
+    if (url.href.length > WEBHOOK_LIMITS.urlCharacters)
+      throw new Refusal('INVALID', 'The URL is too long.', field);
     return url.href as PermittedUrl;
   } catch (error) {
     if (error instanceof TargetRefused) throw new Refusal('INVALID', error.message, field);

@@ -6,7 +6,10 @@ import type { DueDelivery } from './load.ts';
 /** At most this many connections to one endpoint at a time, from all processes together. */
 export const SLOTS_PER_ENDPOINT = 10;
 
-/** Longer than an attempt can hold its socket after its row was written, with room for a process that was stopped for some seconds. */
+/**
+ * Longer than an attempt can hold its socket after its row was
+ * written, with room for a process that was stopped for some seconds.
+ */
 const LEASE_SECONDS = 20;
 /** How often another free slot is tried when another process took the one that was seen free. */
 const TRIES = 10;
@@ -17,9 +20,9 @@ export type Lease = { readonly slot: number; readonly token: string };
 export type NoLease = { readonly heldMs: number };
 
 /**
- * Takes one of the endpoint's slots and writes the row of the attempt, before anything is looked up or sent. Without a free slot nothing
- * is written. `preferred` is the slot looked at first: processes that begin at different ones seldom meet. The key of the attempts makes
- * sure that no number is used twice: throws then.
+ * Takes one of the endpoint's slots and writes the row of the attempt, before anything is looked up or sent.
+ * Without a free slot nothing is written. `preferred` is the slot looked at first: processes that begin at
+ * different ones seldom meet. The key of the attempts makes sure that no number is used twice: throws then.
  */
 export async function beginAttempt(
   em: Em,
@@ -29,35 +32,44 @@ export async function beginAttempt(
 ): Promise<Lease | NoLease> {
   const owner = delivery.endpoint.slotOwner;
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const row = await firstRow(em, begin(delivery, attempt.number, (attempt.preferred + tries) % SLOTS_PER_ENDPOINT, deps.now()));
+    const row = await firstRow(
+      em,
+      begin(delivery, attempt.number, (attempt.preferred + tries) % SLOTS_PER_ENDPOINT, deps.now()),
+    );
     if (row && row.slot !== null && row.token !== null) return { slot: row.slot, token: row.token };
     if (!row?.seenFree) break;
   }
   const held = await firstRow(
     em,
-    sql<NoLease>`select coalesce(avg(extract(epoch from clock_timestamp() - held_until) + ${LEASE_SECONDS}), 0)::float8 * 1000 as held_ms
+    sql<NoLease>`select coalesce(avg(extract(epoch from clock_timestamp() - held_until) + ${LEASE_SECONDS}),
+     0)::float8 * 1000 as held_ms
      from webhook_slots where owner_id = ${owner} and held_until > clock_timestamp()`,
   );
   return { heldMs: held?.heldMs ?? 0 };
 }
 
 /**
- * The slot and the attempt's row are one statement: there is no attempt without a slot, and no slot outlives a crash by more than its
- * lease. The clock is the database's, the same for every process. The primary key makes sure that of two that see a slot free one gets it.
+ * The slot and the attempt's row are one statement: there is no attempt without a slot, and
+ * no slot outlives a crash by more than its lease. The clock is the database's, the same for
+ * every process. The primary key makes sure that of two that see a slot free one gets it.
  */
 function begin({ id, round, endpoint }: DueDelivery, number: number, preferred: number, now: Date) {
   return sql<{ slot: number | null; token: string | null; seenFree: boolean }>`with free as (
     select n from generate_series(0, ${SLOTS_PER_ENDPOINT}::int - 1) n
-    where not exists (select 1 from webhook_slots s where s.owner_id = ${endpoint.slotOwner} and s.slot = n and s.held_until > clock_timestamp())
+    where not exists (select 1 from webhook_slots s where s.owner_id = ${endpoint.slotOwner} and s.slot = n
+      and s.held_until > clock_timestamp())
     order by (n - ${preferred} + ${SLOTS_PER_ENDPOINT}) % ${SLOTS_PER_ENDPOINT} limit 1
   ), held as (
     insert into webhook_slots as s (owner_id, slot, held_until)
-    select ${endpoint.slotOwner}::uuid, n, clock_timestamp() + ${`${LEASE_SECONDS} seconds`}::interval from free
-    on conflict (owner_id, slot) do update set held_until = excluded.held_until where s.held_until <= clock_timestamp()
+    select ${endpoint.slotOwner}::uuid, n, clock_timestamp() + ${`${LEASE_SECONDS} seconds`}::interval
+    from free
+    on conflict (owner_id, slot) do update set held_until = excluded.held_until
+      where s.held_until <= clock_timestamp()
     returning s.slot, s.held_until
   ), attempt as (
     insert into webhook_attempts (delivery_id, round, number, started_at)
     select ${id}::uuid, ${round}::int, ${number}::int, ${now}::timestamptz from held
   )
-  select (select slot from held) as slot, (select held_until::text from held) as token, exists (select 1 from free) as seen_free`;
+  select (select slot from held) as slot, (select held_until::text from held) as token,
+    exists (select 1 from free) as seen_free`;
 }

@@ -20,7 +20,10 @@ export type DueDelivery = {
   readonly body: Buffer;
   readonly endpoint: {
     readonly id: string;
-    /** Whose connections are counted: the endpoint's, or those of all payment links of the merchant that name the same URL. */
+    /**
+     * Whose connections are counted: the endpoint's, or those of
+     * all payment links of the merchant that name the same URL.
+     */
     readonly slotOwner: string;
     readonly url: string;
     readonly enabled: boolean;
@@ -29,11 +32,16 @@ export type DueDelivery = {
     readonly earlierSecrets: readonly EarlierSecret[];
   };
   /** The newest attempt of this sending, if there is one. */
-  readonly last: { readonly number: number; readonly startedAt: Date; readonly finishedAt: Date | null } | undefined;
+  readonly last:
+    | { readonly number: number; readonly startedAt: Date; readonly finishedAt: Date | null }
+    | undefined;
 };
 
 /** As the database writes it; the times are texts. */
-type Row = Pick<DueDelivery, 'id' | 'status' | 'round' | 'merchantId' | 'mode' | 'eventId' | 'eventType' | 'body'> &
+type Row = Pick<
+  DueDelivery,
+  'id' | 'status' | 'round' | 'merchantId' | 'mode' | 'eventId' | 'eventType' | 'body'
+> &
   Omit<DueDelivery['endpoint'], 'id'> & {
     endpointId: string;
     nextAttemptAt: string | null;
@@ -43,8 +51,12 @@ type Row = Pick<DueDelivery, 'id' | 'status' | 'round' | 'merchantId' | 'mode' |
     finishedAt: string | null;
   };
 
-/** Every payment link has an endpoint of its own, so a shop's links are held together by what they have in common: the URL less its query, in one mode. */
-const SLOT_OWNER = sql`case when w.payment_link_id is null then w.id else md5(w.merchant_id::text || w.mode || split_part(w.url, '?', 1))::uuid end`;
+/**
+ * Every payment link has an endpoint of its own, so a shop's links are held
+ * together by what they have in common: the URL less its query, in one mode.
+ */
+const SLOT_OWNER = sql`case when w.payment_link_id is null then w.id
+  else md5(w.merchant_id::text || w.mode || split_part(w.url, '?', 1))::uuid end`;
 
 /** Reads a delivery with its event, endpoint and newest attempt. Undefined for an unknown id. */
 export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDelivery | undefined> {
@@ -52,39 +64,57 @@ export async function loadDelivery(em: Em, deliveryId: string): Promise<DueDeliv
   const [first, last] = idsOfMoment(deliveryId);
   const row = await firstRow(
     em,
-    sql<Row>`select d.id, d.status, d.round, d.next_attempt_at, d.created_at, d.event_id, d.event_type, e.body, e.merchant_id, e.mode,
-       w.id as endpoint_id, ${SLOT_OWNER} as slot_owner, w.url, w.enabled, w.deleted_at is not null as deleted, w.secret_sealed, w.earlier_secrets,
+    sql<Row>`select d.id, d.status, d.round, d.next_attempt_at, d.created_at, d.event_id, d.event_type,
+       e.body, e.merchant_id, e.mode,
+       w.id as endpoint_id, ${SLOT_OWNER} as slot_owner, w.url, w.enabled,
+         w.deleted_at is not null as deleted, w.secret_sealed, w.earlier_secrets,
        a.number, a.started_at, a.finished_at
      from webhook_deliveries d
      join events e on e.id = d.event_id and e.id between ${first} and ${last}
      join webhook_endpoints w on w.id = d.endpoint_id
      left join lateral (
-       select number, started_at, finished_at from webhook_attempts where delivery_id = ${deliveryId} and round = d.round order by number desc limit 1
+       select number, started_at, finished_at from webhook_attempts where delivery_id = ${deliveryId}
+         and round = d.round order by number desc limit 1
      ) a on true
      where d.id = ${deliveryId}`,
   );
   return row && dueDelivery(row);
 }
 
-function dueDelivery({ endpointId, slotOwner, url, enabled, deleted, secretSealed, earlierSecrets, ...row }: Row): DueDelivery {
+function dueDelivery({
+  endpointId,
+  slotOwner,
+  url,
+  enabled,
+  deleted,
+  secretSealed,
+  earlierSecrets,
+  ...row
+}: Row): DueDelivery {
   const { number, startedAt, finishedAt, ...delivery } = row;
   return {
     ...delivery,
     nextAttemptAt: dateOf(row.nextAttemptAt),
     createdAt: new Date(row.createdAt),
     endpoint: { id: endpointId, slotOwner, url, enabled, deleted, secretSealed, earlierSecrets },
-    last: number === null || startedAt === null ? undefined : { number, startedAt: new Date(startedAt), finishedAt: dateOf(finishedAt) },
+    last:
+      number === null || startedAt === null
+        ? undefined
+        : { number, startedAt: new Date(startedAt), finishedAt: dateOf(finishedAt) },
   };
 }
 
 const dateOf = (value: string | null): Date | null => (value === null ? null : new Date(value));
 
 /**
- * The secrets that sign this attempt: the current one first, then those that were replaced within the last 24 hours, the newest first. One
- * that was replaced because no key opens it any more is left out; throws where the current one does not open.
+ * The secrets that sign this attempt: the current one first, then those that were
+ * replaced within the last 24 hours, the newest first. One that was replaced because
+ * no key opens it any more is left out; throws where the current one does not open.
  */
 export function secretsOf(box: SealBox, endpoint: DueDelivery['endpoint'], now: Date): string[] {
   const earlier = endpoint.earlierSecrets.filter(({ until }) => new Date(until) > now);
-  const known = earlier.flatMap(({ sealed }) => openedIfKnown(box, Buffer.from(sealed, 'base64'), endpoint.id) ?? []);
+  const known = earlier.flatMap(
+    ({ sealed }) => openedIfKnown(box, Buffer.from(sealed, 'base64'), endpoint.id) ?? [],
+  );
   return [box.open(endpoint.secretSealed, endpoint.id), ...known];
 }

@@ -23,7 +23,15 @@ export function presentEndpoint(row: WebhookEndpoint): EndpointView {
 }
 
 /** What {@link presentDelivery} reads of a delivery. */
-export const DELIVERY_FIELDS = ['id', 'eventId', 'endpointId', 'eventType', 'status', 'createdAt', 'nextAttemptAt'] as const;
+export const DELIVERY_FIELDS = [
+  'id',
+  'eventId',
+  'endpointId',
+  'eventType',
+  'status',
+  'createdAt',
+  'nextAttemptAt',
+] as const;
 export type DeliveryRow = Omit<Pick<WebhookDelivery, (typeof DELIVERY_FIELDS)[number]>, 'nextAttemptAt'> & {
   readonly nextAttemptAt?: Date | null | undefined;
 };
@@ -33,7 +41,10 @@ export type AttemptRow = Pick<WebhookAttempt, 'round' | 'number' | 'startedAt'> 
   readonly durationMs?: number | null | undefined;
 };
 
-/** The delivery with the attempts given, in their order. `round` is 1 and rises with each resend; `number` starts again with it. */
+/**
+ * The delivery with the attempts given, in their order. `round`
+ * is 1 and rises with each resend; `number` starts again with it.
+ */
 export function presentDelivery(row: DeliveryRow, attempts: readonly AttemptRow[]): DeliveryView {
   return {
     id: row.id,

@@ -5,8 +5,8 @@ const BATCH = 5_000;
 const MAX_BATCHES = 100;
 
 /**
- * Removes the slots that nobody has held for an hour: each URL of a payment link has slots of its own, and most are used once. One that is
- * needed again is made again. Returns how many were removed.
+ * Removes the slots that nobody has held for an hour: each URL of a payment link has slots of its
+ * own, and most are used once. One that is needed again is made again. Returns how many were removed.
  */
 export async function purgeSlots(deps: Pick<Deps, 'orm'>): Promise<number> {
   let removed = 0;
@@ -14,7 +14,8 @@ export async function purgeSlots(deps: Pick<Deps, 'orm'>): Promise<number> {
     const slots = await run(
       deps.orm.em.fork(),
       sql`delete from webhook_slots where (owner_id, slot) in (
-         select owner_id, slot from webhook_slots where held_until < clock_timestamp() - interval '1 hour' limit ${BATCH} for update skip locked
+         select owner_id, slot from webhook_slots where held_until < clock_timestamp() - interval '1 hour'
+           limit ${BATCH} for update skip locked
        )`,
     );
     removed += slots;

@@ -19,18 +19,29 @@ import { findEndpoint, findTarget } from './endpoints.ts';
 import { recordEvent } from './events.ts';
 import { type AttemptRow, DELIVERY_FIELDS, type DeliveryRow, presentDelivery } from './present.ts';
 
-/** A delivery that is resent for ever must not make its own view endless: only the latest attempts are shown. */
+/**
+ * A delivery that is resent for ever must not make its own view endless: only the latest attempts are shown.
+ */
 const MAX_ATTEMPTS_SHOWN = 20;
 const DAY_MS = 24 * 60 * 60_000;
 /** The most that one call resends. */
 export const RESEND_BATCH = 1_000;
-/** The pause between two first attempts of resends by one call: an endpoint that has just come back is not flooded. */
+/**
+ * The pause between two first attempts of resends by one
+ * call: an endpoint that has just come back is not flooded.
+ */
 export const RESEND_EVERY_MS = 100;
 const RESEND_EVERY = sql`${`${RESEND_EVERY_MS} milliseconds`}::interval`;
 
-export type DeliveryFilters = { readonly status?: WebhookDelivery['status'] | undefined; readonly event?: string | undefined };
+export type DeliveryFilters = {
+  readonly status?: WebhookDelivery['status'] | undefined;
+  readonly event?: string | undefined;
+};
 
-/** One page of what was sent to an endpoint, or to the own URL of a payment link by its id, with attempts. Throws a {@link Refusal} for an unknown endpoint or a foreign cursor. */
+/**
+ * One page of what was sent to an endpoint, or to the own URL of a payment link by its id,
+ * with attempts. Throws a {@link Refusal} for an unknown endpoint or a foreign cursor.
+ */
 export async function listDeliveries(
   deps: Deps,
   input: Scope & DeliveryFilters & { readonly id: string; readonly page: PageRequest },
@@ -57,14 +68,24 @@ async function readEvent(em: Em, input: Scope & { readonly id: string }): Promis
   const [$gte, $lte] = idsOfMoment(row.id);
   const where = { eventId: row.id, id: { $gte, $lte } };
   const deliveries = await em.find(WebhookDelivery, where, { orderBy: { createdAt: 'asc', id: 'asc' } });
-  return { id: row.id, event: row.type, data, timestamp: isoSeconds(row.occurredAt), deliveries: await presentDeliveries(em, deliveries) };
+  return {
+    id: row.id,
+    event: row.type,
+    data,
+    timestamp: isoSeconds(row.occurredAt),
+    deliveries: await presentDeliveries(em, deliveries),
+  };
 }
 
 /**
- * Sends a finished delivery once more: same event, same bytes, a new sending. Throws a {@link Refusal} when it is unknown,
- * still on its way, or its endpoint is disabled or deleted.
+ * Sends a finished delivery once more: same event, same bytes, a new sending. Throws a {@link
+ * Refusal} when it is unknown, still on its way, or its endpoint is disabled or deleted.
  */
-export async function resendDelivery(tx: Tx, deps: TxDeps, input: Scope & { readonly id: string }): Promise<DeliveryView> {
+export async function resendDelivery(
+  tx: Tx,
+  deps: TxDeps,
+  input: Scope & { readonly id: string },
+): Promise<DeliveryView> {
   const delivery = await lockDelivery(tx.em, deps, input);
   await roomForTests(tx.em, input);
   const now = deps.now();
@@ -74,7 +95,13 @@ export async function resendDelivery(tx: Tx, deps: TxDeps, input: Scope & { read
   delivery.finishedAt = null;
   await tx.em.flush();
   const { merchantId, mode } = input;
-  await recordAction(tx.em, deps, { action: 'webhook.resend', merchantId, mode, subject: delivery.id, after: { round: delivery.round } });
+  await recordAction(tx.em, deps, {
+    action: 'webhook.resend',
+    merchantId,
+    mode,
+    subject: delivery.id,
+    after: { round: delivery.round },
+  });
   await tx.enqueue(resendWorkflowId(delivery.id, delivery.round), {
     workflowType: 'notify',
     args: [{ deliveries: [delivery.id] }],
@@ -88,9 +115,10 @@ export async function resendDelivery(tx: Tx, deps: TxDeps, input: Scope & { read
 }
 
 /**
- * Sends everything that failed at an endpoint since a time once more: at most {@link RESEND_BATCH} deliveries by one call, the oldest first,
- * one each {@link RESEND_EVERY_MS} and never faster, also across calls. What is on its way is left alone, so a repeated call resends
- * nothing twice. Throws a {@link Refusal} for an unknown or disabled endpoint.
+ * Sends everything that failed at an endpoint since a time once more: at most {@link
+ * RESEND_BATCH} deliveries by one call, the oldest first, one each {@link RESEND_EVERY_MS}
+ * and never faster, also across calls. What is on its way is left alone, so a repeated call
+ * resends nothing twice. Throws a {@link Refusal} for an unknown or disabled endpoint.
  */
 export async function resendFailed(
   tx: Tx,
@@ -107,45 +135,73 @@ export async function resendFailed(
     tx.em,
     sql<{
       id: string;
-    }>`select id from webhook_deliveries where endpoint_id = ${endpoint.id} and status = 'failed' and finished_at >= ${since}
+    }>`select id from webhook_deliveries where endpoint_id = ${endpoint.id} and status = 'failed'
+     and finished_at >= ${since}
      order by created_at, id limit ${most + 1} for update`,
   );
   const batch = failed.slice(0, most).map(({ id }) => id);
-  if (batch.length > 0) await startSpread(tx.em, { endpointId: endpoint.id, owner: { merchantId, mode }, batch, now: deps.now() });
+  if (batch.length > 0)
+    await startSpread(tx.em, {
+      endpointId: endpoint.id,
+      owner: { merchantId, mode },
+      batch,
+      now: deps.now(),
+    });
   const after = { since: isoSeconds(since), resent: batch.length };
-  await recordAction(tx.em, deps, { action: 'endpoint.resend-failed', merchantId, mode, subject: endpoint.id, after });
+  await recordAction(tx.em, deps, {
+    action: 'endpoint.resend-failed',
+    merchantId,
+    mode,
+    subject: endpoint.id,
+    after,
+  });
   return { resent: batch.length, hasMore: failed.length > batch.length };
 }
 
 /**
- * Reopens the deliveries and puts the start of each one's actor into the outbox for its own time, after those of an earlier call. The
- * delivery carries the same time, which holds wherever its actor comes from.
+ * Reopens the deliveries and puts the start of each one's actor into the outbox for its own time, after
+ * those of an earlier call. The delivery carries the same time, which holds wherever its actor comes from.
  */
-async function startSpread(em: Em, input: { endpointId: string; owner: ActorOwner; batch: readonly string[]; now: Date }): Promise<void> {
+async function startSpread(
+  em: Em,
+  input: { endpointId: string; owner: ActorOwner; batch: readonly string[]; now: Date },
+): Promise<void> {
   const { endpointId, owner, batch, now } = input;
   const message = { workflowType: 'notify', attributes: { MerchantId: owner.merchantId }, owner };
   await run(
     em,
     sql`with tail as (
-       select greatest(${now}::timestamptz, max(d.next_attempt_at) + ${RESEND_EVERY}) as at from webhook_deliveries d
+       select greatest(${now}::timestamptz, max(d.next_attempt_at) + ${RESEND_EVERY}) as at
+         from webhook_deliveries d
        where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.round > 1
          and not exists (select 1 from webhook_attempts a where a.delivery_id = d.id and a.round = d.round)
      ), batch as (
-       select id, row_number() over (order by created_at, id) - 1 as place from webhook_deliveries where id = any(${batch})
+       select id, row_number() over (order by created_at, id) - 1 as place from webhook_deliveries
+         where id = any(${batch})
      ), reopened as (
-       update webhook_deliveries d set status = 'pending', round = d.round + 1, finished_at = null, next_attempt_at = t.at + b.place * ${RESEND_EVERY}
+       update webhook_deliveries d set status = 'pending', round = d.round + 1, finished_at = null,
+         next_attempt_at = t.at + b.place * ${RESEND_EVERY}
        from batch b, tail t where b.id = d.id returning d.id, d.round, d.event_type, d.next_attempt_at
      )
      insert into outbox (kind, workflow_id, mode, message, tries, created_at, next_try_at)
      select 'start', 'resend:' || id || ':' || round, ${owner.mode},
-       ${JSON.stringify(message)}::jsonb || jsonb_build_object('args', jsonb_build_array(jsonb_build_object('deliveries', jsonb_build_array(id))),
-                                      'summary', 'resend of ' || event_type || ', round ' || round), 0, ${now}, next_attempt_at
+       ${JSON.stringify(message)}::jsonb || jsonb_build_object('args',
+         jsonb_build_array(jsonb_build_object('deliveries', jsonb_build_array(id))),
+                                      'summary', 'resend of ' || event_type || ', round ' || round), 0,
+                                        ${now}, next_attempt_at
      from reopened order by next_attempt_at`,
   );
 }
 
-/** Sends a `webhook.test` event to one endpoint, subscribed or not. Throws a {@link Refusal} for an unknown or disabled endpoint. */
-export async function sendTestEvent(tx: Tx, deps: TxDeps, input: Scope & { readonly id: string }): Promise<EventView> {
+/**
+ * Sends a `webhook.test` event to one endpoint, subscribed or not.
+ * Throws a {@link Refusal} for an unknown or disabled endpoint.
+ */
+export async function sendTestEvent(
+  tx: Tx,
+  deps: TxDeps,
+  input: Scope & { readonly id: string },
+): Promise<EventView> {
   const endpoint = await findEndpoint(tx.em, input);
   if (!endpoint.enabled) throw new Refusal('INVALID', 'The webhook endpoint is disabled. Enable it first.');
   await roomForTests(tx.em, input);
@@ -185,21 +241,33 @@ function randomSequence(deps: TxDeps): number {
   return Number.parseInt(deps.newId().slice(0, 7), 16);
 }
 
-/** One answer for every id that the caller cannot have: what it says of removal must not tell a foreign id from one that nobody has. */
+/**
+ * One answer for every id that the caller cannot have: what it says
+ * of removal must not tell a foreign id from one that nobody has.
+ */
 function noDelivery(deps: TxDeps): Refusal {
   const days = Math.floor(deps.settings.webhookRetentionMs / DAY_MS);
-  return new Refusal('NOT_FOUND', `There is no such webhook delivery. Deliveries are removed after ${days} days; their events are kept.`);
+  return new Refusal(
+    'NOT_FOUND',
+    `There is no such webhook delivery. Deliveries are removed after ${days} days; their events are kept.`,
+  );
 }
 
-async function lockDelivery(em: Em, deps: TxDeps, input: Scope & { readonly id: string }): Promise<WebhookDelivery> {
+async function lockDelivery(
+  em: Em,
+  deps: TxDeps,
+  input: Scope & { readonly id: string },
+): Promise<WebhookDelivery> {
   const { id, merchantId, mode } = input;
   const named = sql<{ id: string; enabled: boolean; deleted: boolean }>`
-    select d.id, e.enabled, e.deleted_at is not null as deleted from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
+    select d.id, e.enabled, e.deleted_at is not null as deleted from webhook_deliveries d
+      join webhook_endpoints e on e.id = d.endpoint_id
     where d.id = ${id} and e.merchant_id = ${merchantId} and e.mode = ${mode} for update of d`;
   const found = isUuid(id) ? await firstRow(em, named) : undefined;
   if (!found) throw noDelivery(deps);
   if (found.deleted) throw new Refusal('INVALID', 'The webhook endpoint of this delivery was deleted.');
-  if (!found.enabled) throw new Refusal('INVALID', 'The webhook endpoint of this delivery is disabled. Enable it first.');
+  if (!found.enabled)
+    throw new Refusal('INVALID', 'The webhook endpoint of this delivery is disabled. Enable it first.');
   const delivery = await em.findOneOrFail(WebhookDelivery, found.id);
   if (delivery.status === 'pending')
     throw new Refusal('INVALID', 'This delivery is still on its way. Wait until it has succeeded or failed.');
@@ -219,7 +287,9 @@ async function latestAttempts(em: Em, ids: readonly string[]): Promise<Map<strin
   if (ids.length === 0) return byDelivery;
   const found = await rows(
     em,
-    sql<Omit<AttemptRow, 'startedAt'> & { deliveryId: string; startedAt: string }>`select a.* from webhook_deliveries d cross join lateral (
+    sql<
+      Omit<AttemptRow, 'startedAt'> & { deliveryId: string; startedAt: string }
+    >`select a.* from webhook_deliveries d cross join lateral (
        select delivery_id, round, number, started_at, status_code, error, duration_ms from webhook_attempts
        where delivery_id = d.id order by round desc, number desc limit ${MAX_ATTEMPTS_SHOWN}
      ) a where d.id = any(${ids}) order by a.delivery_id, a.round, a.number`,

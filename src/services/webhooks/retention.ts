@@ -7,8 +7,9 @@ const PIECE = 1_000;
 const MAX_PIECES = 500;
 
 /**
- * Removes finished deliveries whose events are older than `WEBHOOK_RETENTION`, with their attempts, piece by piece and oldest first. Events stay,
- * and so does a delivery that is on its way, however old. Several workers may run it: each takes other rows. Returns how many it removed.
+ * Removes finished deliveries whose events are older than `WEBHOOK_RETENTION`, with their attempts,
+ * piece by piece and oldest first. Events stay, and so does a delivery that is on its way, however
+ * old. Several workers may run it: each takes other rows. Returns how many it removed.
  */
 export async function removeOldDeliveries(deps: Deps): Promise<number> {
   const before = lowestId(new Date(deps.now().getTime() - deps.settings.webhookRetentionMs));
@@ -24,7 +25,9 @@ export async function removeOldDeliveries(deps: Deps): Promise<number> {
 async function removePiece(deps: Deps, before: string): Promise<number> {
   // The rows are locked by a statement of its own, so that the attempts are removed before their delivery.
   return await deps.orm.em.fork().transactional(async (em) => {
-    const old = sql<{ id: string }>`select id from webhook_deliveries where id < ${before} and status <> 'pending'
+    const old = sql<{
+      id: string;
+    }>`select id from webhook_deliveries where id < ${before} and status <> 'pending'
       order by id limit ${PIECE} for update skip locked`;
     const ids = (await rows(em, old)).map(({ id }) => id);
     if (ids.length === 0) return 0;

@@ -6,17 +6,23 @@ import { SLOTS_PER_ENDPOINT } from './lease.ts';
 export const SLOTS_PER_MERCHANT = 60;
 /** The same in test mode, which takes none of the live ones. */
 export const TEST_SLOTS_PER_MERCHANT = 20;
-/** Of all merchants together in test mode: most of what a process may have open is for live webhooks, whatever test receivers do. */
+/**
+ * Of all merchants together in test mode: most of what a process
+ * may have open is for live webhooks, whatever test receivers do.
+ */
 export const TEST_SLOTS = 60;
 
 /** A slot that is held longer than this on average belongs to a receiver that hangs. */
 const SLOW_MS = 2_000;
-/** A receiver that answers gives its slots back soon: waiting here costs less than sending a delivery back to Temporal. */
+/**
+ * A receiver that answers gives its slots back soon: waiting
+ * here costs less than sending a delivery back to Temporal.
+ */
 const WAIT_HERE_MS = 2_000;
 const WAITERS_PER_ENDPOINT = 40;
 /**
- * How long a delivery to a receiver that hangs stays away. The most bounds how long a receiver that works again goes unnoticed; each of
- * those that wait costs the Temporal server one task in this time.
+ * How long a delivery to a receiver that hangs stays away. The most bounds how long a receiver that
+ * works again goes unnoticed; each of those that wait costs the Temporal server one task in this time.
  */
 const UNRESPONSIVE_MIN_MS = 1_000;
 const UNRESPONSIVE_MAX_MS = 120_000;
@@ -32,15 +38,19 @@ export type Slot = {
   readonly waited: boolean;
   /** The slot of the whole installation to ask for first: another one for each delivery of this process. */
   readonly number: number;
-  /** To be told when the other processes hold all the rest, for `heldMs` so far: how long to stay away. Then `free` as always. */
+  /**
+   * To be told when the other processes hold all the rest, for
+   * `heldMs` so far: how long to stay away. Then `free` as always.
+   */
   usedElsewhere(heldMs: number): number;
 };
 
 export type SlotOwner = { readonly endpointId: string; readonly merchantId: string; readonly mode: Mode };
 
 /**
- * Concurrency of deliveries in one process, so that a receiver that hangs holds up nobody but itself. Before anything is sent a slot of the
- * whole installation is needed too; this is the short way to what is known here.
+ * Concurrency of deliveries in one process, so that a receiver that hangs
+ * holds up nobody but itself. Before anything is sent a slot of the whole
+ * installation is needed too; this is the short way to what is known here.
  */
 export type DeliverySlots = {
   /** A slot, at once or within two seconds, or how long to stay away. */
@@ -54,7 +64,10 @@ export type SlotOptions = {
   readonly inTest?: number;
   readonly waitHereMs?: number;
   readonly nowMs?: () => number;
-  /** Where this process begins to look among the slots of all. Random where not given, so that processes seldom meet. */
+  /**
+   * Where this process begins to look among the slots of all.
+   * Random where not given, so that processes seldom meet.
+   */
   readonly firstNumber?: number;
 };
 
@@ -69,17 +82,25 @@ type Lane = {
   heldMs: number;
   /** Up to when turns were given to deliveries that were sent away. */
   tailMs: number;
-  /** How many slots other processes have left to this one, until when that is believed, and how long they had held theirs. */
+  /**
+   * How many slots other processes have left to this one, until
+   * when that is believed, and how long they had held theirs.
+   */
   elsewhere: { readonly left: number; readonly untilMs: number; readonly heldMs: number } | undefined;
 };
 
 /**
- * Slots in this process's memory. While a receiver answers, deliveries queue here for the next free slot. While it hangs they are sent
- * away, one turn after the other at the pace at which slots come free, so that a long queue to it costs little; nothing is kept free for
- * them, and whoever comes when a slot is free gets it.
+ * Slots in this process's memory. While a receiver answers, deliveries queue here for
+ * the next free slot. While it hangs they are sent away, one turn after the other at
+ * the pace at which slots come free, so that a long queue to it costs little; nothing
+ * is kept free for them, and whoever comes when a slot is free gets it.
  */
 export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
-  const { perEndpoint = SLOTS_PER_ENDPOINT, perMerchant = SLOTS_PER_MERCHANT, waitHereMs = WAIT_HERE_MS } = options;
+  const {
+    perEndpoint = SLOTS_PER_ENDPOINT,
+    perMerchant = SLOTS_PER_MERCHANT,
+    waitHereMs = WAIT_HERE_MS,
+  } = options;
   const { perMerchantInTest = TEST_SLOTS_PER_MERCHANT, inTest = TEST_SLOTS } = options;
   const nowMs = options.nowMs ?? (() => performance.now());
   const firstNumber = options.firstNumber ?? randomInt(SLOTS_PER_ENDPOINT);
@@ -87,7 +108,8 @@ export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
   const merchants = createShares({ perMerchant, perMerchantInTest, inTest });
 
   const mayHold = (lane: Lane, owner: SlotOwner): boolean =>
-    lane.taken.size < Math.min(perEndpoint, elsewhere(lane, nowMs())?.left ?? perEndpoint) && merchants.hasRoom(owner);
+    lane.taken.size < Math.min(perEndpoint, elsewhere(lane, nowMs())?.left ?? perEndpoint) &&
+    merchants.hasRoom(owner);
   const occupy = (owner: SlotOwner, lane: Lane, waited: boolean): Slot => {
     const use: Use = { sinceMs: nowMs(), place: freePlace(lane) };
     lane.taken.add(use);
@@ -99,7 +121,8 @@ export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
       merchants.add(owner, -1);
       // Handed over in the same instant, so that nobody can come between.
       while (lane.waiters.length > 0 && mayHold(lane, owner)) lane.waiters.shift()?.();
-      const idle = lane.taken.size + lane.waiters.length === 0 && lane.tailMs <= nowMs() && !elsewhere(lane, nowMs());
+      const idle =
+        lane.taken.size + lane.waiters.length === 0 && lane.tailMs <= nowMs() && !elsewhere(lane, nowMs());
       if (idle) lanes.delete(owner.endpointId);
     };
     const usedElsewhere = (heldMs: number): number => {
@@ -113,10 +136,20 @@ export function createDeliverySlots(options: SlotOptions = {}): DeliverySlots {
   return {
     take: async (owner) => {
       const { endpointId } = owner;
-      const lane = lanes.get(endpointId) ?? { taken: new Set(), waiters: [], heldMs: 0, tailMs: 0, elsewhere: undefined };
+      const lane = lanes.get(endpointId) ?? {
+        taken: new Set(),
+        waiters: [],
+        heldMs: 0,
+        tailMs: 0,
+        elsewhere: undefined,
+      };
       lanes.set(endpointId, lane);
       if (lane.waiters.length === 0 && mayHold(lane, owner)) return occupy(owner, lane, false);
-      if (!isUnresponsive(lane, nowMs()) && lane.taken.size > 0 && lane.waiters.length < WAITERS_PER_ENDPOINT) {
+      if (
+        !isUnresponsive(lane, nowMs()) &&
+        lane.taken.size > 0 &&
+        lane.waiters.length < WAITERS_PER_ENDPOINT
+      ) {
         const slot = await queue(lane, waitHereMs, () => occupy(owner, lane, true));
         if (slot) return slot;
       }
@@ -132,7 +165,9 @@ function createShares(most: { perMerchant: number; perMerchantInTest: number; in
   return {
     hasRoom: ({ merchantId, mode }: SlotOwner): boolean => {
       const own = held.get(`${mode}:${merchantId}`) ?? 0;
-      return mode === 'live' ? own < most.perMerchant : own < most.perMerchantInTest && heldInTest < most.inTest;
+      return mode === 'live'
+        ? own < most.perMerchant
+        : own < most.perMerchantInTest && heldInTest < most.inTest;
     },
     add: ({ merchantId, mode }: SlotOwner, slots: 1 | -1): void => {
       const key = `${mode}:${merchantId}`;
@@ -183,7 +218,12 @@ function queue(lane: Lane, limitMs: number, take: () => Slot): Promise<Slot | un
 
 /** The next turn: as far behind the one before as slots take to come free, within the limits. */
 function awayMs(lane: Lane, perEndpoint: number, now: number): number {
-  const eachMs = Math.max(lane.heldMs, elsewhere(lane, now)?.heldMs ?? 0, isUnresponsive(lane, now) ? SLOW_MS : 0) / perEndpoint;
-  lane.tailMs = Math.min(now + UNRESPONSIVE_MAX_MS, Math.max(lane.tailMs, now + UNRESPONSIVE_MIN_MS) + eachMs);
+  const eachMs =
+    Math.max(lane.heldMs, elsewhere(lane, now)?.heldMs ?? 0, isUnresponsive(lane, now) ? SLOW_MS : 0) /
+    perEndpoint;
+  lane.tailMs = Math.min(
+    now + UNRESPONSIVE_MAX_MS,
+    Math.max(lane.tailMs, now + UNRESPONSIVE_MIN_MS) + eachMs,
+  );
   return Math.round(Math.max(UNRESPONSIVE_MIN_MS, lane.tailMs - now));
 }

@@ -5,29 +5,43 @@ import type { Deps } from '../deps.ts';
 /** Webhooks of one mode whose next attempt is due, and for how long the first of them has been. */
 export type DueDeliveries = { readonly mode: Mode; readonly count: number; readonly oldestMs: number };
 
-/** Registered endpoints of one mode. `mostFailures`: of those that are enabled, attempts in a row that failed. */
-export type UnwellEndpoints = { readonly mode: Mode; readonly failing: number; readonly disabled: number; readonly mostFailures: number };
+/**
+ * Registered endpoints of one mode. `mostFailures`: of those that are enabled, attempts in a row that failed.
+ */
+export type UnwellEndpoints = {
+  readonly mode: Mode;
+  readonly failing: number;
+  readonly disabled: number;
+  readonly mostFailures: number;
+};
 
 const COUNTED = 10_000;
 
 /** The statement of {@link readDueDeliveries}. */
 export function dueDeliveries(now: Date): Statement<{ mode: Mode; count: number; oldest: string }> {
-  return sql`select case when test then 'test' else 'live' end as mode, count(*)::int as count, min(at)::text as oldest from (
+  return sql`select case when test then 'test' else 'live' end as mode, count(*)::int as count,
+    min(at)::text as oldest from (
     select next_attempt_at as at, test_merchant_id is not null as test from webhook_deliveries
     where status = 'pending' and next_attempt_at <= ${now} order by next_attempt_at limit ${COUNTED}
   ) d group by 1`;
 }
 
-/** What merchants switched off themselves, and the endpoints that single payment links bring along, are nobody's illness. */
+/**
+ * What merchants switched off themselves, and the endpoints
+ * that single payment links bring along, are nobody's illness.
+ */
 export const UNWELL_ENDPOINTS = sql<{
   mode: Mode;
   failing: number;
   disabled: number;
   most: number;
-}>`select mode, count(*) filter (where enabled)::int as failing, count(*) filter (where not enabled)::int as disabled,
+}>`select mode, count(*) filter (where enabled)::int as failing, count(*)
+    filter (where not enabled)::int as disabled,
     coalesce(max(consecutive_failures) filter (where enabled), 0) as most from (
-    select mode, enabled, consecutive_failures from webhook_endpoints where payment_link_id is null and deleted_at is null
-      and (failing_since is not null or disabled_reason is not null) and (enabled or disabled_reason is not null) limit ${COUNTED}
+    select mode, enabled, consecutive_failures from webhook_endpoints
+      where payment_link_id is null and deleted_at is null
+      and (failing_since is not null or disabled_reason is not null)
+      and (enabled or disabled_reason is not null) limit ${COUNTED}
   ) e group by 1`;
 
 /** What is due now, for each mode: of at most 10,000 that have been due longest. */
@@ -36,7 +50,11 @@ export async function readDueDeliveries(deps: Pick<Deps, 'orm' | 'now'>): Promis
   const due = await rows(deps.orm.em.fork(), dueDeliveries(now));
   return MODES.map((mode) => {
     const row = due.find((one) => one.mode === mode);
-    return { mode, count: row?.count ?? 0, oldestMs: row ? Math.max(0, now.getTime() - new Date(row.oldest).getTime()) : 0 };
+    return {
+      mode,
+      count: row?.count ?? 0,
+      oldestMs: row ? Math.max(0, now.getTime() - new Date(row.oldest).getTime()) : 0,
+    };
   });
 }
 

@@ -7,7 +7,9 @@ import { type Shops, startShops } from '../../support/shop.ts';
 const BACKLOG = 200;
 const NEXT = 5;
 
-/** What the Temporal server is told about fairness, and the key that every actor carries, must work together. */
+/**
+ * What the Temporal server is told about fairness, and the key that every actor carries, must work together.
+ */
 describe('a merchant with a backlog', function () {
   this.timeout(120_000);
   let shops: Shops;
@@ -36,7 +38,8 @@ describe('a merchant with a backlog', function () {
       while (left-- > 0) await busy.announce();
     };
     await Promise.all([work(), work(), work()]);
-    // The whole backlog lies in the server's queue before anything of the other merchant does, and all of both before the worker.
+    // The whole backlog lies in the server's queue before anything
+    // of the other merchant does, and all of both before the worker.
     await actors(BACKLOG);
     for (let index = 0; index < NEXT; index += 1) await quiet.announce();
     await actors(BACKLOG + NEXT);

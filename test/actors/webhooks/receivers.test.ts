@@ -5,7 +5,13 @@ import { eventually } from '../../../dev/support/eventually.ts';
 import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { type Behaviour, type Canary, startCanary, startReceiver } from '../../../dev/support/receiver.ts';
 import { deleteEndpoint, updateEndpoint } from '../../../dev/support/use-cases.ts';
-import { type DeliveryRow, type Registered, type Shops, startShops, type TestMerchantShop } from '../../support/shop.ts';
+import {
+  type DeliveryRow,
+  type Registered,
+  type Shops,
+  startShops,
+  type TestMerchantShop,
+} from '../../support/shop.ts';
 
 const SOCKETS = 10;
 const AT_MOST_MS = 5_000;
@@ -30,7 +36,11 @@ describe('deliveries to receivers', function () {
   };
 
   /** Slowest of the fastest 95 % of `count` events, from the request to the receiver, in milliseconds. */
-  async function slowestOf(merchant: TestMerchantShop, { receiver }: Registered, count: number): Promise<number> {
+  async function slowestOf(
+    merchant: TestMerchantShop,
+    { receiver }: Registered,
+    count: number,
+  ): Promise<number> {
     const startedMs = new Map<string, number>();
     for (let index = 0; index < count; index += 1) {
       const now = Date.now();
@@ -81,7 +91,9 @@ describe('deliveries to receivers', function () {
         },
         30_000,
       );
-      expect(redirected.map((row) => [row.status, row.attempts.length])).to.deep.equal(redirected.map(() => ['failed', 1]));
+      expect(redirected.map((row) => [row.status, row.attempts.length])).to.deep.equal(
+        redirected.map(() => ['failed', 1]),
+      );
       expect(canary.connections()).to.equal(0);
       // The status line decided; a body that never ends changes nothing.
       for (const { endpointId } of [dripping, endless] as Registered[]) {
@@ -96,7 +108,8 @@ describe('deliveries to receivers', function () {
         expect(rows.every((row) => row.status === 'succeeded' && row.attempts.length === 1)).to.equal(true);
       }
     } finally {
-      for (const { endpointId } of hostile) await deleteEndpoint(shops.gateway.deps, { ...bad.scope, id: endpointId });
+      for (const { endpointId } of hostile)
+        await deleteEndpoint(shops.gateway.deps, { ...bad.scope, id: endpointId });
       await canary.stop();
     }
   });
@@ -136,10 +149,15 @@ describe('deliveries to receivers', function () {
   const scoped = (id: string, scope: TestMerchantShop['scope']) => ({ ...scope, id });
   for (const [name, change, later] of [
     // What happens later is not addressed to it at all, or kept for the time after it is enabled again.
-    ['deleted', (id: string, scope: TestMerchantShop['scope']) => deleteEndpoint(shops.gateway.deps, scoped(id, scope)), []],
+    [
+      'deleted',
+      (id: string, scope: TestMerchantShop['scope']) => deleteEndpoint(shops.gateway.deps, scoped(id, scope)),
+      [],
+    ],
     [
       'disabled',
-      (id: string, scope: TestMerchantShop['scope']) => updateEndpoint(shops.gateway.deps, { ...scoped(id, scope), enabled: false }),
+      (id: string, scope: TestMerchantShop['scope']) =>
+        updateEndpoint(shops.gateway.deps, { ...scoped(id, scope), enabled: false }),
       [['failed', 0]],
     ],
   ] as const) {
@@ -164,12 +182,17 @@ describe('deliveries to receivers', function () {
     const { receiver, endpointId, secret } = await merchant.register([503, 503, 200]);
     await merchant.announce();
     await shops.delivery(endpointId, 'attempt 2', secondIsRecorded);
-    const rotated = await updateEndpoint(shops.gateway.deps, { ...merchant.scope, id: endpointId, rotateSecret: true });
+    const rotated = await updateEndpoint(shops.gateway.deps, {
+      ...merchant.scope,
+      id: endpointId,
+      rotateSecret: true,
+    });
     const [, second, third] = await receiver.waitFor(3, 20_000);
     if (!second || !third || !rotated.secret) throw new Error('three requests and a secret were expected');
     // By hand: a verifier may take the other header, which is signed with both.
     const accepts = ({ headers, body }: typeof third, key: string): boolean =>
-      headers['x-webhook-signature'] === createHmac('sha256', key).update(`${headers['x-webhook-timestamp']}.`).update(body).digest('hex');
+      headers['x-webhook-signature'] ===
+      createHmac('sha256', key).update(`${headers['x-webhook-timestamp']}.`).update(body).digest('hex');
     expect([accepts(second, secret), accepts(second, rotated.secret)]).to.deep.equal([true, false]);
     expect([accepts(third, secret), accepts(third, rotated.secret)]).to.deep.equal([false, true]);
     expect(String(third.headers['webhook-signature']).split(' ')).to.have.length(2);
@@ -190,7 +213,9 @@ describe('deliveries to receivers', function () {
       await updateEndpoint(shops.gateway.deps, { ...merchant.scope, id: endpointId, url: next.url });
       const end = await shops.delivery(endpointId, 'the end', hasEnded, 20_000);
       expect(end.status).to.equal('succeeded');
-      expect(next.requests.map((request) => [request.headers['x-webhook-attempt'], request.verified])).to.deep.equal([['3', true]]);
+      expect(
+        next.requests.map((request) => [request.headers['x-webhook-attempt'], request.verified]),
+      ).to.deep.equal([['3', true]]);
       expect(receiver.requests).to.have.length(2);
     } finally {
       await next.stop();

@@ -13,7 +13,9 @@ const firstIsRecorded = (row: DeliveryRow): boolean => row.attempts[0]?.finished
 
 /** What a receiver may rely on over several attempts of one delivery. */
 function expectSameEvent(requests: readonly ReceivedRequest[]): void {
-  expect(requests.map((request) => request.headers['x-webhook-attempt'])).to.deep.equal(requests.map((_, index) => String(index + 1)));
+  expect(requests.map((request) => request.headers['x-webhook-attempt'])).to.deep.equal(
+    requests.map((_, index) => String(index + 1)),
+  );
   expect(new Set(requests.map((request) => request.headers['x-webhook-id'])).size, 'ids').to.equal(1);
   expect(new Set(requests.map((request) => request.body.toString('hex'))).size, 'bodies').to.equal(1);
   expect(requests.every((request) => request.verified)).to.equal(true);
@@ -23,7 +25,10 @@ function expectSameEvent(requests: readonly ReceivedRequest[]): void {
   }
   const timestamps = new Set(requests.map((request) => request.headers['x-webhook-timestamp']));
   const signatures = new Set(requests.map((request) => request.headers['x-webhook-signature']));
-  expect([timestamps.size, signatures.size], 'timestamps and signatures').to.deep.equal([requests.length, requests.length]);
+  expect([timestamps.size, signatures.size], 'timestamps and signatures').to.deep.equal([
+    requests.length,
+    requests.length,
+  ]);
 }
 
 describe('the schedule of a webhook', function () {
@@ -47,7 +52,11 @@ describe('the schedule of a webhook', function () {
 
   for (const status of [400, 404, 410, 301, 302, 304]) {
     it(`ends after one attempt that is answered ${status}`, async () => {
-      const { receiver, endpointId } = await announceTo({ kind: 'answer', status, headers: { Location: 'http://127.0.0.1:9/' } });
+      const { receiver, endpointId } = await announceTo({
+        kind: 'answer',
+        status,
+        headers: { Location: 'http://127.0.0.1:9/' },
+      });
       const end = await shops.delivery(endpointId, 'the end', hasEnded);
       expect(end).to.include({ status: 'failed', next_attempt_at: null });
       expect(end.attempts).to.have.length(1);
@@ -84,7 +93,8 @@ describe('the schedule of a webhook', function () {
       for (const run of [whole, interrupted]) run.catch(() => undefined);
     });
 
-    it('is 1, 5, 15 and 60 seconds after the end of the attempt before, five attempts, and then it has failed', () => whole);
+    it('is 1, 5, 15 and 60 seconds after the end of the attempt before, five attempts, and then it has failed', () =>
+      whole);
     it('loses no attempt to an outage of the database of 150 seconds', () => interrupted);
   });
 
@@ -92,11 +102,15 @@ describe('the schedule of a webhook', function () {
     const { receiver, endpointId } = await announceTo(500);
     const open = await shops.delivery(endpointId, 'the record of attempt 1', firstIsRecorded);
     expect(open.status).to.equal('pending');
-    expect(Date.parse(String(open.next_attempt_at)) - Date.parse(String(open.attempts[0]?.finished_at))).to.be.within(950, 1_050);
+    expect(
+      Date.parse(String(open.next_attempt_at)) - Date.parse(String(open.attempts[0]?.finished_at)),
+    ).to.be.within(950, 1_050);
     const end = await shops.delivery(endpointId, 'the end', hasEnded, 120_000);
     expect(end).to.include({ status: 'failed', next_attempt_at: null });
     expect(end.attempts.map((attempt) => attempt.number)).to.deep.equal([1, 2, 3, 4, 5]);
-    expect(end.attempts.every((attempt) => attempt.status_code === 500 && attempt.finished_at !== null)).to.equal(true);
+    expect(
+      end.attempts.every((attempt) => attempt.status_code === 500 && attempt.finished_at !== null),
+    ).to.equal(true);
     expectSameEvent(receiver.requests);
     for (const [index, nominalMs] of NOMINAL_GAPS_MS.entries()) {
       const [before, after] = [end.attempts[index], end.attempts[index + 1]];
@@ -104,7 +118,10 @@ describe('the schedule of a webhook', function () {
       expect(gapMs, `gap after attempt ${index + 1}`).to.be.within(nominalMs, nominalMs + LATE_MS);
       // What the receiver itself measures, whose clock starts when the request is there.
       const seenMs = (receiver.requests[index + 1]?.at ?? 0) - (receiver.requests[index]?.at ?? 0);
-      expect(seenMs, `gap seen after attempt ${index + 1}`).to.be.within(nominalMs - 50, nominalMs + LATE_MS + 1_000);
+      expect(seenMs, `gap seen after attempt ${index + 1}`).to.be.within(
+        nominalMs - 50,
+        nominalMs + LATE_MS + 1_000,
+      );
     }
   }
 

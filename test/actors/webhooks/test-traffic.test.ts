@@ -27,17 +27,31 @@ describe('test traffic', function () {
     await Promise.all(receivers.map((receiver) => receiver.stop()));
   });
 
-  const newMerchant = async () => (await createMerchant(shops.gateway.deps, { name: 'Shop', subscriptionActive: true })).merchantId;
+  const newMerchant = async () =>
+    (await createMerchant(shops.gateway.deps, { name: 'Shop', subscriptionActive: true })).merchantId;
   const subscribe = async (merchantId: string, mode: Mode): Promise<Subscriber> => {
     const { deps } = shops.gateway;
     const receiver = await startReceiver({ behaviour: 200 });
     receivers.push(receiver);
-    await createEndpoint(deps, { merchantId, mode, url: receiver.url, events: ['customer.created'], description: null });
+    await createEndpoint(deps, {
+      merchantId,
+      mode,
+      url: receiver.url,
+      events: ['customer.created'],
+      description: null,
+    });
     let number = 0;
     const announce = async (times: number): Promise<void> => {
       for (let left = times; left > 0; left -= 1) {
         number += 1;
-        await createCustomer(deps, { merchantId, mode, externalId: `u-${number}`, email: null, name: null, metadata: {} });
+        await createCustomer(deps, {
+          merchantId,
+          mode,
+          externalId: `u-${number}`,
+          email: null,
+          name: null,
+          metadata: {},
+        });
       }
     };
     return { receiver, announce };
@@ -55,11 +69,14 @@ describe('test traffic', function () {
       await performTestOutbox(shops.gateway.deps);
     }
     await Promise.all([own.announce(LIVE), foreign.announce(LIVE)]);
-    // A start is not awaited by who asks for it; one that comes after the worker competes with work that was begun, which is another matter.
+    // A start is not awaited by who asks for it; one that comes after the
+    // worker competes with work that was begun, which is another matter.
     await eventually('the live actors', async () => (await started()) === BACKLOG / 2 + 2 * LIVE, 60_000);
     await shops.gateway.startWorker();
     await Promise.all([own.receiver.waitFor(LIVE, 60_000), foreign.receiver.waitFor(LIVE, 60_000)]);
-    expect(drill.receiver.requests.length, 'test webhooks that came before the last live one').to.be.below(BACKLOG / 4);
+    expect(drill.receiver.requests.length, 'test webhooks that came before the last live one').to.be.below(
+      BACKLOG / 4,
+    );
     await drill.receiver.waitFor(BACKLOG / 2, 90_000);
   });
 
@@ -69,7 +86,8 @@ describe('test traffic', function () {
     const [own, foreign] = [await subscribe(busy, 'live'), await subscribe(other, 'live')];
     const quietMs = await slowest([own, foreign]);
     await Promise.all(Array.from({ length: 5 }, () => drill.announce(BACKLOG / 5)));
-    // Without an order of their own they waited for all of the drill. On a busy machine both take long, and the order alone is left to see.
+    // Without an order of their own they waited for all of the drill. On
+    // a busy machine both take long, and the order alone is left to see.
     const onTime = (await slowest([own, foreign])) < Math.max(3_000, 10 * quietMs);
     expect(onTime || drill.receiver.requests.length < BACKLOG).to.equal(true);
     await drill.receiver.waitFor(BACKLOG, 150_000);

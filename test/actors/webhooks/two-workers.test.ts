@@ -23,7 +23,9 @@ describe('two workers together', function () {
     await shops.gateway.stopWorker();
     const env = { DATABASE_URL: url, TEMPORAL_ADDRESS: shops.temporalAddress };
     ports = [await closedPort(), await closedPort()];
-    workers = await Promise.all(ports.map((port) => startGatewayChild({ ...env, PORT: String(port) }, 'worker')));
+    workers = await Promise.all(
+      ports.map((port) => startGatewayChild({ ...env, PORT: String(port) }, 'worker')),
+    );
   });
   after(async () => {
     await Promise.all(workers.map(({ child }) => child.stop()));
@@ -33,7 +35,10 @@ describe('two workers together', function () {
   /** What the worker on this port has sent so far, in its own words. */
   const attemptsBy = async (port: number): Promise<number> => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    return [...text.matchAll(/^gateway_webhook_attempts_total\{[^}]*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+    return [...text.matchAll(/^gateway_webhook_attempts_total\{[^}]*\} (\d+)$/gm)].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0,
+    );
   };
   /** The most sockets that were open at a time while `work` ran, looked at every two milliseconds. */
   const mostOpen = async ({ receiver }: Registered, work: () => Promise<void>): Promise<number> => {
@@ -63,7 +68,10 @@ describe('two workers together', function () {
     const rows = await shops.deliveriesTo(hung.endpointId);
     await deleteEndpoint(shops.gateway.deps, { ...merchant.scope, id: hung.endpointId });
     expect(most).to.equal(SOCKETS);
-    expect(rows.filter(({ attempts }) => attempts.length === 0).length, 'deliveries that wait without an attempt').to.be.at.least(1);
+    expect(
+      rows.filter(({ attempts }) => attempts.length === 0).length,
+      'deliveries that wait without an attempt',
+    ).to.be.at.least(1);
     expect(rows.every(({ status }) => status === 'pending')).to.equal(true);
     const after = await eventually(
       'the ends of the attempts',
@@ -92,6 +100,8 @@ describe('two workers together', function () {
     });
     expect(most).to.be.within(3, SOCKETS);
     expect(slow.receiver.requests).to.have.length(SLOW_EVENTS);
-    expect(new Set(slow.receiver.requests.map(({ headers }) => headers['x-webhook-id'])).size).to.equal(SLOW_EVENTS);
+    expect(new Set(slow.receiver.requests.map(({ headers }) => headers['x-webhook-id'])).size).to.equal(
+      SLOW_EVENTS,
+    );
   });
 });

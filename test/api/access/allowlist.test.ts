@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { allowNetwork, disallowNetwork, MAX_ALLOWED_NETWORKS } from '../../../src/services/access/allowlist.ts';
+import {
+  allowNetwork,
+  disallowNetwork,
+  MAX_ALLOWED_NETWORKS,
+} from '../../../src/services/access/allowlist.ts';
 import { startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
 import { exchange, type RawAnswer } from '../../support/http/raw-http.ts';
 
@@ -19,8 +23,18 @@ describe('the allowlist of live keys', () => {
   });
 
   type From = { readonly from?: string; readonly headers?: readonly string[]; readonly key?: string };
-  const ask = async ({ from = '127.0.0.1', headers = [], key = merchant.keys.live }: From): Promise<RawAnswer> => {
-    const head = ['GET /api/v1/customers HTTP/1.1', 'Host: x', `x-api-key: ${key}`, ...headers, 'Connection: close'];
+  const ask = async ({
+    from = '127.0.0.1',
+    headers = [],
+    key = merchant.keys.live,
+  }: From): Promise<RawAnswer> => {
+    const head = [
+      'GET /api/v1/customers HTTP/1.1',
+      'Host: x',
+      `x-api-key: ${key}`,
+      ...headers,
+      'Connection: close',
+    ];
     const [answer] = await exchange(api.origin, `${head.join('\r\n')}\r\n\r\n`, { from });
     if (!answer) throw new Error('no answer');
     return answer;
@@ -29,7 +43,8 @@ describe('the allowlist of live keys', () => {
     const { status, body } = await ask(input);
     expect([status, body['code']], name).to.deep.equal([403, 'IP_NOT_ALLOWED']);
   };
-  const expectOpen = async (input: From, name = JSON.stringify(input)) => expect((await ask(input)).status, name).to.equal(200);
+  const expectOpen = async (input: From, name = JSON.stringify(input)) =>
+    expect((await ask(input)).status, name).to.equal(200);
   const allow = (network: string) => allowNetwork(api.deps, { merchantId: merchant.id, network });
 
   it('lets everybody in while it is empty, then only what it names, and everybody again when the last one is gone', async () => {
@@ -56,7 +71,9 @@ describe('the allowlist of live keys', () => {
   it('comes after a bad key and before the subscription', async () => {
     await allow('192.0.2.0/24');
     expect((await ask({ key: `${merchant.keys.live}x` })).status).to.equal(401);
-    await api.deps.orm.em.fork().execute('update merchants set subscription_active = false where id = ?', [merchant.id]);
+    await api.deps.orm.em
+      .fork()
+      .execute('update merchants set subscription_active = false where id = ?', [merchant.id]);
     await expectClosed({});
     await expectOpen({ key: api.keys.live });
   });
@@ -86,7 +103,9 @@ describe('the allowlist of live keys', () => {
       for (const value of [OFFICE, `for=${OFFICE}`, `${OFFICE}, ${OFFICE}`, `::ffff:${OFFICE}`])
         await expectClosed({ headers: [`${name}: ${value}`] });
     }
-    await expectClosed({ headers: names.filter((header) => header !== 'Host').map((name) => `${name}: ${OFFICE}`) });
+    await expectClosed({
+      headers: names.filter((header) => header !== 'Host').map((name) => `${name}: ${OFFICE}`),
+    });
   });
 
   it('takes from a trusted proxy the one hop that it appended', async () => {
@@ -109,11 +128,17 @@ describe('the allowlist of live keys', () => {
       ['', false],
     ];
     for (const [value, open] of forwarded) {
-      await (open ? expectOpen : expectClosed)({ from: PROXY, headers: [`X-Forwarded-For: ${value}`] }, value);
+      await (open ? expectOpen : expectClosed)(
+        { from: PROXY, headers: [`X-Forwarded-For: ${value}`] },
+        value,
+      );
     }
     await expectClosed({ from: PROXY });
     await expectClosed({ from: PROXY, headers: [`X-Real-IP: ${OFFICE}`, `Forwarded: for=${OFFICE}`] });
-    await expectOpen({ from: PROXY, headers: ['X-Forwarded-For: 198.51.100.1', `X-Forwarded-For: ${OFFICE}`] }, 'two lines');
+    await expectOpen(
+      { from: PROXY, headers: ['X-Forwarded-For: 198.51.100.1', `X-Forwarded-For: ${OFFICE}`] },
+      'two lines',
+    );
     await expectClosed(
       { from: PROXY, headers: [`X-Forwarded-For: ${OFFICE}`, 'X-Forwarded-For: 198.51.100.1'] },
       'two lines, the other way',
@@ -121,7 +146,9 @@ describe('the allowlist of live keys', () => {
   });
 
   it('holds a limited number of networks, however many are added at once', async () => {
-    const added = await Promise.allSettled(Array.from({ length: MAX_ALLOWED_NETWORKS + 20 }, (_, index) => allow(`198.18.${index}.0/24`)));
+    const added = await Promise.allSettled(
+      Array.from({ length: MAX_ALLOWED_NETWORKS + 20 }, (_, index) => allow(`198.18.${index}.0/24`)),
+    );
     expect(added.filter(({ status }) => status === 'fulfilled')).to.have.length(MAX_ALLOWED_NETWORKS);
     await expectClosed({});
   });

@@ -19,7 +19,10 @@ describe('a request that a stranger makes a browser send', () => {
     await proxied.stop();
   });
 
-  /** Headers, and whether a change may be made with them; `own` and `host` are our origin as the browser sees it. */
+  /**
+   * Headers, and whether a change may be made with them;
+   * `own` and `host` are our origin as the browser sees it.
+   */
   const table = (own: string): [string, Headers, boolean][] => {
     const { protocol, hostname, port } = new URL(own);
     const at = (change: Partial<{ protocol: string; hostname: string; port: string }>): string => {
@@ -32,7 +35,11 @@ describe('a request that a stranger makes a browser send', () => {
       ['our own origin and site', { Origin: own, 'Sec-Fetch-Site': 'same-origin' }, true],
       ['our own site alone', { 'Sec-Fetch-Site': 'same-origin' }, true],
       ['another origin', { Origin: 'https://evil.example' }, false],
-      ['another origin that claims our site', { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'same-origin' }, false],
+      [
+        'another origin that claims our site',
+        { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'same-origin' },
+        false,
+      ],
       ['the null origin of a sandboxed frame', { Origin: 'null' }, false],
       ['an empty origin', { Origin: '' }, false],
       ['a subdomain of ours', { Origin: at({ hostname: `evil.${hostname}` }) }, false],
@@ -49,8 +56,16 @@ describe('a request that a stranger makes a browser send', () => {
         false,
       ]),
       ['our origin, but another site', { Origin: own, 'Sec-Fetch-Site': 'cross-site' }, false],
-      ['a forwarded host that fits', { Origin: 'https://evil.example', 'X-Forwarded-Host': 'evil.example', Host: 'evil.example' }, false],
-      ['a referrer of ours with another origin', { Origin: 'https://evil.example', Referer: `${own}/login` }, false],
+      [
+        'a forwarded host that fits',
+        { Origin: 'https://evil.example', 'X-Forwarded-Host': 'evil.example', Host: 'evil.example' },
+        false,
+      ],
+      [
+        'a referrer of ours with another origin',
+        { Origin: 'https://evil.example', Referer: `${own}/login` },
+        false,
+      ],
     ];
   };
 
@@ -62,7 +77,8 @@ describe('a request that a stranger makes a browser send', () => {
     for (const [name, headers, allowed] of table(own)) {
       const answer = await send(headers, name);
       if (allowed) expect(answer.status, `${name} at ${api.origin}`).to.be.below(300);
-      else expect([answer.status, answer.body['code']], `${name} at ${api.origin}`).to.deep.equal([403, 'CSRF']);
+      else
+        expect([answer.status, answer.body['code']], `${name} at ${api.origin}`).to.deep.equal([403, 'CSRF']);
     }
   };
 
@@ -73,17 +89,24 @@ describe('a request that a stranger makes a browser send', () => {
     ] as const) {
       const cookie = await signIn(api, api === direct ? user : await newUser(api));
       await expectTable(api, own, (headers, name) =>
-        call(`${api.url}/customers`, { headers: { Cookie: cookie, ...headers }, body: { external_id: name } }),
+        call(`${api.url}/customers`, {
+          headers: { Cookie: cookie, ...headers },
+          body: { external_id: name },
+        }),
       );
       const made = await call(`${api.url}/customers?limit=100`, { headers: { Cookie: cookie } });
       const allowed = table(own).flatMap(([name, , isAllowed]) => (isAllowed ? [name] : []));
-      expect(made.body['data'].map((row: { external_id: string }) => row.external_id)).to.have.members(allowed);
+      expect(made.body['data'].map((row: { external_id: string }) => row.external_id)).to.have.members(
+        allowed,
+      );
     }
   });
 
   it('signs nobody in or out', async () => {
     await expectTable(direct, direct.origin, (headers) => postLogin(direct, user, { headers }));
-    await expectTable(direct, direct.origin, (headers) => call(`${direct.origin}/logout`, { method: 'POST', headers }));
+    await expectTable(direct, direct.origin, (headers) =>
+      call(`${direct.origin}/logout`, { method: 'POST', headers }),
+    );
     const cookie = await signIn(direct, user);
     const forged = { Cookie: cookie, Origin: 'https://evil.example' };
     await call(`${direct.origin}/logout`, { method: 'POST', headers: forged });
@@ -100,13 +123,16 @@ describe('a request that a stranger makes a browser send', () => {
       ['DELETE', `/webhook-endpoints/${id}`],
     ] as const)
       expect((await call(`${direct.url}${path}`, { method, headers })).body['code'], method).to.equal('CSRF');
-    for (const method of ['GET', 'HEAD']) expect((await call(`${direct.url}/customers`, { method, headers })).status).to.equal(200);
+    for (const method of ['GET', 'HEAD'])
+      expect((await call(`${direct.url}/customers`, { method, headers })).status).to.equal(200);
   });
 
   it('is no matter for a key, which no browser adds by itself; a cookie beside the key makes it one', async () => {
     const headers = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
     const body = { external_id: 'by-key' };
-    expect((await call(`${direct.url}/customers`, { key: direct.keys.live, headers, body })).status).to.equal(201);
+    expect((await call(`${direct.url}/customers`, { key: direct.keys.live, headers, body })).status).to.equal(
+      201,
+    );
     const cookie = await signIn(direct, user);
     const both = await call(`${direct.url}/customers`, {
       key: direct.keys.live,

@@ -17,7 +17,8 @@ describe('the scopes of a key', function () {
   });
   after(() => api.stop());
 
-  const make = async (...scopes: KeyScope[]) => (await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test', scopes })).key;
+  const make = async (...scopes: KeyScope[]) =>
+    (await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test', scopes })).key;
   const ask = async (route: (typeof KEYED)[number], key: string) => {
     const path = route.path.replace(/:[a-z_]+/g, UNKNOWN_ID);
     const body = route.method === 'get' || route.method === 'delete' ? undefined : {};
@@ -42,13 +43,20 @@ describe('the scopes of a key', function () {
     for (const route of KEYED.filter(({ method }) => method !== 'get')) {
       expect((await ask(route, await make('read'))).body['code'], route.path).to.equal('SCOPE_REQUIRED');
       if (!route.path.startsWith('/webhook')) continue;
-      expect((await ask(route, await make('read', 'payments'))).body['code'], route.path).to.equal('SCOPE_REQUIRED');
+      expect((await ask(route, await make('read', 'payments'))).body['code'], route.path).to.equal(
+        'SCOPE_REQUIRED',
+      );
     }
   });
 
   it('go over to the key that replaces it, and so does its end', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
-    const old = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test', scopes: ['read'], expiresAt });
+    const old = await createKey(api.deps, {
+      merchantId: api.merchant.id,
+      mode: 'test',
+      scopes: ['read'],
+      expiresAt,
+    });
     const next = await rotateKey(api.deps, { keyId: old.id, graceMs: 60_000 });
     const view = (await listKeys(api.deps, { merchantId: api.merchant.id })).find(({ id }) => id === next.id);
     expect([view?.scopes, view?.expiresAt?.getTime()]).to.deep.equal([['read'], expiresAt.getTime()]);
@@ -80,8 +88,10 @@ describe('the use of a key', function () {
   });
   after(() => api.stop());
 
-  const viewOf = async (id: string) => (await listKeys(api.deps, { merchantId: api.merchant.id })).find((view) => view.id === id);
-  const use = (key: string, from: string) => call(`${api.url}/customers/exists?email=a`, { key, headers: { 'X-Forwarded-For': from } });
+  const viewOf = async (id: string) =>
+    (await listKeys(api.deps, { merchantId: api.merchant.id })).find((view) => view.id === id);
+  const use = (key: string, from: string) =>
+    call(`${api.url}/customers/exists?email=a`, { key, headers: { 'X-Forwarded-For': from } });
 
   it('is noted with its network, at most once a minute, also where the address is refused', async () => {
     const { id, key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'live' });
@@ -117,7 +127,10 @@ describe('the use of a key', function () {
     await api.deps.orm.em.fork().transactional(async (em) => {
       await em.execute('select id from api_keys where id = ? for update', [id]);
       for (let index = 0; index < 5; index += 1)
-        await eventually('an answer while the row is held', async () => (await use(key, '203.0.113.4')).status === 200);
+        await eventually(
+          'an answer while the row is held',
+          async () => (await use(key, '203.0.113.4')).status === 200,
+        );
     });
   });
 });

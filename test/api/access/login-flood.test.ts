@@ -23,14 +23,16 @@ describe('a flood of logins out of one network', function () {
         return (await postLogin(api, stranger, { from: from(index) })).status;
       }),
     );
-  const count = (statuses: readonly number[], status: number) => statuses.filter((one) => one === status).length;
+  const count = (statuses: readonly number[], status: number) =>
+    statuses.filter((one) => one === status).length;
 
   it('is mostly not carried out, and the owner gets in meanwhile from where the account knows him', async () => {
     const owner = await newUser(api);
     await signIn(api, owner, { from: '198.51.100.7' });
     const attack = flood((index) => `2001:db8:77:${index.toString(16)}::1`, 'a');
     const logins: number[] = [];
-    for (let index = 0; index < 6; index += 1) logins.push((await postLogin(api, owner, { from: '198.51.100.7' })).status);
+    for (let index = 0; index < 6; index += 1)
+      logins.push((await postLogin(api, owner, { from: '198.51.100.7' })).status);
     const statuses = await attack;
     expect(logins).to.deep.equal(Array(6).fill(200));
     expect(count(statuses, 401)).to.be.within(1, OF_NETWORK);
@@ -45,7 +47,10 @@ describe('a flood of logins out of one network', function () {
     }
     expect(statuses).to.deep.equal([...Array(OF_NETWORK).fill(401), ...Array(20).fill(429)]);
     const user = await newUser(api);
-    expect((await postLogin(api, user, { from: '192.0.2.250' })).status, 'a stranger from that network').to.equal(429);
+    expect(
+      (await postLogin(api, user, { from: '192.0.2.250' })).status,
+      'a stranger from that network',
+    ).to.equal(429);
     expect((await postLogin(api, user, { from: '192.0.3.1' })).status, 'next to it').to.equal(200);
   });
 

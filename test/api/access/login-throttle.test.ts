@@ -19,7 +19,11 @@ describe('guessing at the login', function () {
     const now = () => new Date(clockMs);
     api = await startTestApi({ ...OPTIONS, deps: { now } });
     const url = api.deps.orm.config.get('clientUrl') as string;
-    second = await startTestApi({ ...OPTIONS, deps: { now, secretBox: api.deps.secretBox }, databaseUrl: url });
+    second = await startTestApi({
+      ...OPTIONS,
+      deps: { now, secretBox: api.deps.secretBox },
+      databaseUrl: url,
+    });
   });
   after(async () => {
     await second.stop();
@@ -46,10 +50,16 @@ describe('guessing at the login', function () {
     const user = await newUser(api);
     const from = newAddress();
     const others = [await newUser(api), await newUser(api)];
-    const failures = await statuses(10, (index) => postLogin(api, others[index % 2] ?? user, { ...WRONG, from }));
+    const failures = await statuses(10, (index) =>
+      postLogin(api, others[index % 2] ?? user, { ...WRONG, from }),
+    );
     expect(failures).to.deep.equal(Array(10).fill(401));
     const refused = await postLogin(api, user, { from });
-    expect([refused.status, refused.body['code'], refused.headers.getSetCookie()]).to.deep.equal([429, 'RATE_LIMITED', []]);
+    expect([refused.status, refused.body['code'], refused.headers.getSetCookie()]).to.deep.equal([
+      429,
+      'RATE_LIMITED',
+      [],
+    ]);
     expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 300);
     expect((await postLogin(api, user, { from: newAddress() })).status).to.equal(200);
   });
@@ -82,15 +92,20 @@ describe('guessing at the login', function () {
     const user = await newUser(api);
     const from = newAddress();
     const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => postLogin(index % 2 ? api : second, user, { ...WRONG, from })),
+      Array.from({ length: 100 }, (_, index) =>
+        postLogin(index % 2 ? api : second, user, { ...WRONG, from }),
+      ),
     );
     expect(tally(answers)).to.deep.equal({ 401: 10, 429: 90 });
-    for (const answer of answers) if (answer.status === 429) expect(Number(answer.headers.get('retry-after'))).to.be.at.least(1);
+    for (const answer of answers)
+      if (answer.status === 429) expect(Number(answer.headers.get('retry-after'))).to.be.at.least(1);
   });
 
   it('counts a network of IPv6 as one address', async () => {
     const user = await newUser(api);
-    const failures = await statuses(10, (index) => postLogin(api, user, { ...WRONG, from: `2001:db8:7:7:${index + 1}::${index}` }));
+    const failures = await statuses(10, (index) =>
+      postLogin(api, user, { ...WRONG, from: `2001:db8:7:7:${index + 1}::${index}` }),
+    );
     expect(failures).to.deep.equal(Array(10).fill(401));
     expect((await postLogin(api, user, { from: '2001:db8:7:7:ffff:1:2:3' })).status).to.equal(429);
     expect((await postLogin(api, user, { from: '2001:db8:7:8::1' })).status).to.equal(200);
@@ -102,10 +117,14 @@ describe('guessing at the login', function () {
     await signIn(api, owner, { from: home });
     await signIn(api, owner, { from: office });
     const attacks = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => postLogin(index % 2 ? api : second, owner, { ...WRONG, from: newAddress() })),
+      Array.from({ length: 50 }, (_, index) =>
+        postLogin(index % 2 ? api : second, owner, { ...WRONG, from: newAddress() }),
+      ),
     );
     expect(tally(attacks)).to.deep.equal({ 401: 20, 429: 30 });
-    expect((await postLogin(api, owner, { from: newAddress() })).status, 'at a strange address').to.equal(429);
+    expect((await postLogin(api, owner, { from: newAddress() })).status, 'at a strange address').to.equal(
+      429,
+    );
     for (const from of [home, office]) {
       expect((await postLogin(api, owner, { ...WRONG, from })).status, 'a slip at home').to.equal(401);
       expect((await postLogin(api, owner, { from })).status, 'the owner at home').to.equal(200);
@@ -124,7 +143,9 @@ describe('guessing at the login', function () {
     clockMs += 5 * MINUTE_MS;
     expect([...first, ...rest]).to.deep.equal(Array(20).fill(401));
     expect((await postLogin(api, owner, { from: home })).status).to.equal(429);
-    expect((await postLogin(api, owner, { from: newAddress() })).status, 'the account elsewhere').to.equal(200);
+    expect((await postLogin(api, owner, { from: newAddress() })).status, 'the account elsewhere').to.equal(
+      200,
+    );
   });
 
   it('does not tell an account that exists from one that does not, by answer, by limit or by time', async () => {
@@ -139,9 +160,16 @@ describe('guessing at the login', function () {
         if (index < 20) times.push(performance.now() - began);
         told.push([status, text, headers.get('retry-after'), headers.getSetCookie()]);
       }
-    const [real, unreal] = accounts.map(({ told, times }) => ({ told, medianMs: times.sort((a, b) => a - b)[10] ?? 0 }));
+    const [real, unreal] = accounts.map(({ told, times }) => ({
+      told,
+      medianMs: times.sort((a, b) => a - b)[10] ?? 0,
+    }));
     expect(unreal?.told).to.deep.equal(real?.told);
-    expect(real?.told.map((told) => (told as unknown[])[0])).to.deep.equal([...Array(20).fill(401), 429, 429]);
+    expect(real?.told.map((told) => (told as unknown[])[0])).to.deep.equal([
+      ...Array(20).fill(401),
+      429,
+      429,
+    ]);
     // Far apart where one of the two hashes nothing: a hash takes most of the time of a login.
     expect((unreal?.medianMs ?? 0) / (real?.medianMs ?? 1)).to.be.within(0.5, 2);
   });
@@ -149,7 +177,11 @@ describe('guessing at the login', function () {
   it('is told to a browser on the page, with the field of the code and without the password', async () => {
     const user = await newUser(api);
     const from = newAddress();
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html,*/*;q=0.8', 'X-Forwarded-For': from };
+    const headers = {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      Accept: 'text/html,*/*;q=0.8',
+      'X-Forwarded-For': from,
+    };
     const body = new URLSearchParams({ email: user.email, ...WRONG, next: '/docs' }).toString();
     const post = () => call(`${api.origin}/login`, { method: 'POST', body, headers });
     const pages = [];
@@ -157,7 +189,11 @@ describe('guessing at the login', function () {
     expect(pages.map(({ status }) => status)).to.deep.equal([...Array(10).fill(401), 429]);
     for (const page of pages) {
       expect(page.headers.get('content-type')).to.contain('text/html');
-      expect(page.text).to.contain('name="totp"').and.contain(user.email).and.contain('value="/docs"').and.not.contain(WRONG.password);
+      expect(page.text)
+        .to.contain('name="totp"')
+        .and.contain(user.email)
+        .and.contain('value="/docs"')
+        .and.not.contain(WRONG.password);
     }
     expect(Number(pages[10]?.headers.get('retry-after'))).to.be.within(1, 300);
   });
@@ -185,7 +221,10 @@ describe('guessing at the login', function () {
         texts.add(answer.text);
       }
       expect(texts.size).to.equal(1);
-      expect((await postLogin(api, user, { totp: `${code.slice(0, 3)} ${code.slice(3)}`, from: newAddress() })).status).to.equal(200);
+      expect(
+        (await postLogin(api, user, { totp: `${code.slice(0, 3)} ${code.slice(3)}`, from: newAddress() }))
+          .status,
+      ).to.equal(200);
     });
 
     it('finds each code good for one of twenty simultaneous logins, and never again', async () => {
@@ -193,26 +232,33 @@ describe('guessing at the login', function () {
       const { secret } = await enableTotp(api.deps, user);
       const totp = codeOf(secret);
       const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => postLogin(index % 2 ? api : second, user, { totp, from: newAddress() })),
+        Array.from({ length: 20 }, (_, index) =>
+          postLogin(index % 2 ? api : second, user, { totp, from: newAddress() }),
+        ),
       );
       expect(tally(answers)).to.deep.equal({ 200: 1, 401: 19 });
       clockMs += 60 * MINUTE_MS;
       const next = codeOf(secret);
       expect((await postLogin(api, user, { totp: next, from: newAddress() })).status).to.equal(200);
       expect((await postLogin(api, user, { totp: next, from: newAddress() })).status).to.equal(401);
-      expect((await postLogin(api, user, { totp: codeOf(secret, clockMs - 30_000), from: newAddress() })).status, 'an older one').to.equal(
-        401,
-      );
-      expect((await postLogin(api, user, { totp: codeOf(secret, clockMs + 30_000), from: newAddress() })).status, 'the next one').to.equal(
-        200,
-      );
+      expect(
+        (await postLogin(api, user, { totp: codeOf(secret, clockMs - 30_000), from: newAddress() })).status,
+        'an older one',
+      ).to.equal(401);
+      expect(
+        (await postLogin(api, user, { totp: codeOf(secret, clockMs + 30_000), from: newAddress() })).status,
+        'the next one',
+      ).to.equal(200);
     });
 
     it('counts as a failure like any other', async () => {
       const user = await newUser(api);
       await enableTotp(api.deps, user);
       const from = newAddress();
-      expect(await statuses(11, () => postLogin(api, user, { totp: 'x', from }))).to.deep.equal([...Array(10).fill(401), 429]);
+      expect(await statuses(11, () => postLogin(api, user, { totp: 'x', from }))).to.deep.equal([
+        ...Array(10).fill(401),
+        429,
+      ]);
     });
   });
 });

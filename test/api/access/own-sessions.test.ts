@@ -3,7 +3,12 @@ import { setSubscription } from '../../../src/services/merchants/merchants.ts';
 import { call, startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
 import { newUser, signIn, type TestUser } from '../../support/sign-in.ts';
 
-type View = { readonly id: string; readonly current: boolean; readonly created_at: string; readonly last_seen_at: string };
+type View = {
+  readonly id: string;
+  readonly current: boolean;
+  readonly created_at: string;
+  readonly last_seen_at: string;
+};
 
 describe('the own sessions of a person', function () {
   this.timeout(60_000);
@@ -18,7 +23,10 @@ describe('the own sessions of a person', function () {
   });
 
   const ask = (method: string, path: string, cookie?: string, headers: Record<string, string> = {}) =>
-    call(`${api.origin}${path}`, { method, headers: { ...(cookie === undefined ? {} : { Cookie: cookie }), ...headers } });
+    call(`${api.origin}${path}`, {
+      method,
+      headers: { ...(cookie === undefined ? {} : { Cookie: cookie }), ...headers },
+    });
   const list = async (cookie: string) => (await ask('GET', '/sessions', cookie)).body['data'] as View[];
 
   it('are listed without what proves them, and nobody else’s are', async () => {
@@ -30,7 +38,9 @@ describe('the own sessions of a person', function () {
       expect(Object.keys(view)).to.have.members(['id', 'current', 'created_at', 'last_seen_at']);
       expect(view.created_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     }
-    expect((await list(phone)).find(({ current }) => current)?.id).to.equal(seen.find(({ current }) => !current)?.id);
+    expect((await list(phone)).find(({ current }) => current)?.id).to.equal(
+      seen.find(({ current }) => !current)?.id,
+    );
   });
 
   it('end one by one and all others together, at once, also while the subscription has lapsed', async () => {
@@ -55,7 +65,8 @@ describe('the own sessions of a person', function () {
     const cookie = await signIn(api, user);
     const id = (await list(cookie))[0]?.id;
     const stranger = await signIn(api, await newUser(api));
-    for (const other of [id, UNKNOWN_ID, 'x']) expect((await ask('DELETE', `/sessions/${other}`, stranger)).status).to.equal(404);
+    for (const other of [id, UNKNOWN_ID, 'x'])
+      expect((await ask('DELETE', `/sessions/${other}`, stranger)).status).to.equal(404);
     const forged = await ask('DELETE', '/sessions', cookie, { Origin: 'https://evil.example' });
     expect([forged.status, forged.body['code']]).to.deep.equal([403, 'CSRF']);
     for (const [method, path] of [['GET', '/sessions'] as const, ['DELETE', '/sessions'] as const]) {
@@ -63,6 +74,8 @@ describe('the own sessions of a person', function () {
       expect((await call(`${api.origin}${path}`, { method, key: api.keys.live })).status).to.equal(401);
     }
     expect(await list(cookie)).to.have.length(1);
-    expect((await ask('DELETE', `/sessions/${id}`, cookie)).headers.getSetCookie()[0]).to.match(/^ch_session=;/);
+    expect((await ask('DELETE', `/sessions/${id}`, cookie)).headers.getSetCookie()[0]).to.match(
+      /^ch_session=;/,
+    );
   });
 });

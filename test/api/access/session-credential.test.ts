@@ -58,13 +58,19 @@ describe('a session as a credential', () => {
       for (const mode of ['live', 'test'] as const) {
         const byKey = await call(`${api.url}${path}`, { key: api.keys[mode] });
         const bySession = await get(cookie, path, { 'X-Mode': mode });
-        expect([bySession.status, bySession.text], `${path} ${mode}`).to.deep.equal([byKey.status, byKey.text]);
+        expect([bySession.status, bySession.text], `${path} ${mode}`).to.deep.equal([
+          byKey.status,
+          byKey.text,
+        ]);
       }
   });
 
   it('does not show what another merchant has', async () => {
     const other = await api.newMerchant();
-    const theirs = await call(`${api.url}/customers`, { key: other.keys.live, body: { external_id: 'theirs' } });
+    const theirs = await call(`${api.url}/customers`, {
+      key: other.keys.live,
+      body: { external_id: 'theirs' },
+    });
     expect((await get(cookie, `/customers/${theirs.body['id']}`)).status).to.equal(404);
     const stranger = await signIn(api, await newUser(api, other.id));
     expect((await get(stranger, `/customers/${theirs.body['id']}`)).status).to.equal(200);
@@ -84,16 +90,25 @@ describe('a session as a credential', () => {
       [{ 'X-Mode': 'live' }, true],
       [{ 'X-Mode': 'test' }, false],
       [{ 'x-mode': 'test' }, false],
-      ...['TEST', 'Test', 'sandbox', 'test, test', 'live, test', '1', 'true'].map((value): [Record<string, string>, boolean] => [
-        { 'X-Mode': value },
-        true,
-      ]),
+      ...['TEST', 'Test', 'sandbox', 'test, test', 'live, test', '1', 'true'].map(
+        (value): [Record<string, string>, boolean] => [{ 'X-Mode': value }, true],
+      ),
     ];
-    for (const [headers, expected] of table) expect(await isLive(headers), JSON.stringify(headers)).to.equal(expected);
-    const byKey = await call(`${api.url}/customers?limit=1`, { key: api.keys.live, headers: { 'X-Mode': 'sandbox' } });
-    expect([byKey.status, byKey.body['data'][0].is_live], 'a key decides by itself').to.deep.equal([200, true]);
+    for (const [headers, expected] of table)
+      expect(await isLive(headers), JSON.stringify(headers)).to.equal(expected);
+    const byKey = await call(`${api.url}/customers?limit=1`, {
+      key: api.keys.live,
+      headers: { 'X-Mode': 'sandbox' },
+    });
+    expect([byKey.status, byKey.body['data'][0].is_live], 'a key decides by itself').to.deep.equal([
+      200,
+      true,
+    ]);
     const simulate = { headers: { Cookie: cookie, 'X-Mode': 'TEST' }, body: {} };
-    expect((await call(`${api.url}/test/simulate-deposit`, simulate)).body['code'], 'anything else is live').to.equal('TEST_MODE_ONLY');
+    expect(
+      (await call(`${api.url}/test/simulate-deposit`, simulate)).body['code'],
+      'anything else is live',
+    ).to.equal('TEST_MODE_ONLY');
   });
 
   it('is refused beside one that says otherwise, and taken beside one that agrees', async () => {
@@ -115,7 +130,11 @@ describe('a session as a credential', () => {
       ['a good key and a cookie that is no token', { Cookie: 'ch_session=x', ...bearer(api.keys.live) }, 401],
       ['two sessions', { Cookie: `${cookie}; ${second}` }, 401],
       ['a session and one that ended', { Cookie: `${cookie}; ${dead}` }, 401],
-      ['a session in another spelling of the name', { Cookie: cookie.replace('ch_session', 'CH_SESSION') }, 401],
+      [
+        'a session in another spelling of the name',
+        { Cookie: cookie.replace('ch_session', 'CH_SESSION') },
+        401,
+      ],
       ['a session in the query string', {}, 401],
       ['a token as a bearer', bearer(cookie.slice('ch_session='.length)), 401],
     ];
@@ -133,7 +152,10 @@ describe('a session as a credential', () => {
     await setSubscription(api.deps, { merchantId: other.id, active: false });
     const answer = await get(theirs);
     expect([answer.status, answer.body['code']]).to.deep.equal([403, 'SUBSCRIPTION_REQUIRED']);
-    expect((await postLogin(api, await newUser(api, other.id))).status, 'signing in is still possible').to.equal(200);
+    expect(
+      (await postLogin(api, await newUser(api, other.id))).status,
+      'signing in is still possible',
+    ).to.equal(200);
   });
 
   it('opens what is for people only, which a key does not', async () => {

@@ -29,7 +29,10 @@ describe('sessions of people', () => {
   describe('login', () => {
     it('answers with the user and a cookie that has every attribute, and is not cached', async () => {
       const answer = await postLogin(api, user);
-      expect([answer.status, answer.body]).to.deep.equal([200, { user_id: user.id, merchant_id: user.merchantId }]);
+      expect([answer.status, answer.body]).to.deep.equal([
+        200,
+        { user_id: user.id, merchant_id: user.merchantId },
+      ]);
       const cookies = answer.headers.getSetCookie();
       expect(cookies).to.have.length(1);
       expect(cookies[0]).to.match(/^ch_session=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
@@ -38,7 +41,10 @@ describe('sessions of people', () => {
     });
 
     it('takes a form, and any spelling of the email', async () => {
-      const body = new URLSearchParams({ email: ` ${user.email.toUpperCase()} `, password: user.password }).toString();
+      const body = new URLSearchParams({
+        email: ` ${user.email.toUpperCase()} `,
+        password: user.password,
+      }).toString();
       const answer = await call(`${api.origin}/login`, { method: 'POST', body, headers: FORM });
       expect([answer.status, answer.body['user_id']]).to.deep.equal([200, user.id]);
     });
@@ -50,19 +56,33 @@ describe('sessions of people', () => {
         await postLogin(api, user, { email: 'no email', password: 'x' }),
       ];
       for (const answer of answers) {
-        expect([answer.status, answer.body['code'], answer.headers.getSetCookie()]).to.deep.equal([401, 'UNAUTHORIZED', []]);
+        expect([answer.status, answer.body['code'], answer.headers.getSetCookie()]).to.deep.equal([
+          401,
+          'UNAUTHORIZED',
+          [],
+        ]);
         expect(answer.text).to.equal(answers[0]?.text);
         expect(answer.headers.get('cache-control')).to.equal('no-store');
       }
     });
 
     it('answers 400, 413 and 415 for what is no login, by the table of the API', async () => {
-      const post = (body: string, type: string) => call(`${api.origin}/login`, { method: 'POST', body, headers: { 'Content-Type': type } });
+      const post = (body: string, type: string) =>
+        call(`${api.origin}/login`, { method: 'POST', body, headers: { 'Content-Type': type } });
       const json = 'application/json';
-      for (const body of ['{', '[]', '{}', '{"email":"a@b"}', '{"email":1,"password":"x"}', '{"email":"a@b","password":""}'])
+      for (const body of [
+        '{',
+        '[]',
+        '{}',
+        '{"email":"a@b"}',
+        '{"email":1,"password":"x"}',
+        '{"email":"a@b","password":""}',
+      ])
         expect((await post(body, json)).status, body).to.equal(400);
       expect((await post('email=a%00b&password=x', FORM['Content-Type'])).status).to.equal(400);
-      expect((await post(JSON.stringify({ email: 'a@b', password: 'x'.repeat(1_025) }), json)).status).to.equal(400);
+      expect(
+        (await post(JSON.stringify({ email: 'a@b', password: 'x'.repeat(1_025) }), json)).status,
+      ).to.equal(400);
       expect((await post('x'.repeat(2_000_000), json)).status).to.equal(413);
       expect((await post('a', 'text/plain')).status).to.equal(415);
       const wrong = await call(`${api.origin}/login`, { method: 'DELETE' });
@@ -111,7 +131,9 @@ describe('sessions of people', () => {
     it('is written at most once a minute', async () => {
       const cookie = await signIn(api, user);
       const stamp = async () => {
-        const rows = await api.deps.orm.em.fork().execute<{ at: string }[]>('select max(last_seen_at)::text as at from sessions');
+        const rows = await api.deps.orm.em
+          .fork()
+          .execute<{ at: string }[]>('select max(last_seen_at)::text as at from sessions');
         return rows[0]?.at;
       };
       const began = await stamp();
@@ -138,9 +160,14 @@ describe('sessions of people', () => {
       const cookie = await signIn(api, user);
       const out = await call(`${api.origin}/logout`, { method: 'POST', headers: { Cookie: cookie } });
       expect([out.status, out.body]).to.deep.equal([200, { signed_out: true }]);
-      expect(out.headers.getSetCookie()).to.deep.equal(['ch_session=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0']);
+      expect(out.headers.getSetCookie()).to.deep.equal([
+        'ch_session=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0',
+      ]);
       expect((await get(cookie)).status).to.equal(401);
-      for (const headers of [{ Cookie: cookie }, {}, { Cookie: 'ch_session=nonsense' }] as Record<string, string>[])
+      for (const headers of [{ Cookie: cookie }, {}, { Cookie: 'ch_session=nonsense' }] as Record<
+        string,
+        string
+      >[])
         expect((await call(`${api.origin}/logout`, { method: 'POST', headers })).status).to.equal(200);
     });
 
@@ -157,7 +184,8 @@ describe('sessions of people', () => {
           resetPassword(api.deps, { ...someone, password: next }),
         ]);
         expect(login.status).to.be.oneOf([200, 401]);
-        if (login.status === 200) expect((await get(cookieOf(login))).status, 'a session of the old password').to.equal(401);
+        if (login.status === 200)
+          expect((await get(cookieOf(login))).status, 'a session of the old password').to.equal(401);
         password = next;
       }
       expect((await get(sitting)).status).to.equal(401);
@@ -174,7 +202,8 @@ describe('sessions of people', () => {
         tokens.push(await api.deps.orm.em.fork().transactional((em) => addSession(em, api.deps, busy.id)));
       }
       expect((await get(first)).status).to.equal(401);
-      for (const token of [tokens[0], tokens[49]]) expect((await get(`ch_session=${token}`)).status).to.equal(200);
+      for (const token of [tokens[0], tokens[49]])
+        expect((await get(`ch_session=${token}`)).status).to.equal(200);
     });
 
     it('leaves no row behind once it has ended, and no budget of attempts', async () => {
@@ -209,7 +238,14 @@ describe('sessions of people', () => {
   it('costs no look into the database when the cookie cannot be a token', async () => {
     const away = await testDeps('postgres://nobody:none@127.0.0.1:1/none', []);
     const find = createSessionFinder(away);
-    for (const token of ['x', 'a'.repeat(42), 'a'.repeat(44), `${'a'.repeat(42)}=`, "' or 1=1 --", 'a'.repeat(10_000)])
+    for (const token of [
+      'x',
+      'a'.repeat(42),
+      'a'.repeat(44),
+      `${'a'.repeat(42)}=`,
+      "' or 1=1 --",
+      'a'.repeat(10_000),
+    ])
       expect(await find(token), token.slice(0, 50)).to.equal(undefined);
     const outcome = await find('a'.repeat(43)).then(
       () => 'found',

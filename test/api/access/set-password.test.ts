@@ -21,10 +21,19 @@ describe('a link that sets a password', function () {
   let addresses = 0;
   before(async () => {
     const now = () => new Date(clockMs);
-    api = await startTestApi({ trustedProxies: ['127.0.0.1'], deps: { now }, publicUrl: 'https://pay.example.org' });
+    api = await startTestApi({
+      trustedProxies: ['127.0.0.1'],
+      deps: { now },
+      publicUrl: 'https://pay.example.org',
+    });
     const databaseUrl = api.deps.orm.config.get('clientUrl') as string;
     const deps = { now, secretBox: api.deps.secretBox };
-    second = await startTestApi({ trustedProxies: ['127.0.0.1'], deps, databaseUrl, publicUrl: 'https://pay.example.org' });
+    second = await startTestApi({
+      trustedProxies: ['127.0.0.1'],
+      deps,
+      databaseUrl,
+      publicUrl: 'https://pay.example.org',
+    });
     asOperator = { ...api.deps, actor: { kind: 'operator', name: 'ann', from: 'desk' } };
   });
   after(async () => {
@@ -38,24 +47,41 @@ describe('a link that sets a password', function () {
   };
   const linkFor = async ({ email }: Pick<TestUser, 'email'>): Promise<string> =>
     (await resetPassword(asOperator, { email })).link?.token ?? 'no link';
-  const set = (code: string, more: { password?: string; from?: string; headers?: Record<string, string>; at?: TestApi } = {}) =>
+  const set = (
+    code: string,
+    more: { password?: string; from?: string; headers?: Record<string, string>; at?: TestApi } = {},
+  ) =>
     call(`${(more.at ?? api).origin}/set-password`, {
       body: { code, password: more.password ?? CHOSEN },
       headers: { 'X-Forwarded-For': more.from ?? newAddress(), ...more.headers },
     });
-  const rows = async <T = Record<string, unknown>>(sql: string, values: readonly unknown[] = []): Promise<T[]> =>
-    await api.deps.orm.em.fork().execute<T[]>(sql, [...values]);
-  const told = ({ status, text, headers }: Answer) => [status, text, headers.get('retry-after'), headers.getSetCookie()];
+  const rows = async <T = Record<string, unknown>>(
+    sql: string,
+    values: readonly unknown[] = [],
+  ): Promise<T[]> => await api.deps.orm.em.fork().execute<T[]>(sql, [...values]);
+  const told = ({ status, text, headers }: Answer) => [
+    status,
+    text,
+    headers.get('retry-after'),
+    headers.getSetCookie(),
+  ];
 
   it('ends the old password and every session at once, sets the new one, and signs nobody in', async () => {
     const user = await newUser(api);
     const cookie = await signIn(api, user);
     const code = await linkFor(user);
-    expect((await call(`${api.url}/customers`, { headers: { Cookie: cookie } })).status, 'the session').to.equal(401);
+    expect(
+      (await call(`${api.url}/customers`, { headers: { Cookie: cookie } })).status,
+      'the session',
+    ).to.equal(401);
     expect((await postLogin(api, user)).status, 'the old password').to.equal(401);
 
     const done = await set(code);
-    expect([done.status, done.body, done.headers.getSetCookie()]).to.deep.equal([200, { user_id: user.id }, []]);
+    expect([done.status, done.body, done.headers.getSetCookie()]).to.deep.equal([
+      200,
+      { user_id: user.id },
+      [],
+    ]);
     expect((await postLogin(api, user, { password: CHOSEN })).status).to.equal(200);
   });
 
@@ -79,15 +105,32 @@ describe('a link that sets a password', function () {
     const [link] = await rows<{ id: string }>('select id from password_links where user_id = ?', [user.id]);
     const after = { link: link?.id };
     expect(actions).to.have.deep.members([
-      { action: 'user.reset-password', by_name: 'ann', user_id: null, origin: 'desk', subject: user.id, after },
-      { action: 'user.set-password', by_name: null, user_id: user.id, origin: '2001:db8:1:2::/64', subject: user.id, after },
+      {
+        action: 'user.reset-password',
+        by_name: 'ann',
+        user_id: null,
+        origin: 'desk',
+        subject: user.id,
+        after,
+      },
+      {
+        action: 'user.set-password',
+        by_name: null,
+        user_id: user.id,
+        origin: '2001:db8:1:2::/64',
+        subject: user.id,
+        after,
+      },
     ]);
   });
 
   it('forgets the networks that counted as the owner’s', async () => {
     const user = await newUser(api);
     const code = await linkFor(user);
-    await rows('insert into user_sites (user_id, site, last_login_at) values (?, ?, now())', [user.id, '203.0.113.9']);
+    await rows('insert into user_sites (user_id, site, last_login_at) values (?, ?, now())', [
+      user.id,
+      '203.0.113.9',
+    ]);
     await set(code);
     expect(await rows('select site from user_sites where user_id = ?', [user.id])).to.deep.equal([]);
   });
@@ -95,7 +138,10 @@ describe('a link that sets a password', function () {
   it('works for one of twenty simultaneous requests at two processes, and for no later one', async () => {
     const user = await newUser(api);
     const code = await linkFor(user);
-    const tries = Array.from({ length: 20 }, (_, index) => ({ at: index % 2 ? api : second, password: `${CHOSEN} ${index}` }));
+    const tries = Array.from({ length: 20 }, (_, index) => ({
+      at: index % 2 ? api : second,
+      password: `${CHOSEN} ${index}`,
+    }));
     const answers = await Promise.all(tries.map((one) => set(code, one)));
     const winners = answers.flatMap(({ status }, index) => (status === 200 ? [index] : []));
     expect(winners, answers.map(({ status }) => status).join()).to.have.length(1);
@@ -103,13 +149,21 @@ describe('a link that sets a password', function () {
     const password = `${CHOSEN} ${winners[0]}`;
     expect((await postLogin(api, user, { password })).status, 'the password of the one').to.equal(200);
     expect((await set(code)).status).to.equal(401);
-    expect((await rows(`select 1 from operator_actions where action = 'user.set-password' and subject = ?`, [user.id])).length).to.equal(1);
+    expect(
+      (
+        await rows(`select 1 from operator_actions where action = 'user.set-password' and subject = ?`, [
+          user.id,
+        ])
+      ).length,
+    ).to.equal(1);
   });
 
   it('is one of those that are asked for at the same moment', async () => {
     const user = await newUser(api);
     const made = await Promise.all(
-      Array.from({ length: 6 }, (_, index) => resetPassword((index % 2 ? api : second).deps, { email: user.email })),
+      Array.from({ length: 6 }, (_, index) =>
+        resetPassword((index % 2 ? api : second).deps, { email: user.email }),
+      ),
     );
     const open = await rows('select id from password_links where user_id = ? and used_at is null', [user.id]);
     expect(open).to.have.length(1);
@@ -124,7 +178,10 @@ describe('a link that sets a password', function () {
       const code = await linkFor(user);
       const [used, reset] = await Promise.all([set(code), resetPassword(second.deps, { email: user.email })]);
       expect(used.status).to.be.oneOf([200, 401]);
-      expect((await postLogin(api, user, { password: CHOSEN, from: newAddress() })).status, `after ${used.status}`).to.equal(401);
+      expect(
+        (await postLogin(api, user, { password: CHOSEN, from: newAddress() })).status,
+        `after ${used.status}`,
+      ).to.equal(401);
       expect((await set(reset.link?.token ?? '')).status).to.equal(200);
     }
   });
@@ -145,10 +202,23 @@ describe('a link that sets a password', function () {
     const lasting = await linkFor(almost);
     clockMs += PASSWORD_LINK_MS - 1;
     const answers = [];
-    for (const code of [NO_CODE, 'x', `${NO_CODE}A`, "' or 1=1 --", used, replaced, resetSince, ofNobody, expired])
+    for (const code of [
+      NO_CODE,
+      'x',
+      `${NO_CODE}A`,
+      "' or 1=1 --",
+      used,
+      replaced,
+      resetSince,
+      ofNobody,
+      expired,
+    ])
       answers.push(await set(code));
     for (const answer of answers) expect(told(answer)).to.deep.equal(told(answers[0] as Answer));
-    expect([answers[0]?.status, answers[0]?.body]).to.deep.equal([401, { error: SENTENCE, code: 'UNAUTHORIZED' }]);
+    expect([answers[0]?.status, answers[0]?.body]).to.deep.equal([
+      401,
+      { error: SENTENCE, code: 'UNAUTHORIZED' },
+    ]);
     expect((await set(newest)).status, 'a millisecond before, it was a day old').to.equal(401);
     expect((await set(lasting)).status, 'a day but a millisecond').to.equal(200);
     expect((await postLogin(api, other)).status, 'the reset stands').to.equal(200);
@@ -170,8 +240,14 @@ describe('a link that sets a password', function () {
       expect(refused.body['error']).to.match(sentence);
     }
     const twice = { code, password: CHOSEN, again: `${CHOSEN} ` };
-    const differs = await call(`${api.origin}/set-password`, { body: twice, headers: { 'X-Forwarded-For': from } });
-    expect([differs.status, differs.body['error']]).to.deep.equal([400, 'The two passwords are not the same.']);
+    const differs = await call(`${api.origin}/set-password`, {
+      body: twice,
+      headers: { 'X-Forwarded-For': from },
+    });
+    expect([differs.status, differs.body['error']]).to.deep.equal([
+      400,
+      'The two passwords are not the same.',
+    ]);
     expect((await set(code, { from })).status).to.equal(200);
   });
 
@@ -194,7 +270,8 @@ describe('a link that sets a password', function () {
 
   it('takes no place of a budget when it sets a password', async () => {
     const from = newAddress();
-    for (let index = 0; index < 12; index += 1) expect((await set(await linkFor(await newUser(api)), { from })).status).to.equal(200);
+    for (let index = 0; index < 12; index += 1)
+      expect((await set(await linkFor(await newUser(api)), { from })).status).to.equal(200);
   });
 
   it('still asks for the code of the authenticator app at the login', async () => {
@@ -219,26 +296,42 @@ describe('a link that sets a password', function () {
       expect([forged.status, forged.body['code']]).to.deep.equal([403, 'CSRF']);
     }
     expect((await set(code, { password: 'x'.repeat(9_000) })).status).to.equal(413);
-    const asked = await call(`${api.origin}/set-password?code=${code}&password=${encodeURIComponent(CHOSEN)}`, { method: 'POST' });
+    const asked = await call(
+      `${api.origin}/set-password?code=${code}&password=${encodeURIComponent(CHOSEN)}`,
+      { method: 'POST' },
+    );
     expect(asked.status).to.equal(400);
     for (const method of ['PUT', 'DELETE'])
-      expect((await call(`${api.origin}/set-password`, { method, body: { code, password: CHOSEN } })).status).to.equal(405);
+      expect(
+        (await call(`${api.origin}/set-password`, { method, body: { code, password: CHOSEN } })).status,
+      ).to.equal(405);
     expect((await set(code)).status, 'and is as good as before').to.equal(200);
   });
 
   it('stands nowhere but in the hand of the person: not in rows, not in lines, not in an answer', async () => {
     const user = await newUser(api);
     const code = await linkFor(user);
-    const form = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html', 'X-Forwarded-For': newAddress() };
+    const form = {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      Accept: 'text/html',
+      'X-Forwarded-For': newAddress(),
+    };
     const body = new URLSearchParams({ code, password: CHOSEN, again: CHOSEN }).toString();
-    const done = await fetch(`${api.origin}/set-password`, { method: 'POST', body, headers: form, redirect: 'manual' });
+    const done = await fetch(`${api.origin}/set-password`, {
+      method: 'POST',
+      body,
+      headers: form,
+      redirect: 'manual',
+    });
     expect([done.status, done.headers.get('location')]).to.deep.equal([303, 'set-password?done']);
     const stored = await rows('select l.*, a.* from password_links l, operator_actions a');
     expect(JSON.stringify(stored)).to.contain(hash('sha256', code)).and.not.contain(code);
     expect(JSON.stringify([api.lines, second.lines]))
       .to.not.contain(code)
       .and.not.contain(CHOSEN);
-    const lines = api.lines.filter(({ text, fields }) => text === 'request' && fields['route'] === '/set-password');
+    const lines = api.lines.filter(
+      ({ text, fields }) => text === 'request' && fields['route'] === '/set-password',
+    );
     expect(lines.at(-1)).to.deep.include({ level: 'info' });
   });
 
@@ -248,22 +341,28 @@ describe('a link that sets a password', function () {
     clockMs += PASSWORD_LINK_MS;
     await linkFor(fresh);
     await purgeSessions(api.deps);
-    expect(await rows('select user_id from password_links where used_at is null')).to.deep.equal([{ user_id: fresh.id }]);
+    expect(await rows('select user_id from password_links where used_at is null')).to.deep.equal([
+      { user_id: fresh.id },
+    ]);
   });
 
   it('has a page that nobody frames, keeps or reads along, over https alone', async () => {
     const page = await call(`${api.origin}/set-password`);
     expect(page.status).to.equal(200);
     const policy = page.headers.get('content-security-policy') ?? '';
-    expect(policy).to.contain("default-src 'none'").and.contain("frame-ancestors 'none'").and.contain("form-action 'self'");
+    expect(policy)
+      .to.contain("default-src 'none'")
+      .and.contain("frame-ancestors 'none'")
+      .and.contain("form-action 'self'");
     expect(policy)
       .to.match(/script-src 'sha256-[^']+'(;|$)/)
       .and.not.contain('unsafe');
     expect(page.headers.get('cache-control')).to.equal('no-store');
     expect(page.headers.get('referrer-policy')).to.equal('same-origin');
     expect(page.headers.get('strict-transport-security')).to.contain('max-age=');
-    expect((await call(`${api.origin}/login`)).headers.get('content-security-policy'), 'the login has no script').to.not.contain(
-      'script-src',
-    );
+    expect(
+      (await call(`${api.origin}/login`)).headers.get('content-security-policy'),
+      'the login has no script',
+    ).to.not.contain('script-src');
   });
 });

@@ -9,11 +9,16 @@ import { post, rows } from '../../support/once.ts';
 /** Counted by every request, whatever comes of it. */
 const BESIDE_EFFECTS = ['rate_limits', 'sessions', 'api_keys'];
 
-/** Something for each POST route to do. A route that is not here fails the test: every effect has to be looked at. */
+/**
+ * Something for each POST route to do. A route that is not
+ * here fails the test: every effect has to be looked at.
+ */
 const SAMPLES: Readonly<Record<string, (api: TestApi) => Promise<{ path?: string; body?: unknown }>>> = {
   '/customers': async () => ({ body: { external_id: randomUUID() } }),
   '/webhook-endpoints': async () => ({ body: { url: 'http://127.0.0.1:9/', events: '*' } }),
-  '/webhook-endpoints/:id/test': async (api) => ({ path: `/webhook-endpoints/${await newEndpoint(api)}/test` }),
+  '/webhook-endpoints/:id/test': async (api) => ({
+    path: `/webhook-endpoints/${await newEndpoint(api)}/test`,
+  }),
   '/webhook-endpoints/:id/resend-failed': async (api) => {
     const endpoint = await newEndpoint(api);
     await failedDelivery(api, endpoint);
@@ -23,21 +28,33 @@ const SAMPLES: Readonly<Record<string, (api: TestApi) => Promise<{ path?: string
     path: `/webhook-deliveries/${await failedDelivery(api, await newEndpoint(api))}/resend`,
   }),
   '/test/simulate-deposit': async (api) => ({ body: { customer_id: await newCustomer(api) } }),
-  '/request-payment': async () => ({ body: { email: `${randomUUID()}@example.com`, amount_usd: 10, webhook_url: 'http://127.0.0.1:9/' } }),
+  '/request-payment': async () => ({
+    body: { email: `${randomUUID()}@example.com`, amount_usd: 10, webhook_url: 'http://127.0.0.1:9/' },
+  }),
   '/payment-links/:id/cancel': async (api) => {
-    const link = await post(api, '/request-payment', randomUUID(), { email: `${randomUUID()}@example.com`, amount_usd: 10 });
+    const link = await post(api, '/request-payment', randomUUID(), {
+      email: `${randomUUID()}@example.com`,
+      amount_usd: 10,
+    });
     return { path: `/payment-links/${link.body['id']}/cancel` };
   },
 };
 
-const newCustomer = async (api: TestApi) => (await post(api, '/customers', randomUUID(), { external_id: randomUUID() })).body['id'];
+const newCustomer = async (api: TestApi) =>
+  (await post(api, '/customers', randomUUID(), { external_id: randomUUID() })).body['id'];
 const newEndpoint = async (api: TestApi): Promise<string> =>
-  (await post(api, '/webhook-endpoints', randomUUID(), { url: 'http://127.0.0.1:9/', events: '*' })).body['id'];
+  (await post(api, '/webhook-endpoints', randomUUID(), { url: 'http://127.0.0.1:9/', events: '*' })).body[
+    'id'
+  ];
 
 async function failedDelivery(api: TestApi, endpoint: string): Promise<string> {
   const event = await post(api, `/webhook-endpoints/${endpoint}/test`, randomUUID());
   const id = event.body['deliveries'][0].id;
-  await rows(api, "update webhook_deliveries set status = 'failed', finished_at = now(), next_attempt_at = null where id = ?", [id]);
+  await rows(
+    api,
+    "update webhook_deliveries set status = 'failed', finished_at = now(), next_attempt_at = null where id = ?",
+    [id],
+  );
   return id;
 }
 
@@ -53,11 +70,15 @@ describe('the effect of a POST with an Idempotency-Key', function () {
       `create function bear_witness() returns trigger language plpgsql as $$ begin
          insert into witness values (tg_table_name, pg_current_xact_id()); return null; end $$`,
     );
-    const tables = await rows(api, "select tablename from pg_tables where schemaname = 'public' and tablename <> 'witness'");
+    const tables = await rows(
+      api,
+      "select tablename from pg_tables where schemaname = 'public' and tablename <> 'witness'",
+    );
     for (const { tablename } of tables)
       await rows(
         api,
-        `create trigger witness after insert or update or delete on ${tablename} for each statement execute function bear_witness()`,
+        `create trigger witness after insert or update
+          or delete on ${tablename} for each statement execute function bear_witness()`,
       );
   });
   after(() => api.stop());
@@ -85,14 +106,15 @@ describe('the effect of a POST with an Idempotency-Key', function () {
 
   it('is told apart from two transactions by this very test', async () => {
     await rows(api, 'delete from witness');
-    for (const once of [randomUUID(), randomUUID()]) await post(api, '/customers', once, { external_id: once });
+    for (const once of [randomUUID(), randomUUID()])
+      await post(api, '/customers', once, { external_id: once });
     expect(new Set((await witnessed()).map((row) => row['id'])).size).to.equal(2);
   });
 });
 
 /**
- * A change gets its transaction and deps without a database, which the type check and the guard test hold. What is left that would leave the
- * transaction, and the files that may: they read, or belong to no request.
+ * A change gets its transaction and deps without a database, which the type check and the guard test hold.
+ * What is left that would leave the transaction, and the files that may: they read, or belong to no request.
  */
 const WAYS_OUT = /(?<!deps\.orm\.em\s*)\.fork\(|\.getConnection\(|\.begin\(/g;
 const MAY: Readonly<Record<string, string>> = {
@@ -108,7 +130,9 @@ const MAY: Readonly<Record<string, string>> = {
 describe('a route', () => {
   it('that is no GET changes something, in the transaction of its request', () => {
     for (const { method, path, read, apply } of ROUTES)
-      expect([read, apply].map(Boolean), `${method} ${path}`).to.deep.equal(method === 'get' ? [true, false] : [false, true]);
+      expect([read, apply].map(Boolean), `${method} ${path}`).to.deep.equal(
+        method === 'get' ? [true, false] : [false, true],
+      );
   });
 
   it('has no way out of a transaction that it was given', () => {
@@ -118,7 +142,9 @@ describe('a route', () => {
         .filter((file) => file.endsWith('.ts') && !(file in MAY))
         .map((file) => join(source, folder, file)),
     );
-    const found = files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(WAYS_OUT)].map(([way]) => `${file}: ${way}`));
+    const found = files.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(WAYS_OUT)].map(([way]) => `${file}: ${way}`),
+    );
     expect(found).to.deep.equal([]);
     expect(files.length).to.be.greaterThan(20);
   });

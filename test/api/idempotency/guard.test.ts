@@ -72,9 +72,18 @@ describe('a use case under an Idempotency-Key', function () {
     return await post(api, '/deed', once);
   };
   const customer = (tx: Tx, merchantId: string, externalId: string) =>
-    createCustomer(tx, txDeps(api.deps), { merchantId, mode: 'test', externalId, email: null, name: null, metadata: {} });
-  const customers = async (externalId: string) => (await rows(api, 'select 1 from customers where external_id = ?', [externalId])).length;
-  const answers = async (once: string) => (await rows(api, 'select 1 from idempotency_answers where key = ?', [once])).length;
+    createCustomer(tx, txDeps(api.deps), {
+      merchantId,
+      mode: 'test',
+      externalId,
+      email: null,
+      name: null,
+      metadata: {},
+    });
+  const customers = async (externalId: string) =>
+    (await rows(api, 'select 1 from customers where external_id = ?', [externalId])).length;
+  const answers = async (once: string) =>
+    (await rows(api, 'select 1 from idempotency_answers where key = ?', [once])).length;
   const trace = async (once: string) => [await customers(once), await answers(once), started.length];
 
   it('has no other way to the database than the transaction of its answer, and none to what it would have to wait for', async () => {
@@ -89,8 +98,14 @@ describe('a use case under an Idempotency-Key', function () {
     const once = randomUUID();
     const answer = await run(once, async (tx, merchantId) => {
       const made = await customer(tx, merchantId, once);
-      await savepoint(tx, async ({ em }) => void (await em.execute('update customers set name = ? where id = ?', ['x', made.id])));
-      const [row] = await tx.em.execute<{ name: string }[]>('select name from customers where id = ?', [made.id]);
+      await savepoint(
+        tx,
+        async ({ em }) =>
+          void (await em.execute('update customers set name = ? where id = ?', ['x', made.id])),
+      );
+      const [row] = await tx.em.execute<{ name: string }[]>('select name from customers where id = ?', [
+        made.id,
+      ]);
       expect(await customers(once)).to.equal(0);
       return row?.name;
     });
@@ -149,7 +164,12 @@ describe('a use case under an Idempotency-Key', function () {
   it('holds no connection while it waits for the world outside, which is asked once for each effect', async () => {
     const once = randomUUID();
     const open = async () =>
-      (await rows(api, "select 1 from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'")).length;
+      (
+        await rows(
+          api,
+          "select 1 from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'",
+        )
+      ).length;
     let calls = 0;
     ahead = async () => {
       calls += 1;
@@ -160,7 +180,12 @@ describe('a use case under an Idempotency-Key', function () {
       return prepared;
     };
     const [answer, again] = [await run(once, work), await run(once, work)];
-    expect([answer.body['done'], kind(again), again.text, calls]).to.deep.equal(['0', '201 again', answer.text, 1]);
+    expect([answer.body['done'], kind(again), again.text, calls]).to.deep.equal([
+      '0',
+      '201 again',
+      answer.text,
+      1,
+    ]);
     await eventually('the start', () => started.length === 1);
     expect(await trace(once)).to.deep.equal([1, 1, 1]);
   });
@@ -171,7 +196,10 @@ describe('a use case under an Idempotency-Key', function () {
     ahead = async () => {
       throw new ApiError('VALIDATION_ERROR', 'No such name.');
     };
-    expect([kind(await run(once, work)), await trace(once)]).to.deep.equal(['400 VALIDATION_ERROR', [0, 0, 0]]);
+    expect([kind(await run(once, work)), await trace(once)]).to.deep.equal([
+      '400 VALIDATION_ERROR',
+      [0, 0, 0],
+    ]);
     ahead = async () => undefined;
     expect([kind(await run(once, work)), await customers(once)]).to.deep.equal(['201', 1]);
   });
@@ -184,13 +212,17 @@ describe('a use case under an Idempotency-Key', function () {
     const times: number[] = [];
     for (let turn = 0; turn < 10; turn += 1) {
       const startedAt = performance.now();
-      expect(kind(await post(api, '/customers', randomUUID(), { external_id: randomUUID() }))).to.equal('201');
+      expect(kind(await post(api, '/customers', randomUUID(), { external_id: randomUUID() }))).to.equal(
+        '201',
+      );
       times.push(performance.now() - startedAt);
     }
     expect(Math.max(...times)).to.be.lessThan(1_400);
     const kinds = (await Promise.all(slow)).map(kind);
     expect(kinds.filter((text) => text === '201')).to.have.length(6);
-    expect(await rows(api, "select 1 from webhook_endpoints where url = 'http://shop.example/'")).to.have.length(6);
+    expect(
+      await rows(api, "select 1 from webhook_endpoints where url = 'http://shop.example/'"),
+    ).to.have.length(6);
   });
 
   it('ends with its own 503: the repetition hears that it is in flight, and after it carries out what it did not', async () => {
@@ -208,7 +240,11 @@ describe('a use case under an Idempotency-Key', function () {
       const next = await post(api, '/late', once);
       return next.status === 201 && next;
     });
-    expect([kind(answer), kind(await post(api, '/late', once)), await customers(once)]).to.deep.equal(['201', '201 again', 1]);
+    expect([kind(answer), kind(await post(api, '/late', once)), await customers(once)]).to.deep.equal([
+      '201',
+      '201 again',
+      1,
+    ]);
   });
 
   it('is a 503 when its connection is cut, at any step, and one effect when it is tried again', async () => {
@@ -240,7 +276,8 @@ describe('a use case under an Idempotency-Key', function () {
     const both = Promise.withResolvers<void>();
     let arrived = 0;
     let holding = 0;
-    const update = (externalId: string | undefined) => ['update customers set name = name where external_id = ?', [externalId]] as const;
+    const update = (externalId: string | undefined) =>
+      ['update customers set name = name where external_id = ?', [externalId]] as const;
     const work: Deed = async ({ em }) => {
       const order = arrived === 0 ? ids : [...ids].reverse();
       arrived += 1;

@@ -28,7 +28,11 @@ describe('a POST with an Idempotency-Key', function () {
       isUnresponsive: async () => false,
     };
     api = await startTestApi({ databaseUrl: database.url, deps: { now }, actors });
-    other = await startTestApi({ databaseUrl: database.url, deps: { now, secretBox: api.deps.secretBox }, actors });
+    other = await startTestApi({
+      databaseUrl: database.url,
+      deps: { now, secretBox: api.deps.secretBox },
+      actors,
+    });
   });
   after(async () => {
     await api.stop();
@@ -58,17 +62,23 @@ describe('a POST with an Idempotency-Key', function () {
   it('is one effect and one body when it comes 50 times at once to two processes, and nobody else waits for it', async () => {
     const [once, before] = [randomUUID(), await count(api, 'webhook_endpoints')];
     const body = { url: 'http://127.0.0.1:9/', events: '*' };
-    const all = Array.from({ length: 50 }, (_, index) => post(index % 2 ? api : other, '/webhook-endpoints', once, body, api.keys.test));
+    const all = Array.from({ length: 50 }, (_, index) =>
+      post(index % 2 ? api : other, '/webhook-endpoints', once, body, api.keys.test),
+    );
     const beside = await post(api, '/customers', randomUUID(), { external_id: randomUUID() });
     expect(kind(beside)).to.equal('201');
     const answers = await Promise.all(all);
     expect(answers.filter((answer) => kind(answer) === '201')).to.have.length(1);
-    for (const answer of answers) expect(kind(answer)).to.be.oneOf(['201', '201 again', '409 IDEMPOTENCY_CONFLICT']);
+    for (const answer of answers)
+      expect(kind(answer)).to.be.oneOf(['201', '201 again', '409 IDEMPOTENCY_CONFLICT']);
     for (const answer of answers.filter(({ status }) => status === 409)) {
       expect(answer.headers.get('retry-after')).to.equal('1');
       expect(answer.body['error']).to.match(/still being worked on.*again/i);
     }
-    answers.push(await post(api, '/webhook-endpoints', once, body), await post(other, '/webhook-endpoints', once, body, api.keys.test));
+    answers.push(
+      await post(api, '/webhook-endpoints', once, body),
+      await post(other, '/webhook-endpoints', once, body, api.keys.test),
+    );
     expect(answers.slice(-2).map(kind)).to.deep.equal(['201 again', '201 again']);
     expect(new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text)).size).to.equal(1);
     expect(await count(api, 'webhook_endpoints')).to.equal(before + 1);
@@ -86,11 +96,14 @@ describe('a POST with an Idempotency-Key', function () {
       } as const;
       const apply = async () => ({ status: 201, body: randomUUID() });
       const work = { prepare: undefined, apply, keptRefusal: () => undefined };
-      const claims = Array.from({ length: 16 }, (_, index) => answerOnce((index % 2 ? api : other).deps, request, work));
+      const claims = Array.from({ length: 16 }, (_, index) =>
+        answerOnce((index % 2 ? api : other).deps, request, work),
+      );
       const settled = await Promise.allSettled(claims);
       const bodies = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value.body] : []));
       expect(new Set(bodies).size).to.equal(1);
-      for (const one of settled) if (one.status === 'rejected') expect(one.reason).to.be.instanceOf(IdempotencyConflict);
+      for (const one of settled)
+        if (one.status === 'rejected') expect(one.reason).to.be.instanceOf(IdempotencyConflict);
     }
   });
 
@@ -98,7 +111,10 @@ describe('a POST with an Idempotency-Key', function () {
     const once = randomUUID();
     const body = `{"external_id":"${once}"}`;
     const first = await post(api, '/customers', once, body);
-    const changed = [await post(api, '/customers', once, `${body} `), await post(api, '/customers?x=1', once, body)];
+    const changed = [
+      await post(api, '/customers', once, `${body} `),
+      await post(api, '/customers?x=1', once, body),
+    ];
     expect(changed.map(kind)).to.deep.equal(['409 IDEMPOTENCY_CONFLICT', '409 IDEMPOTENCY_CONFLICT']);
     expect(changed[0]?.body['error']).to.match(/another request/);
     expect(changed[0]?.headers.get('retry-after')).to.equal(null);
@@ -109,7 +125,11 @@ describe('a POST with an Idempotency-Key', function () {
   it('counts what is sent to a route that takes no body, too', async () => {
     const [once, endpoint] = [randomUUID(), (await newEndpoint(randomUUID())).body['id']];
     const path = `/webhook-endpoints/${endpoint}/test`;
-    const answers = [await post(api, path, once), await post(api, path, once), await post(api, path, once, '{}')];
+    const answers = [
+      await post(api, path, once),
+      await post(api, path, once),
+      await post(api, path, once, '{}'),
+    ];
     expect(answers.map(kind)).to.deep.equal(['201', '201 again', '409 IDEMPOTENCY_CONFLICT']);
     expect(await rows(api, 'select 1 from events where subject_id = ?', [endpoint])).to.have.length(1);
   });
@@ -127,7 +147,8 @@ describe('a POST with an Idempotency-Key', function () {
       await post(api, `/webhook-endpoints/${ids[1]}/test`, once),
     ];
     expect(answers.map(kind)).to.deep.equal(Array(6).fill('201'));
-    // The same path in another spelling is the same path, and another key of the merchant is the same merchant.
+    // The same path in another spelling is the same path,
+    // and another key of the merchant is the same merchant.
     const { key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
     expect(kind(await post(api, '/customers/', once, { external_id: once }, key))).to.equal('201 again');
   });
@@ -136,10 +157,19 @@ describe('a POST with an Idempotency-Key', function () {
     const once = randomUUID();
     const cookie = await signIn(api, await newUser(api));
     const bySession = (mode: Record<string, string>) =>
-      call(`${api.url}/customers`, { headers: { Cookie: cookie, 'Idempotency-Key': once, ...mode }, body: { external_id: once } });
-    const [session, key] = [await bySession({ 'X-Mode': 'test' }), await post(api, '/customers', once, { external_id: once })];
+      call(`${api.url}/customers`, {
+        headers: { Cookie: cookie, 'Idempotency-Key': once, ...mode },
+        body: { external_id: once },
+      });
+    const [session, key] = [
+      await bySession({ 'X-Mode': 'test' }),
+      await post(api, '/customers', once, { external_id: once }),
+    ];
     expect([kind(session), kind(key), key.text]).to.deep.equal(['201', '201 again', session.text]);
-    const [live, again] = [await bySession({}), await post(api, '/customers', once, { external_id: once }, api.keys.live)];
+    const [live, again] = [
+      await bySession({}),
+      await post(api, '/customers', once, { external_id: once }, api.keys.live),
+    ];
     expect([kind(live), kind(again), again.text]).to.deep.equal(['201', '201 again', live.text]);
   });
 
@@ -184,7 +214,10 @@ describe('a POST with an Idempotency-Key', function () {
     for (const good of ['~', '!'.repeat(255), `"{'?:${randomUUID()}`]) {
       expect(kind(await post(api, '/customers', good, { external_id: randomUUID() }))).to.equal('201');
     }
-    expect((await call(`${api.url}/customers`, { key: api.keys.test, headers: { 'Idempotency-Key': 'a b' } })).status).to.equal(200);
+    expect(
+      (await call(`${api.url}/customers`, { key: api.keys.test, headers: { 'Idempotency-Key': 'a b' } }))
+        .status,
+    ).to.equal(200);
     const twice = new Headers({ Authorization: `Bearer ${api.keys.test}` });
     for (const value of ['a', 'b']) twice.append('Idempotency-Key', value);
     expect((await fetch(`${api.url}/customers`, { method: 'POST', headers: twice })).status).to.equal(400);
@@ -194,10 +227,15 @@ describe('a POST with an Idempotency-Key', function () {
     const once = randomUUID();
     const [first, again] = [await newEndpoint(once), await newEndpoint(once)];
     const secret = String(first.body['secret']);
-    expect([secret.startsWith('whsec_'), again.body['secret'], kind(again)]).to.deep.equal([true, secret, '201 again']);
+    expect([secret.startsWith('whsec_'), again.body['secret'], kind(again)]).to.deep.equal([
+      true,
+      secret,
+      '201 again',
+    ]);
     const [row] = await rows(api, 'select * from idempotency_answers where key = ?', [once]);
     const stored = Buffer.from(row?.['body_sealed'] as Uint8Array);
-    for (const text of [secret, secret.slice(6), 'whsec_']) expect(stored.includes(text), text).to.equal(false);
+    for (const text of [secret, secret.slice(6), 'whsec_'])
+      expect(stored.includes(text), text).to.equal(false);
     expect(api.deps.secretBox.open(stored, String(row?.['id']))).to.equal(first.text);
     expect(() => api.deps.secretBox.open(stored, randomUUID())).to.throw();
   });
@@ -220,7 +258,9 @@ describe('a POST with an Idempotency-Key', function () {
     expect((await post(api, '/customers', once, { external_id: once })).text).to.equal(made.text);
     const again = await post(api, '/test/simulate-deposit', once, { customer_id: made.body['id'] });
     expect([kind(again), again.text]).to.deep.equal(['201 again', paid.text]);
-    expect(await rows(api, 'select 1 from deposits where customer_id = ?', [made.body['id']])).to.have.length(1);
+    expect(await rows(api, 'select 1 from deposits where customer_id = ?', [made.body['id']])).to.have.length(
+      1,
+    );
   });
 
   it('starts its actors once, after the commit', async () => {
@@ -228,7 +268,8 @@ describe('a POST with an Idempotency-Key', function () {
     const merchant = await api.newMerchant();
     await newEndpoint(once, merchant.keys.test);
     started.length = 0;
-    for (let turn = 0; turn < 3; turn += 1) await post(api, '/customers', once, { external_id: once }, merchant.keys.test);
+    for (let turn = 0; turn < 3; turn += 1)
+      await post(api, '/customers', once, { external_id: once }, merchant.keys.test);
     expect(started).to.have.length(1);
     const deliveries = await rows(
       api,

@@ -5,7 +5,10 @@ import { migratedDatabase } from '../../../dev/support/parts.ts';
 import { startTestApi, type TestApi, type TestMerchant } from '../../support/gateway.ts';
 import { kind, post, rows } from '../../support/once.ts';
 
-/** One request of a plan. `wave`: requests of one wave are sent at once, a wave begins when the one before is answered. */
+/**
+ * One request of a plan. `wave`: requests of one wave are sent
+ * at once, a wave begins when the one before is answered.
+ */
 type Step = { readonly wave: number; readonly key: number; readonly body: number; readonly process: number };
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -23,7 +26,10 @@ describe('requests with keys and bodies in any order, at once and one after the 
   before(async () => {
     database = await migratedDatabase();
     const first = await startTestApi({ databaseUrl: database.url });
-    apis = [first, await startTestApi({ databaseUrl: database.url, deps: { secretBox: first.deps.secretBox } })];
+    apis = [
+      first,
+      await startTestApi({ databaseUrl: database.url, deps: { secretBox: first.deps.secretBox } }),
+    ];
   });
   after(async () => {
     for (const api of apis) await api.stop();
@@ -58,7 +64,11 @@ describe('requests with keys and bodies in any order, at once and one after the 
         if (alone && own?.body !== body) expect(kind).to.match(/^409/);
       }
     }
-    const made = await rows(apis[0] as TestApi, 'select url from webhook_endpoints where merchant_id = ? order by url', [merchant.id]);
+    const made = await rows(
+      apis[0] as TestApi,
+      'select url from webhook_endpoints where merchant_id = ? order by url',
+      [merchant.id],
+    );
     const expected = [...owner.values()].map(({ body }) => urlOf(body).url).sort();
     expect(made.map(({ url }) => url)).to.deep.equal(expected);
   }

@@ -27,9 +27,15 @@ describe('bodies', function () {
     expect(large(MIB)).to.have.length(MIB);
     const status = async (bytes: string) => (await exchange(api.origin, bytes))[0]?.status;
     expect(await status(post(`Content-Length: ${MIB}\r\nConnection: close\r\n`, large(MIB)))).to.equal(400);
-    expect(await status(post(`Content-Length: ${MIB + 1}\r\nConnection: close\r\n`, large(MIB + 1)))).to.equal(413);
-    expect(await status(post('Transfer-Encoding: chunked\r\nConnection: close\r\n', chunked(MIB)))).to.equal(400);
-    expect(await status(post('Transfer-Encoding: chunked\r\nConnection: close\r\n', chunked(MIB + 1)))).to.equal(413);
+    expect(
+      await status(post(`Content-Length: ${MIB + 1}\r\nConnection: close\r\n`, large(MIB + 1))),
+    ).to.equal(413);
+    expect(await status(post('Transfer-Encoding: chunked\r\nConnection: close\r\n', chunked(MIB)))).to.equal(
+      400,
+    );
+    expect(
+      await status(post('Transfer-Encoding: chunked\r\nConnection: close\r\n', chunked(MIB + 1))),
+    ).to.equal(413);
   });
 
   it('that come too slowly end in 408, while others are served', async () => {
@@ -40,7 +46,10 @@ describe('bodies', function () {
     });
     const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
     const origin = `http://127.0.0.1:${port}`;
-    const drip = (chunk: string) => ({ drip: { chunks: Array.from({ length: 200 }, () => chunk), everyMs: 50 }, limitMs: 10_000 });
+    const drip = (chunk: string) => ({
+      drip: { chunks: Array.from({ length: 200 }, () => chunk), everyMs: 50 },
+      limitMs: 10_000,
+    });
     const slow = [
       talk(origin, 'GET /api/v1/deposits HTTP/1.1\r\nHost: x\r\n', drip('X-A: b\r\n')),
       talk(origin, 'GET /api/v1/dep', drip('o')),
@@ -53,7 +62,11 @@ describe('bodies', function () {
     }
     for (const { received, ms, closed } of await Promise.all(slow)) {
       const [answer, ...others] = parseAnswers(received);
-      expect([answer?.status, answer?.body['code'], answer?.headers['connection']]).to.deep.equal([408, 'VALIDATION_ERROR', 'close']);
+      expect([answer?.status, answer?.body['code'], answer?.headers['connection']]).to.deep.equal([
+        408,
+        'VALIDATION_ERROR',
+        'close',
+      ]);
       expect([others, closed]).to.deep.equal([[], true]);
       expect(ms).to.be.within(500, 8_000);
     }
@@ -61,17 +74,23 @@ describe('bodies', function () {
   });
 
   it('that are large and do not come to their end keep only a few of one merchant in memory, and nobody else from theirs', async () => {
-    const half = (length: number) => talk(api.origin, post(`Content-Length: ${length}\r\n`, ' '.repeat(length - 1)), { limitMs: 3_500 });
+    const half = (length: number) =>
+      talk(api.origin, post(`Content-Length: ${length}\r\n`, ' '.repeat(length - 1)), { limitMs: 3_500 });
     const held = Array.from({ length: 40 }, () => half(MIB));
     const small = half(1_000);
     const other = await api.newMerchant();
     const whole = { external_id: 'whole', name: 'n', unknown: 'x'.repeat(100_000) };
     const answer = await call(`${api.url}/customers`, { key: other.keys.test, body: whole });
     expect(answer.status, answer.text).to.equal(201);
-    const ofLive = await call(`${api.url}/customers`, { key: api.keys.live, body: { ...whole, external_id: 'live' } });
+    const ofLive = await call(`${api.url}/customers`, {
+      key: api.keys.live,
+      body: { ...whole, external_id: 'live' },
+    });
     expect(ofLive.status, 'of the same merchant in live mode').to.equal(201);
     const answers = (await Promise.all(held)).flatMap(({ received }) => parseAnswers(received));
-    expect(new Set(answers.map(({ status, body }) => `${status} ${body['code']}`))).to.deep.equal(new Set(['429 RATE_LIMITED']));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body['code']}`))).to.deep.equal(
+      new Set(['429 RATE_LIMITED']),
+    );
     expect(answers).to.have.length(36);
     expect((await small).received).to.have.length(0);
     const again = { ...whole, external_id: 'again' };

@@ -10,12 +10,27 @@ const PROXY = '127.0.0.9';
 const STRANGER = '127.0.0.1';
 const CLIENT = '203.0.113.7';
 
-type Row = { readonly name: string; readonly from: string; readonly headers: readonly string[]; readonly is: string };
+type Row = {
+  readonly name: string;
+  readonly from: string;
+  readonly headers: readonly string[];
+  readonly is: string;
+};
 
 const forged: readonly Row[] = [
   { name: 'no header', from: STRANGER, headers: [], is: STRANGER },
-  { name: 'a stranger who claims an address', from: STRANGER, headers: [`X-Forwarded-For: ${CLIENT}`], is: STRANGER },
-  { name: 'a stranger who claims to be a proxy', from: STRANGER, headers: ['X-Forwarded-For: 10.0.0.1'], is: STRANGER },
+  {
+    name: 'a stranger who claims an address',
+    from: STRANGER,
+    headers: [`X-Forwarded-For: ${CLIENT}`],
+    is: STRANGER,
+  },
+  {
+    name: 'a stranger who claims to be a proxy',
+    from: STRANGER,
+    headers: ['X-Forwarded-For: 10.0.0.1'],
+    is: STRANGER,
+  },
   ...[
     'X-Real-IP',
     'Forwarded',
@@ -29,15 +44,45 @@ const forged: readonly Row[] = [
     'Via',
   ].flatMap((header) => [
     { name: `${header} from a stranger`, from: STRANGER, headers: [`${header}: ${CLIENT}`], is: STRANGER },
-    { name: `${header} through a proxy`, from: PROXY, headers: [`${header}: 198.51.100.1`, `X-Forwarded-For: ${CLIENT}`], is: CLIENT },
-    { name: `${header} through a proxy that appends nothing`, from: PROXY, headers: [`${header}: ${CLIENT}`], is: PROXY },
+    {
+      name: `${header} through a proxy`,
+      from: PROXY,
+      headers: [`${header}: 198.51.100.1`, `X-Forwarded-For: ${CLIENT}`],
+      is: CLIENT,
+    },
+    {
+      name: `${header} through a proxy that appends nothing`,
+      from: PROXY,
+      headers: [`${header}: ${CLIENT}`],
+      is: PROXY,
+    },
   ]),
-  { name: 'Forwarded in full form', from: PROXY, headers: [`Forwarded: for=${CLIENT};proto=https`], is: PROXY },
+  {
+    name: 'Forwarded in full form',
+    from: PROXY,
+    headers: [`Forwarded: for=${CLIENT};proto=https`],
+    is: PROXY,
+  },
   { name: 'what the proxy appended', from: PROXY, headers: [`X-Forwarded-For: ${CLIENT}`], is: CLIENT },
   { name: 'a proxy inside a block', from: '127.9.3.4', headers: [`X-Forwarded-For: ${CLIENT}`], is: CLIENT },
-  { name: 'the neighbour of a block', from: '127.10.0.1', headers: [`X-Forwarded-For: ${CLIENT}`], is: '127.10.0.1' },
-  { name: 'forged hops left of the client', from: PROXY, headers: [`X-Forwarded-For: 198.51.100.1, 10.0.0.5, ${CLIENT}`], is: CLIENT },
-  { name: 'a chain of our proxies', from: PROXY, headers: [`X-Forwarded-For: 198.51.100.1, ${CLIENT}, 10.1.2.3, 127.9.0.1`], is: CLIENT },
+  {
+    name: 'the neighbour of a block',
+    from: '127.10.0.1',
+    headers: [`X-Forwarded-For: ${CLIENT}`],
+    is: '127.10.0.1',
+  },
+  {
+    name: 'forged hops left of the client',
+    from: PROXY,
+    headers: [`X-Forwarded-For: 198.51.100.1, 10.0.0.5, ${CLIENT}`],
+    is: CLIENT,
+  },
+  {
+    name: 'a chain of our proxies',
+    from: PROXY,
+    headers: [`X-Forwarded-For: 198.51.100.1, ${CLIENT}, 10.1.2.3, 127.9.0.1`],
+    is: CLIENT,
+  },
   {
     name: 'a chain over several lines',
     from: PROXY,
@@ -45,14 +90,44 @@ const forged: readonly Row[] = [
     is: CLIENT,
   },
   { name: 'only proxies', from: PROXY, headers: ['X-Forwarded-For: 10.0.0.2, 10.0.0.1'], is: '10.0.0.2' },
-  { name: 'white space and empty hops on the left', from: PROXY, headers: [`X-Forwarded-For: , ,\t ${CLIENT} `], is: CLIENT },
+  {
+    name: 'white space and empty hops on the left',
+    from: PROXY,
+    headers: [`X-Forwarded-For: , ,\t ${CLIENT} `],
+    is: CLIENT,
+  },
   { name: 'a port behind IPv4', from: PROXY, headers: [`X-Forwarded-For: ${CLIENT}:51234`], is: CLIENT },
-  { name: 'a port behind IPv6', from: PROXY, headers: ['X-Forwarded-For: [2001:DB8::1]:443'], is: '2001:db8::1' },
-  { name: 'brackets without a port', from: PROXY, headers: ['X-Forwarded-For: [2001:db8::1]'], is: '2001:db8::1' },
-  { name: 'IPv6 in another spelling', from: PROXY, headers: ['X-Forwarded-For: 2001:0DB8:0:0:0:0:0:1'], is: '2001:db8::1' },
+  {
+    name: 'a port behind IPv6',
+    from: PROXY,
+    headers: ['X-Forwarded-For: [2001:DB8::1]:443'],
+    is: '2001:db8::1',
+  },
+  {
+    name: 'brackets without a port',
+    from: PROXY,
+    headers: ['X-Forwarded-For: [2001:db8::1]'],
+    is: '2001:db8::1',
+  },
+  {
+    name: 'IPv6 in another spelling',
+    from: PROXY,
+    headers: ['X-Forwarded-For: 2001:0DB8:0:0:0:0:0:1'],
+    is: '2001:db8::1',
+  },
   { name: 'an IPv4-mapped client', from: PROXY, headers: [`X-Forwarded-For: ::ffff:${CLIENT}`], is: CLIENT },
-  { name: 'an IPv4-mapped client in hex', from: PROXY, headers: ['X-Forwarded-For: ::FFFF:cb00:7107'], is: CLIENT },
-  { name: 'an IPv4-mapped proxy', from: PROXY, headers: [`X-Forwarded-For: ${CLIENT}, ::ffff:10.0.0.1`], is: CLIENT },
+  {
+    name: 'an IPv4-mapped client in hex',
+    from: PROXY,
+    headers: ['X-Forwarded-For: ::FFFF:cb00:7107'],
+    is: CLIENT,
+  },
+  {
+    name: 'an IPv4-mapped proxy',
+    from: PROXY,
+    headers: [`X-Forwarded-For: ${CLIENT}, ::ffff:10.0.0.1`],
+    is: CLIENT,
+  },
   { name: 'an IPv6 proxy', from: PROXY, headers: [`X-Forwarded-For: ${CLIENT}, fd12::1`], is: CLIENT },
   ...[
     'unknown',
@@ -77,7 +152,12 @@ const forged: readonly Row[] = [
     '1.2.3.4 5.6.7.8',
     '１.2.3.4',
   ].flatMap((hop) => [
-    { name: `the hop ${JSON.stringify(hop)}`, from: PROXY, headers: [`X-Forwarded-For: ${CLIENT}, ${hop}`], is: PROXY },
+    {
+      name: `the hop ${JSON.stringify(hop)}`,
+      from: PROXY,
+      headers: [`X-Forwarded-For: ${CLIENT}, ${hop}`],
+      is: PROXY,
+    },
     {
       name: `the hop ${JSON.stringify(hop)} behind a second proxy`,
       from: PROXY,
@@ -85,7 +165,12 @@ const forged: readonly Row[] = [
       is: '10.0.0.1',
     },
   ]),
-  { name: 'very many hops', from: PROXY, headers: [`X-Forwarded-For: ${`${CLIENT}, `.repeat(400)}10.0.0.1`], is: CLIENT },
+  {
+    name: 'very many hops',
+    from: PROXY,
+    headers: [`X-Forwarded-For: ${`${CLIENT}, `.repeat(400)}10.0.0.1`],
+    is: CLIENT,
+  },
 ];
 
 describe('the address of a client', () => {
@@ -121,7 +206,9 @@ describe('the address of a client', () => {
   });
 
   it('is nobody once the connection is gone', () => {
-    expect(createClientAddress(['0.0.0.0/0'])({ socket: {}, headers: { 'x-forwarded-for': CLIENT } } as never)).to.equal('');
+    expect(
+      createClientAddress(['0.0.0.0/0'])({ socket: {}, headers: { 'x-forwarded-for': CLIENT } } as never),
+    ).to.equal('');
   });
 
   it('counts as one with its /64 in IPv6, and alone in IPv4', () => {

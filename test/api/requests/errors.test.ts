@@ -49,7 +49,8 @@ describe('the error table of the API', () => {
   };
 
   it('answers an unknown route with 404 before it asks for a key', async () => {
-    for (const path of ['/nothing', '/customers/a/b', '/customer', '/test']) expectError(await call(api.url + path), 404, 'NOT_FOUND');
+    for (const path of ['/nothing', '/customers/a/b', '/customer', '/test'])
+      expectError(await call(api.url + path), 404, 'NOT_FOUND');
     expectError(await call(`${api.origin}/`), 404, 'NOT_FOUND');
     expectError(await call(`${api.origin}/api/v2/customers`), 404, 'NOT_FOUND');
   });
@@ -58,7 +59,11 @@ describe('the error table of the API', () => {
     const answer = await call(`${api.url}/customers`, { method: 'DELETE' });
     expectError(answer, 405, 'METHOD_NOT_ALLOWED');
     expect(answer.headers.get('allow')).to.equal('GET, HEAD, OPTIONS, POST');
-    expectError(await call(`${api.url}/customers/${UNKNOWN_ID}`, { method: 'PATCH', key: api.keys.live }), 405, 'METHOD_NOT_ALLOWED');
+    expectError(
+      await call(`${api.url}/customers/${UNKNOWN_ID}`, { method: 'PATCH', key: api.keys.live }),
+      405,
+      'METHOD_NOT_ALLOWED',
+    );
     const options = await call(`${api.url}/webhook-endpoints/${UNKNOWN_ID}`, { method: 'OPTIONS' });
     expect(options.status).to.equal(200);
     expect(options.headers.get('allow')).to.equal('DELETE, GET, HEAD, OPTIONS, PUT');
@@ -77,11 +82,16 @@ describe('the error table of the API', () => {
       'an empty key': () => ({ 'x-api-key': '' }),
       'a word': () => ({ 'x-api-key': 'secret' }),
       'a key of the right form that nobody has': () => ({ 'x-api-key': `sk_live_${'a'.repeat(49)}` }),
-      'a mistyped key': () => ({ 'x-api-key': `${api.keys.live.slice(0, -1)}${api.keys.live.endsWith('a') ? 'b' : 'a'}` }),
+      'a mistyped key': () => ({
+        'x-api-key': `${api.keys.live.slice(0, -1)}${api.keys.live.endsWith('a') ? 'b' : 'a'}`,
+      }),
       'the other prefix on a good key': () => ({ 'x-api-key': api.keys.live.replace('live', 'test') }),
       'another scheme': () => ({ Authorization: `Basic ${api.keys.live}` }),
       'a bare key in Authorization': () => ({ Authorization: api.keys.live }),
-      'two credentials that differ': () => ({ Authorization: `Bearer ${api.keys.live}`, 'x-api-key': api.keys.test }),
+      'two credentials that differ': () => ({
+        Authorization: `Bearer ${api.keys.live}`,
+        'x-api-key': api.keys.test,
+      }),
       'a very long key': () => ({ 'x-api-key': `sk_live_${'a'.repeat(8_000)}` }),
     };
     for (const [name, headers] of Object.entries(bad)) {
@@ -105,7 +115,9 @@ describe('the error table of the API', () => {
         `Authorization: Bearer ${api.keys.live}`,
         `Authorization: Bearer ${api.keys.test}`,
       ];
-      expect(await exchange(api.origin, `${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`)).to.match(/^HTTP\/1\.1 401 /);
+      expect(await exchange(api.origin, `${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`)).to.match(
+        /^HTTP\/1\.1 401 /,
+      );
     });
 
     it('for a revoked key from the next request on, and for one whose grace is over', async () => {
@@ -116,7 +128,11 @@ describe('the error table of the API', () => {
       expectError(await call(api.url + path, { key: made.key }), 401, 'UNAUTHORIZED');
       const next = await rotateKey(api.deps, { keyId: kept.id, graceMs: 60_000 });
       expect((await call(api.url + path, { key: kept.key })).status).to.equal(200);
-      await api.deps.orm.em.fork().execute(`update api_keys set expires_at = expires_at - interval '61 seconds' where id = ?`, [kept.id]);
+      await api.deps.orm.em
+        .fork()
+        .execute(`update api_keys set expires_at = expires_at - interval '61 seconds' where id = ?`, [
+          kept.id,
+        ]);
       expectError(await call(api.url + path, { key: kept.key }), 401, 'UNAUTHORIZED');
       expect((await call(api.url + path, { key: next.key })).status).to.equal(200);
     });
@@ -135,7 +151,11 @@ describe('the error table of the API', () => {
   });
 
   it('ignores X-Mode beside a key', async () => {
-    const answer = await call(`${api.url}/customers`, { key: api.keys.live, body: { external_id: 'mode' }, headers: { 'X-Mode': 'test' } });
+    const answer = await call(`${api.url}/customers`, {
+      key: api.keys.live,
+      body: { external_id: 'mode' },
+      headers: { 'X-Mode': 'test' },
+    });
     expect(answer.body['is_live']).to.equal(true);
   });
 
@@ -144,7 +164,8 @@ describe('the error table of the API', () => {
     const past = new Date(Date.now() - 1_000);
     for (const state of [{ active: false }, { active: true, until: past }]) {
       await setSubscription(api.deps, { merchantId: id, ...state });
-      for (const key of Object.values(keys)) expectError(await call(`${api.url}/customers/exists`, { key }), 403, 'SUBSCRIPTION_REQUIRED');
+      for (const key of Object.values(keys))
+        expectError(await call(`${api.url}/customers/exists`, { key }), 403, 'SUBSCRIPTION_REQUIRED');
     }
     await setSubscription(api.deps, { merchantId: id, active: true, until: new Date(Date.now() + 60_000) });
     expect((await call(`${api.url}/customers`, { key: keys.live })).status).to.equal(200);
@@ -158,17 +179,25 @@ describe('the error table of the API', () => {
   });
 
   it('checks in order: key, body size, media type, JSON, fields, id, conflict', async () => {
-    const post = (body: unknown, headers: Record<string, string> = {}, key: string | undefined = api.keys.test) =>
-      call(`${api.url}/customers`, { method: 'POST', body, headers, ...(key === '' ? {} : { key }) });
+    const post = (
+      body: unknown,
+      headers: Record<string, string> = {},
+      key: string | undefined = api.keys.test,
+    ) => call(`${api.url}/customers`, { method: 'POST', body, headers, ...(key === '' ? {} : { key }) });
     const json = { 'Content-Type': 'application/json' };
     await post({ external_id: 'taken' });
     expectError(await post('x'.repeat(2_000_000), {}, ''), 401, 'UNAUTHORIZED');
-    expectError(await post('x'.repeat(1024 * 1024 + 1), { 'Content-Type': 'text/plain' }), 413, 'PAYLOAD_TOO_LARGE');
+    expectError(
+      await post('x'.repeat(1024 * 1024 + 1), { 'Content-Type': 'text/plain' }),
+      413,
+      'PAYLOAD_TOO_LARGE',
+    );
     expectError(await post('{', { 'Content-Type': 'text/plain' }), 415, 'UNSUPPORTED_MEDIA_TYPE');
     expectError(await post('{', json), 400, 'INVALID_JSON');
     expectError(await post({ external_id: 'taken', email: 'x' }), 400, 'VALIDATION_ERROR');
     expectError(await post({ external_id: 'taken' }), 409, 'CUSTOMER_EXISTS');
-    const put = (id: string, body: unknown) => call(`${api.url}/webhook-endpoints/${id}`, { method: 'PUT', key: api.keys.test, body });
+    const put = (id: string, body: unknown) =>
+      call(`${api.url}/webhook-endpoints/${id}`, { method: 'PUT', key: api.keys.test, body });
     expectError(await put('no-id', { enabled: 'yes' }), 400, 'VALIDATION_ERROR');
     expectError(await put('no-id', { enabled: true }), 404, 'NOT_FOUND');
     expectError(await put(UNKNOWN_ID, { url: 'ftp://x' }), 400, 'VALIDATION_ERROR');
@@ -179,8 +208,16 @@ describe('the error table of the API', () => {
     const head = { key: api.keys.test, method: 'POST', headers: { 'Content-Type': 'application/json' } };
     const of = (size: number) => `{"external_id":"","x":"${'x'.repeat(size - 25)}"}`;
     expect(of(1024 * 1024)).to.have.length(1024 * 1024);
-    expectError(await call(`${api.url}/customers`, { ...head, body: of(1024 * 1024) }), 400, 'VALIDATION_ERROR');
-    expectError(await call(`${api.url}/customers`, { ...head, body: of(1024 * 1024 + 1) }), 413, 'PAYLOAD_TOO_LARGE');
+    expectError(
+      await call(`${api.url}/customers`, { ...head, body: of(1024 * 1024) }),
+      400,
+      'VALIDATION_ERROR',
+    );
+    expectError(
+      await call(`${api.url}/customers`, { ...head, body: of(1024 * 1024 + 1) }),
+      413,
+      'PAYLOAD_TOO_LARGE',
+    );
     const chunked = await fetch(`${api.url}/customers`, {
       method: 'POST',
       headers: { 'x-api-key': api.keys.test, 'Content-Type': 'application/json' },
@@ -198,7 +235,12 @@ describe('the error table of the API', () => {
   ];
   for (const type of badTypes) {
     it(`answers 415 for ${type}`, async () => {
-      const input = { key: api.keys.test, method: 'POST', body: '{"external_id":"t"}', headers: { 'Content-Type': type } };
+      const input = {
+        key: api.keys.test,
+        method: 'POST',
+        body: '{"external_id":"t"}',
+        headers: { 'Content-Type': type },
+      };
       expectError(await call(`${api.url}/customers`, input), 415, 'UNSUPPORTED_MEDIA_TYPE');
     });
   }
@@ -219,22 +261,42 @@ describe('the error table of the API', () => {
     'a text': ['"x"', 'VALIDATION_ERROR'],
     null: ['null', 'VALIDATION_ERROR'],
     'a NUL character in a value': ['{"external_id":"a\\u0000b"}', 'VALIDATION_ERROR'],
-    'a NUL character in an unknown member': ['{"external_id":"x","other":{"a\\u0000":1}}', 'VALIDATION_ERROR'],
+    'a NUL character in an unknown member': [
+      '{"external_id":"x","other":{"a\\u0000":1}}',
+      'VALIDATION_ERROR',
+    ],
     'half of a surrogate pair': ['{"external_id":"\\ud800"}', 'VALIDATION_ERROR'],
     'a number beyond all bounds': ['{"external_id":"x","metadata":{"n":1e999}}', 'VALIDATION_ERROR'],
-    'very deep nesting': [`{"external_id":"x","metadata":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`, 'VALIDATION_ERROR'],
-    'very deep lists in an unknown member': [`{"external_id":"x","y":${'['.repeat(500_000)}${']'.repeat(500_000)}}`, 'VALIDATION_ERROR'],
+    'very deep nesting': [
+      `{"external_id":"x","metadata":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`,
+      'VALIDATION_ERROR',
+    ],
+    'very deep lists in an unknown member': [
+      `{"external_id":"x","y":${'['.repeat(500_000)}${']'.repeat(500_000)}}`,
+      'VALIDATION_ERROR',
+    ],
   };
   for (const [name, [body, code]] of Object.entries(badJson)) {
     it(`answers 400 for ${name}, and nothing is made`, async () => {
-      const input = { key: api.keys.test, method: 'POST', body, headers: { 'Content-Type': 'application/json' } };
+      const input = {
+        key: api.keys.test,
+        method: 'POST',
+        body,
+        headers: { 'Content-Type': 'application/json' },
+      };
       expectError(await call(`${api.url}/customers`, input), 400, code);
-      expect((await call(`${api.url}/customers?external_id=x`, { key: api.keys.test })).body['data']).to.deep.equal([]);
+      expect(
+        (await call(`${api.url}/customers?external_id=x`, { key: api.keys.test })).body['data'],
+      ).to.deep.equal([]);
     });
   }
 
   it('lets a POST without a body come without a Content-Type, and says what is missing', async () => {
-    expectError(await call(`${api.url}/customers`, { key: api.keys.test, method: 'POST' }), 400, 'VALIDATION_ERROR');
+    expectError(
+      await call(`${api.url}/customers`, { key: api.keys.test, method: 'POST' }),
+      400,
+      'VALIDATION_ERROR',
+    );
     const missing = await call(`${api.url}/webhook-endpoints`, { key: api.keys.test, method: 'POST' });
     expect(missing.body['details']).to.deep.equal([
       { path: 'url', message: 'is required' },
@@ -256,7 +318,16 @@ describe('the error table of the API', () => {
   });
 
   it('takes a malformed id for one that does not exist', async () => {
-    for (const id of ['1', 'null', '%00', '%ff', "1'or'1", UNKNOWN_ID, UNKNOWN_ID.slice(1), 'x'.repeat(5_000)]) {
+    for (const id of [
+      '1',
+      'null',
+      '%00',
+      '%ff',
+      "1'or'1",
+      UNKNOWN_ID,
+      UNKNOWN_ID.slice(1),
+      'x'.repeat(5_000),
+    ]) {
       for (const resource of ['customers', 'deposits', 'webhook-endpoints', 'events']) {
         expectError(await call(`${api.url}/${resource}/${id}`, { key: api.keys.test }), 404, 'NOT_FOUND');
       }
@@ -268,16 +339,22 @@ describe('the error table of the API', () => {
       const answer = await call(api.url + path);
       expectError(answer, 500, 'INTERNAL');
       expect(answer.text).not.to.contain('leak');
-      const line = api.lines.find(({ level, fields }) => level === 'error' && fields['requestId'] === answer.headers.get('x-request-id'));
+      const line = api.lines.find(
+        ({ level, fields }) =>
+          level === 'error' && fields['requestId'] === answer.headers.get('x-request-id'),
+      );
       expect(line?.fields['err']).to.be.an('error');
     }
   });
 
   it("keeps a caller's request id only if it is a short token", async () => {
     const idFor = async (given: string) =>
-      (await call(`${api.url}/customers`, { headers: { 'X-Request-Id': given } })).headers.get('x-request-id');
+      (await call(`${api.url}/customers`, { headers: { 'X-Request-Id': given } })).headers.get(
+        'x-request-id',
+      );
     expect(await idFor('order-1.2_3')).to.equal('order-1.2_3');
-    for (const given of ['with space', 'x'.repeat(65), '<script>', 'a,b']) expect(await idFor(given)).not.to.equal(given);
+    for (const given of ['with space', 'x'.repeat(65), '<script>', 'a,b'])
+      expect(await idFor(given)).not.to.equal(given);
   });
 
   it('writes one line for each request, without its key', async () => {

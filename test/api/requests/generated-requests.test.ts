@@ -27,7 +27,9 @@ describe('generated requests', function () {
   });
 
   it('of any shape on any route end in an answer below 500 that is JSON', async () => {
-    const text = fc.string({ unit: 'binary', maxLength: 30 }).map((value) => Buffer.from(value.toWellFormed(), 'utf8').toString('latin1'));
+    const text = fc
+      .string({ unit: 'binary', maxLength: 30 })
+      .map((value) => Buffer.from(value.toWellFormed(), 'utf8').toString('latin1'));
     const segment = fc.oneof(
       fc.constantFrom('customers', 'exists', 'payments', '..', '.', '', '%2e', '%00', 'a;b'),
       fc.uuid(),
@@ -43,7 +45,13 @@ describe('generated requests', function () {
       { weight: 1, arbitrary: fc.array(segment, { maxLength: 5 }).map((parts) => `/${parts.join('/')}`) },
     );
     const query = fc.array(
-      fc.tuple(fc.oneof(fc.constantFrom('limit', 'page', 'starting_after', 'status', 'email', 'X', 'a[]', '__proto__'), text), text),
+      fc.tuple(
+        fc.oneof(
+          fc.constantFrom('limit', 'page', 'starting_after', 'status', 'email', 'X', 'a[]', '__proto__'),
+          text,
+        ),
+        text,
+      ),
       { maxLength: 4 },
     );
     const header = fc.tuple(
@@ -124,7 +132,8 @@ describe('generated requests', function () {
         const answer = await send(given);
         const known = answer.status < 500 || /no price/.test(answer.text);
         expect(known, `${JSON.stringify(given)} → ${answer.status} ${answer.text}`).to.equal(true);
-        if (answer.status >= 400 && given.method !== 'HEAD') expect(answer.body['error'], answer.text).to.be.a('string');
+        if (answer.status >= 400 && given.method !== 'HEAD')
+          expect(answer.body['error'], answer.text).to.be.a('string');
         expect(answer.headers['x-request-id']).to.match(/^[A-Za-z0-9._-]{1,64}$/);
       }),
       { numRuns: RUNS },
@@ -143,7 +152,9 @@ describe('generated requests', function () {
   };
   const send = async (given: Given): Promise<RawAnswer> => {
     const { body, framing } = given;
-    const search = given.query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
+    const search = given.query
+      .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+      .join('&');
     const credentials: Record<string, string[]> = {
       test: [`x-api-key: ${api.keys.test}`],
       live: [`Authorization: Bearer ${api.keys.live}`],

@@ -9,7 +9,10 @@ import { exchange } from '../../support/http/raw-http.ts';
 
 /** Of 16 KiB of headers there is room for this and the rest of a request. */
 const LONGEST = 15_000;
-/** Generous beside what such a request takes, and far below what 15,000 characters cost where the cost is quadratic. */
+/**
+ * Generous beside what such a request takes, and far below
+ * what 15,000 characters cost where the cost is quadratic.
+ */
 const LIMIT_MS = 300;
 const PROXY = '127.0.0.1';
 
@@ -103,11 +106,19 @@ describe('targets and headers as long as they are let in', function () {
     const names = await headersRead(async () => {
       for (const { method, path } of ROUTES) {
         const url = api.url + path.replace(/:\w+/, crypto.randomUUID());
-        await call(url, { method: method.toUpperCase(), key: api.keys.test, headers: { 'Idempotency-Key': 'a', 'x-request-id': 'b' } });
+        await call(url, {
+          method: method.toUpperCase(),
+          key: api.keys.test,
+          headers: { 'Idempotency-Key': 'a', 'x-request-id': 'b' },
+        });
       }
       for (const path of ['/login', '/logout', '/docs', '/pay/x']) {
         await call(api.origin + path);
-        await call(api.origin + path, { method: 'POST', headers: { Cookie: 'a=b', Accept: 'text/html' }, body: {} });
+        await call(api.origin + path, {
+          method: 'POST',
+          headers: { Cookie: 'a=b', Accept: 'text/html' },
+          body: {},
+        });
       }
     });
     expect(names).to.include.members([
@@ -120,9 +131,28 @@ describe('targets and headers as long as they are let in', function () {
       'content-type',
       'origin',
     ]);
-    const shapes = ['a', '.', '[:', ':', '[::', ',', ' ,', ';', '=;', 'ch_session=a;', '"', '/', 'a/', '1.', 'a=b;', 'sk_test_', ' a'];
+    const shapes = [
+      'a',
+      '.',
+      '[:',
+      ':',
+      '[::',
+      ',',
+      ' ,',
+      ';',
+      '=;',
+      'ch_session=a;',
+      '"',
+      '/',
+      'a/',
+      '1.',
+      'a=b;',
+      'sk_test_',
+      ' a',
+    ];
     for (const name of names.filter(
-      (one) => !['content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade', 'host'].includes(one),
+      (one) =>
+        !['content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade', 'host'].includes(one),
     ))
       for (const run of shapes)
         for (const [start, end] of [
@@ -144,7 +174,9 @@ describe('targets and headers as long as they are let in', function () {
     const addressOf = createClientAddress([PROXY]);
     for (const text of hostileTexts(LONGEST)) {
       const request = { socket: { remoteAddress: PROXY }, headers: { 'x-forwarded-for': text } };
-      expect(await leastMs(LIMIT_MS, () => addressOf(request as never)), text.slice(0, 20)).to.be.below(LIMIT_MS);
+      expect(await leastMs(LIMIT_MS, () => addressOf(request as never)), text.slice(0, 20)).to.be.below(
+        LIMIT_MS,
+      );
     }
   });
 });

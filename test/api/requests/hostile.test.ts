@@ -84,9 +84,12 @@ const values = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
 );
 const bodies = fc.dictionary(fc.constantFrom(...MEMBERS), values, { maxKeys: 8 });
-const queries = fc.array(fc.tuple(fc.constantFrom(...MEMBERS), fc.oneof(words, fc.string({ unit: 'binary', maxLength: 40 }))), {
-  maxLength: 5,
-});
+const queries = fc.array(
+  fc.tuple(fc.constantFrom(...MEMBERS), fc.oneof(words, fc.string({ unit: 'binary', maxLength: 40 }))),
+  {
+    maxLength: 5,
+  },
+);
 const ids = fc.oneof(words, fc.uuid(), fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }));
 
 describe('hostile values in every field of every route', function () {
@@ -97,8 +100,14 @@ describe('hostile values in every field of every route', function () {
     api = await startTestApi();
     const key = api.keys.test;
     const customer = (await call(`${api.url}/customers`, { key, body: { external_id: 'real' } })).body['id'];
-    const endpoint = (await call(`${api.url}/webhook-endpoints`, { key, body: { url: 'http://127.0.0.1:9/', events: '*' } })).body['id'];
-    realIds = { '/customers/:id': customer, '/webhook-endpoints/:id': endpoint, '/webhook-endpoints/:id/deliveries': endpoint };
+    const endpoint = (
+      await call(`${api.url}/webhook-endpoints`, { key, body: { url: 'http://127.0.0.1:9/', events: '*' } })
+    ).body['id'];
+    realIds = {
+      '/customers/:id': customer,
+      '/webhook-endpoints/:id': endpoint,
+      '/webhook-endpoints/:id/deliveries': endpoint,
+    };
   });
   after(() => api.stop());
 
@@ -109,8 +118,13 @@ describe('hostile values in every field of every route', function () {
       const anyId = real === undefined || route.method === 'delete' ? ids : fc.oneof(fc.constant(real), ids);
       await fc.assert(
         fc.asyncProperty(anyId, queries, bodies, async (id, query, body) => {
-          const path = route.path.replace(':id', encodeURIComponent(id.toWellFormed()).replaceAll('.', '%2E'));
-          const search = query.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join('&');
+          const path = route.path.replace(
+            ':id',
+            encodeURIComponent(id.toWellFormed()).replaceAll('.', '%2E'),
+          );
+          const search = query
+            .map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`)
+            .join('&');
           const answer = await call(`${api.url}${path}?${search}`, {
             method: route.method.toUpperCase(),
             key: api.keys.test,
@@ -118,12 +132,17 @@ describe('hostile values in every field of every route', function () {
           });
           // BNB and TRX have no price here, which is honestly a 503.
           const known = answer.status < 500 || /no price/.test(answer.text);
-          expect(known, `${path}?${search} ${JSON.stringify(body)} → ${answer.status} ${answer.text}`).to.equal(true);
+          expect(
+            known,
+            `${path}?${search} ${JSON.stringify(body)} → ${answer.status} ${answer.text}`,
+          ).to.equal(true);
           if (answer.status >= 400) expect(answer.body['error'], answer.text).to.be.a('string');
         }),
         { numRuns: RUNS },
       );
-      expect(api.lines.filter(({ level, fields }) => level === 'error' && fields['code'] !== 'UNAVAILABLE')).to.deep.equal([]);
+      expect(
+        api.lines.filter(({ level, fields }) => level === 'error' && fields['code'] !== 'UNAVAILABLE'),
+      ).to.deep.equal([]);
     });
   }
 });

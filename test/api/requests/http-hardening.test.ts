@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import { call, startTestApi, type TestApi, troublesOf } from '../../support/gateway.ts';
-import { exchange, parseAnswers, type RawAnswer, type RawOptions, talk } from '../../support/http/raw-http.ts';
+import {
+  exchange,
+  parseAnswers,
+  type RawAnswer,
+  type RawOptions,
+  talk,
+} from '../../support/http/raw-http.ts';
 
 const MIB = 1024 * 1024;
 const last = 'Connection: close\r\n';
@@ -19,11 +25,14 @@ describe('bytes on the wire', function () {
   const key = () => `Host: x\r\nx-api-key: ${api.keys.test}\r\n`;
   const json = 'Content-Type: application/json\r\n';
   const body = '{"external_id":"smuggled"}';
-  const get = (target: string, more = '', version = 'HTTP/1.1') => `GET ${target} ${version}\r\n${key()}${more}\r\n`;
-  const post = (headers: string, rest: string) => `POST /api/v1/customers HTTP/1.1\r\n${key()}${json}${headers}\r\n${rest}`;
+  const get = (target: string, more = '', version = 'HTTP/1.1') =>
+    `GET ${target} ${version}\r\n${key()}${more}\r\n`;
+  const post = (headers: string, rest: string) =>
+    `POST /api/v1/customers HTTP/1.1\r\n${key()}${json}${headers}\r\n${rest}`;
   const second = () => post(`Content-Length: ${body.length}\r\n`, body);
   const send = (bytes: string, options: RawOptions = {}) => exchange(api.origin, bytes, options);
-  const made = async () => (await call(`${api.url}/customers?external_id=smuggled`, { key: api.keys.test })).body['data'].length;
+  const made = async () =>
+    (await call(`${api.url}/customers?external_id=smuggled`, { key: api.keys.test })).body['data'].length;
 
   const expectError = (answer: RawAnswer | undefined, status: number, name: string) => {
     expect(answer?.status, name).to.equal(status);
@@ -73,10 +82,9 @@ describe('bytes on the wire', function () {
         'two lengths': post(`Content-Length: 0\r\nContent-Length: ${second().length}\r\n`, second()),
         'two equal lengths': post('Content-Length: 2\r\nContent-Length: 2\r\n', `{}${second()}`),
         ...Object.fromEntries(
-          [' 2, 2', ' +2', ' -1', ' 0x2', ' 2 2', ' ', ' 1e1', ' 2;', ' 99999999999999999999999', ' ２'].map((value) => [
-            `length ${value}`,
-            lengths(value),
-          ]),
+          [' 2, 2', ' +2', ' -1', ' 0x2', ' 2 2', ' ', ' 1e1', ' 2;', ' 99999999999999999999999', ' ２'].map(
+            (value) => [`length ${value}`, lengths(value)],
+          ),
         ),
       },
       400,
@@ -102,8 +110,14 @@ describe('bytes on the wire', function () {
   });
 
   it('of plain chunks are read, with their extensions and trailers ignored, and what follows is the next request', async () => {
-    for (const [index, head] of ['Transfer-Encoding: chunked', 'Transfer-Encoding:\tchunked', 'transfer-encoding: CHUNKED'].entries()) {
-      const chunks = ['5;a=b', '{"ext', 'f', `ernal_id":"c${index}"}`, '0', 'x-api-key: other', '', ''].join('\r\n');
+    for (const [index, head] of [
+      'Transfer-Encoding: chunked',
+      'Transfer-Encoding:\tchunked',
+      'transfer-encoding: CHUNKED',
+    ].entries()) {
+      const chunks = ['5;a=b', '{"ext', 'f', `ernal_id":"c${index}"}`, '0', 'x-api-key: other', '', ''].join(
+        '\r\n',
+      );
       const answers = await send(post(`${head}\r\n`, chunks) + get('/api/v1/deposits', last));
       expect(
         answers.map(({ status }) => status),
@@ -121,27 +135,44 @@ describe('bytes on the wire', function () {
         'a body that has not come yet': post(long, second()),
         'a length beyond 32 bits': post('Content-Length: 4294967298\r\n', `{}${second()}`),
         'a length beyond exact numbers': post('Content-Length: 9007199254740993\r\n', `{}${second()}`),
-        'chunks that are too large': post('Transfer-Encoding: chunked\r\n', `100001\r\n${'x'.repeat(MIB + 1)}\r\n0\r\n\r\n${second()}`),
+        'chunks that are too large': post(
+          'Transfer-Encoding: chunked\r\n',
+          `100001\r\n${'x'.repeat(MIB + 1)}\r\n0\r\n\r\n${second()}`,
+        ),
         'an expectation that is not met': post(`Expect: 100-continue\r\n${long}`, second()),
       },
       413,
     );
     await expectCutOff(
-      { 'no key': `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${json}Content-Length: 2000000\r\n\r\n${second()}` },
+      {
+        'no key': `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${json}Content-Length: 2000000\r\n\r\n${second()}`,
+      },
       401,
     );
-    await expectCutOff({ 'an unknown route': `POST /api/v1/none HTTP/1.1\r\n${key()}Content-Length: 2000000\r\n\r\n${second()}` }, 404);
-    await expectCutOff({ 'no type': `POST /api/v1/customers HTTP/1.1\r\n${key()}Content-Length: 2000\r\n\r\n${second()}` }, 415);
+    await expectCutOff(
+      {
+        'an unknown route': `POST /api/v1/none HTTP/1.1\r\n${key()}Content-Length: 2000000\r\n\r\n${second()}`,
+      },
+      404,
+    );
+    await expectCutOff(
+      { 'no type': `POST /api/v1/customers HTTP/1.1\r\n${key()}Content-Length: 2000\r\n\r\n${second()}` },
+      415,
+    );
   });
 
   it('of a body on a GET are a body, not a request', async () => {
-    const answers = await send(get('/api/v1/deposits', `Content-Length: ${second().length}\r\n${last}`) + second());
+    const answers = await send(
+      get('/api/v1/deposits', `Content-Length: ${second().length}\r\n${last}`) + second(),
+    );
     expect(answers.map(({ status }) => status)).to.deep.equal([200]);
     expect(await made()).to.equal(0);
   });
 
   it('of several requests at once are answered in order, and a good one before the garbage behind it', async () => {
-    const answers = await send(`${get('/api/v1/deposits')}${get('/api/v1/none')}${get('/api/v1/customers')}\x00garbage\r\n\r\n`);
+    const answers = await send(
+      `${get('/api/v1/deposits')}${get('/api/v1/none')}${get('/api/v1/customers')}\x00garbage\r\n\r\n`,
+    );
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 404, 200, 400]);
     expectError(answers[3], 400, 'garbage');
   });
@@ -173,10 +204,17 @@ describe('bytes on the wire', function () {
       },
       400,
     );
-    await expectCutOff({ 'HTTP/0.9': 'GET /api/v1/customers\r\n\r\n', 'HTTP/2.0': get('/api/v1/customers', '', 'HTTP/2.0') }, 505);
-    await expectCutOff({ host: 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n', path: get('/x').replace('GET', 'CONNECT') }, 405);
+    await expectCutOff(
+      { 'HTTP/0.9': 'GET /api/v1/customers\r\n\r\n', 'HTTP/2.0': get('/api/v1/customers', '', 'HTTP/2.0') },
+      505,
+    );
+    await expectCutOff(
+      { host: 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n', path: get('/x').replace('GET', 'CONNECT') },
+      405,
+    );
     await expectCutOff({ 'an expectation': post('Expect: tea\r\nContent-Length: 2\r\n', '{}') }, 417);
-    const many = (count: number) => Array.from({ length: count }, (_, index) => `x-h${index}: 1\r\n`).join('');
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) => `x-h${index}: 1\r\n`).join('');
     await expectCutOff(
       {
         'a long header': get('/x', `X-A: ${'x'.repeat(17_000)}\r\n`),
@@ -186,7 +224,9 @@ describe('bytes on the wire', function () {
       },
       431,
     );
-    expect((await send(get('/api/v1/deposits', `X-A: ${'x'.repeat(15_000)}\r\n${last}`)))[0]?.status).to.equal(200);
+    expect(
+      (await send(get('/api/v1/deposits', `X-A: ${'x'.repeat(15_000)}\r\n${last}`)))[0]?.status,
+    ).to.equal(200);
     expect((await send(get('/api/v1/deposits', many(90) + last)))[0]?.status).to.equal(200);
   });
 
@@ -230,16 +270,31 @@ describe('bytes on the wire', function () {
     for (const name of ['TRACE', 'PROPFIND', 'PATCH', 'DELETE', 'PURGE', 'LINK', 'M-SEARCH', 'QUERY'])
       expectError(await method(name), 405, name);
     expectError(await method('OPTIONS', '*'), 404, 'OPTIONS *');
-    const [websocket] = await send(get('/api/v1/deposits', 'Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n'));
+    const [websocket] = await send(
+      get('/api/v1/deposits', 'Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n'),
+    );
     expect(websocket?.status).to.equal(200);
     const [cleartext] = await send(
-      get('/api/v1/deposits', 'Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n'),
+      get(
+        '/api/v1/deposits',
+        'Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n',
+      ),
     );
     expect(cleartext?.status).to.equal(200);
-    const { received, closed } = await talk(api.origin, `GET /api/v1/deposits HTTP/1.0\r\nx-api-key: ${api.keys.test}\r\n\r\n`);
+    const { received, closed } = await talk(
+      api.origin,
+      `GET /api/v1/deposits HTTP/1.0\r\nx-api-key: ${api.keys.test}\r\n\r\n`,
+    );
     expect([parseAnswers(received)[0]?.status, closed]).to.deep.equal([200, true]);
     expectError(
-      (await send(post(`Transfer-Encoding: chunked\r\n${last}`, '2\r\n{}\r\n0\r\n\r\n').replace('HTTP/1.1', 'HTTP/1.0')))[0],
+      (
+        await send(
+          post(`Transfer-Encoding: chunked\r\n${last}`, '2\r\n{}\r\n0\r\n\r\n').replace(
+            'HTTP/1.1',
+            'HTTP/1.0',
+          ),
+        )
+      )[0],
       400,
       'chunks in HTTP/1.0',
     );
@@ -247,11 +302,17 @@ describe('bytes on the wire', function () {
 
   it('that wait for "100 Continue" get it when the body is wanted', async () => {
     const head = post(`Expect: 100-continue\r\nContent-Length: 23\r\nConnection: close\r\n`, '');
-    const answers = await send(head, { drip: { chunks: ['{"external_id":"expect"}'.slice(0, 23)], everyMs: 100 } });
+    const answers = await send(head, {
+      drip: { chunks: ['{"external_id":"expect"}'.slice(0, 23)], everyMs: 100 },
+    });
     expect(answers.map(({ status }) => status)).to.deep.equal([100, 400]);
-    const good = await send(head.replace('23', '24'), { drip: { chunks: ['{"external_id":"expect"}'], everyMs: 100 } });
+    const good = await send(head.replace('23', '24'), {
+      drip: { chunks: ['{"external_id":"expect"}'], everyMs: 100 },
+    });
     expect(good.map(({ status }) => status)).to.deep.equal([100, 201]);
-    const [refused] = await send(`POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${json}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`);
+    const [refused] = await send(
+      `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${json}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
+    );
     expect(refused?.status, 'without a key').to.equal(401);
   });
 });

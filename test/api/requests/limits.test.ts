@@ -40,7 +40,8 @@ describe('rate limits', function () {
   });
 
   const ask = (key: string, path = '/customers/exists?email=a') => call(api.url + path, { key });
-  const told = ({ headers }: Answer) => ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`));
+  const told = ({ headers }: Answer) =>
+    ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`));
 
   it('are told on every answer to a known caller, also on its errors', async () => {
     const first = await ask(merchant.keys.live);
@@ -49,13 +50,21 @@ describe('rate limits', function () {
     const answers = [
       await ask(merchant.keys.live, '/customers/exists'),
       await ask(merchant.keys.live, '/customers/none'),
-      await call(`${api.url}/customers`, { key: merchant.keys.live, method: 'POST', body: 'x'.repeat(2_000_000) }),
+      await call(`${api.url}/customers`, {
+        key: merchant.keys.live,
+        method: 'POST',
+        body: 'x'.repeat(2_000_000),
+      }),
       await call(`${api.url}/customers`, { key: merchant.keys.live, body: {} }),
     ];
     expect(answers.map(({ status }) => status)).to.deep.equal([400, 404, 413, 400]);
     expect(answers.map((answer) => told(answer)[1])).to.deep.equal(['28', '27', '26', '25']);
     expect(told(await ask('sk_live_typo'))[0], 'a caller who is not known').to.equal('20');
-    expect(told(await call(`${api.url}/customers`)), 'a caller who shows nothing').to.deep.equal([null, null, null]);
+    expect(told(await call(`${api.url}/customers`)), 'a caller who shows nothing').to.deep.equal([
+      null,
+      null,
+      null,
+    ]);
   });
 
   it('let the burst pass and answer 429 with the wait to everything above it, for each key on its own', async () => {
@@ -86,12 +95,20 @@ describe('rate limits', function () {
 
   it('come before the request itself is looked at', async () => {
     await Promise.all(Array.from({ length: 30 }, () => ask(merchant.keys.live)));
-    for (const input of [{ body: 'x'.repeat(2_000_000) }, { body: '{', headers: { 'Content-Type': 'text/plain' } }, { body: {} }]) {
-      expect((await call(`${api.url}/customers`, { key: merchant.keys.live, method: 'POST', ...input })).status).to.equal(429);
+    for (const input of [
+      { body: 'x'.repeat(2_000_000) },
+      { body: '{', headers: { 'Content-Type': 'text/plain' } },
+      { body: {} },
+    ]) {
+      expect(
+        (await call(`${api.url}/customers`, { key: merchant.keys.live, method: 'POST', ...input })).status,
+      ).to.equal(429);
     }
     expect((await ask(merchant.keys.live, '/customers/none')).status).to.equal(429);
     expect((await ask(merchant.keys.live, '/none')).status, 'an unknown route').to.equal(404);
-    expect((await call(`${api.url}/customers`, { method: 'PATCH', key: merchant.keys.live })).status).to.equal(405);
+    expect(
+      (await call(`${api.url}/customers`, { method: 'PATCH', key: merchant.keys.live })).status,
+    ).to.equal(405);
   });
 
   it('hold for two servers over one database together', async () => {
@@ -99,7 +116,8 @@ describe('rate limits', function () {
     const second = createServer(createApp({ deps: api.deps, guards, checkResponses: true }));
     const { port } = await second.listen({ port: 0, host: '127.0.0.1' });
     const urls = [api.url, `http://127.0.0.1:${port}/api/v1`];
-    const get = (index: number) => call(`${urls[index % 2]}/customers/exists?email=a`, { key: merchant.keys.live });
+    const get = (index: number) =>
+      call(`${urls[index % 2]}/customers/exists?email=a`, { key: merchant.keys.live });
     const answers = await Promise.all(Array.from({ length: 80 }, (_, index) => get(index)));
     const passed = answers.filter(({ status }) => status === 200).length;
     expect(passed).to.be.within(30, 30 + 2 * 3);
@@ -113,11 +131,19 @@ describe('rate limits', function () {
       return (await exchange(api.origin, head, { from: PROXY }))[0];
     };
     const many = async (count: number, client: (index: number) => string) =>
-      (await Promise.all(Array.from({ length: count }, (_, index) => from(client(index))))).map((answer) => answer?.status);
-    expect((await many(40, (index) => `2001:db8:1:2::${index.toString(16)}`)).filter((status) => status === 200)).to.have.length(30);
+      (await Promise.all(Array.from({ length: count }, (_, index) => from(client(index))))).map(
+        (answer) => answer?.status,
+      );
+    expect(
+      (await many(40, (index) => `2001:db8:1:2::${index.toString(16)}`)).filter((status) => status === 200),
+    ).to.have.length(30);
     expect((await from('2001:db8:1:3::1'))?.status).to.equal(200);
     const next = await from('203.0.113.7');
-    expect([next?.status, next?.headers['ratelimit-limit'], next?.headers['ratelimit-remaining']]).to.deep.equal([200, '30', '29']);
+    expect([
+      next?.status,
+      next?.headers['ratelimit-limit'],
+      next?.headers['ratelimit-remaining'],
+    ]).to.deep.equal([200, '30', '29']);
     const spread = await many(400, (index) => `2001:db8:9:${index.toString(16)}::1`);
     expect(
       spread.filter((status) => status === 200),
@@ -152,7 +178,13 @@ describe('bad credentials', function () {
   });
 
   const ask = async (headers: readonly string[], address = `203.0.113.${client}`) => {
-    const head = ['GET /api/v1/customers HTTP/1.1', 'Host: x', `X-Forwarded-For: ${address}`, ...headers, 'Connection: close'];
+    const head = [
+      'GET /api/v1/customers HTTP/1.1',
+      'Host: x',
+      `X-Forwarded-For: ${address}`,
+      ...headers,
+      'Connection: close',
+    ];
     const [answer] = await exchange(api.origin, `${head.join('\r\n')}\r\n\r\n`, { from: PROXY });
     if (!answer) throw new Error('no answer');
     return answer;
@@ -169,11 +201,10 @@ describe('bad credentials', function () {
     ];
     for (let index = 0; index < 20; index += 1) {
       const answer = await ask(ways[index % ways.length]?.() ?? []);
-      expect([answer.status, answer.headers['ratelimit-limit'], answer.headers['ratelimit-remaining']], `${index}`).to.deep.equal([
-        401,
-        '20',
-        `${19 - index}`,
-      ]);
+      expect(
+        [answer.status, answer.headers['ratelimit-limit'], answer.headers['ratelimit-remaining']],
+        `${index}`,
+      ).to.deep.equal([401, '20', `${19 - index}`]);
     }
     for (const way of ways) {
       const answer = await ask(way());
@@ -184,7 +215,8 @@ describe('bad credentials', function () {
 
   it('never hold up a good key from the same address, nor anybody elsewhere', async () => {
     await Promise.all(Array.from({ length: 60 }, () => ask(key('sk_live_typo'))));
-    for (const mode of ['live', 'test'] as const) expect((await ask(key(api.keys[mode]))).status).to.equal(200);
+    for (const mode of ['live', 'test'] as const)
+      expect((await ask(key(api.keys[mode]))).status).to.equal(200);
     const fresh = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'live' });
     expect((await ask(key(fresh.key))).status).to.equal(200);
     expect((await ask(key('sk_live_typo'))).status).to.equal(429);
@@ -192,10 +224,14 @@ describe('bad credentials', function () {
   });
 
   it('are counted by network in IPv6', async () => {
-    const answers = await Promise.all(Array.from({ length: 25 }, (_, index) => ask(key('x'), `2001:db8:7:7:${index}::1`)));
+    const answers = await Promise.all(
+      Array.from({ length: 25 }, (_, index) => ask(key('x'), `2001:db8:7:7:${index}::1`)),
+    );
     expect(answers.filter(({ status }) => status === 401)).to.have.length(20);
     expect((await ask(key('x'), '2001:db8:7:8::1')).status).to.equal(401);
-    const spread = await Promise.all(Array.from({ length: 260 }, (_, index) => ask(key('x'), `2001:db8:6:${index.toString(16)}::1`)));
+    const spread = await Promise.all(
+      Array.from({ length: 260 }, (_, index) => ask(key('x'), `2001:db8:6:${index.toString(16)}::1`)),
+    );
     expect(
       spread.filter(({ status }) => status === 401),
       'a /48 has ten times as many',
@@ -232,8 +268,11 @@ describe('bad credentials', function () {
     const rows = async () =>
       await api.deps.orm.em
         .fork()
-        .execute<{ tokens: number }[]>('select tokens from rate_limits where id = ?', [`failures:203.0.113.${client}`]);
-    for (let tries = 0; tries < 50 && (await rows())[0]?.tokens !== 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 20));
+        .execute<{ tokens: number }[]>('select tokens from rate_limits where id = ?', [
+          `failures:203.0.113.${client}`,
+        ]);
+    for (let tries = 0; tries < 50 && (await rows())[0]?.tokens !== 0; tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 20));
     expect((await rows())[0]?.tokens).to.equal(0);
   });
 });

@@ -26,11 +26,15 @@ describe('texts as long as they are let in', function () {
       for (const route of ROUTES) {
         const schema: z.ZodType | undefined = route[part];
         const members = membersOf(schema);
-        expect(members.length > 0, `${nameOf(route)}: the members of its ${part}`).to.equal(schema !== undefined);
+        expect(members.length > 0, `${nameOf(route)}: the members of its ${part}`).to.equal(
+          schema !== undefined,
+        );
         for (const member of members)
           for (const text of hostileTexts(SHORT)) {
             const ms = await leastMs(LIMIT_MS, () => check(schema, { [member]: text }));
-            expect(ms, `${nameOf(route)} ${member}: ${text.slice(0, 40)}…${text.slice(-3)}`).to.be.below(LIMIT_MS);
+            expect(ms, `${nameOf(route)} ${member}: ${text.slice(0, 40)}…${text.slice(-3)}`).to.be.below(
+              LIMIT_MS,
+            );
             looked += 1;
           }
       }
@@ -89,7 +93,11 @@ describe('texts as long as they are let in', function () {
       };
       const harmless = await waitBeside(() => send(placesOf('a'.repeat(MIB / 2 - 100))));
       const hostile = await waitBeside(() =>
-        send(shapes(MIB - 100).flatMap((text) => placesOf(text).filter((value) => JSON.stringify(value).length < MIB - 100))),
+        send(
+          shapes(MIB - 100).flatMap((text) =>
+            placesOf(text).filter((value) => JSON.stringify(value).length < MIB - 100),
+          ),
+        ),
       );
       expect(hostile, `harmless: ${harmless} ms`).to.be.below(3 * harmless + 10 * LIMIT_MS);
     });

@@ -3,7 +3,10 @@ import { expect } from 'chai';
 import Koa from 'koa';
 import { createServer } from '../../../src/api/server.ts';
 
-/** Sends the bytes and never ends its side: resolves when the server has left for good, which only a write tells. */
+/**
+ * Sends the bytes and never ends its side: resolves when
+ * the server has left for good, which only a write tells.
+ */
 async function heldOpen(port: number, bytes: string): Promise<{ first: string; closed: boolean }> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let received = '';
@@ -33,7 +36,11 @@ describe('a refused connection that its sender never ends', function () {
       for await (const _ of ctx.req);
       ctx.body = 'read';
     });
-    const server = createServer(app, { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 100 });
+    const server = createServer(app, {
+      headersTimeout: 300,
+      requestTimeout: 600,
+      connectionsCheckingInterval: 100,
+    });
     const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
     const cases: readonly (readonly [string, string])[] = [
       ['408', 'GET / HTTP/1.1\r\nX-A: '],

@@ -10,7 +10,14 @@ import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
 import { exchange } from '../../support/http/raw-http.ts';
 import { newUser } from '../../support/sign-in.ts';
 
-const shape = { method: 'get', auth: 'none', scope: 'none', tag: 'Test', statuses: [200], response: z.strictObject({}) } as const;
+const shape = {
+  method: 'get',
+  auth: 'none',
+  scope: 'none',
+  tag: 'Test',
+  statuses: [200],
+  response: z.strictObject({}),
+} as const;
 const failing = route({
   ...shape,
   path: '/failing',
@@ -40,7 +47,11 @@ const waiting = route({
   },
 });
 
-type Row = { readonly status: number; readonly route: string; readonly send: () => Promise<{ readonly status: number }> };
+type Row = {
+  readonly status: number;
+  readonly route: string;
+  readonly send: () => Promise<{ readonly status: number }>;
+};
 
 describe('the status in the metrics of HTTP', () => {
   let api: TestApi;
@@ -58,9 +69,14 @@ describe('the status in the metrics of HTTP', () => {
   const counted = async ({ metrics }: TestApi): Promise<Record<string, number>> => {
     const { values } = await metrics.httpSeconds.get();
     const counts = values.filter(({ metricName }) => metricName === 'gateway_http_request_seconds_count');
-    return Object.fromEntries(counts.map(({ labels, value }) => [`${labels.method} ${labels.route} ${labels.status}`, value]));
+    return Object.fromEntries(
+      counts.map(({ labels, value }) => [`${labels.method} ${labels.route} ${labels.status}`, value]),
+    );
   };
-  /** What the request added to the counts once it is counted as `wanted`: its answer can be here before the server knows that it has left. */
+  /**
+   * What the request added to the counts once it is counted as `wanted`:
+   * its answer can be here before the server knows that it has left.
+   */
   const addedBy = async (one: TestApi, wanted: string, send: () => Promise<unknown>): Promise<string[]> => {
     const before = await counted(one);
     await send();
@@ -75,15 +91,28 @@ describe('the status in the metrics of HTTP', () => {
   const raw = async (bytes: string) => (await exchange(api.origin, bytes))[0] ?? { status: 0 };
 
   const rows: Readonly<Record<string, Row>> = {
-    'a read': { status: 200, route: 'GET /api/v1/customers', send: () => call(`${api.url}/customers`, { key: api.keys.test }) },
-    'something new': { status: 201, route: 'POST /api/v1/customers', send: () => customers({ external_id: 'a' }) },
+    'a read': {
+      status: 200,
+      route: 'GET /api/v1/customers',
+      send: () => call(`${api.url}/customers`, { key: api.keys.test }),
+    },
+    'something new': {
+      status: 201,
+      route: 'POST /api/v1/customers',
+      send: () => customers({ external_id: 'a' }),
+    },
     'a login by form': {
       status: 303,
       route: 'POST /login',
       send: async () => {
         const { email, password } = await newUser(api);
         const body = new URLSearchParams({ email, password });
-        return await fetch(`${api.origin}/login`, { method: 'POST', body, headers: { accept: 'text/html' }, redirect: 'manual' });
+        return await fetch(`${api.origin}/login`, {
+          method: 'POST',
+          body,
+          headers: { accept: 'text/html' },
+          redirect: 'manual',
+        });
       },
     },
     'a wrong field': { status: 400, route: 'POST /api/v1/customers', send: () => customers({}) },
@@ -108,7 +137,11 @@ describe('the status in the metrics of HTTP', () => {
       send: () => call(`${api.url}/customers/x`, { key: api.keys.test }),
     },
     'no route': { status: 404, route: 'GET (none)', send: () => call(`${api.url}/nothing`) },
-    'a wrong method': { status: 405, route: 'DELETE (none)', send: () => call(`${api.url}/customers`, { method: 'DELETE' }) },
+    'a wrong method': {
+      status: 405,
+      route: 'DELETE (none)',
+      send: () => call(`${api.url}/customers`, { method: 'DELETE' }),
+    },
     'something that is there already': {
       status: 409,
       route: 'POST /api/v1/customers',
@@ -123,24 +156,44 @@ describe('the status in the metrics of HTTP', () => {
       route: 'POST /api/v1/customers',
       send: () => customers('x'.repeat(1_100_000), { 'Content-Type': 'application/json' }),
     },
-    'another media type': { status: 415, route: 'POST /api/v1/customers', send: () => customers('a=b', { 'Content-Type': 'text/plain' }) },
+    'another media type': {
+      status: 415,
+      route: 'POST /api/v1/customers',
+      send: () => customers('a=b', { 'Content-Type': 'text/plain' }),
+    },
     'a fault of ours': { status: 500, route: 'GET /api/v1/failing', send: () => call(`${api.url}/failing`) },
     'a part that is away': { status: 503, route: 'GET /api/v1/away', send: () => call(`${api.url}/away`) },
-    'a refused version': { status: 505, route: 'GET (none)', send: () => raw('GET / HTTP/2.0\r\nHost: x\r\n\r\n') },
-    'two hosts': { status: 400, route: 'GET (none)', send: () => raw('GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n') },
+    'a refused version': {
+      status: 505,
+      route: 'GET (none)',
+      send: () => raw('GET / HTTP/2.0\r\nHost: x\r\n\r\n'),
+    },
+    'two hosts': {
+      status: 400,
+      route: 'GET (none)',
+      send: () => raw('GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'),
+    },
     'what is no HTTP': { status: 400, route: '(none) (none)', send: () => raw('\x00\r\n\r\n') },
     'headers that are too large': {
       status: 431,
       route: '(none) (none)',
       send: () => raw(`GET / HTTP/1.1\r\nHost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`),
     },
-    'a tunnel': { status: 405, route: 'CONNECT (none)', send: () => raw('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n') },
+    'a tunnel': {
+      status: 405,
+      route: 'CONNECT (none)',
+      send: () => raw('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'),
+    },
   };
   for (const [name, { status, route: counts, send }] of Object.entries(rows)) {
     it(`is ${status} for ${name}`, async () => {
-      const added = await addedBy(api, `${counts} ${status}`, async () => expect((await send()).status).to.equal(status));
+      const added = await addedBy(api, `${counts} ${status}`, async () =>
+        expect((await send()).status).to.equal(status),
+      );
       // One of them has to make first what it then meets.
-      expect(added).to.deep.equal(status === 409 ? [`${counts} 201`, `${counts} 409`] : [`${counts} ${status}`]);
+      expect(added).to.deep.equal(
+        status === 409 ? [`${counts} 201`, `${counts} 409`] : [`${counts} ${status}`],
+      );
     });
   }
 
@@ -148,7 +201,9 @@ describe('the status in the metrics of HTTP', () => {
     const ask = () => call(`${limited.url}/balance`, { key: limited.keys.test });
     expect((await ask()).status).to.equal(200);
     const wanted = 'GET /api/v1/balance 429';
-    expect(await addedBy(limited, wanted, async () => expect((await ask()).status).to.equal(429))).to.deep.equal([wanted]);
+    expect(
+      await addedBy(limited, wanted, async () => expect((await ask()).status).to.equal(429)),
+    ).to.deep.equal([wanted]);
   });
 
   it('is "aborted" where the caller left before the answer did', async () => {

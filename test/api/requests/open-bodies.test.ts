@@ -9,7 +9,10 @@ const JSON_TYPE = 'Content-Type: application/json\r\n';
 describe('bodies that anybody may send', () => {
   let api: TestApi;
   before(async () => {
-    api = await startTestApi({ limits: { requestsPerSecond: 0.001, requestsBurst: 30 }, trustedProxies: ['127.0.0.1'] });
+    api = await startTestApi({
+      limits: { requestsPerSecond: 0.001, requestsBurst: 30 },
+      trustedProxies: ['127.0.0.1'],
+    });
   });
   after(() => api.stop());
 
@@ -19,11 +22,14 @@ describe('bodies that anybody may send', () => {
   };
 
   it('have at most 8 KiB, by length and in chunks', async () => {
-    const body = (size: number) => JSON.stringify({ email: 'a@example.com', password: 'x', pad: 'x'.repeat(size - 51) }).padEnd(size);
+    const body = (size: number) =>
+      JSON.stringify({ email: 'a@example.com', password: 'x', pad: 'x'.repeat(size - 51) }).padEnd(size);
     const chunked = (size: number) => `${size.toString(16)}\r\n${body(size)}\r\n0\r\n\r\n`;
     expect(body(MAX)).to.have.length(MAX);
-    const send = (size: number) => raw('/login', `${JSON_TYPE}Content-Length: ${size}\r\n`, body(size), '192.0.2.1');
-    const sendChunks = (size: number) => raw('/login', `${JSON_TYPE}Transfer-Encoding: chunked\r\n`, chunked(size), '192.0.2.1');
+    const send = (size: number) =>
+      raw('/login', `${JSON_TYPE}Content-Length: ${size}\r\n`, body(size), '192.0.2.1');
+    const sendChunks = (size: number) =>
+      raw('/login', `${JSON_TYPE}Transfer-Encoding: chunked\r\n`, chunked(size), '192.0.2.1');
     expect(await send(MAX)).to.equal(401);
     expect(await send(MAX + 1)).to.equal(413);
     expect(await sendChunks(MAX)).to.equal(401);
@@ -31,17 +37,23 @@ describe('bodies that anybody may send', () => {
     const form = `email=a&password=${'x'.repeat(MAX)}`;
     const type = 'Content-Type: application/x-www-form-urlencoded\r\n';
     expect(await raw('/login', `${type}Content-Length: ${form.length}\r\n`, form, '192.0.2.1')).to.equal(413);
-    expect(await raw('/logout', `${type}Content-Length: ${form.length}\r\n`, form, '192.0.2.1')).to.equal(413);
+    expect(await raw('/logout', `${type}Content-Length: ${form.length}\r\n`, form, '192.0.2.1')).to.equal(
+      413,
+    );
     expect(await raw('/logout', 'Content-Length: 2\r\n', '{}', '192.0.2.1')).to.equal(200);
   });
 
   it('of logins are counted for the site before they are read', async () => {
     const statuses: (number | undefined)[] = [];
     // A body that is read is a 400, and tells no more.
-    for (let turn = 0; turn < 40; turn += 1) statuses.push(await raw('/login', `${JSON_TYPE}Content-Length: 5\r\n`, '{"a"}', '192.0.2.2'));
+    for (let turn = 0; turn < 40; turn += 1)
+      statuses.push(await raw('/login', `${JSON_TYPE}Content-Length: 5\r\n`, '{"a"}', '192.0.2.2'));
     expect(new Set(statuses.slice(0, 30))).to.deep.equal(new Set([400]));
     expect(new Set(statuses.slice(31))).to.deep.equal(new Set([429]));
-    expect(await raw('/login', `${JSON_TYPE}Content-Length: 100\r\n`, '{', '192.0.2.2'), 'before the body has come').to.equal(429);
+    expect(
+      await raw('/login', `${JSON_TYPE}Content-Length: 100\r\n`, '{', '192.0.2.2'),
+      'before the body has come',
+    ).to.equal(429);
     const user = await newUser(api);
     expect((await postLogin(api, user, { from: '192.0.2.3' })).status, 'from another site').to.equal(200);
   });
@@ -56,12 +68,22 @@ describe('bodies of very many values', () => {
 
   it('are refused when more are counted than any resource has', async () => {
     const post = (body: string) =>
-      call(`${api.url}/customers`, { key: api.keys.test, method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
-    const lists = (count: number) => `{"external_id":"x","metadata":{"a":[${Array(count).fill('[]').join()}]}}`;
-    const members = (count: number) => `{"external_id":"x","b":{${Array.from({ length: count }, (_, index) => `"${index}":0`).join()}}}`;
+      call(`${api.url}/customers`, {
+        key: api.keys.test,
+        method: 'POST',
+        body,
+        headers: { 'Content-Type': 'application/json' },
+      });
+    const lists = (count: number) =>
+      `{"external_id":"x","metadata":{"a":[${Array(count).fill('[]').join()}]}}`;
+    const members = (count: number) =>
+      `{"external_id":"x","b":{${Array.from({ length: count }, (_, index) => `"${index}":0`).join()}}}`;
     for (const body of [lists(20_000), lists(300_000), members(20_000)]) {
       const answer = await post(body);
-      expect([answer.status, answer.body['error']]).to.deep.equal([400, 'The request body has more than 20000 values.']);
+      expect([answer.status, answer.body['error']]).to.deep.equal([
+        400,
+        'The request body has more than 20000 values.',
+      ]);
     }
     expect((await post(members(19_990))).status).to.equal(201);
   });

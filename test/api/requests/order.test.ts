@@ -34,24 +34,43 @@ const GOOD: Plan = {
   type: 'application/json',
 };
 
-type Fault = { readonly name: string; readonly status: number; readonly code: string; readonly onto: (plan: Plan) => Plan | undefined };
+type Fault = {
+  readonly name: string;
+  readonly status: number;
+  readonly code: string;
+  readonly onto: (plan: Plan) => Plan | undefined;
+};
 
 const atStart = (plan: Plan, change: Partial<Plan>) =>
   plan.path === GOOD.path && plan.method === GOOD.method ? { ...plan, ...change } : undefined;
 const withKey = (plan: Plan, change: Partial<Plan>) =>
   plan.credential === 'test' || plan.credential === 'live' ? { ...plan, ...change } : undefined;
-const withBody = (plan: Plan, change: Partial<Plan>) => (plan.body === 'none' ? undefined : { ...plan, ...change });
+const withBody = (plan: Plan, change: Partial<Plan>) =>
+  plan.body === 'none' ? undefined : { ...plan, ...change };
 
-/** In the order of the contract. Each makes its fault in a request, or says that it does not go with what is there. */
+/**
+ * In the order of the contract. Each makes its fault in a
+ * request, or says that it does not go with what is there.
+ */
 const FAULTS: readonly Fault[] = [
-  { name: 'an unknown route', status: 404, code: 'NOT_FOUND', onto: (plan) => atStart(plan, { path: '/none' }) },
+  {
+    name: 'an unknown route',
+    status: 404,
+    code: 'NOT_FOUND',
+    onto: (plan) => atStart(plan, { path: '/none' }),
+  },
   {
     name: 'a wrong method',
     status: 405,
     code: 'METHOD_NOT_ALLOWED',
     onto: (plan) => (plan.path === '/none' ? undefined : { ...plan, method: 'PATCH' }),
   },
-  { name: 'no credentials', status: 401, code: 'UNAUTHORIZED', onto: (plan) => ({ ...plan, credential: 'none' }) },
+  {
+    name: 'no credentials',
+    status: 401,
+    code: 'UNAUTHORIZED',
+    onto: (plan) => ({ ...plan, credential: 'none' }),
+  },
   {
     name: 'a live key for what is test mode only',
     status: 403,
@@ -67,7 +86,12 @@ const FAULTS: readonly Fault[] = [
     code: 'IP_NOT_ALLOWED',
     onto: (plan) => withKey(plan, { credential: 'live', elsewhere: true }),
   },
-  { name: 'no subscription', status: 403, code: 'SUBSCRIPTION_REQUIRED', onto: (plan) => ({ ...plan, lapsed: true }) },
+  {
+    name: 'no subscription',
+    status: 403,
+    code: 'SUBSCRIPTION_REQUIRED',
+    onto: (plan) => ({ ...plan, lapsed: true }),
+  },
   {
     name: 'a key where a session is needed',
     status: 403,
@@ -86,9 +110,24 @@ const FAULTS: readonly Fault[] = [
         ? { ...plan, credential: 'session', headers: { ...plan.headers, 'Sec-Fetch-Site': 'cross-site' } }
         : undefined,
   },
-  { name: 'too many requests', status: 429, code: 'RATE_LIMITED', onto: (plan) => ({ ...plan, exhausted: true }) },
-  { name: 'a body that is too large', status: 413, code: 'PAYLOAD_TOO_LARGE', onto: (plan) => withBody(plan, { body: 'large' }) },
-  { name: 'no JSON type', status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', onto: (plan) => withBody(plan, { type: 'text/plain' }) },
+  {
+    name: 'too many requests',
+    status: 429,
+    code: 'RATE_LIMITED',
+    onto: (plan) => ({ ...plan, exhausted: true }),
+  },
+  {
+    name: 'a body that is too large',
+    status: 413,
+    code: 'PAYLOAD_TOO_LARGE',
+    onto: (plan) => withBody(plan, { body: 'large' }),
+  },
+  {
+    name: 'no JSON type',
+    status: 415,
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    onto: (plan) => withBody(plan, { type: 'text/plain' }),
+  },
   {
     name: 'broken JSON',
     status: 400,
@@ -99,7 +138,8 @@ const FAULTS: readonly Fault[] = [
     name: 'a wrong field',
     status: 400,
     code: 'VALIDATION_ERROR',
-    onto: (plan) => (plan.body === 'large' || plan.body === 'broken' ? plan : withBody(plan, { body: 'bad' })),
+    onto: (plan) =>
+      plan.body === 'large' || plan.body === 'broken' ? plan : withBody(plan, { body: 'bad' }),
   },
   {
     name: 'an unknown id',
@@ -107,14 +147,19 @@ const FAULTS: readonly Fault[] = [
     code: 'NOT_FOUND',
     onto: (plan) =>
       plan.path === GOOD.path && plan.body !== 'none'
-        ? { ...plan, method: plan.method === 'POST' ? 'PUT' : plan.method, path: `/webhook-endpoints/${UNKNOWN_ID}` }
+        ? {
+            ...plan,
+            method: plan.method === 'POST' ? 'PUT' : plan.method,
+            path: `/webhook-endpoints/${UNKNOWN_ID}`,
+          }
         : undefined,
   },
   {
     name: 'a conflict',
     status: 409,
     code: 'CUSTOMER_EXISTS',
-    onto: (plan) => (plan.path !== GOOD.path ? undefined : plan.body === 'good' ? { ...plan, body: 'taken' } : plan),
+    onto: (plan) =>
+      plan.path !== GOOD.path ? undefined : plan.body === 'good' ? { ...plan, body: 'taken' } : plan,
   },
 ];
 
@@ -137,8 +182,13 @@ describe('of two faults in one request', function () {
   before(async () => {
     database = await migratedDatabase();
     api = await startTestApi({ databaseUrl: database.url });
-    strict = await startTestApi({ databaseUrl: database.url, limits: { requestsPerSecond: 0.0001, requestsBurst: BURST } });
-    for (const [elsewhere = false, lapsed = false] of [0, 1, 2, 3].map((bits) => [bits & 1, bits & 2].map(Boolean))) {
+    strict = await startTestApi({
+      databaseUrl: database.url,
+      limits: { requestsPerSecond: 0.0001, requestsBurst: BURST },
+    });
+    for (const [elsewhere = false, lapsed = false] of [0, 1, 2, 3].map((bits) =>
+      [bits & 1, bits & 2].map(Boolean),
+    )) {
       merchants.set(JSON.stringify([elsewhere, lapsed]), await makeMerchant({ elsewhere, lapsed }));
     }
   });
@@ -150,16 +200,24 @@ describe('of two faults in one request', function () {
 
   const makeMerchant = async (state: Pick<Plan, 'elsewhere' | 'lapsed'>) => {
     const { id, keys } = await api.newMerchant();
-    const { userId } = await createUser(api.deps, { merchantId: id, email: `${id}@example.com`, password: 'correct horse battery' });
+    const { userId } = await createUser(api.deps, {
+      merchantId: id,
+      email: `${id}@example.com`,
+      password: 'correct horse battery',
+    });
     const token = await api.deps.orm.em.fork().transactional((em) => addSession(em, api.deps, userId));
     const callers = [{ key: keys.live }, { key: keys.test }, { headers: { Cookie: `ch_session=${token}` } }];
-    for (const caller of callers) await call(`${api.url}/customers`, { ...caller, body: { external_id: 'taken' } });
+    for (const caller of callers)
+      await call(`${api.url}/customers`, { ...caller, body: { external_id: 'taken' } });
     if (state.elsewhere) await allowNetwork(api.deps, { merchantId: id, network: '192.0.2.0/24' });
     if (state.lapsed) await setSubscription(api.deps, { merchantId: id, active: false });
     return { keys, token };
   };
 
-  /** Just before it matters: both servers count in one table, and the other one's large limit is written there too. */
+  /**
+   * Just before it matters: both servers count in one table,
+   * and the other one's large limit is written there too.
+   */
   const exhaust = async (caller: { key?: string; headers: Record<string, string> }): Promise<void> => {
     for (let index = 0; index <= BURST * 2; index += 1) {
       const { status } = await call(`${strict.url}/customers`, caller);
@@ -176,7 +234,8 @@ describe('of two faults in one request', function () {
     if (credential === 'session') headers['Cookie'] = `ch_session=${merchant.token}`;
     if (plan.body !== 'none') headers['Content-Type'] = plan.type;
     const key = credential === 'live' || credential === 'test' ? { key: merchant.keys[credential] } : {};
-    if (plan.exhausted) await exhaust({ ...key, headers: credential === 'session' ? { Cookie: headers['Cookie'] ?? '' } : {} });
+    if (plan.exhausted)
+      await exhaust({ ...key, headers: credential === 'session' ? { Cookie: headers['Cookie'] ?? '' } : {} });
     return await call((plan.exhausted ? strict : api).url + plan.path, {
       method: plan.method,
       headers,
@@ -197,10 +256,10 @@ describe('of two faults in one request', function () {
       }
       for (const { name, plan } of plans) {
         const answer = await send(plan);
-        expect([answer.status, answer.body['code']], `beside ${name}: ${JSON.stringify(plan)} → ${answer.text}`).to.deep.equal([
-          fault.status,
-          fault.code,
-        ]);
+        expect(
+          [answer.status, answer.body['code']],
+          `beside ${name}: ${JSON.stringify(plan)} → ${answer.text}`,
+        ).to.deep.equal([fault.status, fault.code]);
       }
       expect(plans.length, 'pairs').to.be.at.least(Math.min(3, FAULTS.length - index));
     });

@@ -39,7 +39,10 @@ describe('the API while a part is away', function () {
       const startedAt = performance.now();
       const answer = await call(api.url + input.path, { key: api.keys.test, ...input });
       const durationMs = performance.now() - startedAt;
-      expect([answer.status, answer.body['code']], `${input.method} ${input.path} ${answer.text}`).to.deep.equal([503, 'UNAVAILABLE']);
+      expect(
+        [answer.status, answer.body['code']],
+        `${input.method} ${input.path} ${answer.text}`,
+      ).to.deep.equal([503, 'UNAVAILABLE']);
       expect(answer.headers.get('retry-after')).to.match(/^\d+$/);
       expect(answer.text).not.to.match(/postgres|127\.0\.0\.1|ECONN|select|timeout exceeded/i);
       expect(durationMs).to.be.lessThan(LIMIT_MS);
@@ -47,25 +50,34 @@ describe('the API while a part is away', function () {
     const expectPageUnavailable = async () => {
       const startedAt = performance.now();
       const answer = await call(`${api.origin}/pay/pl_${'A'.repeat(32)}`);
-      expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([503, 'text/html; charset=utf-8']);
+      expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([
+        503,
+        'text/html; charset=utf-8',
+      ]);
       expect(answer.text).to.include('not available').and.include('http-equiv="refresh"');
       expect(performance.now() - startedAt).to.be.lessThan(LIMIT_MS);
     };
     const works = async () => (await call(`${api.url}/customers`, { key: api.keys.test })).status === 200;
     const expectRecovered = async () => {
-      for (let tries = 0; tries < 100 && !(await works()); tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
+      for (let tries = 0; tries < 100 && !(await works()); tries += 1)
+        await new Promise((resolve) => setTimeout(resolve, 100));
       expect(await works()).to.equal(true);
     };
 
     it('answers 503 within 2 s when it is stopped, also many at once, and works again when it is back', async () => {
       expect(await works()).to.equal(true);
       await server.stop();
-      await Promise.all(Array.from({ length: 30 }, () => expectUnavailable({ path: '/customers/exists?email=x' })));
+      await Promise.all(
+        Array.from({ length: 30 }, () => expectUnavailable({ path: '/customers/exists?email=x' })),
+      );
       await expectUnavailable({ path: '/customers', body: { external_id: 'x' } });
       await expectPageUnavailable();
       // Outside the base path, as everything for people.
       await expectUnavailable({ path: '/../../login', body: { email: 'a@b', password: 'x' } });
-      await expectUnavailable({ path: '/webhook-endpoints', body: { url: 'http://127.0.0.1:9/', events: '*' } });
+      await expectUnavailable({
+        path: '/webhook-endpoints',
+        body: { url: 'http://127.0.0.1:9/', events: '*' },
+      });
       await server.start();
       await expectRecovered();
     });
@@ -73,7 +85,9 @@ describe('the API while a part is away', function () {
     it('answers 503 within 2 s when it hangs without a word, and works again when it goes on', async () => {
       expect(await works()).to.equal(true);
       server.now.pause();
-      await Promise.all(Array.from({ length: 12 }, () => expectUnavailable({ path: '/customers/exists?email=x' })));
+      await Promise.all(
+        Array.from({ length: 12 }, () => expectUnavailable({ path: '/customers/exists?email=x' })),
+      );
       await expectPageUnavailable();
       await expectUnavailable({ path: '/customers', body: { external_id: 'y' } });
       await expectUnavailable({ path: '/../../login', body: { email: 'a@b', password: 'x' } });
@@ -135,7 +149,9 @@ describe('the API while a part is away', function () {
         socket.setEncoding('utf8').on('data', (chunk: string) => {
           text += chunk;
         });
-        socket.once('close', () => resolve({ text, ms: performance.now() - startedAt })).once('error', reject);
+        socket
+          .once('close', () => resolve({ text, ms: performance.now() - startedAt }))
+          .once('error', reject);
         socket.setTimeout(closeAfterMs, () => socket.destroy());
         socket.write(bytes);
       });

@@ -70,7 +70,12 @@ describe("a request's work in the database", function () {
       poolSize: 3,
       routes: [...ROUTES, ...TEST_ROUTES],
     });
-    other = await openOrm({ url: database.url, poolSize: 2, applicationName: 'other', statementTimeoutMs: 0 });
+    other = await openOrm({
+      url: database.url,
+      poolSize: 2,
+      applicationName: 'other',
+      statementTimeoutMs: 0,
+    });
   });
   after(async () => {
     await other?.close(true);
@@ -79,17 +84,17 @@ describe("a request's work in the database", function () {
   });
 
   const working = async (): Promise<string[]> => {
-    const rows = await other.em
-      .fork()
-      .execute<{ query: string }[]>(
-        `select query from pg_stat_activity where datname = current_database() and application_name = '${API}' and state <> 'idle'`,
-      );
+    const rows = await other.em.fork().execute<{ query: string }[]>(
+      `select query from pg_stat_activity where datname = current_database() and application_name = '${API}'
+          and state <> 'idle'`,
+    );
     return rows.map(({ query }) => query);
   };
   const isWorking = async () => (await working()).length > 0;
   const expectEnded = async () => {
     const end = performance.now() + ENDS_WITHIN_MS;
-    while ((await isWorking()) && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+    while ((await isWorking()) && performance.now() < end)
+      await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await working()).to.deep.equal([]);
   };
   /** Nobody reads or writes these tables until `work` is done. */
@@ -123,7 +128,9 @@ describe("a request's work in the database", function () {
       expect((await call(api.url + path)).status).to.equal(503);
       await expectEnded();
     }
-    const [row] = await other.em.fork().execute<{ name: string | null }[]>(`select to_regclass('left_behind')::text as name`);
+    const [row] = await other.em
+      .fork()
+      .execute<{ name: string | null }[]>(`select to_regclass('left_behind')::text as name`);
     expect(row?.name).to.equal(null);
   });
 
@@ -142,7 +149,8 @@ describe("a request's work in the database", function () {
       ['/customers', { email: 'a@b.example' }],
     ];
     for (const [path, body] of leaving) {
-      // A busy machine may need longer than the request would have had anyway; what never ends early does so at no try.
+      // A busy machine may need longer than the request would
+      // have had anyway; what never ends early does so at no try.
       let ended = false;
       for (let tries = 0; tries < 5 && !ended; tries++) ended = await endsWhenLeft(path, body);
       expect(ended, path).to.equal(true);
@@ -153,7 +161,10 @@ describe("a request's work in the database", function () {
     let ended = false;
     await whileLocked('customers', async () => {
       const gone = new AbortController();
-      const headers = { Authorization: `Bearer ${api.keys.test}`, ...(body ? { 'Content-Type': 'application/json' } : {}) };
+      const headers = {
+        Authorization: `Bearer ${api.keys.test}`,
+        ...(body ? { 'Content-Type': 'application/json' } : {}),
+      };
       const sent = fetch(api.url + path, {
         headers,
         signal: gone.signal,
@@ -167,7 +178,8 @@ describe("a request's work in the database", function () {
       const isSeen = await eventually('the statement', isWorking, 1_500).catch(() => false);
       gone.abort();
       const how = await broken;
-      while ((await isWorking()) && performance.now() - began < ENDS_WITHIN_MS) await new Promise((resolve) => setTimeout(resolve, 20));
+      while ((await isWorking()) && performance.now() - began < ENDS_WITHIN_MS)
+        await new Promise((resolve) => setTimeout(resolve, 20));
       ended = isSeen && how === 'broken' && performance.now() - began < ENDS_WITHIN_MS;
     });
     await expectEnded();
@@ -178,7 +190,9 @@ describe("a request's work in the database", function () {
     const all = await Promise.all(Array.from({ length: 12 }, () => call(`${api.url}/late`)));
     expect(all.map(({ status }) => status)).to.deep.equal(Array.from({ length: 12 }, () => 503));
     await expectEnded();
-    const after = await Promise.all(Array.from({ length: 12 }, () => call(`${api.url}/customers/exists?email=a`, { key: api.keys.test })));
+    const after = await Promise.all(
+      Array.from({ length: 12 }, () => call(`${api.url}/customers/exists?email=a`, { key: api.keys.test })),
+    );
     expect(after.map(({ status }) => status)).to.deep.equal(Array.from({ length: 12 }, () => 200));
   });
 });

@@ -9,7 +9,10 @@ import { call, startTestApi, type TestApi, type TestMerchant } from '../../suppo
 const POOL_SIZE = 10;
 const REQUESTS = 40;
 
-/** However many requests of a merchant wait in the database for each other, they wait there on few connections. */
+/**
+ * However many requests of a merchant wait in the database
+ * for each other, they wait there on few connections.
+ */
 describe('the connections of one merchant', function () {
   this.timeout(60_000);
   let database: FreshDatabase;
@@ -20,7 +23,12 @@ describe('the connections of one merchant', function () {
     database = await migratedDatabase();
     const limits = { poolSize: POOL_SIZE, turns: turnsOfMerchants(POOL_SIZE), statementTimeoutMs: 1_800 };
     api = await startTestApi({ databaseUrl: database.url, ...limits });
-    other = await openOrm({ url: database.url, poolSize: 2, applicationName: 'other', statementTimeoutMs: 0 });
+    other = await openOrm({
+      url: database.url,
+      poolSize: 2,
+      applicationName: 'other',
+      statementTimeoutMs: 0,
+    });
     alice = await api.newMerchant();
   });
   after(async () => {
@@ -30,21 +38,24 @@ describe('the connections of one merchant', function () {
   });
 
   const waiting = async (): Promise<number> => {
-    const [row] = await other.em
-      .fork()
-      .execute<{ n: number }[]>(
-        `select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'test' and wait_event_type = 'Lock'`,
-      );
+    const [row] = await other.em.fork().execute<{ n: number }[]>(
+      `select count(*)::int as n from pg_stat_activity where datname = current_database()
+          and application_name = 'test' and wait_event_type = 'Lock'`,
+    );
     return row?.n ?? 0;
   };
   /** Requests that all wait for one row, for as long as `meanwhile` takes. */
   const whileTheyWait = async ({ keys }: TestMerchant, meanwhile: () => Promise<void>): Promise<number[]> => {
-    const made = await call(`${api.url}/webhook-endpoints`, { key: keys.live, body: { url: 'http://127.0.0.1:9/', events: '*' } });
+    const made = await call(`${api.url}/webhook-endpoints`, {
+      key: keys.live,
+      body: { url: 'http://127.0.0.1:9/', events: '*' },
+    });
     const url = `${api.url}/webhook-endpoints/${made.body['id']}`;
     let sent: Promise<number[]> | undefined;
     await other.em.fork().transactional(async (em) => {
       await em.execute('select id from webhook_endpoints where id = ? for update', [made.body['id']]);
-      const change = async () => (await call(url, { method: 'PUT', key: keys.live, body: { description: randomUUID() } })).status;
+      const change = async () =>
+        (await call(url, { method: 'PUT', key: keys.live, body: { description: randomUUID() } })).status;
       sent = Promise.all(Array.from({ length: REQUESTS }, change));
       await eventually('requests that wait', async () => (await waiting()) > 0);
       await meanwhile();
@@ -59,7 +70,10 @@ describe('the connections of one merchant', function () {
       for (let turn = 0; turn < 5; turn += 1) {
         most = Math.max(most, await waiting());
         answers.push((await call(`${api.url}/customers/exists?email=a`, { key: alice.keys.live })).status);
-        answers.push((await call(`${api.url}/customers`, { key: alice.keys.live, body: { external_id: randomUUID() } })).status);
+        answers.push(
+          (await call(`${api.url}/customers`, { key: alice.keys.live, body: { external_id: randomUUID() } }))
+            .status,
+        );
       }
     });
     expect(answers).to.deep.equal(Array.from({ length: 5 }, () => [200, 201]).flat());
@@ -68,9 +82,15 @@ describe('the connections of one merchant', function () {
 
   it('are given back in the end, whatever became of the requests', async () => {
     for (let turn = 0; turn < 3; turn += 1)
-      await whileTheyWait(api.merchant, async () => await new Promise((resolve) => setTimeout(resolve, turn * 1_000)));
+      await whileTheyWait(
+        api.merchant,
+        async () => await new Promise((resolve) => setTimeout(resolve, turn * 1_000)),
+      );
     const statuses = await Promise.all(
-      Array.from({ length: REQUESTS }, async () => (await call(`${api.url}/customers/exists?email=a`, { key: api.keys.live })).status),
+      Array.from(
+        { length: REQUESTS },
+        async () => (await call(`${api.url}/customers/exists?email=a`, { key: api.keys.live })).status,
+      ),
     );
     expect(new Set(statuses)).to.deep.equal(new Set([200]));
     expect(await waiting()).to.equal(0);

@@ -30,7 +30,9 @@ describe('changes by a signed-in user', function () {
   after(() => api.stop());
 
   const rows = async (): Promise<Row[]> =>
-    await api.deps.orm.em.fork().execute<Row[]>('select * from operator_actions where user_id = ? order by at, id', [user.id]);
+    await api.deps.orm.em
+      .fork()
+      .execute<Row[]>('select * from operator_actions where user_id = ? order by at, id', [user.id]);
   const act = async (method: string, path: string, body?: unknown, more: Record<string, string> = {}) =>
     await call(`${api.url}${path}`, {
       method,
@@ -56,45 +58,82 @@ describe('changes by a signed-in user', function () {
       done.set(`${method} ${route}`, added);
       return id;
     };
-    const customer = await step('POST', '/customers', '/customers', { external_id: 'ann', email: 'ann@example.com' });
-    const endpoint = await step('POST', '/webhook-endpoints', '/webhook-endpoints', { url: SECRET_PATH, events: ['*'] });
-    await step('PUT', '/webhook-endpoints/:id', `/webhook-endpoints/${endpoint}`, { url: 'https://127.0.0.1:9/b', rotate_secret: true });
-    await step('POST', '/webhook-endpoints/:id/test', `/webhook-endpoints/${endpoint}/test`);
-    await step('POST', '/test/simulate-deposit', '/test/simulate-deposit', { customer_id: customer, amount: '7' });
-    await api.deps.orm.em.fork().execute("update webhook_deliveries set status = 'failed', finished_at = now()");
-    const [delivery] = await api.deps.orm.em.fork().execute<{ id: string }[]>('select id from webhook_deliveries limit 1');
-    await step('POST', '/webhook-deliveries/:id/resend', `/webhook-deliveries/${delivery?.id}/resend`);
-    await step('POST', '/webhook-endpoints/:id/resend-failed', `/webhook-endpoints/${endpoint}/resend-failed`, {
-      since: '2026-01-01T00:00:00Z',
+    const customer = await step('POST', '/customers', '/customers', {
+      external_id: 'ann',
+      email: 'ann@example.com',
     });
-    const link = await step('POST', '/request-payment', '/request-payment', { customer_id: customer, amount_usd: 12 });
+    const endpoint = await step('POST', '/webhook-endpoints', '/webhook-endpoints', {
+      url: SECRET_PATH,
+      events: ['*'],
+    });
+    await step('PUT', '/webhook-endpoints/:id', `/webhook-endpoints/${endpoint}`, {
+      url: 'https://127.0.0.1:9/b',
+      rotate_secret: true,
+    });
+    await step('POST', '/webhook-endpoints/:id/test', `/webhook-endpoints/${endpoint}/test`);
+    await step('POST', '/test/simulate-deposit', '/test/simulate-deposit', {
+      customer_id: customer,
+      amount: '7',
+    });
+    await api.deps.orm.em
+      .fork()
+      .execute("update webhook_deliveries set status = 'failed', finished_at = now()");
+    const [delivery] = await api.deps.orm.em
+      .fork()
+      .execute<{ id: string }[]>('select id from webhook_deliveries limit 1');
+    await step('POST', '/webhook-deliveries/:id/resend', `/webhook-deliveries/${delivery?.id}/resend`);
+    await step(
+      'POST',
+      '/webhook-endpoints/:id/resend-failed',
+      `/webhook-endpoints/${endpoint}/resend-failed`,
+      {
+        since: '2026-01-01T00:00:00Z',
+      },
+    );
+    const link = await step('POST', '/request-payment', '/request-payment', {
+      customer_id: customer,
+      amount_usd: 12,
+    });
     await step('POST', '/payment-links/:id/cancel', `/payment-links/${link}/cancel`);
     await step('DELETE', '/webhook-endpoints/:id', `/webhook-endpoints/${endpoint}`);
 
-    const changing = ROUTES.filter(({ method }) => method !== 'get').map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    const changing = ROUTES.filter(({ method }) => method !== 'get').map(
+      ({ method, path }) => `${method.toUpperCase()} ${path}`,
+    );
     expect([...done.keys()], 'every route that changes something is tried here').to.have.members(changing);
     for (const [route, added] of done) {
       expect(added.length, route).to.equal(1);
-      expect(added[0], route).to.include({ by_name: null, user_id: user.id, merchant_id: user.merchantId, mode: 'test' });
+      expect(added[0], route).to.include({
+        by_name: null,
+        user_id: user.id,
+        merchant_id: user.merchantId,
+        mode: 'test',
+      });
       expect(added[0]?.origin, route).to.equal('2001:db8:1:2::/64');
     }
     const text = JSON.stringify([...done.values()]);
-    for (const hidden of ['T0KEN', 's3cret', 'whsec_', 'ann@example.com', user.email]) expect(text).to.not.contain(hidden);
+    for (const hidden of ['T0KEN', 's3cret', 'whsec_', 'ann@example.com', user.email])
+      expect(text).to.not.contain(hidden);
     const changed = done.get('PUT /webhook-endpoints/:id')?.[0];
     expect(Object.keys(changed?.after ?? {})).to.have.members(['url', 'secret_ends_with']);
     expect(changed?.before?.['url']).to.match(/^https:\/\/127\.0\.0\.1:9\/… \([0-9a-f]{8}\)$/);
     expect(changed?.before?.['url']).to.not.equal(changed?.after?.['url']);
 
-    const byKey = await left(() => call(`${api.url}/customers`, { key: api.keys.test, body: { external_id: 'key' } }));
+    const byKey = await left(() =>
+      call(`${api.url}/customers`, { key: api.keys.test, body: { external_id: 'key' } }),
+    );
     expect(byKey).to.deep.equal([]);
   });
 
   it('leave nothing where the change did not happen, and one row for a request that is sent twice', async () => {
-    expect(await left(() => act('POST', '/customers', { external_id: 'ann' })), 'a conflict').to.deep.equal([]);
+    expect(await left(() => act('POST', '/customers', { external_id: 'ann' })), 'a conflict').to.deep.equal(
+      [],
+    );
     expect(await left(() => act('POST', '/customers', {})), 'a bad request').to.deep.equal([]);
     const once = { 'Idempotency-Key': 'audit-1' };
     const twice = await left(async () => {
-      for (const _ of [1, 2]) expect((await act('POST', '/customers', { external_id: 'bob' }, once)).status).to.equal(201);
+      for (const _ of [1, 2])
+        expect((await act('POST', '/customers', { external_id: 'bob' }, once)).status).to.equal(201);
     });
     expect(twice).to.have.length(1);
   });
@@ -109,7 +148,11 @@ describe('changes by a signed-in user', function () {
           (error: Error) => error.message,
         );
     expect(await rows()).to.not.have.length(0);
-    for (const sql of ["update operator_actions set by_name = 'x'", 'delete from operator_actions', 'truncate operator_actions'])
+    for (const sql of [
+      "update operator_actions set by_name = 'x'",
+      'delete from operator_actions',
+      'truncate operator_actions',
+    ])
       expect(await refusal(sql), sql).to.contain('never changed or removed');
   });
 });

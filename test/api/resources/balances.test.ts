@@ -18,7 +18,10 @@ describe('balances over HTTP', () => {
   before(async () => {
     const price = async (currency: Currency, signal: AbortSignal): Promise<Price | undefined> => {
       if (feed === 'fails') throw new Error('the feed is away');
-      if (feed === 'hangs') return await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      if (feed === 'hangs')
+        return await new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason)),
+        );
       const usd8 = rates[currency];
       return usd8 === undefined ? undefined : { usd8, source: 'test', at: new Date(), stale: false };
     };
@@ -28,12 +31,16 @@ describe('balances over HTTP', () => {
     feed = 'answers';
     for (const currency of ['BNB', 'TRX', 'USDT'] as const) delete rates[currency];
     shop = await api.newMerchant();
-    customer = (await call(`${api.url}/customers`, { key: shop.keys.test, body: { external_id: 'payer' } })).body['id'];
+    customer = (await call(`${api.url}/customers`, { key: shop.keys.test, body: { external_id: 'payer' } }))
+      .body['id'];
   });
   after(() => api.stop());
 
   const simulate = async (body: object) => {
-    const answer = await call(`${api.url}/test/simulate-deposit`, { key: shop.keys.test, body: { customer_id: customer, ...body } });
+    const answer = await call(`${api.url}/test/simulate-deposit`, {
+      key: shop.keys.test,
+      body: { customer_id: customer, ...body },
+    });
     expect(answer.status, answer.text).to.equal(201);
     return answer.body;
   };
@@ -42,9 +49,12 @@ describe('balances over HTTP', () => {
     expect(answer.status, answer.text).to.equal(200);
     return answer.body;
   };
-  const rows = async (query = '', key = shop.keys.test) => await call(`${api.url}/merchant-balances${query}`, { key });
-  const of = (body: Row, currency: Currency): Row => (body['balances'] as Row[]).find((row) => row['currency'] === currency) ?? {};
-  const dollars = (body: Row) => ['total_usd', 'available_usd', 'pending_usd', 'settled_usd'].map((name) => body[name]);
+  const rows = async (query = '', key = shop.keys.test) =>
+    await call(`${api.url}/merchant-balances${query}`, { key });
+  const of = (body: Row, currency: Currency): Row =>
+    (body['balances'] as Row[]).find((row) => row['currency'] === currency) ?? {};
+  const dollars = (body: Row) =>
+    ['total_usd', 'available_usd', 'pending_usd', 'settled_usd'].map((name) => body[name]);
 
   it('are zero for every currency and asset in a fixed order while nothing has come', async () => {
     for (const mode of ['live', 'test'] as const) {
@@ -68,14 +78,21 @@ describe('balances over HTTP', () => {
       const list = (await rows('', shop.keys[mode])).body;
       expect(list['pagination']).to.deep.equal({ page: 1, limit: 25, total: 4, total_pages: 1 });
       expect(
-        (list['data'] as Row[]).map((row) => [row['network'], row['currency'], row['contract_address'], row['decimals'], row['rate_usd']]),
+        (list['data'] as Row[]).map((row) => [
+          row['network'],
+          row['currency'],
+          row['contract_address'],
+          row['decimals'],
+          row['rate_usd'],
+        ]),
       ).to.deep.equal([
         ['bsc', 'BNB', null, 18, null],
         ['bsc', 'USDT', '0x55d398326f99059fF775485246999027B3197955', 18, 1],
         ['tron', 'TRX', null, 6, null],
         ['tron', 'USDT', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 6, 1],
       ]);
-      for (const row of list['data'] as Row[]) expect(row).to.include({ ...zero, is_live: mode === 'live', updated_at: updatedAt });
+      for (const row of list['data'] as Row[])
+        expect(row).to.include({ ...zero, is_live: mode === 'live', updated_at: updatedAt });
     }
   });
 
@@ -88,11 +105,32 @@ describe('balances over HTTP', () => {
     await simulate({ amount: '32', outcome: 'failed' });
     await simulate({ amount: '64', outcome: 'reorged' });
     const body = await balance();
-    expect(of(body, 'USDT')).to.include({ amount: '15', amount_usd: 15, available: '12', pending: '3', settled: '16' });
+    expect(of(body, 'USDT')).to.include({
+      amount: '15',
+      amount_usd: 15,
+      available: '12',
+      pending: '3',
+      settled: '16',
+    });
     expect(dollars(body)).to.deep.equal([15, 12, 3, 16]);
     const data = (await rows()).body['data'] as Row[];
-    expect(data[1]).to.include({ network: 'bsc', amount: '7', amount_usd: 7, available: '4', pending: '3', settled: '16', rate_usd: 1 });
-    expect(data[3]).to.include({ network: 'tron', amount: '8', amount_usd: 8, available: '8', pending: '0', settled: '0' });
+    expect(data[1]).to.include({
+      network: 'bsc',
+      amount: '7',
+      amount_usd: 7,
+      available: '4',
+      pending: '3',
+      settled: '16',
+      rate_usd: 1,
+    });
+    expect(data[3]).to.include({
+      network: 'tron',
+      amount: '8',
+      amount_usd: 8,
+      available: '8',
+      pending: '0',
+      settled: '0',
+    });
     expect(dollars(await balance(shop.keys.live)), 'the other mode').to.deep.equal([0, 0, 0, 0]);
     expect(dollars(await balance(api.keys.test)), 'another merchant').to.deep.equal([0, 0, 0, 0]);
   });
@@ -109,12 +147,22 @@ describe('balances over HTTP', () => {
     await simulate({ amount: '0.005001', outcome: 'settled' });
     const body = await balance();
     const coins = of(body, 'BNB');
-    expect(coins).to.include({ amount: '0.444444444444444444', amount_usd: 266.72, available: '0.333333333333333333' });
-    expect(of(body, 'USDT')).to.include({ amount: '123456789012.128456789012345679', amount_usd: 123444443333.23, pending: '0.004999' });
+    expect(coins).to.include({
+      amount: '0.444444444444444444',
+      amount_usd: 266.72,
+      available: '0.333333333333333333',
+    });
+    expect(of(body, 'USDT')).to.include({
+      amount: '123456789012.128456789012345679',
+      amount_usd: 123444443333.23,
+      pending: '0.004999',
+    });
     expect(of(body, 'USDT')).to.include({ settled: '0.005001' });
     expect(body['settled_usd'], '0.0050005 is half a cent and a little').to.equal(0.01);
     const cents = (value: unknown) => Math.round(Number(value) * 100);
-    expect(cents(body['total_usd'])).to.equal(cents(coins['amount_usd']) + cents(of(body, 'USDT')['amount_usd']));
+    expect(cents(body['total_usd'])).to.equal(
+      cents(coins['amount_usd']) + cents(of(body, 'USDT')['amount_usd']),
+    );
     expect(cents(body['total_usd'])).to.equal(cents(body['available_usd']) + cents(body['pending_usd']));
     expect((await rows()).body['data'][0]).to.include({ rate_usd: 600.12345678 });
   });
@@ -151,7 +199,11 @@ describe('balances over HTTP', () => {
     await simulate({ amount: '1' });
     const seen = async (query: string) => {
       const { body } = await rows(query);
-      return [(body['data'] as Row[]).map((row) => ids.indexOf(row['id'] as string)), body['has_more'], body['pagination']['page']];
+      return [
+        (body['data'] as Row[]).map((row) => ids.indexOf(row['id'] as string)),
+        body['has_more'],
+        body['pagination']['page'],
+      ];
     };
     expect(await seen('?limit=3')).to.deep.equal([[0, 1, 2], true, 1]);
     expect(await seen('?limit=3&page=2')).to.deep.equal([[3], false, 2]);
@@ -162,13 +214,22 @@ describe('balances over HTTP', () => {
     expect(await seen(`?limit=2&ending_before=${ids[2]}`)).to.deep.equal([[0, 1], false, null]);
     const other = ((await rows('', shop.keys.live)).body['data'] as Row[])[0]?.['id'];
     expect(ids).to.not.include(other);
-    for (const cursor of [other, randomUUID()]) expect((await rows(`?starting_after=${cursor}`)).status).to.equal(400);
-    for (const query of ['?limit=0', '?limit=101', '?page=0', '?starting_after=x', `?page=1&starting_after=${ids[0]}`])
+    for (const cursor of [other, randomUUID()])
+      expect((await rows(`?starting_after=${cursor}`)).status).to.equal(400);
+    for (const query of [
+      '?limit=0',
+      '?limit=101',
+      '?page=0',
+      '?starting_after=x',
+      `?page=1&starting_after=${ids[0]}`,
+    ])
       expect((await rows(query)).body, query).to.include({ code: 'VALIDATION_ERROR' });
   });
 
   it('say when money moved last', async () => {
-    await api.deps.orm.em.fork().execute(`update merchants set created_at = '2020-01-02 03:04:05.999Z' where id = ?`, [shop.id]);
+    await api.deps.orm.em
+      .fork()
+      .execute(`update merchants set created_at = '2020-01-02 03:04:05.999Z' where id = ?`, [shop.id]);
     expect(await balance()).to.include({ updated_at: '2020-01-02T03:04:05Z' });
     await simulate({ amount: '1', network: 'tron' });
     const { updated_at: at } = await balance();

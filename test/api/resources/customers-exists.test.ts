@@ -11,12 +11,21 @@ describe('GET /customers/exists', () => {
   after(() => api.stop());
 
   const create = (body: unknown, key = api.keys.test) => call(`${api.url}/customers`, { key, body });
-  const exists = (query: string, key = api.keys.test) => call(`${api.url}/customers/exists?${query}`, { key });
+  const exists = (query: string, key = api.keys.test) =>
+    call(`${api.url}/customers/exists?${query}`, { key });
 
   it('finds by either field and says which one it used', async () => {
     const customer = { id, external_id: 'ex-1', email: 'Ex@Example.com' };
-    expect((await exists('external_id=ex-1')).body).to.deep.equal({ exists: true, match: 'external_id', customer });
-    expect((await exists('email=Ex@Example.com')).body).to.deep.equal({ exists: true, match: 'email', customer });
+    expect((await exists('external_id=ex-1')).body).to.deep.equal({
+      exists: true,
+      match: 'external_id',
+      customer,
+    });
+    expect((await exists('email=Ex@Example.com')).body).to.deep.equal({
+      exists: true,
+      match: 'email',
+      customer,
+    });
     expect((await exists('external_id=%20ex-1%20')).body['exists']).to.equal(true);
   });
 
@@ -27,7 +36,10 @@ describe('GET /customers/exists', () => {
       customer: null,
     });
     for (const blank of ['external_id=', 'external_id=%20%20', 'external_id=+']) {
-      expect((await exists(`${blank}&email=Ex@Example.com`)).body).to.include({ exists: true, match: 'email' });
+      expect((await exists(`${blank}&email=Ex@Example.com`)).body).to.include({
+        exists: true,
+        match: 'email',
+      });
     }
   });
 

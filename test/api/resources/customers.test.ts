@@ -37,29 +37,42 @@ describe('customers over HTTP', () => {
         .and.equal(body['updated_at']);
       const [bsc, tron, ...others] = body['addresses'];
       expect(others).to.deep.equal([]);
-      expect([bsc.network, bsc.native_currency, tron.network, tron.native_currency]).to.deep.equal(['bsc', 'BNB', 'tron', 'TRX']);
+      expect([bsc.network, bsc.native_currency, tron.network, tron.native_currency]).to.deep.equal([
+        'bsc',
+        'BNB',
+        'tron',
+        'TRX',
+      ]);
       expect(addressKeyOf('bsc', bsc.address) && addressKeyOf('tron', tron.address)).to.be.a('string');
       expect(bsc.currencies).to.deep.equal([
         { currency: 'BNB', contract_address: null, decimals: 18 },
         { currency: 'USDT', contract_address: api.deps.settings.contracts.bsc, decimals: 18 },
       ]);
-      expect((await call(`${api.url}/customers/${body['id']}`, { key: api.keys.test })).body).to.deep.equal(body);
+      expect((await call(`${api.url}/customers/${body['id']}`, { key: api.keys.test })).body).to.deep.equal(
+        body,
+      );
     });
 
     it('writes the event with the same customer, once', async () => {
       const { body } = await create({ external_id: 'event-1' });
-      const events = await rows(`select convert_from(body, 'utf8') as body from events where subject_id = '${body['id']}'`);
+      const events = await rows(
+        `select convert_from(body, 'utf8') as body from events where subject_id = '${body['id']}'`,
+      );
       expect(events).to.have.length(1);
       const event = JSON.parse(String(events[0]?.['body']));
       expect(event).to.deep.equal({ event: 'customer.created', data: body, timestamp: body['created_at'] });
     });
 
     it('queues the actor only where an endpoint subscribes', async () => {
-      const starts = async () => (await rows(`select message from outbox where message->>'workflowType' = 'notify'`)).length;
+      const starts = async () =>
+        (await rows(`select message from outbox where message->>'workflowType' = 'notify'`)).length;
       await create({ external_id: 'nobody-listens' });
       expect(await starts()).to.equal(0);
       const key = api.keys.live;
-      await call(`${api.url}/webhook-endpoints`, { key, body: { url: 'http://127.0.0.1:9/', events: ['customer.created'] } });
+      await call(`${api.url}/webhook-endpoints`, {
+        key,
+        body: { url: 'http://127.0.0.1:9/', events: ['customer.created'] },
+      });
       await create({ external_id: 'somebody-listens' }, key);
       expect(await starts()).to.equal(1);
     });
@@ -72,8 +85,16 @@ describe('customers over HTTP', () => {
       };
       expect(await conflict({ external_id: 'dup' })).to.deep.equal([409, 'CUSTOMER_EXISTS', 'external_id']);
       expect(await conflict({ email: ' dup@example.com ' })).to.deep.equal([409, 'CUSTOMER_EXISTS', 'email']);
-      expect(await conflict({ external_id: 'dup', email: 'dup@example.com' })).to.deep.equal([409, 'CUSTOMER_EXISTS', 'external_id']);
-      expect(await conflict({ external_id: 'other', email: 'dup@example.com' })).to.deep.equal([409, 'CUSTOMER_EXISTS', 'email']);
+      expect(await conflict({ external_id: 'dup', email: 'dup@example.com' })).to.deep.equal([
+        409,
+        'CUSTOMER_EXISTS',
+        'external_id',
+      ]);
+      expect(await conflict({ external_id: 'other', email: 'dup@example.com' })).to.deep.equal([
+        409,
+        'CUSTOMER_EXISTS',
+        'email',
+      ]);
       expect((await create({ email: 'DUP@example.com' })).status).to.equal(201);
     });
 
@@ -81,25 +102,33 @@ describe('customers over HTTP', () => {
       const other = await api.newMerchant();
       const body = { external_id: 'shared', email: 'shared@example.com' };
       const answers = [];
-      for (const key of [api.keys.test, api.keys.live, other.keys.test, other.keys.live]) answers.push(await create(body, key));
+      for (const key of [api.keys.test, api.keys.live, other.keys.test, other.keys.live])
+        answers.push(await create(body, key));
       expect(answers.map(({ status }) => status)).to.deep.equal([201, 201, 201, 201]);
-      const addresses = answers.flatMap((answer) => answer.body['addresses'].map((one: { address: string }) => one.address));
+      const addresses = answers.flatMap((answer) =>
+        answer.body['addresses'].map((one: { address: string }) => one.address),
+      );
       expect(new Set(addresses).size).to.equal(8);
     });
 
     it('makes exactly one of 100 parallel creates of one external_id', async () => {
-      const answers = await Promise.all(Array.from({ length: 100 }, () => create({ external_id: 'parallel' })));
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, () => create({ external_id: 'parallel' })),
+      );
       const count = (status: number) => answers.filter((answer) => answer.status === status).length;
       expect([count(201), count(409)]).to.deep.equal([1, 99]);
       const [made] = await rows(
-        `select count(distinct c.id)::int as customers, count(a.id)::int as addresses from customers c join deposit_addresses a on a.customer_id = c.id where external_id = 'parallel'`,
+        `select count(distinct c.id)::int as customers, count(a.id)::int as addresses from customers c
+          join deposit_addresses a on a.customer_id = c.id where external_id = 'parallel'`,
       );
       expect(made).to.deep.equal({ customers: 1, addresses: 2 });
     });
 
     it('makes exactly one of many parallel creates that share only one of two names', async () => {
       const answers = await Promise.all(
-        Array.from({ length: 40 }, (_, n) => create({ external_id: `cross-${n}`, email: 'cross@example.com' })),
+        Array.from({ length: 40 }, (_, n) =>
+          create({ external_id: `cross-${n}`, email: 'cross@example.com' }),
+        ),
       );
       expect(
         answers
@@ -107,7 +136,8 @@ describe('customers over HTTP', () => {
           .sort()
           .slice(0, 2),
       ).to.deep.equal([201, 409]);
-      for (const answer of answers.filter(({ status }) => status === 409)) expect(answer.body['field']).to.equal('email');
+      for (const answer of answers.filter(({ status }) => status === 409))
+        expect(answer.body['field']).to.equal('email');
     });
 
     const bad: Record<string, [unknown, string]> = {
@@ -125,7 +155,10 @@ describe('customers over HTTP', () => {
       'a text as metadata': [{ external_id: 'n', metadata: 'x' }, 'metadata'],
       'a list as metadata': [{ external_id: 'n', metadata: [] }, 'metadata'],
       'metadata of 51 keys': [
-        { external_id: 'n', metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, 1])) },
+        {
+          external_id: 'n',
+          metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, 1])),
+        },
         'metadata',
       ],
       'metadata over 16 KiB': [{ external_id: 'n', metadata: { a: 'é'.repeat(8_200) } }, 'metadata'],
@@ -133,18 +166,21 @@ describe('customers over HTTP', () => {
     for (const [name, [body, path]] of Object.entries(bad)) {
       it(`answers 400 for ${name}, naming the field`, async () => {
         const answer = await create(body);
-        expect([answer.status, answer.body['code'], answer.body['details']?.[0].path], answer.text).to.deep.equal([
-          400,
-          'VALIDATION_ERROR',
-          path,
-        ]);
+        expect(
+          [answer.status, answer.body['code'], answer.body['details']?.[0].path],
+          answer.text,
+        ).to.deep.equal([400, 'VALIDATION_ERROR', path]);
       });
     }
 
     it('keeps hostile text exactly as it came', async () => {
       const external_id = `'; drop table customers; -- ? $1 \\ %_ "\u202e\u{1f4b0}\ttab`;
       const { status, body } = await create({ external_id, metadata: { "k?'": '?\\' } });
-      expect([status, body['external_id'], body['metadata']]).to.deep.equal([201, external_id, { "k?'": '?\\' }]);
+      expect([status, body['external_id'], body['metadata']]).to.deep.equal([
+        201,
+        external_id,
+        { "k?'": '?\\' },
+      ]);
       expect((await list(`external_id=${encodeURIComponent(external_id)}`)).body['data']).to.have.length(1);
       expect((await list(`search=${encodeURIComponent('%_')}`)).body['data']).to.have.length(1);
     });
@@ -157,7 +193,11 @@ describe('customers over HTTP', () => {
       const merchant = await api.newMerchant();
       key = merchant.keys.live;
       for (let n = 0; n < 7; n += 1)
-        made.unshift((await create({ external_id: `l-${n}`, email: `l${n}@example.com`, name: `Nr_${n}` }, key)).body['id']);
+        made.unshift(
+          (await create({ external_id: `l-${n}`, email: `l${n}@example.com`, name: `Nr_${n}` }, key)).body[
+            'id'
+          ],
+        );
     });
     const ids = (answer: Answer) => answer.body['data'].map((row: { id: string }) => row.id);
 
@@ -169,12 +209,21 @@ describe('customers over HTTP', () => {
       const last = await list('limit=3&page=3', key);
       expect([ids(last), last.body['has_more']]).to.deep.equal([made.slice(6), false]);
       expect((await list('page=9', key)).body).to.deep.include({ data: [], has_more: false });
-      expect((await list('', key)).body['pagination']).to.deep.equal({ page: 1, limit: 25, total: 7, total_pages: 1 });
+      expect((await list('', key)).body['pagination']).to.deep.equal({
+        page: 1,
+        limit: 25,
+        total: 7,
+        total_pages: 1,
+      });
     });
 
     it('walks with cursors in both directions', async () => {
       const after = await list(`limit=3&starting_after=${made[1]}`, key);
-      expect([ids(after), after.body['has_more'], after.body['pagination'].page]).to.deep.equal([made.slice(2, 5), true, null]);
+      expect([ids(after), after.body['has_more'], after.body['pagination'].page]).to.deep.equal([
+        made.slice(2, 5),
+        true,
+        null,
+      ]);
       const before = await list(`limit=2&ending_before=${made[4]}`, key);
       expect([ids(before), before.body['has_more']]).to.deep.equal([made.slice(2, 4), true]);
       expect((await list(`limit=5&ending_before=${made[1]}`, key)).body).to.deep.include({ has_more: false });
@@ -183,7 +232,8 @@ describe('customers over HTTP', () => {
     it('shows each row once while others arrive', async () => {
       const merchant = await api.newMerchant();
       const own = new Set<string>();
-      for (let n = 0; n < 12; n += 1) own.add((await create({ external_id: `w-${n}` }, merchant.keys.test)).body['id']);
+      for (let n = 0; n < 12; n += 1)
+        own.add((await create({ external_id: `w-${n}` }, merchant.keys.test)).body['id']);
       const seen: string[] = [];
       let query = 'limit=3';
       for (let n = 0; n < 10; n += 1) {
@@ -201,7 +251,8 @@ describe('customers over HTTP', () => {
       const now = new Date();
       const frozen = await startTestApi({ deps: { now: () => now } });
       try {
-        for (let n = 0; n < 9; n += 1) await call(`${frozen.url}/customers`, { key: frozen.keys.test, body: { external_id: `${n}` } });
+        for (let n = 0; n < 9; n += 1)
+          await call(`${frozen.url}/customers`, { key: frozen.keys.test, body: { external_id: `${n}` } });
         const seen: string[] = [];
         for (let query = 'limit=2', more = true; more; query = `limit=2&starting_after=${seen.at(-1)}`) {
           const page = await call(`${frozen.url}/customers?${query}`, { key: frozen.keys.test });
@@ -231,7 +282,9 @@ describe('customers over HTTP', () => {
       ]) {
         expect(await found(query), query).to.deep.equal([made[0]]);
       }
-      expect(await found(`created_from=${one['created_at']}&created_to=${one['created_at']}`)).to.include(made[0]);
+      expect(await found(`created_from=${one['created_at']}&created_to=${one['created_at']}`)).to.include(
+        made[0],
+      );
       expect(await found('created_to=2001-01-01T00:00:00Z')).to.deep.equal([]);
       expect(await found('created_from=9999-12-31T23:59:59Z')).to.deep.equal([]);
       // Up to its end, which is a moment of the year 10000.
@@ -282,7 +335,8 @@ describe('customers over HTTP', () => {
     it("answers 400 for a cursor of another merchant's or mode's row", async () => {
       const foreign = (await create({ external_id: 'foreign' }, api.keys.live)).body['id'];
       const otherMode = (await create({ external_id: 'other-mode' }, api.keys.test)).body['id'];
-      for (const id of [foreign, otherMode]) expect((await list(`starting_after=${id}`, key)).status).to.equal(400);
+      for (const id of [foreign, otherMode])
+        expect((await list(`starting_after=${id}`, key)).status).to.equal(400);
     });
   });
 
@@ -291,7 +345,12 @@ describe('customers over HTTP', () => {
     const { body } = await create({ external_id: 'mine', email: 'mine@example.com' });
     for (const key of [api.keys.live, other.keys.test, other.keys.live]) {
       expect((await call(`${api.url}/customers/${body['id']}`, { key })).status).to.equal(404);
-      for (const query of ['external_id=mine', 'email=mine@example.com', 'search=mine', `address=${body['addresses'][0].address}`]) {
+      for (const query of [
+        'external_id=mine',
+        'email=mine@example.com',
+        'search=mine',
+        `address=${body['addresses'][0].address}`,
+      ]) {
         expect((await list(query, key)).body['data']).to.deep.equal([]);
       }
     }

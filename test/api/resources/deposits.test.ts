@@ -10,7 +10,9 @@ describe('deposits over HTTP', () => {
   before(async () => {
     api = await startTestApi();
     key = api.keys.test;
-    customer = (await call(`${api.url}/customers`, { key, body: { external_id: 'payer', email: 'payer@example.com' } })).body['id'];
+    customer = (
+      await call(`${api.url}/customers`, { key, body: { external_id: 'payer', email: 'payer@example.com' } })
+    ).body['id'];
   });
   after(() => api.stop());
 
@@ -21,9 +23,27 @@ describe('deposits over HTTP', () => {
   it('simulates 10 USDT on bsc, completed, when only the customer is named', async () => {
     const { status, body } = await simulate({});
     expect(status).to.equal(201);
-    expect(body).to.include({ customer_id: customer, external_id: 'payer', email: 'payer@example.com', network: 'bsc', currency: 'USDT' });
-    expect(body).to.include({ amount: '10', amount_raw: '10000000000000000000', amount_usd: 10, status: 'completed', is_live: false });
-    expect(body).to.include({ confirmations: 15, required_confirmations: 15, payment_token: null, settlement: null, failure_code: null });
+    expect(body).to.include({
+      customer_id: customer,
+      external_id: 'payer',
+      email: 'payer@example.com',
+      network: 'bsc',
+      currency: 'USDT',
+    });
+    expect(body).to.include({
+      amount: '10',
+      amount_raw: '10000000000000000000',
+      amount_usd: 10,
+      status: 'completed',
+      is_live: false,
+    });
+    expect(body).to.include({
+      confirmations: 15,
+      required_confirmations: 15,
+      payment_token: null,
+      settlement: null,
+      failure_code: null,
+    });
     expect((await call(`${api.url}/deposits/${body['id']}`, { key })).body).to.deep.equal(body);
   });
 
@@ -35,25 +55,44 @@ describe('deposits over HTTP', () => {
       [{ amount: 3, amount_usd: '3' }, '3', '3000000000000000000'],
       [{ token: 'USDT', network: 'tron', amount: '0.000001' }, '0.000001', '1'],
       [{ amount: '0.000000000000000001' }, '0.000000000000000001', '1'],
-      [{ amount: '123456789.123456789012345678' }, '123456789.123456789012345678', '123456789123456789012345678'],
+      [
+        { amount: '123456789.123456789012345678' },
+        '123456789.123456789012345678',
+        '123456789123456789012345678',
+      ],
     ];
     for (const [body, amount, raw] of amounts) {
       const answer = await simulate(body);
-      expect([answer.status, answer.body['amount'], answer.body['amount_raw']], answer.text).to.deep.equal([201, amount, raw]);
+      expect([answer.status, answer.body['amount'], answer.body['amount_raw']], answer.text).to.deep.equal([
+        201,
+        amount,
+        raw,
+      ]);
     }
   });
 
   it('answers 200 with the same deposit for a hash that was used, and sends nothing', async () => {
     const body = { transaction_hash: HASH, amount: '5' };
     const first = await simulate(body);
-    const events = async () => await api.deps.orm.em.fork().execute('select id from events where subject_id = ?', [first.body['id']]);
+    const events = async () =>
+      await api.deps.orm.em.fork().execute('select id from events where subject_id = ?', [first.body['id']]);
     const before = await events();
-    const again = await simulate({ ...body, transaction_hash: HASH.toUpperCase().replace('0X', '0x'), amount: '6', outcome: 'failed' });
+    const again = await simulate({
+      ...body,
+      transaction_hash: HASH.toUpperCase().replace('0X', '0x'),
+      amount: '6',
+      outcome: 'failed',
+    });
     expect([first.status, again.status]).to.deep.equal([201, 200]);
     expect(again.body).to.deep.equal(first.body);
     expect(await events()).to.deep.equal(before);
-    const raced = await Promise.all(Array.from({ length: 10 }, () => simulate({ transaction_hash: `0x${'cd'.repeat(32)}` })));
-    expect(raced.map(({ status }) => status).sort()).to.deep.equal([...Array.from({ length: 9 }, () => 200), 201]);
+    const raced = await Promise.all(
+      Array.from({ length: 10 }, () => simulate({ transaction_hash: `0x${'cd'.repeat(32)}` })),
+    );
+    expect(raced.map(({ status }) => status).sort()).to.deep.equal([
+      ...Array.from({ length: 9 }, () => 200),
+      201,
+    ]);
     expect(new Set(raced.map((answer) => answer.body['id'])).size).to.equal(1);
   });
 
@@ -103,19 +142,20 @@ describe('deposits over HTTP', () => {
       const total = async () => (await list('')).body['pagination'].total;
       const before = await total();
       const answer = await simulate(body);
-      expect([answer.status, answer.body['code'], answer.body['details']?.[0].path], answer.text).to.deep.equal([
-        400,
-        'VALIDATION_ERROR',
-        path,
-      ]);
+      expect(
+        [answer.status, answer.body['code'], answer.body['details']?.[0].path],
+        answer.text,
+      ).to.deep.equal([400, 'VALIDATION_ERROR', path]);
       expect(await total()).to.equal(before);
     });
   }
 
   it('answers 404 for a customer that is unknown, malformed, live, or of another merchant', async () => {
-    const live = (await call(`${api.url}/customers`, { key: api.keys.live, body: { external_id: 'live' } })).body['id'];
+    const live = (await call(`${api.url}/customers`, { key: api.keys.live, body: { external_id: 'live' } }))
+      .body['id'];
     const other = await api.newMerchant();
-    for (const customer_id of [UNKNOWN_ID, 'x', live]) expect((await simulate({ customer_id })).status).to.equal(404);
+    for (const customer_id of [UNKNOWN_ID, 'x', live])
+      expect((await simulate({ customer_id })).status).to.equal(404);
     expect((await simulate({}, other.keys.test)).status).to.equal(404);
   });
 
@@ -126,14 +166,19 @@ describe('deposits over HTTP', () => {
 
   it('filters by each field and adds up for the customer', async () => {
     const { keys } = await api.newMerchant();
-    const payer = (await call(`${api.url}/customers`, { key: keys.test, body: { external_id: 'f' } })).body['id'];
-    const other = (await call(`${api.url}/customers`, { key: keys.test, body: { external_id: 'g' } })).body['id'];
+    const payer = (await call(`${api.url}/customers`, { key: keys.test, body: { external_id: 'f' } })).body[
+      'id'
+    ];
+    const other = (await call(`${api.url}/customers`, { key: keys.test, body: { external_id: 'g' } })).body[
+      'id'
+    ];
     const make = async (body: object) => (await simulate({ customer_id: payer, ...body }, keys.test)).body;
     const completed = await make({ amount: '1.005', transaction_hash: HASH });
     const settled = await make({ amount: '2', network: 'tron', outcome: 'settled' });
     const failed = await make({ amount: '4', outcome: 'failed' });
     const elsewhere = await make({ customer_id: other, amount: '8', outcome: 'detected' });
-    const ids = async (query: string) => (await list(query, keys.test)).body['data'].map((row: { id: string }) => row.id);
+    const ids = async (query: string) =>
+      (await list(query, keys.test)).body['data'].map((row: { id: string }) => row.id);
     expect(await ids('')).to.deep.equal([elsewhere['id'], failed['id'], settled['id'], completed['id']]);
     expect(await ids('status=failed')).to.deep.equal([failed['id']]);
     expect(await ids('network=tron&currency=USDT')).to.deep.equal([settled['id']]);
@@ -146,7 +191,9 @@ describe('deposits over HTTP', () => {
     const read = (await call(`${api.url}/customers/${payer}`, { key: keys.test })).body;
     expect([read['deposit_count'], read['total_deposited_usd']]).to.deep.equal([3, 3.01]);
     const page = await call(`${api.url}/customers`, { key: keys.test });
-    expect(page.body['data'].map((row: { total_deposited_usd: number }) => row.total_deposited_usd)).to.deep.equal([0, 3.01]);
+    expect(
+      page.body['data'].map((row: { total_deposited_usd: number }) => row.total_deposited_usd),
+    ).to.deep.equal([0, 3.01]);
   });
 
   for (const query of [

@@ -14,22 +14,33 @@ describe('webhook endpoints over HTTP', () => {
   after(() => api.stop());
 
   const create = (body: unknown, by = key) => call(`${api.url}/webhook-endpoints`, { key: by, body });
-  const put = (id: string, body: unknown, by = key) => call(`${api.url}/webhook-endpoints/${id}`, { key: by, method: 'PUT', body });
+  const put = (id: string, body: unknown, by = key) =>
+    call(`${api.url}/webhook-endpoints/${id}`, { key: by, method: 'PUT', body });
   const read = (id: string, by = key) => call(`${api.url}/webhook-endpoints/${id}`, { key: by });
-  const remove = (id: string, by = key) => call(`${api.url}/webhook-endpoints/${id}`, { key: by, method: 'DELETE' });
-  const sql = async (text: string, values: unknown[] = []) => await api.deps.orm.em.fork().execute<Record<string, unknown>[]>(text, values);
+  const remove = (id: string, by = key) =>
+    call(`${api.url}/webhook-endpoints/${id}`, { key: by, method: 'DELETE' });
+  const sql = async (text: string, values: unknown[] = []) =>
+    await api.deps.orm.em.fork().execute<Record<string, unknown>[]>(text, values);
   /** As deliveries leave them: the actor is another part. */
   const finish = async (deliveryId: string, status: 'failed' | 'succeeded') => {
-    await sql(`update webhook_deliveries set status = ?, finished_at = now(), next_attempt_at = null where id = ?`, [status, deliveryId]);
     await sql(
-      `insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, status_code, error, duration_ms)
+      `update webhook_deliveries set status = ?, finished_at = now(), next_attempt_at = null where id = ?`,
+      [status, deliveryId],
+    );
+    await sql(
+      `insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, status_code, error,
+       duration_ms)
        select id, round, 1, now(), now(), 503, 'HTTP 503', 12 from webhook_deliveries where id = ?`,
       [deliveryId],
     );
   };
 
   it('shows the secret once and keeps it sealed', async () => {
-    const { status, body } = await create({ url: URL_OK, events: ['deposit.completed'], description: 'shop' });
+    const { status, body } = await create({
+      url: URL_OK,
+      events: ['deposit.completed'],
+      description: 'shop',
+    });
     expect(status).to.equal(201);
     const { secret, ...shown } = body;
     expect(secret).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -56,7 +67,9 @@ describe('webhook endpoints over HTTP', () => {
     const names = async (body: object) => (await create({ url: URL_OK, ...body })).body['events'];
     expect(await names({ events: '*' })).to.deep.equal(['*']);
     expect(await names({ events: ['*'] })).to.deep.equal(['*']);
-    expect(await names({ enabled_events: ['customer.created', 'customer.created'] })).to.deep.equal(['customer.created']);
+    expect(await names({ enabled_events: ['customer.created', 'customer.created'] })).to.deep.equal([
+      'customer.created',
+    ]);
     expect(await names({ events: [...EVENT_TYPES] })).to.deep.equal([...EVENT_TYPES]);
     expect(await names({ events: ['*'], enabled_events: '*' })).to.deep.equal(['*']);
   });
@@ -65,7 +78,9 @@ describe('webhook endpoints over HTTP', () => {
     const differing = { events: ['deposit.completed'], enabled_events: ['deposit.failed'] };
     const refused = await create({ url: URL_OK, ...differing });
     expect(refused.status).to.equal(400);
-    expect(refused.body['details']).to.deep.equal([{ path: 'enabled_events', message: 'must be the same as events' }]);
+    expect(refused.body['details']).to.deep.equal([
+      { path: 'enabled_events', message: 'must be the same as events' },
+    ]);
     const { body } = await create({ url: URL_OK, events: ['deposit.completed'] });
     for (const enabled_events of [['deposit.failed'], 'nonsense']) {
       expect((await put(body['id'], { events: ['deposit.completed'], enabled_events })).status).to.equal(400);
@@ -74,7 +89,14 @@ describe('webhook endpoints over HTTP', () => {
   });
 
   it('lists the valid names when one is unknown or none is given', async () => {
-    for (const events of [[], ['deposit.done'], ['deposit.completed', 'x'], 'all', ['webhook.test'], ['__proto__']]) {
+    for (const events of [
+      [],
+      ['deposit.done'],
+      ['deposit.completed', 'x'],
+      'all',
+      ['webhook.test'],
+      ['__proto__'],
+    ]) {
       const answer = await create({ url: URL_OK, events });
       expect(answer.status).to.equal(400);
       for (const name of EVENT_TYPES) expect(answer.body['error']).to.contain(name);
@@ -86,7 +108,10 @@ describe('webhook endpoints over HTTP', () => {
     'no events': { url: URL_OK },
     'a number as url': { url: 1, events: '*' },
     'a url over 2048 characters': { url: `http://127.0.0.1/${'x'.repeat(2048)}`, events: '*' },
-    'a url that percent-encoding makes too long': { url: `http://127.0.0.1/${'é'.repeat(1000)}`, events: '*' },
+    'a url that percent-encoding makes too long': {
+      url: `http://127.0.0.1/${'é'.repeat(1000)}`,
+      events: '*',
+    },
     'no scheme': { url: '127.0.0.1/hook', events: '*' },
     'another scheme': { url: 'ftp://127.0.0.1/', events: '*' },
     'user information': { url: 'http://a:b@127.0.0.1/', events: '*' },
@@ -111,10 +136,13 @@ describe('webhook endpoints over HTTP', () => {
   }
 
   it('lets only https to public hosts through where the operator opened nothing', async () => {
-    const closed = await startTestApi({ settings: { webhookTarget: { allowHttp: false, allowedCidrs: [] } } });
+    const closed = await startTestApi({
+      settings: { webhookTarget: { allowHttp: false, allowedCidrs: [] } },
+    });
     try {
       const status = async (url: string) =>
-        (await call(`${closed.url}/webhook-endpoints`, { key: closed.keys.live, body: { url, events: '*' } })).status;
+        (await call(`${closed.url}/webhook-endpoints`, { key: closed.keys.live, body: { url, events: '*' } }))
+          .status;
       for (const url of [
         'http://93.184.215.14/',
         'https://127.0.0.1/',
@@ -134,12 +162,29 @@ describe('webhook endpoints over HTTP', () => {
   it('changes what is given and nothing else', async () => {
     const { body } = await create({ url: URL_OK, events: ['deposit.completed'], description: 'a' });
     const { secret: _secret, ...before } = body;
-    expect((await put(body['id'], {})).body).to.deep.equal({ ...before, updated_at: (await read(body['id'])).body['updated_at'] });
-    const changed = await put(body['id'], { url: 'http://127.0.0.1:10/x', events: '*', description: null, enabled: false });
+    expect((await put(body['id'], {})).body).to.deep.equal({
+      ...before,
+      updated_at: (await read(body['id'])).body['updated_at'],
+    });
+    const changed = await put(body['id'], {
+      url: 'http://127.0.0.1:10/x',
+      events: '*',
+      description: null,
+      enabled: false,
+    });
     expect(changed.body).to.include({ url: 'http://127.0.0.1:10/x', description: null, enabled: false });
     expect(changed.body).to.not.have.property('secret');
-    expect((await put(body['id'], { enabled_events: ['customer.created'] })).body['events']).to.deep.equal(['customer.created']);
-    for (const wrong of [{ enabled: 'yes' }, { events: [] }, { url: 'x' }, { rotate_secret: 'true' }, { url: null }, { events: null }]) {
+    expect((await put(body['id'], { enabled_events: ['customer.created'] })).body['events']).to.deep.equal([
+      'customer.created',
+    ]);
+    for (const wrong of [
+      { enabled: 'yes' },
+      { events: [] },
+      { url: 'x' },
+      { rotate_secret: 'true' },
+      { url: null },
+      { events: null },
+    ]) {
       expect((await put(body['id'], wrong)).status, JSON.stringify(wrong)).to.equal(400);
     }
     expect((await read(body['id'])).body).to.include({ url: 'http://127.0.0.1:10/x', enabled: false });
@@ -148,12 +193,24 @@ describe('webhook endpoints over HTTP', () => {
   it('clears what disabled an endpoint when it is enabled again', async () => {
     const { body } = await create({ url: URL_OK, events: '*' });
     await sql(
-      `update webhook_endpoints set enabled = false, disabled_reason = 'gone', consecutive_failures = 9, gone_count = 3, gone_since = now(), failing_since = now() where id = ?`,
+      `update webhook_endpoints set enabled = false, disabled_reason = 'gone', consecutive_failures = 9,
+        gone_count = 3, gone_since = now(), failing_since = now() where id = ?`,
       [body['id']],
     );
-    expect((await read(body['id'])).body).to.include({ enabled: false, disabled_reason: 'gone', consecutive_failures: 9 });
-    expect((await put(body['id'], { enabled: true })).body).to.include({ enabled: true, disabled_reason: null, consecutive_failures: 0 });
-    const [row] = await sql('select gone_count, gone_since, failing_since from webhook_endpoints where id = ?', [body['id']]);
+    expect((await read(body['id'])).body).to.include({
+      enabled: false,
+      disabled_reason: 'gone',
+      consecutive_failures: 9,
+    });
+    expect((await put(body['id'], { enabled: true })).body).to.include({
+      enabled: true,
+      disabled_reason: null,
+      consecutive_failures: 0,
+    });
+    const [row] = await sql(
+      'select gone_count, gone_since, failing_since from webhook_endpoints where id = ?',
+      [body['id']],
+    );
     expect(row).to.deep.equal({ gone_count: 0, gone_since: null, failing_since: null });
   });
 
@@ -164,7 +221,9 @@ describe('webhook endpoints over HTTP', () => {
       .to.match(/^whsec_/)
       .and.not.equal(body['secret']);
     expect(rotated.body['secret_hint']).to.equal(rotated.body['secret'].slice(-4));
-    const [row] = await sql('select secret_sealed, earlier_secrets from webhook_endpoints where id = ?', [body['id']]);
+    const [row] = await sql('select secret_sealed, earlier_secrets from webhook_endpoints where id = ?', [
+      body['id'],
+    ]);
     const [earlier, ...more] = (row?.['earlier_secrets'] ?? []) as { sealed: string; until: string }[];
     const open = (sealed: Buffer) => api.deps.secretBox.open(sealed, body['id']);
     expect(open(row?.['secret_sealed'] as Buffer)).to.equal(rotated.body['secret']);
@@ -178,14 +237,23 @@ describe('webhook endpoints over HTTP', () => {
   it('deletes for good: nothing is found, changed or sent any more, and a second time is a 404', async () => {
     const { body } = await create({ url: URL_OK, events: '*' });
     expect((await remove(body['id'])).body).to.deep.equal({ id: body['id'], deleted: true });
-    for (const answer of [await remove(body['id']), await read(body['id']), await put(body['id'], { enabled: true })]) {
+    for (const answer of [
+      await remove(body['id']),
+      await read(body['id']),
+      await put(body['id'], { enabled: true }),
+    ]) {
       expect(answer.status).to.equal(404);
     }
-    expect((await call(`${api.url}/webhook-endpoints/${body['id']}/deliveries`, { key })).status).to.equal(404);
-    expect((await call(`${api.url}/webhook-endpoints/${body['id']}/test`, { key, method: 'POST' })).status).to.equal(404);
+    expect((await call(`${api.url}/webhook-endpoints/${body['id']}/deliveries`, { key })).status).to.equal(
+      404,
+    );
+    expect(
+      (await call(`${api.url}/webhook-endpoints/${body['id']}/test`, { key, method: 'POST' })).status,
+    ).to.equal(404);
     const made = await call(`${api.url}/customers`, { key, body: { external_id: 'after-delete' } });
     const sent = await sql(
-      `select d.id from webhook_deliveries d join events e on e.id = d.event_id where e.subject_id = ? and d.endpoint_id = ?`,
+      `select d.id from webhook_deliveries d join events e on e.id = d.event_id
+        where e.subject_id = ? and d.endpoint_id = ?`,
       [made.body['id'], body['id']],
     );
     expect(sent).to.deep.equal([]);
@@ -193,7 +261,9 @@ describe('webhook endpoints over HTTP', () => {
 
   it('refuses the 51st endpoint of a merchant and mode, also of 60 at once, and gives the place of a deleted one away', async () => {
     const { keys } = await api.newMerchant();
-    const answers = await Promise.all(Array.from({ length: 60 }, () => create({ url: URL_OK, events: '*' }, keys.live)));
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => create({ url: URL_OK, events: '*' }, keys.live)),
+    );
     expect(answers.filter(({ status }) => status === 201)).to.have.length(50);
     expect(answers.filter(({ status }) => status === 400)).to.have.length(10);
     expect((await create({ url: URL_OK, events: '*' }, keys.test)).status).to.equal(201);
@@ -206,15 +276,21 @@ describe('webhook endpoints over HTTP', () => {
     const { keys } = await api.newMerchant();
     const { body } = await create({ url: URL_OK, events: ['customer.created'] }, keys.test);
     await create({ url: URL_OK, events: '*' }, keys.test);
-    const test = () => call(`${api.url}/webhook-endpoints/${body['id']}/test`, { key: keys.test, method: 'POST' });
+    const test = () =>
+      call(`${api.url}/webhook-endpoints/${body['id']}/test`, { key: keys.test, method: 'POST' });
     const sent = await test();
     expect([sent.status, sent.body['event']]).to.deep.equal([201, 'webhook.test']);
     expect(sent.body['deliveries']).to.have.length(1);
     expect(sent.body['deliveries'][0]).to.include({ endpoint_id: body['id'], status: 'pending' });
     expect((await test()).body['id']).to.not.equal(sent.body['id']);
-    expect((await call(`${api.url}/events/${sent.body['id']}`, { key: keys.test })).body).to.deep.equal(sent.body);
+    expect((await call(`${api.url}/events/${sent.body['id']}`, { key: keys.test })).body).to.deep.equal(
+      sent.body,
+    );
     const [row] = await sql(`select message from outbox where workflow_id = ?`, [`event:${sent.body['id']}`]);
-    expect(row?.['message']).to.deep.include({ workflowType: 'notify', args: [{ deliveries: [sent.body['deliveries'][0].id] }] });
+    expect(row?.['message']).to.deep.include({
+      workflowType: 'notify',
+      args: [{ deliveries: [sent.body['deliveries'][0].id] }],
+    });
     await put(body['id'], { enabled: false }, keys.test);
     expect((await test()).status).to.equal(400);
   });
@@ -222,26 +298,48 @@ describe('webhook endpoints over HTTP', () => {
   it('resends a finished delivery as a new round and starts its actor, and refuses one on its way', async () => {
     const { keys } = await api.newMerchant();
     const { body } = await create({ url: URL_OK, events: '*' }, keys.test);
-    const sent = await call(`${api.url}/webhook-endpoints/${body['id']}/test`, { key: keys.test, method: 'POST' });
+    const sent = await call(`${api.url}/webhook-endpoints/${body['id']}/test`, {
+      key: keys.test,
+      method: 'POST',
+    });
     const id = sent.body['deliveries'][0].id;
-    const resend = () => call(`${api.url}/webhook-deliveries/${id}/resend`, { key: keys.test, method: 'POST' });
+    const resend = () =>
+      call(`${api.url}/webhook-deliveries/${id}/resend`, { key: keys.test, method: 'POST' });
     expect((await resend()).status).to.equal(400);
     await finish(id, 'failed');
     const answers = await Promise.all(Array.from({ length: 8 }, resend));
-    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, ...Array.from({ length: 7 }, () => 400)]);
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([
+      200,
+      ...Array.from({ length: 7 }, () => 400),
+    ]);
     const again = answers.find(({ status }) => status === 200);
     expect(again?.body).to.include({ id, status: 'pending' });
     expect(again?.body['attempts']).to.have.length(1);
-    const starts = await sql(`select workflow_id from outbox where workflow_id like 'resend:%' and workflow_id like ?`, [`%${id}%`]);
+    const starts = await sql(
+      `select workflow_id from outbox where workflow_id like 'resend:%' and workflow_id like ?`,
+      [`%${id}%`],
+    );
     expect(starts).to.deep.equal([{ workflow_id: `resend:${id}:2` }]);
     await finish(id, 'succeeded');
-    const deliveries = await call(`${api.url}/webhook-endpoints/${body['id']}/deliveries?status=succeeded&event=webhook.test`, {
-      key: keys.test,
-    });
+    const deliveries = await call(
+      `${api.url}/webhook-endpoints/${body['id']}/deliveries?status=succeeded&event=webhook.test`,
+      {
+        key: keys.test,
+      },
+    );
     expect(deliveries.body['data'][0].attempts).to.deep.include.members([
-      { ...deliveries.body['data'][0].attempts[0], round: 1, number: 1, status_code: 503, error: 'HTTP 503', duration_ms: 12 },
+      {
+        ...deliveries.body['data'][0].attempts[0],
+        round: 1,
+        number: 1,
+        status_code: 503,
+        error: 'HTTP 503',
+        duration_ms: 12,
+      },
     ]);
-    expect(deliveries.body['data'][0].attempts.map(({ round }: { round: number }) => round)).to.deep.equal([1, 2]);
+    expect(deliveries.body['data'][0].attempts.map(({ round }: { round: number }) => round)).to.deep.equal([
+      1, 2,
+    ]);
     await put(body['id'], { enabled: false }, keys.test);
     expect((await resend()).status).to.equal(400);
   });
@@ -249,7 +347,10 @@ describe('webhook endpoints over HTTP', () => {
   it('refuses unknown filter values of deliveries', async () => {
     const { body } = await create({ url: URL_OK, events: '*' });
     for (const query of ['status=done', 'event=x', 'status=', 'limit=0', `starting_after=${UNKNOWN_ID}`]) {
-      expect((await call(`${api.url}/webhook-endpoints/${body['id']}/deliveries?${query}`, { key })).status, query).to.equal(400);
+      expect(
+        (await call(`${api.url}/webhook-endpoints/${body['id']}/deliveries?${query}`, { key })).status,
+        query,
+      ).to.equal(400);
     }
   });
 
@@ -272,7 +373,8 @@ describe('webhook endpoints over HTTP', () => {
       expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 404));
       const made = await call(`${api.url}/customers`, { key: by, body: { external_id: 'isolated' } });
       const sentToOurs = await sql(
-        `select d.id from webhook_deliveries d join events e on e.id = d.event_id where e.subject_id = ? and d.endpoint_id = ?`,
+        `select d.id from webhook_deliveries d join events e on e.id = d.event_id
+          where e.subject_id = ? and d.endpoint_id = ?`,
         [made.body['id'], body['id']],
       );
       expect(sentToOurs).to.deep.equal([]);

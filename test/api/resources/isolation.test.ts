@@ -3,7 +3,14 @@ import { expect } from 'chai';
 import { createRandom } from '../../../dev/random.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
-import { type Memory, type Place, placesOf, type Request, type Swap, swapOf } from '../../support/id-swaps.ts';
+import {
+  type Memory,
+  type Place,
+  placesOf,
+  type Request,
+  type Swap,
+  swapOf,
+} from '../../support/id-swaps.ts';
 import { makeTenants, needlesIn, rowsOf, type Tenant } from '../../support/tenants.ts';
 
 const MERCHANTS = 4;
@@ -19,7 +26,11 @@ const SEED = process.env['ISOLATION_SEED'] ?? 'isolation';
 /** They differ by nature: the id and time of a request, and what is left of a limit. */
 const OF_THE_REQUEST = new Set(['x-request-id', 'date', 'ratelimit-remaining', 'ratelimit-reset']);
 
-type Heard = { readonly status: number; readonly headers: Readonly<Record<string, unknown>>; readonly text: string };
+type Heard = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+};
 
 describe('the data of one merchant and mode', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
@@ -35,7 +46,10 @@ describe('the data of one merchant and mode', () => {
     tenants = await makeTenants(api, MERCHANTS);
     const rows = await rowsOf(api, tenants);
     for (const tenant of tenants) {
-      const text = [...Object.values(rows[tenant.index] ?? {}), JSON.stringify([tenant.values, tenant.spare])].join('\n');
+      const text = [
+        ...Object.values(rows[tenant.index] ?? {}),
+        JSON.stringify([tenant.values, tenant.spare]),
+      ].join('\n');
       for (const needle of needlesIn(text)) own(needle, tenant.index);
     }
   });
@@ -51,13 +65,17 @@ describe('the data of one merchant and mode', () => {
   const hear = ({ method, path, headers, body }: Request): Promise<Heard> =>
     new Promise((resolve, reject) => {
       const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-      const typed = bytes ? { ...headers, 'Content-Type': 'application/json', 'Content-Length': bytes.length } : headers;
+      const typed = bytes
+        ? { ...headers, 'Content-Type': 'application/json', 'Content-Length': bytes.length }
+        : headers;
       const sending = httpRequest(`${api.url}${path}`, { method, headers: typed, agent }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (chunk: string) => {
           text += chunk;
         });
-        response.once('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+        response.once('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+        );
         response.once('error', reject);
       });
       sending.once('error', reject);
@@ -73,18 +91,27 @@ describe('the data of one merchant and mode', () => {
     });
   };
 
-  /** What was put into the outbox, without the first of it: starts and signals of actors. Nothing takes it out here. */
+  /**
+   * What was put into the outbox, without the first of it:
+   * starts and signals of actors. Nothing takes it out here.
+   */
   const messagesAfter = async (first: number): Promise<string[]> => {
-    const rows = await api.deps.orm.em.fork().execute<{ text: string }[]>('select o::text as text from outbox o order by id');
+    const rows = await api.deps.orm.em
+      .fork()
+      .execute<{ text: string }[]>('select o::text as text from outbox o order by id');
     return rows.slice(first).map(({ text }) => text);
   };
 
-  /** Nothing is delivered here, and a merchant whose tests all wait could not begin another: what the refusal hid would not be seen. */
+  /**
+   * Nothing is delivered here, and a merchant whose tests all wait
+   * could not begin another: what the refusal hid would not be seen.
+   */
   const endTests = async ({ merchantId, mode }: Tenant): Promise<void> => {
     if (mode === 'live') return;
     const em = api.deps.orm.em.fork();
     await em.execute(
-      `update webhook_deliveries set status = 'failed', finished_at = now(), next_attempt_at = null where test_merchant_id = ? and status = 'pending'`,
+      `update webhook_deliveries set status = 'failed', finished_at = now(), next_attempt_at = null
+        where test_merchant_id = ? and status = 'pending'`,
       [merchantId],
     );
     await em.execute(
@@ -125,7 +152,8 @@ describe('the data of one merchant and mode', () => {
         const foreign = await hear(swap.foreign);
         const fault = (what: string) => faults.push(`${nameOf(swap, reader)} (${swap.sent}): ${what}`);
         const strangers = strangersIn(foreign, reader, swap.sent);
-        if (strangers.length > 0) fault(`the answer names ${strangers.join(', ')}: ${foreign.status} ${foreign.text.slice(0, 300)}`);
+        if (strangers.length > 0)
+          fault(`the answer names ${strangers.join(', ')}: ${foreign.status} ${foreign.text.slice(0, 300)}`);
         const known = swap.exact ? unknown.get(swap.sameAs) : undefined;
         const asking = known ?? hear(swap.nobodys);
         if (swap.exact) unknown.set(swap.sameAs, asking);
@@ -135,10 +163,13 @@ describe('the data of one merchant and mode', () => {
           unanswered += 1;
           return;
         }
-        const [a, b] = swap.exact ? [comparable(foreign), comparable(nobodys)] : [foreign.status < 300, nobodys.status < 300];
+        const [a, b] = swap.exact
+          ? [comparable(foreign), comparable(nobodys)]
+          : [foreign.status < 300, nobodys.status < 300];
         if (JSON.stringify(a) !== JSON.stringify(b))
           fault(`${JSON.stringify(a)} is not the answer for what nobody has: ${JSON.stringify(b)}`);
-        if (swap.place.where === 'path' && foreign.status !== 404 && foreign.status !== 403) fault(`${foreign.status}, not 404`);
+        if (swap.place.where === 'path' && foreign.status !== 404 && foreign.status !== 403)
+          fault(`${foreign.status}, not 404`);
         if (foreign.status >= 500) fault(`${foreign.status}`);
       };
       const share = Math.ceil(REQUESTS / tenants.length);
@@ -172,7 +203,8 @@ describe('the data of one merchant and mode', () => {
     expect(faults.slice(0, 10), `${faults.length} faults`).to.deep.equal([]);
     expect(sent).to.be.at.least(REQUESTS);
     expect(unanswered).to.be.at.most(MAX_UNANSWERED);
-    for (const place of places) expect(tried.get(place) ?? 0, `${place.route.path} ${place.member}`).to.be.greaterThan(5);
+    for (const place of places)
+      expect(tried.get(place) ?? 0, `${place.route.path} ${place.member}`).to.be.greaterThan(5);
   });
 
   it('is seen by its own merchant: the search for strangers finds what is there', async () => {
@@ -194,12 +226,15 @@ describe('the data of one merchant and mode', () => {
   it('is refused as quickly as an id that nobody has', async function () {
     this.timeout(60_000);
     const random = createRandom(`${SEED} durations`);
-    const reads = places.filter(({ route, where }) => where === 'path' && route.method === 'get' && route.auth === 'merchant');
+    const reads = places.filter(
+      ({ route, where }) => where === 'path' && route.method === 'get' && route.auth === 'merchant',
+    );
     const tookMs: Record<'foreign' | 'nobodys', number[]> = { foreign: [], nobodys: [] };
     const memory: Memory = { stored: new Set(), knows: () => undefined };
     for (let pair = 0; pair < PAIRS; pair += 1) {
       const [reader, other] = random.shuffle(tenants);
-      const swap = reader && other && swapOf({ random, place: random.pick(reads), own: reader, other, memory });
+      const swap =
+        reader && other && swapOf({ random, place: random.pick(reads), own: reader, other, memory });
       if (!swap) continue;
       for (const kind of random.shuffle(['foreign', 'nobodys'] as const)) {
         const beganMs = performance.now();

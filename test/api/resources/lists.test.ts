@@ -15,7 +15,10 @@ const OTHERS = 40;
 /** Below this a ratio says nothing on a busy machine. */
 const QUICK_MS = 500;
 
-/** A list that takes half a second, whatever indexes there are, and no processor from the others: how those are shared is not ours to say. */
+/**
+ * A list that takes half a second, whatever indexes there are, and no
+ * processor from the others: how those are shared is not ours to say.
+ */
 const dear = route({
   method: 'get',
   path: '/dear',
@@ -42,9 +45,24 @@ describe('lists of one merchant', function () {
   let other: TestMerchant;
   before(async () => {
     database = await freshDatabase();
-    listOrm = await openOrm({ url: database.url, poolSize: 6, applicationName: 'lists', statementTimeoutMs: 1_800 });
-    outside = await openOrm({ url: database.url, poolSize: 2, applicationName: 'outside', statementTimeoutMs: 0 });
-    api = await startTestApi({ databaseUrl: database.url, listOrm, statementTimeoutMs: 15_000, routes: [...ROUTES, dear] });
+    listOrm = await openOrm({
+      url: database.url,
+      poolSize: 6,
+      applicationName: 'lists',
+      statementTimeoutMs: 1_800,
+    });
+    outside = await openOrm({
+      url: database.url,
+      poolSize: 2,
+      applicationName: 'outside',
+      statementTimeoutMs: 0,
+    });
+    api = await startTestApi({
+      databaseUrl: database.url,
+      listOrm,
+      statementTimeoutMs: 15_000,
+      routes: [...ROUTES, dear],
+    });
     other = await api.newMerchant();
   });
   after(async () => {
@@ -55,20 +73,25 @@ describe('lists of one merchant', function () {
   });
 
   const rush = (path: string): Promise<Answer[]> =>
-    Promise.all(Array.from({ length: RUSH }, (_, index) => call(`${api.url}${path}?limit=${(index % 100) + 1}`, { key: api.keys.test })));
+    Promise.all(
+      Array.from({ length: RUSH }, (_, index) =>
+        call(`${api.url}${path}?limit=${(index % 100) + 1}`, { key: api.keys.test }),
+      ),
+    );
   const active = async (): Promise<number> => {
-    const rows = await outside.em
-      .fork()
-      .execute(
-        `select 1 from pg_stat_activity where datname = current_database() and application_name = 'lists' and state <> 'idle' and query like '%payment_links%'`,
-      );
+    const rows = await outside.em.fork().execute(
+      `select 1 from pg_stat_activity where datname = current_database() and application_name = 'lists'
+          and state <> 'idle' and query like '%payment_links%'`,
+    );
     return rows.length;
   };
   const exists = async (): Promise<number[]> => {
     const times: number[] = [];
     for (let index = 0; index < OTHERS; index += 1) {
       const startedAt = performance.now();
-      const { status } = await call(`${api.url}/customers/exists?external_id=${index}`, { key: other.keys.live });
+      const { status } = await call(`${api.url}/customers/exists?external_id=${index}`, {
+        key: other.keys.live,
+      });
       expect(status).to.equal(200);
       times.push(performance.now() - startedAt);
     }
@@ -96,7 +119,9 @@ describe('lists of one merchant', function () {
       // Those that had their turn waited for the lock; the others waited for their own.
       expect([...new Set(codes)]).to.deep.equal(['429 RATE_LIMITED', '503 UNAVAILABLE']);
       expect(codes.filter((code) => code.startsWith('503')).length).to.be.within(3, codes.length / 2);
-      expect(refused.every(({ status, headers }) => status === 503 || headers.get('retry-after') === '2')).to.equal(true);
+      expect(
+        refused.every(({ status, headers }) => status === 503 || headers.get('retry-after') === '2'),
+      ).to.equal(true);
       expect(tookMs).to.be.lessThan(4_000);
       expect(most.lists).to.equal(3);
     });
@@ -119,7 +144,9 @@ describe('lists of one merchant', function () {
   });
 
   it('are known by their query, each of them', () => {
-    const lists = ROUTES.filter(({ response }) => 'shape' in response && 'pagination' in (response.shape as object));
+    const lists = ROUTES.filter(
+      ({ response }) => 'shape' in response && 'pagination' in (response.shape as object),
+    );
     expect(lists.map(({ path }) => path)).to.include.members([
       '/customers',
       '/deposits',

@@ -39,7 +39,8 @@ describe('POST /request-payment', () => {
   });
   after(() => api.stop());
 
-  const request = (body: unknown, by = key): Promise<Answer> => call(`${api.url}/request-payment`, { key: by, body });
+  const request = (body: unknown, by = key): Promise<Answer> =>
+    call(`${api.url}/request-payment`, { key: by, body });
   const email = 'payer@example.com';
   const make = async (more: object = {}, by = key) => {
     const answer = await request({ email, amount_usd: 25.5, ...more }, by);
@@ -53,10 +54,23 @@ describe('POST /request-payment', () => {
   it('answers the whole link with its page, and no webhook secret where nothing is to be signed', async () => {
     const body = await make();
     expect(Object.keys(body)).to.have.members([...LINK_KEYS, 'webhook_secret']);
-    expect(body).to.include({ status: 'pending', amount_status: 'none', amount_usd: 25.5, currency: 'USDT', email, is_live: false });
+    expect(body).to.include({
+      status: 'pending',
+      amount_status: 'none',
+      amount_usd: 25.5,
+      currency: 'USDT',
+      email,
+      is_live: false,
+    });
     expect(body).to.include({ paid_amount_usd: 0, remaining_amount_usd: 25.5, overpaid_amount_usd: 0 });
     expect(body['webhook_secret'], 'also where it has nothing to sign').to.match(/^whsec_/);
-    expect(body).to.include({ paid_network: null, paid_currency: null, transaction_hash: null, completed_at: null, webhook_url: null });
+    expect(body).to.include({
+      paid_network: null,
+      paid_currency: null,
+      transaction_hash: null,
+      completed_at: null,
+      webhook_url: null,
+    });
     expect(body['metadata']).to.deep.equal({});
     expect(body['transactions']).to.deep.equal([]);
     expect(body['url']).to.match(new RegExp(`/pay/${body['token']}$`));
@@ -84,7 +98,9 @@ describe('POST /request-payment', () => {
     const { network: _, expires_in: __, ...kept } = given;
     expect(body).to.deep.include(kept);
     expect(Date.parse(body['expires_at']) - Date.parse(body['created_at'])).to.equal(300_000);
-    expect((await look(body['token'])).body['methods'].map((method: { network: string }) => method.network)).to.deep.equal(['tron']);
+    expect(
+      (await look(body['token'])).body['methods'].map((method: { network: string }) => method.network),
+    ).to.deep.equal(['tron']);
   });
 
   it('shows the webhook secret once, and only with a webhook_url', async () => {
@@ -92,13 +108,23 @@ describe('POST /request-payment', () => {
     expect(body['webhook_secret']).to.match(/^whsec_/);
     const read = await call(`${api.url}/payment-links/${body['id']}`, { key });
     expect(Object.keys(read.body)).to.have.members(LINK_KEYS);
-    expect(read.text + (await list()).text + (await look(body['token'])).text).not.to.include(body['webhook_secret']);
+    expect(read.text + (await list()).text + (await look(body['token'])).text).not.to.include(
+      body['webhook_secret'],
+    );
   });
 
   it('refuses a webhook_url that no endpoint may have', async () => {
-    for (const webhook_url of ['ftp://shop.example/', 'https://user:pw@shop.example/', 'nonsense', 'http://10.0.0.1/']) {
+    for (const webhook_url of [
+      'ftp://shop.example/',
+      'https://user:pw@shop.example/',
+      'nonsense',
+      'http://10.0.0.1/',
+    ]) {
       const answer = await request({ email, amount_usd: 5, webhook_url });
-      expect([answer.status, answer.body['details']?.[0].path], webhook_url).to.deep.equal([400, 'webhook_url']);
+      expect([answer.status, answer.body['details']?.[0].path], webhook_url).to.deep.equal([
+        400,
+        'webhook_url',
+      ]);
     }
   });
 
@@ -120,7 +146,10 @@ describe('POST /request-payment', () => {
     it(`takes ${name} as a number and as text, to the cent`, async () => {
       for (const [given, amount] of amounts) {
         const body = await make({ amount_usd: undefined, [name]: given });
-        expect([body['amount_usd'], body['remaining_amount_usd']], String(given)).to.deep.equal([amount, amount]);
+        expect([body['amount_usd'], body['remaining_amount_usd']], String(given)).to.deep.equal([
+          amount,
+          amount,
+        ]);
       }
     });
   }
@@ -213,7 +242,11 @@ describe('POST /request-payment', () => {
       const before = await rows();
       const answer = await request({ email, amount_usd: 25, ...body });
       const { code, details } = answer.body;
-      expect([answer.status, code, details?.[0].path], answer.text).to.deep.equal([400, 'VALIDATION_ERROR', path]);
+      expect([answer.status, code, details?.[0].path], answer.text).to.deep.equal([
+        400,
+        'VALIDATION_ERROR',
+        path,
+      ]);
       expect(await rows()).to.equal(before);
     });
   }
@@ -228,7 +261,9 @@ describe('POST /request-payment', () => {
     const link = (await request({ customer_id: customer['id'], amount_usd: 5 })).body;
     expect(link).to.include({ customer_id: customer['id'], email: null });
     const addresses = customer['addresses'].map(({ address }: { address: string }) => address);
-    const shown = (await look(link['token'])).body['methods'].map(({ address }: { address: string }) => address);
+    const shown = (await look(link['token'])).body['methods'].map(
+      ({ address }: { address: string }) => address,
+    );
     expect(shown).to.deep.equal(addresses);
   });
 
@@ -242,9 +277,13 @@ describe('POST /request-payment', () => {
 
   it('answers 404 for a customer that is unknown, malformed, of another merchant or of the other mode', async () => {
     const other = await api.newMerchant();
-    const foreign = (await call(`${api.url}/customers`, { key: other.keys.test, body: { external_id: 'x' } })).body['id'];
-    const live = (await call(`${api.url}/customers`, { key: api.keys.live, body: { external_id: 'x' } })).body['id'];
-    const answers = await Promise.all([UNKNOWN_ID, 'x', foreign, live].map((customer_id) => request({ customer_id, amount_usd: 5 })));
+    const foreign = (await call(`${api.url}/customers`, { key: other.keys.test, body: { external_id: 'x' } }))
+      .body['id'];
+    const live = (await call(`${api.url}/customers`, { key: api.keys.live, body: { external_id: 'x' } }))
+      .body['id'];
+    const answers = await Promise.all(
+      [UNKNOWN_ID, 'x', foreign, live].map((customer_id) => request({ customer_id, amount_usd: 5 })),
+    );
     expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404, 404]);
     expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
   });

@@ -35,7 +35,8 @@ describe('quotas', function () {
     number += 1;
     return post('/request-payment', { email: `l-${number}@example.org`, amount_usd: 10 });
   };
-  const endpoint = (): Promise<Answer> => post('/webhook-endpoints', { url: 'http://127.0.0.1:9/', events: ['*'] });
+  const endpoint = (): Promise<Answer> =>
+    post('/webhook-endpoints', { url: 'http://127.0.0.1:9/', events: ['*'] });
   const told = ({ status, body }: Answer) => [status, body['code']];
 
   it('limit nothing where none is set', async () => {
@@ -44,7 +45,9 @@ describe('quotas', function () {
 
   it('of customers hold for whatever makes one, exactly, also for many calls at once', async () => {
     await allow({ customers: 12 });
-    const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? customer() : link())));
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? customer() : link())),
+    );
     // A 503 of a busy machine may have been carried out: asked for again it is there already.
     const made = answers.filter(({ status, body }) => status === 201 || body['code'] === 'CUSTOMER_EXISTS');
     expect(made.length).to.be.at.most(12);
@@ -78,22 +81,31 @@ describe('quotas', function () {
     expect(answers.filter(({ status }) => status === 201)).to.have.length(2);
     expect(told(await endpoint())).to.deep.equal([403, 'QUOTA_REACHED']);
     const [made] = answers.filter(({ status }) => status === 201);
-    await call(`${api.url}/webhook-endpoints/${made?.body['id']}`, { key: merchant.keys.test, method: 'DELETE' });
+    await call(`${api.url}/webhook-endpoints/${made?.body['id']}`, {
+      key: merchant.keys.test,
+      method: 'DELETE',
+    });
     expect((await endpoint()).status).to.equal(201);
   });
 
   it('of events a day count what calls ask for, and begin anew with the day', async () => {
     const { body } = await customer();
     await allow({ events_per_day: 5 });
-    const simulate = (more: object) => post('/test/simulate-deposit', { customer_id: body['id'], amount: '1', ...more });
+    const simulate = (more: object) =>
+      post('/test/simulate-deposit', { customer_id: body['id'], amount: '1', ...more });
     expect((await simulate({ events: 'full' })).status, 'three events').to.equal(201);
-    expect(told(await simulate({ events: 'full' })), 'three more').to.deep.equal([429, 'DAILY_QUOTA_REACHED']);
+    expect(told(await simulate({ events: 'full' })), 'three more').to.deep.equal([
+      429,
+      'DAILY_QUOTA_REACHED',
+    ]);
     const answers = await Promise.all(Array.from({ length: 10 }, () => customer()));
     expect(answers.filter(({ status }) => status === 201)).to.have.length(2);
     const refused = await customer();
     expect(told(refused)).to.deep.equal([429, 'DAILY_QUOTA_REACHED']);
     expect(Number(refused.headers.get('retry-after'))).to.be.above(0);
-    await api.deps.orm.em.fork().execute(`update quotas set used_on = used_on - 1 where merchant_id = ?`, [merchant.id]);
+    await api.deps.orm.em
+      .fork()
+      .execute(`update quotas set used_on = used_on - 1 where merchant_id = ?`, [merchant.id]);
     expect((await customer()).status, 'the next day').to.equal(201);
   });
 
@@ -103,7 +115,9 @@ describe('quotas', function () {
       throw new QuotaReached('customers', 'test', 3);
     });
     expect(await refused.catch((error: unknown) => error)).to.be.instanceOf(QuotaReached);
-    expect(await metrics.registry.metrics()).to.contain('gateway_quota_refusals_total{quota="customers",mode="test"} 1');
+    expect(await metrics.registry.metrics()).to.contain(
+      'gateway_quota_refusals_total{quota="customers",mode="test"} 1',
+    );
   });
 
   it('are refused where they make no sense', async () => {
@@ -113,6 +127,8 @@ describe('quotas', function () {
         (error: Error) => error.message,
       );
     expect(await refusal(allow({ endpoints: 51 }))).to.match(/0 to 50/);
-    expect(await refusal(setQuotas(api.deps, { merchantId: 'nobody', mode: 'live', quotas: { customers: 1 } }))).to.match(/no merchant/);
+    expect(
+      await refusal(setQuotas(api.deps, { merchantId: 'nobody', mode: 'live', quotas: { customers: 1 } })),
+    ).to.match(/no merchant/);
   });
 });

@@ -26,20 +26,35 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
   const resend = ({ id, merchant }: Endpoint, body: unknown = { since: SINCE }, key = merchant.keys.test) =>
     call(`${api.url}/webhook-endpoints/${id}/resend-failed`, { key, body });
   /** Rows as deliveries leave them, a second apart from `from` on: the actor is another part. */
-  const addDeliveries = async (endpoint: Endpoint, count: number, status: string, from = '2026-11-20T10:00:00Z') => {
+  const addDeliveries = async (
+    endpoint: Endpoint,
+    count: number,
+    status: string,
+    from = '2026-11-20T10:00:00Z',
+  ) => {
     await sql(
       `with made as (
          insert into events (id, merchant_id, mode, type, subject_id, sequence, body, occurred_at, created_at)
-         select id_of_event(at, 'deposit.completed', subject, 1), ?, 'test', 'deposit.completed', subject, 1, '{}', at, at
-         from (select gen_random_uuid() as subject, ?::timestamptz + n * interval '1 second' as at from generate_series(1, ?) n) facts
+         select id_of_event(at, 'deposit.completed', subject, 1), ?, 'test', 'deposit.completed', subject, 1,
+           '{}', at, at
+         from (select gen_random_uuid() as subject, ?::timestamptz + n * interval '1 second' as at
+           from generate_series(1, ?) n) facts
          returning id, created_at)
-       insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at, finished_at)
-       select id_of_delivery(id, ?::uuid), id, ?, 'deposit.completed', ?::text, 1, case when ?::text = 'pending' then created_at end, created_at,
+       insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at,
+         created_at, finished_at)
+       select id_of_delivery(id, ?::uuid), id, ?, 'deposit.completed', ?::text, 1,
+         case when ?::text = 'pending' then created_at end, created_at,
          case when ?::text <> 'pending' then created_at + interval '81 seconds' end from made`,
       [endpoint.merchant.id, from, count, endpoint.id, endpoint.id, status, status, status],
     );
   };
-  type Row = { id: string; status: string; round: number; next_attempt_at: string | null; finished_at: string | null };
+  type Row = {
+    id: string;
+    status: string;
+    round: number;
+    next_attempt_at: string | null;
+    finished_at: string | null;
+  };
   const rowsOf = (endpoint: Endpoint) =>
     sql<Row>(
       'select id, status, round, next_attempt_at, finished_at from webhook_deliveries where endpoint_id = ? order by created_at, id',
@@ -47,7 +62,8 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
     );
   const startsOf = (rows: readonly Row[]) =>
     sql<{ workflow_id: string; message: Record<string, unknown>; next_try_at: string }>(
-      `select workflow_id, message, next_try_at from outbox where message->'args'->0->'deliveries'->>0 in (${rows.map(() => '?').join(', ')})`,
+      `select workflow_id, message, next_try_at from outbox
+        where message->'args'->0->'deliveries'->>0 in (${rows.map(() => '?').join(', ')})`,
       rows.map(({ id }) => id),
     );
 
@@ -57,7 +73,11 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
     const began = Date.now();
     expect((await resend(endpoint)).body).to.deep.equal({ resent: 30, has_more: false });
     const rows = await rowsOf(endpoint);
-    expect(rows.every(({ status, round, finished_at }) => status === 'pending' && round === 2 && finished_at === null)).to.equal(true);
+    expect(
+      rows.every(
+        ({ status, round, finished_at }) => status === 'pending' && round === 2 && finished_at === null,
+      ),
+    ).to.equal(true);
     const times = rows.map(({ next_attempt_at: at }) => Date.parse(String(at)));
     expect(times[0]).to.be.within(began, Date.now());
     expect(times.map((at) => at - (times[0] ?? 0))).to.deep.equal(times.map((_, place) => place * EVERY_MS));
@@ -72,7 +92,9 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
         owner: { merchantId: endpoint.merchant.id, mode: 'test' },
         summary: 'resend of deposit.completed, round 2',
       });
-      expect(new Date(String(start?.next_try_at)).getTime()).to.equal(Date.parse(String(row.next_attempt_at)));
+      expect(new Date(String(start?.next_try_at)).getTime()).to.equal(
+        Date.parse(String(row.next_attempt_at)),
+      );
     }
   });
 
@@ -109,7 +131,10 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
     await addDeliveries(endpoint, 1, 'failed', '2026-11-20T09:29:00Z');
     await addDeliveries(endpoint, 1, 'failed', '2026-11-20T09:28:00Z');
     const before = [await rowsOf(endpoint), await rowsOf(other)].flat().filter(({ round }) => round === 1);
-    expect((await resend(endpoint, { since: '2026-11-20T11:30:00+02:00' })).body).to.deep.equal({ resent: 1, has_more: false });
+    expect((await resend(endpoint, { since: '2026-11-20T11:30:00+02:00' })).body).to.deep.equal({
+      resent: 1,
+      has_more: false,
+    });
     const after = [await rowsOf(endpoint), await rowsOf(other)].flat();
     expect(after.filter(({ round }) => round === 2)).to.have.length(1);
     expect(before).to.deep.include.members(after.filter(({ round }) => round === 1));
@@ -150,7 +175,10 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
     const key = endpoint.merchant.keys.test;
     await call(at, { key, method: 'PUT', body: { enabled: false } });
     const disabled = await resend(endpoint);
-    expect([disabled.status, disabled.body['error']]).to.deep.equal([400, 'The webhook endpoint is disabled. Enable it first.']);
+    expect([disabled.status, disabled.body['error']]).to.deep.equal([
+      400,
+      'The webhook endpoint is disabled. Enable it first.',
+    ]);
     await call(at, { key, method: 'DELETE' });
     expect((await resend(endpoint)).status).to.equal(404);
     expect((await rowsOf(endpoint))[0]).to.include({ status: 'failed', round: 1 });
@@ -158,16 +186,25 @@ describe('POST /webhook-endpoints/:id/resend-failed', function () {
 
   it('begins at once again when the earlier ones have had their first attempt', async () => {
     const endpoint = await newEndpoint();
-    const scope = { merchantId: endpoint.merchant.id, mode: 'test' as const, id: endpoint.id, since: new Date(SINCE) };
+    const scope = {
+      merchantId: endpoint.merchant.id,
+      mode: 'test' as const,
+      id: endpoint.id,
+      since: new Date(SINCE),
+    };
     await addDeliveries(endpoint, 20, 'failed');
     await resendFailed(api.deps, scope);
     await sql(
-      `insert into webhook_attempts (delivery_id, round, number, started_at) select id, round, 1, now() from webhook_deliveries where endpoint_id = ?`,
+      `insert into webhook_attempts (delivery_id, round, number, started_at) select id, round, 1, now()
+        from webhook_deliveries where endpoint_id = ?`,
       [endpoint.id],
     );
     await addDeliveries(endpoint, 1, 'failed', '2026-11-20T12:00:00Z');
     const began = Date.now();
     await resendFailed(api.deps, scope);
-    expect(Date.parse(String((await rowsOf(endpoint)).at(-1)?.next_attempt_at))).to.be.within(began, Date.now());
+    expect(Date.parse(String((await rowsOf(endpoint)).at(-1)?.next_attempt_at))).to.be.within(
+      began,
+      Date.now(),
+    );
   });
 });

@@ -9,10 +9,14 @@ import { call, startTestApi, type TestApi } from '../../support/gateway.ts';
 const ROWS = COUNTED_ROWS + 2_000;
 
 /** Customer n is the nth; every tenth is a Tenner, the very first has texts that nobody else has. */
-const FILL = `insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index, created_at, updated_at)
-  select gen_random_uuid(), ?, 'test', 'user-' || n, case when n = 1 then 'First.Of+All@Example.com' else 'c' || n || '@example.com' end,
-    case when n = 1 then 'Zq 100%_sure \\ Ärger' when n % 10 = 0 then 'Tenner ' || n when n <= 300 then 'Elder ' || n else null end,
-    '{}', nextval('wallet_index_seq'), now() - (${ROWS} - n) * interval '1 second', now() from generate_series(1, ${ROWS}) n`;
+const FILL = `insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index,
+  created_at, updated_at)
+  select gen_random_uuid(), ?, 'test', 'user-' || n,
+    case when n = 1 then 'First.Of+All@Example.com' else 'c' || n || '@example.com' end,
+    case when n = 1 then 'Zq 100%_sure \\ Ärger' when n % 10 = 0 then 'Tenner ' || n
+      when n <= 300 then 'Elder ' || n else null end,
+    '{}', nextval('wallet_index_seq'), now() - (${ROWS} - n) * interval '1 second', now()
+      from generate_series(1, ${ROWS}) n`;
 
 describe('search in a list that is longer than what is looked through', function () {
   this.timeout(60_000);
@@ -29,12 +33,20 @@ describe('search in a list that is longer than what is looked through', function
     expect(answer.status, answer.text).to.equal(200);
     return answer.body;
   };
-  const namesOf = (body: { data?: { external_id: string }[] }) => (body.data ?? []).map(({ external_id }) => external_id);
+  const namesOf = (body: { data?: { external_id: string }[] }) =>
+    (body.data ?? []).map(({ external_id }) => external_id);
 
   it('finds what is in one old row, in any case and with its signs taken as they are', async () => {
-    for (const search of ['first.of+all', 'FIRST', 'of+all@EXAMPLE', '100%_sure', 'sure \\', 'ÄRGER', 'user-1 ', 'zq 100'].filter(
-      (text) => text.trim() === text,
-    )) {
+    for (const search of [
+      'first.of+all',
+      'FIRST',
+      'of+all@EXAMPLE',
+      '100%_sure',
+      'sure \\',
+      'ÄRGER',
+      'user-1 ',
+      'zq 100',
+    ].filter((text) => text.trim() === text)) {
       const body = await list({ search });
       expect(namesOf(body), search).to.deep.equal(['user-1']);
       expect(body['pagination'], search).to.deep.equal({ page: 1, limit: 25, total: 1, total_pages: 1 });
@@ -57,11 +69,17 @@ describe('search in a list that is longer than what is looked through', function
   });
 
   it('counts what is in few old rows exactly, and walks them to the end in both directions', async () => {
-    const expected = Array.from({ length: 300 }, (_, index) => 300 - index).filter((n) => n % 10 !== 0 && n !== 1);
+    const expected = Array.from({ length: 300 }, (_, index) => 300 - index).filter(
+      (n) => n % 10 !== 0 && n !== 1,
+    );
     const walked: string[] = [];
     const pages: { id: string; external_id: string }[][] = [];
     for (let cursor: string | undefined, more = true; more; ) {
-      const body = await list({ search: 'elder', limit: '100', ...(cursor ? { starting_after: cursor } : {}) });
+      const body = await list({
+        search: 'elder',
+        limit: '100',
+        ...(cursor ? { starting_after: cursor } : {}),
+      });
       expect(body['pagination'].total).to.equal(expected.length);
       expect(body['pagination']).not.to.have.property('total_is_at_least');
       pages.push(body['data']);
@@ -72,18 +90,26 @@ describe('search in a list that is longer than what is looked through', function
     expect(walked).to.deep.equal(expected.map((n) => `user-${n}`));
     const back = await list({ search: 'elder', limit: '100', ending_before: pages[1]?.[0]?.id ?? '' });
     expect(namesOf(back)).to.deep.equal(walked.slice(0, 100));
-    expect(namesOf(await list({ search: 'elder', limit: '100', page: '2' }))).to.deep.equal(walked.slice(100, 200));
+    expect(namesOf(await list({ search: 'elder', limit: '100', page: '2' }))).to.deep.equal(
+      walked.slice(100, 200),
+    );
   });
 
   it('walks what is in many rows from the newest to the oldest without a gap', async () => {
     const walked: string[] = [];
     for (let cursor: string | undefined, more = true; more; ) {
-      const body = await list({ search: 'tenner', limit: '100', ...(cursor ? { starting_after: cursor } : {}) });
+      const body = await list({
+        search: 'tenner',
+        limit: '100',
+        ...(cursor ? { starting_after: cursor } : {}),
+      });
       walked.push(...namesOf(body));
       cursor = body['data'].at(-1).id;
       more = body['has_more'];
     }
-    expect(walked).to.deep.equal(Array.from({ length: ROWS / 10 }, (_, index) => `user-${ROWS - 10 * index}`));
+    expect(walked).to.deep.equal(
+      Array.from({ length: ROWS / 10 }, (_, index) => `user-${ROWS - 10 * index}`),
+    );
   });
 
   it('looks for what no index finds among the newest rows, and says so', async () => {
@@ -102,7 +128,12 @@ describe('search in a list that is longer than what is looked through', function
       total: COUNTED_ROWS,
       total_is_at_least: true,
     });
-    expect((await list({}))['pagination']).to.deep.equal({ page: 1, limit: 25, total: ROWS, total_pages: ROWS / 25 });
+    expect((await list({}))['pagination']).to.deep.equal({
+      page: 1,
+      limit: 25,
+      total: ROWS,
+      total_pages: ROWS / 25,
+    });
   });
 
   it('asks in the very words of the indexes', async () => {
@@ -110,19 +141,28 @@ describe('search in a list that is longer than what is looked through', function
       await em.execute('set local enable_seqscan = off');
       for (const [table, texts] of Object.entries({ customers: CUSTOMER_TEXTS, payment_links: LINK_TEXTS })) {
         const holds = holdsPart(texts, { before: '', letters: 'First', after: '' });
-        const plan = await rows(em, sql<Record<string, string>>`explain select id from ${sql.table(table)} where ${holds}`);
+        const plan = await rows(
+          em,
+          sql<Record<string, string>>`explain select id from ${sql.table(table)} where ${holds}`,
+        );
         expect(plan.map((line) => line['QUERY PLAN']).join('\n')).to.include(`${table}_search_index`);
       }
     });
   });
 });
 
-/** The newer ones have names of their own, and so have the older ones, of whom there are too many for the index. */
+/**
+ * The newer ones have names of their own, and so have the
+ * older ones, of whom there are too many for the index.
+ */
 const NEWER = COUNTED_ROWS + 500;
 const OLDER = WALKED_ROWS + 1_500;
-const CROWD = `insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index, created_at, updated_at)
-  select gen_random_uuid(), ?, 'live', 'user-' || n, null, case when n = 1 then 'Zq Quux' when n <= ${OLDER} then 'Crowd ' || n else 'Fresh ' || n end,
-    '{}', nextval('wallet_index_seq'), now() - (${NEWER + OLDER} - n) * interval '1 second', now() from generate_series(1, ${NEWER + OLDER}) n`;
+const CROWD = `insert into customers (id, merchant_id, mode, external_id, email, name, metadata, wallet_index,
+  created_at, updated_at)
+  select gen_random_uuid(), ?, 'live', 'user-' || n, null,
+    case when n = 1 then 'Zq Quux' when n <= ${OLDER} then 'Crowd ' || n else 'Fresh ' || n end,
+    '{}', nextval('wallet_index_seq'), now() - (${NEWER + OLDER} - n) * interval '1 second', now()
+      from generate_series(1, ${NEWER + OLDER}) n`;
 
 /** The index would read each of the rows: 1,000,000 of them took longer than a request may. */
 describe('search for a text whose every part is in very many rows', function () {
@@ -140,9 +180,14 @@ describe('search for a text whose every part is in very many rows', function () 
     const answer = await call(`${api.url}/customers?${new URLSearchParams(query)}`, { key: api.keys.live });
     expect(answer.status, answer.text).to.equal(200);
     const names = (answer.body['data'] as { external_id: string }[]).map(({ external_id }) => external_id);
-    return { names, more: answer.body['has_more'] as boolean, pagination: answer.body['pagination'] as object };
+    return {
+      names,
+      more: answer.body['has_more'] as boolean,
+      pagination: answer.body['pagination'] as object,
+    };
   };
-  const users = (from: number, count: number) => Array.from({ length: count }, (_, index) => `user-${from - index}`);
+  const users = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => `user-${from - index}`);
 
   it('goes through a stretch of the list, newest first, and says that there may be others', async () => {
     const first = await list({ search: 'crowd' });
@@ -160,9 +205,15 @@ describe('search for a text whose every part is in very many rows', function () 
     const [, second] = [await list({ search: 'crowd' }), await list({ search: 'crowd', page: '2' })];
     expect(second.names).to.deep.equal(users(OLDER - 25, 25));
     const far = WALKED_ROWS - NEWER - 1_000;
-    const [row] = await api.deps.orm.em.fork().execute<{ id: string }[]>('select id from customers where external_id = ?', [`user-${far}`]);
-    expect((await list({ search: 'crowd', starting_after: row?.id ?? '' })).names).to.deep.equal(users(far - 1, 25));
-    expect((await list({ search: 'crowd', ending_before: row?.id ?? '' })).names).to.deep.equal(users(far + 25, 25));
+    const [row] = await api.deps.orm.em
+      .fork()
+      .execute<{ id: string }[]>('select id from customers where external_id = ?', [`user-${far}`]);
+    expect((await list({ search: 'crowd', starting_after: row?.id ?? '' })).names).to.deep.equal(
+      users(far - 1, 25),
+    );
+    expect((await list({ search: 'crowd', ending_before: row?.id ?? '' })).names).to.deep.equal(
+      users(far + 25, 25),
+    );
   });
 
   it('finds exactly what has one part that is in few rows, beside parts that all have', async () => {
@@ -173,9 +224,14 @@ describe('search for a text whose every part is in very many rows', function () 
       'user-77': [...users(7_799, 100), ...users(779, 10), 'user-77'],
       'user-1\nzq': [],
     })) {
-      const [first, second] = [await list({ search, limit: '100' }), await list({ search, limit: '100', page: '2' })];
+      const [first, second] = [
+        await list({ search, limit: '100' }),
+        await list({ search, limit: '100', page: '2' }),
+      ];
       expect([...first.names, ...second.names], search).to.deep.equal(expected);
-      expect(first.pagination, search).to.include({ total: expected.length }).and.not.to.have.property('total_is_at_least');
+      expect(first.pagination, search)
+        .to.include({ total: expected.length })
+        .and.not.to.have.property('total_is_at_least');
     }
   });
 });

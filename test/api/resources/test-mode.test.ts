@@ -23,17 +23,27 @@ describe('work of test mode', function () {
   const post = (key: string, path: string, body?: object, at = api): Promise<Answer> =>
     call(`${at.url}${path}`, { key, method: 'POST', ...(body ? { body } : {}) });
   const endpointOf = async (key: string, at = api): Promise<string> =>
-    (await post(key, '/webhook-endpoints', { url: DEAD_URL, events: ['customer.created', 'deposit.completed'] }, at)).body['id'];
+    (
+      await post(
+        key,
+        '/webhook-endpoints',
+        { url: DEAD_URL, events: ['customer.created', 'deposit.completed'] },
+        at,
+      )
+    ).body['id'];
   /** As many test webhooks that wait as are wanted, without the requests. */
   const fill = async (endpointId: string, open: number): Promise<void> => {
     await api.deps.orm.em.fork().execute(
       `with e as (
          insert into events (id, merchant_id, mode, type, subject_id, sequence, body, occurred_at, created_at)
-         select id_of_event(now(), 'customer.created', w.id, n), w.merchant_id, w.mode, 'customer.created', w.id, n, '{}', now(), now()
+         select id_of_event(now(), 'customer.created', w.id, n), w.merchant_id, w.mode, 'customer.created',
+           w.id, n, '{}', now(), now()
          from webhook_endpoints w, generate_series(1, ?) n where w.id = ? returning id, merchant_id
        )
-       insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at, test_merchant_id)
-       select id_of_delivery(e.id, ?), e.id, ?, 'customer.created', 'pending', 1, now(), now(), e.merchant_id from e`,
+       insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at,
+         created_at, test_merchant_id)
+       select id_of_delivery(e.id, ?), e.id, ?, 'customer.created', 'pending', 1, now(), now(), e.merchant_id
+         from e`,
       [open, endpointId, endpointId, endpointId],
     );
   };
@@ -46,7 +56,9 @@ describe('work of test mode', function () {
     expect([customer.status, link.status]).to.deep.equal([201, 201]);
     // Two customers were told of, and one link is open: one place is left.
     await fill(endpoint, MAX_OPEN_TESTS - 4);
-    expect((await post(key, '/test/simulate-deposit', { customer_id: customer.body['id'], amount: '1' })).status).to.equal(201);
+    expect(
+      (await post(key, '/test/simulate-deposit', { customer_id: customer.body['id'], amount: '1' })).status,
+    ).to.equal(201);
     for (const answer of [
       await post(key, '/customers', { external_id: 'too-many' }),
       await post(key, '/request-payment', { email: 'too@many.example', amount_usd: 10 }),
@@ -55,15 +67,26 @@ describe('work of test mode', function () {
     ]) {
       expect([answer.status, answer.body['code']]).to.deep.equal([429, 'RATE_LIMITED']);
       expect(answer.headers.get('retry-after')).to.equal('10');
-      expect(answer.body['error']).to.match(/^This merchant has 1000 webhooks and payment links open in test mode/);
+      expect(answer.body['error']).to.match(
+        /^This merchant has 1000 webhooks and payment links open in test mode/,
+      );
     }
-    expect((await call(`${api.url}/customers?external_id=too-many`, { key })).body['data'], 'nothing is left of a refusal').to.deep.equal(
-      [],
-    );
-    expect((await post(merchant.keys.live, '/customers', { external_id: 'live' })).status, 'live mode').to.equal(201);
+    expect(
+      (await call(`${api.url}/customers?external_id=too-many`, { key })).body['data'],
+      'nothing is left of a refusal',
+    ).to.deep.equal([]);
+    expect(
+      (await post(merchant.keys.live, '/customers', { external_id: 'live' })).status,
+      'live mode',
+    ).to.equal(201);
     const another = await api.newMerchant();
-    expect((await post(another.keys.test, '/customers', { external_id: 'other' })).status, 'another merchant').to.equal(201);
-    await api.deps.orm.em.fork().execute(`update webhook_deliveries set status = 'failed' where endpoint_id = ?`, [endpoint]);
+    expect(
+      (await post(another.keys.test, '/customers', { external_id: 'other' })).status,
+      'another merchant',
+    ).to.equal(201);
+    await api.deps.orm.em
+      .fork()
+      .execute(`update webhook_deliveries set status = 'failed' where endpoint_id = ?`, [endpoint]);
     expect((await post(key, '/customers', { external_id: 'again' })).status, 'after their end').to.equal(201);
   });
 
@@ -72,18 +95,26 @@ describe('work of test mode', function () {
     const [one, two] = [await endpointOf(keys.test, slow), await endpointOf(keys.test, slow)];
     const ask = async (path: string, times: number, body?: object): Promise<number[]> => {
       const statuses: number[] = [];
-      for (let left = times; left > 0; left -= 1) statuses.push((await post(keys.test, path, body, slow)).status);
+      for (let left = times; left > 0; left -= 1)
+        statuses.push((await post(keys.test, path, body, slow)).status);
       return statuses;
     };
-    // A burst of ten for the merchant and two for each endpoint; what comes back while the test runs is a handful.
+    // A burst of ten for the merchant and two for each endpoint;
+    // what comes back while the test runs is a handful.
     const ofOne = await ask(`/webhook-endpoints/${one}/test`, 20);
     expect(ofOne.slice(0, 2)).to.deep.equal([201, 201]);
     expect(ofOne.filter((status) => status === 429).length).to.be.above(10);
     const customer = await post(keys.test, '/customers', { external_id: 'c' }, slow);
-    const simulated = await ask('/test/simulate-deposit', 40, { customer_id: customer.body['id'], amount: '1' });
+    const simulated = await ask('/test/simulate-deposit', 40, {
+      customer_id: customer.body['id'],
+      amount: '1',
+    });
     expect(simulated.filter((status) => status === 429).length).to.be.above(10);
     const refused = await post(keys.test, `/webhook-endpoints/${two}/test`, undefined, slow);
     expect([refused.status, refused.body['code']]).to.deep.equal([429, 'RATE_LIMITED']);
-    expect((await call(`${slow.url}/balance`, { key: keys.test })).status, 'everything else goes on').to.equal(200);
+    expect(
+      (await call(`${slow.url}/balance`, { key: keys.test })).status,
+      'everything else goes on',
+    ).to.equal(200);
   });
 });

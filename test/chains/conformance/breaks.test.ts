@@ -20,7 +20,9 @@ const ELSEWHERE = `0x${'00'.repeat(32)}`;
 /** The method's answer, changed. */
 const changing =
   (method: Method, change: (answer: Any, asked: readonly Any[], reader: ChainReader) => unknown): Break =>
-  (reader) => ({ [method]: async (...asked: Any[]) => change(await (reader as Any)[method](...asked), asked, reader) });
+  (reader) => ({
+    [method]: async (...asked: Any[]) => change(await (reader as Any)[method](...asked), asked, reader),
+  });
 
 /** What the method throws, taken for this. */
 const swallowing =
@@ -54,7 +56,9 @@ const deaf =
   (reader) => ({
     [method]: async (...asked: Any[]) => {
       for (const one of asked) if (begun && one instanceof AbortSignal) one.throwIfAborted();
-      return await (reader as Any)[method](...asked.map((one) => (one instanceof AbortSignal ? new AbortController().signal : one)));
+      return await (reader as Any)[method](
+        ...asked.map((one) => (one instanceof AbortSignal ? new AbortController().signal : one)),
+      );
     },
   });
 
@@ -66,12 +70,15 @@ const stubborn =
 const scanned = (change: (block: ScannedBlock) => object | undefined): Break =>
   changing('scan', (block?: ScannedBlock) => block && { ...block, ...change(block) });
 
-const credited = (change: (transfers: readonly Transfer[], block: ScannedBlock) => readonly unknown[]): Break =>
-  scanned((block) => ({ transfers: change(block.transfers, block) }));
+const credited = (
+  change: (transfers: readonly Transfer[], block: ScannedBlock) => readonly unknown[],
+): Break => scanned((block) => ({ transfers: change(block.transfers, block) }));
 
-const viewed = (change: (views: readonly HeightView[]) => readonly unknown[]): Break => changing('views', change);
+const viewed = (change: (views: readonly HeightView[]) => readonly unknown[]): Break =>
+  changing('views', change);
 
-const inSeconds = (block?: { timestampMs: number }) => block && { ...block, timestampMs: block.timestampMs / 1_000 };
+const inSeconds = (block?: { timestampMs: number }) =>
+  block && { ...block, timestampMs: block.timestampMs / 1_000 };
 const emptyBlock = (number: number) => ({
   number,
   hash: ELSEWHERE,
@@ -101,14 +108,24 @@ const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> = {
     'counts from one': changing('head', (head) => ({ ...head, number: head.number + 1 })),
     'names an endpoint that there is not': changing('head', (head) => ({ ...head, host: 'nobody' })),
     'tells seconds': (...readers) =>
-      Object.assign({}, ...(['head', 'header', 'scan'] as const).map((method) => changing(method, inSeconds)(...readers))),
-    'calls a block its own parent': changing('header', (block) => block && { ...block, parentHash: block.hash }),
+      Object.assign(
+        {},
+        ...(['head', 'header', 'scan'] as const).map((method) => changing(method, inSeconds)(...readers)),
+      ),
+    'calls a block its own parent': changing(
+      'header',
+      (block) => block && { ...block, parentHash: block.hash },
+    ),
   },
   'answers nothing for a block that is not there yet': {
-    'gives the head instead': changing('header', async (block, [, stop], reader) => block ?? (await reader.head(stop))),
+    'gives the head instead': changing(
+      'header',
+      async (block, [, stop], reader) => block ?? (await reader.head(stop)),
+    ),
     'reads the head instead': changing(
       'scan',
-      async (block, [, watched, stop], reader) => block ?? (await reader.scan((await reader.head(stop)).number, watched, stop)),
+      async (block, [, watched, stop], reader) =>
+        block ?? (await reader.scan((await reader.head(stop)).number, watched, stop)),
     ),
   },
   'names what is final: a block of the chain, as far below the head as the chain takes': {
@@ -126,48 +143,69 @@ const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> = {
     'remembers where a payment was': (reader) => {
       const places = new Map<string, unknown>();
       const note = (block?: ScannedBlock): ScannedBlock | undefined => {
-        for (const { txHash } of block?.transfers ?? []) places.set(txHash, { blockNumber: block?.number, blockHash: block?.hash });
+        for (const { txHash } of block?.transfers ?? [])
+          places.set(txHash, { blockNumber: block?.number, blockHash: block?.hash });
         return block;
       };
       return {
         scan: async (...asked: Parameters<ChainReader['scan']>) => note(await reader.scan(...asked)),
-        locate: async (txHash: string, stop: AbortSignal) => places.get(txHash) ?? (await reader.locate(txHash, stop)),
+        locate: async (txHash: string, stop: AbortSignal) =>
+          places.get(txHash) ?? (await reader.locate(txHash, stop)),
       };
     },
   },
   'tells where a transaction is, and nothing of one that nobody has': {
-    'is a block too high': changing('locate', (place) => place && { ...place, blockNumber: place.blockNumber + 1 }),
+    'is a block too high': changing(
+      'locate',
+      (place) => place && { ...place, blockNumber: place.blockNumber + 1 },
+    ),
     'names another block': changing('locate', (place) => place && { ...place, blockHash: ELSEWHERE }),
     'finds nothing': changing('locate', () => undefined),
   },
   'stops at once when it is told to, also in the middle of a question': Object.fromEntries(
-    (['head', 'finalized', 'header', 'scan', 'views', 'locate', 'balances', 'checkIdentity'] as const).flatMap((method) => [
+    (
+      ['head', 'finalized', 'header', 'scan', 'views', 'locate', 'balances', 'checkIdentity'] as const
+    ).flatMap((method) => [
       [`${method} begins all the same`, deaf(method)],
       [`${method} goes on to its end`, deaf(method, { begun: true })],
     ]),
   ),
   'shows what a block brought to our addresses, to the last unit, and nothing that others got': {
     'leaves the last out': credited((transfers) => transfers.slice(0, -1)),
-    'is a unit off': credited((transfers) => transfers.map((one) => ({ ...one, amountUnits: one.amountUnits + 1n }))),
+    'is a unit off': credited((transfers) =>
+      transfers.map((one) => ({ ...one, amountUnits: one.amountUnits + 1n })),
+    ),
     'counts coins in floating point': credited((transfers) =>
-      transfers.map((one) => (one.kind === 'native' ? { ...one, amountUnits: BigInt(Number(one.amountUnits)) } : one)),
+      transfers.map((one) =>
+        one.kind === 'native' ? { ...one, amountUnits: BigInt(Number(one.amountUnits)) } : one,
+      ),
     ),
     'counts tokens in floating point': credited((transfers) =>
-      transfers.map((one) => (one.kind === 'token' ? { ...one, amountUnits: BigInt(Number(one.amountUnits)) } : one)),
+      transfers.map((one) =>
+        one.kind === 'token' ? { ...one, amountUnits: BigInt(Number(one.amountUnits)) } : one,
+      ),
     ),
     'shows each twice': credited((transfers) => [...transfers, ...transfers]),
     'shows one address only': credited((transfers) => transfers.filter(({ to }) => to === transfers[0]?.to)),
     'shows every address': (reader) => ({
-      scan: (number: number, _watched: unknown, stop: AbortSignal) => reader.scan(number, { has: () => true, isOwn: () => false }, stop),
+      scan: (number: number, _watched: unknown, stop: AbortSignal) =>
+        reader.scan(number, { has: () => true, isOwn: () => false }, stop),
     }),
     'remembers who was watched': remembering('scan'),
     'shows nothing twice': (reader) => {
       let seen = 0;
-      return changing('scan', (block) => ({ ...block, transfers: seen++ > 1 ? [] : block.transfers }))(reader, reader);
+      return changing('scan', (block) => ({ ...block, transfers: seen++ > 1 ? [] : block.transfers }))(
+        reader,
+        reader,
+      );
     },
     'names no sender': credited((transfers) => transfers.map((one) => ({ ...one, from: null }))),
-    'names the receiver as sender': credited((transfers) => transfers.map((one) => ({ ...one, from: one.to }))),
-    'spells addresses in its own way': credited((transfers) => transfers.map((one) => ({ ...one, to: one.to.toUpperCase() }))),
+    'names the receiver as sender': credited((transfers) =>
+      transfers.map((one) => ({ ...one, from: one.to })),
+    ),
+    'spells addresses in its own way': credited((transfers) =>
+      transfers.map((one) => ({ ...one, to: one.to.toUpperCase() })),
+    ),
     'says that it left something out': scanned(() => ({ unrecognisedDropped: 1 })),
   },
   'shows each of many payments, also where one is like the other': {
@@ -184,7 +222,11 @@ const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> = {
     'says nothing of it': scanned(() => ({ own: undefined })),
     'takes every wallet for a deposit address': (reader) => ({
       scan: (number: number, watched: Parameters<ChainReader['scan']>[1], stop: AbortSignal) =>
-        reader.scan(number, { has: (...at) => watched.isOwn(...at), isOwn: (...at) => watched.isOwn(...at) }, stop),
+        reader.scan(
+          number,
+          { has: (...at) => watched.isOwn(...at), isOwn: (...at) => watched.isOwn(...at) },
+          stop,
+        ),
     }),
   },
   'tells what lay on an address at the end of a block, where it tells balances': {
@@ -192,7 +234,9 @@ const BREAKS: Readonly<Record<string, Readonly<Record<string, Break>>>> = {
       reader.balances?.(keys, (await reader.head(stop)).number, stop),
     ),
     'tells them in another order': changing('balances', (rows) => rows?.toReversed()),
-    'mixes them up': changing('balances', (rows) => rows?.map((row: object, at: number) => ({ ...rows.at(-1 - at), ...keyOf(row) }))),
+    'mixes them up': changing('balances', (rows) =>
+      rows?.map((row: object, at: number) => ({ ...rows.at(-1 - at), ...keyOf(row) })),
+    ),
     'tells one': changing('balances', (rows) => rows?.slice(0, 1)),
     'has lost them': () => ({ balances: undefined }),
   },

@@ -14,7 +14,8 @@ const hex = (number: number): string => `0x${number.toString(16)}`;
 export const behind =
   (head: number, ask: Ask): Fault =>
   async (call) => {
-    if (call.method === 'eth_getTransactionReceipt') return { json: { jsonrpc: '2.0', id: call.id, result: null } };
+    if (call.method === 'eth_getTransactionReceipt')
+      return { json: { jsonrpc: '2.0', id: call.id, result: null } };
     if (call.method !== 'eth_getBlockByNumber') return undefined;
     const tag = String(call.params[0]);
     const number = tag === 'latest' ? head : tag === 'finalized' ? head - 2 : Number.parseInt(tag, 16);
@@ -36,7 +37,9 @@ const hasty =
   (ask: Ask): Fault =>
   async (call) =>
     call.params[0] === 'finalized'
-      ? { json: { jsonrpc: '2.0', id: call.id, result: await ask('eth_getBlockByNumber', ['latest', false]) } }
+      ? {
+          json: { jsonrpc: '2.0', id: call.id, result: await ask('eth_getBlockByNumber', ['latest', false]) },
+        }
       : undefined;
 
 /** BNB Chain on anvil behind two proxies, each of which fails on its own. */
@@ -72,7 +75,8 @@ export async function bscStage({ timeoutMs = 3_000 } = {}): Promise<ChainStage> 
         ? await chain.usdt.call('transfer', [hexAddress(to), units])
         : await chain.send({ to: hexAddress(to), valueUnits: units }),
     // Whoever has no token cannot send any.
-    payInVain: async ({ to, units }) => await chain.usdt.call('transfer', [hexAddress(to), units], { from: chain.accounts[1] ?? '' }),
+    payInVain: async ({ to, units }) =>
+      await chain.usdt.call('transfer', [hexAddress(to), units], { from: chain.accounts[1] ?? '' }),
     payForeign: async ({ to, units }) => await foreign.call('mint', [hexAddress(to), units]),
     replace: chain.reorg,
     stop: async () => {

@@ -3,8 +3,16 @@ import type { AddressKey } from '../../../src/chains/address-key.ts';
 import type { ChainReader } from '../../../src/chains/reader.ts';
 import type { Currency, Network } from '../../../src/domain/assets.ts';
 
-/** How an endpoint misbehaves: nobody is there, it never answers, it leaves out what a block brought, it serves another chain. */
-export const ENDPOINT_FAULTS = ['is away', 'hangs', 'leaves out what the block brought', 'serves another chain'] as const;
+/**
+ * How an endpoint misbehaves: nobody is there, it never answers,
+ * it leaves out what a block brought, it serves another chain.
+ */
+export const ENDPOINT_FAULTS = [
+  'is away',
+  'hangs',
+  'leaves out what the block brought',
+  'serves another chain',
+] as const;
 /** And it names its newest block as final, which keeps nobody from reading blocks. */
 export type EndpointFault = (typeof ENDPOINT_FAULTS)[number] | 'calls its newest block final';
 
@@ -26,15 +34,25 @@ export type ChainStage = {
   readonly endpoints: readonly StageEndpoint[];
   /** How many blocks the final one is behind the head. */
   readonly finalDistance: number;
-  /** Whether its readers tell balances: one that has lost them compares nothing any more, and says nothing about it. */
+  /**
+   * Whether its readers tell balances: one that has lost them
+   * compares nothing any more, and says nothing about it.
+   */
   readonly tellsBalances: boolean;
   /** A new reader over these endpoints, the first of them preferred. */
   readerOf(endpoints: readonly StageEndpoint[]): ChainReader;
   /** Mines and returns the height of the head. */
   mine(blocks?: number): Promise<number>;
   /** Puts a payment into the next block and returns its hash. */
-  pay(payment: { readonly to: AddressKey; readonly currency: Currency; readonly units: bigint }): Promise<string>;
-  /** The same with a payment of our token that fails on the chain: its transaction is there, and nothing moved. */
+  pay(payment: {
+    readonly to: AddressKey;
+    readonly currency: Currency;
+    readonly units: bigint;
+  }): Promise<string>;
+  /**
+   * The same with a payment of our token that fails on the
+   * chain: its transaction is there, and nothing moved.
+   */
   payInVain(payment: { readonly to: AddressKey; readonly units: bigint }): Promise<string>;
   /** The same with another token, whose contract tells of payments as ours does. */
   payForeign(payment: { readonly to: AddressKey; readonly units: bigint }): Promise<string>;

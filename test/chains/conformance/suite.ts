@@ -1,4 +1,5 @@
-// What every chain has to do through its face, whatever its node and its protocol are. A chain passes with a stage of its own.
+// What every chain has to do through its face, whatever its node
+// and its protocol are. A chain passes with a stage of its own.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
@@ -86,8 +87,12 @@ const BLOCKS: Readonly<Record<string, Case>> = {
 
   'stops at once when it is told to, also in the middle of a question': async (the) => {
     const reason = new Error('shutting down');
-    const asked = [...questionsOf(the, 1), (reader: ChainReader, stop: AbortSignal) => reader.checkIdentity(stop)];
-    const failuresOf = (stop: AbortSignal) => Promise.all(asked.map((ask) => failureOf(ask(again(the), stop))));
+    const asked = [
+      ...questionsOf(the, 1),
+      (reader: ChainReader, stop: AbortSignal) => reader.checkIdentity(stop),
+    ];
+    const failuresOf = (stop: AbortSignal) =>
+      Promise.all(asked.map((ask) => failureOf(ask(again(the), stop))));
     const stopped = asked.map(() => reason);
     expect(await failuresOf(AbortSignal.abort(reason))).to.deep.equal(stopped);
     for (const endpoint of the.stage.endpoints) endpoint.fail('hangs');
@@ -100,8 +105,11 @@ const BLOCKS: Readonly<Record<string, Case>> = {
 };
 
 const MONEY: Readonly<Record<string, Case>> = {
-  'shows what a block brought to our addresses, to the last unit, and nothing that others got': async (the) => {
-    const [coins, tokens] = [9_007_199_254_740_993n, 12_345_678_901_234_567_890n]; // no floating-point number is either of them
+  'shows what a block brought to our addresses, to the last unit, and nothing that others got': async (
+    the,
+  ) => {
+    // no floating-point number is either of them
+    const [coins, tokens] = [9_007_199_254_740_993n, 12_345_678_901_234_567_890n];
     const coin = await the.stage.pay({ to: OURS, currency: nativeOf(the), units: coins });
     const token = await the.stage.pay({ to: OURS, currency: 'USDT', units: tokens });
     const other = await the.stage.pay({ to: OURS_TOO, currency: 'USDT', units: 6n });
@@ -123,9 +131,12 @@ const MONEY: Readonly<Record<string, Case>> = {
 
   'shows each of many payments, also where one is like the other': async (the) => {
     const sent: string[] = [];
-    for (let nth = 0; nth < MANY; nth++) sent.push(await the.stage.pay({ to: OURS, currency: 'USDT', units: 8n }));
+    for (let nth = 0; nth < MANY; nth++)
+      sent.push(await the.stage.pay({ to: OURS, currency: 'USDT', units: 8n }));
     const { transfers } = await scan(the, await the.stage.mine());
-    expect(transfers.map(({ txHash, amountUnits }) => `${txHash} ${amountUnits}`)).to.have.members(sent.map((hash) => `${hash} 8`));
+    expect(transfers.map(({ txHash, amountUnits }) => `${txHash} ${amountUnits}`)).to.have.members(
+      sent.map((hash) => `${hash} 8`),
+    );
   },
 
   'credits nothing that failed, and sets aside what another token brought': async (the) => {
@@ -140,7 +151,9 @@ const MONEY: Readonly<Record<string, Case>> = {
     expect(aside).to.include({ txHash: foreign, to: spell(the, OURS), amountUnits: 16n });
   },
 
-  'credits nothing that one of our own wallets sent, nor what reached one that is no deposit address': async (the) => {
+  'credits nothing that one of our own wallets sent, nor what reached one that is no deposit address': async (
+    the,
+  ) => {
     const withGas = new AddressSet();
     withGas.add(OURS);
     for (const gas of [the.stage.payer, OURS_TOO]) withGas.add(gas, 'gas');
@@ -164,13 +177,18 @@ const MONEY: Readonly<Record<string, Case>> = {
       [OURS, STRANGER],
       [OURS, STRANGER],
     ]);
-    expect(is.map(({ nativeUnits }, at) => nativeUnits - (was[at]?.nativeUnits ?? 0n))).to.deep.equal([11n, 0n]);
+    expect(is.map(({ nativeUnits }, at) => nativeUnits - (was[at]?.nativeUnits ?? 0n))).to.deep.equal([
+      11n,
+      0n,
+    ]);
     expect(is.map(({ tokenUnits }, at) => tokenUnits - (was[at]?.tokenUnits ?? 0n))).to.deep.equal([13n, 0n]);
   },
 };
 
 const ENDPOINTS: Readonly<Record<string, Case>> = {
-  'reads from another endpoint what one that lags does not have, and shows how far that one is': async (the) => {
+  'reads from another endpoint what one that lags does not have, and shows how far that one is': async (
+    the,
+  ) => {
     const txHash = await the.stage.pay({ to: OURS, currency: 'USDT', units: 3n });
     const height = await the.stage.mine();
     first(the).lagAt(height - 3);
@@ -179,7 +197,11 @@ const ENDPOINTS: Readonly<Record<string, Case>> = {
     expect(block).to.include({ number: height });
     expect((await the.reader.locate(txHash, signal))?.blockNumber).to.equal(height);
     const views = await the.reader.views(height, signal);
-    const expected = the.stage.endpoints.map(({ host }, at) => [host, at === 0 ? height - 3 : height, at === 0 ? 'above its head' : block]);
+    const expected = the.stage.endpoints.map(({ host }, at) => [
+      host,
+      at === 0 ? height - 3 : height,
+      at === 0 ? 'above its head' : block,
+    ]);
     expect(views.map((view) => [view.host, view.head.number, view.block])).to.have.deep.members(expected);
     expect(views.map(({ head, finalized }) => finalized && head.number - finalized.number)).to.deep.equal(
       views.map(() => the.stage.finalDistance),
@@ -191,7 +213,8 @@ const ENDPOINTS: Readonly<Record<string, Case>> = {
     const failures = { 'is away': RpcUnavailable, 'serves another chain': ChainMismatch };
     for (const [fault, failure] of Object.entries(failures)) {
       for (const endpoint of the.stage.endpoints) endpoint.fail(fault as keyof typeof failures);
-      for (const ask of questionsOf(the, height)) expect(await failureOf(ask(again(the), signal))).to.be.instanceOf(failure);
+      for (const ask of questionsOf(the, height))
+        expect(await failureOf(ask(again(the), signal))).to.be.instanceOf(failure);
     }
   },
 
@@ -211,7 +234,10 @@ const ENDPOINTS: Readonly<Record<string, Case>> = {
   ),
 
   'proves that its endpoints serve the configured chain, and says which one does not': async (the) => {
-    expect([the.reader.network, the.reader.endpoints]).to.deep.equal([the.stage.network, the.stage.endpoints.length]);
+    expect([the.reader.network, the.reader.endpoints]).to.deep.equal([
+      the.stage.network,
+      the.stage.endpoints.length,
+    ]);
     await the.reader.checkIdentity(signal);
     second(the).fail('serves another chain');
     const refusal = await failureOf(the.stage.readerOf(the.stage.endpoints).checkIdentity(signal));
@@ -253,7 +279,9 @@ function questionsOf({ stage, reader }: Scene, height: number): readonly Questio
     (asked, stop) => asked.scan(height, WATCHED, stop),
     (asked, stop) => asked.views(height, stop),
     (asked, stop) => asked.locate(stage.unknownHash, stop),
-    ...(reader.balances ? [async (asked: ChainReader, stop: AbortSignal) => await asked.balances?.([OURS], height, stop)] : []),
+    ...(reader.balances
+      ? [async (asked: ChainReader, stop: AbortSignal) => await asked.balances?.([OURS], height, stop)]
+      : []),
   ];
 }
 
@@ -274,7 +302,12 @@ function there<T>(value: T | undefined): T {
 /** A reader that has not learned yet which endpoint fails. */
 const again = ({ stage }: Scene): ChainReader => stage.readerOf(stage.endpoints);
 
-const refOf = ({ number, hash, parentHash, timestampMs }: BlockRef): BlockRef => ({ number, hash, parentHash, timestampMs });
+const refOf = ({ number, hash, parentHash, timestampMs }: BlockRef): BlockRef => ({
+  number,
+  hash,
+  parentHash,
+  timestampMs,
+});
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(

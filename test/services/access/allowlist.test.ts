@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts.ts';
-import { allowNetwork, disallowNetwork, isAllowedFrom, listAllowedNetworks } from '../../../src/services/access/allowlist.ts';
+import {
+  allowNetwork,
+  disallowNetwork,
+  isAllowedFrom,
+  listAllowedNetworks,
+} from '../../../src/services/access/allowlist.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
@@ -41,7 +46,11 @@ describe('the networks of live keys', () => {
     expect((await add('2001:db8:0:0::5')).at(-1)).to.equal('2001:db8::5/128');
     expect((await add('0.0.0.0/0')).at(-1)).to.equal('0.0.0.0/0');
     expect(await remove('0.0.0.0/0')).to.have.length(4);
-    expect(await remove('::ffff:cb00:7107/128')).to.deep.equal(['198.51.100.0/24', '2001:db8::/32', '2001:db8::5/128']);
+    expect(await remove('::ffff:cb00:7107/128')).to.deep.equal([
+      '198.51.100.0/24',
+      '2001:db8::/32',
+      '2001:db8::5/128',
+    ]);
     expect((await listAllowedNetworks(deps, { merchantId })).networks).to.have.length(3);
   });
 

@@ -5,7 +5,13 @@ import { type FreshDatabase, migratedDatabase } from '../../../dev/support/parts
 import { createSecretBox } from '../../../src/base/secret-box.ts';
 import { createLogin, type LoginInput } from '../../../src/services/access/login.ts';
 import { PASSWORD_COST } from '../../../src/services/access/passwords.ts';
-import { createUser, disableTotp, enableTotp, listUsers, resetPassword } from '../../../src/services/access/users.ts';
+import {
+  createUser,
+  disableTotp,
+  enableTotp,
+  listUsers,
+  resetPassword,
+} from '../../../src/services/access/users.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { testDeps } from '../../support/gateway.ts';
@@ -36,9 +42,10 @@ describe('users', function () {
   const storedOf = async (email: string) => {
     const [row] = await deps.orm.em
       .fork()
-      .execute<{ password_hash: string; totp_sealed: Buffer | null }[]>('select password_hash, totp_sealed from users where email = ?', [
-        email,
-      ]);
+      .execute<{ password_hash: string; totp_sealed: Buffer | null }[]>(
+        'select password_hash, totp_sealed from users where email = ?',
+        [email],
+      );
     if (!row) throw new Error(`no user ${email}`);
     return row;
   };
@@ -84,14 +91,18 @@ describe('users', function () {
     const wrong: [{ merchantId?: string; email?: string; password?: string }, RegExp][] = [
       [{ merchantId: 'x' }, /^There is no merchant/],
       [{ merchantId: '00000000-0000-4000-8000-000000000000' }, /^There is no merchant/],
-      ...['', '@', 'a@', '@b', 'a b@c', 'a@b@c', 'a\0@b', `${'a'.repeat(320)}@b`, 'a\n@b'].map((email): [{ email: string }, RegExp] => [
-        { email },
-        /^The email must be an address/,
-      ]),
+      ...['', '@', 'a@', '@b', 'a b@c', 'a@b@c', 'a\0@b', `${'a'.repeat(320)}@b`, 'a\n@b'].map(
+        (email): [{ email: string }, RegExp] => [{ email }, /^The email must be an address/],
+      ),
       [{ password: 'short' }, /at least 12/],
     ];
     for (const [change, problem] of wrong) {
-      const outcome = await createUser(deps, { merchantId, email: 'new@example.com', password: PASSWORD, ...change }).then(
+      const outcome = await createUser(deps, {
+        merchantId,
+        email: 'new@example.com',
+        password: PASSWORD,
+        ...change,
+      }).then(
         () => 'made',
         (error: Error) => error.message,
       );
@@ -124,7 +135,10 @@ describe('users', function () {
   it('are known nowhere any more once they have a new password: what a thief signed in from is strange again', async () => {
     const user = await newUser();
     await createLogin(deps)(input(user.email, { site: '203.0.113.77' }));
-    const sites = async () => await deps.orm.em.fork().execute<unknown[]>('select site from user_sites where user_id = ?', [user.userId]);
+    const sites = async () =>
+      await deps.orm.em
+        .fork()
+        .execute<unknown[]>('select site from user_sites where user_id = ?', [user.userId]);
     expect(await sites()).to.have.length(1);
     await resetPassword(deps, { email: user.email, password: `${PASSWORD} anew` });
     expect(await sites()).to.deep.equal([]);
@@ -151,13 +165,19 @@ describe('users', function () {
         (error: Error) => error.name,
       );
     const sites = ['203.0.113.51', '203.0.114.51', '203.0.115.51'];
-    const outcomes = await Promise.all(Array.from({ length: 18 }, (_, index) => outcome(index, sites[index % 3] ?? '')));
+    const outcomes = await Promise.all(
+      Array.from({ length: 18 }, (_, index) => outcome(index, sites[index % 3] ?? '')),
+    );
     // Not to the number: how many arrive before the first has ended is the machine's affair.
     const counted = (all: readonly string[], kind: string) => all.filter((one) => one === kind).length;
     expect(counted(outcomes, 'refused')).to.be.within(5, 15);
     expect(counted(outcomes, 'LineIsFull')).to.be.at.least(1);
-    expect(outcomes.filter((kind) => !['refused', 'LineIsFull', 'throttled'].includes(kind))).to.deep.equal([]);
-    const ofOneNetwork = await Promise.all(Array.from({ length: 9 }, (_, index) => outcome(index, `203.0.116.${index}`)));
+    expect(outcomes.filter((kind) => !['refused', 'LineIsFull', 'throttled'].includes(kind))).to.deep.equal(
+      [],
+    );
+    const ofOneNetwork = await Promise.all(
+      Array.from({ length: 9 }, (_, index) => outcome(index, `203.0.116.${index}`)),
+    );
     expect(counted(ofOneNetwork, 'throttled')).to.be.at.least(1);
     expect(counted(ofOneNetwork, 'refused') + counted(ofOneNetwork, 'throttled')).to.equal(9);
     expect(await outcome(0, '203.0.113.55'), 'afterwards').to.equal('refused');

@@ -73,9 +73,15 @@ describe('passwords', () => {
       ['Password1234', /easy to guess/],
       ['passw0rd!!!!', /easy to guess/],
       ['qwertyuiop12', /easy to guess/],
-      ...['Summer2026!!', 'SUMMER 2026 !', '..monkey..2026', 'dragondragon', 'Michael-1985-', 'summer2026summer', 'Trustno1!!!!'].map(
-        (password): [string, RegExp] => [password, /easy to guess/],
-      ),
+      ...[
+        'Summer2026!!',
+        'SUMMER 2026 !',
+        '..monkey..2026',
+        'dragondragon',
+        'Michael-1985-',
+        'summer2026summer',
+        'Trustno1!!!!',
+      ].map((password): [string, RegExp] => [password, /easy to guess/]),
       ['someone.long@EXAMPLE.com', /email address/],
       ['Someone.Long', /email address/],
     ];

@@ -25,16 +25,23 @@ describe('what a client has left', () => {
       }),
     );
     fc.assert(
-      fc.property(limits, fc.integer({ min: -500, max: 1_000 }), fc.nat(100_000), (limit, start, passedMs) => {
-        const before = { tokens: Math.min(start, limit.capacity), sinceMs: 1_000 };
-        const after = refill(limit, before, 1_000 + passedMs);
-        expect(after.tokens).to.be.within(before.tokens, limit.capacity);
-        const wait = waitMs(limit, after, 1, 1_000 + passedMs);
-        expect(wait === 0).to.equal(after.tokens >= 1);
-        expect(refill(limit, after, 1_000 + passedMs + wait + 1).tokens).to.be.at.least(1);
-      }),
+      fc.property(
+        limits,
+        fc.integer({ min: -500, max: 1_000 }),
+        fc.nat(100_000),
+        (limit, start, passedMs) => {
+          const before = { tokens: Math.min(start, limit.capacity), sinceMs: 1_000 };
+          const after = refill(limit, before, 1_000 + passedMs);
+          expect(after.tokens).to.be.within(before.tokens, limit.capacity);
+          const wait = waitMs(limit, after, 1, 1_000 + passedMs);
+          expect(wait === 0).to.equal(after.tokens >= 1);
+          expect(refill(limit, after, 1_000 + passedMs + wait + 1).tokens).to.be.at.least(1);
+        },
+      ),
     );
-    expect(refill(BUCKET, { tokens: 5, sinceMs: 10_000 }, 1_000).tokens, 'a clock that went back').to.equal(5);
+    expect(refill(BUCKET, { tokens: 5, sinceMs: 10_000 }, 1_000).tokens, 'a clock that went back').to.equal(
+      5,
+    );
   });
 });
 
@@ -52,12 +59,19 @@ describe('a limit that processes share', function () {
     await database.drop();
   });
 
-  /** Limiters as processes have them: over one table, with memories of their own. Their clock stands still; the database's goes on. */
+  /**
+   * Limiters as processes have them: over one table, with memories
+   * of their own. Their clock stands still; the database's goes on.
+   */
   const processes = (count: number, limit: Limit, creditPerClient = CREDIT) => {
     number += 1;
     const clock = { nowMs: 0 };
     const options = { name: `test${number}`, limit, creditPerClient, nowMs: () => clock.nowMs };
-    return { clock, limiters: Array.from({ length: count }, () => createRateLimiter(deps, options)), name: options.name };
+    return {
+      clock,
+      limiters: Array.from({ length: count }, () => createRateLimiter(deps, options)),
+      name: options.name,
+    };
   };
   const takeMany = async (limiter: RateLimiter | undefined, count: number, client = 'a') => {
     const verdicts = await Promise.all(Array.from({ length: count }, () => limiter?.take(client)));
@@ -110,7 +124,9 @@ describe('a limit that processes share', function () {
     expect((await limiters[1]?.take('a'))?.allowed).to.equal(false);
     clock.nowMs += 40_000;
     expect(await takeMany(limiters[0], 1)).to.equal(0);
-    await deps.orm.em.fork().execute(`update rate_limits set since = since - interval '61 seconds' where id like ?`, [`${name}:%`]);
+    await deps.orm.em
+      .fork()
+      .execute(`update rate_limits set since = since - interval '61 seconds' where id like ?`, [`${name}:%`]);
     clock.nowMs += 21_000;
     expect(await takeMany(limiters[0], 30)).to.equal(20);
     await limiters[0]?.sync();
@@ -122,9 +138,17 @@ describe('a limit that processes share', function () {
     await Promise.all(clients.map((client) => limiters[0]?.take(client)));
     await limiters[0]?.sync();
     const rows = async () =>
-      (await deps.orm.em.fork().execute<unknown[]>('select 1 from rate_limits where id like ?', [`${name}:%`])).length;
+      (
+        await deps.orm.em
+          .fork()
+          .execute<unknown[]>('select 1 from rate_limits where id like ?', [`${name}:%`])
+      ).length;
     expect(await rows()).to.equal(300);
-    await deps.orm.em.fork().execute(`update rate_limits set since = now() - interval '1 hour' where id like ?`, [`${name}:client-1%`]);
+    await deps.orm.em
+      .fork()
+      .execute(`update rate_limits set since = now() - interval '1 hour' where id like ?`, [
+        `${name}:client-1%`,
+      ]);
     clock.nowMs += 61_000;
     await limiters[0]?.take('client-2');
     await limiters[0]?.sync();
@@ -151,7 +175,12 @@ describe('a limit that processes share', function () {
       creditPerClient: 10,
       nowMs: () => 0,
     });
-    const loose = createRateLimiter(own, { name: 'loose', limit: WINDOW, creditPerClient: Number.POSITIVE_INFINITY, nowMs: () => 0 });
+    const loose = createRateLimiter(own, {
+      name: 'loose',
+      limit: WINDOW,
+      creditPerClient: Number.POSITIVE_INFINITY,
+      nowMs: () => 0,
+    });
     await limiter.take('a');
     await limiter.sync();
     await server.stop();

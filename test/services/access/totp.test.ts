@@ -15,13 +15,15 @@ describe('codes of an authenticator app', () => {
       [2_000_000_000, '279037'],
       [20_000_000_000, '353130'],
     ];
-    for (const [seconds, code] of vectors) expect(stepOfCode(SECRET, code, new Date(seconds * 1_000))).to.equal(Math.floor(seconds / 30));
+    for (const [seconds, code] of vectors)
+      expect(stepOfCode(SECRET, code, new Date(seconds * 1_000))).to.equal(Math.floor(seconds / 30));
   });
 
   it('are good in their own half minute and the ones beside it', () => {
     const at = new Date(1_700_000_010_000);
     const step = Math.floor(at.getTime() / 30_000);
-    const code = (offset: number) => new TOTP({ secret: SECRET }).generate({ timestamp: at.getTime() + offset * 30_000 });
+    const code = (offset: number) =>
+      new TOTP({ secret: SECRET }).generate({ timestamp: at.getTime() + offset * 30_000 });
     for (const offset of [-1, 0, 1]) expect(stepOfCode(SECRET, code(offset), at)).to.equal(step + offset);
     for (const offset of [-3, -2, 2, 3]) expect(stepOfCode(SECRET, code(offset), at)).to.equal(undefined);
   });
@@ -29,7 +31,17 @@ describe('codes of an authenticator app', () => {
   it('are six digits and nothing else', () => {
     const at = new Date(59_000);
     expect(stepOfCode(SECRET, ' 287 082 ', at)).to.equal(1);
-    for (const text of ['', '28708', '2870820', '94287082', '28708a', '-87082', '２８７０８２', '287082\0', '2870.2'])
+    for (const text of [
+      '',
+      '28708',
+      '2870820',
+      '94287082',
+      '28708a',
+      '-87082',
+      '２８７０８２',
+      '287082\0',
+      '2870.2',
+    ])
       expect(stepOfCode(SECRET, text, at), text).to.equal(undefined);
   });
 

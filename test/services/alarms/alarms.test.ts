@@ -25,14 +25,16 @@ describe('alarms', function () {
   after(() => shop?.stop());
   beforeEach(async () => {
     customer = await shop.customer();
-    await shop.sql(`update deposits set status = 'failed', failure_code = 'REJECTED_BY_OPERATOR', sequence = sequence + 1, payment_link_id = null
+    await shop.sql(`update deposits set status = 'failed', failure_code = 'REJECTED_BY_OPERATOR',
+                    sequence = sequence + 1, payment_link_id = null
                     where status in ('detected', 'confirming')`);
     await shop.sql('delete from outbox');
     await shop.sql('delete from loop_runs');
     await chainAt(5, 0);
   });
 
-  const count = async (kind: AlarmKind) => (await readAlarms(shop.deps)).find((alarm) => alarm.kind === kind)?.count;
+  const count = async (kind: AlarmKind) =>
+    (await readAlarms(shop.deps)).find((alarm) => alarm.kind === kind)?.count;
   const alarm = async (kind: AlarmKind) => (await readAlarms(shop.deps)).find((one) => one.kind === kind);
   const stuck = async (id: string) => (await listStuck(shop.deps)).find((row) => row.deposit_id === id);
 
@@ -41,17 +43,21 @@ describe('alarms', function () {
     await shop.scanned('bsc', shop.clock.now);
     await shop.sql('update chain_cursors set reread_number = 0, anchored_number = 0');
     await shop.sql(
-      `insert into chain_blocks (network, number, hash, parent_hash, mined_at) values ('bsc', ?, '0x', '0x', ?)
+      `insert into chain_blocks (network, number, hash, parent_hash, mined_at)
+       values ('bsc', ?, '0x', '0x', ?)
        on conflict (network, number) do update set mined_at = excluded.mined_at`,
       [head, shop.clock.now],
     );
     await shop.sql(
-      `update chain_cursors set head_number = ?, scanned_number = ?, finalized_number = ?, reread_number = ?, anchored_number = ?,
-         moved_at = ?, finalized_moved_at = ?, scanned_moved_at = ?, verified_moved_at = ?, polled_at = ? where network = 'bsc'`,
+      `update chain_cursors set head_number = ?, scanned_number = ?, finalized_number = ?, reread_number = ?,
+         anchored_number = ?,
+         moved_at = ?, finalized_moved_at = ?, scanned_moved_at = ?, verified_moved_at = ?, polled_at = ?
+           where network = 'bsc'`,
       [head, head, final, final, final, ...Array.from({ length: 5 }, () => shop.clock.now)],
     );
     await shop.sql(
-      `insert into balance_rounds (network, started_number, started_at, agreed_number, checked) values ('bsc', 1, ?, 1, 0)
+      `insert into balance_rounds (network, started_number, started_at, agreed_number, checked)
+                    values ('bsc', 1, ?, 1, 0)
                     on conflict (network) do update set started_at = excluded.started_at`,
       [shop.clock.now],
     );
@@ -109,7 +115,9 @@ describe('alarms', function () {
     shop.pass(1);
     await chainAt(60, 60);
     expect((await listOverdueLinks(shop.deps))[0]?.action).to.equal('run "repair"');
-    await shop.sql("update payment_links set status = 'cancelled', sequence = sequence + 1 where id = ?", [link.id]);
+    await shop.sql("update payment_links set status = 'cancelled', sequence = sequence + 1 where id = ?", [
+      link.id,
+    ]);
   });
 
   it('count webhooks that nobody tried when they were due, after five minutes', async () => {
@@ -129,7 +137,9 @@ describe('alarms', function () {
       urgent: false,
       reason: '1 webhooks were not tried when they were due, the oldest for 360 s',
     });
-    await shop.sql(`update webhook_deliveries set next_attempt_at = ?`, [new Date(shop.clock.now.getTime() + 7_200_000)]);
+    await shop.sql(`update webhook_deliveries set next_attempt_at = ?`, [
+      new Date(shop.clock.now.getTime() + 7_200_000),
+    ]);
     expect(await count('webhooks'), 'the next attempt is in two hours').to.equal(0);
     await shop.sql(`update webhook_deliveries set next_attempt_at = ?`, [new Date(0)]);
     await shop.sql(`update webhook_deliveries set status = 'failed'`);
@@ -139,21 +149,26 @@ describe('alarms', function () {
 
   it('name a chain on which blocks come and none becomes final, with the next action', async () => {
     await chainAt(500, 390);
-    await shop.sql('update chain_cursors set finalized_moved_at = ?', [new Date(shop.clock.now.getTime() - 181_000)]);
+    await shop.sql('update chain_cursors set finalized_moved_at = ?', [
+      new Date(shop.clock.now.getTime() - 181_000),
+    ]);
     const found = await alarm('chain');
     expect(found).to.include({ count: 1, urgent: true });
     expect(found?.reason).to.match(/^the finality of bsc stands at 390 for 181 s: blocks come up to 500/);
     expect(found?.action).to.contain('add one that tells which block is final');
     await chainAt(480, 390);
-    await shop.sql('update chain_cursors set finalized_moved_at = ?', [new Date(shop.clock.now.getTime() - 181_000)]);
+    await shop.sql('update chain_cursors set finalized_moved_at = ?', [
+      new Date(shop.clock.now.getTime() - 181_000),
+    ]);
     expect(await count('chain'), 'as far behind as it always is').to.equal(0);
   });
 
   it('name a part of a chain that stands, with height, time and the next action', async () => {
     await chainAt(70, 60);
-    await shop.sql(`update chain_cursors set finalized_number = 65, verified_moved_at = ? where network = 'bsc'`, [
-      new Date(shop.clock.now.getTime() - 45_000),
-    ]);
+    await shop.sql(
+      `update chain_cursors set finalized_number = 65, verified_moved_at = ? where network = 'bsc'`,
+      [new Date(shop.clock.now.getTime() - 45_000)],
+    );
     const found = await alarm('chain');
     expect(found).to.include({ count: 1, urgent: true });
     expect(found?.reason).to.match(/^the second read of bsc stands at 60 for 45 s/);
@@ -166,15 +181,21 @@ describe('alarms', function () {
     expect(await count('chain')).to.equal(0);
     Object.assign(shop.deps.settings, { headMovesWithinMs: 300_000 });
     try {
-      expect((await alarm('chain'))?.reason).to.equal('the first read of bsc stands at 70 for 300 s: its endpoints show no block after 70');
+      expect((await alarm('chain'))?.reason).to.equal(
+        'the first read of bsc stands at 70 for 300 s: its endpoints show no block after 70',
+      );
     } finally {
       Object.assign(shop.deps.settings, { headMovesWithinMs: undefined });
     }
   });
 
   it('name a chain that was never read although somebody may pay on it, and none of a fresh installation', async () => {
-    const settings = { ...shop.deps.settings, payments: { ...shop.deps.settings.payments, watchedNetworks: ['tron' as const] } };
-    const never = async () => (await readAlarms({ ...shop.deps, settings })).find(({ kind }) => kind === 'chain');
+    const settings = {
+      ...shop.deps.settings,
+      payments: { ...shop.deps.settings.payments, watchedNetworks: ['tron' as const] },
+    };
+    const never = async () =>
+      (await readAlarms({ ...shop.deps, settings })).find(({ kind }) => kind === 'chain');
     shop.pass(MINUTE);
     expect((await never())?.reason).to.match(/^the first read of tron stands at 0 for .*: it was never read/);
     await shop.sql(`update deposit_addresses set mode = 'test'`);
@@ -191,12 +212,18 @@ describe('alarms', function () {
       `select address, address_key from deposit_addresses where network = 'bsc' limit 1`,
     )) as [{ address: string; address_key: string }];
     await shop.sql(
-      `insert into balance_differences (network, address_key, currency, address, chain_units, difference_units, replaced_units, known_units,
-         before_units, since_number, found_number, searched, noted_at, reason) values ('bsc', ?, 'USDT', ?, 5, 5, 0, 0, 0, 1, 2, true, ?, 'x')`,
+      `insert into balance_differences (network, address_key, currency, address, chain_units,
+         difference_units, replaced_units, known_units,
+         before_units, since_number, found_number, searched, noted_at, reason)
+           values ('bsc', ?, 'USDT', ?, 5, 5, 0, 0, 0, 1, 2, true, ?, 'x')`,
       [key, address, shop.clock.now],
     );
     try {
-      expect(await alarm('balances')).to.include({ count: 1, urgent: false, reason: '1 balance differs from the ledger' });
+      expect(await alarm('balances')).to.include({
+        count: 1,
+        urgent: false,
+        reason: '1 balance differs from the ledger',
+      });
       await refreshMetrics({ deps: shop.deps, metrics });
       expect(await metrics.registry.metrics()).to.include('gateway_balance_differences{network="bsc"} 1');
       await shop.sql('update balance_differences set before_units = 5');
@@ -214,8 +241,12 @@ describe('alarms', function () {
     shop.pass(31);
     await chainAt(5, 0);
     expect((await alarm('outbox'))?.reason).to.equal('a message to an actor waits for 61 s');
-    await shop.sql(`update outbox set quarantined_at = ?, refusals = 10, last_error = 'no such attribute'`, [shop.clock.now]);
-    expect((await alarm('outbox'))?.reason).to.match(/^Temporal refuses 1 messages for good, the first to deposit:.*: no such attribute$/);
+    await shop.sql(`update outbox set quarantined_at = ?, refusals = 10, last_error = 'no such attribute'`, [
+      shop.clock.now,
+    ]);
+    expect((await alarm('outbox'))?.reason).to.match(
+      /^Temporal refuses 1 messages for good, the first to deposit:.*: no such attribute$/,
+    );
   });
 
   it('name a loop that has not run well for a few of its turns, also one that never ran', async () => {
@@ -235,7 +266,8 @@ describe('alarms', function () {
 
   it('hide none of the others when one cannot be read, and neither do the metrics', async () => {
     const metrics = createMetrics({ defaults: false });
-    const value = async (name: string) => (await metrics.registry.metrics()).match(new RegExp(`^${name} (.*)$`, 'm'))?.[1];
+    const value = async (name: string) =>
+      (await metrics.registry.metrics()).match(new RegExp(`^${name} (.*)$`, 'm'))?.[1];
     const id = await shop.pay(customer, { coins: '1', block: 5 });
     await shop.sql('update deposits set block_hash = null where id = ?', [id]);
     await refreshMetrics({ deps: shop.deps, metrics });

@@ -15,7 +15,12 @@ describe('a step of a deposit', function () {
   before(async () => {
     shop = await startShop({ poolSize: POOL });
     const scope = { merchantId: shop.merchantId, mode: 'live' as const };
-    await createEndpoint(shop.deps, { ...scope, url: 'http://127.0.0.1:1/hooks', events: ['*'], description: null });
+    await createEndpoint(shop.deps, {
+      ...scope,
+      url: 'http://127.0.0.1:1/hooks',
+      events: ['*'],
+      description: null,
+    });
     await shop.scanned('bsc', shop.clock.now);
   });
   after(async () => {
@@ -27,13 +32,18 @@ describe('a step of a deposit', function () {
     const { blockNumber } = await shop.deposit(depositId);
     const final = blockNumber + (above.final ?? -1);
     await shop.sql(
-      `update chain_cursors set head_number = ?, scanned_number = greatest(scanned_number, ?), finalized_number = ?, reread_number = ?,
+      `update chain_cursors set head_number = ?, scanned_number = greatest(scanned_number, ?),
+         finalized_number = ?, reread_number = ?,
          anchored_number = ?, anchored_hash = '0x', moved_at = ?, polled_at = ?`,
       [blockNumber + above.head, final, final, final, final, shop.clock.now, shop.clock.now],
     );
-    await shop.sql('update deposits set verified_at = ? where id = ?', [final >= blockNumber ? shop.clock.now : null, depositId]);
+    await shop.sql('update deposits set verified_at = ? where id = ?', [
+      final >= blockNumber ? shop.clock.now : null,
+      depositId,
+    ]);
   }
-  const step = (depositId: string, known?: Known) => advanceDeposit(shop.deps, { depositId, alarmed: false, ...(known ? { known } : {}) });
+  const step = (depositId: string, known?: Known) =>
+    advanceDeposit(shop.deps, { depositId, alarmed: false, ...(known ? { known } : {}) });
   const stepped = async (depositId: string, known?: Known) => {
     const result = await step(depositId, known);
     if (result.kind !== 'at') throw new Error(result.reason);
@@ -41,11 +51,14 @@ describe('a step of a deposit', function () {
   };
   /** The deliveries by event type, oldest first. */
   const events = async (deliveries: readonly string[]): Promise<string[]> => {
-    const rows = await shop.sql<{ id: string; event_type: string }>('select id, event_type from webhook_deliveries');
+    const rows = await shop.sql<{ id: string; event_type: string }>(
+      'select id, event_type from webhook_deliveries',
+    );
     const types = new Map(rows.map((row) => [row.id, row.event_type]));
     return deliveries.map((id) => types.get(id) ?? 'unknown');
   };
-  const detected = async (customerId?: string) => await shop.pay(customerId ?? (await shop.customer()), { coins: '5', state: 'detected' });
+  const detected = async (customerId?: string) =>
+    await shop.pay(customerId ?? (await shop.customer()), { coins: '5', state: 'detected' });
 
   it('tells an actor whose last answer was lost where its deposit is, with everything that is to be sent', async () => {
     const id = await detected();
@@ -67,18 +80,22 @@ describe('a step of a deposit', function () {
     const answer = await stepped(id, { generation: 1, sequence: 1 });
     expect(answer).to.include({ state: 'completed', sequence: 3 });
     expect(await events(answer.deliveries)).to.deep.equal(['deposit.confirming', 'deposit.completed']);
-    const rows = await shop.sql('select sequence, from_state, to_state from deposit_transitions where deposit_id = ? order by sequence', [
-      id,
-    ]);
+    const rows = await shop.sql(
+      'select sequence, from_state, to_state from deposit_transitions where deposit_id = ? order by sequence',
+      [id],
+    );
     expect(rows).to.deep.equal([
       { sequence: 1, from_state: null, to_state: 'detected' },
       { sequence: 2, from_state: 'detected', to_state: 'confirming' },
       { sequence: 3, from_state: 'confirming', to_state: 'completed' },
     ]);
     const bodies = await shop.sql<{ body: Buffer }>(`select body from events where subject_id = ?`, [id]);
-    expect(bodies.map(({ body }) => JSON.parse(body.toString()).data.sequence).sort()).to.deep.equal([1, 2, 3]);
+    expect(bodies.map(({ body }) => JSON.parse(body.toString()).data.sequence).sort()).to.deep.equal([
+      1, 2, 3,
+    ]);
     const [sum] = await shop.sql(
-      `select count(distinct t.id)::int as postings, sum(e.amount_units) filter (where e.account = 'available')::text as available
+      `select count(distinct t.id)::int as postings, sum(e.amount_units)
+       filter (where e.account = 'available')::text as available
        from ledger_transactions t join ledger_entries e on e.transaction_id = t.id where t.deposit_id = ?`,
       [id],
     );
@@ -90,7 +107,12 @@ describe('a step of a deposit', function () {
     await shop.move(id, 'detected');
     const answer = await stepped(id, { generation: 1, sequence: 2 });
     expect(answer).to.include({ state: 'detected', generation: 2, sequence: 3 });
-    const refusal = await failDeposit(shop.deps, { depositId: id, by: 'Ann', reason: 'of the first one', generation: 1 }).catch(String);
+    const refusal = await failDeposit(shop.deps, {
+      depositId: id,
+      by: 'Ann',
+      reason: 'of the first one',
+      generation: 1,
+    }).catch(String);
     expect(refusal).to.match(/came back as generation 2/);
     expect((await shop.deposit(id)).status).to.equal('detected');
   });
@@ -101,10 +123,15 @@ describe('a step of a deposit', function () {
       const em = shop.deps.orm.em.fork();
       await em.begin();
       await em.execute(sql, params);
-      const waitSql = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      return { release: () => em.rollback(), waiting: async () => (await em.execute<unknown[]>(waitSql)).length };
+      const waitSql = `select pid from pg_stat_activity where datname = current_database()
+        and wait_event_type = 'Lock'`;
+      return {
+        release: () => em.rollback(),
+        waiting: async () => (await em.execute<unknown[]>(waitSql)).length,
+      };
     }
-    const busy = (result: AdvanceResult) => result.kind === 'wait' && /^another transaction holds a row of deposit/.test(result.reason);
+    const busy = (result: AdvanceResult) =>
+      result.kind === 'wait' && /^another transaction holds a row of deposit/.test(result.reason);
 
     it('comes back a moment later, and keeps no connection from the steps of others', async () => {
       const customerId = await shop.customer();
@@ -154,7 +181,10 @@ describe('a step of a deposit', function () {
       const later = { ...shop.deps, now: () => new Date(shop.clock.now.getTime() + 2 * 3_600_000) };
       try {
         const look = await advancePaymentLink(later, { linkId: link.id });
-        expect(look).to.deep.include({ kind: 'wait', reason: `another transaction holds the row of customer ${customerId}` });
+        expect(look).to.deep.include({
+          kind: 'wait',
+          reason: `another transaction holds the row of customer ${customerId}`,
+        });
       } finally {
         await holder.release();
       }

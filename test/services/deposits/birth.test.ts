@@ -18,7 +18,12 @@ describe('the birth of deposits', function () {
   before(async () => {
     shop = await startShop();
     const scope = { merchantId: shop.merchantId, mode: 'live' as const };
-    await createEndpoint(shop.deps, { ...scope, url: 'http://127.0.0.1:1/hooks', events: ['*'], description: null });
+    await createEndpoint(shop.deps, {
+      ...scope,
+      url: 'http://127.0.0.1:1/hooks',
+      events: ['*'],
+      description: null,
+    });
     const customerId = await shop.customer();
     address = await shop.deps.orm.em.fork().findOneOrFail(DepositAddress, { customerId, network: 'bsc' });
     shop.deps.orm.config.getLogger().logQuery = () => {
@@ -54,10 +59,13 @@ describe('the birth of deposits', function () {
 
   it('gives each of a block its state, one audit row, one posting of its amount and one event with its delivery', async () => {
     const recorded = await record([3n, 5n, 8n].map(transferOf));
-    expect(recorded.map(({ outcome, deliveries }) => `${outcome} ${deliveries.length}`)).to.deep.equal(Array(3).fill('created 1'));
+    expect(recorded.map(({ outcome, deliveries }) => `${outcome} ${deliveries.length}`)).to.deep.equal(
+      Array(3).fill('created 1'),
+    );
     for (const [index, { deposit }] of recorded.entries()) {
       const rows = async (text: string) => await shop.sql(text, [deposit.id]);
-      const { status, generation, sequence, postingCount, createdAt, detectedAt, stateSince } = await shop.deposit(deposit.id);
+      const { status, generation, sequence, postingCount, createdAt, detectedAt, stateSince } =
+        await shop.deposit(deposit.id);
       expect({ status, generation, sequence, postingCount }).to.deep.equal({
         status: 'detected',
         generation: 1,
@@ -65,11 +73,14 @@ describe('the birth of deposits', function () {
         postingCount: 1,
       });
       expect([detectedAt, stateSince]).to.deep.equal([createdAt, createdAt]);
-      expect(await rows('select from_state, to_state, sequence, generation from deposit_transitions where deposit_id = ?')).to.deep.equal([
-        { from_state: null, to_state: 'detected', sequence: 1, generation: 1 },
-      ]);
+      expect(
+        await rows(
+          'select from_state, to_state, sequence, generation from deposit_transitions where deposit_id = ?',
+        ),
+      ).to.deep.equal([{ from_state: null, to_state: 'detected', sequence: 1, generation: 1 }]);
       const amount = [3, 5, 8][index];
-      const lines = `select t.kind, t.number, l.account, l.amount_units::int as units from ledger_transactions t
+      const lines = `select t.kind, t.number, l.account, l.amount_units::int as units
+        from ledger_transactions t
         join ledger_entries l on l.transaction_id = t.id where t.deposit_id = ? order by l.line`;
       expect(await rows(lines)).to.deep.equal([
         { kind: 'deposit.detected', number: 1, account: 'chain', units: -(amount ?? 0) },

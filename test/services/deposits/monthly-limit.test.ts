@@ -3,13 +3,20 @@ import fc from 'fast-check';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { Deposit } from '../../../src/db/entities/index.ts';
 import type { Em } from '../../../src/db/orm.ts';
-import { foldMonths, giveBackMonthlyLimit, takeMonthlyLimit } from '../../../src/services/deposits/monthly-limit.ts';
+import {
+  foldMonths,
+  giveBackMonthlyLimit,
+  takeMonthlyLimit,
+} from '../../../src/services/deposits/monthly-limit.ts';
 import { updateMerchant } from '../../../src/services/merchants/merchants.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 const BUSY = '55P03';
 
-/** Whoever counts first under a limit is over before the next one looks; whoever has no limit waits for nobody. */
+/**
+ * Whoever counts first under a limit is over before the
+ * next one looks; whoever has no limit waits for nobody.
+ */
 describe('the monthly limit', function () {
   this.timeout(60_000);
   let shop: Shop;
@@ -25,23 +32,28 @@ describe('the monthly limit', function () {
     await shop.sql('delete from monthly_totals');
   });
 
-  const limitTo = (cents: bigint | null) => updateMerchant(shop.deps, { merchantId: shop.merchantId, monthlyLimitCents: cents });
+  const limitTo = (cents: bigint | null) =>
+    updateMerchant(shop.deps, { merchantId: shop.merchantId, monthlyLimitCents: cents });
   const arrived = (coins: string) => shop.pay(customer, { coins, state: 'confirming' });
   const take = async (em: Em, id: string) => await takeMonthlyLimit(em, await em.findOneOrFail(Deposit, id));
   const taken = async (id: string) => await shop.deps.orm.em.fork().transactional((em) => take(em, id));
   const counted = async () =>
     (
       await shop.sql<{ cents: string }>(
-        `select coalesce(sum(cents), 0)::text as cents from (select completed_cents as cents from monthly_totals union all select cents from monthly_changes) c`,
+        `select coalesce(sum(cents), 0)::text as cents
+          from (select completed_cents as cents from monthly_totals union all select cents
+          from monthly_changes) c`,
       )
     )[0]?.cents;
 
   it('lets exactly one of two simultaneous deposits cross it, and the other one comes back instead of waiting', async () => {
     await limitTo(1_000n);
     const [one, other] = [await arrived('6'), await arrived('6')];
-    // The month has begun: of two that begin it at once, the other one waits for as long as its connection waits for any lock.
+    // The month has begun: of two that begin it at once, the other
+    // one waits for as long as its connection waits for any lock.
     await shop.sql(
-      `insert into monthly_totals (merchant_id, month, completed_cents) select merchant_id, to_char(detected_at at time zone 'UTC', 'YYYY-MM'), 0 from deposits where id = ?`,
+      `insert into monthly_totals (merchant_id, month, completed_cents)
+        select merchant_id, to_char(detected_at at time zone 'UTC', 'YYYY-MM'), 0 from deposits where id = ?`,
       [one],
     );
     const em = shop.deps.orm.em.fork();
@@ -83,7 +95,8 @@ describe('the monthly limit', function () {
     });
     await eventually('the wait of the new limit', async () => {
       const [row] = await shop.sql<{ n: number }>(
-        `select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        `select count(*)::int as n from pg_stat_activity
+          where wait_event_type = 'Lock' and datname = current_database()`,
       );
       return row?.n === 1;
     });
@@ -101,10 +114,14 @@ describe('the monthly limit', function () {
     const em = shop.deps.orm.em.fork();
     await em.begin();
     expect(await take(em, await arrived('4'))).to.equal(true);
-    await shop.deps.orm.em.fork().transactional(async (inner) => giveBackMonthlyLimit(inner, await inner.findOneOrFail(Deposit, id)));
+    await shop.deps.orm.em
+      .fork()
+      .transactional(async (inner) => giveBackMonthlyLimit(inner, await inner.findOneOrFail(Deposit, id)));
     await em.commit();
     await foldMonths(shop.deps);
-    expect(await shop.sql('select completed_cents::text as cents from monthly_totals')).to.deep.equal([{ cents: '400' }]);
+    expect(await shop.sql('select completed_cents::text as cents from monthly_totals')).to.deep.equal([
+      { cents: '400' },
+    ]);
   });
 
   it('sums no deposits when the first one of a month is completed', async () => {
@@ -115,7 +132,8 @@ describe('the monthly limit', function () {
       const scanned = async () =>
         (
           await em.execute<{ n: string }[]>(
-            `select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::text as n from pg_stat_xact_user_tables where relname = 'deposits'`,
+            `select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::text as n
+              from pg_stat_xact_user_tables where relname = 'deposits'`,
           )
         )[0]?.n;
       const before = await scanned();
@@ -131,7 +149,10 @@ describe('the monthly limit', function () {
         fc.array(
           fc.oneof(
             fc.record({ do: fc.constant('take' as const), cents: fc.integer({ min: 1, max: 900 }) }),
-            fc.record({ do: fc.constant('limit' as const), cents: fc.option(fc.integer({ min: 0, max: 2_000 })) }),
+            fc.record({
+              do: fc.constant('limit' as const),
+              cents: fc.option(fc.integer({ min: 0, max: 2_000 })),
+            }),
             fc.constant({ do: 'fold' as const, cents: 0 }),
             fc.constant({ do: 'back' as const, cents: 0 }),
           ),
@@ -156,12 +177,17 @@ describe('the monthly limit', function () {
               if (!fits) continue;
               sum += step.cents;
               completed.push({ id, cents: step.cents });
-              await shop.sql("update deposits set status = 'completed', sequence = sequence + 1 where id = ?", [id]);
+              await shop.sql(
+                "update deposits set status = 'completed', sequence = sequence + 1 where id = ?",
+                [id],
+              );
             } else {
               const last = completed.pop();
               if (!last) continue;
               const em = shop.deps.orm.em.fork();
-              await em.transactional(async (inner) => giveBackMonthlyLimit(inner, await inner.findOneOrFail(Deposit, last.id)));
+              await em.transactional(async (inner) =>
+                giveBackMonthlyLimit(inner, await inner.findOneOrFail(Deposit, last.id)),
+              );
               sum -= last.cents;
             }
             expect(await counted()).to.equal(String(sum));

@@ -12,7 +12,12 @@ describe('the statements of a step', function () {
   before(async () => {
     shop = await startShop();
     const scope = { merchantId: shop.merchantId, mode: 'live' as const };
-    await createEndpoint(shop.deps, { ...scope, url: 'http://127.0.0.1:1/hooks', events: ['*'], description: null });
+    await createEndpoint(shop.deps, {
+      ...scope,
+      url: 'http://127.0.0.1:1/hooks',
+      events: ['*'],
+      description: null,
+    });
     await shop.scanned('bsc', shop.clock.now);
     sent = await statementsOf(shop.deps.orm);
   });
@@ -20,19 +25,27 @@ describe('the statements of a step', function () {
     await shop?.stop();
   });
 
-  async function stepsOf(above: { head: number; final: number }, from: 'detected' | 'confirming' = 'detected'): Promise<string[]> {
+  async function stepsOf(
+    above: { head: number; final: number },
+    from: 'detected' | 'confirming' = 'detected',
+  ): Promise<string[]> {
     const id = await shop.pay(await shop.customer(), { coins: '5', state: from });
     const { blockNumber, sequence } = await shop.deposit(id);
     const final = blockNumber + above.final;
     await shop.sql(
-      `update chain_cursors set head_number = ?, scanned_number = greatest(scanned_number, ?), finalized_number = ?, reread_number = ?,
+      `update chain_cursors set head_number = ?, scanned_number = greatest(scanned_number, ?),
+         finalized_number = ?, reread_number = ?,
          anchored_number = ?, anchored_hash = '0x', moved_at = ?, polled_at = ?`,
       [blockNumber + above.head, final, final, final, final, shop.clock.now, shop.clock.now],
     );
-    await shop.sql('update deposits set verified_at = ? where id = ?', [final >= blockNumber ? shop.clock.now : null, id]);
+    await shop.sql('update deposits set verified_at = ? where id = ?', [
+      final >= blockNumber ? shop.clock.now : null,
+      id,
+    ]);
     sent.length = 0;
     await advanceDeposit(shop.deps, { depositId: id, alarmed: false, known: { generation: 1, sequence } });
-    if (process.env['SHOW']) console.log(sent.map((line) => line.replace(/\s+/g, ' ').slice(0, 110)).join('\n'), '\n');
+    if (process.env['SHOW'])
+      console.log(sent.map((line) => line.replace(/\s+/g, ' ').slice(0, 110)).join('\n'), '\n');
     return [...sent];
   }
 

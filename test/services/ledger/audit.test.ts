@@ -8,7 +8,14 @@ import { answer, gateway, oneObject } from '../../cli/support.ts';
 import { everyState, rowAt, UNITS } from './every-state.ts';
 import { startWorld, type World } from './support.ts';
 
-const TABLES = ['deposits', 'deposit_transitions', 'ledger_transactions', 'ledger_entries', 'balance_totals', 'balance_changes'];
+const TABLES = [
+  'deposits',
+  'deposit_transitions',
+  'ledger_transactions',
+  'ledger_entries',
+  'balance_totals',
+  'balance_changes',
+];
 
 describe('the books', function () {
   this.timeout(60_000);
@@ -38,13 +45,17 @@ describe('the books', function () {
   }
 
   const rowOf = (name: string) => rowAt(world, addresses.get(name));
-  const differences = async (): Promise<readonly AuditDifference[]> => (await auditLedger(world.deps)).differences;
-  const short = (rows: readonly AuditDifference[]) => rows.map(({ check, account, expected, found }) => [check, account, expected, found]);
-  const linesOf = (id: unknown) => `transaction_id in (select id from ledger_transactions where deposit_id = '${id}')`;
+  const differences = async (): Promise<readonly AuditDifference[]> =>
+    (await auditLedger(world.deps)).differences;
+  const short = (rows: readonly AuditDifference[]) =>
+    rows.map(({ check, account, expected, found }) => [check, account, expected, found]);
+  const linesOf = (id: unknown) =>
+    `transaction_id in (select id from ledger_transactions where deposit_id = '${id}')`;
 
   it('agree with deposits in every state that the use cases make', async () => {
     const states = await world.rows(
-      `select distinct status || coalesce(' ' || failure_code, '') || case when block_hash is null then ' gone' else '' end as at
+      `select distinct status || coalesce(' ' || failure_code, '') || case
+       when block_hash is null then ' gone' else '' end as at
        from deposits where not simulated order by 1`,
     );
     expect(states.map(({ at }) => at)).to.have.members([
@@ -77,10 +88,18 @@ describe('the books', function () {
     ['released', 'available'],
   ] as const) {
     it(`name a deposit that is ${name} and whose amount is not what the ledger holds`, async () => {
-      const { id, amount_units: units, transaction_hash: transactionHash, status: state, created_at: since } = await rowOf(name);
+      const {
+        id,
+        amount_units: units,
+        transaction_hash: transactionHash,
+        status: state,
+        created_at: since,
+      } = await rowOf(name);
       await byHand(`update deposits set amount_units = amount_units + 2 where id = '${id}'`);
       const found = await differences();
-      expect(short(found)).to.deep.equal([['deposit', account, BigInt(String(units)) + 2n, BigInt(String(units))]]);
+      expect(short(found)).to.deep.equal([
+        ['deposit', account, BigInt(String(units)) + 2n, BigInt(String(units))],
+      ]);
       expect(found[0]).to.deep.include({
         depositId: id,
         transactionHash,
@@ -95,8 +114,13 @@ describe('the books', function () {
   it('name money that is held for a deposit that lost its block, or was never there', async () => {
     for (const name of ['withdrawn', 'reorged']) {
       const { id } = await rowOf(name);
-      await byHand(`update ledger_entries set account = 'held' where account = 'chain' and amount_units > 0 and ${linesOf(id)}`);
-      expect(short((await differences()).filter(({ depositId }) => depositId === id))).to.deep.equal([['deposit', 'held', 0n, UNITS]]);
+      await byHand(
+        `update ledger_entries set account = 'held' where account = 'chain' and amount_units > 0
+          and ${linesOf(id)}`,
+      );
+      expect(short((await differences()).filter(({ depositId }) => depositId === id))).to.deep.equal([
+        ['deposit', 'held', 0n, UNITS],
+      ]);
     }
   });
 
@@ -110,7 +134,8 @@ describe('the books', function () {
     const [settled, completed] = [await rowOf('completed'), await rowOf('confirming')];
     await byHand(`update deposits set status = 'settled' where id = '${settled['id']}'`);
     await byHand(`update deposits set status = 'completed' where id = '${completed['id']}'`);
-    const of = async (id: unknown) => short((await differences()).filter(({ depositId }) => depositId === id));
+    const of = async (id: unknown) =>
+      short((await differences()).filter(({ depositId }) => depositId === id));
     expect(await of(settled['id'])).to.have.deep.members([
       ['deposit', 'settled', UNITS, 0n],
       ['deposit', 'available', 0n, UNITS],
@@ -124,10 +149,15 @@ describe('the books', function () {
 
   it('name a second credit even where its sum is taken back again', async () => {
     const { id } = await rowOf('completed');
-    const [credit] = await world.rows(`select id from ledger_transactions where deposit_id = ? and kind = 'deposit.completed'`, [id]);
+    const [credit] = await world.rows(
+      `select id from ledger_transactions where deposit_id = ? and kind = 'deposit.completed'`,
+      [id],
+    );
     const copy = (to: string, sign: string): string[] => [
-      `insert into ledger_transactions select '${to}', deposit_id, 1000, kind, sequence, created_at from ledger_transactions where id = '${credit?.['id']}'`,
-      `insert into ledger_entries select '${to}', line, merchant_id, mode, network, currency, account, ${sign}amount_units from ledger_entries
+      `insert into ledger_transactions select '${to}', deposit_id, 1000, kind, sequence, created_at
+        from ledger_transactions where id = '${credit?.['id']}'`,
+      `insert into ledger_entries select '${to}', line, merchant_id, mode, network, currency, account,
+       ${sign}amount_units from ledger_entries
        where transaction_id = '${credit?.['id']}'`,
     ];
     await byHand(...copy(randomUUID(), ''), ...copy(randomUUID(), '-'));
@@ -136,13 +166,18 @@ describe('the books', function () {
 
   it('name a posting whose lines do not sum to zero', async () => {
     const { id } = await rowOf('detected');
-    await byHand(`update ledger_entries set amount_units = amount_units - 1 where account = 'chain' and ${linesOf(id)}`);
+    await byHand(
+      `update ledger_entries set amount_units = amount_units - 1 where account = 'chain' and ${linesOf(id)}`,
+    );
     const found = await differences();
     expect(short(found)).to.deep.equal([
       ['posting', null, 0n, -1n],
       ['total', 'chain', found[1]?.expected, (found[1]?.expected ?? 0n) + 1n],
     ]);
-    const [{ id: transactionId } = { id: null }] = await world.rows('select id from ledger_transactions where deposit_id = ?', [id]);
+    const [{ id: transactionId } = { id: null }] = await world.rows(
+      'select id from ledger_transactions where deposit_id = ?',
+      [id],
+    );
     expect(found[0]).to.include({ depositId: id, ledgerTransactionId: transactionId });
   });
 
@@ -151,14 +186,20 @@ describe('the books', function () {
     const other = randomUUID();
     await byHand(`update ledger_entries set merchant_id = '${other}' where ${linesOf(id)}`);
     const found = (await differences()).filter(({ check }) => check === 'deposit');
-    expect(found.map(({ merchantId: of, expected, found: there }) => [of, expected, there])).to.have.deep.members([
+    expect(
+      found.map(({ merchantId: of, expected, found: there }) => [of, expected, there]),
+    ).to.have.deep.members([
       [merchantId, UNITS, 0n],
       [other, 0n, UNITS],
     ]);
   });
 
   it('name lines without a deposit, and a deposit without lines', async () => {
-    const [gone, headless, bare] = [await rowOf('detected'), await rowOf('confirming'), await rowOf('completed')];
+    const [gone, headless, bare] = [
+      await rowOf('detected'),
+      await rowOf('confirming'),
+      await rowOf('completed'),
+    ];
     await byHand(
       `delete from deposits where id = '${gone['id']}'`,
       `update ledger_entries set transaction_id = '${randomUUID()}' where ${linesOf(headless['id'])}`,
@@ -166,7 +207,13 @@ describe('the books', function () {
     );
     const found = (await differences()).filter(({ check }) => check === 'deposit');
     expect(
-      found.map(({ depositId, state, account, expected, found: there }) => [depositId, state, account, expected, there]),
+      found.map(({ depositId, state, account, expected, found: there }) => [
+        depositId,
+        state,
+        account,
+        expected,
+        there,
+      ]),
     ).to.have.deep.members([
       [gone['id'], null, 'pending', 0n, UNITS],
       [null, null, 'pending', 0n, UNITS],
@@ -176,17 +223,27 @@ describe('the books', function () {
   });
 
   it('are the same in pages of any size', async () => {
-    const [gone, headless, twice] = [await rowOf('detected'), await rowOf('confirming'), await rowOf('completed')];
+    const [gone, headless, twice] = [
+      await rowOf('detected'),
+      await rowOf('confirming'),
+      await rowOf('completed'),
+    ];
     await byHand(
       `delete from deposits where id = '${gone['id']}'`,
       `update ledger_entries set transaction_id = gen_random_uuid() where ${linesOf(headless['id'])}`,
-      `update ledger_entries set amount_units = 2 * amount_units where account = 'available' and ${linesOf(twice['id'])}`,
+      `update ledger_entries set amount_units = 2 * amount_units
+        where account = 'available' and ${linesOf(twice['id'])}`,
     );
     const whole = await auditLedger(world.deps, { pageRows: 100_000 });
-    expect(new Set(whole.differences.map(({ check }) => check))).to.deep.equal(new Set(['deposit', 'posting', 'total']));
+    expect(new Set(whole.differences.map(({ check }) => check))).to.deep.equal(
+      new Set(['deposit', 'posting', 'total']),
+    );
     for (const pageRows of [1, 2, 3, 7]) {
       const told: number[] = [];
-      const paged = await auditLedger(world.deps, { pageRows, progress: (what, done) => what === 'deposits' && told.push(done) });
+      const paged = await auditLedger(world.deps, {
+        pageRows,
+        progress: (what, done) => what === 'deposits' && told.push(done),
+      });
       expect(paged).to.deep.equal(whole);
       expect(told.length, 'pages').to.be.greaterThan(1);
       expect(told.at(-1)).to.equal(paged.deposits);
@@ -195,13 +252,16 @@ describe('the books', function () {
 
   it('name a total that is not the sum of its lines, and are made right from the ledger as the manual says', async () => {
     await byHand(
-      `update balance_totals set amount_units = amount_units + 9 where mode = 'live' and account = 'available' and currency = 'USDT'`,
+      `update balance_totals set amount_units = amount_units + 9 where mode = 'live' and account = 'available'
+        and currency = 'USDT'`,
       `delete from balance_changes`,
     );
     const found = await differences();
     expect(new Set(found.map(({ check }) => check))).to.deep.equal(new Set(['total']));
     expect(
-      found.filter(({ mode }) => mode === 'live').map(({ account, expected, found: there }) => [account, there - expected]),
+      found
+        .filter(({ mode }) => mode === 'live')
+        .map(({ account, expected, found: there }) => [account, there - expected]),
     ).to.deep.equal([['available', 9n]]);
     expect(found.filter(({ mode }) => mode === 'test')).to.not.deep.equal([]);
     const manual = await readFile('docs/operations.md', 'utf8');
@@ -218,7 +278,9 @@ describe('the books', function () {
     await em.execute('lock table balance_totals in access exclusive mode');
     const checking = auditLedger(world.deps);
     await eventually('a wait for the table', async () => {
-      const waiting = await world.rows(`select 1 from pg_locks where not granted and relation = 'balance_totals'::regclass`);
+      const waiting = await world.rows(
+        `select 1 from pg_locks where not granted and relation = 'balance_totals'::regclass`,
+      );
       return waiting.length > 0;
     });
     await byHand('delete from balance_changes');
@@ -229,9 +291,9 @@ describe('the books', function () {
 
   it('list the oldest thousand of more differences', async () => {
     const { id } = await rowOf('completed');
-    const columns = (await world.rows(`select column_name from information_schema.columns where table_name = 'deposits'`)).map(
-      ({ column_name: name }) => String(name),
-    );
+    const columns = (
+      await world.rows(`select column_name from information_schema.columns where table_name = 'deposits'`)
+    ).map(({ column_name: name }) => String(name));
     const values = columns.map((name) =>
       name === 'id'
         ? 'gen_random_uuid()'
@@ -242,7 +304,8 @@ describe('the books', function () {
             : name,
     );
     await byHand(
-      `insert into deposits (${columns.join(', ')}) select ${values.join(', ')} from deposits, generate_series(1, 600) n where id = '${id}'`,
+      `insert into deposits (${columns.join(', ')}) select ${values.join(', ')}
+        from deposits, generate_series(1, 600) n where id = '${id}'`,
     );
     const { total, differences: listed } = await auditLedger(world.deps);
     expect([total, listed.length]).to.deep.equal([1_200, 1_000]);
@@ -252,22 +315,44 @@ describe('the books', function () {
   });
 
   it('are checked by the command line, which ends with 1 and the next action where they differ', async () => {
-    const env = { DATABASE_URL: world.databaseUrl, DATA_DIR: await tempDir('books'), TEMPORAL_ADDRESS: '127.0.0.1:1' };
+    const env = {
+      DATABASE_URL: world.databaseUrl,
+      DATA_DIR: await tempDir('books'),
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+    };
     const books = ['reconcile', '--books'];
-    expect(await answer(books, env)).to.deep.include({ ok: true, total: 0, differences: [], deposits: addresses.size + 7 });
+    expect(await answer(books, env)).to.deep.include({
+      ok: true,
+      total: 0,
+      differences: [],
+      deposits: addresses.size + 7,
+    });
     const { id, merchant_id: merchantId } = await rowOf('completed');
     await byHand(`update deposits set amount_units = 3000000000000000000 where id = '${id}'`);
     const told = await gateway([...books, '--json'], env);
     expect(told.code).to.equal(1);
     const { differences: found } = oneObject<{ differences: Record<string, unknown>[] }>(told.stdout);
     expect(found).to.have.length(1);
-    expect(found[0]).to.include({ check: 'deposit', deposit_id: id, merchant_id: merchantId, state: 'completed', account: 'available' });
-    expect(found[0]).to.include({ expected: '3', expected_raw: '3000000000000000000', found: '0.00000000000000004', found_raw: '40' });
+    expect(found[0]).to.include({
+      check: 'deposit',
+      deposit_id: id,
+      merchant_id: merchantId,
+      state: 'completed',
+      account: 'available',
+    });
+    expect(found[0]).to.include({
+      expected: '3',
+      expected_raw: '3000000000000000000',
+      found: '0.00000000000000004',
+      found_raw: '40',
+    });
     const shown = await gateway(books, env);
     expect(shown.stdout).to.match(
       /^CHECK +ID +NETWORK +STATE +ACCOUNT +EXPECTED\ndeposit +[0-9a-f-]{36} +bsc live +completed +available +3 USDT/,
     );
-    expect(shown.stderr).to.match(/1 entry of the books differs\. .* "gateway deposit show", and go on as docs\/operations\.md says\.\n$/);
+    expect(shown.stderr).to.match(
+      /1 entry of the books differs\. .* "gateway deposit show", and go on as docs\/operations\.md says\.\n$/,
+    );
     const wrong = await gateway([...books, '--network', 'bsc'], env);
     expect([wrong.code, wrong.stdout]).to.deep.equal([2, '']);
   });

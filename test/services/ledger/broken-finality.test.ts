@@ -8,7 +8,10 @@ import { startWorld, type World } from './support.ts';
 
 const { signal } = new AbortController();
 
-/** A chain that replaces even what it had named as final is followed by itself where its only endpoint says so: nothing stands for ever. */
+/**
+ * A chain that replaces even what it had named as final is followed
+ * by itself where its only endpoint says so: nothing stands for ever.
+ */
 describe('a replaced block that was final, with one endpoint', function () {
   this.timeout(120_000);
   let world: World;
@@ -23,7 +26,10 @@ describe('a replaced block that was final, with one endpoint', function () {
   async function expectFollowed(): Promise<void> {
     const { chain } = world;
     const row = await cursor();
-    expect(row).to.include({ scanned_number: String(chain.blocks.length - 1), scanned_hash: chain.blocks.at(-1)?.hash });
+    expect(row).to.include({
+      scanned_number: String(chain.blocks.length - 1),
+      scanned_hash: chain.blocks.at(-1)?.hash,
+    });
     expect(row['verified_number']).to.equal(String(chain.final));
     expect((await auditLedger(world.deps)).differences).to.deep.equal([]);
   }
@@ -33,7 +39,10 @@ describe('a replaced block that was final, with one endpoint', function () {
     chain.mine();
     chain.final = chain.blocks.length - 1;
     await world.look();
-    expect(await cursor()).to.include({ anchored_number: String(chain.final), scanned_number: String(chain.final) });
+    expect(await cursor()).to.include({
+      anchored_number: String(chain.final),
+      scanned_number: String(chain.final),
+    });
   }
 
   it('is left at the next look where the watcher stands on it and the chain has grown and become final beyond it', async () => {
@@ -60,7 +69,10 @@ describe('a replaced block that was final, with one endpoint', function () {
     chain.final = final - 1;
     const refused = await world.look().catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(FinalityContradiction);
-    expect(await cursor()).to.include({ scanned_hash: before['scanned_hash'], verified_number: before['verified_number'] });
+    expect(await cursor()).to.include({
+      scanned_hash: before['scanned_hash'],
+      verified_number: before['verified_number'],
+    });
     chain.final = chain.blocks.length - 1;
     await world.look();
     await expectFollowed();
@@ -86,9 +98,14 @@ describe('a replaced block that was final, with one endpoint', function () {
     };
     const refused = await pollChain(deps, two, signal).catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(FinalityContradiction);
-    expect((refused as FinalityContradiction).action).to.match(/take the endpoint that is on the wrong branch out/);
+    expect((refused as FinalityContradiction).action).to.match(
+      /take the endpoint that is on the wrong branch out/,
+    );
     const after = await cursor();
-    expect(after).to.include({ scanned_hash: before['scanned_hash'], verified_number: before['verified_number'] });
+    expect(after).to.include({
+      scanned_hash: before['scanned_hash'],
+      verified_number: before['verified_number'],
+    });
     expect((after['stops'] as Record<string, unknown>)['roll-back']).to.not.equal(undefined);
   });
 

@@ -68,7 +68,8 @@ export async function everyState(world: World): Promise<ReadonlyMap<string, stri
   await world.look();
   await world.advance();
   await pay('detected');
-  for (const outcome of ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const) await world.simulate(outcome);
+  for (const outcome of ['completed', 'detected', 'confirming', 'failed', 'settled', 'reorged'] as const)
+    await world.simulate(outcome);
   // Some of the lines are in the totals, some wait to be added.
   await foldBalances(world.deps);
   await world.simulate('completed');

@@ -41,7 +41,8 @@ describe('the totals of lists', function () {
       outcome: 'detected',
       events: 'final',
     });
-  const customers = async (scope: Scope) => (await listCustomers(deps, { ...scope, page: { limit: 1 } })).total;
+  const customers = async (scope: Scope) =>
+    (await listCustomers(deps, { ...scope, page: { limit: 1 } })).total;
   const deposits = async (scope: Scope) => (await listDeposits(deps, { ...scope, page: { limit: 1 } })).total;
 
   it('are exact while rows are added and counts are folded at the same time', async () => {
@@ -75,7 +76,11 @@ describe('the totals of lists', function () {
     await create(live, 'one').catch(() => undefined);
     await create(test, 'one');
     await create(test, 'two');
-    expect([await customers(live), await customers(test), await customers(await newScope('live'))]).to.deep.equal([1, 2, 0]);
+    expect([
+      await customers(live),
+      await customers(test),
+      await customers(await newScope('live')),
+    ]).to.deep.equal([1, 2, 0]);
     const filtered = await listCustomers(deps, { ...test, externalId: 'two', page: { limit: 1 } });
     expect(filtered.total).to.equal(1);
   });

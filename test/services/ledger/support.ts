@@ -7,7 +7,13 @@ import { createCustomer, simulateDeposit } from '../../../dev/support/use-cases.
 import { AddressSet } from '../../../src/chains/address-set.ts';
 import { BSC_PACE } from '../../../src/chains/bsc/pace.ts';
 import { firstBlockSince } from '../../../src/chains/first-block.ts';
-import type { BlockRef, ChainReader, NamedBlock, ScannedBlock, Transfer } from '../../../src/chains/reader.ts';
+import type {
+  BlockRef,
+  ChainReader,
+  NamedBlock,
+  ScannedBlock,
+  Transfer,
+} from '../../../src/chains/reader.ts';
 import { Deposit } from '../../../src/db/entities/index.ts';
 import { assetOf, type Currency } from '../../../src/domain/assets.ts';
 import type { SimulatedOutcome } from '../../../src/domain/deposit.ts';
@@ -65,7 +71,9 @@ export class ScriptedChain {
       endpoints: 1,
       finalized: async () => finalized(),
       header: async (number) => at(number),
-      views: async (number) => [{ host, head: head(), finalized: finalized(), block: at(number) ?? 'above its head' }],
+      views: async (number) => [
+        { host, head: head(), finalized: finalized(), block: at(number) ?? 'above its head' },
+      ],
       scan: async (number) => at(number),
       locate: async () => undefined,
       checkIdentity: async () => undefined,
@@ -75,7 +83,10 @@ export class ScriptedChain {
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** A merchant with live customers and one in test mode, over a fresh database and a chain of three blocks that is followed by hand. */
+/**
+ * A merchant with live customers and one in test mode, over a fresh
+ * database and a chain of three blocks that is followed by hand.
+ */
 export async function startWorld() {
   const database = await migratedDatabase();
   const prices: Deps['prices'] = {
@@ -86,11 +97,25 @@ export async function startWorld() {
       stale: false,
     }),
   };
-  const settings = testSettings({ requiredConfirmations: { bsc: 2, tron: 2 }, minDepositUnits: new Map([['USDT.bsc', MINIMUM]]) });
+  const settings = testSettings({
+    requiredConfirmations: { bsc: 2, tron: 2 },
+    minDepositUnits: new Map([['USDT.bsc', MINIMUM]]),
+  });
   const deps: Deps = await testDeps(database.url, [], { deps: { prices, settings }, poolSize: 10 });
-  const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true, monthlyLimitCents: MONTHLY_LIMIT_CENTS });
+  const { merchantId } = await createMerchant(deps, {
+    name: 'Shop',
+    subscriptionActive: true,
+    monthlyLimitCents: MONTHLY_LIMIT_CENTS,
+  });
   const customer = async (mode: 'live' | 'test') =>
-    await createCustomer(deps, { merchantId, mode, externalId: randomUUID(), email: null, name: null, metadata: {} });
+    await createCustomer(deps, {
+      merchantId,
+      mode,
+      externalId: randomUUID(),
+      email: null,
+      name: null,
+      metadata: {},
+    });
   const newAddress = async (): Promise<string> =>
     (await customer('live')).addresses.find(({ network }) => network === 'bsc')?.address.toLowerCase() ?? '';
   const tester = await customer('test');
@@ -98,7 +123,8 @@ export async function startWorld() {
   for (let i = 0; i < 3; i++) chain.mine();
   const reader = chain.reader();
   const watched = { network: 'bsc' as const, index: new AddressSet(), loadedXid: '0' };
-  const rows = async (sql: string, params: unknown[] = []) => await deps.orm.em.fork().execute<Record<string, unknown>[]>(sql, params);
+  const rows = async (sql: string, params: unknown[] = []) =>
+    await deps.orm.em.fork().execute<Record<string, unknown>[]>(sql, params);
   const depositIds = async (): Promise<string[]> =>
     (await rows('select id from deposits order by created_at, id')).map(({ id }) => String(id));
 
@@ -120,7 +146,9 @@ export async function startWorld() {
     },
     /** Every deposit goes as far as the chain permits. */
     async advance(): Promise<void> {
-      for (const { id } of await rows(`select id from deposits where status in ('detected', 'confirming') order by created_at, id`)) {
+      for (const { id } of await rows(
+        `select id from deposits where status in ('detected', 'confirming') order by created_at, id`,
+      )) {
         const depositId = String(id);
         for (let state = ''; ; ) {
           const step = await advanceDeposit(deps, { depositId, alarmed: true });
@@ -135,7 +163,9 @@ export async function startWorld() {
     settle: (depositId: string) =>
       decided(
         transact(deps, async (tx) => {
-          const deposit = await tx.em.findOneOrFail(Deposit, depositId, { lockMode: LockMode.PESSIMISTIC_WRITE });
+          const deposit = await tx.em.findOneOrFail(Deposit, depositId, {
+            lockMode: LockMode.PESSIMISTIC_WRITE,
+          });
           await applyTransition(tx, deps, deposit, { to: 'settled', headNumber: null });
         }),
       ),

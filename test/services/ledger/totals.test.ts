@@ -35,7 +35,13 @@ describe('running totals of the ledger', function () {
   async function newAccount(): Promise<Account> {
     const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
     const scope = { merchantId, mode: 'test' as const };
-    const customer = await createCustomer(deps, { ...scope, externalId: 'user', email: null, name: null, metadata: {} });
+    const customer = await createCustomer(deps, {
+      ...scope,
+      externalId: 'user',
+      email: null,
+      name: null,
+      metadata: {},
+    });
     const made = await simulateDeposit(deps, {
       merchantId,
       customerId: customer.id,
@@ -54,14 +60,20 @@ describe('running totals of the ledger', function () {
 
   const post = ({ deposit }: Account, { network, currency }: Asset, postings: readonly Posting[]) =>
     deps.orm.em.fork().transactional(async (em) => {
-      await postLedger(em, deps, { deposit: { ...deposit, network, currency }, kind: 'test', number: nextPosting(deposit), postings });
+      await postLedger(em, deps, {
+        deposit: { ...deposit, network, currency },
+        kind: 'test',
+        number: nextPosting(deposit),
+        postings,
+      });
     });
   const read = (account: Account) => listMerchantBalances(deps, { ...account, page: { limit: 100 } });
   const sums = async (from: string, account: Account) =>
     Object.fromEntries(
       (
         await deps.orm.em.fork().execute<{ key: string; units: string }[]>(
-          `select network || ' ' || currency || ' ' || account as key, sum(amount_units)::text as units from ${from}
+          `select network || ' ' || currency || ' ' || account as key, sum(amount_units)::text as units
+           from ${from}
            where merchant_id = ? and mode = ? group by 1 having sum(amount_units) <> 0`,
           [account.merchantId, account.mode],
         )
@@ -104,12 +116,16 @@ describe('running totals of the ledger', function () {
             add(asset, to, units);
           }
         }
-        const expected = Object.fromEntries([...model].filter(([, units]) => units !== 0n).map(([key, units]) => [key, `${units}`]));
+        const expected = Object.fromEntries(
+          [...model].filter(([, units]) => units !== 0n).map(([key, units]) => [key, `${units}`]),
+        );
         expect(await sums(PARTS, account)).to.deep.equal(expected);
         expect(await sums('ledger_entries', account)).to.deep.equal(expected);
         for (const { network, currency, decimals, ...row } of (await read(account)).rows)
           for (const name of ['pending', 'available', 'settled'] as const)
-            expect(row[name], name).to.equal(formatUnits(model.get(`${network} ${currency} ${name}`) ?? 0n, decimals));
+            expect(row[name], name).to.equal(
+              formatUnits(model.get(`${network} ${currency} ${name}`) ?? 0n, decimals),
+            );
       }),
       { numRuns: 25 },
     );
@@ -123,7 +139,8 @@ describe('running totals of the ledger', function () {
     let running = true;
     let seen = 0;
     let moved = 0;
-    // Pending is credited and debited with available by the very same amounts: half a posting, or a line counted twice, would make them differ.
+    // Pending is credited and debited with available by the very same amounts:
+    // half a posting, or a line counted twice, would make them differ.
     const poster = async (): Promise<void> => {
       while (left > 0) {
         left -= 1;
@@ -138,13 +155,16 @@ describe('running totals of the ledger', function () {
     const reader = async (): Promise<void> => {
       let last = 0n;
       while (running) {
-        const row = (await read(account)).rows.find(({ network, currency }) => network === usdt.network && currency === usdt.currency);
+        const row = (await read(account)).rows.find(
+          ({ network, currency }) => network === usdt.network && currency === usdt.currency,
+        );
         expect(row?.pending).to.equal(row?.available);
         const [zero] = await deps.orm.em
           .fork()
-          .execute<{ units: string }[]>(`select coalesce(sum(amount_units), 0)::text as units from ${PARTS} where merchant_id = ?`, [
-            account.merchantId,
-          ]);
+          .execute<{ units: string }[]>(
+            `select coalesce(sum(amount_units), 0)::text as units from ${PARTS} where merchant_id = ?`,
+            [account.merchantId],
+          );
         expect(zero?.units).to.equal('0');
         const now = parseUnits(row?.available ?? '', usdt.decimals);
         expect(now >= last, 'money that was shown is never gone').to.equal(true);

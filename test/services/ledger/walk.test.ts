@@ -13,15 +13,41 @@ const index = fc.nat({ max: 1_000 });
 const happening = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constant('pay' as const), to: index, currency: fc.constantFrom('USDT' as const, 'BNB' as const), units }),
+    arbitrary: fc.record({
+      do: fc.constant('pay' as const),
+      to: index,
+      currency: fc.constantFrom('USDT' as const, 'BNB' as const),
+      units,
+    }),
   },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('replace' as const), depth: fc.integer({ min: 1, max: 4 }) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('mine again' as const), units: fc.option(units, { nil: undefined }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('replace' as const), depth: fc.integer({ min: 1, max: 4 }) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('mine again' as const),
+      units: fc.option(units, { nil: undefined }),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('finalize' as const), behind: fc.nat({ max: 2 }) }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('look' as const) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('advance' as const) }) },
-  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('fail' as const, 'release' as const, 'settle' as const), which: index }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('simulate' as const), outcome: fc.constantFrom(...SIMULATED_OUTCOMES) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constantFrom('fail' as const, 'release' as const, 'settle' as const),
+      which: index,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('simulate' as const),
+      outcome: fc.constantFrom(...SIMULATED_OUTCOMES),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('fold' as const) }) },
 );
 type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
@@ -40,10 +66,20 @@ describe('the books after whatever can happen', function () {
     const { chain } = world;
     const head = chain.blocks.length - 1;
     if (one.do === 'pay')
-      chain.mine([world.transfer({ to: addresses[one.to % addresses.length] ?? '', currency: one.currency, units: one.units })]);
+      chain.mine([
+        world.transfer({
+          to: addresses[one.to % addresses.length] ?? '',
+          currency: one.currency,
+          units: one.units,
+        }),
+      ]);
     else if (one.do === 'replace') dropped.push(...chain.replace(one.depth));
     else if (one.do === 'mine again')
-      chain.mine(dropped.splice(0).map((transfer) => ({ ...transfer, amountUnits: one.units ?? transfer.amountUnits })));
+      chain.mine(
+        dropped
+          .splice(0)
+          .map((transfer) => ({ ...transfer, amountUnits: one.units ?? transfer.amountUnits })),
+      );
     else if (one.do === 'finalize') chain.final = Math.max(chain.final, head - one.behind);
     else if (one.do === 'look') await world.look();
     else if (one.do === 'advance') await world.advance();
@@ -68,7 +104,9 @@ describe('the books after whatever can happen', function () {
       }),
       { numRuns: 20, endOnFailure: true },
     );
-    const kinds = (await world.rows('select distinct kind from ledger_transactions order by kind')).map(({ kind }) => kind);
+    const kinds = (await world.rows('select distinct kind from ledger_transactions order by kind')).map(
+      ({ kind }) => kind,
+    );
     expect(kinds.length, `chance decides which were made: ${kinds.join(', ')}`).to.be.at.least(4);
   });
 

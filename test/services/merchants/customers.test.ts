@@ -28,21 +28,36 @@ describe('making a customer', () => {
   after(() => api.stop());
 
   const scope = () => ({ merchantId: api.merchant.id, mode: 'live' as const });
-  const make = (externalId: string) => createCustomer(api.deps, { ...scope(), externalId, email: null, name: null, metadata: {} });
-  const rows = async (sql: string, values: unknown[] = []) => await api.deps.orm.em.fork().execute<Record<string, unknown>[]>(sql, values);
+  const make = (externalId: string) =>
+    createCustomer(api.deps, { ...scope(), externalId, email: null, name: null, metadata: {} });
+  const rows = async (sql: string, values: unknown[] = []) =>
+    await api.deps.orm.em.fork().execute<Record<string, unknown>[]>(sql, values);
   const outbox = async () => Number((await rows('select count(*) as n from outbox'))[0]?.['n']);
 
   it('gives the addresses that the account keys derive for the stored index, never one twice', async () => {
     const indexes = new Set<unknown>();
     for (const mode of ['live', 'test'] as const) {
       for (const externalId of ['a', 'b']) {
-        const view = await createCustomer(api.deps, { ...scope(), mode, externalId, email: null, name: null, metadata: {} });
+        const view = await createCustomer(api.deps, {
+          ...scope(),
+          mode,
+          externalId,
+          email: null,
+          name: null,
+          metadata: {},
+        });
         const [row] = await rows('select wallet_index from customers where id = ?', [view.id]);
         indexes.add(row?.['wallet_index']);
         const derived = deriveAddresses(api.deps.xpubs[mode], Number(row?.['wallet_index']));
         expect(view.addresses.map(({ address }) => address)).to.deep.equal([derived.bsc, derived.tron]);
-        const keys = await rows('select address_key from deposit_addresses where customer_id = ? order by network', [view.id]);
-        expect(keys.map((key) => key['address_key'])).to.deep.equal([addressKeyOf('bsc', derived.bsc), addressKeyOf('tron', derived.tron)]);
+        const keys = await rows(
+          'select address_key from deposit_addresses where customer_id = ? order by network',
+          [view.id],
+        );
+        expect(keys.map((key) => key['address_key'])).to.deep.equal([
+          addressKeyOf('bsc', derived.bsc),
+          addressKeyOf('tron', derived.tron),
+        ]);
       }
     }
     expect(indexes.size).to.equal(4);
@@ -52,15 +67,23 @@ describe('making a customer', () => {
     const last = async () => (await rows('select last_value from wallet_index_seq'))[0]?.['last_value'];
     await make('once');
     const before = await last();
-    for (let n = 0; n < 5; n += 1) expect(await make('once').catch((error: { code: string }) => error.code)).to.equal('CUSTOMER_EXISTS');
+    for (let n = 0; n < 5; n += 1)
+      expect(await make('once').catch((error: { code: string }) => error.code)).to.equal('CUSTOMER_EXISTS');
     expect(await last()).to.equal(before);
   });
 
   it('starts the actor of its event after the commit, and keeps the start when Temporal is away', async () => {
-    await createEndpoint(api.deps, { ...scope(), url: 'http://127.0.0.1:9/', events: ['customer.created'], description: null });
+    await createEndpoint(api.deps, {
+      ...scope(),
+      url: 'http://127.0.0.1:9/',
+      events: ['customer.created'],
+      description: null,
+    });
     const view = await make('announced');
     const [event] = await rows('select id from events where subject_id = ?', [view.id]);
-    const [delivery] = await rows('select id, status from webhook_deliveries where event_id = ?', [event?.['id']]);
+    const [delivery] = await rows('select id, status from webhook_deliveries where event_id = ?', [
+      event?.['id'],
+    ]);
     expect(delivery?.['status']).to.equal('pending');
     await eventually('an empty outbox', async () => (await outbox()) === 0);
     expect(starts).to.have.length(1);

@@ -23,7 +23,8 @@ describe('the erasure of a customer', function () {
   let customerId: string;
   const post = (path: string, body: object, headers = {}): Promise<Answer> =>
     call(`${api.url}${path}`, { key: api.keys.test, body, headers });
-  const sql = (text: string, values: readonly unknown[] = []) => api.deps.orm.em.fork().execute(text, [...values]);
+  const sql = (text: string, values: readonly unknown[] = []) =>
+    api.deps.orm.em.fork().execute(text, [...values]);
   const once = { 'Idempotency-Key': 'the-customer' };
 
   before(async () => {
@@ -34,7 +35,8 @@ describe('the erasure of a customer', function () {
     const link = await post('/request-payment', { customer_id: customerId, amount_usd: 10, ...order });
     const paid = { customer_id: customerId, amount: '10', payment_token: link.body['token'], events: 'full' };
     expect((await post('/test/simulate-deposit', paid)).status).to.equal(201);
-    await sql(`insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, response_body)
+    await sql(`insert into webhook_attempts (delivery_id, round, number, started_at, finished_at,
+      response_body)
       select id, 1, 1, now(), now(), 'hello ann.secret' from webhook_deliveries`);
   });
   after(() => api.stop());
@@ -50,13 +52,23 @@ describe('the erasure of a customer', function () {
       ...(await sql('select * from operator_actions')),
     ];
     const em = api.deps.orm.em.fork();
-    const answers = await em.execute<{ id: string; body_sealed: Buffer }[]>('select id, body_sealed from idempotency_answers');
-    return JSON.stringify(rows) + answers.map(({ id, body_sealed: sealed }) => api.deps.secretBox.open(sealed, id)).join();
+    const answers = await em.execute<{ id: string; body_sealed: Buffer }[]>(
+      'select id, body_sealed from idempotency_answers',
+    );
+    return (
+      JSON.stringify(rows) +
+      answers.map(({ id, body_sealed: sealed }) => api.deps.secretBox.open(sealed, id)).join()
+    );
   };
 
   it('is the only change that the database lets an event have', async () => {
-    for (const change of [`body = convert_to('{}', 'UTF8')`, `body = convert_to(erased_event(body, type, '${customerId}')::text, 'UTF8')`])
-      expect(await sql(`update events set ${change}`).catch((error: Error) => error.message)).to.match(/never changed or removed/);
+    for (const change of [
+      `body = convert_to('{}', 'UTF8')`,
+      `body = convert_to(erased_event(body, type, '${customerId}')::text, 'UTF8')`,
+    ])
+      expect(await sql(`update events set ${change}`).catch((error: Error) => error.message)).to.match(
+        /never changed or removed/,
+      );
   });
 
   it('leaves no name in any row, and every amount', async () => {
@@ -69,36 +81,54 @@ describe('the erasure of a customer', function () {
     const after = await everything();
     for (const secret of SECRETS) expect(after).to.not.contain(secret);
     const view = (await call(`${api.url}/customers/${customerId}`, { key: api.keys.test })).body;
-    expect([view['external_id'], view['email'], view['name'], view['metadata'], view['deposit_count']]).to.deep.equal([
-      `erased-${customerId}`,
-      null,
-      null,
-      {},
-      1,
-    ]);
-    expect((await call(`${api.url}/balance`, { key: api.keys.test })).body['balances']).to.deep.equal(balance);
+    expect([
+      view['external_id'],
+      view['email'],
+      view['name'],
+      view['metadata'],
+      view['deposit_count'],
+    ]).to.deep.equal([`erased-${customerId}`, null, null, {}, 1]);
+    expect((await call(`${api.url}/balance`, { key: api.keys.test })).body['balances']).to.deep.equal(
+      balance,
+    );
     const found = await call(`${api.url}/customers?search=secret`, { key: api.keys.test });
     expect(found.body['data']).to.deep.equal([]);
     const again = await post('/customers', NAMES, once);
-    expect([again.status, again.body['id'], again.body['email']], 'the same request again').to.deep.equal([201, customerId, null]);
+    expect([again.status, again.body['id'], again.body['email']], 'the same request again').to.deep.equal([
+      201,
+      customerId,
+      null,
+    ]);
   });
 
   it('waits for what was begun before it, and takes the names out of that as well', async () => {
-    const early = { external_id: 'early-4711', email: 'early.secret@person.example', name: 'Early Secretname' };
+    const early = {
+      external_id: 'early-4711',
+      email: 'early.secret@person.example',
+      name: 'Early Secretname',
+    };
     const { id } = (await post('/customers', early)).body as { id: string };
-    const seen = await post('/test/simulate-deposit', { customer_id: id, currency: 'BNB', amount: '1', outcome: 'detected' });
+    const seen = await post('/test/simulate-deposit', {
+      customer_id: id,
+      currency: 'BNB',
+      amount: '1',
+      outcome: 'detected',
+    });
     expect(seen.status).to.equal(201);
     const held = Promise.withResolvers<void>();
     const written = Promise.withResolvers<void>();
     const moved = transact(api.deps, async (tx) => {
-      const deposit = await tx.em.findOneOrFail(Deposit, seen.body['id'], { lockMode: LockMode.PESSIMISTIC_WRITE });
+      const deposit = await tx.em.findOneOrFail(Deposit, seen.body['id'], {
+        lockMode: LockMode.PESSIMISTIC_WRITE,
+      });
       await applyTransition(tx, api.deps, deposit, { to: 'confirming', headNumber: null });
       written.resolve();
       await held.promise;
     });
     await Promise.race([written.promise, moved]);
     const erasing = eraseCustomer(api.deps, { customerId: id, reason: 'asked for it' });
-    const isErased = async () => ((await sql('select 1 from customers where id = ? and email is null', [id])) as unknown[]).length === 1;
+    const isErased = async () =>
+      ((await sql('select 1 from customers where id = ? and email is null', [id])) as unknown[]).length === 1;
     await eventually('the customer without names', isErased);
     // Longer than the rest of the erasure takes where nothing holds it up.
     await Promise.race([erasing, new Promise((resolve) => setTimeout(resolve, 1_000))]);
@@ -109,33 +139,54 @@ describe('the erasure of a customer', function () {
   });
 
   it('can be repeated and changes nothing more', async () => {
-    expect(await eraseCustomer(api.deps, { customerId, reason: 'again' })).to.deep.equal({ customerId, events: 0, answers: 0 });
+    expect(await eraseCustomer(api.deps, { customerId, reason: 'again' })).to.deep.equal({
+      customerId,
+      events: 0,
+      answers: 0,
+    });
   });
 
   it('passes over an answer that no key opens, which tells nobody anything', async () => {
     await post('/customers', { external_id: 'another' }, { 'Idempotency-Key': 'lost' });
-    const [row] = await api.deps.orm.em.fork().execute<{ id: string }[]>(`select id from idempotency_answers where key = 'lost'`);
+    const [row] = await api.deps.orm.em
+      .fork()
+      .execute<{ id: string }[]>(`select id from idempotency_answers where key = 'lost'`);
     const lost = createSecretBox(randomBytes(32)).seal('{}', row?.id ?? '');
     await sql('update idempotency_answers set body_sealed = ? where id = ?', [lost, row?.id]);
-    expect(await eraseCustomer(api.deps, { customerId, reason: 'again' })).to.deep.equal({ customerId, events: 0, answers: 0 });
+    expect(await eraseCustomer(api.deps, { customerId, reason: 'again' })).to.deep.equal({
+      customerId,
+      events: 0,
+      answers: 0,
+    });
   });
 
   it('lets the database refuse everything else of an event as before', async () => {
-    for (const change of [`body = convert_to('{"event":"x","data":{}}', 'UTF8')`, 'sequence = sequence + 1', `type = 'x'`])
+    for (const change of [
+      `body = convert_to('{"event":"x","data":{}}', 'UTF8')`,
+      'sequence = sequence + 1',
+      `type = 'x'`,
+    ])
       expect(await sql(`update events set ${change}`).catch((error: Error) => error.message)).to.match(
         /never changed or removed|events_id_check/,
       );
-    expect(await sql('delete from events').catch((error: Error) => error.message)).to.match(/never changed or removed|foreign key/);
+    expect(await sql('delete from events').catch((error: Error) => error.message)).to.match(
+      /never changed or removed|foreign key/,
+    );
   });
 
   it('finds its mark free: no customer can be given that of another one', async () => {
     const body = { external_id: `erased-${randomUUID()}` };
     const answer = await call(`${api.url}/customers`, { key: api.keys.live, body });
-    expect([answer.status, answer.body['error']]).to.deep.equal([400, 'external_id must not be the mark of an erased customer.']);
+    expect([answer.status, answer.body['error']]).to.deep.equal([
+      400,
+      'external_id must not be the mark of an erased customer.',
+    ]);
   });
 
   it('is refused for a customer that nobody has', async () => {
-    const refused = await eraseCustomer(api.deps, { customerId: 'nobody', reason: 'x' }).catch((error: Error) => error.message);
+    const refused = await eraseCustomer(api.deps, { customerId: 'nobody', reason: 'x' }).catch(
+      (error: Error) => error.message,
+    );
     expect(refused).to.match(/no customer nobody/);
   });
 });

@@ -11,7 +11,12 @@ import {
   revokeKey,
   rotateKey,
 } from '../../../src/services/merchants/keys.ts';
-import { createMerchant, listMerchants, setSubscription, updateMerchant } from '../../../src/services/merchants/merchants.ts';
+import {
+  createMerchant,
+  listMerchants,
+  setSubscription,
+  updateMerchant,
+} from '../../../src/services/merchants/merchants.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
 import { startTestApi, type TestApi, UNKNOWN_ID } from '../../support/gateway.ts';
 
@@ -62,9 +67,21 @@ describe('API keys', () => {
   });
 
   it('are stored as a hash and a hint only', async () => {
-    const { id, key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'live', label: ' server ' });
-    const [row] = await api.deps.orm.em.fork().execute<Record<string, unknown>[]>('select * from api_keys where id = ?', [id]);
-    expect(row).to.include({ hash: hash('sha256', key), prefix: key.slice(0, 12), last4: key.slice(-4), label: 'server', mode: 'live' });
+    const { id, key } = await createKey(api.deps, {
+      merchantId: api.merchant.id,
+      mode: 'live',
+      label: ' server ',
+    });
+    const [row] = await api.deps.orm.em
+      .fork()
+      .execute<Record<string, unknown>[]>('select * from api_keys where id = ?', [id]);
+    expect(row).to.include({
+      hash: hash('sha256', key),
+      prefix: key.slice(0, 12),
+      last4: key.slice(-4),
+      label: 'server',
+      mode: 'live',
+    });
     expect(JSON.stringify(row)).not.to.contain(key.slice(12, 40));
     expect(JSON.stringify(await listKeys(api.deps))).not.to.contain(key.slice(12, 40));
   });
@@ -73,7 +90,14 @@ describe('API keys', () => {
     const { id, key } = await createKey(api.deps, { merchantId: api.merchant.id, mode: 'test' });
     const find = createKeyFinder(api.deps);
     const owners = await Promise.all(Array.from({ length: 20 }, () => find(key)));
-    const expected = { keyId: id, merchantId: api.merchant.id, mode: 'test', subscribed: true, scopes: ['all'], allowedNetworks: [] };
+    const expected = {
+      keyId: id,
+      merchantId: api.merchant.id,
+      mode: 'test',
+      subscribed: true,
+      scopes: ['all'],
+      allowedNetworks: [],
+    };
     for (const owner of owners) expect(owner).to.deep.equal(expected);
     await revokeKey(api.deps, { keyId: id });
     expect(await find(key)).to.equal(undefined);
@@ -109,10 +133,9 @@ describe('API keys', () => {
       return new Date();
     };
     const find = createKeyFinder({ ...api.deps, now });
-    expect(await Promise.all([find(key), find(key)].map((one) => one.catch((error: Error) => error.message)))).to.deep.equal([
-      'no clock',
-      'no clock',
-    ]);
+    expect(
+      await Promise.all([find(key), find(key)].map((one) => one.catch((error: Error) => error.message))),
+    ).to.deep.equal(['no clock', 'no clock']);
     broken = false;
     expect(await find(key)).to.be.an('object');
   });
@@ -132,7 +155,9 @@ describe('API keys', () => {
     expect(await find(old.key)).to.be.an('object');
     expect(await find(next.key)).to.include({ merchantId: api.merchant.id, mode: 'live' });
     const endOf = async () =>
-      (await listKeys(api.deps, { merchantId: api.merchant.id })).find(({ id }) => id === old.id)?.expiresAt?.getTime();
+      (await listKeys(api.deps, { merchantId: api.merchant.id }))
+        .find(({ id }) => id === old.id)
+        ?.expiresAt?.getTime();
     const end = await endOf();
     await rotateKey(api.deps, { keyId: old.id, graceMs: 86_400_000 });
     expect(await endOf()).to.equal(end);
@@ -147,14 +172,21 @@ describe('API keys', () => {
       'NOT_FOUND',
       `There is no merchant ${UNKNOWN_ID}. List the merchants with "merchant list".`,
     ]);
-    expect((await refusalOf(createKey(api.deps, { merchantId: 'x', mode: 'live' }))).code).to.equal('NOT_FOUND');
-    expect((await refusalOf(createKey(api.deps, { merchantId: api.merchant.id, mode: 'live', label: 'x'.repeat(201) }))).code).to.equal(
-      'INVALID',
+    expect((await refusalOf(createKey(api.deps, { merchantId: 'x', mode: 'live' }))).code).to.equal(
+      'NOT_FOUND',
     );
+    expect(
+      (
+        await refusalOf(
+          createKey(api.deps, { merchantId: api.merchant.id, mode: 'live', label: 'x'.repeat(201) }),
+        )
+      ).code,
+    ).to.equal('INVALID');
     for (const graceMs of [-1, Number.NaN, 1.5, Number.POSITIVE_INFINITY]) {
       expect((await refusalOf(rotateKey(api.deps, { keyId: UNKNOWN_ID, graceMs }))).code).to.equal('INVALID');
     }
-    for (const keyId of [UNKNOWN_ID, 'x']) expect((await refusalOf(revokeKey(api.deps, { keyId }))).code).to.equal('NOT_FOUND');
+    for (const keyId of [UNKNOWN_ID, 'x'])
+      expect((await refusalOf(revokeKey(api.deps, { keyId }))).code).to.equal('NOT_FOUND');
   });
 
   describe('merchants', () => {
@@ -173,13 +205,19 @@ describe('API keys', () => {
     });
 
     it('keep what a change does not name, and lose what it sets to null', async () => {
-      const { merchantId } = await createMerchant(api.deps, { name: 'A', subscriptionActive: true, monthlyLimitCents: 5n });
+      const { merchantId } = await createMerchant(api.deps, {
+        name: 'A',
+        subscriptionActive: true,
+        monthlyLimitCents: 5n,
+      });
       const renamed = await updateMerchant(api.deps, { merchantId, name: 'B' });
       expect([renamed.name, renamed.monthlyLimitCents]).to.deep.equal(['B', 5n]);
       const freed = await updateMerchant(api.deps, { merchantId, monthlyLimitCents: null });
       expect([freed.name, freed.monthlyLimitCents]).to.deep.equal(['B', null]);
       const until = new Date('2030-01-01T00:00:00Z');
-      expect((await setSubscription(api.deps, { merchantId, active: true, until })).subscriptionUntil?.getTime()).to.equal(until.getTime());
+      expect(
+        (await setSubscription(api.deps, { merchantId, active: true, until })).subscriptionUntil?.getTime(),
+      ).to.equal(until.getTime());
     });
 
     it('are refused with a mistyped address, an empty or endless name, or a negative limit, and nothing is made', async () => {
@@ -193,9 +231,13 @@ describe('API keys', () => {
         { name: 'A', monthlyLimitCents: -1n },
       ];
       for (const input of bad)
-        expect((await refusalOf(createMerchant(api.deps, { subscriptionActive: true, ...input }))).code).to.equal('INVALID');
+        expect(
+          (await refusalOf(createMerchant(api.deps, { subscriptionActive: true, ...input }))).code,
+        ).to.equal('INVALID');
       expect((await listMerchants(api.deps)).length).to.equal(count);
-      expect((await refusalOf(updateMerchant(api.deps, { merchantId: UNKNOWN_ID, name: 'x' }))).code).to.equal('NOT_FOUND');
+      expect(
+        (await refusalOf(updateMerchant(api.deps, { merchantId: UNKNOWN_ID, name: 'x' }))).code,
+      ).to.equal('NOT_FOUND');
     });
   });
 });

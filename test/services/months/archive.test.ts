@@ -38,7 +38,8 @@ describe('a month that is over', function () {
     await world.finish('succeeded');
     expect(await detach('2026-11')).to.match(/1 deposits of 2026-11 are still open/);
     await world.sql(
-      `update deposits set status = 'failed', failure_code = 'REORGED', sequence = sequence + 1, state_since = ? where id = ?`,
+      `update deposits set status = 'failed', failure_code = 'REORGED', sequence = sequence + 1,
+        state_since = ? where id = ?`,
       [world.now(), before.id],
     );
     expect(await detach('2026-12')).to.contain('2026-11 is older');
@@ -54,8 +55,14 @@ describe('a month that is over', function () {
       'ledger_entries_2026_11',
       'ledger_entries_2026_12',
     ]);
-    await world.sql('drop table webhook_attempts_2026_11, webhook_deliveries_2026_11, events_2026_11, deposit_transitions_2026_11');
-    expect((await listMonths(world.deps.orm.em.fork()))[0]).to.include({ month: '2026-11', until: '2026-12', detachedBy: 'Ann' });
+    await world.sql(
+      'drop table webhook_attempts_2026_11, webhook_deliveries_2026_11, events_2026_11, deposit_transitions_2026_11',
+    );
+    expect((await listMonths(world.deps.orm.em.fork()))[0]).to.include({
+      month: '2026-11',
+      until: '2026-12',
+      detachedBy: 'Ann',
+    });
     expect(after.status).to.equal('completed');
     await world.simulate('completed');
     world.setClock('2027-01-05T00:00:00Z');
@@ -70,14 +77,21 @@ describe('a month that is over', function () {
     let detached: Promise<unknown> = Promise.resolve();
     let over = false;
     const waiting = async () =>
-      (await world.sql(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)).length > 0;
+      (
+        await world.sql(
+          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        )
+      ).length > 0;
     await world.deps.orm.em.fork().transactional(async (em) => {
       await em.execute(`update webhook_deliveries set status = 'pending', round = 2, finished_at = null`);
       await em.execute('select 1 from webhook_attempts');
       detached = detach('2026-11').finally(() => {
         over = true;
       });
-      await eventually('that it waits for the resend, or has given up', async () => over || (await waiting()));
+      await eventually(
+        'that it waits for the resend, or has given up',
+        async () => over || (await waiting()),
+      );
     });
     expect(await detached).to.match(/deliveries of 2026-11 are on their way/);
   });
@@ -86,11 +100,11 @@ describe('a month that is over', function () {
     await world.simulate('completed');
     const crossing = await world.simulate('completed', `0x${'ab'.repeat(32)}`);
     world.setClock('2026-12-01T00:00:00.500Z');
-    await world.sql(`update deposits set status = 'settled', sequence = sequence + 1, state_since = ?, settled_at = ? where id = ?`, [
-      world.now(),
-      world.now(),
-      crossing.id,
-    ]);
+    await world.sql(
+      `update deposits set status = 'settled', sequence = sequence + 1, state_since = ?, settled_at = ?
+        where id = ?`,
+      [world.now(), world.now(), crossing.id],
+    );
     await world.sql(
       `insert into deposit_transitions (deposit_id, sequence, from_state, to_state, generation, at)
        select id, sequence, 'completed', 'settled', 1, state_since from deposits where id = ?`,
@@ -98,9 +112,12 @@ describe('a month that is over', function () {
     );
     await world.sql(
       `with header as (insert into ledger_transactions (id, deposit_id, number, kind, sequence, created_at)
-         select id_of_posting(created_at, id, posting_count + 1), id, posting_count + 1, 'deposit.settled', sequence, ? from deposits where id = ? returning id, deposit_id)
-       insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account, amount_units)
-       select h.id, n, d.merchant_id, d.mode, d.network, d.currency, case n when 1 then 'available' else 'settled' end,
+         select id_of_posting(created_at, id, posting_count + 1), id, posting_count + 1, 'deposit.settled',
+           sequence, ? from deposits where id = ? returning id, deposit_id)
+       insert into ledger_entries (transaction_id, line, merchant_id, mode, network, currency, account,
+         amount_units)
+       select h.id, n, d.merchant_id, d.mode, d.network, d.currency,
+         case n when 1 then 'available' else 'settled' end,
          case n when 1 then -d.amount_units else d.amount_units end
        from header h join deposits d on d.id = h.deposit_id, generate_series(1, 2) n`,
       [world.now(), crossing.id],
@@ -124,13 +141,16 @@ describe('deliveries beyond WEBHOOK_RETENTION', function () {
   it('are removed with their attempts when they have ended; events and what is on its way stay', async () => {
     await world.simulate('completed');
     await world.finish('failed');
-    const [old] = await world.sql<{ id: string; event_id: string }>('select id, event_id from webhook_deliveries limit 1');
+    const [old] = await world.sql<{ id: string; event_id: string }>(
+      'select id, event_id from webhook_deliveries limit 1',
+    );
     await world.simulate('detected');
     world.setClock('2026-12-05T10:00:00Z');
     await world.simulate('detected');
     await world.finish('succeeded');
     await world.sql(`update webhook_deliveries set status = 'pending', finished_at = null where id in
-      (select d.id from webhook_deliveries d join events e on e.id = d.event_id where e.occurred_at < '2026-12-01' and e.type = 'deposit.detected' limit 1)`);
+      (select d.id from webhook_deliveries d join events e on e.id = d.event_id
+        where e.occurred_at < '2026-12-01' and e.type = 'deposit.detected' limit 1)`);
     expect(await removeOldDeliveries(world.deps)).to.equal(0);
     world.setClock('2026-12-11T10:00:00Z');
     const events = await world.sql('select 1 from events');
@@ -145,9 +165,17 @@ describe('deliveries beyond WEBHOOK_RETENTION', function () {
       () => 'sent',
       (error: unknown) => (error instanceof Error ? error.message : ''),
     );
-    expect(refused).to.equal('There is no such webhook delivery. Deliveries are removed after 10 days; their events are kept.');
-    expect((await getEvent(world.deps, { ...world.scope, id: old?.event_id ?? '' })).deliveries).to.deep.equal([]);
-    const page = await listDeliveries(world.deps, { ...world.scope, id: world.endpointId, page: { limit: 100 } });
+    expect(refused).to.equal(
+      'There is no such webhook delivery. Deliveries are removed after 10 days; their events are kept.',
+    );
+    expect(
+      (await getEvent(world.deps, { ...world.scope, id: old?.event_id ?? '' })).deliveries,
+    ).to.deep.equal([]);
+    const page = await listDeliveries(world.deps, {
+      ...world.scope,
+      id: world.endpointId,
+      page: { limit: 100 },
+    });
     expect(page.rows).to.have.length(2);
   });
 });

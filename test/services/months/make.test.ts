@@ -13,13 +13,16 @@ describe('partitions of the months ahead', function () {
   after(() => world?.stop());
 
   const months = async () =>
-    (await world.sql<{ month: string }>(`select to_char(first_month, 'YYYY-MM') as month from partition_months order by 1`)).map(
-      ({ month }) => month,
-    );
+    (
+      await world.sql<{ month: string }>(
+        `select to_char(first_month, 'YYYY-MM') as month from partition_months order by 1`,
+      )
+    ).map(({ month }) => month);
   const partitions = async (table: string) =>
     (
       await world.sql<{ name: string }>(
-        `select relname as name from pg_class c join pg_inherits i on i.inhrelid = c.oid where i.inhparent = ?::regclass and relkind = 'r' order by 1`,
+        `select relname as name from pg_class c join pg_inherits i on i.inhrelid = c.oid
+          where i.inhparent = ?::regclass and relkind = 'r' order by 1`,
         [table],
       )
     ).map(({ name }) => name);
@@ -34,12 +37,20 @@ describe('partitions of the months ahead', function () {
     expect(await makeMonthsAhead(world.deps)).to.deep.equal([]);
     await world.simulate('completed');
     world.setClock('2026-12-01T00:00:00Z');
-    const made = await Promise.all(Array.from({ length: 4 }, () => makeMonthsAhead(world.deps).catch(() => [])));
+    const made = await Promise.all(
+      Array.from({ length: 4 }, () => makeMonthsAhead(world.deps).catch(() => [])),
+    );
     if (made.flat().length === 0) await makeMonthsAhead(world.deps);
     expect(await months()).to.deep.equal(['2026-11', '2026-12', '2027-01', '2027-02', '2027-03']);
     expect(await makeMonthsAhead(world.deps)).to.deep.equal([]);
     await world.simulate('completed');
-    for (const table of ['events', 'webhook_deliveries', 'deposit_transitions', 'ledger_transactions', 'ledger_entries'])
+    for (const table of [
+      'events',
+      'webhook_deliveries',
+      'deposit_transitions',
+      'ledger_transactions',
+      'ledger_entries',
+    ])
       expect(Object.keys(await world.rowsByPartition(table)).sort(), table).to.deep.equal([
         partitionOf(table, '2026-11'),
         partitionOf(table, '2026-12'),

@@ -19,11 +19,14 @@ export async function startCalendar(at: string, settings: Partial<ServiceSetting
     poolSize: 10,
     statementTimeoutMs: 15_000,
   });
-  const sql = <T = Record<string, unknown>>(text: string, values: unknown[] = []) => deps.orm.em.fork().execute<T[]>(text, values);
+  const sql = <T = Record<string, unknown>>(text: string, values: unknown[] = []) =>
+    deps.orm.em.fork().execute<T[]>(text, values);
   // The migration makes the months of the database's own clock; a test begins with those of its own.
   await deps.orm.em.fork().transactional(async (em) => {
     await em.execute('set local statement_timeout = 0');
-    const tables = await em.execute<{ name: string }[]>(`select relname as name from pg_class where relispartition and relkind = 'r'`);
+    const tables = await em.execute<{ name: string }[]>(
+      `select relname as name from pg_class where relispartition and relkind = 'r'`,
+    );
     await em.execute(`drop table ${tables.map(({ name }) => name).join(', ')} cascade`);
     await em.execute('delete from partition_months');
     const month = `date_trunc('month', ?::timestamptz at time zone 'UTC')`;
@@ -31,8 +34,14 @@ export async function startCalendar(at: string, settings: Partial<ServiceSetting
   });
   const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
   const scope = { merchantId, mode: 'test' as const };
-  const endpoint = await createEndpoint(deps, { ...scope, url: 'http://127.0.0.1:9/hook', events: ['*'], description: null });
-  const newCustomer = () => createCustomer(deps, { ...scope, externalId: randomUUID(), email: null, name: null, metadata: {} });
+  const endpoint = await createEndpoint(deps, {
+    ...scope,
+    url: 'http://127.0.0.1:9/hook',
+    events: ['*'],
+    description: null,
+  });
+  const newCustomer = () =>
+    createCustomer(deps, { ...scope, externalId: randomUUID(), email: null, name: null, metadata: {} });
   const customer = await newCustomer();
   return {
     deps,
@@ -62,8 +71,10 @@ export async function startCalendar(at: string, settings: Partial<ServiceSetting
     /** Every delivery has come to this end. */
     finish: (status: 'succeeded' | 'failed') =>
       sql(
-        `with ended as (update webhook_deliveries set status = ?, next_attempt_at = null, finished_at = created_at where status = 'pending' returning id, round)
-         insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, status_code, response_body)
+        `with ended as (update webhook_deliveries set status = ?, next_attempt_at = null,
+         finished_at = created_at where status = 'pending' returning id, round)
+         insert into webhook_attempts (delivery_id, round, number, started_at, finished_at, status_code,
+           response_body)
          select id, round, 1, now(), now(), 200, 'thanks' from ended`,
         [status],
       ),

@@ -15,7 +15,8 @@ describe('payment links: a cancel, and test mode', function () {
   });
 
   describe('a cancel', () => {
-    const cancel = (id: string) => cancelPaymentLink(shop.deps, { merchantId: shop.merchantId, mode: 'live', id });
+    const cancel = (id: string) =>
+      cancelPaymentLink(shop.deps, { merchantId: shop.merchantId, mode: 'live', id });
 
     it('closes an open link for later money, as often as it is asked', async () => {
       const link = await shop.link({ customerId: await shop.customer() });
@@ -33,7 +34,11 @@ describe('payment links: a cancel, and test mode', function () {
       expect(await refused()).to.include('being confirmed');
       await shop.move(deposit, 'confirming');
       await shop.move(deposit, 'completed');
-      expect(await cancel(link.id)).to.include({ status: 'cancelled', amount_status: 'underpaid', paid_amount_usd: 20 });
+      expect(await cancel(link.id)).to.include({
+        status: 'cancelled',
+        amount_status: 'underpaid',
+        paid_amount_usd: 20,
+      });
       const paid = await shop.link({ customerId: link.customer_id });
       await shop.pay(link.customer_id, { coins: '25' });
       expect(
@@ -46,7 +51,9 @@ describe('payment links: a cancel, and test mode', function () {
         ['nonsense', 'live'],
       ] as const)
         expect(
-          await cancelPaymentLink(shop.deps, { merchantId: shop.merchantId, mode, id }).catch((error: Refusal) => error.code),
+          await cancelPaymentLink(shop.deps, { merchantId: shop.merchantId, mode, id }).catch(
+            (error: Refusal) => error.code,
+          ),
         ).to.equal('NOT_FOUND');
     });
 
@@ -62,7 +69,9 @@ describe('payment links: a cancel, and test mode', function () {
             shop.pay(link.customer_id, { coins: '25' }),
           ]);
           const { status } = await shop.view(link.id);
-          expect([status, (await shop.linkOf(deposit)) !== null]).to.deep.equal(cancelled ? ['cancelled', false] : ['completed', true]);
+          expect([status, (await shop.linkOf(deposit)) !== null]).to.deep.equal(
+            cancelled ? ['cancelled', false] : ['completed', true],
+          );
           expect(await shop.completions(link.id)).to.have.length(cancelled ? 0 : 1);
         }),
       );
@@ -71,7 +80,13 @@ describe('payment links: a cancel, and test mode', function () {
 
   describe('in test mode', () => {
     const simulate = async (customerId: string, more: object = {}) => {
-      const base = { merchantId: shop.merchantId, customerId, network: 'bsc', currency: 'USDT', amountUnits: 25n * 10n ** 18n } as const;
+      const base = {
+        merchantId: shop.merchantId,
+        customerId,
+        network: 'bsc',
+        currency: 'USDT',
+        amountUnits: 25n * 10n ** 18n,
+      } as const;
       return await simulateDeposit(shop.deps, { ...base, outcome: 'completed', events: 'final', ...more });
     };
     const refusal = (work: Promise<unknown>) =>
@@ -86,10 +101,17 @@ describe('payment links: a cancel, and test mode', function () {
       shop.pass(1);
       const two = await shop.link({ customerId, mode: 'test' });
       await simulate(customerId, { paymentToken: two.token });
-      expect([(await shop.view(one.id, 'test')).status, (await shop.view(two.id, 'test')).status]).to.deep.equal(['pending', 'completed']);
+      expect([
+        (await shop.view(one.id, 'test')).status,
+        (await shop.view(two.id, 'test')).status,
+      ]).to.deep.equal(['pending', 'completed']);
       const made = await simulate(customerId);
       expect((await shop.view(one.id, 'test')).status).to.equal('completed');
-      const shown = await getDeposit(shop.deps, { merchantId: shop.merchantId, mode: 'test', id: String(made?.deposit.id) });
+      const shown = await getDeposit(shop.deps, {
+        merchantId: shop.merchantId,
+        mode: 'test',
+        id: String(made?.deposit.id),
+      });
       expect(shown.payment_token).to.equal(one.token);
     });
 
@@ -110,9 +132,16 @@ describe('payment links: a cancel, and test mode', function () {
       const live = await shop.link({ customerId: await shop.customer() });
       for (const paymentToken of [other.token, live.token, 'pl_nonsense', link.token])
         expect(await refusal(simulate(customerId, { paymentToken }))).to.equal('payment_token');
-      const payment = { network: 'tron', amountUnits: 25n * 10n ** 6n, paymentToken: link.token, transactionHash: 'cd'.repeat(32) };
+      const payment = {
+        network: 'tron',
+        amountUnits: 25n * 10n ** 6n,
+        paymentToken: link.token,
+        transactionHash: 'cd'.repeat(32),
+      };
       expect((await simulate(customerId, payment))?.created).to.equal(true);
-      expect(await refusal(simulate(customerId, { ...payment, transactionHash: 'ef'.repeat(32) }))).to.equal('payment_token');
+      expect(await refusal(simulate(customerId, { ...payment, transactionHash: 'ef'.repeat(32) }))).to.equal(
+        'payment_token',
+      );
       expect((await simulate(customerId, payment))?.created).to.equal(false);
     });
   });

@@ -3,7 +3,10 @@ import { expect } from 'chai';
 import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
-/** What a first read showed wrongly is put right before it is completed; the link that it pays follows, and its merchant hears the truth. */
+/**
+ * What a first read showed wrongly is put right before it is completed;
+ * the link that it pays follows, and its merchant hears the truth.
+ */
 describe('a payment whose amount a later read corrects', function () {
   this.timeout(60_000);
   let shop: Shop;
@@ -18,7 +21,8 @@ describe('a payment whose amount a later read corrects', function () {
   const usd = (units: bigint): number => Number.parseInt((units / 10n ** 16n).toString(), 10) / 100;
   async function announced(linkId: string): Promise<Record<string, unknown>> {
     const [event] = await shop.sql<{ body: string }>(
-      `select convert_from(body, 'utf8') as body from events where type = 'payment.completed' and subject_id = ?`,
+      `select convert_from(body, 'utf8') as body from events where type = 'payment.completed'
+        and subject_id = ?`,
       [linkId],
     );
     return (JSON.parse(event?.body ?? '{}') as { data: Record<string, unknown> }).data;
@@ -36,15 +40,28 @@ describe('a payment whose amount a later read corrects', function () {
       const hash = newHash();
       const id = await shop.pay(link.customer_id, { coins: shown, hash, state: 'detected' });
       expect(await shop.linkOf(id)).to.equal(link.id);
-      expect(await shop.pay(link.customer_id, { coins: real, hash, state: 'detected' }), 'the same deposit').to.equal(id);
+      expect(
+        await shop.pay(link.customer_id, { coins: real, hash, state: 'detected' }),
+        'the same deposit',
+      ).to.equal(id);
       expect(usd((await shop.row(link.id)).assignedUnits)).to.equal(Number.parseFloat(real));
-      expect(await shop.view(link.id)).to.include({ status: 'processing', amount_status: 'none', paid_amount_usd: 0 });
+      expect(await shop.view(link.id)).to.include({
+        status: 'processing',
+        amount_status: 'none',
+        paid_amount_usd: 0,
+      });
       await shop.move(id, 'confirming');
       await shop.move(id, 'completed');
-      const sums = { status, amount_status: amount, remaining_amount_usd: remaining, overpaid_amount_usd: overpaid };
+      const sums = {
+        status,
+        amount_status: amount,
+        remaining_amount_usd: remaining,
+        overpaid_amount_usd: overpaid,
+      };
       expect(await shop.view(link.id)).to.include({ ...sums, paid_amount_usd: Number.parseFloat(real) });
       expect(await shop.completions(link.id)).to.have.length(status === 'completed' ? 1 : 0);
-      if (status === 'completed') expect(await announced(link.id)).to.include({ ...sums, paid_amount_usd: Number.parseFloat(real) });
+      if (status === 'completed')
+        expect(await announced(link.id)).to.include({ ...sums, paid_amount_usd: Number.parseFloat(real) });
       expect((await auditLedger(shop.deps)).differences).to.deep.equal([]);
     });
 

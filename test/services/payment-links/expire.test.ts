@@ -61,7 +61,9 @@ describe('the expiry of a payment link', function () {
     const { reason, delayMs } = await wait(link.id);
     expect(reason).to.include(`it is read up to ${link.expires_at}`);
     expect(delayMs).to.be.within(1_000, 60_000);
-    const narrow = await shop.row((await shop.link({ customerId: link.customer_id, network: 'bsc', expiresInS: 300 })).id);
+    const narrow = await shop.row(
+      (await shop.link({ customerId: link.customer_id, network: 'bsc', expiresInS: 300 })).id,
+    );
     shop.pass(301);
     expect((await wait(narrow.id)).reason).to.include('bsc');
     // Money that was mined in time and is found only now.
@@ -74,7 +76,9 @@ describe('the expiry of a payment link', function () {
     expect((await shop.row(link.id)).offeredNetworks).to.deep.equal(['bsc']);
     shop.pass(HOUR_S + 1);
     await shop.scanned('tron', new Date(link.created_at));
-    await shop.sql(`update chain_cursors set polled_at = ? where network = 'tron'`, [new Date(link.created_at)]);
+    await shop.sql(`update chain_cursors set polled_at = ? where network = 'tron'`, [
+      new Date(link.created_at),
+    ]);
     await shop.scanned('bsc', shop.clock.now);
     expect((await at(link.id)).status).to.equal('expired');
   });
@@ -87,10 +91,14 @@ describe('the expiry of a payment link', function () {
     const link = await newLink();
     await shop.sql(`update payment_links set offered_networks = '{}' where id = ?`, [link.id]);
     await shop.scanned('bsc', new Date(link.created_at));
-    await shop.sql(`update chain_cursors set polled_at = ? where network = 'bsc'`, [new Date(Date.parse(link.created_at) + 60_000)]);
+    await shop.sql(`update chain_cursors set polled_at = ? where network = 'bsc'`, [
+      new Date(Date.parse(link.created_at) + 60_000),
+    ]);
     shop.pass(HOUR_S + 1);
     expect(await advancePaymentLink(watching(), { linkId: link.id })).to.include({ kind: 'wait' });
-    await shop.sql(`update chain_cursors set polled_at = ? where network = 'bsc'`, [new Date(Date.parse(link.created_at) - 60_000)]);
+    await shop.sql(`update chain_cursors set polled_at = ? where network = 'bsc'`, [
+      new Date(Date.parse(link.created_at) - 60_000),
+    ]);
     expect(await advancePaymentLink(watching(), { linkId: link.id })).to.include({ status: 'expired' });
   });
 
@@ -98,10 +106,15 @@ describe('the expiry of a payment link', function () {
     const link = await newLink();
     shop.pass(HOUR_S + 1);
     const { settings } = shop.deps;
-    const off = { ...shop.deps, settings: { ...settings, payments: { ...settings.payments, watchedNetworks: [] } } };
+    const off = {
+      ...shop.deps,
+      settings: { ...settings, payments: { ...settings.payments, watchedNetworks: [] } },
+    };
     const step = await advancePaymentLink(off, { linkId: link.id });
     expect(step).to.include({ kind: 'wait' });
-    expect(step.kind === 'wait' && step.reason).to.match(/it was offered and is switched off: set BSC_RPC_URLS and start a worker$/);
+    expect(step.kind === 'wait' && step.reason).to.match(
+      /it was offered and is switched off: set BSC_RPC_URLS and start a worker$/,
+    );
     await shop.scanned('bsc', shop.clock.now);
     expect(await advancePaymentLink(off, { linkId: link.id })).to.include({ status: 'expired' });
   });
@@ -112,12 +125,17 @@ describe('the expiry of a payment link', function () {
     const part = await shop.pay(short.customer_id, { coins: '20', state: 'confirming' });
     shop.pass(2 * HOUR_S);
     await shop.scanned('bsc', shop.clock.now);
-    for (const { id } of [paid, short]) expect(await at(id)).to.include({ status: 'processing', waitMs: HOUR_S * 1_000 });
+    for (const { id } of [paid, short])
+      expect(await at(id)).to.include({ status: 'processing', waitMs: HOUR_S * 1_000 });
     await shop.move(deposit, 'completed');
     await shop.move(part, 'completed');
     expect((await at(paid.id)).status).to.equal('completed');
     expect((await at(short.id)).status).to.equal('expired');
-    expect(await shop.view(short.id)).to.include({ amount_status: 'underpaid', paid_amount_usd: 20, remaining_amount_usd: 5 });
+    expect(await shop.view(short.id)).to.include({
+      amount_status: 'underpaid',
+      paid_amount_usd: 20,
+      remaining_amount_usd: 5,
+    });
   });
 
   it('comes when the last deposit that held it fails', async () => {
@@ -142,7 +160,13 @@ describe('the expiry of a payment link', function () {
   it('asks no chain in test mode, and waits for no simulated deposit that rests', async () => {
     const customerId = await shop.customer('test');
     const link = await shop.link({ customerId, mode: 'test' });
-    const money = { network: 'bsc', currency: 'USDT', amountUnits: 10n ** 18n, outcome: 'detected', events: 'final' } as const;
+    const money = {
+      network: 'bsc',
+      currency: 'USDT',
+      amountUnits: 10n ** 18n,
+      outcome: 'detected',
+      events: 'final',
+    } as const;
     await simulateDeposit(shop.deps, { merchantId: shop.merchantId, customerId, ...money });
     expect((await shop.view(link.id, 'test')).status).to.equal('processing');
     shop.pass(HOUR_S + 1);
@@ -155,7 +179,10 @@ describe('the expiry of a payment link', function () {
     shop.pass(HOUR_S + 60);
     await shop.scanned('bsc', shop.clock.now);
     for (const link of links) {
-      const [, deposit] = await Promise.all([look(link.id), shop.pay(link.customer_id, { coins: '25', at: paidAt })]);
+      const [, deposit] = await Promise.all([
+        look(link.id),
+        shop.pay(link.customer_id, { coins: '25', at: paidAt }),
+      ]);
       await look(link.id);
       const paid = (await shop.linkOf(deposit)) !== null;
       expect(await shop.view(link.id)).to.include(

@@ -21,7 +21,12 @@ describe('a customer with very many links and payments', function () {
     database = await freshDatabase();
     shop = await startShop({ databaseUrl: database.url });
     // The tests' own connections end a statement early.
-    seeder = await openOrm({ url: database.url, poolSize: 1, applicationName: 'seed', statementTimeoutMs: 0 });
+    seeder = await openOrm({
+      url: database.url,
+      poolSize: 1,
+      applicationName: 'seed',
+      statementTimeoutMs: 0,
+    });
   });
   after(async () => {
     await seeder?.close(true);
@@ -36,8 +41,11 @@ describe('a customer with very many links and payments', function () {
   /** Copies of a link, each a second younger than the one before. */
   async function copies(linkId: string, count: number): Promise<void> {
     await seed(
-      `insert into payment_links select (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'token', 'pl_' || md5(n::text || l.id::text),
-         'created_at', l.created_at + n * interval '1 second', 'expires_at', l.expires_at + n * interval '1 second'))).*
+      `insert into payment_links select
+         (jsonb_populate_record(l,
+         jsonb_build_object('id', gen_random_uuid(), 'token', 'pl_' || md5(n::text || l.id::text),
+         'created_at', l.created_at + n * interval '1 second', 'expires_at',
+           l.expires_at + n * interval '1 second'))).*
        from payment_links l, generate_series(1, ${count}) n where l.id = ?`,
       [linkId],
     );
@@ -64,7 +72,10 @@ describe('a customer with very many links and payments', function () {
 
   it('asks the links by their indexes alone', async () => {
     await copies((await shop.link({ customerId, expiresInS: 600_000 })).id, LINKS);
-    const payment = { customerId, money: { amountUnits: 10n ** 18n, decimals: 18, network: 'bsc', minedAt: shop.clock.now } };
+    const payment = {
+      customerId,
+      money: { amountUnits: 10n ** 18n, decimals: 18, network: 'bsc', minedAt: shop.clock.now },
+    };
     const plans: string[] = [];
     for (const statement of [openAmong([payment]), missedBy(payment)]) {
       const lines = await rows(shop.deps.orm.em.fork(), sql<{ 'QUERY PLAN': string }>`explain ${statement}`);
@@ -85,7 +96,9 @@ describe('a customer with very many links and payments', function () {
     const { link } = many;
     const first = await shop.pay(customerId, { coins: '0.01', state: 'detected' });
     await seed(
-      `insert into deposits select (jsonb_populate_record(d, jsonb_build_object('id', gen_random_uuid(), 'transaction_hash', '0x' || md5(n::text)))).*
+      `insert into deposits select
+       (jsonb_populate_record(d,
+       jsonb_build_object('id', gen_random_uuid(), 'transaction_hash', '0x' || md5(n::text)))).*
        from deposits d, generate_series(1, ${DEPOSITS}) n where d.id = ?`,
       [first],
     );
@@ -96,10 +109,13 @@ describe('a customer with very many links and payments', function () {
     for (let count = 0; count < MEASURED; count += 1)
       for (const { payer, link: wanted, took } of [many, few]) {
         const beganMs = performance.now();
-        expect(await shop.linkOf(await shop.pay(payer, { coins: '0.01', state: 'confirming' }))).to.equal(wanted.id);
+        expect(await shop.linkOf(await shop.pay(payer, { coins: '0.01', state: 'confirming' }))).to.equal(
+          wanted.id,
+        );
         took.push(performance.now() - beganMs);
       }
-    const medianMs = ({ took }: { took: number[] }) => took.sort((a, b) => a - b)[Math.floor(MEASURED / 2)] ?? 0;
+    const medianMs = ({ took }: { took: number[] }) =>
+      took.sort((a, b) => a - b)[Math.floor(MEASURED / 2)] ?? 0;
     expect(medianMs(many) / medianMs(few)).to.be.below(2);
     expect((await shop.view(link.id)).transactions).to.have.length(100);
   });

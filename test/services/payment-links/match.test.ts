@@ -23,10 +23,14 @@ describe('money that arrives for payment links', function () {
 
   it('goes to the link whose open amount it is, else to the oldest open one', async () => {
     const { customerId, one, two } = await twoLinks('25', '40');
-    expect(await shop.linkOf(await shop.pay(customerId, { coins: '40', state: 'detected' }))).to.equal(two.id);
+    expect(await shop.linkOf(await shop.pay(customerId, { coins: '40', state: 'detected' }))).to.equal(
+      two.id,
+    );
     expect(await shop.linkOf(await shop.pay(customerId, { coins: '7', state: 'detected' }))).to.equal(one.id);
     // What is open of the older one is now 18.
-    expect(await shop.linkOf(await shop.pay(customerId, { coins: '18', network: 'tron', state: 'detected' }))).to.equal(one.id);
+    expect(
+      await shop.linkOf(await shop.pay(customerId, { coins: '18', network: 'tron', state: 'detected' })),
+    ).to.equal(one.id);
   });
 
   it('goes to the older one of two equal links first, and then to the other', async () => {
@@ -34,7 +38,10 @@ describe('money that arrives for payment links', function () {
     const first = await shop.pay(customerId, { coins: '25', state: 'detected' });
     const second = await shop.pay(customerId, { coins: '25', state: 'detected' });
     expect([await shop.linkOf(first), await shop.linkOf(second)]).to.deep.equal([one.id, two.id]);
-    expect(await shop.linkOf(await shop.pay(customerId, { coins: '3', state: 'detected' })), 'when all are covered').to.equal(one.id);
+    expect(
+      await shop.linkOf(await shop.pay(customerId, { coins: '3', state: 'detected' })),
+      'when all are covered',
+    ).to.equal(one.id);
   });
 
   it('leaves alone links of other customers, other modes and other networks', async () => {
@@ -43,9 +50,13 @@ describe('money that arrives for payment links', function () {
     await shop.link({ customerId: await shop.customer() });
     const plain = await shop.pay(customerId, { coins: '25' });
     expect(await shop.linkOf(plain)).to.equal(null);
-    expect((await getDeposit(shop.deps, { merchantId: shop.merchantId, mode: 'live', id: plain })).payment_token).to.equal(null);
+    expect(
+      (await getDeposit(shop.deps, { merchantId: shop.merchantId, mode: 'live', id: plain })).payment_token,
+    ).to.equal(null);
     const paid = await shop.pay(customerId, { coins: '25', network: 'tron' });
-    expect((await getDeposit(shop.deps, { merchantId: shop.merchantId, mode: 'live', id: paid })).payment_token).to.equal(narrow.token);
+    expect(
+      (await getDeposit(shop.deps, { merchantId: shop.merchantId, mode: 'live', id: paid })).payment_token,
+    ).to.equal(narrow.token);
     expect(await shop.view(narrow.id)).to.include({
       status: 'completed',
       amount_status: 'exact',
@@ -76,11 +87,17 @@ describe('money that arrives for payment links', function () {
       ['bsc', '10', 'completed'],
       ['tron', '15', 'completed'],
     ]);
-    expect(done).to.include({ paid_network: 'tron', transaction_hash: (await shop.deposit(second)).transactionHash });
+    expect(done).to.include({
+      paid_network: 'tron',
+      transaction_hash: (await shop.deposit(second)).transactionHash,
+    });
     await shop.move(first, 'settled');
     expect(await seen()).to.deep.equal(['completed', 'exact', 25, 0]);
     expect(await shop.completions(link.id)).to.have.length(1);
-    expect(await shop.linkOf(await shop.pay(link.customer_id, { coins: '25' })), 'after the completion').to.equal(null);
+    expect(
+      await shop.linkOf(await shop.pay(link.customer_id, { coins: '25' })),
+      'after the completion',
+    ).to.equal(null);
   });
 
   for (const { coins, status, amount } of [
@@ -93,17 +110,30 @@ describe('money that arrives for payment links', function () {
     it(`is ${status} and ${amount} with ${coins} of 25`, async () => {
       const link = await shop.link({ customerId: await shop.customer() });
       await shop.pay(link.customer_id, { coins });
-      expect(await shop.view(link.id)).to.include({ status, amount_status: amount, overpaid_amount_usd: coins === '30' ? 5 : 0 });
+      expect(await shop.view(link.id)).to.include({
+        status,
+        amount_status: amount,
+        overpaid_amount_usd: coins === '30' ? 5 : 0,
+      });
     });
 
   it('keeps the tolerance of the time the link was made', async () => {
     const link = await shop.link({ customerId: await shop.customer() });
     const strict = {
       ...shop.deps,
-      settings: { ...shop.deps.settings, payments: { ...shop.deps.settings.payments, toleranceBasisPoints: 0n } },
+      settings: {
+        ...shop.deps.settings,
+        payments: { ...shop.deps.settings.payments, toleranceBasisPoints: 0n },
+      },
     };
     expect((await shop.row(link.id)).leastUnits).to.equal(24_875n * 10n ** 15n);
-    const terms = { merchantId: shop.merchantId, mode: 'live' as const, amountCents: 2_500n, publicUrl: '', customerId: link.customer_id };
+    const terms = {
+      merchantId: shop.merchantId,
+      mode: 'live' as const,
+      amountCents: 2_500n,
+      publicUrl: '',
+      customerId: link.customer_id,
+    };
     const exact = (await createPaymentLink(strict, terms)).link;
     expect((await shop.row(exact.id)).leastUnits).to.equal(25n * 10n ** 18n);
   });
@@ -111,13 +141,21 @@ describe('money that arrives for payment links', function () {
   it('completes a link once, however many last deposits complete at the same moment', async () => {
     const link = await shop.link({ customerId: await shop.customer(), webhookUrl: 'http://127.0.0.1:9/' });
     const deposits = [];
-    for (let count = 0; count < 20; count += 1) deposits.push(await shop.pay(link.customer_id, { coins: '25', state: 'confirming' }));
+    for (let count = 0; count < 20; count += 1)
+      deposits.push(await shop.pay(link.customer_id, { coins: '25', state: 'confirming' }));
     expect(new Set(await Promise.all(deposits.map(shop.linkOf)))).to.deep.equal(new Set([link.id]));
     await Promise.all(deposits.map((id) => shop.move(id, 'completed')));
     const done = await shop.view(link.id);
-    expect(done).to.include({ status: 'completed', amount_status: 'overpaid', paid_amount_usd: 500, overpaid_amount_usd: 475 });
+    expect(done).to.include({
+      status: 'completed',
+      amount_status: 'overpaid',
+      paid_amount_usd: 500,
+      overpaid_amount_usd: 475,
+    });
     expect(await shop.completions(link.id)).to.have.length(1);
-    expect(await shop.sql('select id from webhook_deliveries where endpoint_id = ?', [link.id])).to.have.length(1);
+    expect(
+      await shop.sql('select id from webhook_deliveries where endpoint_id = ?', [link.id]),
+    ).to.have.length(1);
     const row = await shop.row(link.id);
     expect(row.sequence).to.equal(3);
   });
@@ -130,7 +168,11 @@ describe('money that arrives for payment links', function () {
       ),
     );
     await Promise.all(deposits.map((id) => shop.move(id, 'completed')));
-    expect(await shop.view(link.id)).to.include({ status: 'completed', amount_status: 'exact', paid_amount_usd: 20 });
+    expect(await shop.view(link.id)).to.include({
+      status: 'completed',
+      amount_status: 'exact',
+      paid_amount_usd: 20,
+    });
     expect(await shop.completions(link.id)).to.have.length(1);
   });
 
@@ -143,10 +185,17 @@ describe('money that arrives for payment links', function () {
     expect(await shop.linkOf(deposit)).to.equal(null);
     expect(await shop.view(two.id)).to.include({ status: 'pending', amount_status: 'none' });
     await shop.pay(customerId, { coins: '40', state: 'detected', hash });
-    expect(await shop.deposit(deposit)).to.include({ paymentLinkId: two.id, generation: 2, status: 'detected' });
+    expect(await shop.deposit(deposit)).to.include({
+      paymentLinkId: two.id,
+      generation: 2,
+      status: 'detected',
+    });
     await shop.move(deposit, 'confirming');
     await shop.move(deposit, 'completed');
-    expect([(await shop.view(one.id)).status, (await shop.view(two.id)).status]).to.deep.equal(['pending', 'completed']);
+    expect([(await shop.view(one.id)).status, (await shop.view(two.id)).status]).to.deep.equal([
+      'pending',
+      'completed',
+    ]);
   });
 
   it('pays again when an operator releases it', async () => {
@@ -166,7 +215,11 @@ describe('money that arrives for payment links', function () {
     const link = await shop.link({ customerId: await shop.customer() });
     const deposit = await shop.pay(link.customer_id, { coins: '25' });
     await shop.move(deposit, 'failed', 'REORGED');
-    expect(await shop.view(link.id)).to.include({ status: 'completed', amount_status: 'none', paid_amount_usd: 0 });
+    expect(await shop.view(link.id)).to.include({
+      status: 'completed',
+      amount_status: 'none',
+      paid_amount_usd: 0,
+    });
     await shop.pay(link.customer_id, { coins: '25' });
     expect(await shop.completions(link.id)).to.have.length(1);
   });
@@ -176,7 +229,9 @@ describe('money that arrives for payment links', function () {
       const link = await shop.link({ customerId: await shop.customer() });
       const expiry = new Date(link.expires_at);
       shop.pass(4_000);
-      expect(await shop.linkOf(await shop.pay(link.customer_id, { coins: '5', at: expiry, state: 'detected' }))).to.equal(link.id);
+      expect(
+        await shop.linkOf(await shop.pay(link.customer_id, { coins: '5', at: expiry, state: 'detected' })),
+      ).to.equal(link.id);
       const after = await shop.pay(link.customer_id, { coins: '20', at: new Date(expiry.getTime() + 1_000) });
       expect(await shop.linkOf(after)).to.equal(null);
       expect(await shop.view(link.id)).to.include({ status: 'processing', amount_status: 'late' });
@@ -214,7 +269,10 @@ describe('money that arrives for payment links', function () {
     it('is never money that was sent before the link was made', async () => {
       const customerId = await shop.customer();
       const link = await shop.link({ customerId });
-      const before = await shop.pay(customerId, { coins: '25', at: new Date(shop.clock.now.getTime() - 600_000) });
+      const before = await shop.pay(customerId, {
+        coins: '25',
+        at: new Date(shop.clock.now.getTime() - 600_000),
+      });
       expect(await shop.linkOf(before)).to.equal(null);
       expect(await shop.view(link.id)).to.include({ status: 'pending', amount_status: 'none' });
     });

@@ -15,9 +15,12 @@ describe('the networks on which a link is offered', function () {
     await shop?.stop();
   });
 
-  const watching = (...watchedNetworks: Network[]) => Object.assign(shop.deps.settings.payments, { watchedNetworks });
-  const methods = async (token: string) => (await getPublicPayment(shop.deps, token)).methods.map(({ network }) => network);
-  const newLink = async (mode: 'live' | 'test' = 'live') => await shop.link({ customerId: await shop.customer(mode), mode });
+  const watching = (...watchedNetworks: Network[]) =>
+    Object.assign(shop.deps.settings.payments, { watchedNetworks });
+  const methods = async (token: string) =>
+    (await getPublicPayment(shop.deps, token)).methods.map(({ network }) => network);
+  const newLink = async (mode: 'live' | 'test' = 'live') =>
+    await shop.link({ customerId: await shop.customer(mode), mode });
 
   it('are in live mode those that are watched now, and in test mode both', async () => {
     watching('bsc');
@@ -51,7 +54,11 @@ describe('the networks on which a link is offered', function () {
     watching();
     const { token } = await newLink();
     const page = async () =>
-      String(checkoutPage(await getPublicPayment(shop.deps, token), shop.deps.settings.requiredConfirmations, { refresh: true }).body);
+      String(
+        checkoutPage(await getPublicPayment(shop.deps, token), shop.deps.settings.requiredConfirmations, {
+          refresh: true,
+        }).body,
+      );
     expect(await page())
       .to.include('cannot be paid at the moment')
       .and.not.include('data-part="address"');

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { assetOf, type Network } from '../../../src/domain/assets.ts';
-import { fromLinkUnits, type LinkCandidate, matchLink, openUnitsOf, toLinkUnits } from '../../../src/domain/payment-link.ts';
+import {
+  fromLinkUnits,
+  type LinkCandidate,
+  matchLink,
+  openUnitsOf,
+  toLinkUnits,
+} from '../../../src/domain/payment-link.ts';
 import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { chooseLinks } from '../../../src/services/payment-links/match.ts';
 import { linkDifferences } from '../../../src/services/payment-links/money.ts';
@@ -12,8 +18,18 @@ const networks = fc.constantFrom<Network>('bsc', 'tron');
 const coin = fc.constantFrom('25', '40', '24.9', '7', '0.000001', '5', '12.5');
 
 type Action =
-  | { readonly kind: 'link'; readonly usd: string; readonly network: Network | null; readonly seconds: number }
-  | { readonly kind: 'pay'; readonly coins: string; readonly network: Network; readonly exactOf: number | null }
+  | {
+      readonly kind: 'link';
+      readonly usd: string;
+      readonly network: Network | null;
+      readonly seconds: number;
+    }
+  | {
+      readonly kind: 'pay';
+      readonly coins: string;
+      readonly network: Network;
+      readonly exactOf: number | null;
+    }
   | { readonly kind: 'step'; readonly which: number }
   | { readonly kind: 'fail'; readonly which: number }
   | { readonly kind: 'again'; readonly which: number; readonly coins: string }
@@ -29,14 +45,28 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       seconds: fc.constantFrom(300, 3_600),
     }),
   },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('pay' as const), coins: coin, network: networks, exactOf: fc.option(fc.nat(5)) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('pay' as const),
+      coins: coin,
+      network: networks,
+      exactOf: fc.option(fc.nat(5)),
+    }),
+  },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('step' as const), which: fc.nat(9) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('fail' as const), which: fc.nat(9) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('again' as const), which: fc.nat(9), coins: coin }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('pass' as const), seconds: fc.constantFrom(1, 200, 2_000) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('pass' as const), seconds: fc.constantFrom(1, 200, 2_000) }),
+  },
 );
 
-/** The sums that a link keeps, and the choices that rest on them, against everything summed and looked at anew. */
+/**
+ * The sums that a link keeps, and the choices that rest
+ * on them, against everything summed and looked at anew.
+ */
 describe('the sums of payment links', function () {
   this.timeout(120_000);
   let shop: Shop;
@@ -56,12 +86,27 @@ describe('the sums of payment links', function () {
     const assigned = (id: string) =>
       deposits
         .filter(({ link }) => link === id)
-        .reduce((sum, { network, units }) => sum + toLinkUnits(BigInt(units), assetOf(network, 'USDT').decimals), 0n);
-    const ids = await shop.sql<{ id: string }>('select id from payment_links where customer_id = ? order by created_at, id', [customerId]);
+        .reduce(
+          (sum, { network, units }) => sum + toLinkUnits(BigInt(units), assetOf(network, 'USDT').decimals),
+          0n,
+        );
+    const ids = await shop.sql<{ id: string }>(
+      'select id from payment_links where customer_id = ? order by created_at, id',
+      [customerId],
+    );
     return await Promise.all(
       ids.map(async ({ id }) => {
         const { status, amountUnits, leastUnits, network, createdAt, expiresAt } = await shop.row(id);
-        return { id, status, amountUnits, leastUnits, assignedUnits: assigned(id), network: network ?? null, createdAt, expiresAt };
+        return {
+          id,
+          status,
+          amountUnits,
+          leastUnits,
+          assignedUnits: assigned(id),
+          network: network ?? null,
+          createdAt,
+          expiresAt,
+        };
       }),
     );
   }
@@ -100,7 +145,11 @@ describe('the sums of payment links', function () {
     );
   });
 
-  async function perform(customerId: string, paid: { id: string; hash: string; network: Network }[], one: Action): Promise<void> {
+  async function perform(
+    customerId: string,
+    paid: { id: string; hash: string; network: Network }[],
+    one: Action,
+  ): Promise<void> {
     if (one.kind === 'pass') return shop.pass(one.seconds);
     if (one.kind === 'link') {
       shop.pass(1);
@@ -112,9 +161,17 @@ describe('the sums of payment links', function () {
       const wanted = one.exactOf === null ? undefined : links[one.exactOf];
       const open = wanted ? openUnitsOf(wanted) : 0n;
       const linkUnits = open > 0n ? open : units(one.coins);
-      const hash = `0x${paid.length.toString(16).padStart(4, '0')}${customerId.replaceAll('-', '')}`.padEnd(66, '0');
+      const hash = `0x${paid.length.toString(16).padStart(4, '0')}${customerId.replaceAll('-', '')}`.padEnd(
+        66,
+        '0',
+      );
       const expected = matchLink(moneyOf(linkUnits, one.network), links);
-      const id = await shop.pay(customerId, { coins: text(linkUnits, one.network), network: one.network, state: 'detected', hash });
+      const id = await shop.pay(customerId, {
+        coins: text(linkUnits, one.network),
+        network: one.network,
+        state: 'detected',
+        hash,
+      });
       paid.push({ id, hash, network: one.network });
       expect(await shop.linkOf(id)).to.equal(expected?.kind === 'pays' ? expected.linkId : null);
       return;
@@ -129,13 +186,17 @@ describe('the sums of payment links', function () {
     } else if (one.kind === 'fail') {
       if (status !== 'settled' && status !== 'failed') await shop.move(target.id, 'failed', 'REORGED');
     } else {
-      // Mined again: an open one has its amount corrected, one that failed comes back, a credited one keeps its amount.
+      // Mined again: an open one has its amount corrected, one
+      // that failed comes back, a credited one keeps its amount.
       const coins = text(units(one.coins), target.network);
       await shop.pay(customerId, { coins, network: target.network, state: 'detected', hash: target.hash });
     }
   }
 
-  async function complete(target: { id: string; network: Network }, links: readonly LinkCandidate[]): Promise<void> {
+  async function complete(
+    target: { id: string; network: Network },
+    links: readonly LinkCandidate[],
+  ): Promise<void> {
     const { amountUnits, minedAt, paymentLinkId } = await shop.deposit(target.id);
     const { decimals } = assetOf(target.network, 'USDT');
     await shop.move(target.id, 'completed');
@@ -155,16 +216,21 @@ describe('the sums of payment links', function () {
     await em.execute('alter table payment_links enable trigger payment_links_sums_update');
     await em.commit();
     const { links, total } = await auditLedger(shop.deps, { pageRows: 3 });
-    expect(links.map(({ linkId, kept, found }) => [linkId, kept.openCount, found.openCount])).to.deep.equal([[link.id, 7, 1]]);
+    expect(links.map(({ linkId, kept, found }) => [linkId, kept.openCount, found.openCount])).to.deep.equal([
+      [link.id, 7, 1],
+    ]);
     expect(total).to.equal(1);
   });
 
   it('choose for all deposits of a block at once what they choose one after the other', async () => {
     const customers = [await shop.customer(), await shop.customer()];
-    const payments = fc.array(fc.record({ customer: fc.nat(1), coins: coin, exactOf: fc.option(fc.nat(11)) }), {
-      minLength: 1,
-      maxLength: 12,
-    });
+    const payments = fc.array(
+      fc.record({ customer: fc.nat(1), coins: coin, exactOf: fc.option(fc.nat(11)) }),
+      {
+        minLength: 1,
+        maxLength: 12,
+      },
+    );
     for (let count = 0; count < 24; count += 1) {
       shop.pass(1);
       await shop.link({
@@ -203,7 +269,10 @@ describe('the sums of payment links', function () {
           const match = matchLink(money, links[customer] ?? []);
           expect(row.paymentLinkId).to.equal(match?.kind === 'pays' ? match.linkId : null);
           const taken = links[customer]?.find(({ id }) => id === row.paymentLinkId);
-          if (taken) Object.assign(taken, { assignedUnits: taken.assignedUnits + toLinkUnits(money.amountUnits, money.decimals) });
+          if (taken)
+            Object.assign(taken, {
+              assignedUnits: taken.assignedUnits + toLinkUnits(money.amountUnits, money.decimals),
+            });
         }
       }),
       { numRuns: 60, endOnFailure: true },

@@ -17,14 +17,28 @@ const RUNS = 16;
 const PAYMENTS = 3;
 
 type Payment = { readonly txHash: string; readonly paid: bigint };
-type Case = { readonly address: string; readonly payments: readonly Payment[]; readonly from: number; readonly to: number };
+type Case = {
+  readonly address: string;
+  readonly payments: readonly Payment[];
+  readonly from: number;
+  readonly to: number;
+};
 
 /** `half` and `double` are words of an operator who is wrong about the amount. */
 type Word = 'none' | 'right' | 'half' | 'double';
 type Step =
   | { readonly do: 'claim'; readonly payment: number; readonly word: Word }
   | { readonly do: 'claim two at once'; readonly word: Word }
-  | { readonly do: 'round' | 'rescan' | 'complete' | 'endpoint traces' | 'endpoint stops tracing' | 'old balances' | 'no old balances' };
+  | {
+      readonly do:
+        | 'round'
+        | 'rescan'
+        | 'complete'
+        | 'endpoint traces'
+        | 'endpoint stops tracing'
+        | 'old balances'
+        | 'no old balances';
+    };
 
 const word = fc.constantFrom<Word>('none', 'right', 'half', 'double');
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -44,7 +58,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }) as fc.Arbitrary<Step>,
 );
 
-/** Money that contracts passed on, over endpoints of which nobody knows what they will show, in any order of whoever looks for it. */
+/**
+ * Money that contracts passed on, over endpoints of which nobody
+ * knows what they will show, in any order of whoever looks for it.
+ */
 describe('what claims, searches and repeated reads credit', function () {
   this.timeout(400_000);
   let live: Following;
@@ -57,11 +74,14 @@ describe('what claims, searches and repeated reads credit', function () {
   before(async () => {
     const noTraces = without(...NO_TRACES);
     const fault: Fault = async (call, forward) => {
-      const asked = call.method === 'eth_getBalance' || call.method === 'eth_call' ? call.params[1] : undefined;
+      const asked =
+        call.method === 'eth_getBalance' || call.method === 'eth_call' ? call.params[1] : undefined;
       if (!keepsOldBalances && typeof asked === 'string' && asked.startsWith('0x')) {
         const head = Number(await live.chain.anvil.rpc('eth_blockNumber'));
         if (Number(asked) < head - 4)
-          return { json: { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: 'missing trie node' } } };
+          return {
+            json: { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: 'missing trie node' } },
+          };
       }
       return traces ? undefined : await noTraces(call, forward);
     };
@@ -72,7 +92,9 @@ describe('what claims, searches and repeated reads credit', function () {
     const addresses: string[] = [];
     for (let made = 0; made < RUNS; made++) addresses.push(await live.newAddress());
     await live.finish();
-    [{ agreed }] = (await live.rows('select verified_number::int as agreed from chain_cursors')) as [{ agreed: number }];
+    [{ agreed }] = (await live.rows('select verified_number::int as agreed from chain_cursors')) as [
+      { agreed: number },
+    ];
     for (const [index, address] of addresses.entries()) cases.push(await pay(address, index));
     await live.chain.mine(12);
     await live.finish();
@@ -85,7 +107,9 @@ describe('what claims, searches and repeated reads credit', function () {
     return { ...live.deps, prices: { price: () => Promise.resolve(price) } };
   };
 
-  /** Three transactions that name the address, each in a block of its own; one of some cases only mentions it. */
+  /**
+   * Three transactions that name the address, each in a block of its own; one of some cases only mentions it.
+   */
   async function pay(address: string, index: number): Promise<Case> {
     const payments: Payment[] = [];
     let from = 0;
@@ -111,8 +135,10 @@ describe('what claims, searches and repeated reads credit', function () {
     const before = `${key.slice(0, -1)}${'0123456789abcdef'['0123456789abcdef'.indexOf(key.slice(-1)) - 1] ?? ''}`;
     const [cursor] = await live.rows('select verified_number from chain_cursors');
     await live.rows(
-      `insert into balance_rounds (network, started_number, started_at, position, agreed_number, checked) values ('bsc', ?, now(), ?, ?, 0)
-       on conflict (network) do update set position = excluded.position, agreed_number = excluded.agreed_number returning network`,
+      `insert into balance_rounds (network, started_number, started_at, position, agreed_number, checked)
+       values ('bsc', ?, now(), ?, ?, 0)
+       on conflict (network) do update set position = excluded.position,
+         agreed_number = excluded.agreed_number returning network`,
       [cursor?.['verified_number'], before, agreed],
     );
     const pace = { everyMs: 0, batchAddresses: 1 };
@@ -123,12 +149,18 @@ describe('what claims, searches and repeated reads credit', function () {
 
   const wordOf = (said: Word, { paid }: Payment) => {
     const carriedUnits = said === 'right' ? paid : said === 'half' ? paid / 2n : paid * 2n + 20n;
-    return said === 'none' || carriedUnits === 0n ? undefined : { carriedUnits, decider: { by: 'Ann', reason: 'an explorer' } };
+    return said === 'none' || carriedUnits === 0n
+      ? undefined
+      : { carriedUnits, decider: { by: 'Ann', reason: 'an explorer' } };
   };
   /** Whether it was done; a refusal is an outcome like any other. */
   const claim = async (payment: Payment | undefined, said: Word): Promise<boolean> => {
     if (!payment) return false;
-    const claiming = claimTransaction(live.deps, live.followed, { txHash: payment.txHash, word: wordOf(said, payment), signal });
+    const claiming = claimTransaction(live.deps, live.followed, {
+      txHash: payment.txHash,
+      word: wordOf(said, payment),
+      signal,
+    });
     return await claiming.then(
       () => true,
       (error: Error) => {
@@ -149,11 +181,17 @@ describe('what claims, searches and repeated reads credit', function () {
       case 'round':
         return await roundOf(now);
       case 'rescan':
-        await rescan(live.deps, live.followed, { from: now.from, to: now.to, signal, progress: () => undefined });
+        await rescan(live.deps, live.followed, {
+          from: now.from,
+          to: now.to,
+          signal,
+          progress: () => undefined,
+        });
         return;
       case 'complete':
         for (const row of await live.deposits(now.address))
-          for (let steps = 0; steps < 3; steps++) await advanceDeposit(priced(), { depositId: String(row['id']), alarmed: false });
+          for (let steps = 0; steps < 3; steps++)
+            await advanceDeposit(priced(), { depositId: String(row['id']), alarmed: false });
         return;
       default:
         if (one.do.startsWith('endpoint')) traces = one.do === 'endpoint traces';
@@ -164,8 +202,10 @@ describe('what claims, searches and repeated reads credit', function () {
 
   const credited = async ({ address }: Case): Promise<bigint> => {
     const [row] = await live.rows(
-      `select coalesce(sum(e.amount_units), 0)::text as units from ledger_entries e join ledger_transactions t on t.id = e.transaction_id
-       join deposits d on d.id = t.deposit_id where d.address_key = ? and e.account in ('pending', 'available', 'held')`,
+      `select coalesce(sum(e.amount_units), 0)::text as units from ledger_entries e
+       join ledger_transactions t on t.id = e.transaction_id
+       join deposits d on d.id = t.deposit_id
+         where d.address_key = ? and e.account in ('pending', 'available', 'held')`,
       [address.slice(2)],
     );
     return BigInt(String(row?.['units']));
@@ -186,19 +226,30 @@ describe('what claims, searches and repeated reads credit', function () {
           await take(now, one);
           expect((await credited(now)) <= onChain, `after ${JSON.stringify(one)}`).to.equal(true);
         }
-        for (const last of ['endpoint traces', 'rescan', 'complete', 'rescan', 'round'] as const) await take(now, { do: last });
+        for (const last of ['endpoint traces', 'rescan', 'complete', 'rescan', 'round'] as const)
+          await take(now, { do: last });
         const deposits = await live.deposits(now.address);
-        // What was credited to a transaction before it was known to have carried more is never rewritten: the rest stays a difference.
+        // What was credited to a transaction before it was known to have
+        // carried more is never rewritten: the rest stays a difference.
         const tooLittle = deposits
           .filter((row) => row['proven_units'] !== null && row['status'] === 'completed')
           .map((row) => BigInt(String(row['proven_units'])) - BigInt(String(row['amount_units'])))
           .filter((units) => units > 0n)
           .reduce((sum, units) => sum + units, 0n);
         const end = await credited(now);
-        const [open] = await live.rows('select difference_units from balance_differences where address_key = ?', [now.address.slice(2)]);
-        expect(end + tooLittle >= onChain, `${end} of ${onChain}, and ${tooLittle} known to be too little`).to.equal(true);
-        expect(BigInt(String(open?.['difference_units'] ?? '0')), 'what is left is shown').to.equal(onChain - end);
-        if (steps.every((one) => !('word' in one) || one.word === 'none' || one.word === 'right')) expect(end).to.equal(onChain);
+        const [open] = await live.rows(
+          'select difference_units from balance_differences where address_key = ?',
+          [now.address.slice(2)],
+        );
+        expect(
+          end + tooLittle >= onChain,
+          `${end} of ${onChain}, and ${tooLittle} known to be too little`,
+        ).to.equal(true);
+        expect(BigInt(String(open?.['difference_units'] ?? '0')), 'what is left is shown').to.equal(
+          onChain - end,
+        );
+        if (steps.every((one) => !('word' in one) || one.word === 'none' || one.word === 'right'))
+          expect(end).to.equal(onChain);
       }),
       { numRuns: RUNS, endOnFailure: true, interruptAfterTimeLimit: 200_000 },
     );

@@ -18,14 +18,21 @@ describe('a claim', function () {
   let live: Following;
   let payer: Contract;
   let keepsOldBalances = false;
-  /** What of traces the first endpoint shows, and whether the second one shows the same, or half of each amount. */
+  /**
+   * What of traces the first endpoint shows, and whether
+   * the second one shows the same, or half of each amount.
+   */
   let traces: 'none' | 'of transactions' | 'all' = 'none';
   let second: 'none' | 'the same' | 'half' = 'none';
 
   before(async () => {
-    const [noTraces, noBlockTraces] = [without(...NO_TRACES), without('trace_block', 'debug_traceBlockByHash')];
+    const [noTraces, noBlockTraces] = [
+      without(...NO_TRACES),
+      without('trace_block', 'debug_traceBlockByHash'),
+    ];
     const forgetful: Fault = async (call) => {
-      const asked = call.method === 'eth_getBalance' || call.method === 'eth_call' ? call.params[1] : undefined;
+      const asked =
+        call.method === 'eth_getBalance' || call.method === 'eth_call' ? call.params[1] : undefined;
       if (keepsOldBalances || typeof asked !== 'string' || !asked.startsWith('0x')) return undefined;
       const head = Number(await live.chain.anvil.rpc('eth_blockNumber'));
       if (Number(asked) >= head - 4) return undefined;
@@ -34,7 +41,8 @@ describe('a claim', function () {
     live = await startFollowing({
       others: 1,
       fault: async (call, forward) => {
-        const refused = traces === 'all' ? undefined : await (traces === 'none' ? noTraces : noBlockTraces)(call, forward);
+        const refused =
+          traces === 'all' ? undefined : await (traces === 'none' ? noTraces : noBlockTraces)(call, forward);
         return refused ?? (await forgetful(call, forward));
       },
     });
@@ -42,7 +50,8 @@ describe('a claim', function () {
     if (!other) throw new Error('no second endpoint');
     other.fault = async (call, forward) => {
       const refused = await (second === 'none' ? noTraces : noBlockTraces)(call, forward);
-      if (refused || second !== 'half' || !/trace/.test(call.method)) return refused ?? (await forgetful(call, forward));
+      if (refused || second !== 'half' || !/trace/.test(call.method))
+        return refused ?? (await forgetful(call, forward));
       return {
         json: JSON.parse(
           JSON.stringify(await forward()).replace(
@@ -73,7 +82,8 @@ describe('a claim', function () {
     (await live.deposits(address))
       .filter((row) => row['status'] !== 'failed')
       .reduce((sum, row) => sum + BigInt(String(row['amount_units'])), 0n);
-  const claim = (txHash: string, word?: Word) => claimTransaction(live.deps, live.followed, { txHash, word, signal });
+  const claim = (txHash: string, word?: Word) =>
+    claimTransaction(live.deps, live.followed, { txHash, word, signal });
   const refusal = (txHash: string, word?: Word) =>
     claim(txHash, word).then(
       () => 'nothing was refused',
@@ -81,7 +91,8 @@ describe('a claim', function () {
     );
   const complete = async (address: string) => {
     for (const row of await live.deposits(address))
-      for (let steps = 0; steps < 3; steps++) await advanceDeposit(priced(), { depositId: String(row['id']), alarmed: false });
+      for (let steps = 0; steps < 3; steps++)
+        await advanceDeposit(priced(), { depositId: String(row['id']), alarmed: false });
   };
   const readAgain = async (from: number) => {
     const [cursor] = await live.rows('select verified_number from chain_cursors');
@@ -111,7 +122,8 @@ describe('a claim', function () {
     await live.reconcile();
     return { address, first, second: other, from };
   };
-  const open = async (address: string) => await live.rows('select * from balance_differences where address_key = ?', [address.slice(2)]);
+  const open = async (address: string) =>
+    await live.rows('select * from balance_differences where address_key = ?', [address.slice(2)]);
   const reasons = async (address: string) =>
     await live.rows(
       'select basis, before_units, carried_units, by_name, reason from deposit_attributions where address_key = ? order by at',
@@ -160,12 +172,16 @@ describe('a claim', function () {
     traces = 'of transactions';
     second = 'half';
     live.restart();
-    expect(await refusal(first)).to.match(/trace transaction 0x\w+ differently; take the wrong one out of the RPC URLs and run it again/);
+    expect(await refusal(first)).to.match(
+      /trace transaction 0x\w+ differently; take the wrong one out of the RPC URLs and run it again/,
+    );
     [traces, second] = ['none', 'the same'];
     live.restart();
     await live.chain.anvil.rpc('anvil_setBalance', [address, '0x64']);
     await live.finish();
-    expect(await refusal(first)).to.match(/shows more than the balance of the address has room for; compare both with an explorer/);
+    expect(await refusal(first)).to.match(
+      /shows more than the balance of the address has room for; compare both with an explorer/,
+    );
     expect(await live.deposits(address)).to.deep.equal([]);
     await live.chain.anvil.rpc('anvil_setBalance', [address, '0x1f4']);
   });
@@ -175,14 +191,22 @@ describe('a claim', function () {
     keepsOldBalances = true;
     await claim(first);
     expect((await live.deposits(address)).map(said)).to.deep.equal([[first, '300']]);
-    expect((await reasons(address))[0]).to.include({ basis: 'balance', before_units: '0', carried_units: '300' });
+    expect((await reasons(address))[0]).to.include({
+      basis: 'balance',
+      before_units: '0',
+      carried_units: '300',
+    });
   });
 
   it("takes an operator's word for an amount, never above what is missing, and keeps who said so and why", async () => {
     const { address, first, second: other } = await twoPayments();
-    expect(await refusal(first, word(501n))).to.match(/only 0\.0+5 BNB are missing on the address: name at most/);
+    expect(await refusal(first, word(501n))).to.match(
+      /only 0\.0+5 BNB are missing on the address: name at most/,
+    );
     await claim(first, word(300n));
-    expect(await refusal(first, word(300n))).to.match(/are recorded already; --amount is the whole that it brought/);
+    expect(await refusal(first, word(300n))).to.match(
+      /are recorded already; --amount is the whole that it brought/,
+    );
     expect(await refusal(other, word(201n))).to.match(/only 0\.0+2 BNB are missing/);
     expect(await refusal(other)).to.match(/nothing proves what transaction/);
     await claim(other, word(200n));
@@ -191,17 +215,32 @@ describe('a claim', function () {
       [other, '200'],
     ]);
     expect(await open(address)).to.deep.equal([]);
-    expect((await reasons(address)).map((row) => [row['basis'], row['carried_units'], row['by_name'], row['reason']])).to.deep.equal([
+    expect(
+      (await reasons(address)).map((row) => [
+        row['basis'],
+        row['carried_units'],
+        row['by_name'],
+        row['reason'],
+      ]),
+    ).to.deep.equal([
       ['operator', '300', 'Ann', 'seen in an explorer'],
       ['operator', '200', 'Ann', 'seen in an explorer'],
     ]);
     await complete(address);
-    expect((await live.deposits(address)).map((row) => row['status'])).to.deep.equal(['completed', 'completed']);
+    expect((await live.deposits(address)).map((row) => row['status'])).to.deep.equal([
+      'completed',
+      'completed',
+    ]);
   });
 
   it('adds nothing twice where claims and a round of the reconciliation meet', async () => {
     const { address, first, second: other } = await twoPayments();
-    const all = [claim(first, word(500n)), claim(other, word(500n)), claim(first, word(400n)), live.reconcile()];
+    const all = [
+      claim(first, word(500n)),
+      claim(other, word(500n)),
+      claim(first, word(400n)),
+      live.reconcile(),
+    ];
     const outcomes = await Promise.allSettled(all);
     expect(outcomes.some(({ status }) => status === 'fulfilled')).to.equal(true);
     expect(await credited(address)).to.equal(500n);
@@ -229,9 +268,10 @@ describe('a claim', function () {
       [first, '400'],
       [other, '100'],
     ]);
-    const [aside] = await live.rows(`select * from unrecognised_transfers where address_key = ? and transaction_hash <> ''`, [
-      address.slice(2),
-    ]);
+    const [aside] = await live.rows(
+      `select * from unrecognised_transfers where address_key = ? and transaction_hash <> ''`,
+      [address.slice(2)],
+    );
     expect(aside).to.include({
       transaction_hash: other,
       amount_units: '100',
@@ -258,12 +298,16 @@ describe('a claim', function () {
     await claim(mention, word(500n));
     await traced(from);
     expect(await credited(address)).to.equal(500n);
-    expect((await live.deposits(address)).map((row) => [row['transaction_hash'], row['status'], row['failure_code']])).to.have.deep.members(
-      [
-        [first, 'detected', null],
-        [other, 'detected', null],
-        [mention, 'failed', 'REORGED'],
-      ],
-    );
+    expect(
+      (await live.deposits(address)).map((row) => [
+        row['transaction_hash'],
+        row['status'],
+        row['failure_code'],
+      ]),
+    ).to.have.deep.members([
+      [first, 'detected', null],
+      [other, 'detected', null],
+      [mention, 'failed', 'REORGED'],
+    ]);
   });
 });

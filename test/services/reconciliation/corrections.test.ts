@@ -10,7 +10,10 @@ import { lying } from '../watcher/lies.ts';
 const { signal } = new AbortController();
 const FLOOR = 10n;
 
-/** Amounts that both reads showed wrongly, and what becomes of them by a claim, after the credit, and where nobody is credited. */
+/**
+ * Amounts that both reads showed wrongly, and what becomes of them
+ * by a claim, after the credit, and where nobody is credited.
+ */
 describe('an amount that both reads showed wrongly', function () {
   this.timeout(60_000);
   let live: Following;
@@ -31,11 +34,15 @@ describe('an amount that both reads showed wrongly', function () {
   const rowOf = async (address: string) => (await live.deposits(address))[0] ?? {};
   const claim = (txHash: string) => claimTransaction(live.deps, live.followed, { txHash, signal });
   const aside = (address: string) =>
-    live.rows('select reason, amount_units from unrecognised_transfers where address_key = ?', [address.slice(2)]);
+    live.rows('select reason, amount_units from unrecognised_transfers where address_key = ?', [
+      address.slice(2),
+    ]);
   const differenceAt = async (address: string) =>
-    (await live.rows('select difference_units from balance_differences where address_key = ?', [address.slice(2)]))[0]?.[
-      'difference_units'
-    ];
+    (
+      await live.rows('select difference_units from balance_differences where address_key = ?', [
+        address.slice(2),
+      ])
+    )[0]?.['difference_units'];
   /** A payment of 40 USDT that is shown as `shown` until it is final and read twice. */
   async function misread(address: string, shown: bigint): Promise<{ hash: string; number: number }> {
     live.proxy.fault = lying(address, { logUnits: () => shown });
@@ -64,11 +71,14 @@ describe('an amount that both reads showed wrongly', function () {
     await live.chain.mine(20);
     await live.follow();
     const { id } = await rowOf(address);
-    for (let steps = 0; steps < 2; steps++) await advanceDeposit(live.deps, { depositId: String(id), alarmed: false });
+    for (let steps = 0; steps < 2; steps++)
+      await advanceDeposit(live.deps, { depositId: String(id), alarmed: false });
     expect(await rowOf(address)).to.include({ status: 'completed', amount_units: '90' });
     await rescan(live.deps, live.followed, { from: number, to: number, signal, progress: () => undefined });
     expect(await rowOf(address)).to.include({ status: 'completed', amount_units: '90' });
-    const line = live.api.lines.find(({ text }) => text.startsWith('a read shows another amount than the one that was credited'));
+    const line = live.api.lines.find(({ text }) =>
+      text.startsWith('a read shows another amount than the one that was credited'),
+    );
     expect(line?.fields).to.include({ depositId: id, credited: '90', shown: '40' });
     expect(await claim(hash).catch((error: Error) => error.message)).to.match(/is recorded already/);
     await live.reconcile();
@@ -81,10 +91,14 @@ describe('an amount that both reads showed wrongly', function () {
     await live.chain.usdt.call('transfer', [address, 40n]);
     await live.chain.mine();
     await live.follow();
-    expect(await aside(address)).to.deep.equal([{ reason: 'real money on a test-mode address', amount_units: '3' }]);
+    expect(await aside(address)).to.deep.equal([
+      { reason: 'real money on a test-mode address', amount_units: '3' },
+    ]);
     live.proxy.fault = undefined;
     await live.finish();
-    expect(await aside(address)).to.deep.equal([{ reason: 'real money on a test-mode address', amount_units: '40' }]);
+    expect(await aside(address)).to.deep.equal([
+      { reason: 'real money on a test-mode address', amount_units: '40' },
+    ]);
     await live.reconcile();
     expect(await differenceAt(address), 'it explains the balance').to.equal(undefined);
   });

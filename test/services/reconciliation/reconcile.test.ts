@@ -23,10 +23,16 @@ describe('balances beside the ledger', function () {
     const noTraces = without(...NO_TRACES);
     live = await startFollowing({
       fault: async (call, forward) => {
-        const asked = call.method === 'eth_getBalance' ? call.params[1] : call.method === 'eth_call' ? call.params[1] : undefined;
+        const asked =
+          call.method === 'eth_getBalance'
+            ? call.params[1]
+            : call.method === 'eth_call'
+              ? call.params[1]
+              : undefined;
         if (!keepsOldBalances && typeof asked === 'string' && asked.startsWith('0x')) {
           const head = Number(await live.chain.anvil.rpc('eth_blockNumber'));
-          if (Number(asked) < head - 4) return { json: { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: FORGOTTEN } } };
+          if (Number(asked) < head - 4)
+            return { json: { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: FORGOTTEN } } };
         }
         return await noTraces(call, forward);
       },
@@ -42,7 +48,8 @@ describe('balances beside the ledger', function () {
     live.seen.foundLate = 0;
   });
 
-  const open = async (address: string) => await live.rows('select * from balance_differences where address_key = ?', [address.slice(2)]);
+  const open = async (address: string) =>
+    await live.rows('select * from balance_differences where address_key = ?', [address.slice(2)]);
   const aside = async (address: string) =>
     await live.rows('select * from unrecognised_transfers where address_key = ?', [address.slice(2)]);
 
@@ -71,7 +78,12 @@ describe('balances beside the ledger', function () {
       await live.reconcile();
       const [deposit, ...others] = await live.deposits(address);
       expect(others).to.deep.equal([]);
-      expect(deposit).to.include({ transaction_hash: txHash, currency: 'BNB', amount_units: '123456789', from_address: null });
+      expect(deposit).to.include({
+        transaction_hash: txHash,
+        currency: 'BNB',
+        amount_units: '123456789',
+        from_address: null,
+      });
       expect(Number(deposit?.['block_number'])).to.equal(number);
       expect(deposit?.['verified_at']).to.not.equal(null);
       expect(live.seen.foundLate).to.equal(1);
@@ -112,19 +124,27 @@ describe('balances beside the ledger', function () {
     keepsOldBalances = false;
     await live.reconcile();
     expect(await live.deposits(address)).to.deep.equal([]);
-    expect((await aside(address))[0]).to.include({ transaction_hash: '', contract_address: '', amount_units: '777' });
+    expect((await aside(address))[0]).to.include({
+      transaction_hash: '',
+      contract_address: '',
+      amount_units: '777',
+    });
     expect((await open(address))[0]).to.include({ difference_units: '777', searched: true });
     expect(live.seen.differences).to.deep.equal([777n]);
     await live.finish();
     await live.reconcile();
     expect(live.seen.differences, 'the same difference alarms once').to.deep.equal([777n]);
     const { deposits } = await claimTransaction(live.deps, live.followed, { txHash, signal });
-    expect(deposits.map((deposit) => [deposit.transactionHash, deposit.amountUnits])).to.deep.equal([[txHash, 777n]]);
+    expect(deposits.map((deposit) => [deposit.transactionHash, deposit.amountUnits])).to.deep.equal([
+      [txHash, 777n],
+    ]);
     expect([await open(address), await aside(address)]).to.deep.equal([[], []]);
     await live.finish();
     await live.reconcile();
     expect(live.seen.differences).to.deep.equal([777n]);
-    const again = await claimTransaction(live.deps, live.followed, { txHash, signal }).catch((error: Error) => error.message);
+    const again = await claimTransaction(live.deps, live.followed, { txHash, signal }).catch(
+      (error: Error) => error.message,
+    );
     expect(again).to.match(/is recorded already; look at it with "deposit show/);
   });
 
@@ -171,7 +191,10 @@ describe('balances beside the ledger', function () {
     await live.chain.anvil.rpc('anvil_setBalance', [address, '0x4']);
     await live.finish();
     await live.reconcile();
-    expect((await open(address))[0]).to.include({ difference_units: '-6', reason: 'less lies on the address than the ledger says' });
+    expect((await open(address))[0]).to.include({
+      difference_units: '-6',
+      reason: 'less lies on the address than the ledger says',
+    });
     expect(live.seen.differences).to.deep.equal([-6n]);
     expect(await aside(address)).to.deep.equal([]);
     await live.chain.anvil.rpc('anvil_setBalance', [address, '0xa']);
@@ -194,14 +217,33 @@ describe('balances beside the ledger', function () {
       'delete from ledger_entries where transaction_id in (select id from ledger_transactions where deposit_id in (select id from deposits where transaction_hash = ?))',
       [txHash],
     );
-    await live.rows('delete from ledger_transactions where deposit_id in (select id from deposits where transaction_hash = ?)', [txHash]);
-    await live.rows('delete from deposit_transitions where deposit_id in (select id from deposits where transaction_hash = ?)', [txHash]);
-    await live.rows('delete from events where subject_id in (select id from deposits where transaction_hash = ?)', [txHash]);
+    await live.rows(
+      'delete from ledger_transactions where deposit_id in (select id from deposits where transaction_hash = ?)',
+      [txHash],
+    );
+    await live.rows(
+      'delete from deposit_transitions where deposit_id in (select id from deposits where transaction_hash = ?)',
+      [txHash],
+    );
+    await live.rows(
+      'delete from events where subject_id in (select id from deposits where transaction_hash = ?)',
+      [txHash],
+    );
     await live.rows('delete from deposits where transaction_hash = ?', [txHash]);
-    for (const table of ['deposits', 'ledger_entries', 'ledger_transactions', 'deposit_transitions', 'events'])
+    for (const table of [
+      'deposits',
+      'ledger_entries',
+      'ledger_transactions',
+      'deposit_transitions',
+      'events',
+    ])
       await live.rows(`alter table ${table} enable trigger all`);
     await live.reconcile();
-    expect((await live.deposits(address))[0]).to.include({ transaction_hash: txHash, amount_units: '9', currency: 'USDT' });
+    expect((await live.deposits(address))[0]).to.include({
+      transaction_hash: txHash,
+      amount_units: '9',
+      currency: 'USDT',
+    });
     expect(live.seen.foundLate).to.equal(1);
   });
 
@@ -213,7 +255,10 @@ describe('balances beside the ledger', function () {
     await live.finish();
     await live.reconcile();
     expect([await live.deposits(address), await open(address)]).to.deep.equal([[], []]);
-    expect((await aside(address))[0]).to.include({ amount_units: '12', reason: 'from one of our own wallets' });
+    expect((await aside(address))[0]).to.include({
+      amount_units: '12',
+      reason: 'from one of our own wallets',
+    });
   });
 
   it('set aside real money that a contract brought to a test-mode address', async () => {
@@ -222,8 +267,13 @@ describe('balances beside the ledger', function () {
     await live.finish();
     await live.reconcile();
     expect(await live.deposits(address)).to.deep.equal([]);
-    expect((await aside(address))[0]).to.include({ transaction_hash: txHash, reason: 'real money on a test-mode address' });
-    const refused = await claimTransaction(live.deps, live.followed, { txHash, signal }).catch((error: Error) => error.message);
+    expect((await aside(address))[0]).to.include({
+      transaction_hash: txHash,
+      reason: 'real money on a test-mode address',
+    });
+    const refused = await claimTransaction(live.deps, live.followed, { txHash, signal }).catch(
+      (error: Error) => error.message,
+    );
     expect(refused).to.match(/does not pay a live address of ours/);
   });
 
@@ -243,22 +293,31 @@ describe('balances beside the ledger', function () {
     for (let step = await reconcileStep(live.deps, fresh, pace, signal); step.did === 'compared'; steps++)
       step = await reconcileStep(live.deps, fresh, pace, signal);
     const [addresses] = await live.rows(`select count(*) as n from deposit_addresses where network = 'bsc'`);
-    expect(Number((await live.rows('select checked from balance_rounds'))[0]?.['checked'])).to.equal(Number(addresses?.['n']));
+    expect(Number((await live.rows('select checked from balance_rounds'))[0]?.['checked'])).to.equal(
+      Number(addresses?.['n']),
+    );
     expect(steps).to.be.at.least(3);
-    const single = live.proxy.calls.filter((call) => call.method === 'eth_getBalance' && call.params[0] !== address);
+    const single = live.proxy.calls.filter(
+      (call) => call.method === 'eth_getBalance' && call.params[0] !== address,
+    );
     expect(single).to.deep.equal([]);
     expect((await live.deposits(address))[0]).to.include({ transaction_hash: txHash });
   });
 
   it('take what lay on an address before it was one of ours for no difference', async () => {
     const address = await live.newAddress();
-    await live.rows('delete from deposit_addresses where address_key = ? returning id', [address.slice(2)]).then(() => undefined);
+    await live
+      .rows('delete from deposit_addresses where address_key = ? returning id', [address.slice(2)])
+      .then(() => undefined);
     await live.chain.anvil.rpc('anvil_setBalance', [address, '0x64']);
     await live.finish();
     await live.reconcile();
-    const [customer] = await live.rows('select id, merchant_id from customers order by created_at desc limit 1');
+    const [customer] = await live.rows(
+      'select id, merchant_id from customers order by created_at desc limit 1',
+    );
     await live.rows(
-      `insert into deposit_addresses (id, customer_id, merchant_id, mode, network, address, address_key, created_at) values (?, ?, ?, 'live', 'bsc', ?, ?, now())`,
+      `insert into deposit_addresses (id, customer_id, merchant_id, mode, network, address, address_key,
+        created_at) values (?, ?, ?, 'live', 'bsc', ?, ?, now())`,
       [randomUUID(), customer?.['id'], customer?.['merchant_id'], address, address.slice(2)],
     );
     live.seen.differences.length = 0;
@@ -266,7 +325,10 @@ describe('balances beside the ledger', function () {
     await live.reconcile();
     expect(live.seen.differences).to.deep.equal([]);
     expect(await aside(address)).to.deep.equal([]);
-    const listed = async () => (await listDifferences(live.deps, 'bsc')).listed.filter(({ kept }) => kept.addressKey === address.slice(2));
+    const listed = async () =>
+      (await listDifferences(live.deps, 'bsc')).listed.filter(
+        ({ kept }) => kept.addressKey === address.slice(2),
+      );
     expect(await listed()).to.deep.equal([]);
     await live.chain.anvil.rpc('anvil_setBalance', [address, '0x65']);
     await live.finish();
@@ -286,8 +348,13 @@ describe('balances beside the ledger', function () {
     expect(await refusal(txHash)).to.match(/is not final yet or was not read twice/);
     expect(await refusal(`0x${'9'.repeat(64)}`)).to.match(/no endpoint of bsc has transaction/);
     expect(await refusal('0x1')).to.match(/is 0x and 64 hex digits/);
-    const elsewhere = { ...live.followed, reader: { ...live.followed.reader, network: 'tron', locate: async () => undefined } } as const;
-    const there = await claimTransaction(live.deps, elsewhere, { txHash: '9'.repeat(64), signal }).catch(String);
+    const elsewhere = {
+      ...live.followed,
+      reader: { ...live.followed.reader, network: 'tron', locate: async () => undefined },
+    } as const;
+    const there = await claimTransaction(live.deps, elsewhere, { txHash: '9'.repeat(64), signal }).catch(
+      String,
+    );
     expect(there).to.match(/no endpoint of tron has transaction 9/);
     const foreign = await live.chain.usdt.call('transfer', [live.chain.accounts[5], 9n]);
     await live.finish();

@@ -67,8 +67,12 @@ describe('behind more than a thousand rows', function () {
       if (id !== OF_LAST) throw new ActorRefused('not this one');
       await actors.start(id, { workflowType: 'deposit', args: [], summary: '' });
     };
-    const error = await repairDeposits({ ...deps, actors: { ...actors, start } }, wholeRun()).catch((reason: Error) => reason);
-    expect(error?.message).to.match(new RegExp(`^${BEFORE_IT} actors could not be started, the first deposit:bsc:.*: not this one$`));
+    const error = await repairDeposits({ ...deps, actors: { ...actors, start } }, wholeRun()).catch(
+      (reason: Error) => reason,
+    );
+    expect(error?.message).to.match(
+      new RegExp(`^${BEFORE_IT} actors could not be started, the first deposit:bsc:.*: not this one$`),
+    );
     expect(told).to.deep.equal([OF_LAST]);
   });
 
@@ -80,8 +84,13 @@ describe('behind more than a thousand rows', function () {
       return false;
     };
     for (turns = 1; turns <= 3; turns += 1) {
-      const turn = repairDeposits({ ...deps, actors: { ...actors, isUnresponsive } }, { ...turnOf(places), lookAtMost: 500 });
-      expect((await turn.catch((error: Error) => error))?.message).to.equal(turns <= 2 ? 'no answer' : undefined);
+      const turn = repairDeposits(
+        { ...deps, actors: { ...actors, isUnresponsive } },
+        { ...turnOf(places), lookAtMost: 500 },
+      );
+      expect((await turn.catch((error: Error) => error))?.message).to.equal(
+        turns <= 2 ? 'no answer' : undefined,
+      );
     }
     expect(told).to.include(OF_LAST);
   });
@@ -92,7 +101,9 @@ describe('behind more than a thousand rows', function () {
       asked += 1;
       throw new Error('no answer');
     };
-    const error = await repairDeposits({ ...deps, actors: { ...actors, isUnresponsive } }, wholeRun()).catch((reason: Error) => reason);
+    const error = await repairDeposits({ ...deps, actors: { ...actors, isUnresponsive } }, wholeRun()).catch(
+      (reason: Error) => reason,
+    );
     expect(error?.message).to.equal('no answer');
     expect(asked).to.be.below(50);
   });
@@ -103,13 +114,19 @@ const OF_LAST = 'deposit:bsc:the-last:A:BNB';
 
 /** All are final, read twice and old enough; only the youngest has its price. */
 const SEED = [
-  `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number, anchored_number, head_number, finalized_number,
+  `insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
+     anchored_number, head_number, finalized_number,
      moved_at, finalized_moved_at, polled_at, version, created_at)
    values ('bsc', 1, 9000, '0x', 9000, 9000, 9000, 9000, now(), now(), now(), 1, now())`,
-  `insert into deposits (id, merchant_id, customer_id, mode, network, currency, address, address_key, transaction_hash, block_number, block_hash,
-     amount_units, amount_usd_cents, status, state_since, generation, sequence, simulated, required_confirmations, posting_count, detected_at, verified_at,
+  `insert into deposits (id, merchant_id, customer_id, mode, network, currency, address, address_key,
+     transaction_hash, block_number, block_hash,
+     amount_units, amount_usd_cents, status, state_since, generation, sequence, simulated,
+       required_confirmations, posting_count, detected_at, verified_at,
      rate_units, created_at, updated_at)
-   select case when n > ${BEFORE_IT} then '${LAST}' else gen_random_uuid() end, gen_random_uuid(), gen_random_uuid(), 'live', 'bsc', 'BNB', 'A', 'a', case when n > ${BEFORE_IT} then 'the-last' else md5(n::text) end, n, 'b', 1, 1,
+   select case when n > ${BEFORE_IT} then '${LAST}' else gen_random_uuid() end, gen_random_uuid(),
+     gen_random_uuid(), 'live', 'bsc', 'BNB', 'A', 'a',
+     case when n > ${BEFORE_IT} then 'the-last' else md5(n::text) end, n, 'b', 1, 1,
      'confirming', at, 1, 1, false, 15, 1, at, at, case when n > ${BEFORE_IT} then 600 end, at, at
-   from generate_series(1, ${BEFORE_IT + 1}) n, lateral (select now() - interval '30 minutes' + n * interval '1 second' as at) t`,
+   from generate_series(1, ${BEFORE_IT + 1}) n,
+     lateral (select now() - interval '30 minutes' + n * interval '1 second' as at) t`,
 ];

@@ -33,12 +33,18 @@ describe('repair and alarms among many rows', function () {
   });
 
   const plan = async (statement: Statement<unknown>) =>
-    (await rows(deps.orm.em.fork(), sql<Record<string, string>>`explain ${statement}`)).map((row) => row['QUERY PLAN']).join('\n');
+    (await rows(deps.orm.em.fork(), sql<Record<string, string>>`explain ${statement}`))
+      .map((row) => row['QUERY PLAN'])
+      .join('\n');
 
   for (const [what, paged, index] of [
     [
       'waiting deposits',
-      { from: 'deposits', where: sql`status in ${literals(WAITING_STATES)} and not simulated`, by: 'state_since' },
+      {
+        from: 'deposits',
+        where: sql`status in ${literals(WAITING_STATES)} and not simulated`,
+        by: 'state_since',
+      },
       'deposits_standing_index',
     ],
     [
@@ -56,7 +62,11 @@ describe('repair and alarms among many rows', function () {
 
   it('finds webhooks that are due and were not tried by an index', async () => {
     const at = new Date('2026-11-20T00:00:00Z');
-    const page = pageSql({ from: 'webhook_deliveries', where: sql`status = 'pending'`, by: 'next_attempt_at' }, ANY, at);
+    const page = pageSql(
+      { from: 'webhook_deliveries', where: sql`status = 'pending'`, by: 'next_attempt_at' },
+      ANY,
+      at,
+    );
     for (const statement of [overdueDeliveries(at), page]) {
       // The months ahead are empty, and may be read anyhow.
       const [{ month } = { month: '' }] = await rows(deps.orm.em.fork(), MONTH_SQL);
@@ -65,7 +75,8 @@ describe('repair and alarms among many rows', function () {
   });
 
   it('has the index of due webhooks in every month', async () => {
-    const index = sql`select indisvalid as whole from pg_index where indexrelid = 'webhook_deliveries_due_index'::regclass`;
+    const index = sql`select indisvalid as whole from pg_index
+      where indexrelid = 'webhook_deliveries_due_index'::regclass`;
     expect(await rows(deps.orm.em.fork(), index)).to.deep.equal([{ whole: true }]);
   });
 
@@ -78,7 +89,8 @@ describe('repair and alarms among many rows', function () {
       [takeSql('seldom', 10, now), 'outbox_seldom_index'],
       [takePageSql('0', now), 'outbox_quarantine_pages_index'],
       [
-        sql`select 1 from outbox where quarantined_at is null and tries > 0 and mode = 'live' order by id limit 1`,
+        sql`select 1 from outbox where quarantined_at is null and tries > 0 and mode = 'live' order by id
+          limit 1`,
         'outbox_live_tried_age_index',
       ],
     ] as const)
@@ -92,32 +104,47 @@ describe('repair and alarms among many rows', function () {
     const at = new Date('2026-11-20T00:00:00Z');
     for (const where of [
       sql`deposits where status in ${literals(WAITING_STATES)} and not simulated and state_since <= ${at}`,
-      sql`deposits where status in ('completed', 'settled') and block_hash is null and not simulated and state_since <= ${at}`,
+      sql`deposits where status in ('completed', 'settled') and block_hash is null and not simulated
+        and state_since <= ${at}`,
       sql`payment_links where status in ${literals(OPEN_STATUSES)} and expires_at <= ${at}`,
     ])
       expect(await plan(sql`select 1 from ${where} limit 10000`)).to.not.contain('Seq Scan');
   });
 });
 
-const MONTH_SQL = sql<{ month: string }>`select tableoid::regclass::text as month from webhook_deliveries limit 1`;
+const MONTH_SQL = sql<{
+  month: string;
+}>`select tableoid::regclass::text as month from webhook_deliveries limit 1`;
 
 /** One in a hundred waits; the others are what years have left. */
 const SEED = [
-  sql`insert into deposits (id, merchant_id, customer_id, mode, network, currency, address, address_key, transaction_hash, block_number, block_hash,
-     amount_units, amount_usd_cents, status, state_since, generation, sequence, simulated, required_confirmations, posting_count, detected_at, created_at, updated_at)
-   select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'live', 'bsc', 'USDT', 'A', 'a', md5(n::text), n, 'b', 1, 1,
+  sql`insert into deposits (id, merchant_id, customer_id, mode, network, currency, address, address_key,
+     transaction_hash, block_number, block_hash,
+     amount_units, amount_usd_cents, status, state_since, generation, sequence, simulated,
+       required_confirmations, posting_count, detected_at, created_at, updated_at)
+   select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'live', 'bsc', 'USDT', 'A', 'a',
+     md5(n::text), n, 'b', 1, 1,
      case when n % 100 = 0 then 'detected' else 'completed' end, at, 1, 1, false, 15, 1, at, at, at
-   from generate_series(1, ${MANY}::int) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
-  sql`insert into payment_links (id, merchant_id, customer_id, mode, token, url, status, amount_status, state_since, sequence, amount_cents, amount_units, least_units,
+   from generate_series(1, ${MANY}::int) n,
+     lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
+  sql`insert into payment_links (id, merchant_id, customer_id, mode, token, url, status, amount_status,
+     state_since, sequence, amount_cents, amount_units, least_units,
      paid_units, late, currency, metadata, expires_at, completed_at, created_at, updated_at, offered_networks)
-   select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'live', n::text, 'u', case when n % 100 = 0 then 'pending' else 'expired' end, 'none', at, 1, 1, 1, 1,
+   select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'live', n::text, 'u',
+     case when n % 100 = 0 then 'pending' else 'expired' end, 'none', at, 1, 1, 1, 1,
      0, false, 'USDT', '{}', at, null, at, at, array['bsc']
-   from generate_series(1, ${MANY}::int) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
-  sql`insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at, created_at)
-   select id_of_delivery(event_id, endpoint_id), event_id, endpoint_id, 'deposit.detected', case when n % 100 = 0 then 'pending' else 'succeeded' end, 1, at, at
-   from generate_series(1, ${MANY}::int) n, lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t,
-     lateral (select id_of_event(at, 'deposit.detected', gen_random_uuid(), 1) as event_id, gen_random_uuid() as endpoint_id) i`,
+   from generate_series(1, ${MANY}::int) n,
+     lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t`,
+  sql`insert into webhook_deliveries (id, event_id, endpoint_id, event_type, status, round, next_attempt_at,
+   created_at)
+   select id_of_delivery(event_id, endpoint_id), event_id, endpoint_id, 'deposit.detected',
+     case when n % 100 = 0 then 'pending' else 'succeeded' end, 1, at, at
+   from generate_series(1, ${MANY}::int) n,
+     lateral (select '2026-01-01'::timestamptz + n * interval '1 minute' as at) t,
+     lateral (select id_of_event(at, 'deposit.detected', gen_random_uuid(), 1) as event_id,
+       gen_random_uuid() as endpoint_id) i`,
   sql`insert into outbox (kind, workflow_id, message, tries, created_at, next_try_at, quarantined_at)
    select 'start', n::text, '{}', n % 3, at, at, case when n % 3 = 2 then at end
-   from generate_series(1, 60000) n, lateral (select '2026-11-01'::timestamptz + n * interval '1 minute' as at) t`,
+   from generate_series(1, 60000) n,
+     lateral (select '2026-11-01'::timestamptz + n * interval '1 minute' as at) t`,
 ];

@@ -25,11 +25,20 @@ describe('secrets under an older key', function () {
     api = await startTestApi({ deps: { secretBox: createSecretBox(older) } });
     const { deps } = api;
     const scope = { merchantId: api.merchant.id, mode: 'live' as const };
-    const made = await createEndpoint(deps, { ...scope, url: 'http://127.0.0.1:1/hooks', events: ['*'], description: null });
+    const made = await createEndpoint(deps, {
+      ...scope,
+      url: 'http://127.0.0.1:1/hooks',
+      events: ['*'],
+      description: null,
+    });
     const changed = await updateEndpoint(deps, { ...scope, id: made.id, rotateSecret: true });
     endpointId = made.id;
     secrets = [changed.secret ?? '', made.secret];
-    const first = await call(`${api.url}/customers`, { key: api.keys.live, body: customer, headers: { 'Idempotency-Key': 'key-1' } });
+    const first = await call(`${api.url}/customers`, {
+      key: api.keys.live,
+      body: customer,
+      headers: { 'Idempotency-Key': 'key-1' },
+    });
     expect(first.status).to.equal(201);
     const em = deps.orm.em.fork();
     for (let index = 0; index < USERS; index += 1) {
@@ -65,21 +74,31 @@ describe('secrets under an older key', function () {
     expect(turns.reduce((sum, { resealed }) => sum + resealed, 0)).to.be.at.most(USERS + 2);
     expect(await countLeft(under(between))).to.equal(0);
     expect(await resealSecrets(under(between))).to.deep.equal({ resealed: 0, unopened: 0 });
-    expect(api.lines.filter((line) => /nothing is left under SECRETS_KEY_PREVIOUS/.test(line.text))).to.not.have.length(0);
+    expect(
+      api.lines.filter((line) => /nothing is left under SECRETS_KEY_PREVIOUS/.test(line.text)),
+    ).to.not.have.length(0);
   });
 
   it('open with the present key alone afterwards, each with what it held', async () => {
     const em = api.deps.orm.em.fork();
     const endpoint = await em.findOneOrFail(WebhookEndpoint, endpointId);
-    const earlier = endpoint.earlierSecrets.map(({ sealed }) => present.open(Buffer.from(sealed, 'base64'), endpointId));
+    const earlier = endpoint.earlierSecrets.map(({ sealed }) =>
+      present.open(Buffer.from(sealed, 'base64'), endpointId),
+    );
     expect([present.open(endpoint.secretSealed, endpointId), ...earlier]).to.deep.equal(secrets);
     const users = await em.find(User, { id: { $in: userIds } });
-    const held = new Map(users.map(({ id, totpSealed }) => [id, present.open(totpSealed ?? Buffer.alloc(0), id)]));
+    const held = new Map(
+      users.map(({ id, totpSealed }) => [id, present.open(totpSealed ?? Buffer.alloc(0), id)]),
+    );
     expect(userIds.map((id) => held.get(id))).to.deep.equal(userIds.map((_, index) => `totp-${index}`));
     const { rows } = {
-      rows: await api.deps.orm.em.fork().execute<{ id: string; body_sealed: Buffer }[]>('select id, body_sealed from idempotency_answers'),
+      rows: await api.deps.orm.em
+        .fork()
+        .execute<{ id: string; body_sealed: Buffer }[]>('select id, body_sealed from idempotency_answers'),
     };
-    expect(rows.map((row) => JSON.parse(present.open(row.body_sealed, row.id)).external_id)).to.deep.equal(['user-1']);
+    expect(rows.map((row) => JSON.parse(present.open(row.body_sealed, row.id)).external_id)).to.deep.equal([
+      'user-1',
+    ]);
   });
 
   it('stay where neither key opens them, and are named', async () => {
@@ -95,16 +114,20 @@ describe('secrets under an older key', function () {
     const { deps } = api;
     const scope = { merchantId: api.merchant.id, mode: 'live' as const };
     const left = await countLeft(under(between));
-    const made = await createEndpoint(deps, { ...scope, url: 'http://127.0.0.1:1/lost', events: ['*'], description: null });
+    const made = await createEndpoint(deps, {
+      ...scope,
+      url: 'http://127.0.0.1:1/lost',
+      events: ['*'],
+      description: null,
+    });
     const lost = createSecretBox(randomBytes(32)).seal('whsec_lost', made.id).toString('base64');
     const replacedUntil = async (ms: number): Promise<WebhookEndpoint> => {
       const earlier = [{ sealed: lost, until: new Date(deps.now().getTime() + ms).toISOString() }];
       const em = deps.orm.em.fork();
-      await em.execute('update webhook_endpoints set secret_sealed = ?, earlier_secrets = ?::jsonb where id = ?', [
-        createSecretBox(older).seal(made.secret, made.id),
-        JSON.stringify(earlier),
-        made.id,
-      ]);
+      await em.execute(
+        'update webhook_endpoints set secret_sealed = ?, earlier_secrets = ?::jsonb where id = ?',
+        [createSecretBox(older).seal(made.secret, made.id), JSON.stringify(earlier), made.id],
+      );
       await resealSecrets(under(between));
       const row = await em.findOneOrFail(WebhookEndpoint, made.id);
       expect(present.open(row.secretSealed, made.id)).to.equal(made.secret);

@@ -7,7 +7,10 @@ import { lying } from '../watcher/lies.ts';
 
 const FLOOR = 100n;
 
-/** What is too little to become a deposit: it costs its sender nearly nothing, so it must cost us nearly nothing too. */
+/**
+ * What is too little to become a deposit: it costs its sender
+ * nearly nothing, so it must cost us nearly nothing too.
+ */
 describe('money below the dust floor', function () {
   this.timeout(60_000);
   let live: Following;
@@ -30,9 +33,10 @@ describe('money below the dust floor', function () {
   });
 
   const aside = (address: string) =>
-    live.rows('select reason, amount_units, contract_address from unrecognised_transfers where address_key = ? order by contract_address', [
-      address.slice(2),
-    ]);
+    live.rows(
+      'select reason, amount_units, contract_address from unrecognised_transfers where address_key = ? order by contract_address',
+      [address.slice(2)],
+    );
   const token = (address: string, units: bigint) => live.chain.usdt.call('transfer', [address, units]);
   async function seen(pay: Promise<string>): Promise<string> {
     const hash = await pay;
@@ -43,7 +47,9 @@ describe('money below the dust floor', function () {
 
   it('is listed for the operator, and makes no deposit, no event and no actor', async () => {
     const address = await live.newAddress();
-    const before = await live.rows('select (select count(*) from events) + (select count(*) from outbox) as made');
+    const before = await live.rows(
+      'select (select count(*) from events) + (select count(*) from outbox) as made',
+    );
     await token(address, FLOOR - 1n);
     await seen(live.chain.send({ to: address, valueUnits: 1n }));
     await live.finish();
@@ -52,7 +58,9 @@ describe('money below the dust floor', function () {
       { reason: 'dust', amount_units: '1', contract_address: '' },
       { reason: 'dust', amount_units: '99', contract_address: live.chain.usdt.address },
     ]);
-    expect(await live.rows('select (select count(*) from events) + (select count(*) from outbox) as made')).to.deep.equal(before);
+    expect(
+      await live.rows('select (select count(*) from events) + (select count(*) from outbox) as made'),
+    ).to.deep.equal(before);
   });
 
   it('is still counted when the balances are compared', async () => {
@@ -138,6 +146,9 @@ describe('money below the dust floor', function () {
     await seen(token(address, 1n));
     expect((await aside(address)).map((row) => row['reason'])).to.deep.equal(['dust']);
     await seen(token(address, FLOOR));
-    expect((await aside(address)).map((row) => row['reason'])).to.have.members(['dust', 'real money on a test-mode address']);
+    expect((await aside(address)).map((row) => row['reason'])).to.have.members([
+      'dust',
+      'real money on a test-mode address',
+    ]);
   });
 });

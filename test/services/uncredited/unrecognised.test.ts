@@ -8,7 +8,10 @@ import { type Following, startFollowing } from '../watcher/following.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Tokens of strangers cost their sender nearly nothing: what they cost us is bounded, and nothing of ours is ever among what is left out. */
+/**
+ * Tokens of strangers cost their sender nearly nothing: what they cost
+ * us is bounded, and nothing of ours is ever among what is left out.
+ */
 describe('what reaches our addresses and is never credited', function () {
   this.timeout(60_000);
   let live: Following;
@@ -23,13 +26,30 @@ describe('what reaches our addresses and is never credited', function () {
   const hash = (): string => `0x${(++count).toString(16).padStart(64, '0')}`;
   const contract = (): string => `0x${(++count).toString(16).padStart(40, 'c')}`;
   const spam = (address: string, token: string | null, times: number): UnrecognisedTransfer[] =>
-    Array.from({ length: times }, () => ({ txHash: hash(), to: address, contract: token, amountUnits: 1n, reason: 'another token' }));
+    Array.from({ length: times }, () => ({
+      txHash: hash(),
+      to: address,
+      contract: token,
+      amountUnits: 1n,
+      reason: 'another token',
+    }));
   const record = (transfers: readonly UnrecognisedTransfer[], more: { again?: boolean; at?: Date } = {}) => {
     const deps = more.at ? { ...live.deps, now: () => more.at as Date } : live.deps;
-    return recordUnrecognised(live.deps.orm.em.fork(), deps, { network: 'bsc', blockNumber: 7, transfers, ...more });
+    return recordUnrecognised(live.deps.orm.em.fork(), deps, {
+      network: 'bsc',
+      blockNumber: 7,
+      transfers,
+      ...more,
+    });
   };
   const kept = async (token: string): Promise<number> =>
-    Number((await live.rows('select count(*) as n from unrecognised_transfers where contract_address = ?', [token]))[0]?.['n']);
+    Number(
+      (
+        await live.rows('select count(*) as n from unrecognised_transfers where contract_address = ?', [
+          token,
+        ])
+      )[0]?.['n'],
+    );
 
   it('is kept in one statement, a thousand of them too', async () => {
     const address = await live.newAddress();
@@ -82,9 +102,12 @@ describe('what reaches our addresses and is never credited', function () {
     const token = contract();
     const transfers = spam(await live.newAddress(), token, 2);
     const shown = async () =>
-      (await live.rows('select amount_units::text as units from unrecognised_transfers where contract_address = ?', [token])).map(
-        (row) => row['units'],
-      );
+      (
+        await live.rows(
+          'select amount_units::text as units from unrecognised_transfers where contract_address = ?',
+          [token],
+        )
+      ).map((row) => row['units']);
     await record(transfers.map((transfer) => ({ ...transfer, amountUnits: 3n })));
     await record(transfers);
     expect(await shown()).to.deep.equal(['3', '3']);
@@ -102,7 +125,9 @@ describe('what reaches our addresses and is never credited', function () {
     await record(spam(address, old, 3));
     expect(await purgeStrangers(live.deps)).to.equal(1_000);
     expect([await kept(old), await kept(young), await kept(usdt)]).to.deep.equal([3, 3, before + 3]);
-    expect((await listLeftOut(live.deps, { limit: 10 })).some((day) => day.contract_address === old)).to.equal(false);
+    expect(
+      (await listLeftOut(live.deps, { limit: 10 })).some((day) => day.contract_address === old),
+    ).to.equal(false);
   });
 
   it('is kept when the block is read once more by a command', async () => {
@@ -110,7 +135,11 @@ describe('what reaches our addresses and is never credited', function () {
     const token = contract();
     const number = await live.chain.mine();
     await live.finish();
-    const block = (await live.reader.scan(number, live.followed.watched.index, new AbortController().signal)) as ScannedBlock;
+    const block = (await live.reader.scan(
+      number,
+      live.followed.watched.index,
+      new AbortController().signal,
+    )) as ScannedBlock;
     await recordAgain(live.deps, live.reader, { ...block, unrecognised: spam(address, token, 2) });
     expect(await kept(token)).to.equal(2);
   });

@@ -1,6 +1,12 @@
-// A watcher and a chain on a clock of their own: blocks come when a test says, and somebody announces them, or something else.
+// A watcher and a chain on a clock of their own: blocks come when
+// a test says, and somebody announces them, or something else.
 import { BSC_PACE } from '../../../src/chains/bsc/pace.ts';
-import { answered, type Known, nextQuestion, nothingKnown } from '../../../src/services/watcher/heads/clock.ts';
+import {
+  answered,
+  type Known,
+  nextQuestion,
+  nothingKnown,
+} from '../../../src/services/watcher/heads/clock.ts';
 import { hear } from '../../../src/services/watcher/heads/hints.ts';
 
 export type Announcement = { readonly atMs: number; readonly number: number };
@@ -11,8 +17,15 @@ export type Watched = {
   readonly askedMs: readonly number[];
 };
 
-/** Asks for the head as a watcher does until every block is found; `blocks` are the moments in which they come, the first has height 1. */
-export function watch(blocks: readonly number[], announcements: readonly Announcement[], answerMs = 5): Watched {
+/**
+ * Asks for the head as a watcher does until every block is found;
+ * `blocks` are the moments in which they come, the first has height 1.
+ */
+export function watch(
+  blocks: readonly number[],
+  announcements: readonly Announcement[],
+  answerMs = 5,
+): Watched {
   const coming = announcements.toSorted((a, b) => a.atMs - b.atMs);
   const [foundMs, askedMs]: [number[], number[]] = [[], []];
   let known: Known = nothingKnown(BSC_PACE.head);

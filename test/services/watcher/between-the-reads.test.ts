@@ -31,7 +31,9 @@ describe('what comes between the reads of a block and its proof', function () {
     await live.chain.mine(200);
     const hidden = lying(address, { logs: () => [] });
     const ends: Fault = (call) =>
-      call.method === 'eth_getBlockByNumber' && call.params[1] === true && BigInt(String(call.params[0])) > stop
+      call.method === 'eth_getBlockByNumber' &&
+      call.params[1] === true &&
+      BigInt(String(call.params[0])) > stop
         ? { json: { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: 'not here' } } }
         : undefined;
     live.proxy.fault = async (call, forward) => (await ends(call, forward)) ?? (await hidden(call, forward));
@@ -50,7 +52,8 @@ describe('what comes between the reads of a block and its proof', function () {
     live.proxy.fault = async (call, forward) => {
       const answer = await forward();
       const [tag] = call.params;
-      if (call.method !== 'eth_getBlockByNumber' || (tag !== 'latest' && tag !== 'finalized')) return { json: answer };
+      if (call.method !== 'eth_getBlockByNumber' || (tag !== 'latest' && tag !== 'finalized'))
+        return { json: answer };
       return { json: { ...answer, result: { ...(answer.result as object), number: '0x3b9aca00' } } };
     };
     await pollChain(live.deps, live.followed, signal);
@@ -61,12 +64,17 @@ describe('what comes between the reads of a block and its proof', function () {
     expect(live.followed.named?.number ?? 0).to.be.below(1_000_000);
   });
 
-  /** A coin payment of 10 that waits for a proof; nothing is traced and the watcher looks at it only when a test says so. */
+  /**
+   * A coin payment of 10 that waits for a proof; nothing is
+   * traced and the watcher looks at it only when a test says so.
+   */
   async function unproven(): Promise<string> {
     const address = await live.newAddress();
     await live.chain.send({ to: address, valueUnits: 10n });
     await live.finish();
-    await live.rows('update deposits set verified_at = null where address_key = ? returning id', [address.slice(2)]);
+    await live.rows('update deposits set verified_at = null where address_key = ? returning id', [
+      address.slice(2),
+    ]);
     delete live.followed.proofs;
     return address;
   }
@@ -79,14 +87,22 @@ describe('what comes between the reads of a block and its proof', function () {
       await held.execute('update deposits set amount_units = 90 where address_key = ?', [address.slice(2)]);
       const proving = by === 'block' ? live.follow() : live.reconcile();
       while (
-        (await live.rows(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%update deposits%'`)).length === 0
+        (
+          await live.rows(
+            `select 1 from pg_stat_activity
+              where wait_event_type = 'Lock' and query like '%update deposits%'`,
+          )
+        ).length === 0
       )
         await new Promise((resolve) => setTimeout(resolve, 20));
       live.proxy.fault = without(...NO_TRACES);
       await held.commit();
       await proving;
       expect(await rowOf(address)).to.include({ amount_units: '90', verified_at: null });
-      await live.rows('update deposits set amount_units = 10, verified_at = now() where address_key = ? returning id', [address.slice(2)]);
+      await live.rows(
+        'update deposits set amount_units = 10, verified_at = now() where address_key = ? returning id',
+        [address.slice(2)],
+      );
     });
 
   it('lets no look wait for many proofs from a slow node', async () => {

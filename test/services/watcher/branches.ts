@@ -1,9 +1,14 @@
-// Nodes that stand on a branch of their own, made from a real chain: what it holds now is kept, and shown for ever after.
+// Nodes that stand on a branch of their own, made from a real
+// chain: what it holds now is kept, and shown for ever after.
 import type { TestChain } from '../../../dev/support/chain.ts';
 import type { Fault, RpcCall } from '../../../dev/support/fault-proxy.ts';
 import { NO_TRACES } from './following.ts';
 
-type Block = { readonly number: string; readonly hash: string; readonly transactions: readonly (string | { readonly hash: string })[] };
+type Block = {
+  readonly number: string;
+  readonly hash: string;
+  readonly transactions: readonly (string | { readonly hash: string })[];
+};
 
 const toHex = (number: number): string => `0x${number.toString(16)}`;
 const answered = (call: RpcCall, result: unknown) => ({ json: { jsonrpc: '2.0', id: call.id, result } });
@@ -12,8 +17,8 @@ const refused = (call: RpcCall, code = -32000) => ({
 });
 
 /**
- * A node that hangs at the chain's present head: from `from` on it has the blocks that are there now, nothing above them, and below them
- * what the chain has. What it calls final lies `finalBehind` below its head.
+ * A node that hangs at the chain's present head: from `from` on it has the blocks that are there now, nothing
+ * above them, and below them what the chain has. What it calls final lies `finalBehind` below its head.
  */
 export async function frozenNode(chain: TestChain, from: number, finalBehind = 2): Promise<Fault> {
   const head = Number.parseInt(String(await chain.anvil.rpc('eth_blockNumber', [])), 16);
@@ -43,21 +48,25 @@ export async function frozenNode(chain: TestChain, from: number, finalBehind = 2
     }
     if (call.method !== 'eth_getBlockByNumber') return undefined;
     const [tag, full] = call.params;
-    const number = tag === 'latest' ? head : tag === 'finalized' ? head - finalBehind : Number.parseInt(String(tag), 16);
+    const number =
+      tag === 'latest' ? head : tag === 'finalized' ? head - finalBehind : Number.parseInt(String(tag), 16);
     if (number > head) return answered(call, null);
     const kept = whole.get(number);
     if (kept) return answered(call, full ? kept : light(kept));
     return {
       json: {
         ...(await forward()),
-        ...(tag === 'finalized' ? { result: await chain.anvil.rpc('eth_getBlockByNumber', [toHex(number), full]) } : {}),
+        ...(tag === 'finalized'
+          ? { result: await chain.anvil.rpc('eth_getBlockByNumber', [toHex(number), full]) }
+          : {}),
       },
     };
   };
 }
 
 /** A node that answers about heads and headers, and refuses whole blocks. */
-export const noBodies: Fault = (call) => (call.method === 'eth_getBlockByNumber' && call.params[1] === true ? refused(call) : undefined);
+export const noBodies: Fault = (call) =>
+  call.method === 'eth_getBlockByNumber' && call.params[1] === true ? refused(call) : undefined;
 
 /** One address, two nodes behind it: `turn` says for each call whether the second one answers. */
 export function balancer(second: Fault, turn: () => boolean): Fault {

@@ -13,7 +13,10 @@ const { signal } = new AbortController();
 const away: Fault = () => ({ status: 503, body: '' });
 
 type Branches = {
-  /** A transfer that only the branch of the hanging node has, and one that only the chain has, in a block of the same height. */
+  /**
+   * A transfer that only the branch of the hanging node has, and
+   * one that only the chain has, in a block of the same height.
+   */
   readonly orphan: string;
   readonly good: string;
   readonly height: number;
@@ -21,7 +24,10 @@ type Branches = {
   readonly hanging: Fault;
 };
 
-/** What is final is known by its hash: whichever node answers which question, no orphan is completed and no good deposit withdrawn. */
+/**
+ * What is final is known by its hash: whichever node answers which
+ * question, no orphan is completed and no good deposit withdrawn.
+ */
 describe('finality that is a hash', function () {
   this.timeout(120_000);
   let live: Following;
@@ -43,7 +49,10 @@ describe('finality that is a hash', function () {
   const cursor = async (): Promise<Row> => (await live.rows('select * from chain_cursors'))[0] ?? {};
   const rowOf = async (hash: string): Promise<Row> =>
     (await live.rows('select * from deposits where transaction_hash = ?', [hash]))[0] ?? {};
-  /** Looks as the watcher does: one that fails is followed by another, and an endpoint that rests is asked again. */
+  /**
+   * Looks as the watcher does: one that fails is followed
+   * by another, and an endpoint that rests is asked again.
+   */
   async function looks(count = 6, pauseMs = 0): Promise<void> {
     for (let look = 0; look < count; look++) {
       await pollChain(live.deps, live.followed, signal).catch(() => undefined);
@@ -95,7 +104,8 @@ describe('finality that is a hash', function () {
       for (let look = 0; look < 8 || (look < 100 && !(await rowOf(orphan))['id']); look++) {
         if (again && look === 4) live.restart();
         await looks(1, 400);
-        if ((await rowOf(orphan))['id']) expect(await advanced(orphan), `after look ${look}`).to.not.equal('completed');
+        if ((await rowOf(orphan))['id'])
+          expect(await advanced(orphan), `after look ${look}`).to.not.equal('completed');
       }
       expect(await rowOf(orphan), 'it was seen').to.include({ block_number: String(height) });
       expect(Number((await cursor())['verified_number'])).to.be.below(height);
@@ -148,8 +158,10 @@ describe('finality that is a hash', function () {
       for (let blocks = 0; blocks < BLOCKS_MISSED; blocks++) {
         await live.chain.mine(1);
         await looks(2);
-        if ((await rowOf(orphan))['id']) expect(await advanced(orphan), `${blocks} blocks later`).to.not.equal('completed');
-        if ((await rowOf(good))['id']) expect(await advanced(good), `${blocks} blocks later`).to.not.equal('failed');
+        if ((await rowOf(orphan))['id'])
+          expect(await advanced(orphan), `${blocks} blocks later`).to.not.equal('completed');
+        if ((await rowOf(good))['id'])
+          expect(await advanced(good), `${blocks} blocks later`).to.not.equal('failed');
       }
       live.proxy.fault = undefined;
       second().fault = undefined;
@@ -200,10 +212,13 @@ describe('finality that is a hash', function () {
     second().fault = other;
     await looks(4, 300);
     const during = await cursor();
-    for (const name of ['verified_number', 'anchored_number', 'anchored_hash']) expect(during[name], name).to.equal(before[name]);
+    for (const name of ['verified_number', 'anchored_number', 'anchored_hash'])
+      expect(during[name], name).to.equal(before[name]);
     const { host } = new URL(second().url);
     expect((during['stops'] as Record<string, { reason: string }>)['roll-back']?.reason).to.match(
-      new RegExp(`^${host} names 0x[0-9a-f]{64} as final at block \\d+ of bsc; .* holds 0x[0-9a-f]{64}, .*no answer`),
+      new RegExp(
+        `^${host} names 0x[0-9a-f]{64} as final at block \\d+ of bsc; .* holds 0x[0-9a-f]{64}, .*no answer`,
+      ),
     );
     expect((await rowOf(good))['block_hash']).to.be.a('string');
     live.proxy.fault = undefined;

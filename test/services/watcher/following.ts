@@ -1,8 +1,14 @@
-// A followed chain without Temporal: a real node, a proxy that can misbehave, a real database, and looks that a test takes one by one.
+// A followed chain without Temporal: a real node, a proxy that can
+// misbehave, a real database, and looks that a test takes one by one.
 
 import { HDNodeWallet } from 'ethers';
 import { startTestChain, TEST_CHAIN_ID, type TestChain } from '../../../dev/support/chain.ts';
-import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../../../dev/support/fault-proxy.ts';
+import {
+  type Fault,
+  type FaultProxy,
+  type RpcCall,
+  startFaultProxy,
+} from '../../../dev/support/fault-proxy.ts';
 import { createCustomer } from '../../../dev/support/use-cases.ts';
 import { AddressSet } from '../../../src/chains/address-set.ts';
 import { createBscReader } from '../../../src/chains/bsc/reader.ts';
@@ -49,20 +55,40 @@ export const without =
   (...methods: string[]): Fault =>
   (call: RpcCall) =>
     methods.includes(call.method)
-      ? { json: { jsonrpc: '2.0', id: call.id, error: { code: -32601, message: 'the method does not exist/is not available' } } }
+      ? {
+          json: {
+            jsonrpc: '2.0',
+            id: call.id,
+            error: { code: -32601, message: 'the method does not exist/is not available' },
+          },
+        }
       : undefined;
-export const NO_TRACES = ['trace_block', 'debug_traceBlockByHash', 'trace_transaction', 'debug_traceTransaction'] as const;
+export const NO_TRACES = [
+  'trace_block',
+  'debug_traceBlockByHash',
+  'trace_transaction',
+  'debug_traceTransaction',
+] as const;
 
 const { signal } = new AbortController();
 
 /** Keys of a phrase of its own: the development phrase's addresses are the node's rich accounts. */
 function ownXpubs(): Deps['xpubs'] {
-  const root = HDNodeWallet.fromPhrase('legal winner thank year wave sausage worth useful legal winner thank yellow', undefined, 'm');
-  const xpub = (coin: number, account: number) => root.derivePath(`44'/${coin}'/${account}'`).neuter().extendedKey;
+  const root = HDNodeWallet.fromPhrase(
+    'legal winner thank year wave sausage worth useful legal winner thank yellow',
+    undefined,
+    'm',
+  );
+  const xpub = (coin: number, account: number) =>
+    root.derivePath(`44'/${coin}'/${account}'`).neuter().extendedKey;
   return { live: { bsc: xpub(60, 0), tron: xpub(195, 0) }, test: { bsc: xpub(60, 1), tron: xpub(195, 1) } };
 }
 
-const nothingLoaded = (): WatchedChain['watched'] => ({ network: 'bsc', index: new AddressSet(), loadedXid: '0' });
+const nothingLoaded = (): WatchedChain['watched'] => ({
+  network: 'bsc',
+  index: new AddressSet(),
+  loadedXid: '0',
+});
 
 function noting(seen: Following['seen']): NonNullable<WatchedChain['report']> {
   return {
@@ -85,13 +111,18 @@ export type FollowingOptions = {
   readonly now?: () => Date;
 };
 
-/** Starts everything; `fault` is in place before the first call. Finality is twice `slotsInAnEpoch` (1) below the head. */
+/**
+ * Starts everything; `fault` is in place before the first
+ * call. Finality is twice `slotsInAnEpoch` (1) below the head.
+ */
 export async function startFollowing(options: FollowingOptions = {}): Promise<Following> {
   const { slotsInAnEpoch = 1 } = options;
   const chain = await startTestChain({ slotsInAnEpoch });
   const proxy = await startFaultProxy(chain.url);
   proxy.fault = options.fault;
-  const others = await Promise.all(Array.from({ length: options.others ?? 0 }, () => startFaultProxy(chain.url)));
+  const others = await Promise.all(
+    Array.from({ length: options.others ?? 0 }, () => startFaultProxy(chain.url)),
+  );
   const api = await startTestApi();
   const contracts = { ...api.deps.settings.contracts, bsc: chain.usdt.address };
   const deps: Deps = {
@@ -101,7 +132,12 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
     xpubs: ownXpubs(),
   };
   await chain.mine(3);
-  const rpc = createRpcPool({ name: 'bsc', urls: [proxy, ...others].map(({ url }) => url), chainId: TEST_CHAIN_ID, timeoutMs: 3_000 });
+  const rpc = createRpcPool({
+    name: 'bsc',
+    urls: [proxy, ...others].map(({ url }) => url),
+    chainId: TEST_CHAIN_ID,
+    timeoutMs: 3_000,
+  });
   const newReader = () => createBscReader({ rpc, usdtContract: chain.usdt.address });
   const reader = newReader();
   const seen: Following['seen'] = { foundLate: 0, differences: [], heights: 0 };
@@ -111,7 +147,8 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
     report: noting(seen),
     pace: { everyMs: 0, batchAddresses: options.batchAddresses ?? 100 },
   };
-  const rows = async (sql: string, params: unknown[] = []) => await deps.orm.em.fork().execute<Row[]>(sql, params);
+  const rows = async (sql: string, params: unknown[] = []) =>
+    await deps.orm.em.fork().execute<Row[]>(sql, params);
   const follow = async (): Promise<Poll> => {
     await openCursor(deps, reader, firstBlockSince, signal);
     for (let looks = 0; looks < 500; looks++) {
@@ -162,7 +199,8 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
       }
       throw new Error('the round never ends');
     },
-    deposits: (address) => rows('select * from deposits where address_key = ? order by created_at, id', [address.slice(2)]),
+    deposits: (address) =>
+      rows('select * from deposits where address_key = ? order by created_at, id', [address.slice(2)]),
     stop: async () => {
       await api.stop();
       await Promise.all([proxy, ...others].map((one) => one.stop()));

@@ -11,7 +11,9 @@ const INTERVAL_MS = 450;
 const WARM_BLOCKS = 20;
 const COUNTED_BLOCKS = 30;
 
-/** What following the head costs on somebody's bill, at a real node that mines at the interval of the chain. */
+/**
+ * What following the head costs on somebody's bill, at a real node that mines at the interval of the chain.
+ */
 describe('the calls for a block at the head', function () {
   this.timeout(90_000);
   // A machine that is busy with something else mines and asks by another clock.
@@ -25,7 +27,10 @@ describe('the calls for a block at the head', function () {
   });
   after(() => live?.stop());
 
-  /** Follows the head for some blocks; returns the questions for one block, about the head, about what is final, and all. */
+  /**
+   * Follows the head for some blocks; returns the questions for
+   * one block, about the head, about what is final, and all.
+   */
   async function count(followed: WatchedChain): Promise<{ latest: number; finalized: number; all: number }> {
     const stop = new AbortController();
     const chainDeps = { ...live.deps, chains: new Map(), stopping: stop.signal, firstBlockSince };
@@ -43,8 +48,13 @@ describe('the calls for a block at the head', function () {
       await eventually('enough blocks', async () => mined >= before + COUNTED_BLOCKS, 30_000);
       const calls = [...live.proxy.calls];
       const blocks = mined - before;
-      const about = (tag: string) => calls.filter(({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === tag).length;
-      return { latest: about('latest') / blocks, finalized: about('finalized') / blocks, all: calls.length / blocks };
+      const about = (tag: string) =>
+        calls.filter(({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === tag).length;
+      return {
+        latest: about('latest') / blocks,
+        finalized: about('finalized') / blocks,
+        all: calls.length / blocks,
+      };
     } finally {
       clearInterval(mining);
       stop.abort(new Error('the test is over'));
@@ -53,7 +63,12 @@ describe('the calls for a block at the head', function () {
   }
 
   const announcedAt = (url: string, lines: string[]): WatchedChain => {
-    const hint = createHeadHints({ name: 'bsc', urls: [url], chainId: 56, report: (line) => lines.push(line) });
+    const hint = createHeadHints({
+      name: 'bsc',
+      urls: [url],
+      chainId: 56,
+      report: (line) => lines.push(line),
+    });
     return { ...live.followed, reader: { ...live.reader, hint } };
   };
 

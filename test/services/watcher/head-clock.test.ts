@@ -6,7 +6,10 @@ import { type Announcement, watch } from './announcing.ts';
 
 const EVERY_MS = 450;
 const WARM = 20;
-/** A chain at an interval, and how often the head is asked for a block, and how late it is found, once that is known. */
+/**
+ * A chain at an interval, and how often the head is asked
+ * for a block, and how late it is found, once that is known.
+ */
 const chains = fc
   .array(fc.double({ min: -0.1, max: 0.1, noNaN: true }), { minLength: 150, maxLength: 150 })
   .map((jitter) => jitter.map((share, index) => (index + 1 + share) * EVERY_MS));
@@ -91,9 +94,12 @@ describe('when the head is asked for where blocks are announced', function () {
 
   it('stays within two questions for a block, and finds each, whatever is announced', () => {
     const end = 150 * EVERY_MS;
-    const anything = fc.array(fc.record({ atMs: fc.integer({ min: 0, max: end }), number: fc.integer({ min: 0, max: 300 }) }), {
-      maxLength: 2_000,
-    });
+    const anything = fc.array(
+      fc.record({ atMs: fc.integer({ min: 0, max: end }), number: fc.integer({ min: 0, max: 300 }) }),
+      {
+        maxLength: 2_000,
+      },
+    );
     const flood = fc.integer({ min: -3, max: 1_000_000 }).map((ahead) => (blocks: readonly number[]) => {
       let height = 0;
       return Array.from({ length: end / 5 }, (_, index) => {

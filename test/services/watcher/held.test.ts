@@ -6,7 +6,10 @@ import { type Following, type Row, startFollowing } from './following.ts';
 
 type Balances = Record<string, bigint>;
 
-/** Failed deposits and their money while blocks are replaced: what the ledger holds must be what lies on our addresses. */
+/**
+ * Failed deposits and their money while blocks are replaced:
+ * what the ledger holds must be what lies on our addresses.
+ */
 describe('the money of a failed deposit on a chain that replaces blocks', function () {
   this.timeout(60_000);
   let live: Following;
@@ -17,12 +20,15 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
   after(() => live?.stop());
 
   const rowOf = async (address: string): Promise<Row> => (await live.deposits(address))[0] ?? {};
-  const rawOf = async (hash: string) => String(await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]));
+  const rawOf = async (hash: string) =>
+    String(await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]));
   const send = (raw: string) => live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
   async function ledger(address: string): Promise<Balances> {
     const rows = await live.rows(
-      `select e.account, sum(e.amount_units)::text as sum from ledger_entries e join ledger_transactions t on t.id = e.transaction_id
-       join deposits d on d.id = t.deposit_id where d.address_key = ? group by e.account having sum(e.amount_units) <> 0`,
+      `select e.account, sum(e.amount_units)::text as sum from ledger_entries e
+       join ledger_transactions t on t.id = e.transaction_id
+       join deposits d on d.id = t.deposit_id where d.address_key = ? group by e.account
+         having sum(e.amount_units) <> 0`,
       [address.slice(2)],
     );
     return Object.fromEntries(rows.map((row) => [String(row['account']), BigInt(String(row['sum']))]));
@@ -34,8 +40,10 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
         [address.slice(2)],
       )
     ).map((row) => row['kind']);
-  const reject = (row: Row) => decideToFail(live.deps, { depositId: String(row['id']), by: 'Ann', reason: 'a sanctioned sender' });
-  const release = (row: Row) => releaseDeposit(live.deps, { depositId: String(row['id']), by: 'Ann', reason: 'it was a mistake' });
+  const reject = (row: Row) =>
+    decideToFail(live.deps, { depositId: String(row['id']), by: 'Ann', reason: 'a sanctioned sender' });
+  const release = (row: Row) =>
+    releaseDeposit(live.deps, { depositId: String(row['id']), by: 'Ann', reason: 'it was a mistake' });
 
   /** A transfer in the newest block, seen by the watcher and then rejected. */
   async function rejected(amount: bigint): Promise<{ address: string; raw: string }> {
@@ -53,7 +61,11 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
     for (let times = 0; times < 2; times++) {
       await live.chain.reorg(1);
       await live.follow();
-      expect(await rowOf(address)).to.include({ status: 'failed', failure_code: 'REJECTED_BY_OPERATOR', block_hash: null });
+      expect(await rowOf(address)).to.include({
+        status: 'failed',
+        failure_code: 'REJECTED_BY_OPERATOR',
+        block_hash: null,
+      });
       expect(await ledger(address), 'on no address of ours any more').to.deep.equal({});
       await live.follow();
       await send(raw);
@@ -80,7 +92,9 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
       /was replaced: nothing is there to release; try again when the transaction is mined again$/,
     );
     expect(await ledger(address)).to.deep.equal({});
-    expect(await rowOf(address), 'it stays failed for what it failed for').to.include({ failure_code: 'REJECTED_BY_OPERATOR' });
+    expect(await rowOf(address), 'it stays failed for what it failed for').to.include({
+      failure_code: 'REJECTED_BY_OPERATOR',
+    });
     await send(raw);
     await live.finish();
     await release(await rowOf(address));
@@ -95,7 +109,10 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
     const raw = await rawOf(hash);
     await live.chain.reorg(1);
     await live.follow();
-    expect(await ledger(address), 'finality has not decided yet').to.deep.equal({ chain: -11n, pending: 11n });
+    expect(await ledger(address), 'finality has not decided yet').to.deep.equal({
+      chain: -11n,
+      pending: 11n,
+    });
     await reject(await rowOf(address));
     expect(await ledger(address)).to.deep.equal({});
     await send(raw);
@@ -140,7 +157,8 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
     live.proxy.fault = async (call, forward) => {
       if (call.method !== 'eth_getBlockByNumber' && call.method !== 'eth_getBlockReceipts') return undefined;
       const answer = await forward();
-      if (!Array.isArray(answer.result)) return { json: { ...answer, result: { ...(answer.result as object), logsBloom: undefined } } };
+      if (!Array.isArray(answer.result))
+        return { json: { ...answer, result: { ...(answer.result as object), logsBloom: undefined } } };
       const receipts = answer.result as { transactionHash: string }[];
       const honest = receipts.map((receipt) =>
         receipt.transactionHash === lie ? { ...receipt, logs: [], logsBloom: undefined } : receipt,

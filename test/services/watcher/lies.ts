@@ -1,4 +1,5 @@
-// An endpoint that shows one address something else than the chain holds, in ways that no count and no bloom gives away.
+// An endpoint that shows one address something else than the
+// chain holds, in ways that no count and no bloom gives away.
 import type { Fault } from '../../../dev/support/fault-proxy.ts';
 import type { Row } from './following.ts';
 
@@ -34,15 +35,26 @@ export function lying(address: string, lie: Lie): Fault {
   const isOurs = (log: Log): boolean => log.topics[2]?.endsWith(key) ?? false;
   const receipt = (honest: Receipt): unknown => {
     const ours = honest.logs.filter(isOurs);
-    const changed = (lie.logs?.(ours) ?? ours).map((log) => (lie.logUnits ? { ...log, data: word(lie.logUnits(BigInt(log.data))) } : log));
-    return { ...honest, logs: [...honest.logs.filter((log) => !isOurs(log)), ...changed], logsBloom: undefined };
+    const changed = (lie.logs?.(ours) ?? ours).map((log) =>
+      lie.logUnits ? { ...log, data: word(lie.logUnits(BigInt(log.data))) } : log,
+    );
+    return {
+      ...honest,
+      logs: [...honest.logs.filter((log) => !isOurs(log)), ...changed],
+      logsBloom: undefined,
+    };
   };
   const transaction = (honest: Transaction): unknown =>
     lie.value && honest.to === address ? { ...honest, value: hex(lie.value(BigInt(honest.value))) } : honest;
-  const flat = (honest: { readonly action: Frame }): unknown => ({ ...honest, action: nested(honest.action) });
+  const flat = (honest: { readonly action: Frame }): unknown => ({
+    ...honest,
+    action: nested(honest.action),
+  });
   const nested = (frame: Frame): Frame => ({
     ...frame,
-    ...(lie.traced && frame.to === address && frame.value ? { value: hex(lie.traced(BigInt(frame.value))) } : {}),
+    ...(lie.traced && frame.to === address && frame.value
+      ? { value: hex(lie.traced(BigInt(frame.value))) }
+      : {}),
     ...(frame.calls ? { calls: frame.calls.map(nested) } : {}),
   });
   return async (call, forward) => {
@@ -52,10 +64,17 @@ export function lying(address: string, lie: Lie): Fault {
     if (call.method === 'eth_getBlockReceipts') return { json: { ...answer, result: list.map(receipt) } };
     if (call.method === 'trace_block') return { json: { ...answer, result: list.map(flat) } };
     if (call.method === 'debug_traceBlockByHash')
-      return { json: { ...answer, result: list.map((entry) => ({ ...entry, result: nested(entry.result) })) } };
+      return {
+        json: { ...answer, result: list.map((entry) => ({ ...entry, result: nested(entry.result) })) },
+      };
     if (call.method !== 'eth_getBlockByNumber' || call.params[1] !== true || !result) return { json: answer };
     const block = result as { readonly transactions: readonly Transaction[] };
-    return { json: { ...answer, result: { ...block, logsBloom: undefined, transactions: block.transactions.map(transaction) } } };
+    return {
+      json: {
+        ...answer,
+        result: { ...block, logsBloom: undefined, transactions: block.transactions.map(transaction) },
+      },
+    };
   };
 }
 

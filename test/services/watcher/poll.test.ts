@@ -27,7 +27,10 @@ describe('blocks that are read twice', function () {
   const cursor = async () => (await live.rows('select * from chain_cursors'))[0] ?? {};
   const readsOf = (number: number) =>
     live.proxy.calls.filter(
-      (call) => call.method === 'eth_getBlockByNumber' && call.params[0] === `0x${number.toString(16)}` && call.params[1],
+      (call) =>
+        call.method === 'eth_getBlockByNumber' &&
+        call.params[0] === `0x${number.toString(16)}` &&
+        call.params[1],
     );
 
   it('finds late what the first read had missed, records it, and counts it', async () => {
@@ -38,7 +41,12 @@ describe('blocks that are read twice', function () {
       const answer = await forward();
       const result = answer.result as Receipt[] | Record<string, unknown>;
       if (!Array.isArray(result)) return { json: { ...answer, result: { ...result, logsBloom: undefined } } };
-      return { json: { ...answer, result: result.map((receipt) => ({ ...receipt, logs: [], logsBloom: undefined })) } };
+      return {
+        json: {
+          ...answer,
+          result: result.map((receipt) => ({ ...receipt, logs: [], logsBloom: undefined })),
+        },
+      };
     };
     const txHash = await live.chain.usdt.call('transfer', [address, 9n]);
     await live.chain.mine();
@@ -49,7 +57,9 @@ describe('blocks that are read twice', function () {
     expect((await live.deposits(address))[0]).to.include({ transaction_hash: txHash, amount_units: '9' });
     expect((await live.deposits(address))[0]?.['verified_at']).to.not.equal(null);
     expect(live.seen.foundLate).to.equal(1);
-    expect(live.api.lines.some((line) => line.text === 'the second read found deposits that the first had missed')).to.equal(true);
+    expect(
+      live.api.lines.some((line) => line.text === 'the second read found deposits that the first had missed'),
+    ).to.equal(true);
     expect(live.seen.heights).to.equal(Number((await cursor())['scanned_number']));
   });
 
@@ -94,10 +104,14 @@ describe('blocks that are read twice', function () {
     const head = await live.chain.mine(5);
     live.proxy.calls.length = 0;
     await live.follow();
-    const reads = (from: number, to: number) => new Set(Array.from({ length: to - from + 1 }, (_, index) => readsOf(from + index).length));
+    const reads = (from: number, to: number) =>
+      new Set(Array.from({ length: to - from + 1 }, (_, index) => readsOf(from + index).length));
     expect([...reads(first + 3, head - 150)]).to.deep.equal([1]);
     expect([...reads(head - 100, head - 3)]).to.deep.equal([2]);
-    expect((await live.deposits(address)).map((row) => row['transaction_hash'])).to.have.members([early, late]);
+    expect((await live.deposits(address)).map((row) => row['transaction_hash'])).to.have.members([
+      early,
+      late,
+    ]);
     expect((await live.deposits(address)).every((row) => row['verified_at'] !== null)).to.equal(true);
     expect(Number((await cursor())['verified_number'])).to.equal(head - 2);
   });
@@ -119,13 +133,22 @@ describe('blocks that are read twice', function () {
     const stopped = await cursor();
     expect(Number(stopped['scanned_number']), 'up to the one that failed').to.equal(first + 59);
     expect(stopped['reread_number'], 'read for good').to.equal(stopped['scanned_number']);
-    expect(stopped['verified_number'], 'not before the run reaches a block that is final').to.equal(start['verified_number']);
+    expect(stopped['verified_number'], 'not before the run reaches a block that is final').to.equal(
+      start['verified_number'],
+    );
     expect(Number(stopped['version']) - Number(start['version'])).to.be.below(20);
-    expect((await live.deposits(address))[0]).to.include({ transaction_hash: paid, block_number: String(first + 40) });
+    expect((await live.deposits(address))[0]).to.include({
+      transaction_hash: paid,
+      block_number: String(first + 40),
+    });
     live.proxy.fault = undefined;
     await live.follow();
-    const kept = (await live.rows('select number from chain_blocks where number >= ? order by number', [first + 60])).length;
-    expect(kept, 'every block has its row').to.equal(Number((await cursor())['scanned_number']) - (first + 60) + 1);
+    const kept = (
+      await live.rows('select number from chain_blocks where number >= ? order by number', [first + 60])
+    ).length;
+    expect(kept, 'every block has its row').to.equal(
+      Number((await cursor())['scanned_number']) - (first + 60) + 1,
+    );
   });
 });
 

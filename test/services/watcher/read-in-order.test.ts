@@ -51,7 +51,9 @@ describe('reading blocks ahead', () => {
     await endpoint.answer(1, block(1));
     await endpoint.answer(2, block(2));
     const taken = [(await first).value, (await blocks.next()).value, (await blocks.next()).value];
-    expect(await Promise.all(taken.map(async (entry) => [entry?.[0], (await entry?.[1])?.number]))).to.deep.equal([
+    expect(
+      await Promise.all(taken.map(async (entry) => [entry?.[0], (await entry?.[1])?.number])),
+    ).to.deep.equal([
       [1, 1],
       [2, 2],
       [3, 3],
@@ -116,7 +118,10 @@ describe('reading blocks ahead', () => {
   });
 
   it('passes each block on exactly once, whatever fails and whenever answers come', async () => {
-    const scenario = fc.array(fc.record({ fails: fc.boolean(), order: fc.nat(1_000), busy: fc.nat(3) }), { minLength: 1, maxLength: 60 });
+    const scenario = fc.array(fc.record({ fails: fc.boolean(), order: fc.nat(1_000), busy: fc.nat(3) }), {
+      minLength: 1,
+      maxLength: 60,
+    });
     await fc.assert(
       fc.asyncProperty(scenario, async (plan) => {
         const endpoint = askedEndpoint();
@@ -131,8 +136,11 @@ describe('reading blocks ahead', () => {
           done = true;
         })();
         while (!done) {
-          const [number] = [...endpoint.open.keys()].sort((a, b) => (plan[a - 1]?.order ?? 0) - (plan[b - 1]?.order ?? 0));
-          if (number !== undefined) await endpoint.answer(number, plan[number - 1]?.fails ? new Error('no') : block(number));
+          const [number] = [...endpoint.open.keys()].sort(
+            (a, b) => (plan[a - 1]?.order ?? 0) - (plan[b - 1]?.order ?? 0),
+          );
+          if (number !== undefined)
+            await endpoint.answer(number, plan[number - 1]?.fails ? new Error('no') : block(number));
           else await turn();
         }
         await taking;

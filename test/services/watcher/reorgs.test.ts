@@ -6,7 +6,10 @@ import { type Following, type Row, startFollowing } from './following.ts';
 /** Finality 32 blocks below the head, so that reorgs of up to that depth are honest. */
 const FINAL_BEHIND = 32;
 
-/** Blocks that are replaced: near the head, down to finality, while an outage is caught up with, and between two lives of the watcher. */
+/**
+ * Blocks that are replaced: near the head, down to finality, while
+ * an outage is caught up with, and between two lives of the watcher.
+ */
 describe('following a chain that replaces many blocks', function () {
   this.timeout(90_000);
   let live: Following;
@@ -26,15 +29,23 @@ describe('following a chain that replaces many blocks', function () {
   const cursor = async (): Promise<Row> => (await live.rows('select * from chain_cursors'))[0] ?? {};
   const rowOf = async (hash: string): Promise<Row> =>
     (await live.rows('select * from deposits where transaction_hash = ?', [hash]))[0] ?? {};
-  const rawOf = async (hash: string) => String(await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]));
-  const headHash = async () => ((await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as { hash: string }).hash;
+  const rawOf = async (hash: string) =>
+    String(await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]));
+  const headHash = async () =>
+    ((await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as { hash: string }).hash;
   /** Every kept block is in the chain now, and each links to the one before. */
   async function expectOnChain(): Promise<void> {
     expect((await cursor())['scanned_hash']).to.equal(await headHash());
-    const kept = await live.rows('select number, hash, parent_hash from chain_blocks order by number desc limit 60');
-    for (const [index, { parent_hash: parent }] of kept.slice(0, -1).entries()) expect(parent).to.equal(kept[index + 1]?.['hash']);
+    const kept = await live.rows(
+      'select number, hash, parent_hash from chain_blocks order by number desc limit 60',
+    );
+    for (const [index, { parent_hash: parent }] of kept.slice(0, -1).entries())
+      expect(parent).to.equal(kept[index + 1]?.['hash']);
   }
-  /** `from` another account where the payment shall be lost alone: a lost one holds up all that its sender sent after it. */
+  /**
+   * `from` another account where the payment shall be lost alone:
+   * a lost one holds up all that its sender sent after it.
+   */
   const pay = async (units: bigint, from = live.chain.accounts[0] ?? '') => {
     const address = await live.newAddress();
     return { address, hash: await live.chain.usdt.call('transfer', [address, units], { from }) };
@@ -55,7 +66,9 @@ describe('following a chain that replaces many blocks', function () {
     await live.follow();
     expect(await rowOf(gone.hash)).to.include({ block_hash: null, status: 'detected' });
     expect(await rowOf(moved.hash)).to.include({ block_hash: null, status: 'detected' });
-    expect((await rowOf(below.hash))['block_hash'], 'its block was not replaced').to.equal(held['block_hash']);
+    expect((await rowOf(below.hash))['block_hash'], 'its block was not replaced').to.equal(
+      held['block_hash'],
+    );
     await expectOnChain();
     await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
     await live.finish();
@@ -67,7 +80,10 @@ describe('following a chain that replaces many blocks', function () {
   });
 
   const aside = async (address: string) =>
-    await live.rows('select transaction_hash from unrecognised_transfers where address_key = ? order by amount_units', [address.slice(2)]);
+    await live.rows(
+      'select transaction_hash from unrecognised_transfers where address_key = ? order by amount_units',
+      [address.slice(2)],
+    );
 
   it('forgets what was set aside in a block that is replaced, and keeps what came back', async () => {
     const address = await live.newAddress('test');
@@ -84,7 +100,9 @@ describe('following a chain that replaces many blocks', function () {
     await live.finish();
     expect(await aside(address)).to.deep.equal([{ transaction_hash: back }]);
     await live.reconcile();
-    expect(await live.rows('select * from balance_differences where address_key = ?', [address.slice(2)])).to.deep.equal([]);
+    expect(
+      await live.rows('select * from balance_differences where address_key = ?', [address.slice(2)]),
+    ).to.deep.equal([]);
   });
 
   it('forgets what only the first read showed, and keeps what the final block holds', async () => {
@@ -105,7 +123,9 @@ describe('following a chain that replaces many blocks', function () {
       })),
     );
     await live.follow();
-    expect(await aside(second), 'an invented transfer is set aside at first').to.deep.equal([{ transaction_hash: real }]);
+    expect(await aside(second), 'an invented transfer is set aside at first').to.deep.equal([
+      { transaction_hash: real },
+    ]);
     live.proxy.fault = undefined;
     await live.finish();
     expect(await aside(second)).to.deep.equal([]);
@@ -123,7 +143,12 @@ describe('following a chain that replaces many blocks', function () {
     let stays = '';
     // In the middle of the catch-up, when the first of the blocks that will be replaced has just been read.
     live.proxy.fault = async (call: RpcCall, forward) => {
-      if (replaced || call.method !== 'eth_getBlockByNumber' || call.params[0] !== `0x${(head - 18).toString(16)}`) return undefined;
+      if (
+        replaced ||
+        call.method !== 'eth_getBlockByNumber' ||
+        call.params[0] !== `0x${(head - 18).toString(16)}`
+      )
+        return undefined;
       replaced = true;
       const answer = await forward();
       await live.chain.reorg(25);
@@ -131,8 +156,13 @@ describe('following a chain that replaces many blocks', function () {
       await live.chain.mine(2);
       return { json: answer };
     };
-    // A block that is replaced between the two questions about it has no receipts any more; the watcher comes again.
-    for (let looks = 0; looks < 20 && (!replaced || (await cursor())['scanned_hash'] !== (await headHash())); looks++)
+    // A block that is replaced between the two questions about
+    // it has no receipts any more; the watcher comes again.
+    for (
+      let looks = 0;
+      looks < 20 && (!replaced || (await cursor())['scanned_hash'] !== (await headHash()));
+      looks++
+    )
       await live.follow().catch(() => undefined);
     expect(replaced).to.equal(true);
     live.proxy.fault = undefined;
@@ -141,7 +171,10 @@ describe('following a chain that replaces many blocks', function () {
     expect((await rowOf(early.hash))['verified_at']).to.not.equal(null);
     expect((await rowOf(stays))['verified_at']).to.not.equal(null);
     const lost = await rowOf(gone.hash);
-    expect(lost['id'] === undefined || lost['block_hash'] === null, 'never bound to a block that is not in the chain').to.equal(true);
+    expect(
+      lost['id'] === undefined || lost['block_hash'] === null,
+      'never bound to a block that is not in the chain',
+    ).to.equal(true);
   });
 
   it('notices after a restart what was replaced while no watcher ran, also when the new branch is shorter', async () => {
@@ -163,7 +196,10 @@ describe('following a chain that replaces many blocks', function () {
   });
 });
 
-/** Endpoints that contradict themselves from one call to the next, as a balancer in front of unequal nodes does. */
+/**
+ * Endpoints that contradict themselves from one call to
+ * the next, as a balancer in front of unequal nodes does.
+ */
 describe('following a chain through a balancer', function () {
   this.timeout(60_000);
   let live: Following;
@@ -177,7 +213,8 @@ describe('following a chain through a balancer', function () {
     live.proxy.fault = undefined;
   });
   const cursor = async (): Promise<Row> => (await live.rows('select * from chain_cursors'))[0] ?? {};
-  const header = (number: number) => live.chain.anvil.rpc('eth_getBlockByNumber', [`0x${number.toString(16)}`, false]);
+  const header = (number: number) =>
+    live.chain.anvil.rpc('eth_getBlockByNumber', [`0x${number.toString(16)}`, false]);
 
   it('does not go back with a head or a finality that goes back', async () => {
     const address = await live.newAddress();
@@ -189,11 +226,19 @@ describe('following a chain through a balancer', function () {
     live.proxy.fault = (call) => {
       if (call.method !== 'eth_getBlockByNumber') return undefined;
       if (call.params[0] === 'latest') return { json: { jsonrpc: '2.0', id: call.id, result: older } };
-      return call.params[0] === 'finalized' ? { json: { jsonrpc: '2.0', id: call.id, result: olderFinal } } : undefined;
+      return call.params[0] === 'finalized'
+        ? { json: { jsonrpc: '2.0', id: call.id, result: olderFinal } }
+        : undefined;
     };
     await live.follow();
     const after = await cursor();
-    for (const name of ['scanned_number', 'scanned_hash', 'verified_number', 'finalized_number', 'head_number'])
+    for (const name of [
+      'scanned_number',
+      'scanned_hash',
+      'verified_number',
+      'finalized_number',
+      'head_number',
+    ])
       expect(after[name], name).to.equal(before[name]);
     expect((await live.deposits(address))[0]?.['block_hash']).to.be.a('string');
   });
@@ -209,7 +254,8 @@ describe('following a chain through a balancer', function () {
     let asked = 0;
     live.proxy.fault = (call) => {
       const number = Number.parseInt(String(call.params[0]), 16);
-      const lags = call.method === 'eth_getBlockReceipts' || (call.method === 'eth_getBlockByNumber' && number >= first);
+      const lags =
+        call.method === 'eth_getBlockReceipts' || (call.method === 'eth_getBlockByNumber' && number >= first);
       asked += lags ? 1 : 0;
       return lags && asked % 3 === 1 ? { json: { jsonrpc: '2.0', id: call.id, result: null } } : undefined;
     };
@@ -219,8 +265,12 @@ describe('following a chain through a balancer', function () {
     live.proxy.fault = undefined;
     await live.finish();
     expect((await live.deposits(address)).map((row) => row['transaction_hash'])).to.deep.equal(hashes);
-    expect((await live.rows('select number from chain_blocks order by number')).map((row) => Number(row['number']))).to.satisfy(
-      (numbers: number[]) => numbers.every((number, index) => index === 0 || number === (numbers[index - 1] ?? 0) + 1),
+    expect(
+      (await live.rows('select number from chain_blocks order by number')).map((row) =>
+        Number(row['number']),
+      ),
+    ).to.satisfy((numbers: number[]) =>
+      numbers.every((number, index) => index === 0 || number === (numbers[index - 1] ?? 0) + 1),
     );
   });
 

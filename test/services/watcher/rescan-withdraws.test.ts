@@ -9,7 +9,10 @@ import { type Lie, lying } from './lies.ts';
 const { signal } = new AbortController();
 const away: Fault = () => ({ status: 503, body: '' });
 
-/** A repeated read is a chance to find what was missed. What two reads have shown it takes back only where two endpoints do not have it. */
+/**
+ * A repeated read is a chance to find what was missed. What two reads
+ * have shown it takes back only where two endpoints do not have it.
+ */
 describe('a repeated read that does not show a deposit which was verified', function () {
   this.timeout(60_000);
   let live: Following;
@@ -29,11 +32,20 @@ describe('a repeated read that does not show a deposit which was verified', func
   const rowOf = async (address: string) => (await live.deposits(address))[0] ?? {};
   const again = async (number: number) =>
     await rescan(live.deps, live.followed, { from: number, to: number, signal, progress: () => undefined });
-  const kept = () => live.api.lines.filter((line) => line.text.startsWith('a repeated read does not show a deposit')).length;
+  const kept = () =>
+    live.api.lines.filter((line) => line.text.startsWith('a repeated read does not show a deposit')).length;
 
   const WAYS: readonly { name: string; pay: (address: string) => Promise<string>; lie: Lie }[] = [
-    { name: 'USDT', pay: (address) => live.chain.usdt.call('transfer', [address, 40n]), lie: { logs: () => [] } },
-    { name: 'BNB', pay: (address) => live.chain.send({ to: address, valueUnits: 40n }), lie: { value: () => 0n } },
+    {
+      name: 'USDT',
+      pay: (address) => live.chain.usdt.call('transfer', [address, 40n]),
+      lie: { logs: () => [] },
+    },
+    {
+      name: 'BNB',
+      pay: (address) => live.chain.send({ to: address, valueUnits: 40n }),
+      lie: { value: () => 0n },
+    },
   ];
   for (const { name, pay, lie } of WAYS) {
     async function verified(): Promise<{ address: string; number: number; row: Record<string, unknown> }> {
@@ -51,7 +63,10 @@ describe('a repeated read that does not show a deposit which was verified', func
       const before = kept();
       live.proxy.fault = lying(address, lie);
       await again(number);
-      expect(await rowOf(address)).to.deep.include({ block_hash: row['block_hash'], verified_at: row['verified_at'] });
+      expect(await rowOf(address)).to.deep.include({
+        block_hash: row['block_hash'],
+        verified_at: row['verified_at'],
+      });
       expect(kept()).to.equal(before + 1);
     });
 
@@ -60,7 +75,10 @@ describe('a repeated read that does not show a deposit which was verified', func
       second().fault = away;
       live.proxy.fault = lying(address, lie);
       await again(number);
-      expect(await rowOf(address)).to.deep.include({ block_hash: row['block_hash'], verified_at: row['verified_at'] });
+      expect(await rowOf(address)).to.deep.include({
+        block_hash: row['block_hash'],
+        verified_at: row['verified_at'],
+      });
     });
 
     it(`withdraws it where neither of two shows it (${name})`, async () => {
@@ -83,7 +101,8 @@ describe('a repeated read that does not show a deposit which was verified', func
     await live.chain.mine(20);
     await live.follow();
     const { id } = await rowOf(address);
-    for (let steps = 0; steps < 2; steps++) await advanceDeposit(live.deps, { depositId: String(id), alarmed: false });
+    for (let steps = 0; steps < 2; steps++)
+      await advanceDeposit(live.deps, { depositId: String(id), alarmed: false });
     const before = await rowOf(address);
     expect(before['status']).to.equal('completed');
     live.proxy.fault = lying(address, { logs: () => [] });

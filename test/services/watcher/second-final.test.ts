@@ -10,10 +10,16 @@ import { type Following, NO_TRACES, type Row, startFollowing, without } from './
 import { finality } from './lies.ts';
 
 const { signal } = new AbortController();
-/** For so long nothing is verified while another endpoint is asked; a little less than the product's own number. */
+/**
+ * For so long nothing is verified while another endpoint
+ * is asked; a little less than the product's own number.
+ */
 const PATIENCE_MS = 4_500;
 const away: Fault = () => ({ status: 503, body: '' });
-/** With two endpoints that answer, the word of one about what is final is not enough; with one that answers it has to be. */
+/**
+ * With two endpoints that answer, the word of one about what
+ * is final is not enough; with one that answers it has to be.
+ */
 describe('what a single endpoint names as final', function () {
   this.timeout(120_000);
   let live: Following;
@@ -73,7 +79,9 @@ describe('what a single endpoint names as final', function () {
   });
 
   it('verifies nothing that the other does not call final yet', async () => {
-    live.proxy.fault = finality(async () => await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false]));
+    live.proxy.fault = finality(
+      async () => await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false]),
+    );
     const head = await live.chain.mine(12);
     await live.follow();
     expect(await verified()).to.equal(head - 2);
@@ -95,7 +103,9 @@ describe('what a single endpoint names as final', function () {
       expect(refused?.name).to.equal('FinalityContradiction');
       expect(await verified()).to.equal(before);
       const stops = (await cursor())['stops'] as Record<string, { reason: string; action: string }>;
-      expect(stops['roll-back']?.reason).to.match(/^two endpoints of bsc contradict each other: .* names 0x.* as final at block \d+, /);
+      expect(stops['roll-back']?.reason).to.match(
+        /^two endpoints of bsc contradict each other: .* names 0x.* as final at block \d+, /,
+      );
       expect(stops['roll-back']?.reason).to.contain(new URL(proxy.url).host);
       expect(stops['roll-back']?.action).to.match(/take the endpoint that is on the wrong branch out/);
       expect(await advanced(hash), 'it is announced, and waits').to.equal('waits');
@@ -144,7 +154,8 @@ describe('what a single endpoint names as final', function () {
     for (let looks = 0; looks < 3; looks++) {
       await look();
       const [now, deposit] = [await verified(), await advanced(hash)];
-      // A busy machine may need longer for a look than one waits for the other endpoint, and is right to go on then.
+      // A busy machine may need longer for a look than one waits
+      // for the other endpoint, and is right to go on then.
       if (performance.now() - began < PATIENCE_MS) expect([now, deposit]).to.deep.equal([before, 'waits']);
     }
     gate.resolve();
@@ -160,7 +171,8 @@ describe('what a single endpoint names as final', function () {
     await loadWatched(live.deps, live.followed.watched);
     const reader = live.newReader();
     const absurd = finality((block) => ({ ...block, number: '0x3b9aca00' }));
-    live.proxy.fault = async (call, forward) => (await absurd(call, forward)) ?? without(...NO_TRACES)(call, forward);
+    live.proxy.fault = async (call, forward) =>
+      (await absurd(call, forward)) ?? without(...NO_TRACES)(call, forward);
     expect((await reader.finalized(signal)).number).to.equal(1_000_000_000);
     live.proxy.fault = without(...NO_TRACES);
     const { number } = await reader.finalized(signal);
@@ -182,6 +194,8 @@ describe('what a single endpoint names as final', function () {
       const { number, second: other } = await reader.finalized(signal);
       expect(other?.number ?? 0, 'every answer has its witness').to.be.within(number, number + 4);
     }
-    expect(second().calls.filter(({ params }) => params[0] === 'finalized').length / asked).to.be.at.most(0.5);
+    expect(second().calls.filter(({ params }) => params[0] === 'finalized').length / asked).to.be.at.most(
+      0.5,
+    );
   });
 });

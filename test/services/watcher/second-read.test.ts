@@ -30,24 +30,43 @@ describe('an amount that the first read showed wrongly', function () {
   const rowOf = async (address: string) => (await live.deposits(address))[0] ?? {};
   async function ledger(address: string): Promise<Record<string, bigint>> {
     const rows = await live.rows(
-      `select e.account, sum(e.amount_units)::text as sum from ledger_entries e join ledger_transactions t on t.id = e.transaction_id
-       join deposits d on d.id = t.deposit_id where d.address_key = ? group by e.account having sum(e.amount_units) <> 0`,
+      `select e.account, sum(e.amount_units)::text as sum from ledger_entries e
+       join ledger_transactions t on t.id = e.transaction_id
+       join deposits d on d.id = t.deposit_id where d.address_key = ? group by e.account
+         having sum(e.amount_units) <> 0`,
       [address.slice(2)],
     );
     return Object.fromEntries(rows.map((row) => [String(row['account']), BigInt(String(row['sum']))]));
   }
-  const again = async (from: number) => await rescan(live.deps, live.followed, { from, to: from, signal, progress: () => undefined });
+  const again = async (from: number) =>
+    await rescan(live.deps, live.followed, { from, to: from, signal, progress: () => undefined });
 
   /** Each way to pay 40 to an address, and what can be shown wrongly of it. */
   const token = (address: string) => live.chain.usdt.call('transfer', [address, 40n]);
-  const split = (address: string) => payer.call('pay', [live.chain.usdt.address, [address, address], [15n, 25n]]);
+  const split = (address: string) =>
+    payer.call('pay', [live.chain.usdt.address, [address, address], [15n, 25n]]);
   const coin = (address: string) => live.chain.send({ to: address, valueUnits: 40n });
   const inside = (address: string) => payer.call('payCoin', [address, 40n]);
-  const CASES: readonly { name: string; pay: (address: string) => Promise<string>; lie: Lie; shown: string }[] = [
+  const CASES: readonly {
+    name: string;
+    pay: (address: string) => Promise<string>;
+    lie: Lie;
+    shown: string;
+  }[] = [
     { name: 'USDT, too much', pay: token, lie: { logUnits: () => 90n }, shown: '90' },
     { name: 'USDT, too little', pay: token, lie: { logUnits: () => 3n }, shown: '3' },
-    { name: 'USDT in two logs, one missing', pay: split, lie: { logs: (logs) => logs.slice(1) }, shown: '25' },
-    { name: 'USDT in two logs, one shown once more as another', pay: split, lie: { logs: onceMore }, shown: '55' },
+    {
+      name: 'USDT in two logs, one missing',
+      pay: split,
+      lie: { logs: (logs) => logs.slice(1) },
+      shown: '25',
+    },
+    {
+      name: 'USDT in two logs, one shown once more as another',
+      pay: split,
+      lie: { logs: onceMore },
+      shown: '55',
+    },
     { name: 'BNB, too much', pay: coin, lie: { value: () => 90n }, shown: '90' },
     { name: 'BNB, too little', pay: coin, lie: { value: () => 3n }, shown: '3' },
     { name: 'BNB that a contract passed on, too much', pay: inside, lie: { traced: () => 90n }, shown: '90' },
@@ -60,10 +79,14 @@ describe('an amount that the first read showed wrongly', function () {
     await live.chain.mine();
     await live.follow();
     const counted = (change: string) =>
-      live.rows(`update deposits set posting_count = posting_count ${change} where address_key = ?`, [address.slice(2)]).then(
-        () => 'it was changed',
-        (error: unknown) => String(error),
-      );
+      live
+        .rows(`update deposits set posting_count = posting_count ${change} where address_key = ?`, [
+          address.slice(2),
+        ])
+        .then(
+          () => 'it was changed',
+          (error: unknown) => String(error),
+        );
     expect(await counted('+ 2')).to.equal('it was changed');
     expect(await counted('- 1')).to.contain('never falls');
   });
@@ -111,7 +134,8 @@ describe('an amount that the first read showed wrongly', function () {
         await live.finish();
         live.proxy.fault = undefined;
         await again(number);
-        // What only a trace shows wants the balance, which had contradicted it: it is asked for again within seconds.
+        // What only a trace shows wants the balance, which had
+        // contradicted it: it is asked for again within seconds.
         await eventually('a proof', async () => {
           await live.follow();
           return (await rowOf(address))['verified_at'] !== null;

@@ -7,7 +7,10 @@ import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
 import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 import { lying } from './lies.ts';
 
-/** BNB that a contract passed on leaves no log: what one trace of one node says of it has to be said a second time, or by the balance. */
+/**
+ * BNB that a contract passed on leaves no log: what one trace of one
+ * node says of it has to be said a second time, or by the balance.
+ */
 describe('money that a single trace showed', function () {
   this.timeout(60_000);
   let live: Following;
@@ -44,11 +47,17 @@ describe('money that a single trace showed', function () {
       return (await rowOf(address))['verified_at'] !== null;
     });
   const reasonOf = async (address: string): Promise<string> => {
-    const result = await advanceDeposit(live.deps, { depositId: String((await rowOf(address))['id']), alarmed: false });
+    const result = await advanceDeposit(live.deps, {
+      depositId: String((await rowOf(address))['id']),
+      alarmed: false,
+    });
     return result.kind === 'wait' ? result.reason : result.kind;
   };
 
-  /** A payment of 40 inside a contract that the first read shows by a trace; afterwards the endpoint is as `fault` makes it. */
+  /**
+   * A payment of 40 inside a contract that the first read shows
+   * by a trace; afterwards the endpoint is as `fault` makes it.
+   */
   async function traced(fault: Fault | undefined, first?: Fault): Promise<string> {
     const address = await live.newAddress();
     live.proxy.fault = first && both(first, () => undefined);
@@ -181,7 +190,11 @@ describe('money that a single trace showed', function () {
       await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
       await live.finish();
       for (let steps = 0; steps < 3; steps++) await reasonOf(address);
-      expect(await rowOf(address)).to.include({ status: 'confirming', amount_units: '40', verified_at: null });
+      expect(await rowOf(address)).to.include({
+        status: 'confirming',
+        amount_units: '40',
+        verified_at: null,
+      });
       await live.chain.mine(20);
       await live.follow();
       await reasonOf(address);

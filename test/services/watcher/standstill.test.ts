@@ -29,11 +29,23 @@ describe('a chain that stands still', function () {
   before(async () => {
     live = await startFollowing();
     const config = loadConfig({ BSC_RPC_URLS: live.proxy.url }, { role: 'api' });
-    const settings = { ...live.deps.settings, payments: { ...live.deps.settings.payments, watchedNetworks: ['bsc' as const] } };
+    const settings = {
+      ...live.deps.settings,
+      payments: { ...live.deps.settings.payments, watchedNetworks: ['bsc' as const] },
+    };
     const deps = { ...live.deps, settings, now: () => new Date(Date.now() + laterMs) };
-    const gateway = { config, deps, link: undefined, metrics: createMetrics({ defaults: false }) } as unknown as Gateway;
+    const gateway = {
+      config,
+      deps,
+      link: undefined,
+      metrics: createMetrics({ defaults: false }),
+    } as unknown as Gateway;
     server = createServer(
-      createApp({ deps, checkResponses: true, before: [healthRoutes(gateway, () => readiness(gateway, new Date(0)))] }),
+      createApp({
+        deps,
+        checkResponses: true,
+        before: [healthRoutes(gateway, () => readiness(gateway, new Date(0)))],
+      }),
     );
     origin = `http://127.0.0.1:${(await server.listen({ port: 0, host: '127.0.0.1' })).port}`;
     await live.newAddress();
@@ -47,7 +59,8 @@ describe('a chain that stands still', function () {
     laterMs = 0;
     live.proxy.fault = undefined;
   });
-  const seen = (): Promise<Standstill[]> => standstills({ ...live.deps, now: () => new Date(Date.now() + laterMs) });
+  const seen = (): Promise<Standstill[]> =>
+    standstills({ ...live.deps, now: () => new Date(Date.now() + laterMs) });
 
   it('is not one while it is followed, nor half a minute later than it should be', async () => {
     await live.finish();
@@ -62,14 +75,21 @@ describe('a chain that stands still', function () {
     const [cursor] = await live.rows('select * from chain_cursors');
     const [first, ...more] = await seen();
     expect(more).to.deep.equal([]);
-    expect(first).to.include({ network: 'bsc', part: 'first read', number: Number(cursor?.['scanned_number']), reason: null });
+    expect(first).to.include({
+      network: 'bsc',
+      part: 'first read',
+      number: Number(cursor?.['scanned_number']),
+      reason: null,
+    });
     expect(first?.sinceMs).to.be.within(MINUTE_MS - 5_000, MINUTE_MS + 5_000);
     expect(first?.action).to.match(/worker/);
   });
 
-  const stops = async () => (await live.rows('select stops from chain_cursors'))[0]?.['stops'] as Record<string, { reason: string }>;
+  const stops = async () =>
+    (await live.rows('select stops from chain_cursors'))[0]?.['stops'] as Record<string, { reason: string }>;
   /** A rule in the database that refuses what one part has to write about one amount. */
-  const plant = (rule: string) => live.rows(`alter table deposits add constraint planted_rule check (${rule}) not valid`);
+  const plant = (rule: string) =>
+    live.rows(`alter table deposits add constraint planted_rule check (${rule}) not valid`);
   const remove = () => live.rows('alter table deposits drop constraint planted_rule');
   const look = () => pollChain(live.deps, live.followed, signal).catch((error: unknown) => error as Error);
   const waitsFor = async (hash: string): Promise<string> => {
@@ -91,17 +111,25 @@ describe('a chain that stands still', function () {
     const lines = live.api.lines.length;
     expect(await look()).to.be.instanceOf(Error);
     expect(await look()).to.be.instanceOf(Error);
-    expect(live.api.lines.slice(lines).map(({ text }) => text)).to.include(`the ${part} of a chain stands still`);
+    expect(live.api.lines.slice(lines).map(({ text }) => text)).to.include(
+      `the ${part} of a chain stands still`,
+    );
     expect(await seen(), 'a hiccup is none').to.deep.equal([]);
     laterMs = MINUTE_MS;
     return (await seen()).find((one) => one.part === part);
   }
-  /** What `/health/ready` and `/metrics` say within a minute of a stop: the sentence, among the reasons or the notes. */
+  /**
+   * What `/health/ready` and `/metrics` say within a minute
+   * of a stop: the sentence, among the reasons or the notes.
+   */
   async function expectTold({ part, number }: Standstill, where: 'reasons' | 'notes'): Promise<void> {
     laterMs = 45_000;
     // The watcher goes on meanwhile: this stop is the only thing that stands.
     await live.rows('update chain_cursors set polled_at = ?', [new Date(Date.now() + laterMs)]);
-    const said = new RegExp(`(^|; )the ${part} of bsc stands at ${number} for \\d+ s: .*planted_rule.*; \\w+`, 's');
+    const said = new RegExp(
+      `(^|; )the ${part} of bsc stands at ${number} for \\d+ s: .*planted_rule.*; \\w+`,
+      's',
+    );
     await eventually(`the sentence of the ${part}`, async () => {
       const answer = await call(`${origin}/health/ready`);
       const sentences: string[] = answer.body[where] ?? [];
@@ -129,7 +157,9 @@ describe('a chain that stands still', function () {
       await live.chain.mine(3);
       const stop = await stoppedTwice('first read');
       expect(stop?.reason).to.match(
-        new RegExp(`^block ${block} of bsc cannot be written: transaction ${hash} in block ${block} to ${address}: .*planted_rule`),
+        new RegExp(
+          `^block ${block} of bsc cannot be written: transaction ${hash} in block ${block} to ${address}: .*planted_rule`,
+        ),
       );
       expect(stop).to.include({ network: 'bsc', number: block - 1 });
       expect(stop?.action).to.match(/deposit fail/);
@@ -149,11 +179,15 @@ describe('a chain that stands still', function () {
       await live.chain.mine(20);
       const stop = await stoppedTwice('second read');
       expect(stop?.reason).to.match(
-        new RegExp(`^block ${block} of bsc cannot be written: deposit [0-9a-f-]{36} of transaction ${hash} .*planted_rule`),
+        new RegExp(
+          `^block ${block} of bsc cannot be written: deposit [0-9a-f-]{36} of transaction ${hash} .*planted_rule`,
+        ),
       );
       expect(stop).to.include({ number: block - 1 });
       expect(await waitsFor(behind.hash)).to.match(
-        new RegExp(`; the second read of bsc stands at block ${block - 1}: block ${block} of bsc .*planted_rule`),
+        new RegExp(
+          `; the second read of bsc stands at block ${block - 1}: block ${block} of bsc .*planted_rule`,
+        ),
       );
       await expectTold(stop as Standstill, 'reasons');
       const late = await pay(7n);
@@ -175,7 +209,9 @@ describe('a chain that stands still', function () {
       await live.chain.reorg(2);
       await live.chain.mine(1);
       const stop = await stoppedTwice('roll-back');
-      expect(stop?.reason).to.match(new RegExp(`cannot be written: deposit [0-9a-f-]{36} of transaction ${hash} .*planted_rule`));
+      expect(stop?.reason).to.match(
+        new RegExp(`cannot be written: deposit [0-9a-f-]{36} of transaction ${hash} .*planted_rule`),
+      );
       await expectTold(stop as Standstill, 'reasons');
     } finally {
       await remove();
@@ -189,7 +225,9 @@ describe('a chain that stands still', function () {
     try {
       const pace = { everyMs: 0, batchAddresses: 100 };
       for (let tries = 0; tries < 2; tries++)
-        expect(await reconcileNoting(live.deps, live.followed, pace, signal).catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect(
+          await reconcileNoting(live.deps, live.followed, pace, signal).catch((error: unknown) => error),
+        ).to.be.instanceOf(Error);
       laterMs = MINUTE_MS;
       const stop = (await seen()).find(({ part }) => part === 'reconciliation');
       expect(stop?.reason).to.match(/planted_rule/);

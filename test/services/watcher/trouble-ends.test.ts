@@ -11,10 +11,15 @@ const OVER_WITHIN_MS = 20_000;
 
 const REFUSALS: readonly [name: string, answer: (call: RpcCall) => Answer][] = [
   ['with 429', () => ({ status: 429, body: '' })],
-  ['with -32005', (call) => ({ json: { jsonrpc: '2.0', id: call.id, error: { code: -32005, message: 'limit exceeded' } } })],
+  [
+    'with -32005',
+    (call) => ({ json: { jsonrpc: '2.0', id: call.id, error: { code: -32005, message: 'limit exceeded' } } }),
+  ],
 ];
 
-/** What the watcher does, without Temporal: one look after the other, a second of patience after a failure. */
+/**
+ * What the watcher does, without Temporal: one look after the other, a second of patience after a failure.
+ */
 async function watch(live: Following, stopped: AbortSignal): Promise<void> {
   while (!stopped.aborted) {
     const waitMs = await live.follow().then(
@@ -50,7 +55,9 @@ describe('a watcher whose only endpoint was in trouble', function () {
         await eventually(
           'the head and every deposit, verified',
           async () => {
-            const [counted] = await live.rows('select count(*)::int as found from deposits where verified_at is not null');
+            const [counted] = await live.rows(
+              'select count(*)::int as found from deposits where verified_at is not null',
+            );
             const [cursor] = await live.rows('select scanned_number from chain_cursors');
             const head = Number.parseInt(String(await live.chain.anvil.rpc('eth_blockNumber', [])), 16);
             return counted?.['found'] === addresses.length && Number(cursor?.['scanned_number']) >= head - 2;

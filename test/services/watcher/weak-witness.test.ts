@@ -9,7 +9,10 @@ import { type Following, startFollowing } from './following.ts';
 import { finality } from './lies.ts';
 
 const { signal } = new AbortController();
-/** A second endpoint that is slow, stands still or invents may cost little, and is named where it stops what is verified. */
+/**
+ * A second endpoint that is slow, stands still or invents may
+ * cost little, and is named where it stops what is verified.
+ */
 describe('a weak witness of what is final', function () {
   this.timeout(120_000);
   let live: Following;
@@ -24,7 +27,11 @@ describe('a weak witness of what is final', function () {
   const reading = (endpoints: number) => {
     const urls = [live.proxy, ...live.others].slice(0, endpoints).map(({ url }) => url);
     const rpc = createRpcPool({ name: 'bsc', urls, chainId: TEST_CHAIN_ID, timeoutMs: 3_000 });
-    const reader = createBscReader({ rpc, usdtContract: live.chain.usdt.address, report: (text) => said.push(text) });
+    const reader = createBscReader({
+      rpc,
+      usdtContract: live.chain.usdt.address,
+      report: (text) => said.push(text),
+    });
     return { ...live.followed, reader };
   };
   const stalled = async (): Promise<Fault> => {
@@ -32,7 +39,8 @@ describe('a weak witness of what is final', function () {
     return finality(() => block);
   };
   const follow = async (chain: ReturnType<typeof reading>, looks = 8): Promise<number> => {
-    for (let times = 0; times < looks; times++) await pollChain(live.deps, chain, signal).catch(() => undefined);
+    for (let times = 0; times < looks; times++)
+      await pollChain(live.deps, chain, signal).catch(() => undefined);
     return Number((await live.rows('select verified_number from chain_cursors'))[0]?.['verified_number']);
   };
   const later = (ms: number) => standstills({ ...live.deps, now: () => new Date(Date.now() + ms) });

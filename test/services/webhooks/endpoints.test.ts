@@ -22,7 +22,13 @@ describe('saving a webhook endpoint', function () {
   const closed = testSettings({ webhookTarget: { allowHttp: false, allowedCidrs: [] } });
   const save = (lookup: Lookup, url = 'https://hooks.shop.example/x') => {
     const deps: EndpointDeps = { ...api.deps, settings: closed, lookup };
-    return createEndpoint(deps, { merchantId: api.merchant.id, mode: 'live', url, events: ['*'], description: null });
+    return createEndpoint(deps, {
+      merchantId: api.merchant.id,
+      mode: 'live',
+      url,
+      events: ['*'],
+      description: null,
+    });
   };
   const refused = async (work: Promise<unknown>) => {
     const error = await work.catch((thrown: unknown) => thrown);
@@ -31,9 +37,9 @@ describe('saving a webhook endpoint', function () {
   };
 
   it('takes a name with public addresses, and stores the URL as it will be called', async () => {
-    expect((await save(async () => ['93.184.215.14'], 'https://HOOKS.shop.example:443/a/../b?c=ü')).url).to.equal(
-      'https://hooks.shop.example/b?c=%C3%BC',
-    );
+    expect(
+      (await save(async () => ['93.184.215.14'], 'https://HOOKS.shop.example:443/a/../b?c=ü')).url,
+    ).to.equal('https://hooks.shop.example/b?c=%C3%BC');
   });
 
   it('refuses a name of which one answer is private', async () => {
@@ -44,7 +50,9 @@ describe('saving a webhook endpoint', function () {
 
   it('takes a name that does not resolve yet, or not within 2 s', async () => {
     const startedAt = performance.now();
-    expect(await save(async () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })))).to.have.property('secret');
+    expect(
+      await save(async () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))),
+    ).to.have.property('secret');
     expect(await save(() => new Promise(() => undefined))).to.have.property('secret');
     expect(performance.now() - startedAt).to.be.at.least(1_900);
   });
@@ -61,15 +69,26 @@ describe('saving a webhook endpoint', function () {
         const settings = testSettings({ webhookTarget: { allowHttp, allowedCidrs: [] } });
         const deps: EndpointDeps = { ...api.deps, settings, lookup };
         const scope = { merchantId: api.merchant.id, mode: 'test' as const };
-        const made = await createEndpoint(deps, { ...scope, url: 'https://hooks.shop.example/x', events: ['*'], description: null });
-        const rows = () => api.deps.orm.em.fork().execute('select id, url, updated_at from webhook_endpoints order by id');
+        const made = await createEndpoint(deps, {
+          ...scope,
+          url: 'https://hooks.shop.example/x',
+          events: ['*'],
+          description: null,
+        });
+        const rows = () =>
+          api.deps.orm.em.fork().execute('select id, url, updated_at from webhook_endpoints order by id');
         const [askedBefore, rowsBefore] = [asked, await rows()];
         expect(HOSTILE.length).to.be.at.least(200);
         for (const template of HOSTILE) {
           const url = template.replaceAll('{port}', String(canary.port));
-          const created = await refused(createEndpoint(deps, { ...scope, url, events: ['*'], description: null }));
-          const updated = await refused(updateEndpoint(deps, { ...scope, id: made.id, url, rotateSecret: true }));
-          for (const { code, field } of [created, updated]) expect([code, field], url).to.deep.equal(['INVALID', 'url']);
+          const created = await refused(
+            createEndpoint(deps, { ...scope, url, events: ['*'], description: null }),
+          );
+          const updated = await refused(
+            updateEndpoint(deps, { ...scope, id: made.id, url, rotateSecret: true }),
+          );
+          for (const { code, field } of [created, updated])
+            expect([code, field], url).to.deep.equal(['INVALID', 'url']);
         }
         expect(await rows()).to.deep.equal(rowsBefore);
         expect(asked).to.equal(askedBefore);
@@ -83,18 +102,33 @@ describe('saving a webhook endpoint', function () {
   it('leaves the endpoint as it was when the new URL is refused', async () => {
     const made = await save(async () => ['93.184.215.14']);
     const deps: EndpointDeps = { ...api.deps, settings: closed, lookup: async () => ['127.0.0.1'] };
-    const change = { merchantId: api.merchant.id, mode: 'live' as const, id: made.id, url: 'https://evil.example/', rotateSecret: true };
+    const change = {
+      merchantId: api.merchant.id,
+      mode: 'live' as const,
+      id: made.id,
+      url: 'https://evil.example/',
+      rotateSecret: true,
+    };
     await refused(updateEndpoint(deps, change));
     const [row] = await api.deps.orm.em
       .fork()
-      .execute<Record<string, unknown>[]>('select url, secret_sealed, earlier_secrets from webhook_endpoints where id = ?', [made.id]);
+      .execute<Record<string, unknown>[]>(
+        'select url, secret_sealed, earlier_secrets from webhook_endpoints where id = ?',
+        [made.id],
+      );
     expect(row).to.deep.include({ url: made.url, earlier_secrets: [] });
     expect(api.deps.secretBox.open(row?.['secret_sealed'] as Buffer, made.id)).to.equal(made.secret);
   });
 
   it('gives each of two rotations at once a secret of its own, ends with the last one, and keeps every other for its time', async () => {
     const made = await save(async () => ['93.184.215.14']);
-    const rotate = () => updateEndpoint(api.deps, { merchantId: api.merchant.id, mode: 'live', id: made.id, rotateSecret: true });
+    const rotate = () =>
+      updateEndpoint(api.deps, {
+        merchantId: api.merchant.id,
+        mode: 'live',
+        id: made.id,
+        rotateSecret: true,
+      });
     const [a, b] = await Promise.all([rotate(), rotate()]);
     const [row] = await api.deps.orm.em
       .fork()

@@ -128,10 +128,18 @@ describe('the health of an endpoint', function () {
       await bench.attempt(target);
       bench.pass(HOUR_MS);
     }
-    expect(await bench.deliver(late)).to.deep.equal({ kind: 'done', status: 'failed', message: 'the endpoint was disabled' });
+    expect(await bench.deliver(late)).to.deep.equal({
+      kind: 'done',
+      status: 'failed',
+      message: 'the endpoint was disabled',
+    });
     expect(target.receiver.requests).to.have.length(3);
     await bench.enable(target);
-    expect(await bench.endpoint(target)).to.include({ enabled: true, disabled_reason: null, consecutive_failures: 0 });
+    expect(await bench.endpoint(target)).to.include({
+      enabled: true,
+      disabled_reason: null,
+      consecutive_failures: 0,
+    });
     bench.pass(HOUR_MS);
     await bench.attempt(target);
     await bench.attempt(target);
@@ -147,7 +155,10 @@ describe('the health of an endpoint', function () {
     const first = await bench.endpoint(target);
     await bench.attempt(target);
     await bench.attempt(target);
-    expect(await bench.endpoint(target)).to.include({ last_status_code: 201, last_delivery_at: first.last_delivery_at });
+    expect(await bench.endpoint(target)).to.include({
+      last_status_code: 201,
+      last_delivery_at: first.last_delivery_at,
+    });
     bench.pass(1_000);
     await bench.attempt(target);
     const last = await bench.endpoint(target);

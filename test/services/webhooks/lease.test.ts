@@ -18,13 +18,19 @@ describe('the slots that all processes share', function () {
     return (event: EventView) => deliverWebhook(deps, { deliveryId: event.deliveries[0]?.id ?? '' });
   };
   const heldOf = async (target: Target): Promise<number> =>
-    (await bench.sql('select 1 from webhook_slots where owner_id = ? and held_until > clock_timestamp()', [target.endpointId])).length;
+    (
+      await bench.sql('select 1 from webhook_slots where owner_id = ? and held_until > clock_timestamp()', [
+        target.endpointId,
+      ])
+    ).length;
   const attemptsTo = async (event: EventView): Promise<number> =>
-    (await bench.sql('select 1 from webhook_attempts where delivery_id = ?', [event.deliveries[0]?.id])).length;
+    (await bench.sql('select 1 from webhook_attempts where delivery_id = ?', [event.deliveries[0]?.id]))
+      .length;
   /** As a process leaves them that died with ten open connections. */
   const holdAll = async (target: Target): Promise<void> => {
     await bench.sql(
-      `insert into webhook_slots select ?::uuid, n, clock_timestamp() + interval '20 seconds' from generate_series(0, 9) n
+      `insert into webhook_slots select ?::uuid, n, clock_timestamp() + interval '20 seconds'
+       from generate_series(0, 9) n
        on conflict (owner_id, slot) do update set held_until = excluded.held_until`,
       [target.endpointId],
     );
@@ -45,7 +51,10 @@ describe('the slots that all processes share', function () {
       expect('delayMs' in result && result.delayMs).to.be.at.least(1_000);
     }
     expect(await attemptsTo(late)).to.equal(0);
-    expect([target.receiver.openSockets(), await heldOf(target)]).to.deep.equal([SLOTS_PER_ENDPOINT, SLOTS_PER_ENDPOINT]);
+    expect([target.receiver.openSockets(), await heldOf(target)]).to.deep.equal([
+      SLOTS_PER_ENDPOINT,
+      SLOTS_PER_ENDPOINT,
+    ]);
     await target.receiver.stop();
     expect((await Promise.all(under)).map(({ kind }) => kind)).to.deep.equal(under.map(() => 'retry'));
     expect(await heldOf(target)).to.equal(0);
@@ -68,9 +77,11 @@ describe('the slots that all processes share', function () {
     await holdAll(target);
     const event = await bench.make(target);
     expect(await otherProcess()(event)).to.include({ kind: 'later' });
-    await bench.sql(`update webhook_slots set held_until = clock_timestamp() - interval '1 second' where owner_id = ? and slot = 7`, [
-      target.endpointId,
-    ]);
+    await bench.sql(
+      `update webhook_slots set held_until = clock_timestamp() - interval '1 second'
+        where owner_id = ? and slot = 7`,
+      [target.endpointId],
+    );
     expect(await otherProcess()(event)).to.include({ kind: 'done', status: 'succeeded' });
     expect(await heldOf(target)).to.equal(9);
   });
@@ -80,7 +91,10 @@ describe('the slots that all processes share', function () {
     const sending = bench.attempt(target);
     await target.receiver.waitFor(1);
     expect(await heldOf(target)).to.equal(1);
-    await bench.sql(`update webhook_slots set held_until = held_until + interval '1 second' where owner_id = ?`, [target.endpointId]);
+    await bench.sql(
+      `update webhook_slots set held_until = held_until + interval '1 second' where owner_id = ?`,
+      [target.endpointId],
+    );
     expect(await sending).to.include({ kind: 'done', status: 'succeeded' });
     expect(await heldOf(target)).to.equal(1);
   });

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { createCustomer, createEndpoint, deleteEndpoint, resendFailed, updateEndpoint } from '../../../dev/support/use-cases.ts';
+import {
+  createCustomer,
+  createEndpoint,
+  deleteEndpoint,
+  resendFailed,
+  updateEndpoint,
+} from '../../../dev/support/use-cases.ts';
 import { getEndpoint } from '../../../src/services/webhooks/endpoints.ts';
 import { getEvent } from '../../../src/services/webhooks/resend.ts';
 import { type Bench, startDeliveries, type Target } from './support.ts';
@@ -7,7 +13,14 @@ import { type Bench, startDeliveries, type Target } from './support.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-type Row = { id: string; event_id: string; status: string; next_attempt_at: unknown; finished_at: unknown; attempts: number };
+type Row = {
+  id: string;
+  event_id: string;
+  status: string;
+  next_attempt_at: unknown;
+  finished_at: unknown;
+  attempts: number;
+};
 
 describe('what happens while an endpoint is disabled', function () {
   this.timeout(20_000);
@@ -20,13 +33,21 @@ describe('what happens while an endpoint is disabled', function () {
 
   const happen = async (target: Target): Promise<void> => {
     customers += 1;
-    await createCustomer(bench.deps, { ...target.scope, externalId: `user-${customers}`, email: null, name: null, metadata: {} });
+    await createCustomer(bench.deps, {
+      ...target.scope,
+      externalId: `user-${customers}`,
+      email: null,
+      name: null,
+      metadata: {},
+    });
   };
   const rowsOf = (endpointId: string) =>
     bench.sql<Row>(
       `select d.id, d.event_id, d.status, d.next_attempt_at, d.finished_at,
-         (select count(*)::int from webhook_attempts a where a.delivery_id = d.id and a.round = d.round) as attempts
-       from webhook_deliveries d where d.endpoint_id = ? and d.event_type = 'customer.created' order by d.created_at, d.id`,
+         (select count(*)::int from webhook_attempts a
+           where a.delivery_id = d.id and a.round = d.round) as attempts
+       from webhook_deliveries d where d.endpoint_id = ? and d.event_type = 'customer.created'
+         order by d.created_at, d.id`,
       [endpointId],
     );
 
@@ -41,7 +62,12 @@ describe('what happens while an endpoint is disabled', function () {
       },
       'it answered 410 Gone for an hour or more',
     ],
-    ['by its merchant', (target: Target) => updateEndpoint(bench.deps, { ...target.scope, id: target.endpointId, enabled: false }), null],
+    [
+      'by its merchant',
+      (target: Target) =>
+        updateEndpoint(bench.deps, { ...target.scope, id: target.endpointId, enabled: false }),
+      null,
+    ],
   ] as const) {
     it(`${name} arrives by one call after three days, with its own times and ids`, async () => {
       const target = await bench.target(410);
@@ -56,27 +82,38 @@ describe('what happens while an endpoint is disabled', function () {
         bench.pass(DAY_MS);
       }
       const missed = await rowsOf(target.endpointId);
-      expect(missed.map(({ status, attempts, next_attempt_at: next }) => [status, attempts, next])).to.deep.equal(
-        Array(3).fill(['failed', 0, null]),
-      );
+      expect(
+        missed.map(({ status, attempts, next_attempt_at: next }) => [status, attempts, next]),
+      ).to.deep.equal(Array(3).fill(['failed', 0, null]));
       expect(missed.every(({ finished_at: at }) => at !== null)).to.equal(true);
-      expect(await bench.sql('select 1 from outbox where workflow_id = ?', [`event:${missed[0]?.event_id}`])).to.deep.equal([]);
+      expect(
+        await bench.sql('select 1 from outbox where workflow_id = ?', [`event:${missed[0]?.event_id}`]),
+      ).to.deep.equal([]);
       target.receiver.setBehaviour(200);
       await bench.enable(target);
-      expect(await resendFailed(bench.deps, { ...target.scope, id: target.endpointId, since })).to.deep.equal({
-        resent: 3,
-        hasMore: false,
-      });
+      expect(await resendFailed(bench.deps, { ...target.scope, id: target.endpointId, since })).to.deep.equal(
+        {
+          resent: 3,
+          hasMore: false,
+        },
+      );
       bench.pass(1_000);
-      for (const { id } of missed) expect(await bench.deliverId(id)).to.include({ kind: 'done', status: 'succeeded' });
+      for (const { id } of missed)
+        expect(await bench.deliverId(id)).to.include({ kind: 'done', status: 'succeeded' });
       const arrived = target.receiver.requests.slice(sentBefore);
-      expect(arrived.map(({ headers }) => headers['x-webhook-id'])).to.deep.equal(missed.map((row) => row.event_id));
+      expect(arrived.map(({ headers }) => headers['x-webhook-id'])).to.deep.equal(
+        missed.map((row) => row.event_id),
+      );
       expect(arrived.map(({ body }) => JSON.parse(body.toString()).timestamp)).to.deep.equal(happened);
       for (const { headers, body } of arrived) {
-        const [stored] = await bench.sql<{ body: Buffer }>('select body from events where id = ?', [headers['x-webhook-id']]);
+        const [stored] = await bench.sql<{ body: Buffer }>('select body from events where id = ?', [
+          headers['x-webhook-id'],
+        ]);
         expect(stored?.body.equals(body)).to.equal(true);
       }
-      expect(await getEndpoint(bench.deps, { ...target.scope, id: target.endpointId })).to.include({ consecutive_failures: 0 });
+      expect(await getEndpoint(bench.deps, { ...target.scope, id: target.endpointId })).to.include({
+        consecutive_failures: 0,
+      });
     });
   }
 
@@ -87,15 +124,30 @@ describe('what happens while an endpoint is disabled', function () {
     const [row] = await rowsOf(target.endpointId);
     const event = await getEvent(bench.deps, { ...target.scope, id: row?.event_id ?? '' });
     expect(event.deliveries).to.have.length(1);
-    expect(event.deliveries[0]).to.deep.include({ endpoint_id: target.endpointId, status: 'failed', attempts: [], next_attempt_at: null });
+    expect(event.deliveries[0]).to.deep.include({
+      endpoint_id: target.endpointId,
+      status: 'failed',
+      attempts: [],
+      next_attempt_at: null,
+    });
   });
 
   it('is not kept for one that does not subscribe to it, of the other mode, or deleted', async () => {
     const target = await bench.target(200);
     const { deps } = bench;
     const make = (more: object) =>
-      createEndpoint(deps, { ...target.scope, url: target.receiver.url, events: ['*'], description: null, ...more });
-    const [other, live, gone] = [await make({ events: ['deposit.completed'] }), await make({ mode: 'live' }), await make({})];
+      createEndpoint(deps, {
+        ...target.scope,
+        url: target.receiver.url,
+        events: ['*'],
+        description: null,
+        ...more,
+      });
+    const [other, live, gone] = [
+      await make({ events: ['deposit.completed'] }),
+      await make({ mode: 'live' }),
+      await make({}),
+    ];
     for (const { id } of [other, gone]) await updateEndpoint(deps, { ...target.scope, id, enabled: false });
     await updateEndpoint(deps, { ...target.scope, mode: 'live', id: live.id, enabled: false });
     await deleteEndpoint(deps, { ...target.scope, id: gone.id });

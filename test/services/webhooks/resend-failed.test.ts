@@ -24,25 +24,31 @@ describe('everything that failed at an endpoint', function () {
     const scope = { ...merchant.scope, id: endpointId };
     const since = new Date(Date.now() - 1_000);
     for (let index = 0; index < COUNT; index += 1) await sendTestEvent(deps, scope);
-    const failed = async () => (await shops.deliveriesTo(endpointId)).every(({ status }) => status === 'failed');
+    const failed = async () =>
+      (await shops.deliveriesTo(endpointId)).every(({ status }) => status === 'failed');
     await eventually('the failures', failed, 30_000 + COUNT * 300);
     const first = receiver.requests.slice();
     expect(first).to.have.length(COUNT);
     receiver.setBehaviour(200);
     expect(await resendFailed(deps, { ...scope, since })).to.deep.equal({ resent: COUNT, hasMore: false });
-    const succeeded = async () => (await shops.deliveriesTo(endpointId)).every(({ status }) => status === 'succeeded');
+    const succeeded = async () =>
+      (await shops.deliveriesTo(endpointId)).every(({ status }) => status === 'succeeded');
     await eventually('the successes', succeeded, 30_000 + COUNT * 200);
     const second = receiver.requests.slice(COUNT);
     expect(second).to.have.length(COUNT);
-    const bodies = (requests: typeof first) => new Map(requests.map(({ headers, body }) => [headers['x-webhook-id'], body.toString()]));
+    const bodies = (requests: typeof first) =>
+      new Map(requests.map(({ headers, body }) => [headers['x-webhook-id'], body.toString()]));
     expect(bodies(second).size).to.equal(COUNT);
     expect(bodies(second)).to.deep.equal(bodies(first));
-    expect(second.every(({ headers, verified }) => verified && headers['x-webhook-attempt'] === '1')).to.equal(true);
+    expect(
+      second.every(({ headers, verified }) => verified && headers['x-webhook-attempt'] === '1'),
+    ).to.equal(true);
     // Never earlier than its own time; how late is the machine's affair.
     const began = second[0]?.at ?? 0;
     expect((second.at(-1)?.at ?? 0) - began).to.be.at.least((COUNT - 1) * EVERY_MS - 1_500);
     const perSecond = second.map(
-      (_, index) => second.filter(({ at }) => at >= began + index * 250 && at < began + index * 250 + 1_000).length,
+      (_, index) =>
+        second.filter(({ at }) => at >= began + index * 250 && at < began + index * 250 + 1_000).length,
     );
     expect(Math.max(...perSecond), 'in one second').to.be.at.most(25);
   });
@@ -68,7 +74,9 @@ describe('a delivery that is resent with many others', function () {
     const [, , last] = events;
     if (!last) throw new Error('three events were expected');
     const since = new Date(bench.now() - 60_000);
-    expect(await resendFailed(bench.deps, { ...target.scope, id: target.endpointId, since })).to.include({ resent: 3 });
+    expect(await resendFailed(bench.deps, { ...target.scope, id: target.endpointId, since })).to.include({
+      resent: 3,
+    });
     expect(await bench.deliver(last)).to.include({ kind: 'later', delayMs: 2 * EVERY_MS });
     expect(target.receiver.requests).to.have.length(3);
     bench.pass(2 * EVERY_MS);
@@ -76,6 +84,8 @@ describe('a delivery that is resent with many others', function () {
     expect(await bench.deliver(last)).to.include({ kind: 'retry', delayMs: 1_000 });
     bench.pass(1_000);
     expect(await bench.deliver(last)).to.include({ kind: 'done', status: 'succeeded' });
-    expect(target.receiver.requests.slice(3).map(({ headers }) => headers['x-webhook-attempt'])).to.deep.equal(['1', '2']);
+    expect(
+      target.receiver.requests.slice(3).map(({ headers }) => headers['x-webhook-attempt']),
+    ).to.deep.equal(['1', '2']);
   });
 });

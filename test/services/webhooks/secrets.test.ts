@@ -18,7 +18,11 @@ describe('the secrets of an endpoint', function () {
   after(() => bench?.stop());
 
   const rotate = async (target: Target): Promise<string> => {
-    const { secret } = await updateEndpoint(bench.deps, { ...target.scope, id: target.endpointId, rotateSecret: true });
+    const { secret } = await updateEndpoint(bench.deps, {
+      ...target.scope,
+      id: target.endpointId,
+      rotateSecret: true,
+    });
     if (!secret) throw new Error('no new secret');
     return secret;
   };
@@ -29,13 +33,16 @@ describe('the secrets of an endpoint', function () {
     return request;
   };
   const own = ({ headers, body }: ReceivedRequest, secret: string): boolean =>
-    headers['x-webhook-signature'] === createHmac('sha256', secret).update(`${headers['x-webhook-timestamp']}.`).update(body).digest('hex');
+    headers['x-webhook-signature'] ===
+    createHmac('sha256', secret).update(`${headers['x-webhook-timestamp']}.`).update(body).digest('hex');
   const entries = ({ headers }: ReceivedRequest): string[] => String(headers['webhook-signature']).split(' ');
   /** The official library has no clock to set: its own comparison, under the time that the header names. */
   const standard = (request: ReceivedRequest, secret: string): boolean => {
     const { headers, body } = request;
     const sentAt = new Date(Number(headers['webhook-timestamp']) * 1_000);
-    return entries(request).includes(new Webhook(secret).sign(String(headers['webhook-id']), sentAt, body.toString()));
+    return entries(request).includes(
+      new Webhook(secret).sign(String(headers['webhook-id']), sentAt, body.toString()),
+    );
   };
 
   it('sign both for 24 hours after a rotation, and then the new one alone', async () => {
@@ -45,7 +52,8 @@ describe('the secrets of an endpoint', function () {
     const within = await send(target);
     bench.pass(1_000);
     const past = await send(target);
-    for (const request of [within, past]) expect([own(request, target.secret), own(request, next)]).to.deep.equal([false, true]);
+    for (const request of [within, past])
+      expect([own(request, target.secret), own(request, next)]).to.deep.equal([false, true]);
     expect([entries(within).length, entries(past).length]).to.deep.equal([2, 1]);
     expect([standard(within, target.secret), standard(within, next)]).to.deep.equal([true, true]);
     expect([standard(past, target.secret), standard(past, next)]).to.deep.equal([false, true]);
@@ -83,11 +91,19 @@ describe('the secrets of an endpoint', function () {
     const secrets = [target.secret];
     for (let count = 0; count < 5; count += 1) secrets.push(await rotate(target));
     const request = await send(target);
-    expect(secrets.map((secret) => standard(request, secret))).to.deep.equal([false, true, true, true, true, true]);
-    expect(entries(request)).to.have.length(5);
-    const [row] = await bench.sql<{ earlier_secrets: unknown[] }>('select earlier_secrets from webhook_endpoints where id = ?', [
-      target.endpointId,
+    expect(secrets.map((secret) => standard(request, secret))).to.deep.equal([
+      false,
+      true,
+      true,
+      true,
+      true,
+      true,
     ]);
+    expect(entries(request)).to.have.length(5);
+    const [row] = await bench.sql<{ earlier_secrets: unknown[] }>(
+      'select earlier_secrets from webhook_endpoints where id = ?',
+      [target.endpointId],
+    );
     expect(row?.earlier_secrets).to.have.length(4);
     expect(JSON.stringify(row)).not.to.contain('whsec_');
   });

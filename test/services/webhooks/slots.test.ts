@@ -11,7 +11,11 @@ import {
 
 describe('the slots of deliveries', () => {
   let nowMs = 0;
-  const owner = (endpointId: string, merchantId = 'merchant', mode: Mode = 'live') => ({ endpointId, merchantId, mode });
+  const owner = (endpointId: string, merchantId = 'merchant', mode: Mode = 'live') => ({
+    endpointId,
+    merchantId,
+    mode,
+  });
   const make = (more: object = {}) => createDeliverySlots({ nowMs: () => nowMs, waitHereMs: 50, ...more });
   const slotOf = (taken: Slot | { waitMs: number }): Slot => {
     if ('waitMs' in taken) throw new Error(`sent away for ${taken.waitMs} ms`);
@@ -53,7 +57,9 @@ describe('the slots of deliveries', () => {
   it('are limited for all endpoints of a merchant together, so that others keep theirs', async () => {
     const slots = make();
     const endpoints = Array.from({ length: 30 }, (_, index) => `e${index}`);
-    const results = await Promise.all(endpoints.flatMap((name) => Array.from({ length: 10 }, () => slots.take(owner(name)))));
+    const results = await Promise.all(
+      endpoints.flatMap((name) => Array.from({ length: 10 }, () => slots.take(owner(name)))),
+    );
     expect(results.filter((result) => 'free' in result)).to.have.length(SLOTS_PER_MERCHANT);
     expect(await slots.take(owner('x', 'another merchant'))).to.have.property('free');
   });
@@ -62,13 +68,20 @@ describe('the slots of deliveries', () => {
     const slots = make();
     const fill = async (merchantId: string) => {
       const names = Array.from({ length: 30 }, (_, index) => `${merchantId}-${index}`);
-      const taken = await Promise.all(names.flatMap((name) => [1, 2, 3].map(() => slots.take(owner(name, merchantId, 'test')))));
+      const taken = await Promise.all(
+        names.flatMap((name) => [1, 2, 3].map(() => slots.take(owner(name, merchantId, 'test')))),
+      );
       return taken.filter((result) => 'free' in result).length;
     };
     expect(await fill('merchant')).to.equal(TEST_SLOTS_PER_MERCHANT);
     for (let index = 0; index < 10; index += 1) await fill(`m${index}`);
-    expect(await slots.take(owner('other', 'yet another', 'test')), `${TEST_SLOTS} are held`).to.have.property('waitMs');
-    const live = Array.from({ length: SLOTS_PER_MERCHANT }, (_, index) => slots.take(owner(`live-${index}`, 'merchant', 'live')));
+    expect(
+      await slots.take(owner('other', 'yet another', 'test')),
+      `${TEST_SLOTS} are held`,
+    ).to.have.property('waitMs');
+    const live = Array.from({ length: SLOTS_PER_MERCHANT }, (_, index) =>
+      slots.take(owner(`live-${index}`, 'merchant', 'live')),
+    );
     expect((await Promise.all(live)).filter((result) => 'free' in result)).to.have.length(SLOTS_PER_MERCHANT);
   });
 
@@ -134,7 +147,9 @@ describe('the slots of deliveries', () => {
       waits.push('waitMs' in away ? away.waitMs : -1);
     }
     // Nine seconds by ten slots.
-    expect(waits.slice(1).map((wait, index) => wait - (waits[index] ?? 0))).to.deep.equal(Array(20).fill(900));
+    expect(waits.slice(1).map((wait, index) => wait - (waits[index] ?? 0))).to.deep.equal(
+      Array(20).fill(900),
+    );
   });
 
   it('refused at once do not count as quick answers of the receiver', async () => {

@@ -26,7 +26,11 @@ export async function startDeliveries() {
   let nowMs = Date.parse('2026-11-20T09:30:00Z');
   const base = await testDeps(database.url, [], { deps: { now: () => new Date(nowMs) } });
   const policy = { allowHttp: true, allowedCidrs: ['127.0.0.0/8'] };
-  const transport = createWebhookTransport({ lookup: createLookup({ useSystem: true }), policy, now: () => performance.now() });
+  const transport = createWebhookTransport({
+    lookup: createLookup({ useSystem: true }),
+    policy,
+    now: () => performance.now(),
+  });
   const deps = { ...base, transport, slots: createDeliverySlots() };
   const receivers: Receiver[] = [];
 
@@ -35,12 +39,18 @@ export async function startDeliveries() {
     const scope = { merchantId, mode: 'test' as const };
     const receiver = await startReceiver({ behaviour });
     receivers.push(receiver);
-    const { id, secret } = await createEndpoint(deps, { ...scope, url: receiver.url, events: ['*'], description: null });
+    const { id, secret } = await createEndpoint(deps, {
+      ...scope,
+      url: receiver.url,
+      events: ['*'],
+      description: null,
+    });
     receiver.setSecret(secret);
     return { receiver, endpointId: id, secret, scope };
   };
   const make = (to: Target): Promise<EventView> => sendTestEvent(deps, { ...to.scope, id: to.endpointId });
-  const deliver = (event: EventView): Promise<DeliverResult> => deliverWebhook(deps, { deliveryId: event.deliveries[0]?.id ?? 'none' });
+  const deliver = (event: EventView): Promise<DeliverResult> =>
+    deliverWebhook(deps, { deliveryId: event.deliveries[0]?.id ?? 'none' });
   return {
     deps: deps as Deps & typeof deps,
     target,

@@ -1,5 +1,6 @@
-// Records the stored histories anew, from real runs on real servers: `npm run histories`, or those of payment links alone with
-// `npm run histories payment-link`. Only until the first tag; afterwards histories are added, never replaced.
+// Records the stored histories anew, from real runs on real servers: `npm run
+// histories`, or those of payment links alone with `npm run histories payment-link`.
+// Only until the first tag; afterwards histories are added, never replaced.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -64,8 +65,13 @@ async function failedByOperator(live: LiveMoney): Promise<void> {
   await live.eventOf('deposit.detected', hash);
   const workflowId = await workflowIdOf(live, hash);
   const command = { by: 'operator', reason: 'recorded history' };
-  await recordDecision(live.gateway.deps, { depositId: String((await live.deposits(hash))[0]?.['id']), ...command });
-  await live.gateway.gateway.link?.client.workflow.getHandle(workflowId).executeUpdate('fail', { args: [command] });
+  await recordDecision(live.gateway.deps, {
+    depositId: String((await live.deposits(hash))[0]?.['id']),
+    ...command,
+  });
+  await live.gateway.gateway.link?.client.workflow
+    .getHandle(workflowId)
+    .executeUpdate('fail', { args: [command] });
   await store(live, 'deposit', 'failed-by-operator', workflowId);
   await live.chain.mine(6);
 }
@@ -74,7 +80,11 @@ async function alarmedThenCompleted(live: LiveMoney): Promise<void> {
   const hash = await live.chain.usdt.call('transfer', [live.address, USDT_UNIT]);
   await live.chain.mine(1);
   await live.eventOf('deposit.detected', hash);
-  await eventually('the alarm', async () => ((await live.deposits(hash))[0]?.['alarmed_at'] ?? undefined) !== undefined, 30_000);
+  await eventually(
+    'the alarm',
+    async () => ((await live.deposits(hash))[0]?.['alarmed_at'] ?? undefined) !== undefined,
+    30_000,
+  );
   await live.chain.mine(6);
   await live.eventOf('deposit.completed', hash);
   await store(live, 'deposit', 'needs-operator-then-completed', await workflowIdOf(live, hash));
@@ -96,7 +106,9 @@ async function webhooks(live: LiveMoney): Promise<void> {
     name: null,
     metadata: {},
   });
-  const [event] = await deps.orm.em.fork().execute<{ id: string }[]>('select id from events where subject_id = ?', [customer.id]);
+  const [event] = await deps.orm.em
+    .fork()
+    .execute<{ id: string }[]>('select id from events where subject_id = ?', [customer.id]);
   await store(live, 'deposit', 'webhook-exhausted', await workflowIdOf(live, failing));
   await store(live, 'notify', 'customer-created', `event:${event?.id}`);
   await Promise.all([retried.stop(), exhausted.stop()]);
@@ -109,11 +121,29 @@ async function simulated(live: LiveMoney, receiverUrl?: string): Promise<string>
   simulations += 1;
   await deps.orm.em.fork().execute('update webhook_endpoints set enabled = false where mode = ?', ['test']);
   const scope = { merchantId: live.merchantId, mode: 'test' as const };
-  const customer = await createCustomer(deps, { ...scope, externalId: `history-${simulations}`, email: null, name: null, metadata: {} });
-  if (receiverUrl) await createEndpoint(deps, { ...scope, url: receiverUrl, events: ['*'], description: null });
+  const customer = await createCustomer(deps, {
+    ...scope,
+    externalId: `history-${simulations}`,
+    email: null,
+    name: null,
+    metadata: {},
+  });
+  if (receiverUrl)
+    await createEndpoint(deps, { ...scope, url: receiverUrl, events: ['*'], description: null });
   const transactionHash = `0x${simulations.toString().padStart(64, '0')}`;
-  const simulation = { network: 'bsc', currency: 'USDT', amountUnits: 10n * USDT_UNIT, outcome: 'completed', events: 'final' } as const;
-  await simulateDeposit(deps, { merchantId: live.merchantId, customerId: customer.id, transactionHash, ...simulation });
+  const simulation = {
+    network: 'bsc',
+    currency: 'USDT',
+    amountUnits: 10n * USDT_UNIT,
+    outcome: 'completed',
+    events: 'final',
+  } as const;
+  await simulateDeposit(deps, {
+    merchantId: live.merchantId,
+    customerId: customer.id,
+    transactionHash,
+    ...simulation,
+  });
   return transactionHash;
 }
 
@@ -146,7 +176,9 @@ async function recordAlarm(): Promise<void> {
 
 const all = process.argv[2] === undefined;
 const plain = await startLiveMoney();
-await recordPaymentHistories(plain, (scenario, workflowId) => store(plain, 'payment-link', scenario, workflowId));
+await recordPaymentHistories(plain, (scenario, workflowId) =>
+  store(plain, 'payment-link', scenario, workflowId),
+);
 if (all) await recordDeposits(plain);
 await plain.stop();
 if (all) await recordAlarm();

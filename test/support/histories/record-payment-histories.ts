@@ -4,7 +4,12 @@ import { USDT_UNIT } from '../../../dev/support/chain.ts';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { LiveMoney } from '../../../dev/support/live-money.ts';
 import { startReceiver } from '../../../dev/support/receiver.ts';
-import { cancelPaymentLink, createCustomer, createPaymentLink, simulateDeposit } from '../../../dev/support/use-cases.ts';
+import {
+  cancelPaymentLink,
+  createCustomer,
+  createPaymentLink,
+  simulateDeposit,
+} from '../../../dev/support/use-cases.ts';
 import type { PaymentLinkView } from '../../../src/contract/payment-link.ts';
 import { getPaymentLink } from '../../../src/services/payment-links/reads.ts';
 
@@ -16,14 +21,23 @@ type Made = PaymentLinkView & { address: string };
 async function newLink(live: LiveMoney, more: { webhookUrl?: string; expiresAt?: Date } = {}): Promise<Made> {
   const customer = await live.newCustomer();
   const now = more.expiresAt ? new Date(more.expiresAt.getTime() - 300_000) : new Date();
-  const terms = { merchantId: live.merchantId, mode: 'live' as const, customerId: customer.id, amountCents: 2_500n };
+  const terms = {
+    merchantId: live.merchantId,
+    mode: 'live' as const,
+    customerId: customer.id,
+    amountCents: 2_500n,
+  };
   const { deps } = live.gateway;
   const place = { publicUrl: 'https://pay.example', webhookUrl: more.webhookUrl, expiresInS: 300 };
-  return { ...(await createPaymentLink({ ...deps, now: () => now }, { ...terms, ...place })).link, address: customer.address };
+  return {
+    ...(await createPaymentLink({ ...deps, now: () => now }, { ...terms, ...place })).link,
+    address: customer.address,
+  };
 }
 
 async function becomes(live: LiveMoney, link: PaymentLinkView, status: string): Promise<void> {
-  const read = () => getPaymentLink(live.gateway.deps, { merchantId: live.merchantId, mode: 'live', id: link.id });
+  const read = () =>
+    getPaymentLink(live.gateway.deps, { merchantId: live.merchantId, mode: 'live', id: link.id });
   await eventually(`the link ${status}`, async () => (await read()).status === status, 60_000);
 }
 
@@ -37,7 +51,9 @@ async function pay(live: LiveMoney, link: Made, coins: bigint, status: string): 
 
 /** A moment that neither our clock nor the chain's has reached. */
 async function soon(live: LiveMoney): Promise<Date> {
-  const newest = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
+  const newest = (await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false])) as {
+    timestamp: string;
+  };
   return new Date(Math.max(Number.parseInt(newest.timestamp, 16) * 1_000, Date.now()) + 2_000);
 }
 
@@ -46,7 +62,11 @@ async function waitsForChain(live: LiveMoney, link: PaymentLinkView): Promise<vo
   const handle = live.gateway.gateway.link?.client.workflow.getHandle(`payment:${link.id}`);
   // The actor is started right after the commit, so it may not be there at the first look.
   const look = () => handle?.describe().catch(() => undefined);
-  await eventually('the wait', async () => (await look())?.raw.pendingActivities?.[0]?.lastFailure != null, 30_000);
+  await eventually(
+    'the wait',
+    async () => (await look())?.raw.pendingActivities?.[0]?.lastFailure != null,
+    30_000,
+  );
 }
 
 /** Runs every scenario of the actor. */
@@ -66,7 +86,9 @@ export async function recordPaymentHistories(live: LiveMoney, store: Store): Pro
   const inTime = await newLink(live, { webhookUrl: receiver.url, expiresAt: await soon(live) });
   await waitsForChain(live, inTime);
   await live.chain.usdt.call('transfer', [inTime.address, 25n * USDT_UNIT]);
-  await live.chain.anvil.rpc('evm_setNextBlockTimestamp', [Math.floor(Date.parse(inTime.expires_at) / 1_000)]);
+  await live.chain.anvil.rpc('evm_setNextBlockTimestamp', [
+    Math.floor(Date.parse(inTime.expires_at) / 1_000),
+  ]);
   await live.chain.mine(1);
   await becomes(live, inTime, 'processing');
   await live.chain.mine(6);
@@ -75,7 +97,9 @@ export async function recordPaymentHistories(live: LiveMoney, store: Store): Pro
 
   const expired = await newLink(live, { expiresAt: await soon(live) });
   await waitsForChain(live, expired);
-  await live.chain.anvil.rpc('evm_setNextBlockTimestamp', [Math.ceil(Date.parse(expired.expires_at) / 1_000) + 5]);
+  await live.chain.anvil.rpc('evm_setNextBlockTimestamp', [
+    Math.ceil(Date.parse(expired.expires_at) / 1_000) + 5,
+  ]);
   await live.chain.mine(1);
   await becomes(live, expired, 'expired');
   await store('expired', id(expired));
@@ -87,10 +111,22 @@ export async function recordPaymentHistories(live: LiveMoney, store: Store): Pro
 async function simulated(live: LiveMoney, webhookUrl: string): Promise<PaymentLinkView> {
   const { deps } = live.gateway;
   const scope = { merchantId: live.merchantId, mode: 'test' as const };
-  const customer = await createCustomer(deps, { ...scope, externalId: 'history-payer', email: null, name: null, metadata: {} });
+  const customer = await createCustomer(deps, {
+    ...scope,
+    externalId: 'history-payer',
+    email: null,
+    name: null,
+    metadata: {},
+  });
   const terms = { ...scope, customerId: customer.id, amountCents: 2_500n, publicUrl: '', webhookUrl };
   const { link } = await createPaymentLink(deps, terms);
-  const money = { network: 'tron', currency: 'USDT', amountUnits: 25_000_000n, outcome: 'completed', events: 'final' } as const;
+  const money = {
+    network: 'tron',
+    currency: 'USDT',
+    amountUnits: 25_000_000n,
+    outcome: 'completed',
+    events: 'final',
+  } as const;
   await simulateDeposit(deps, { merchantId: live.merchantId, customerId: customer.id, ...money });
   return link;
 }

@@ -1,10 +1,19 @@
-// A real HTTP server between a client and the API that loses, replaces or holds back answers as networks and load balancers do.
+// A real HTTP server between a client and the API that loses,
+// replaces or holds back answers as networks and load balancers do.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Passing = { readonly method: string; readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string };
+export type Passing = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+};
 
-/** `lose`: the API does its work and the answer is cut off. `refuse`: the API never hears of it. `hold`: no answer, for ever. */
+/**
+ * `lose`: the API does its work and the answer is cut off.
+ * `refuse`: the API never hears of it. `hold`: no answer, for ever.
+ */
 export type Trick =
   | 'lose'
   | 'lose-half'
@@ -35,14 +44,20 @@ export async function startAnswerProxy(apiUrl: string): Promise<AnswerProxy> {
     const trick = tricks.shift();
     if (trick === 'hold') return;
     if (trick === 'refuse') return void request.socket.resetAndDestroy();
-    if (typeof trick === 'object') return void response.writeHead(trick.status, trick.headers).end(trick.body);
+    if (typeof trick === 'object')
+      return void response.writeHead(trick.status, trick.headers).end(trick.body);
     const { host: _host, connection: _connection, 'content-length': _length, ...passed } = headers;
     const init = { method, headers: passed as Record<string, string>, ...(body === '' ? {} : { body }) };
     const reply = await fetch(new URL(url, target.origin), init);
     const text = await reply.text();
     if (trick === 'lose') return void request.socket.resetAndDestroy();
-    const kept = [...reply.headers].filter(([name]) => !['connection', 'keep-alive', 'transfer-encoding', 'content-length'].includes(name));
-    response.writeHead(reply.status, { ...Object.fromEntries(kept), 'content-length': Buffer.byteLength(text) });
+    const kept = [...reply.headers].filter(
+      ([name]) => !['connection', 'keep-alive', 'transfer-encoding', 'content-length'].includes(name),
+    );
+    response.writeHead(reply.status, {
+      ...Object.fromEntries(kept),
+      'content-length': Buffer.byteLength(text),
+    });
     if (trick === 'lose-half') response.write(text.slice(0, text.length / 2), () => request.socket.destroy());
     else response.end(text);
   };

@@ -1,28 +1,46 @@
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 
 /** Where Debian puts it. */
 const CHROMIUM = '/usr/bin/chromium';
 
 /** A real browser, the one of the system. Throws a sentence that says how to get it where it is missing. */
 export async function startBrowser(): Promise<Browser> {
-  if (!existsSync(CHROMIUM)) throw new Error(`${CHROMIUM} is not on this machine. Install it: apt-get install -y chromium`);
+  if (!existsSync(CHROMIUM))
+    throw new Error(`${CHROMIUM} is not on this machine. Install it: apt-get install -y chromium`);
   // Root has no sandbox of Chromium's; the pages are our own, on this machine.
-  return await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  return await chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
 }
 
 /** A page that notes everything a good one never does. */
 export type WatchedPage = {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Console errors, violations of the content security policy, script errors, dialogs, and requests to anybody else. */
+  /**
+   * Console errors, violations of the content security policy,
+   * script errors, dialogs, and requests to anybody else.
+   */
   readonly complaints: readonly string[];
   /** Paths of our own that were asked for, in order. */
   readonly requests: readonly string[];
 };
 
 /** A new page in a context of its own that may talk to `origin` alone. */
-export async function openPage(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+export async function openPage(
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -51,7 +69,10 @@ export async function readText(place: Locator): Promise<string> {
   return await place.innerText();
 }
 
-/** The first drawing of the page as squares, row by row: 1 for a dark one. Read from its pixels, whatever made them. */
+/**
+ * The first drawing of the page as squares, row by row: 1
+ * for a dark one. Read from its pixels, whatever made them.
+ */
 export async function readSquares(page: Page, side: number): Promise<number[]> {
   return await page.evaluate<number[]>(`(async () => {
     const [side, scale] = [${side}, 4];
@@ -72,7 +93,9 @@ export async function readSquares(page: Page, side: number): Promise<number[]> {
 
 /** By how many pixels the page is wider than its window. */
 export async function overflowOf(page: Page): Promise<number> {
-  return await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  return await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
 }
 
 /** Texts whose contrast with what lies behind them is less than `least` to 1, as WCAG computes it. */

@@ -1,4 +1,5 @@
-// The few calls of Express that the example makes, on Node's own server. Express itself is no dependency of this product.
+// The few calls of Express that the example makes, on Node's
+// own server. Express itself is no dependency of this product.
 import { createServer } from 'node:http';
 
 const MAX_BODY_BYTES = 1_048_576;

@@ -1,6 +1,9 @@
 import net, { type AddressInfo, type Socket } from 'node:net';
 
-/** A TCP door in front of a server: while it is closed its port refuses connections, as a host does whose service is down. */
+/**
+ * A TCP door in front of a server: while it is closed its port
+ * refuses connections, as a host does whose service is down.
+ */
 export type Gate = {
   readonly url: string;
   /** Where connections go; may be set after the port is known. */
@@ -8,8 +11,8 @@ export type Gate = {
   close(): Promise<void>;
   open(): Promise<void>;
   /**
-   * From now on every byte is taken and none is passed on, nor is an end: the other side has vanished without a word, as behind a firewall
-   * that forgot the connection. New connections are taken and never answered.
+   * From now on every byte is taken and none is passed on, nor is an end: the other side has vanished without
+   * a word, as behind a firewall that forgot the connection. New connections are taken and never answered.
    */
   vanish(): void;
   /** New connections work again; those from before stay dead. */
@@ -52,7 +55,8 @@ export async function startGate(): Promise<Gate> {
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
     socket.resume();
   };
-  const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const listen = (port: number): Promise<void> =>
+    new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
   await listen(0);
   const { port } = server.address() as AddressInfo;
   return {

@@ -1,4 +1,5 @@
-// A real WebSocket server that announces blocks as an endpoint does, or whatever a test wants it to send instead.
+// A real WebSocket server that announces blocks as an
+// endpoint does, or whatever a test wants it to send instead.
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -72,7 +73,9 @@ export async function startHeadServer(): Promise<HeadServer> {
     socket.on('error', () => undefined);
     socket.once('end', () => socket.end());
     if (!heads.accepts) return void socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');
-    const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}${MAGIC}`).digest('base64');
+    const accept = createHash('sha1')
+      .update(`${request.headers['sec-websocket-key']}${MAGIC}`)
+      .digest('base64');
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
     );
@@ -115,7 +118,11 @@ function peerOf(socket: Socket): Peer {
         method: 'eth_subscription',
         params: {
           subscription,
-          result: { number: `0x${number.toString(16)}`, hash: `0x${'ab'.repeat(32)}`, logsBloom: `0x${'0'.repeat(512)}` },
+          result: {
+            number: `0x${number.toString(16)}`,
+            hash: `0x${'ab'.repeat(32)}`,
+            logsBloom: `0x${'0'.repeat(512)}`,
+          },
         },
       }),
   };

@@ -10,11 +10,17 @@ export type NameServer = {
   /** `127.0.0.1:port`, over UDP and TCP. */
   readonly address: string;
   /** Every question in order: the name, the family and how it came. */
-  readonly asked: readonly { readonly name: string; readonly family: 'a' | 'aaaa'; readonly over: 'udp' | 'tcp' }[];
+  readonly asked: readonly {
+    readonly name: string;
+    readonly family: 'a' | 'aaaa';
+    readonly over: 'udp' | 'tcp';
+  }[];
   stop(): Promise<void>;
 };
 
-/** Answers of a UDP datagram beyond this number are left out, and the client is told to ask again over TCP. */
+/**
+ * Answers of a UDP datagram beyond this number are left out, and the client is told to ask again over TCP.
+ */
 const MAX_UDP_ANSWERS = 12;
 const PORT_TRIES = 10;
 const FAMILY: Readonly<Record<number, 'a' | 'aaaa'>> = { 1: 'a', 28: 'aaaa' };
@@ -36,7 +42,11 @@ export async function startNameServer(zone: Zone | undefined): Promise<NameServe
     const truncated = over === 'udp' && records.length > MAX_UDP_ANSWERS;
     // The same question over TCP is the same question.
     if (!truncated) counts.set(key, nth + 1);
-    return answer(query, end, { found: found !== undefined, truncated, records: truncated ? [] : records.map(addressBytes) });
+    return answer(query, end, {
+      found: found !== undefined,
+      truncated,
+      records: truncated ? [] : records.map(addressBytes),
+    });
   };
   const tcpSockets = new Set<Socket>();
   const tcp = createServer((socket) => {
@@ -91,7 +101,11 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-function answer(query: Buffer, end: number, input: { found: boolean; truncated: boolean; records: readonly Buffer[] }): Buffer {
+function answer(
+  query: Buffer,
+  end: number,
+  input: { found: boolean; truncated: boolean; records: readonly Buffer[] },
+): Buffer {
   const { found, truncated, records } = input;
   const head = Buffer.from([
     query[0] ?? 0,
@@ -108,7 +122,10 @@ function answer(query: Buffer, end: number, input: { found: boolean; truncated: 
     0,
   ]);
   const bodies = records.map((data) =>
-    Buffer.concat([Buffer.from([0xc0, 12, 0, data.length === 4 ? 1 : 28, 0, 1, 0, 0, 0, 0, 0, data.length]), data]),
+    Buffer.concat([
+      Buffer.from([0xc0, 12, 0, data.length === 4 ? 1 : 28, 0, 1, 0, 0, 0, 0, 0, data.length]),
+      data,
+    ]),
   );
   return Buffer.concat([head, query.subarray(12, end), ...bodies]);
 }
@@ -120,7 +137,9 @@ function addressBytes(text: string): Buffer {
     const bytes = Buffer.from(parts.slice(0, 4).map((part) => Number(part)));
     return `${bytes.toString('hex', 0, 2)}:${bytes.toString('hex', 2, 4)}`;
   });
-  const [head = [], tail = []] = plain.split('::').map((side) => side.split(':').filter((group) => group !== ''));
+  const [head = [], tail = []] = plain
+    .split('::')
+    .map((side) => side.split(':').filter((group) => group !== ''));
   const groups = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
   return Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex');
 }

@@ -25,7 +25,11 @@ export type RawOptions = {
 };
 
 /** Raw bytes to a server, and every answer until the connection closes, in order. */
-export async function exchange(origin: string, bytes: string | Buffer, options: RawOptions = {}): Promise<RawAnswer[]> {
+export async function exchange(
+  origin: string,
+  bytes: string | Buffer,
+  options: RawOptions = {},
+): Promise<RawAnswer[]> {
   return parseAnswers((await talk(origin, bytes, options)).received);
 }
 
@@ -38,7 +42,11 @@ export async function talk(
   const { hostname, port } = new URL(origin);
   const startedAt = performance.now();
   return await new Promise((resolve, reject) => {
-    const socket = connect({ port: Number(port), host: hostname, ...(options.from === undefined ? {} : { localAddress: options.from }) });
+    const socket = connect({
+      port: Number(port),
+      host: hostname,
+      ...(options.from === undefined ? {} : { localAddress: options.from }),
+    });
     const chunks: Buffer[] = [];
     let closed = true;
     const pending = [...(options.drip?.chunks ?? [])];

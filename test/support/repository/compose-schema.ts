@@ -1,7 +1,11 @@
 const text = { type: 'string', minLength: 1 };
 const texts = { type: 'array', items: text, minItems: 1 };
 const duration = { type: 'string', pattern: '^[1-9][0-9]*(s|m)$' };
-const named = (value: object) => ({ type: 'object', propertyNames: { pattern: '^[a-zA-Z0-9._-]+$' }, additionalProperties: value });
+const named = (value: object) => ({
+  type: 'object',
+  propertyNames: { pattern: '^[a-zA-Z0-9._-]+$' },
+  additionalProperties: value,
+});
 const closed = (properties: Record<string, object>, required: string[] = []) => ({
   type: 'object',
   additionalProperties: false,
@@ -10,9 +14,9 @@ const closed = (properties: Record<string, object>, required: string[] = []) => 
 });
 
 /**
- * The part of the Compose Specification that our file uses, written by hand and closed: a misspelt or new member fails. Values are
- * narrower than the specification where it allows several spellings; an environment value must be text, because YAML would make
- * a boolean or an octal number of it.
+ * The part of the Compose Specification that our file uses, written by hand and closed: a misspelt
+ * or new member fails. Values are narrower than the specification where it allows several spellings;
+ * an environment value must be text, because YAML would make a boolean or an octal number of it.
  */
 export const COMPOSE_SCHEMA = {
   ...closed(
@@ -22,9 +26,16 @@ export const COMPOSE_SCHEMA = {
       networks: named(
         closed({
           internal: { type: 'boolean' },
-          ipam: closed({ config: { type: 'array', items: closed({ subnet: text, gateway: text }, ['subnet', 'gateway']), minItems: 1 } }, [
-            'config',
-          ]),
+          ipam: closed(
+            {
+              config: {
+                type: 'array',
+                items: closed({ subnet: text, gateway: text }, ['subnet', 'gateway']),
+                minItems: 1,
+              },
+            },
+            ['config'],
+          ),
         }),
       ),
       volumes: named(closed({})),
@@ -61,7 +72,10 @@ export const COMPOSE_SCHEMA = {
         entrypoint: texts,
         command: texts,
         depends_on: named(
-          closed({ condition: { enum: ['service_started', 'service_healthy', 'service_completed_successfully'] } }, ['condition']),
+          closed(
+            { condition: { enum: ['service_started', 'service_healthy', 'service_completed_successfully'] } },
+            ['condition'],
+          ),
         ),
         healthcheck: closed(
           {

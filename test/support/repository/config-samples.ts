@@ -2,7 +2,10 @@ import { TEST_PHRASE } from '../../../dev/support/test-wallet.ts';
 import { ConfigError, type ConfigRole, type Environment, loadConfig } from '../../../src/config/index.ts';
 import { rootOf } from '../../../src/signer/accounts.ts';
 
-/** The private account key that belongs to the first public one of the test phrase: it must be taken nowhere, and shown nowhere. */
+/**
+ * The private account key that belongs to the first public one of
+ * the test phrase: it must be taken nowhere, and shown nowhere.
+ */
 export const XPRV: string = rootOf(TEST_PHRASE).derivePath("m/44'/60'/0'").extendedKey;
 export const USDT_BSC = '0x55d398326f99059fF775485246999027B3197955';
 export const SECRETS_KEY: string = Buffer.from('an excellent key of 32 bytes, ok').toString('base64');

@@ -12,10 +12,17 @@ import {
 /** What a file asks for from another one, or from a package. */
 export type Import = { readonly specifier: string; readonly typeOnly: boolean; readonly node: Node };
 
-/** The import that a node of the syntax tree is, also a re-export, a type by `import()` and one at run time; undefined where it is none. */
+/**
+ * The import that a node of the syntax tree is, also a re-export, a
+ * type by `import()` and one at run time; undefined where it is none.
+ */
 export function importOf(node: Node): Import | undefined {
   if (isImportDeclaration(node) && isStringLiteral(node.moduleSpecifier))
-    return { specifier: node.moduleSpecifier.text, typeOnly: node.importClause?.phaseModifier === SyntaxKind.TypeKeyword, node };
+    return {
+      specifier: node.moduleSpecifier.text,
+      typeOnly: node.importClause?.phaseModifier === SyntaxKind.TypeKeyword,
+      node,
+    };
   if (isExportDeclaration(node) && node.moduleSpecifier && isStringLiteral(node.moduleSpecifier))
     return { specifier: node.moduleSpecifier.text, typeOnly: node.isTypeOnly, node };
   if (isImportTypeNode(node) && isLiteralTypeNode(node.argument) && isStringLiteral(node.argument.literal))

@@ -12,15 +12,30 @@ import { API } from 'typescript/unstable/sync';
 import { leastMs } from '../http/hostile-texts.ts';
 
 type Report = { readonly exponential?: boolean; readonly character: { readonly pick: string } };
-type Analyser = { analyse(pattern: { readonly source: string; readonly flags: string }): { readonly reports: readonly Report[] } };
+type Analyser = {
+  analyse(pattern: { readonly source: string; readonly flags: string }): {
+    readonly reports: readonly Report[];
+  };
+};
 
 /** Its own types bring along three packages of syntax trees. */
 const { analyse } = createRequire(import.meta.url)('scslre') as Analyser;
 
-/** A regular expression as it stands in a source; `source` undefined where it is put together while the program runs. */
-export type Pattern = { readonly place: string; readonly text: string; readonly source: string | undefined; readonly flags: string };
+/**
+ * A regular expression as it stands in a source; `source`
+ * undefined where it is put together while the program runs.
+ */
+export type Pattern = {
+  readonly place: string;
+  readonly text: string;
+  readonly source: string | undefined;
+  readonly flags: string;
+};
 
-/** Every regular expression of the project's files whose path passes the filter. Throws where `tsconfig.json` names no project. */
+/**
+ * Every regular expression of the project's files whose path passes
+ * the filter. Throws where `tsconfig.json` names no project.
+ */
 export function readPatterns(root: string, filter: (path: string) => boolean): Pattern[] {
   const api = new API({ cwd: root });
   try {
@@ -33,7 +48,8 @@ export function readPatterns(root: string, filter: (path: string) => boolean): P
       const visit = (node: Node): undefined => {
         const pattern = patternOf(node);
         const line = () => ast.text.slice(0, node.getStart(ast)).split('\n').length;
-        if (pattern) found.push({ place: `${relative(root, file)}:${line()}`, text: node.getText(ast), ...pattern });
+        if (pattern)
+          found.push({ place: `${relative(root, file)}:${line()}`, text: node.getText(ast), ...pattern });
         node.forEachChild(visit);
       };
       visit(ast);
@@ -53,20 +69,52 @@ function patternOf(node: Node): Pick<Pattern, 'source' | 'flags'> | undefined {
   if (!isIdentifier(node.expression) || node.expression.text !== 'RegExp') return undefined;
   const [source, flags] = node.arguments ?? [];
   const isKnown = source && isStringLiteral(source) && (!flags || isStringLiteral(flags));
-  return { source: isKnown ? source.text : undefined, flags: flags && isStringLiteral(flags) ? flags.text : '' };
+  return {
+    source: isKnown ? source.text : undefined,
+    flags: flags && isStringLiteral(flags) ? flags.text : '',
+  };
 }
 
 /** In small steps first: what is exponential would never come back from a long one. */
 const LENGTHS = [24, 32, 40, 56, 80, 120, 1_000, 40_000];
 /** What is linear takes a hundredth of it for the longest, what is quadratic several times as much. */
 const LIMIT_MS = 100;
-const RUNS = ['a', 'A', '0', 'f', ' ', '\t', '\n', '.', '-', '_', ':', '/', '@', '=', ';', ',', '"', '[', '(', 'é', 'a.', 'a ', 'a:', '0,'];
+const RUNS = [
+  'a',
+  'A',
+  '0',
+  'f',
+  ' ',
+  '\t',
+  '\n',
+  '.',
+  '-',
+  '_',
+  ':',
+  '/',
+  '@',
+  '=',
+  ';',
+  ',',
+  '"',
+  '[',
+  '(',
+  'é',
+  'a.',
+  'a ',
+  'a:',
+  '0,',
+];
 
 /**
- * Why a regular expression may take more than linear time, undefined for one that does not: by its form, and by the clock for runs of the
- * characters and words that it is made of, where the form alone does not show it.
+ * Why a regular expression may take more than linear time, undefined for one
+ * that does not: by its form, and by the clock for runs of the characters
+ * and words that it is made of, where the form alone does not show it.
  */
-export async function slowness({ source, flags }: Pick<Pattern, 'source' | 'flags'>): Promise<string | undefined> {
+export async function slowness({
+  source,
+  flags,
+}: Pick<Pattern, 'source' | 'flags'>): Promise<string | undefined> {
   if (source === undefined) return 'is put together while the program runs: nobody can judge it before';
   const [report] = analyse({ source, flags }).reports;
   if (report)

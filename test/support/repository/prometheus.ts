@@ -2,7 +2,10 @@ import { expect } from 'chai';
 
 const WORDS = new Set(['sum', 'max', 'min', 'by', 'rate', 'increase', 'delta', 'histogram_quantile', 'time']);
 
-/** What an expression names: series with the labels that are asked of them, and labels by which it groups. Throws for what it cannot read. */
+/**
+ * What an expression names: series with the labels that are asked of
+ * them, and labels by which it groups. Throws for what it cannot read.
+ */
 export function namesIn(expr: string): { series: { name: string; labels: string[] }[]; grouped: string[] } {
   const grouped: string[] = [];
   const series: { name: string; labels: string[] }[] = [];
@@ -23,7 +26,9 @@ export function namesIn(expr: string): { series: { name: string; labels: string[
       return all === '' ? '' : '1';
     });
   expect(rest, expr).to.match(/^[\s\d.()<>=*/,-]+$/);
-  expect([...rest].filter((letter) => letter === '(').length, expr).to.equal([...rest].filter((letter) => letter === ')').length);
+  expect([...rest].filter((letter) => letter === '(').length, expr).to.equal(
+    [...rest].filter((letter) => letter === ')').length,
+  );
   return { series, grouped };
 }
 

@@ -9,7 +9,10 @@ export type Asked = {
   /** Loaded with it: imports and re-exports of values, also those at run time. */
   readonly imports: readonly string[];
   readonly packages: readonly string[];
-  /** Named in a string, and therefore perhaps read, compiled or started: data, entry points, workers; folders end in a slash. */
+  /**
+   * Named in a string, and therefore perhaps read, compiled or
+   * started: data, entry points, workers; folders end in a slash.
+   */
   readonly named: readonly string[];
 };
 
@@ -17,20 +20,40 @@ export type Asked = {
 export type Repository = ReadonlyMap<string, Asked>;
 
 /** Whoever imports one of these starts a program, or builds something: it is no unit test. */
-const STARTS_PROGRAMS = ['node:child_process', 'node:cluster', '@temporalio/worker', 'playwright-core', 'solc', 'typescript/unstable/sync'];
+const STARTS_PROGRAMS = [
+  'node:child_process',
+  'node:cluster',
+  '@temporalio/worker',
+  'playwright-core',
+  'solc',
+  'typescript/unstable/sync',
+];
 /** Reads every file there is. */
 const READS_ALL = 'test/repository/architecture.test.ts';
 /** All stand on these, and no text names them. */
-const EVERYWHERE = ['package.json', 'package-lock.json', 'tsconfig.json', '.mocharc.json', 'test/run.ts', 'test/support/hooks.ts'];
+const EVERYWHERE = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  '.mocharc.json',
+  'test/run.ts',
+  'test/support/hooks.ts',
+];
 
-const SPECIFIER = /^(?:import|export)\s(?!type\s)[^;'"]*?from '([^']+)'|^import '([^']+)'|\bimport\(\s*'([^']+)'/gms;
+const SPECIFIER =
+  /^(?:import|export)\s(?!type\s)[^;'"]*?from '([^']+)'|^import '([^']+)'|\bimport\(\s*'([^']+)'/gms;
 const TYPES_ONLY = /^(?:import|export)\s+type\s[^;'"]*?from '[^']+';?/gms;
-/** Scripts that a test writes for a process of its own import by this form; see support/repository/scripts.ts. */
+/**
+ * Scripts that a test writes for a process of its own import by this form; see support/repository/scripts.ts.
+ */
 const FROM_ROOT = /\bfrom ROOT\/([\w./-]+)/g;
 /** With a letter in it: `/` and `..` are no paths that say anything. */
 const STRING = /(['"`])([@./-]*\w[\w@./-]*)\1/g;
 
-/** What a file asks for, from its text. `exists` says whether a path from the root is a file of the repository, or with a slash a folder. */
+/**
+ * What a file asks for, from its text. `exists` says whether a path
+ * from the root is a file of the repository, or with a slash a folder.
+ */
 export function askedBy(path: string, text: string, exists: (file: string) => boolean): Asked {
   const imports = new Set<string>();
   const packages = new Set<string>();
@@ -45,7 +68,9 @@ export function askedBy(path: string, text: string, exists: (file: string) => bo
   for (const [, , string = ''] of values.matchAll(STRING)) {
     const places = [posix.join(dirname(path), string), posix.normalize(string)];
     // A lone word is no folder: `test` is a mode, too.
-    const found = places.flatMap((place) => (string.includes('/') ? [place, `${place.replace(/\/$/, '')}/`] : [place])).find(exists);
+    const found = places
+      .flatMap((place) => (string.includes('/') ? [place, `${place.replace(/\/$/, '')}/`] : [place]))
+      .find(exists);
     if (found !== undefined && !imports.has(found)) named.add(found);
   }
   return { imports: [...imports], packages: [...packages], named: [...named] };
@@ -53,13 +78,17 @@ export function askedBy(path: string, text: string, exists: (file: string) => bo
 
 /** All files that git knows or would add, with what each asks for. */
 export function readRepository(): Repository {
-  const files = git('ls-files', '-z', '--cached', '--others', '--exclude-standard').filter((file) => existsSync(join(ROOT, file)));
+  const files = git('ls-files', '-z', '--cached', '--others', '--exclude-standard').filter((file) =>
+    existsSync(join(ROOT, file)),
+  );
   const known = new Set(files.flatMap(withFolders));
   const none = { imports: [], packages: [], named: [] };
   return new Map(
     files.map((file) => [
       file,
-      /\.(ts|mjs)$/.test(file) ? askedBy(file, readFileSync(join(ROOT, file), 'utf8'), (other) => known.has(other)) : none,
+      /\.(ts|mjs)$/.test(file)
+        ? askedBy(file, readFileSync(join(ROOT, file), 'utf8'), (other) => known.has(other))
+        : none,
     ]),
   );
 }
@@ -79,15 +108,23 @@ function reachedFrom(file: string, next: (file: string) => readonly string[]): R
 
 const isTest = (file: string): boolean => file.endsWith('.test.ts');
 
-/** The tests that start no program, whatever they import: they need no server and no tool, and nothing is built for them. */
+/**
+ * The tests that start no program, whatever they import: they
+ * need no server and no tool, and nothing is built for them.
+ */
 export function unitTests(repository: Repository): string[] {
-  const startsPrograms = (file: string): boolean => repository.get(file)?.packages.some((name) => STARTS_PROGRAMS.includes(name)) ?? false;
+  const startsPrograms = (file: string): boolean =>
+    repository.get(file)?.packages.some((name) => STARTS_PROGRAMS.includes(name)) ?? false;
   return [...repository.keys()].filter(
-    (file) => isTest(file) && ![...reachedFrom(file, (at) => repository.get(at)?.imports ?? [])].some(startsPrograms),
+    (file) =>
+      isTest(file) && ![...reachedFrom(file, (at) => repository.get(at)?.imports ?? [])].some(startsPrograms),
   );
 }
 
-/** The tests that a change of these files can reach: through imports, and through files that are named and not imported. */
+/**
+ * The tests that a change of these files can reach: through
+ * imports, and through files that are named and not imported.
+ */
 export function testsReachedBy(repository: Repository, changed: readonly string[]): string[] {
   const tests = [...repository.keys()].filter(isTest);
   if (changed.length === 0) return [];
@@ -104,15 +141,26 @@ export function testsReachedBy(repository: Repository, changed: readonly string[
   });
 }
 
-/** The files that differ from a commit, new and removed ones included. Throws what git says of a commit that it does not know. */
+/**
+ * The files that differ from a commit, new and removed ones
+ * included. Throws what git says of a commit that it does not know.
+ */
 export function changedSince(ref: string): string[] {
   return [
-    ...new Set([...git('diff', '--name-only', '--no-renames', '-z', ref), ...git('ls-files', '-z', '--others', '--exclude-standard')]),
+    ...new Set([
+      ...git('diff', '--name-only', '--no-renames', '-z', ref),
+      ...git('ls-files', '-z', '--others', '--exclude-standard'),
+    ]),
   ];
 }
 
 function git(...args: string[]): string[] {
-  return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'pipe'] })
+  return execFileSync('git', args, {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
     .split('\0')
     .filter((file) => file !== '');
 }

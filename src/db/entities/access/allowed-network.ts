@@ -12,6 +12,9 @@ const schema = defineEntity({
   },
 });
 
-/** A network from which a merchant's live keys may be used. A merchant without any may use them from everywhere. */
+/**
+ * A network from which a merchant's live keys may be used.
+ * A merchant without any may use them from everywhere.
+ */
 export class AllowedNetwork extends schema.class {}
 schema.setClass(AllowedNetwork);

@@ -11,6 +11,9 @@ const schema = defineEntity({
   indexes: [{ name: 'login_budgets_ends_at_index', properties: ['endsAt'] }],
 });
 
-/** The recent attempts to sign in of one address or for one account, as Unix times in milliseconds. The key is a hash. */
+/**
+ * The recent attempts to sign in of one address or for one
+ * account, as Unix times in milliseconds. The key is a hash.
+ */
 export class LoginBudget extends schema.class {}
 schema.setClass(LoginBudget);

@@ -18,6 +18,8 @@ const schema = defineEntity({
   ],
 });
 
-/** A signed-in browser: only the SHA-256 of its token is stored. A session that ended is a row that is gone. */
+/**
+ * A signed-in browser: only the SHA-256 of its token is stored. A session that ended is a row that is gone.
+ */
 export class Session extends schema.class {}
 schema.setClass(Session);

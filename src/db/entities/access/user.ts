@@ -19,6 +19,9 @@ const schema = defineEntity({
   indexes: [{ name: 'users_merchant_id_index', properties: ['merchantId'] }],
 });
 
-/** A person who signs in for a merchant. The email is stored in lower case; of the password only its argon2id hash. */
+/**
+ * A person who signs in for a merchant. The email is stored
+ * in lower case; of the password only its argon2id hash.
+ */
 export class User extends schema.class {}
 schema.setClass(User);

@@ -5,7 +5,12 @@ import type { ChainStops } from '../../../domain/chain-stop.ts';
 const schema = defineEntity({
   name: 'ChainCursor',
   tableName: 'chain_cursors',
-  checks: [{ name: 'chain_cursors_order_check', expression: 'reread_number <= scanned_number and anchored_number <= scanned_number' }],
+  checks: [
+    {
+      name: 'chain_cursors_order_check',
+      expression: 'reread_number <= scanned_number and anchored_number <= scanned_number',
+    },
+  ],
   properties: {
     network: p.string().length(8).$type<Network>().primary(),
     firstBlock: p.bigint('number'),

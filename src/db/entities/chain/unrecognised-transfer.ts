@@ -26,7 +26,12 @@ const schema = defineEntity({
     { name: 'unrecognised_transfers_address_index', properties: ['network', 'addressKey'] },
     { name: 'unrecognised_transfers_block_index', properties: ['network', 'blockNumber'] },
   ],
-  uniques: [{ name: 'unrecognised_transfers_unique', properties: ['network', 'transactionHash', 'addressKey', 'contractAddress'] }],
+  uniques: [
+    {
+      name: 'unrecognised_transfers_unique',
+      properties: ['network', 'transactionHash', 'addressKey', 'contractAddress'],
+    },
+  ],
 });
 
 /** What reached our addresses and cannot be credited. */

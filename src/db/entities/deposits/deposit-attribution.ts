@@ -24,7 +24,10 @@ const schema = defineEntity({
   },
   indexes: [{ name: 'deposit_attributions_address_index', properties: ['network', 'addressKey'] }],
   checks: [
-    { name: 'deposit_attributions_basis_check', expression: "basis in ('trace', 'balance', 'candidate', 'operator')" },
+    {
+      name: 'deposit_attributions_basis_check',
+      expression: "basis in ('trace', 'balance', 'candidate', 'operator')",
+    },
     {
       name: 'deposit_attributions_operator_check',
       expression: "basis <> 'operator' or (by_name is not null and reason is not null)",
@@ -37,8 +40,9 @@ const schema = defineEntity({
 });
 
 /**
- * Why a transaction that no read showed to carry it was credited with money: who or what said so, and the balance that bounded it. By
- * `foundNumber` `arrivedUnits` had come to the address; `carriedUnits` is the whole deposit after the decision, `beforeUnits` what it was.
+ * Why a transaction that no read showed to carry it was credited with money: who or what said
+ * so, and the balance that bounded it. By `foundNumber` `arrivedUnits` had come to the
+ * address; `carriedUnits` is the whole deposit after the decision, `beforeUnits` what it was.
  */
 export class DepositAttribution extends schema.class {}
 schema.setClass(DepositAttribution);

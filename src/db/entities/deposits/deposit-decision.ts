@@ -15,6 +15,9 @@ const schema = defineEntity({
   indexes: [{ name: 'deposit_decisions_deposit_index', properties: ['depositId', 'generation'] }],
 });
 
-/** That an operator decided to fail this generation of a deposit: who, and why. Whether it was carried out is in the transitions. */
+/**
+ * That an operator decided to fail this generation of a deposit:
+ * who, and why. Whether it was carried out is in the transitions.
+ */
 export class DepositDecision extends schema.class {}
 schema.setClass(DepositDecision);

@@ -25,7 +25,10 @@ const schema = defineEntity({
     blockNumber: p.bigint('number'),
     blockHash: p.string().length(66).nullable(),
     amountUnits: p.type(UnitsType).$type<bigint>(),
-    /** What its transaction carries as a read or trace that shows everything has it; only kept where something was attributed to it. */
+    /**
+     * What its transaction carries as a read or trace that shows
+     * everything has it; only kept where something was attributed to it.
+     */
     provenUnits: p.type(UnitsType).$type<bigint>().nullable(),
     amountUsdCents: p.type(UnitsType).$type<bigint>().nullable(),
     rateUnits: p.type(UnitsType).$type<bigint>().nullable(),
@@ -44,25 +47,45 @@ const schema = defineEntity({
     verifiedAt: p.datetime().columnType('timestamptz').nullable(),
     alarmedAt: p.datetime().columnType('timestamptz').nullable(),
     wakeAt: p.datetime().columnType('timestamptz').nullable(),
-    /** The time of its block, as it was recorded first or bound last; simulated ones have the time of their making. */
+    /**
+     * The time of its block, as it was recorded first or bound
+     * last; simulated ones have the time of their making.
+     */
     minedAt: p.datetime().columnType('timestamptz').nullable(),
-    paymentLinkId: () => p.manyToOne(PaymentLink).mapToPk().fieldName('payment_link_id').nullable().deleteRule('no action'),
+    paymentLinkId: () =>
+      p.manyToOne(PaymentLink).mapToPk().fieldName('payment_link_id').nullable().deleteRule('no action'),
     detectedAt: p.datetime().columnType('timestamptz'),
     completedAt: p.datetime().columnType('timestamptz').nullable(),
     settledAt: p.datetime().columnType('timestamptz').nullable(),
     createdAt: p.datetime().columnType('timestamptz'),
     updatedAt: p.datetime().columnType('timestamptz'),
   },
-  uniques: [{ name: 'deposits_identity_unique', properties: ['mode', 'network', 'transactionHash', 'addressKey', 'currency'] }],
+  uniques: [
+    {
+      name: 'deposits_identity_unique',
+      properties: ['mode', 'network', 'transactionHash', 'addressKey', 'currency'],
+    },
+  ],
   indexes: [
     { name: 'deposits_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
     { name: 'deposits_status_index', properties: ['merchantId', 'mode', 'status', 'createdAt', 'id'] },
-    { name: 'deposits_coin_index', properties: ['merchantId', 'mode', 'network', 'currency', 'createdAt', 'id'] },
+    {
+      name: 'deposits_coin_index',
+      properties: ['merchantId', 'mode', 'network', 'currency', 'createdAt', 'id'],
+    },
     { name: 'deposits_customer_index', properties: ['customerId', 'createdAt', 'id'] },
     { name: 'deposits_transaction_hash_index', properties: ['transactionHash'] },
     { name: 'deposits_address_index', properties: ['network', 'addressKey'] },
-    { name: 'deposits_waiting_index', properties: ['network', 'blockNumber'], where: "status in ('detected', 'confirming')" },
-    { name: 'deposits_standing_index', properties: ['stateSince', 'id'], where: "status in ('detected', 'confirming') and not simulated" },
+    {
+      name: 'deposits_waiting_index',
+      properties: ['network', 'blockNumber'],
+      where: "status in ('detected', 'confirming')",
+    },
+    {
+      name: 'deposits_standing_index',
+      properties: ['stateSince', 'id'],
+      where: "status in ('detected', 'confirming') and not simulated",
+    },
     {
       name: 'deposits_blockless_index',
       properties: ['stateSince', 'id'],
@@ -70,7 +93,11 @@ const schema = defineEntity({
     },
     { name: 'deposits_block_index', properties: ['network', 'blockNumber'], where: 'block_hash is not null' },
     { name: 'deposits_orphaned_index', properties: ['network'], where: 'block_hash is null' },
-    { name: 'deposits_payment_link_index', properties: ['paymentLinkId', 'createdAt', 'id'], where: 'payment_link_id is not null' },
+    {
+      name: 'deposits_payment_link_index',
+      properties: ['paymentLinkId', 'createdAt', 'id'],
+      where: 'payment_link_id is not null',
+    },
     {
       name: 'deposits_payment_completed_index',
       properties: ['paymentLinkId', 'completedAt'],
@@ -81,11 +108,16 @@ const schema = defineEntity({
       properties: ['merchantId', 'mode', 'currency', 'createdAt'],
       where: "currency <> 'USDT' and rate_units is not null",
     },
-    { name: 'deposits_proven_index', properties: ['network'], where: 'proven_units is not null and proven_units <> amount_units' },
+    {
+      name: 'deposits_proven_index',
+      properties: ['network'],
+      where: 'proven_units is not null and proven_units <> amount_units',
+    },
     {
       name: 'deposits_unproven_index',
       properties: ['network', 'blockNumber'],
-      where: "verified_at is null and block_hash is not null and currency <> 'USDT' and status in ('detected', 'confirming')",
+      where:
+        "verified_at is null and block_hash is not null and currency <> 'USDT' and status in ('detected', 'confirming')",
     },
     { name: 'deposits_sleeping_index', properties: ['network', 'blockNumber'], where: 'wake_at is not null' },
   ],
@@ -93,14 +125,23 @@ const schema = defineEntity({
     { name: 'deposits_mode_check', expression: "mode in ('live', 'test')" },
     { name: 'deposits_posting_count_check', expression: 'posting_count >= 0' },
     { name: 'deposits_amount_check', expression: 'amount_units > 0' },
-    { name: 'deposits_status_check', expression: "status in ('detected', 'confirming', 'completed', 'settled', 'failed')" },
+    {
+      name: 'deposits_status_check',
+      expression: "status in ('detected', 'confirming', 'completed', 'settled', 'failed')",
+    },
     { name: 'deposits_failure_check', expression: "(status = 'failed') = (failure_code is not null)" },
     {
       name: 'deposits_failure_code_check',
       expression: "failure_code in ('MONTHLY_LIMIT', 'REORGED', 'BELOW_MINIMUM', 'REJECTED_BY_OPERATOR')",
     },
-    { name: 'deposits_payment_check', expression: "payment_link_id is null or (currency = 'USDT' and status <> 'failed')" },
-    { name: 'deposits_priced_check', expression: "status in ('detected', 'confirming', 'failed') or amount_usd_cents is not null" },
+    {
+      name: 'deposits_payment_check',
+      expression: "payment_link_id is null or (currency = 'USDT' and status <> 'failed')",
+    },
+    {
+      name: 'deposits_priced_check',
+      expression: "status in ('detected', 'confirming', 'failed') or amount_usd_cents is not null",
+    },
   ],
 });
 

@@ -73,7 +73,10 @@ const schema = defineEntity({
     { name: 'payment_links_search_index', expression: 'the texts of a link in groups of three letters' },
     { name: 'payment_links_asked_index', expression: 'an open link by what is open of it' },
     { name: 'payment_links_missed_index', expression: 'a link that was not completed by what is open of it' },
-    { name: 'payment_links_short_index', expression: 'a link that was not completed by the least that it misses' },
+    {
+      name: 'payment_links_short_index',
+      expression: 'a link that was not completed by the least that it misses',
+    },
   ],
   checks: [
     { name: 'payment_links_mode_check', expression: "mode in ('live', 'test')" },
@@ -81,18 +84,28 @@ const schema = defineEntity({
     { name: 'payment_links_network_check', expression: `network in (${KNOWN_NETWORKS})` },
     {
       name: 'payment_links_status_check',
-      expression: "status in ('pending', 'processing', 'partially_paid', 'completed', 'expired', 'cancelled')",
+      expression:
+        "status in ('pending', 'processing', 'partially_paid', 'completed', 'expired', 'cancelled')",
     },
-    { name: 'payment_links_amount_status_check', expression: "amount_status in ('none', 'underpaid', 'exact', 'overpaid', 'late')" },
+    {
+      name: 'payment_links_amount_status_check',
+      expression: "amount_status in ('none', 'underpaid', 'exact', 'overpaid', 'late')",
+    },
     {
       name: 'payment_links_amount_check',
       expression: 'amount_cents > 0 and least_units > 0 and least_units <= amount_units and paid_units >= 0',
     },
     { name: 'payment_links_sums_check', expression: 'assigned_units >= paid_units and open_count >= 0' },
-    { name: 'payment_links_completed_check', expression: "(status = 'completed') = (completed_at is not null)" },
+    {
+      name: 'payment_links_completed_check',
+      expression: "(status = 'completed') = (completed_at is not null)",
+    },
   ],
 });
 
-/** A hosted checkout. Amounts in units are USDT with 18 decimals, whatever network pays; the USDT amount is frozen when it is made. */
+/**
+ * A hosted checkout. Amounts in units are USDT with 18 decimals,
+ * whatever network pays; the USDT amount is frozen when it is made.
+ */
 export class PaymentLink extends schema.class {}
 schema.setClass(PaymentLink);

@@ -18,6 +18,8 @@ const schema = defineEntity({
   },
 });
 
-/** The sum of the lines of one account that are not in `balance_changes` any more. By itself it is no balance. */
+/**
+ * The sum of the lines of one account that are not in `balance_changes` any more. By itself it is no balance.
+ */
 export class BalanceTotal extends schema.class {}
 schema.setClass(BalanceTotal);

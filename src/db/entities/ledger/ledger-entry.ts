@@ -8,7 +8,13 @@ const schema = defineEntity({
   name: 'LedgerEntry',
   tableName: 'ledger_entries',
   properties: {
-    transactionId: () => p.manyToOne(LedgerTransaction).mapToPk().fieldName('transaction_id').createForeignKeyConstraint(false).primary(),
+    transactionId: () =>
+      p
+        .manyToOne(LedgerTransaction)
+        .mapToPk()
+        .fieldName('transaction_id')
+        .createForeignKeyConstraint(false)
+        .primary(),
     line: p.integer().primary(),
     merchantId: () => p.manyToOne(Merchant).mapToPk().fieldName('merchant_id'),
     mode: p.string().length(4).$type<Mode>(),
@@ -17,9 +23,17 @@ const schema = defineEntity({
     account: p.string().length(12),
     amountUnits: p.type(UnitsType).$type<bigint>(),
   },
-  indexes: [{ name: 'ledger_entries_balance_index', properties: ['merchantId', 'mode', 'network', 'currency', 'account'] }],
+  indexes: [
+    {
+      name: 'ledger_entries_balance_index',
+      properties: ['merchantId', 'mode', 'network', 'currency', 'account'],
+    },
+  ],
   checks: [
-    { name: 'ledger_entries_account_check', expression: "account in ('chain', 'pending', 'available', 'settled', 'held')" },
+    {
+      name: 'ledger_entries_account_check',
+      expression: "account in ('chain', 'pending', 'available', 'settled', 'held')",
+    },
     { name: 'ledger_entries_amount_check', expression: 'amount_units <> 0' },
   ],
 });

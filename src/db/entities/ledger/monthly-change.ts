@@ -16,6 +16,8 @@ const schema = defineEntity({
   indexes: [{ name: 'monthly_changes_month_index', properties: ['merchantId', 'month'] }],
 });
 
-/** What one deposit adds to its merchant's month, or takes back, until it is folded into the month's total. */
+/**
+ * What one deposit adds to its merchant's month, or takes back, until it is folded into the month's total.
+ */
 export class MonthlyChange extends schema.class {}
 schema.setClass(MonthlyChange);

@@ -13,7 +13,9 @@ const schema = defineEntity({
     createdAt: p.datetime().columnType('timestamptz'),
     updatedAt: p.datetime().columnType('timestamptz'),
   },
-  checks: [{ name: 'merchants_limit_check', expression: 'monthly_limit_cents is null or monthly_limit_cents >= 0' }],
+  checks: [
+    { name: 'merchants_limit_check', expression: 'monthly_limit_cents is null or monthly_limit_cents >= 0' },
+  ],
 });
 
 /** A merchant: our user. */

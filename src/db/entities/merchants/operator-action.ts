@@ -13,7 +13,8 @@ const schema = defineEntity({
     byName: p.string().length(120).nullable(),
     userId: () => p.manyToOne(User).mapToPk().fieldName('user_id').nullable().deleteRule('no action'),
     origin: p.string().length(255).nullable(),
-    merchantId: () => p.manyToOne(Merchant).mapToPk().fieldName('merchant_id').nullable().deleteRule('no action'),
+    merchantId: () =>
+      p.manyToOne(Merchant).mapToPk().fieldName('merchant_id').nullable().deleteRule('no action'),
     mode: p.string().length(4).$type<Mode>().nullable(),
     subject: p.string().length(100),
     before: p.json().$type<Readonly<Record<string, unknown>>>().nullable(),
@@ -30,6 +31,9 @@ const schema = defineEntity({
   ],
 });
 
-/** What an operator (`byName`) or a signed-in user (`userId`) changed, and from where. The database refuses to change or remove a row. */
+/**
+ * What an operator (`byName`) or a signed-in user (`userId`) changed,
+ * and from where. The database refuses to change or remove a row.
+ */
 export class OperatorAction extends schema.class {}
 schema.setClass(OperatorAction);

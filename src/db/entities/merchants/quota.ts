@@ -16,7 +16,10 @@ const schema = defineEntity({
   },
   checks: [
     { name: 'quotas_mode_check', expression: "mode in ('live', 'test')" },
-    { name: 'quotas_quota_check', expression: "quota in ('customers', 'endpoints', 'events_per_day', 'open_links')" },
+    {
+      name: 'quotas_quota_check',
+      expression: "quota in ('customers', 'endpoints', 'events_per_day', 'open_links')",
+    },
     { name: 'quotas_numbers_check', expression: 'most >= 0 and used >= 0' },
   ],
 });

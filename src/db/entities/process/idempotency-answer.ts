@@ -18,7 +18,9 @@ const schema = defineEntity({
     createdAt: p.datetime().columnType('timestamptz'),
     expiresAt: p.datetime().columnType('timestamptz'),
   },
-  uniques: [{ name: 'idempotency_answers_scope_unique', properties: ['merchantId', 'mode', 'method', 'path', 'key'] }],
+  uniques: [
+    { name: 'idempotency_answers_scope_unique', properties: ['merchantId', 'mode', 'method', 'path', 'key'] },
+  ],
   indexes: [{ name: 'idempotency_answers_expires_at_index', properties: ['expiresAt'] }],
   checks: [{ name: 'idempotency_answers_mode_check', expression: "mode in ('live', 'test')" }],
 });

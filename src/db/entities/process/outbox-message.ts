@@ -22,10 +22,26 @@ const schema = defineEntity({
     nextTryAt: p.datetime().columnType('timestamptz'),
   },
   indexes: [
-    { name: 'outbox_live_fresh_index', properties: ['nextTryAt', 'id'], where: "quarantined_at is null and tries = 0 and mode = 'live'" },
-    { name: 'outbox_live_tried_index', properties: ['nextTryAt', 'id'], where: "quarantined_at is null and tries > 0 and mode = 'live'" },
-    { name: 'outbox_live_tried_age_index', properties: ['id'], where: "quarantined_at is null and tries > 0 and mode = 'live'" },
-    { name: 'outbox_test_index', properties: ['nextTryAt', 'id'], where: "quarantined_at is null and mode = 'test'" },
+    {
+      name: 'outbox_live_fresh_index',
+      properties: ['nextTryAt', 'id'],
+      where: "quarantined_at is null and tries = 0 and mode = 'live'",
+    },
+    {
+      name: 'outbox_live_tried_index',
+      properties: ['nextTryAt', 'id'],
+      where: "quarantined_at is null and tries > 0 and mode = 'live'",
+    },
+    {
+      name: 'outbox_live_tried_age_index',
+      properties: ['id'],
+      where: "quarantined_at is null and tries > 0 and mode = 'live'",
+    },
+    {
+      name: 'outbox_test_index',
+      properties: ['nextTryAt', 'id'],
+      where: "quarantined_at is null and mode = 'test'",
+    },
     { name: 'outbox_quarantine_pages_index', properties: ['id'], where: 'quarantined_at is not null' },
     { name: 'outbox_seldom_index', properties: ['nextTryAt', 'id'], where: 'quarantined_at is not null' },
   ],

@@ -18,7 +18,9 @@ const schema = defineEntity({
     createdAt: p.datetime().columnType('timestamptz'),
   },
   indexes: [{ name: 'events_subject_id_index', properties: ['subjectId'] }],
-  checks: [{ name: 'events_id_check', expression: 'id = id_of_event(occurred_at, type, subject_id, sequence)' }],
+  checks: [
+    { name: 'events_id_check', expression: 'id = id_of_event(occurred_at, type, subject_id, sequence)' },
+  ],
 });
 
 /** One fact, with the exact bytes that every delivery sends. */

@@ -5,7 +5,13 @@ const schema = defineEntity({
   name: 'WebhookAttempt',
   tableName: 'webhook_attempts',
   properties: {
-    deliveryId: () => p.manyToOne(WebhookDelivery).mapToPk().fieldName('delivery_id').createForeignKeyConstraint(false).primary(),
+    deliveryId: () =>
+      p
+        .manyToOne(WebhookDelivery)
+        .mapToPk()
+        .fieldName('delivery_id')
+        .createForeignKeyConstraint(false)
+        .primary(),
     round: p.integer().primary(),
     number: p.integer().primary(),
     startedAt: p.datetime().columnType('timestamptz'),

@@ -22,9 +22,21 @@ const schema = defineEntity({
     { name: 'webhook_deliveries_event_index', properties: ['eventId'] },
     { name: 'webhook_deliveries_list_index', properties: ['endpointId', 'createdAt', 'id'] },
     { name: 'webhook_deliveries_pending_index', properties: ['createdAt'], where: "status = 'pending'" },
-    { name: 'webhook_deliveries_due_index', properties: ['nextAttemptAt', 'id'], where: "status = 'pending'" },
-    { name: 'webhook_deliveries_test_index', properties: ['testMerchantId'], where: "status = 'pending' and test_merchant_id is not null" },
-    { name: 'webhook_deliveries_failed_index', properties: ['endpointId', 'finishedAt'], where: "status = 'failed'" },
+    {
+      name: 'webhook_deliveries_due_index',
+      properties: ['nextAttemptAt', 'id'],
+      where: "status = 'pending'",
+    },
+    {
+      name: 'webhook_deliveries_test_index',
+      properties: ['testMerchantId'],
+      where: "status = 'pending' and test_merchant_id is not null",
+    },
+    {
+      name: 'webhook_deliveries_failed_index',
+      properties: ['endpointId', 'finishedAt'],
+      where: "status = 'failed'",
+    },
   ],
   checks: [
     { name: 'webhook_deliveries_id_check', expression: 'id = id_of_delivery(event_id, endpoint_id)' },

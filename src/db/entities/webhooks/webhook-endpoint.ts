@@ -27,21 +27,36 @@ const schema = defineEntity({
     goneSince: p.datetime().columnType('timestamptz').nullable(),
     goneCount: p.integer(),
     disabledReason: p.string().length(200).nullable(),
-    /** Set on the endpoint that stands for the own webhook URL of a payment link; its id is the link's, and no list shows it. */
-    paymentLinkId: () => p.manyToOne(PaymentLink).mapToPk().fieldName('payment_link_id').nullable().deleteRule('no action'),
+    /**
+     * Set on the endpoint that stands for the own webhook URL of
+     * a payment link; its id is the link's, and no list shows it.
+     */
+    paymentLinkId: () =>
+      p.manyToOne(PaymentLink).mapToPk().fieldName('payment_link_id').nullable().deleteRule('no action'),
     createdAt: p.datetime().columnType('timestamptz'),
     updatedAt: p.datetime().columnType('timestamptz'),
     deletedAt: p.datetime().columnType('timestamptz').nullable(),
   },
   indexes: [
-    { name: 'webhook_endpoints_list_index', properties: ['merchantId', 'mode', 'createdAt', 'id'], where: 'payment_link_id is null' },
+    {
+      name: 'webhook_endpoints_list_index',
+      properties: ['merchantId', 'mode', 'createdAt', 'id'],
+      where: 'payment_link_id is null',
+    },
     {
       name: 'webhook_endpoints_unwell_index',
       properties: ['mode'],
-      where: 'payment_link_id is null and deleted_at is null and (failing_since is not null or disabled_reason is not null)',
+      where:
+        'payment_link_id is null and deleted_at is null and (failing_since is not null or disabled_reason is not null)',
     },
   ],
-  uniques: [{ name: 'webhook_endpoints_payment_link_unique', properties: ['paymentLinkId'], where: 'payment_link_id is not null' }],
+  uniques: [
+    {
+      name: 'webhook_endpoints_payment_link_unique',
+      properties: ['paymentLinkId'],
+      where: 'payment_link_id is not null',
+    },
+  ],
   checks: [{ name: 'webhook_endpoints_mode_check', expression: "mode in ('live', 'test')" }],
 });
 

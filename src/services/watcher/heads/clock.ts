@@ -31,11 +31,20 @@ export function nothingKnown(limits: HeadPace): Known {
 
 /** Announcements are not waited for longer than this after the moment in which a block was expected. */
 const MAX_LISTEN_MS = 1_000;
-/** After one block in so many it is asked as if nothing were announced: so announcements that come late are found out. */
+/**
+ * After one block in so many it is asked as if nothing were
+ * announced: so announcements that come late are found out.
+ */
 const COMPARED_EVERY = 8;
 
-/** Starts to listen for announcements, where the reader offers them, until `close` or until `signal` aborts. */
-export function createHeadClock(reader: Pick<ChainReader, 'hint' | 'pace'>, now: () => number, signal: AbortSignal): HeadClock {
+/**
+ * Starts to listen for announcements, where the reader offers them, until `close` or until `signal` aborts.
+ */
+export function createHeadClock(
+  reader: Pick<ChainReader, 'hint' | 'pace'>,
+  now: () => number,
+  signal: AbortSignal,
+): HeadClock {
   const closed = new AbortController();
   let known = nothingKnown(reader.pace.head);
   let wake = (): void => undefined;
@@ -44,7 +53,8 @@ export function createHeadClock(reader: Pick<ChainReader, 'hint' | 'pace'>, now:
     wake();
   };
   const listener = {
-    announced: (number: number) => change(hear(known.hints, { atMs: now(), number, known: known.pace.number })),
+    announced: (number: number) =>
+      change(hear(known.hints, { atMs: now(), number, known: known.pace.number })),
     lost: () => change(forget(known.hints)),
   };
   reader.hint?.(listener, AbortSignal.any([signal, closed.signal]));
@@ -71,7 +81,10 @@ export function createHeadClock(reader: Pick<ChainReader, 'hint' | 'pace'>, now:
 }
 
 /** What an answer teaches. */
-export function answered({ pace, hints, cause }: Known, answer: { readonly atMs: number; readonly number: number }): Known {
+export function answered(
+  { pace, hints, cause }: Known,
+  answer: { readonly atMs: number; readonly number: number },
+): Known {
   // A question that an announcement caused in vain says nothing of when blocks come.
   const inVain = cause === 'announcement' && pace.number !== undefined && answer.number <= pace.number;
   const learnt = inVain ? pace : learn(pace, cause === 'silence' ? inTime(pace, answer) : answer);
@@ -80,10 +93,13 @@ export function answered({ pace, hints, cause }: Known, answer: { readonly atMs:
 }
 
 /**
- * When to ask next, for one who waits since `sinceMs`: at once where a block is announced; later than by the pace alone where announcements
- * are followed and the last of them is not two blocks old; else by the pace.
+ * When to ask next, for one who waits since `sinceMs`: at once where a block is announced; later than by the
+ * pace alone where announcements are followed and the last of them is not two blocks old; else by the pace.
  */
-export function nextQuestion({ pace, hints, inVain }: Known, sinceMs: number): { readonly atMs: number; readonly cause: Cause } {
+export function nextQuestion(
+  { pace, hints, inVain }: Known,
+  sinceMs: number,
+): { readonly atMs: number; readonly cause: Cause } {
   if (isAwaited(hints)) return { atMs: sinceMs, cause: 'announcement' };
   const paceMs = sinceMs + Math.max(inVain ? pace.limits.closestMs : 0, waitMs(pace, sinceMs));
   const interval = intervalMs(pace);
@@ -94,9 +110,15 @@ export function nextQuestion({ pace, hints, inVain }: Known, sinceMs: number): {
 }
 
 /** An answer that came too late to show when the block did: it came when it was expected. */
-function inTime(pace: Pace, { atMs, number }: { readonly atMs: number; readonly number: number }): { atMs: number; number: number } {
+function inTime(
+  pace: Pace,
+  { atMs, number }: { readonly atMs: number; readonly number: number },
+): { atMs: number; number: number } {
   const blocks = Math.max(0, number - (pace.number ?? number));
-  return { atMs: blocks === 0 ? atMs : Math.min(atMs, pace.cameMs + blocks * (intervalMs(pace) ?? 0)), number };
+  return {
+    atMs: blocks === 0 ? atMs : Math.min(atMs, pace.cameMs + blocks * (intervalMs(pace) ?? 0)),
+    number,
+  };
 }
 
 /** Waits, or less where `end` is called. Throws the signal's reason. */

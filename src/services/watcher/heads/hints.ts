@@ -1,6 +1,6 @@
 /**
- * What announcements of new blocks are worth, judged by what the chain itself answers. Times are milliseconds of any steady clock. Pure
- * values: they decide when the head is asked for, and nothing else.
+ * What announcements of new blocks are worth, judged by what the chain itself answers. Times are
+ * milliseconds of any steady clock. Pure values: they decide when the head is asked for, and nothing else.
  */
 export type Hints = {
   /** Above 0 they are followed. */
@@ -12,7 +12,10 @@ export type Hints = {
   readonly newsMs: number | undefined;
 };
 
-/** One that was right earns 1, one that was of no use costs 8: so at most one question in nine is asked in vain. */
+/**
+ * One that was right earns 1, one that was of no use costs
+ * 8: so at most one question in nine is asked in vain.
+ */
 const COST = 8;
 const MOST = 8;
 
@@ -20,26 +23,40 @@ const MOST = 8;
 export const NO_HINTS: Hints = { credit: 1, number: undefined, atMs: undefined, newsMs: undefined };
 
 /**
- * A block was announced, while `known` was the newest that had been found (undefined: none yet). What is known says nothing new. Until the
- * next answer nothing more is listened to: who announces a thousand blocks a second causes no more than one.
+ * A block was announced, while `known` was the newest that had been found (undefined:
+ * none yet). What is known says nothing new. Until the next answer nothing more is
+ * listened to: who announces a thousand blocks a second causes no more than one.
  */
-export function hear(hints: Hints, { atMs, number, known }: { atMs: number; number: number; known: number | undefined }): Hints {
-  if (known === undefined || number <= known || number === hints.number || hints.atMs !== undefined) return hints;
+export function hear(
+  hints: Hints,
+  { atMs, number, known }: { atMs: number; number: number; known: number | undefined },
+): Hints {
+  if (known === undefined || number <= known || number === hints.number || hints.atMs !== undefined)
+    return hints;
   // One was left out before it, and somebody who waited for that one would have been late.
   const credit = number > known + 1 ? lower(hints.credit) : hints.credit;
   return { ...hints, credit, number, atMs, newsMs: atMs };
 }
 
 /**
- * What a question for the head that was asked at `atMs`, and answered with this height, tells about the announcement before it. A new block
+ * What a question for the head that was asked at `atMs`, and answered with
+ * this height, tells about the announcement before it. A new block
  * (`isNew`) without one was announced too late to be of use, or not at all.
  */
-export function judge(hints: Hints, { atMs, number, isNew }: { atMs: number; number: number; isNew: boolean }): Hints {
-  if (hints.number === undefined || hints.atMs === undefined) return isNew ? { ...hints, credit: lower(hints.credit) } : hints;
+export function judge(
+  hints: Hints,
+  { atMs, number, isNew }: { atMs: number; number: number; isNew: boolean },
+): Hints {
+  if (hints.number === undefined || hints.atMs === undefined)
+    return isNew ? { ...hints, credit: lower(hints.credit) } : hints;
   const isThere = number >= hints.number;
   // One that came while the question was under way: nobody knows whether the block was there.
   if (atMs < hints.atMs) return isThere ? { ...hints, atMs: undefined } : hints;
-  return { ...hints, atMs: undefined, credit: isThere ? Math.min(MOST, hints.credit + 1) : lower(hints.credit) };
+  return {
+    ...hints,
+    atMs: undefined,
+    credit: isThere ? Math.min(MOST, hints.credit + 1) : lower(hints.credit),
+  };
 }
 
 /** The connection is gone, and with it what it announced; what it was worth stays known. */

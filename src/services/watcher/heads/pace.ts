@@ -1,6 +1,9 @@
 import type { FinalPace, HeadPace } from '../../../chains/reader.ts';
 
-/** When the next head can exist, learned from when the last ones were seen. Times are milliseconds of any steady clock. Pure values. */
+/**
+ * When the next head can exist, learned from when the last ones were
+ * seen. Times are milliseconds of any steady clock. Pure values.
+ */
 export type Pace = {
   /** What the chain allows. */
   readonly limits: HeadPace;
@@ -16,19 +19,29 @@ export type Pace = {
 const REMEMBERED = 16;
 /** With fewer there is no telling whether blocks come at intervals at all. */
 const ENOUGH = 6;
-/** A block that is late may be long in coming: the longer it is awaited, the wider the gaps, by this share of the time. */
+/**
+ * A block that is late may be long in coming: the longer it
+ * is awaited, the wider the gaps, by this share of the time.
+ */
 const GAP_OF_OVERDUE = 1 / 8;
 
-/** Nothing is known yet: the head is asked for at the closest gap. No prediction reaches beyond the longest block, so that a watcher stays awake. */
+/**
+ * Nothing is known yet: the head is asked for at the closest gap. No
+ * prediction reaches beyond the longest block, so that a watcher stays awake.
+ */
 export function newPace(limits: HeadPace): Pace {
   return { limits, intervals: [], number: undefined, cameMs: 0, missedMs: undefined };
 }
 
 /** What a question that was asked at `atMs`, and answered with this height, tells. */
-export function learn(pace: Pace, { atMs, number }: { readonly atMs: number; readonly number: number }): Pace {
+export function learn(
+  pace: Pace,
+  { atMs, number }: { readonly atMs: number; readonly number: number },
+): Pace {
   if (pace.number === undefined) return { ...pace, number, cameMs: atMs, missedMs: undefined };
   if (number <= pace.number) return { ...pace, missedMs: atMs };
-  // Between two questions it came in the middle; one that was there at the first question came a little earlier than we believed.
+  // Between two questions it came in the middle; one that was there
+  // at the first question came a little earlier than we believed.
   const came = pace.missedMs === undefined ? atMs - gapMs(pace) / 2 : (pace.missedMs + atMs) / 2;
   const cameMs = Math.max(pace.cameMs, came);
   // Several at once took their share each: so a chain that became faster than the questions is found out.
@@ -37,8 +50,9 @@ export function learn(pace: Pace, { atMs, number }: { readonly atMs: number; rea
 }
 
 /**
- * How long to wait before the head is asked for again: until the next block can be there, then a gap at a time. Blocks that come at no
- * interval are expected as early as they came lately, and asked for at the closest gap, whatever that costs.
+ * How long to wait before the head is asked for again: until the next block can be
+ * there, then a gap at a time. Blocks that come at no interval are expected as
+ * early as they came lately, and asked for at the closest gap, whatever that costs.
  */
 export function waitMs(pace: Pace, nowMs: number): number {
   if (pace.intervals.length < ENOUGH) return gapMs(pace);
@@ -55,18 +69,29 @@ export function intervalMs(pace: Pace): number | undefined {
 }
 
 /** What is final moves in steps of a block, at this distance from the head. */
-export type KnownFinal = { readonly askedMs: number; readonly number: number; readonly distances: readonly number[] };
+export type KnownFinal = {
+  readonly askedMs: number;
+  readonly number: number;
+  readonly distances: readonly number[];
+};
 
 /** What an answer about the final block tells, beside the head that was known then. */
 export function learnFinal(
   known: KnownFinal | undefined,
-  { atMs, number, headNumber }: { readonly atMs: number; readonly number: number; readonly headNumber: number },
+  {
+    atMs,
+    number,
+    headNumber,
+  }: { readonly atMs: number; readonly number: number; readonly headNumber: number },
 ): KnownFinal {
   const distances = [...(known?.distances ?? []), Math.max(0, headNumber - number)].slice(-REMEMBERED);
   return { askedMs: atMs, number, distances };
 }
 
-/** Whether to ask what is final: every second block, and sooner where the head stands and something is outstanding. */
+/**
+ * Whether to ask what is final: every second block, and
+ * sooner where the head stands and something is outstanding.
+ */
 export function finalMayHaveMoved(
   { outstandingMs, quietMs }: FinalPace,
   known: KnownFinal | undefined,
@@ -78,11 +103,16 @@ export function finalMayHaveMoved(
   return ahead > 1 || (ahead > 0 && forMs >= outstandingMs) || forMs >= quietMs;
 }
 
-/** After which time since the last block to begin to ask, and at which gap: at the middle where they come at an interval. */
+/**
+ * After which time since the last block to begin to ask, and
+ * at which gap: at the middle where they come at an interval.
+ */
 function plan(pace: Pace): { readonly afterMs: number; readonly everyMs: number } {
   const [early, middle, late] = [intervalAt(pace, 0.1), intervalAt(pace, 0.5), intervalAt(pace, 0.9)];
   const regular = late - early <= Math.max(2 * pace.limits.closestMs, 0.35 * middle);
-  return regular ? { afterMs: middle, everyMs: gapMs(pace) } : { afterMs: early, everyMs: pace.limits.closestMs };
+  return regular
+    ? { afterMs: middle, everyMs: gapMs(pace) }
+    : { afterMs: early, everyMs: pace.limits.closestMs };
 }
 
 function gapMs(pace: Pace): number {

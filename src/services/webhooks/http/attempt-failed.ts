@@ -1,6 +1,8 @@
 import type { AttemptErrorCode } from '../../../domain/webhook.ts';
 
-/** An attempt that ended without an HTTP answer. The message is short, plain and safe to show to the merchant. */
+/**
+ * An attempt that ended without an HTTP answer. The message is short, plain and safe to show to the merchant.
+ */
 export class AttemptFailed extends Error {
   override readonly name = 'AttemptFailed';
   readonly code: AttemptErrorCode;
@@ -12,8 +14,8 @@ export class AttemptFailed extends Error {
 }
 
 /**
- * Turns an error of Node's network stack into the attempt's failure. `fallback` is the class of an error that the table does not
- * know. Node's own messages are never passed on: they name addresses of our network.
+ * Turns an error of Node's network stack into the attempt's failure. `fallback` is the class of an error
+ * that the table does not know. Node's own messages are never passed on: they name addresses of our network.
  */
 export function describeNetworkError(fallback: AttemptErrorCode, error: unknown): AttemptFailed {
   if (error instanceof AttemptFailed) return error;
@@ -21,14 +23,16 @@ export function describeNetworkError(fallback: AttemptErrorCode, error: unknown)
   const known = KNOWN[code];
   if (known) return new AttemptFailed(known[0], known[1]);
   if (code.startsWith('HPE_')) return new AttemptFailed('PROTOCOL', 'the answer is not valid HTTP');
-  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return new AttemptFailed('TLS', 'TLS handshake failed');
+  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_'))
+    return new AttemptFailed('TLS', 'TLS handshake failed');
   const label = fallback !== 'CONNECT' && /^[A-Z0-9_]{1,40}$/.test(code) ? ` (${code})` : '';
   return new AttemptFailed(fallback, `${FALLBACK_MESSAGE[fallback]}${label}`);
 }
 
 /**
- * Whether a port is closed, filtered or without a route: its owner sees that on their own machine, and a stranger, for whom we would be a scanner,
- * is not told. What a certificate lacks is told, because an owner cannot see it otherwise and anybody may look at it.
+ * Whether a port is closed, filtered or without a route: its owner sees that on their own
+ * machine, and a stranger, for whom we would be a scanner, is not told. What a certificate
+ * lacks is told, because an owner cannot see it otherwise and anybody may look at it.
  */
 export const NO_CONNECTION = 'no connection to the receiver';
 

@@ -1,12 +1,16 @@
 import { promises as dns } from 'node:dns';
 
-/** Every address of a name, in textual form. Rejects with an error that carries a DNS `code` when there is none. */
+/**
+ * Every address of a name, in textual form. Rejects with
+ * an error that carries a DNS `code` when there is none.
+ */
 export type Lookup = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export type LookupOptions = {
   /**
-   * Also ask the operating system (hosts file, search domains, container names). Only for operators who opened private blocks:
-   * getaddrinfo runs on libuv's four threads, so four names with a stalling name server would stop the whole process.
+   * Also ask the operating system (hosts file, search domains, container names).
+   * Only for operators who opened private blocks: getaddrinfo runs on libuv's four
+   * threads, so four names with a stalling name server would stop the whole process.
    */
   readonly useSystem: boolean;
   /** Name servers as `address:port`; those of the machine when absent. */
@@ -17,7 +21,10 @@ export type LookupOptions = {
 const QUERY_TIMEOUT_MS = 2_000;
 const QUERY_TRIES = 2;
 
-/** Looks names up with non-blocking DNS queries for A and AAAA at once. No search domain is ever appended by these. */
+/**
+ * Looks names up with non-blocking DNS queries for A and
+ * AAAA at once. No search domain is ever appended by these.
+ */
 export function createLookup(options: LookupOptions): Lookup {
   return async (host, signal) => {
     const failure = await query(options, host, signal);
@@ -38,7 +45,9 @@ async function query(options: LookupOptions, host: string, signal: AbortSignal):
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
     const addresses = [...fulfilled(v4), ...fulfilled(v6)];
     if (addresses.length > 0) return addresses;
-    return v4.status === 'rejected' && v4.reason instanceof Error ? v4.reason : new Error(`no address for ${host}`);
+    return v4.status === 'rejected' && v4.reason instanceof Error
+      ? v4.reason
+      : new Error(`no address for ${host}`);
   } finally {
     signal.removeEventListener('abort', cancel);
   }

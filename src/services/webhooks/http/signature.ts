@@ -10,12 +10,18 @@ export function generateSecret(randomBytes: (size: number) => Uint8Array): strin
   return `${SECRET_PREFIX}${Buffer.from(bytes).toString('base64')}`;
 }
 
-/** Hex HMAC-SHA256 of `${timestamp}.${body}` with the whole secret string as key: the `X-Webhook-Signature` of the API. */
+/**
+ * Hex HMAC-SHA256 of `${timestamp}.${body}` with the whole
+ * secret string as key: the `X-Webhook-Signature` of the API.
+ */
 export function signBody(secret: string, timestamp: string, body: Uint8Array): string {
   return createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
 }
 
-/** One `v1,<base64>` entry of Standard Webhooks over `${id}.${unixSeconds}.${body}`; the key is what follows `whsec_`, decoded. */
+/**
+ * One `v1,<base64>` entry of Standard Webhooks over
+ * `${id}.${unixSeconds}.${body}`; the key is what follows `whsec_`, decoded.
+ */
 export function signStandard(secret: string, id: string, unixSeconds: number, body: Uint8Array): string {
   const hmac = createHmac('sha256', decodeSecret(secret));
   return `v1,${hmac.update(`${id}.${unixSeconds}.`).update(body).digest('base64')}`;
@@ -35,8 +41,9 @@ export type DeliveryHead = {
 };
 
 /**
- * Every header of one attempt but Host and Content-Length, which belong to the transport. The API's own header is signed with
- * the current secret alone; the Standard Webhooks one carries a signature of each. Throws on a missing or malformed secret.
+ * Every header of one attempt but Host and Content-Length, which belong to the
+ * transport. The API's own header is signed with the current secret alone; the Standard
+ * Webhooks one carries a signature of each. Throws on a missing or malformed secret.
  */
 export function buildHeaders(input: DeliveryHead): Record<string, string> {
   const [current] = input.secrets;
@@ -60,10 +67,14 @@ export function buildHeaders(input: DeliveryHead): Record<string, string> {
   };
 }
 
-/** An empty key would sign happily and protect nothing, so a secret that does not decode is an error and not a signature. */
+/**
+ * An empty key would sign happily and protect nothing, so a
+ * secret that does not decode is an error and not a signature.
+ */
 function decodeSecret(secret: string): Buffer {
   const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : '';
   const key = Buffer.from(encoded, 'base64');
-  if (key.length < 24 || key.toString('base64') !== encoded) throw new Error('a webhook secret is not whsec_ followed by base64');
+  if (key.length < 24 || key.toString('base64') !== encoded)
+    throw new Error('a webhook secret is not whsec_ followed by base64');
   return key;
 }

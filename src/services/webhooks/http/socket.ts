@@ -17,8 +17,9 @@ export type OpenSocket = {
 };
 
 /**
- * Opens a TCP or, for https, a verified TLS connection to one of the vetted addresses, trying the next one when a connection fails.
- * A TLS failure is not tried elsewhere: the name is the same. Rejects with AttemptFailed; no socket is left behind then.
+ * Opens a TCP or, for https, a verified TLS connection to one of the vetted addresses,
+ * trying the next one when a connection fails. A TLS failure is not tried elsewhere:
+ * the name is the same. Rejects with AttemptFailed; no socket is left behind then.
  */
 export async function openSocket(input: OpenSocket): Promise<Socket> {
   const shareMs = Math.ceil(input.timeoutMs / (input.addresses.length + 1));
@@ -38,19 +39,29 @@ export async function openSocket(input: OpenSocket): Promise<Socket> {
   throw failure;
 }
 
-/** The trust store for receivers: the machine's authorities and the operator's one. Throws when `caPem` holds no certificate. */
+/**
+ * The trust store for receivers: the machine's authorities and
+ * the operator's one. Throws when `caPem` holds no certificate.
+ */
 export function createReceiverContext(caPem: string | undefined): SecureContext {
   if (caPem === undefined) return tls.createSecureContext({ minVersion: 'TLSv1.2' });
   try {
     new X509Certificate(caPem);
   } catch {
-    throw new Error('WEBHOOK_CA_FILE holds no PEM certificate: give a file that starts with -----BEGIN CERTIFICATE-----, or unset it');
+    throw new Error(
+      'WEBHOOK_CA_FILE holds no PEM certificate: give a file that starts with -----BEGIN CERTIFICATE-----, or unset it',
+    );
   }
   return tls.createSecureContext({ minVersion: 'TLSv1.2', ca: [...tls.getCACertificates('default'), caPem] });
 }
 
 function connect(address: string, input: OpenSocket, connectMs: number | undefined): Promise<Socket> {
-  const socket = net.connect({ host: address, port: input.target.port, autoSelectFamily: false, noDelay: true });
+  const socket = net.connect({
+    host: address,
+    port: input.target.port,
+    autoSelectFamily: false,
+    noDelay: true,
+  });
   const connected = settle(socket, 'connect', 'CONNECT', input.signal, connectMs);
   return connected.then(() => {
     if (isSameAddress(socket.remoteAddress, address)) return socket;
@@ -80,15 +91,28 @@ function secure(plain: Socket, input: OpenSocket): Promise<TLSSocket> {
   );
 }
 
-/** Waits for `event`; on an error, an early close, the time or the signal the socket is destroyed and the promise rejects. */
-function settle(socket: Socket, event: string, code: 'CONNECT' | 'TLS', signal: AbortSignal, waitMs?: number): Promise<void> {
+/**
+ * Waits for `event`; on an error, an early close, the time or
+ * the signal the socket is destroyed and the promise rejects.
+ */
+function settle(
+  socket: Socket,
+  event: string,
+  code: 'CONNECT' | 'TLS',
+  signal: AbortSignal,
+  waitMs?: number,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Stays on the socket for its life: an error that comes after its owner has lost interest must not end the process.
+    // Stays on the socket for its life: an error that comes after
+    // its owner has lost interest must not end the process.
     socket.on('error', (error) => finish(() => reject(describeNetworkError(code, error))));
     const onClose = () => finish(() => reject(new AttemptFailed(code, 'connection closed before an answer')));
     const onEvent = () => finish(resolve);
     const onAbort = () => abandon(signal.reason);
-    const timer = waitMs === undefined ? undefined : setTimeout(() => abandon(new AttemptFailed('CONNECT', NO_CONNECTION)), waitMs);
+    const timer =
+      waitMs === undefined
+        ? undefined
+        : setTimeout(() => abandon(new AttemptFailed('CONNECT', NO_CONNECTION)), waitMs);
     const abandon = (reason: unknown) => {
       finish(() => reject(reason));
       socket.destroy();

@@ -26,21 +26,28 @@ export type Target = {
   readonly isLiteral: boolean;
 };
 
-/** A URL or address we do not send to. The message is one sentence for the merchant and names nothing they did not type. */
+/**
+ * A URL or address we do not send to. The message is one
+ * sentence for the merchant and names nothing they did not type.
+ */
 export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
 }
 
 /**
- * The literal half of the target rule: https (http only where allowed), no user information, fragment or port 0, a name that can
- * be public, and an IP literal in whatever spelling only if it is public or in an opened block. Does no I/O.
+ * The literal half of the target rule: https (http only where allowed), no user
+ * information, fragment or port 0, a name that can be public, and an IP literal
+ * in whatever spelling only if it is public or in an opened block. Does no I/O.
  * @throws TargetRefused
  */
 export function parseTarget(text: string, policy: TargetPolicy): Target {
-  if (text.length > WEBHOOK_LIMITS.urlCharacters) refuse(`The URL is longer than ${WEBHOOK_LIMITS.urlCharacters} characters.`);
-  // The URL parser forgives backslashes, missing slashes and drops tabs and newlines: what a reader takes for the host would differ.
+  if (text.length > WEBHOOK_LIMITS.urlCharacters)
+    refuse(`The URL is longer than ${WEBHOOK_LIMITS.urlCharacters} characters.`);
+  // The URL parser forgives backslashes, missing slashes and drops
+  // tabs and newlines: what a reader takes for the host would differ.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
-  if (/[\u0000-\u0020\u007f\\]/.test(text)) refuse('The URL contains white space, a control character or a backslash.');
+  if (/[\u0000-\u0020\u007f\\]/.test(text))
+    refuse('The URL contains white space, a control character or a backslash.');
   const authority = /^(https?):\/\/([^/?#]+)/i.exec(text)?.[2];
   if (authority === undefined) refuse('The URL must be absolute and start with https://.');
   if (text.includes('#')) refuse('The URL must not have a fragment (#).');
@@ -63,8 +70,8 @@ export function parseTarget(text: string, policy: TargetPolicy): Target {
 }
 
 /**
- * Looks the target's name up and vets every answer: a single forbidden one refuses them all. Returns at most a few addresses, IPv4
- * first (many hosts have no IPv6 route); only these may be connected to.
+ * Looks the target's name up and vets every answer: a single forbidden one refuses them all. Returns
+ * at most a few addresses, IPv4 first (many hosts have no IPv6 route); only these may be connected to.
  * @throws TargetRefused, or the lookup's own error when the name does not resolve.
  */
 export async function resolveTarget(
@@ -82,12 +89,15 @@ export async function resolveTarget(
   checkPort(target.port, answers, policy);
   const isIpv6 = (answer: string): boolean => answer.includes(':');
   const different = [...new Set(answers)];
-  return [...different.filter((answer) => !isIpv6(answer)), ...different.filter(isIpv6)].slice(0, WEBHOOK_LIMITS.connectAddresses);
+  return [...different.filter((answer) => !isIpv6(answer)), ...different.filter(isIpv6)].slice(
+    0,
+    WEBHOOK_LIMITS.connectAddresses,
+  );
 }
 
 /**
- * The check at save: refuses what is forbidden now, and lets a name pass that does not resolve within 2 s (it may be set up later,
- * and every attempt checks again).
+ * The check at save: refuses what is forbidden now, and lets a name pass that does
+ * not resolve within 2 s (it may be set up later, and every attempt checks again).
  * @throws TargetRefused
  */
 export async function checkTargetForSave(
@@ -123,7 +133,10 @@ function isIn(cidrs: readonly string[], address: string): boolean {
   });
 }
 
-/** Below 1024 are the ports of mail, file and login servers, which are no merchant's receiver. Not asked of addresses that were opened. */
+/**
+ * Below 1024 are the ports of mail, file and login servers, which are
+ * no merchant's receiver. Not asked of addresses that were opened.
+ */
 function checkPort(port: number, addresses: readonly string[], policy: TargetPolicy): void {
   if (port === 80 || port === 443 || port >= FIRST_FREE_PORT || policy.allowedPorts?.includes(port)) return;
   if (addresses.length > 0 && addresses.every((address) => isIn(policy.allowedCidrs, address))) return;
@@ -132,16 +145,32 @@ function checkPort(port: number, addresses: readonly string[], policy: TargetPol
 
 const FIRST_FREE_PORT = 1024;
 
-/** Names that only mean something inside of a machine or network: RFC 6761, RFC 8375, ICANN's never-delegated ones. */
-const INSIDE_SUFFIXES = ['localhost', 'localdomain', 'local', 'internal', 'intranet', 'private', 'corp', 'home', 'lan', 'home.arpa'];
+/**
+ * Names that only mean something inside of a machine or
+ * network: RFC 6761, RFC 8375, ICANN's never-delegated ones.
+ */
+const INSIDE_SUFFIXES = [
+  'localhost',
+  'localdomain',
+  'local',
+  'internal',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'lan',
+  'home.arpa',
+];
 
 function checkName(host: string, policy: TargetPolicy): void {
   const labels = host.split('.');
-  const isName = host.length <= 253 && labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
+  const isName =
+    host.length <= 253 && labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
   if (!isName) refuse('The host of the URL is not a valid host name.');
   // With a block opened, inside names are what the operator means by it, and the address still decides.
   if (policy.allowedCidrs.length > 0) return;
-  const isInside = labels.length === 1 || INSIDE_SUFFIXES.some((suffix) => host === suffix || host.endsWith(`.${suffix}`));
+  const isInside =
+    labels.length === 1 || INSIDE_SUFFIXES.some((suffix) => host === suffix || host.endsWith(`.${suffix}`));
   if (isInside) refuse('The host name is not a public one.');
 }
 

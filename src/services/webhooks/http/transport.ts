@@ -16,22 +16,30 @@ export type TransportDeps = {
 
 export type Post = {
   readonly url: string;
-  /** Read after `onLookup`, so that they can carry what it decided. Host and Content-Length are added here. */
+  /**
+   * Read after `onLookup`, so that they can carry what it decided. Host and Content-Length are added here.
+   */
   readonly headers: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   readonly body: Uint8Array;
   /** For name lookup, connection, TLS, status line and headers together. */
   readonly timeoutMs?: number;
-  /** Awaited before anything of the attempt happens. When it throws, nothing is looked up or sent and `post` rejects with its error. */
+  /**
+   * Awaited before anything of the attempt happens. When it throws,
+   * nothing is looked up or sent and `post` rejects with its error.
+   */
   readonly onLookup?: () => Promise<void>;
 };
 
-/** Sends one attempt. Resolves for whatever the network or the receiver does; rejects only for `onLookup` and defects of our own. */
+/**
+ * Sends one attempt. Resolves for whatever the network or the
+ * receiver does; rejects only for `onLookup` and defects of our own.
+ */
 export type WebhookTransport = { readonly post: (input: Post) => Promise<Outcome> };
 
 /**
- * A transport that connects to vetted addresses only, follows no redirect, uses no proxy and keeps no connection. Each post has one
- * deadline over everything; when `post` has settled, its sockets are destroyed.
- * Throws when `policy.caPem` holds no certificate.
+ * A transport that connects to vetted addresses only, follows no redirect, uses no proxy
+ * and keeps no connection. Each post has one deadline over everything; when `post` has
+ * settled, its sockets are destroyed. Throws when `policy.caPem` holds no certificate.
  */
 export function createWebhookTransport(deps: TransportDeps): WebhookTransport {
   const context = createReceiverContext(deps.policy.caPem);
@@ -50,18 +58,27 @@ async function attempt(deps: TransportDeps, context: SecureContext, input: Attem
   const startedMs = deps.now();
   const timeoutMs = input.timeoutMs ?? WEBHOOK_LIMITS.attemptMs;
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(new AttemptFailed('TIMEOUT', `no answer within ${timeoutMs / 1000} s`)), timeoutMs);
+  const timer = setTimeout(
+    () => deadline.abort(new AttemptFailed('TIMEOUT', `no answer within ${timeoutMs / 1000} s`)),
+    timeoutMs,
+  );
   let socket: Socket | undefined;
   try {
     const target = parseTarget(input.url, deps.policy);
-    const addresses = await untilAborted(resolveTarget(deps, target, deps.policy, deadline.signal), deadline.signal);
+    const addresses = await untilAborted(
+      resolveTarget(deps, target, deps.policy, deadline.signal),
+      deadline.signal,
+    );
     socket = await openSocket({ target, addresses, context, timeoutMs, signal: deadline.signal });
     const response = await exchange(socket, target, input, deadline.signal);
     const durationMs = deps.now() - startedMs;
     const bodyText = response.message ? storedText(await readBody(response.message, deadline.signal)) : '';
     return { kind: 'response', status: response.status, bodyText, durationMs };
   } catch (error) {
-    const failed = error instanceof TargetRefused ? new AttemptFailed('TARGET_REFUSED', `target refused: ${error.message}`) : error;
+    const failed =
+      error instanceof TargetRefused
+        ? new AttemptFailed('TARGET_REFUSED', `target refused: ${error.message}`)
+        : error;
     if (!(failed instanceof AttemptFailed)) throw failed;
     return { kind: 'error', code: failed.code, message: failed.message, durationMs: deps.now() - startedMs };
   } finally {
@@ -93,7 +110,12 @@ function exchange(socket: Socket, target: Target, input: Attempt, signal: AbortS
       createConnection: () => socket,
       method: 'POST',
       path: `${target.url.pathname}${target.url.search}`,
-      headers: { ...input.headers, Host: target.url.host, 'Content-Length': String(input.body.byteLength), Connection: 'close' },
+      headers: {
+        ...input.headers,
+        Host: target.url.host,
+        'Content-Length': String(input.body.byteLength),
+        Connection: 'close',
+      },
       setHost: false,
       maxHeaderSize: WEBHOOK_LIMITS.responseHeaderBytes,
       insecureHTTPParser: false,
@@ -104,7 +126,8 @@ function exchange(socket: Socket, target: Target, input: Attempt, signal: AbortS
     let informational = 0;
     request.on('information', () => {
       informational += 1;
-      if (informational > WEBHOOK_LIMITS.informationalResponses) request.destroy(new AttemptFailed('PROTOCOL', 'too many 1xx answers'));
+      if (informational > WEBHOOK_LIMITS.informationalResponses)
+        request.destroy(new AttemptFailed('PROTOCOL', 'too many 1xx answers'));
     });
     request.on('response', (message) => {
       done();
@@ -124,7 +147,9 @@ function exchange(socket: Socket, target: Target, input: Attempt, signal: AbortS
   });
 }
 
-/** Reads what comes until the end, the limit, the deadline or an error: the status line has decided already. */
+/**
+ * Reads what comes until the end, the limit, the deadline or an error: the status line has decided already.
+ */
 function readBody(message: http.IncomingMessage, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -147,12 +172,16 @@ function readBody(message: http.IncomingMessage, signal: AbortSignal): Promise<B
   });
 }
 
-/** The start of a body as text that PostgreSQL takes: valid UTF-8, no NUL, at most 4 KiB, no character cut in half. */
+/**
+ * The start of a body as text that PostgreSQL takes: valid
+ * UTF-8, no NUL, at most 4 KiB, no character cut in half.
+ */
 function storedText(body: Buffer): string {
   const limit = WEBHOOK_LIMITS.bodyStoredBytes;
   const text = body.subarray(0, limit).toString('utf8').replaceAll('\u0000', '\ufffd');
   if (Buffer.byteLength(text) <= limit && body.byteLength <= limit) return text;
-  // Replacement characters are longer than the bytes they stand for, and the cut may have left half a character behind.
+  // Replacement characters are longer than the bytes they stand
+  // for, and the cut may have left half a character behind.
   const bytes = Buffer.from(text.replace(/\ufffd$/u, ''));
   let end = Math.min(limit, bytes.byteLength);
   while (end > 0 && end < bytes.byteLength && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;

@@ -8,7 +8,12 @@ import type { EndpointDeps } from '../../../../src/services/webhooks/endpoints.t
 import { createLookup } from '../../../../src/services/webhooks/http/lookup.ts';
 import type { TargetPolicy } from '../../../../src/services/webhooks/http/target.ts';
 import { createWebhookTransport } from '../../../../src/services/webhooks/http/transport.ts';
-import { type Answers, type NameServer, startNameServer, type Zone } from '../../../support/http/name-server.ts';
+import {
+  type Answers,
+  type NameServer,
+  startNameServer,
+  type Zone,
+} from '../../../support/http/name-server.ts';
 import { type Bench, startDeliveries, type Target } from '../support.ts';
 
 const PUBLIC = '93.184.215.14';
@@ -19,7 +24,9 @@ const MANY_PUBLIC = Array.from({ length: 20 }, (_, index) => `8.8.4.${index + 1}
 const FORBIDDEN: Readonly<Record<string, Answers>> = {
   'the loopback address': { a: ['127.0.0.1'] },
   'a public address and the loopback one': { a: [PUBLIC, '127.0.0.1'] },
-  'twenty public addresses and the loopback one, so that the answer needs TCP': { a: [...MANY_PUBLIC, '127.0.0.1'] },
+  'twenty public addresses and the loopback one, so that the answer needs TCP': {
+    a: [...MANY_PUBLIC, '127.0.0.1'],
+  },
   'a public IPv4 address and the IPv6 loopback': { a: [PUBLIC], aaaa: ['::1'] },
   'the loopback address mapped into IPv6': { aaaa: ['::ffff:127.0.0.1'] },
   'a public IPv6 address and a mapped private one': { aaaa: [PUBLIC_6, '::ffff:10.0.0.1'] },
@@ -56,7 +63,10 @@ describe('a name that a merchant points elsewhere', function () {
     const policy: TargetPolicy = { allowHttp: true, allowedCidrs };
     const lookup = createLookup({ useSystem: false, servers: [names.address] });
     const transport = createWebhookTransport({ lookup, policy, now: () => performance.now() });
-    const settings = { ...bench.deps.settings, webhookTarget: { allowHttp: true, allowedCidrs: [...allowedCidrs] } };
+    const settings = {
+      ...bench.deps.settings,
+      webhookTarget: { allowHttp: true, allowedCidrs: [...allowedCidrs] },
+    };
     return { ...bench.deps, settings, lookup, transport };
   };
   const register = (deps: EndpointDeps, url: string) =>
@@ -72,25 +82,33 @@ describe('a name that a merchant points elsewhere', function () {
 
   for (const [name, answers] of Object.entries(FORBIDDEN)) {
     it(`is refused at delivery, and nothing is connected to: ${name}`, async () => {
-      const deps = await asking((_, family, nth) => (nth === 0 ? { a: [PUBLIC], ...(family === 'aaaa' ? { aaaa: [] } : {}) } : answers));
+      const deps = await asking((_, family, nth) =>
+        nth === 0 ? { a: [PUBLIC], ...(family === 'aaaa' ? { aaaa: [] } : {}) } : answers,
+      );
       const { id } = await register(deps, `http://shop.example:${canary.port}/hook`);
       const askedAtSave = names.asked.length;
       expect(askedAtSave).to.be.at.least(2);
       const event = await sendTestEvent(deps, { ...target.scope, id });
       const result = await deliverWebhook(deps, { deliveryId: event.deliveries[0]?.id ?? '' });
       expect(result).to.include({ kind: 'retry' });
-      expect(result.message).to.contain('target refused: The host name resolves to an address that is not public.');
+      expect(result.message).to.contain(
+        'target refused: The host name resolves to an address that is not public.',
+      );
       expect(names.asked.length, 'questions at delivery').to.be.above(askedAtSave);
       expect(canary.connections()).to.equal(0);
     });
 
     it(`is refused when it is saved: ${name}`, async () => {
       const deps = await asking((host) => (host === 'good.example' ? { a: [PUBLIC], aaaa: [] } : answers));
-      expect(await refused(register(deps, `http://shop.example:${canary.port}/hook`))).to.contain('not public');
-      const { id, url } = await register(deps, `http://good.example:${canary.port}/hook`);
-      expect(await refused(updateEndpoint(deps, { ...target.scope, id, url: `http://shop.example:${canary.port}/` }))).to.contain(
+      expect(await refused(register(deps, `http://shop.example:${canary.port}/hook`))).to.contain(
         'not public',
       );
+      const { id, url } = await register(deps, `http://good.example:${canary.port}/hook`);
+      expect(
+        await refused(
+          updateEndpoint(deps, { ...target.scope, id, url: `http://shop.example:${canary.port}/` }),
+        ),
+      ).to.contain('not public');
       const [row] = await bench.sql<{ url: string }>('select url from webhook_endpoints where id = ?', [id]);
       expect(row?.url).to.equal(url);
       expect(canary.connections()).to.equal(0);

@@ -17,7 +17,9 @@ type Corpus = {
   readonly answers: readonly { readonly why: string; readonly answers: readonly string[] }[];
 };
 
-const corpus: Corpus = JSON.parse(readFileSync(new URL('../../../vectors/hostile-urls.json', import.meta.url), 'utf8'));
+const corpus: Corpus = JSON.parse(
+  readFileSync(new URL('../../../vectors/hostile-urls.json', import.meta.url), 'utf8'),
+);
 const closed: TargetPolicy = { allowedCidrs: [], allowHttp: false };
 const http: TargetPolicy = { allowedCidrs: [], allowHttp: true };
 const open: TargetPolicy = { allowedCidrs: ['0.0.0.0/0', '::/0'], allowHttp: true };
@@ -58,7 +60,9 @@ describe('hostile URLs', () => {
         const url = template.replaceAll('{port}', String(canary.port));
         for (const policy of [closed, http]) {
           // A public answer here: the text of the URL alone must be reason enough.
-          const error = await refusal(() => checkTargetForSave({ lookup: answering('93.184.215.14') }, url, policy)).catch((other) => {
+          const error = await refusal(() =>
+            checkTargetForSave({ lookup: answering('93.184.215.14') }, url, policy),
+          ).catch((other) => {
             throw new Error(`${JSON.stringify(url)}: ${other}`);
           });
           expect(error.message).to.match(/^The [^\n]{10,120}\.$/);
@@ -74,7 +78,8 @@ describe('hostile URLs', () => {
     it(`are refused behind a public name: ${why}`, async () => {
       const url = `http://shop.example:${canary.port}/`;
       const error = await refusal(() => checkTargetForSave({ lookup: answering(...answers) }, url, http));
-      for (const answer of answers.filter((text) => text !== '')) expect(error.message).not.to.include(answer);
+      for (const answer of answers.filter((text) => text !== ''))
+        expect(error.message).not.to.include(answer);
       const outcome = await send(http, url, answering(...answers));
       expect(outcome).to.include({ kind: 'error', code: 'TARGET_REFUSED' });
       expect(canary.connections()).to.equal(0);
@@ -84,8 +89,14 @@ describe('hostile URLs', () => {
   it('are at least 200, and would reach the listener if the rule were open', async () => {
     expect(corpus.urls.flatMap((group) => group.urls).length).to.be.at.least(200);
     const spellings = corpus.urls.slice(0, 2).flatMap((group) => group.urls);
-    for (const template of spellings.filter((url) => url.startsWith('http://127') || url.startsWith('http://0x7f.'))) {
-      const outcome = await send(open, template.replaceAll('{port}', String(canary.port)), answering('127.0.0.1'));
+    for (const template of spellings.filter(
+      (url) => url.startsWith('http://127') || url.startsWith('http://0x7f.'),
+    )) {
+      const outcome = await send(
+        open,
+        template.replaceAll('{port}', String(canary.port)),
+        answering('127.0.0.1'),
+      );
       expect(outcome, template).to.include({ kind: 'response', status: 200 });
     }
     expect(canary.connections()).to.be.above(5);
@@ -101,7 +112,10 @@ describe('the literal check', () => {
     expect(parseTarget('https://münchen.example/x', closed).host).to.equal('xn--mnchen-3ya.example');
     expect(parseTarget('https://my_shop.example/x@y:z', closed).host).to.equal('my_shop.example');
     expect(parseTarget('https://8.8.8.8/', closed)).to.include({ host: '8.8.8.8', isLiteral: true });
-    expect(parseTarget('https://[2606:4700:4700::1111]:8444/', closed)).to.include({ host: '2606:4700:4700::1111', port: 8444 });
+    expect(parseTarget('https://[2606:4700:4700::1111]:8444/', closed)).to.include({
+      host: '2606:4700:4700::1111',
+      port: 8444,
+    });
     expect(parseTarget('http://shop.example/', http).port).to.equal(80);
   });
 
@@ -113,7 +127,10 @@ describe('the literal check', () => {
   });
 
   it('opens only the blocks that the operator named, for literals and for inside names', async () => {
-    const policy: TargetPolicy = { allowedCidrs: ['127.0.0.0/8', 'nonsense', '10.1.0.0/99'], allowHttp: true };
+    const policy: TargetPolicy = {
+      allowedCidrs: ['127.0.0.0/8', 'nonsense', '10.1.0.0/99'],
+      allowHttp: true,
+    };
     expect(parseTarget('http://127.0.0.1:1/', policy).host).to.equal('127.0.0.1');
     expect(parseTarget('http://localhost:1/', policy).host).to.equal('localhost');
     expect(parseTarget('http://receiver:1/', policy).host).to.equal('receiver');
@@ -121,7 +138,12 @@ describe('the literal check', () => {
     await refusal(() => parseTarget('http://[::1]/', policy));
     await refusal(() => parseTarget('http://[::ffff:127.0.0.1]/', policy));
     await refusal(() =>
-      resolveTarget({ lookup: answering('127.0.0.1', '10.1.0.1') }, parseTarget('http://receiver/', policy), policy, never),
+      resolveTarget(
+        { lookup: answering('127.0.0.1', '10.1.0.1') },
+        parseTarget('http://receiver/', policy),
+        policy,
+        never,
+      ),
     );
   });
 });
@@ -140,36 +162,53 @@ describe('the rule of ports and of our own addresses', () => {
     const policy: TargetPolicy = { allowedCidrs: ['10.1.0.0/16'], allowHttp: true };
     parseTarget('http://10.1.2.3:25/', policy);
     const target = parseTarget('http://receiver:25/', policy);
-    expect(await resolveTarget({ lookup: answering('10.1.2.3') }, target, policy, never)).to.deep.equal(['10.1.2.3']);
+    expect(await resolveTarget({ lookup: answering('10.1.2.3') }, target, policy, never)).to.deep.equal([
+      '10.1.2.3',
+    ]);
     await refusal(() => resolveTarget({ lookup: answering('93.184.215.14') }, target, policy, never));
     await refusal(() => parseTarget('http://93.184.215.14:25/', policy));
   });
 
   it('refuses our own public addresses, for literals and for names, also where they were opened', async () => {
-    const policy: TargetPolicy = { ...closed, allowedCidrs: ['93.184.0.0/16'], deniedCidrs: ['93.184.215.14', '2606:2800::/32'] };
+    const policy: TargetPolicy = {
+      ...closed,
+      allowedCidrs: ['93.184.0.0/16'],
+      deniedCidrs: ['93.184.215.14', '2606:2800::/32'],
+    };
     for (const url of ['https://93.184.215.14/', 'https://1572394766/', 'https://[2606:2800::1]/'])
       await refusal(() => parseTarget(url, policy));
     parseTarget('https://93.184.215.15/', policy);
     const named = parseTarget('https://shop.example/', policy);
-    await refusal(() => resolveTarget({ lookup: answering('93.184.215.15', '93.184.215.14') }, named, policy, never));
+    await refusal(() =>
+      resolveTarget({ lookup: answering('93.184.215.15', '93.184.215.14') }, named, policy, never),
+    );
   });
 });
 
 describe('resolving a target', () => {
   it('returns at most four addresses, IPv4 first, each once', async () => {
     const lookup = answering('2606:4700::1', '8.8.8.8', '8.8.8.8', '2606:4700::2', '1.1.1.1', '9.9.9.9');
-    const addresses = await resolveTarget({ lookup }, parseTarget('https://shop.example/', closed), closed, never);
+    const addresses = await resolveTarget(
+      { lookup },
+      parseTarget('https://shop.example/', closed),
+      closed,
+      never,
+    );
     expect(addresses).to.deep.equal(['8.8.8.8', '1.1.1.1', '9.9.9.9', '2606:4700::1']);
   });
 
   it('vets the answers beyond those that it returns', async () => {
     const lookup = answering('8.8.8.8', '1.1.1.1', '9.9.9.9', '8.8.4.4', '1.0.0.1', '127.0.0.1');
-    await refusal(() => resolveTarget({ lookup }, parseTarget('https://shop.example/', closed), closed, never));
+    await refusal(() =>
+      resolveTarget({ lookup }, parseTarget('https://shop.example/', closed), closed, never),
+    );
   });
 
   it('does not look up a literal', async () => {
     const lookup: Lookup = async () => expect.fail('looked up');
-    expect(await resolveTarget({ lookup }, parseTarget('https://8.8.8.8/', closed), closed, never)).to.deep.equal(['8.8.8.8']);
+    expect(
+      await resolveTarget({ lookup }, parseTarget('https://8.8.8.8/', closed), closed, never),
+    ).to.deep.equal(['8.8.8.8']);
   });
 });
 
@@ -178,7 +217,8 @@ describe('the check at save', () => {
     checkTargetForSave({ lookup, ...(timeoutMs && { timeoutMs }) }, 'https://shop.example/', closed);
 
   it('lets a name pass that does not resolve', async () => {
-    const missing: Lookup = async () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOTFOUND' }));
+    const missing: Lookup = async () =>
+      Promise.reject(Object.assign(new Error('gone'), { code: 'ENOTFOUND' }));
     expect((await save(missing)).host).to.equal('shop.example');
     expect((await save(answering())).host).to.equal('shop.example');
   });
@@ -218,7 +258,9 @@ describe('looking names up', () => {
       (reason) => reason,
     );
     expect(error?.code).to.equal('ENOTFOUND');
-    expect(new Set(server.asked.map(({ name }) => name))).to.deep.equal(new Set(['shop.example', 'v4.example', 'missing.example']));
+    expect(new Set(server.asked.map(({ name }) => name))).to.deep.equal(
+      new Set(['shop.example', 'v4.example', 'missing.example']),
+    );
     await server.stop();
   });
 
@@ -227,9 +269,10 @@ describe('looking names up', () => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 100);
     const startedMs = performance.now();
-    const error = await createLookup({ useSystem: true, servers: [server.address] })('shop.example', abort.signal).catch(
-      (reason) => reason,
-    );
+    const error = await createLookup({ useSystem: true, servers: [server.address] })(
+      'shop.example',
+      abort.signal,
+    ).catch((reason) => reason);
     expect(error?.code).to.equal('ECANCELLED');
     // A silent server is asked again for many seconds.
     expect(performance.now() - startedMs).to.be.below(5_000);
@@ -240,7 +283,9 @@ describe('looking names up', () => {
     const server = await startNameServer(() => undefined);
     const servers = [server.address];
     expect(await createLookup({ useSystem: true, servers })('localhost', never)).to.include('127.0.0.1');
-    const error = await createLookup({ useSystem: false, servers })('receiver.test', never).catch((reason) => reason);
+    const error = await createLookup({ useSystem: false, servers })('receiver.test', never).catch(
+      (reason) => reason,
+    );
     expect(error).to.be.instanceOf(Error);
     await server.stop();
   });

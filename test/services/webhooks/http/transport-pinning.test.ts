@@ -17,7 +17,10 @@ describe('the name of a target', () => {
     const rebinding: Lookup = async () => answers[lookups++] ?? [];
     // Only the first answer is allowed, so a second lookup by anybody would end elsewhere or be refused.
     const policy: TargetPolicy = { allowedCidrs: ['127.0.0.1/32'], allowHttp: true };
-    expect(await post(receiver.url, { lookup: rebinding, policy })).to.include({ kind: 'response', status: 200 });
+    expect(await post(receiver.url, { lookup: rebinding, policy })).to.include({
+      kind: 'response',
+      status: 200,
+    });
     expect(lookups).to.equal(1);
     expect(receiver.requests[0]?.headers.host).to.equal(`shop.example:${receiver.port}`);
     // The next attempt looks again and refuses.
@@ -33,7 +36,10 @@ describe('the name of a target', () => {
     const canary = await startCanary();
     const closed: TargetPolicy = { allowedCidrs: [], allowHttp: true };
     for (const answers of [['127.0.0.1'], ['93.184.215.14', '127.0.0.1'], ['::ffff:127.0.0.1']]) {
-      const outcome = await post(`http://shop.example:${canary.port}/`, { lookup: async () => answers, policy: closed });
+      const outcome = await post(`http://shop.example:${canary.port}/`, {
+        lookup: async () => answers,
+        policy: closed,
+      });
       expect(errorOf(outcome)).to.match(/^TARGET_REFUSED/);
       expect(classify(outcome)).to.equal('retry');
     }
@@ -117,7 +123,10 @@ describe('TLS', () => {
     options: { expired?: boolean; foreign?: boolean; policy?: TargetPolicy } = {},
   ) => {
     const issuer = options.foreign ? createTestAuthority() : authority;
-    const receiver = await startReceiver({ host, tls: issuer.issue(hosts, { expired: options.expired ?? false }) });
+    const receiver = await startReceiver({
+      host,
+      tls: issuer.issue(hosts, { expired: options.expired ?? false }),
+    });
     try {
       const outcome = await post(receiver.url, { policy: options.policy ?? policy });
       return { outcome, requests: receiver.requests.length, serverName: receiver.requests[0]?.serverName };
@@ -127,9 +136,18 @@ describe('TLS', () => {
   };
 
   it('is verified against the name that was vetted, and against the address of a literal', async () => {
-    expect((await withCertificate(['shop.example'], 'shop.example')).outcome).to.include({ kind: 'response', status: 200 });
-    expect((await withCertificate(['*.shop.example'], 'a.shop.example')).outcome).to.include({ kind: 'response', status: 200 });
-    expect((await withCertificate(['127.0.0.1'], '127.0.0.1')).outcome).to.include({ kind: 'response', status: 200 });
+    expect((await withCertificate(['shop.example'], 'shop.example')).outcome).to.include({
+      kind: 'response',
+      status: 200,
+    });
+    expect((await withCertificate(['*.shop.example'], 'a.shop.example')).outcome).to.include({
+      kind: 'response',
+      status: 200,
+    });
+    expect((await withCertificate(['127.0.0.1'], '127.0.0.1')).outcome).to.include({
+      kind: 'response',
+      status: 200,
+    });
   });
 
   it('names the host in the handshake, but never an address', async () => {
@@ -155,7 +173,9 @@ describe('TLS', () => {
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     try {
-      const { outcome, requests } = await withCertificate(['shop.example'], 'shop.example', { foreign: true });
+      const { outcome, requests } = await withCertificate(['shop.example'], 'shop.example', {
+        foreign: true,
+      });
       expect(errorOf(outcome)).to.match(/^TLS/);
       expect(requests).to.equal(0);
     } finally {
@@ -166,7 +186,9 @@ describe('TLS', () => {
 
   it('fails plainly where there is none, or where the handshake never ends', async () => {
     const plain = await startReceiver();
-    expect(errorOf(await post(plain.url.replace('http:', 'https:'), { policy }))).to.match(/^TLS: TLS handshake failed/);
+    expect(errorOf(await post(plain.url.replace('http:', 'https:'), { policy }))).to.match(
+      /^TLS: TLS handshake failed/,
+    );
     await plain.stop();
     const server = createServer((socket) => socket.on('error', () => {}).resume());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -179,7 +201,8 @@ describe('TLS', () => {
 
   it('of an operator’s authority must be a certificate', () => {
     for (const caPem of ['', 'nonsense', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----']) {
-      const create = () => createWebhookTransport({ lookup: async () => [], policy: { ...LOCAL_POLICY, caPem }, now: () => 0 });
+      const create = () =>
+        createWebhookTransport({ lookup: async () => [], policy: { ...LOCAL_POLICY, caPem }, now: () => 0 });
       expect(create).to.throw(/^WEBHOOK_CA_FILE holds no PEM certificate/);
     }
   });

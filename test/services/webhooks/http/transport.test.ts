@@ -15,7 +15,9 @@ import { buildHeaders, generateSecret } from '../../../../src/services/webhooks/
 import { errorOf, post } from '../../../support/http/attempts.ts';
 
 const run = promisify(execFile);
-const body = Buffer.from('{"event":"deposit.completed","data":{"amount":"12.5","note":"ünïcode ✓"},"timestamp":"2026-11-20T09:30:00Z"}');
+const body = Buffer.from(
+  '{"event":"deposit.completed","data":{"amount":"12.5","note":"ünïcode ✓"},"timestamp":"2026-11-20T09:30:00Z"}',
+);
 const secret = generateSecret((size) => Buffer.alloc(size, 7));
 
 describe('sending an attempt', () => {
@@ -77,7 +79,13 @@ describe('sending an attempt', () => {
   });
 
   it('stores at most 4 KiB of text that PostgreSQL takes', async () => {
-    for (const text of ['é'.repeat(5_000), `a${'é'.repeat(5_000)}`, '\u0000'.repeat(5_000), '€'.repeat(3_000), 'x'.repeat(4_096)]) {
+    for (const text of [
+      'é'.repeat(5_000),
+      `a${'é'.repeat(5_000)}`,
+      '\u0000'.repeat(5_000),
+      '€'.repeat(3_000),
+      'x'.repeat(4_096),
+    ]) {
       const receiver = await startWith({ kind: 'answer', status: 500, body: text });
       const outcome = await post(receiver.url);
       const stored = outcome.kind === 'response' ? outcome.bodyText : '';
@@ -131,9 +139,15 @@ describe('sending an attempt', () => {
   });
 
   it('takes a 2xx whose body is cut off as success', async () => {
-    const receiver = await startWith({ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf' });
+    const receiver = await startWith({
+      kind: 'raw',
+      bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf',
+    });
     expect(await post(receiver.url)).to.include({ kind: 'response', status: 200, bodyText: 'half' });
-    const chunked = await startWith({ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnot a chunk' });
+    const chunked = await startWith({
+      kind: 'raw',
+      bytes: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnot a chunk',
+    });
     expect(await post(chunked.url)).to.include({ kind: 'response', status: 200 });
   });
 
@@ -153,7 +167,8 @@ describe('sending an attempt', () => {
     const canary = await startCanary();
     const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'];
     const before = names.map((name) => process.env[name]);
-    for (const name of names) process.env[name] = name === 'NODE_USE_ENV_PROXY' ? '1' : `http://127.0.0.1:${canary.port}`;
+    for (const name of names)
+      process.env[name] = name === 'NODE_USE_ENV_PROXY' ? '1' : `http://127.0.0.1:${canary.port}`;
     try {
       const receiver = await start();
       expect(await post(receiver.url)).to.include({ kind: 'response', status: 200 });
@@ -185,11 +200,19 @@ describe('sending an attempt', () => {
       const receiver = await startWith(behaviour);
       expect(errorOf(await post(receiver.url)), JSON.stringify(behaviour)).to.equal(message);
     }
-    expect(errorOf(await post(`http://127.0.0.1:${await closedPort()}/`))).to.equal('CONNECT: no connection to the receiver');
-    const missing: Lookup = async () => Promise.reject(Object.assign(new Error('queryA ENOTFOUND ns.internal'), { code: 'ENOTFOUND' }));
-    expect(errorOf(await post('https://shop.example/', { lookup: missing }))).to.equal('DNS: host name does not resolve');
-    const broken: Lookup = async () => Promise.reject(Object.assign(new Error('queryA 10.0.0.2'), { code: 'ESERVFAIL' }));
-    expect(errorOf(await post('https://shop.example/', { lookup: broken }))).to.equal('DNS: host name lookup failed (ESERVFAIL)');
+    expect(errorOf(await post(`http://127.0.0.1:${await closedPort()}/`))).to.equal(
+      'CONNECT: no connection to the receiver',
+    );
+    const missing: Lookup = async () =>
+      Promise.reject(Object.assign(new Error('queryA ENOTFOUND ns.internal'), { code: 'ENOTFOUND' }));
+    expect(errorOf(await post('https://shop.example/', { lookup: missing }))).to.equal(
+      'DNS: host name does not resolve',
+    );
+    const broken: Lookup = async () =>
+      Promise.reject(Object.assign(new Error('queryA 10.0.0.2'), { code: 'ESERVFAIL' }));
+    expect(errorOf(await post('https://shop.example/', { lookup: broken }))).to.equal(
+      'DNS: host name lookup failed (ESERVFAIL)',
+    );
   });
 
   it('passes a few 1xx answers over and takes 101 for what it is', async () => {
@@ -215,8 +238,14 @@ describe('a process that sent attempts', () => {
       { kind: 'reset' },
       { kind: 'drip-headers', everyMs: 20 },
     ];
-    const receivers = await Promise.all(behaviours.map((behaviour) => startReceiver({ behaviour, host: 'shop.example' })));
-    const urls = [...receivers.map((receiver) => receiver.url), 'http://stalled.example/', `https://127.0.0.1:${receivers[1]?.port}/`];
+    const receivers = await Promise.all(
+      behaviours.map((behaviour) => startReceiver({ behaviour, host: 'shop.example' })),
+    );
+    const urls = [
+      ...receivers.map((receiver) => receiver.url),
+      'http://stalled.example/',
+      `https://127.0.0.1:${receivers[1]?.port}/`,
+    ];
     const script = `
       import { createWebhookTransport } from '${new URL('../../../../src/services/webhooks/http/transport.ts', import.meta.url)}';
       const lookup = async (host) => (host.startsWith('stalled') ? new Promise(() => {}) : ['127.0.0.1']);
@@ -225,7 +254,9 @@ describe('a process that sent attempts', () => {
       const post = (url, index) => transport.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: index === 0 ? 10_000 : 400 });
       const outcomes = await Promise.all(${JSON.stringify(urls)}.map(post));
       console.log(outcomes.map((outcome) => outcome.status ?? outcome.code).join(' '), Date.now());`;
-    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { timeout: 15_000 });
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
+      timeout: 15_000,
+    });
     const endedMs = Date.now();
     const [, results, atMs] = /^(.*) (\d+)\n$/.exec(stdout) ?? [];
     expect(results).to.equal('200 TIMEOUT 200 RESET TIMEOUT TIMEOUT TLS');
