@@ -6,7 +6,13 @@ export type Network = 'bsc' | 'tron';
 export type Currency = 'BNB' | 'TRX' | 'USDT';
 export type DepositStatus = 'detected' | 'confirming' | 'completed' | 'settled' | 'failed';
 export type FailureCode = 'MONTHLY_LIMIT' | 'REORGED' | 'BELOW_MINIMUM' | 'REJECTED_BY_OPERATOR';
-export type PaymentLinkStatus = 'pending' | 'processing' | 'partially_paid' | 'completed' | 'expired' | 'cancelled';
+export type PaymentLinkStatus =
+  | 'pending'
+  | 'processing'
+  | 'partially_paid'
+  | 'completed'
+  | 'expired'
+  | 'cancelled';
 export type AmountStatus = 'none' | 'underpaid' | 'exact' | 'overpaid' | 'late';
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 export type EventType =
@@ -207,10 +213,7 @@ export type PaymentLink = {
 /** `webhook_secret` is shown this once; it signs what is sent to `webhook_url`. */
 export type NewPaymentLink = PaymentLink & { webhook_secret: string };
 
-/**
- * `email` or `customer_id`, and `amount_usd` or `amount`:
- * a number or a decimal string with at most two decimals.
- */
+/** `email` or `customer_id`, and `amount_usd` or `amount`: a number or decimal string of two decimals at most. */
 export type PaymentRequest = {
   email?: string | null;
   customer_id?: string | null;

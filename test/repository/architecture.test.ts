@@ -2,221 +2,61 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
 import {
-  isArrowFunction,
+  isArrayLiteralExpression,
   isCallExpression,
-  isConstructorDeclaration,
-  isFunctionDeclaration,
-  isFunctionExpression,
   isIdentifier,
-  isMethodDeclaration,
+  isObjectLiteralExpression,
   isPrefixUnaryExpression,
   isPropertyAccessExpression,
-  isVariableStatement,
+  isSpreadAssignment,
+  isSpreadElement,
   type Node,
-  type SourceFile,
   SyntaxKind,
 } from 'typescript/unstable/ast';
-import { API } from 'typescript/unstable/sync';
-import { trackedFiles } from '../support/repository/files.ts';
-import { circles, type Import, importOf } from '../support/repository/imports.ts';
+import { ROOT, trackedFiles } from '../support/repository/files.ts';
+import { forbiddenImport, pathsOfTable, startsWithAny } from '../support/repository/import-table.ts';
+import { circles, importOf } from '../support/repository/imports.ts';
+import { longLines } from '../support/repository/long-lines.ts';
+import {
+  exportedFunction,
+  hasModifier,
+  isFunctionLike,
+  lineOf,
+  offenders as offendersIn,
+  readSources,
+  type Source,
+  walk,
+} from '../support/repository/sources.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
-const [MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_FOLDER_FILES] = [450, 101, 20];
+const MAX_FILE_LINES = 300;
+const MAX_FUNCTION_LINES = 70;
+const MAX_FOLDER_FILES = 20;
+const MAX_LINE_COLUMNS = 110;
 
-/**
- * What a part of the program may import from the rest of it. The longest
- * prefix that fits a file is its row; `values` and `types` are prefixes of
- * the imported file. A part may always import itself. `packages` absent: any.
- */
-type Row = {
-  readonly values: readonly string[];
-  readonly types?: readonly string[];
-  readonly packages?: readonly string[];
-};
-const INNER = [
-  'src/domain/',
-  'src/chains/',
-  'src/signer/',
-  'src/db/',
-  'src/services/',
-  'src/base/',
-  'activities/',
-  'workflows/',
-  'migrations/',
-];
-const PRODUCT = ['src/', 'workflows/', 'activities/', 'migrations/'];
-const TABLE: Readonly<Record<string, Row>> = {
-  // Stands on nothing of ours: errors, logs, secrets, processes, and what waits in line.
-  'src/base/': { values: [] },
-  'src/domain/': { values: [], packages: [] },
-  'src/signer/': {
-    values: [
-      'src/domain/',
-      'src/chains/account-xpubs.ts',
-      'src/chains/address-key.ts',
-      'src/chains/index.ts',
-    ],
-  },
-  // What the API says: schema, type and example in one.
-  'src/contract/': { values: ['src/domain/'], packages: ['zod'] },
-  'src/db/': { values: ['src/domain/', 'migrations/'], types: ['src/chains/address-key.ts'] },
-  // A chain says what its variables are, in the language of
-  // all variables; the table of them is made from the chains.
-  'src/chains/': {
-    values: [
-      'src/domain/',
-      'src/base/',
-      'src/config/parser.ts',
-      'src/config/parsers.ts',
-      'src/config/urls.ts',
-      'src/config/variable.ts',
-    ],
-  },
-  'src/services/': {
-    values: [
-      'src/db/',
-      'src/domain/',
-      'src/chains/addresses.ts',
-      'src/chains/address-key.ts',
-      'src/chains/index.ts',
-    ],
-    types: ['src/chains/reader.ts', 'src/chains/account-xpubs.ts', 'src/contract/'],
-  },
-  // Addresses are read and compared in one place; a request's address is text like any other.
-  'src/api/': {
-    values: [
-      'src/services/',
-      'src/contract/',
-      'src/domain/',
-      'src/chains/addresses.ts',
-      'src/chains/index.ts',
-    ],
-  },
-  'src/web/': { values: ['src/services/', 'src/contract/', 'src/domain/', 'src/chains/index.ts'] },
-  'src/sdk/': { values: [], types: ['src/domain/events.ts'], packages: ['node:'] },
-  'src/config/': {
-    values: [
-      'src/base/',
-      'src/domain/',
-      'src/chains/account-xpubs.ts',
-      'src/chains/addresses.ts',
-      'src/chains/index.ts',
-      'src/db/tls.ts',
-    ],
-  },
-  'activities/': { values: ['src/services/', 'src/domain/'], types: ['src/chains/reader.ts'] },
-  'workflows/': { values: ['src/domain/'], types: ['activities/'], packages: ['@temporalio/workflow'] },
-  'migrations/': { values: [], packages: ['@mikro-orm/migrations'] },
-  // The servers of a gateway that is given none.
-  'src/embedded/': { values: ['src/base/', 'src/temporal/client.ts'] },
-  // The wiring of a process, then what a process is for, then the command line around both.
-  'src/app/': { values: [...INNER, 'src/api/', 'src/web/', 'src/config/', 'src/temporal/', 'src/embedded/'] },
-  'src/roles/': { values: [...INNER, 'src/config/', 'src/temporal/', 'src/app/'] },
-  'src/': { values: PRODUCT },
-  // Tests and measurements stand on it, and on nothing of each other.
-  'dev/': { values: PRODUCT },
-  'bench/': { values: [...PRODUCT, 'dev/'] },
-  'examples/': { values: ['src/sdk/'] },
-  'test/': { values: [...PRODUCT, 'dev/', 'examples/'] },
-};
-/** Needed everywhere and without any import of their own; what is pure, or runs elsewhere, needs nothing. */
-const COMMON_VALUES = ['src/base/errors.ts', 'src/base/async/'];
-const PURE = ['src/domain/', 'src/sdk/', 'workflows/', 'migrations/'];
-const COMMON_TYPES = ['src/base/log.ts', 'src/app/metrics.ts'];
 /** No floating point where money and block heights are handled. */
 const EXACT = ['src/domain/', 'src/services/', 'activities/', 'workflows/'];
 
-type Source = { readonly path: string; readonly ast: SourceFile };
-
-const api = new API({ cwd: ROOT });
+let compiler: ReturnType<typeof readSources>;
 let sources: readonly Source[] = [];
 
-const startsWithAny = (text: string, prefixes: readonly string[]) =>
-  prefixes.some((prefix) => text.startsWith(prefix));
-const lineOf = ({ ast }: Source, position: number) => ast.text.slice(0, position).split('\n').length;
-const place = (source: Source, node: Node, what: string) =>
-  `${source.path}:${lineOf(source, node.getStart(source.ast))} ${what}`;
-
-function walk(node: Node, visit: (node: Node) => void): void {
-  visit(node);
-  node.forEachChild((child) => {
-    walk(child, visit);
-    return undefined;
-  });
-}
-
 /** Every offender that the rule names, over all files that pass the filter. */
-function offenders(
+const offenders = (
   rule: (source: Source, node: Node) => string | undefined,
   filter = (_path: string) => true,
-): string[] {
-  const found: string[] = [];
-  for (const source of sources.filter(({ path }) => filter(path)))
-    walk(source.ast, (node) => {
-      const what = rule(source, node);
-      if (what !== undefined) found.push(place(source, node, what));
-    });
-  return found;
-}
-
-function rowOf(path: string): [string, Row] {
-  const prefix = Object.keys(TABLE)
-    .filter((key) => path.startsWith(key))
-    .sort((a, b) => b.length - a.length)[0];
-  const row = prefix === undefined ? undefined : TABLE[prefix];
-  if (prefix === undefined || !row) throw new Error(`${path} is in no row of the import table`);
-  return [prefix, row];
-}
-
-/** Why a file may not import something; undefined where it may. */
-function forbidden(path: string, { specifier, typeOnly }: Import): string | undefined {
-  const [prefix, row] = rowOf(path);
-  if (!specifier.startsWith('.')) {
-    if (typeOnly && !path.startsWith('src/domain/') && !path.startsWith('workflows/')) return undefined;
-    if (row.packages && !startsWithAny(specifier, row.packages)) return `imports the package ${specifier}`;
-    return undefined;
-  }
-  const target = relative(ROOT, resolve(ROOT, dirname(path), specifier));
-  const values = [prefix, ...row.values, ...(PURE.includes(prefix) ? [] : COMMON_VALUES)];
-  const allowed = typeOnly ? [...values, ...(row.types ?? []), ...COMMON_TYPES] : values;
-  return startsWithAny(target, allowed)
-    ? undefined
-    : `imports ${typeOnly ? 'types' : 'values'} from ${target}`;
-}
-
-const isFunctionLike = (node: Node) =>
-  isFunctionDeclaration(node) ||
-  isFunctionExpression(node) ||
-  isArrowFunction(node) ||
-  isMethodDeclaration(node) ||
-  isConstructorDeclaration(node);
-
-const hasModifier = (node: Node, kind: SyntaxKind) =>
-  ((node as { modifiers?: readonly Node[] }).modifiers ?? []).some((modifier) => modifier.kind === kind);
-
-/** The name of an exported function, also of one that is a constant. */
-function exportedFunction(node: Node): string | undefined {
-  if (!hasModifier(node, SyntaxKind.ExportKeyword)) return undefined;
-  if (isFunctionDeclaration(node)) return node.name?.text;
-  if (!isVariableStatement(node)) return undefined;
-  const made = node.declarationList.declarations.find(
-    ({ initializer }) => initializer && isFunctionLike(initializer),
+): string[] =>
+  offendersIn(
+    sources.filter(({ path }) => filter(path)),
+    rule,
   );
-  return made && isIdentifier(made.name) ? made.name.text : undefined;
-}
 
 describe('the architecture', () => {
   before(function () {
     this.timeout(60_000);
-    const project = api.updateSnapshot({ openProject: join(ROOT, 'tsconfig.json') }).getProjects()[0];
-    if (!project) throw new Error('tsconfig.json names no project');
-    sources = project.rootFiles.flatMap((file) => {
-      const ast = project.program.getSourceFile(file);
-      return ast ? [{ path: relative(ROOT, file), ast }] : [];
-    });
+    compiler = readSources();
+    sources = compiler.sources;
   });
 
-  after(() => api.close());
+  after(() => compiler.close());
 
   it('is read from every source file', () => {
     const read = new Set(sources.map(({ path }) => path));
@@ -228,19 +68,14 @@ describe('the architecture', () => {
   it('lets each part import only what its row of the table names', () => {
     const rule = ({ path }: Source, node: Node) => {
       const found = importOf(node);
-      return found && forbidden(path, found);
+      return found && forbiddenImport(path, found);
     };
     expect(offenders(rule)).to.deep.equal([]);
   });
 
   it('has no row in that table for what does not exist', () => {
-    const rows = Object.entries(TABLE).flatMap(([prefix, { values, types = [] }]) => [
-      prefix,
-      ...values,
-      ...types,
-    ]);
-    const named = new Set([...rows, ...COMMON_VALUES, ...COMMON_TYPES, ...PURE, ...EXACT]);
-    expect([...named].filter((path) => !existsSync(join(ROOT, path)))).to.deep.equal([]);
+    const named = [...pathsOfTable(), ...EXACT];
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).to.deep.equal([]);
   });
 
   it('has no circle of imports, also not by type', () => {
@@ -291,6 +126,20 @@ describe('the architecture', () => {
     };
     // A describe block is a list of tests, not a function that anybody has to follow.
     expect(offenders(rule, (path) => !path.endsWith('.test.ts'))).to.deep.equal([]);
+  });
+
+  it(`ends lines at ${MAX_LINE_COLUMNS} columns, but where one text is most of the line`, () => {
+    expect(sources.flatMap((source) => longLines(source, MAX_LINE_COLUMNS))).to.deep.equal([]);
+  });
+
+  it('spreads nothing that is written where it stands, which only packs lines', () => {
+    const rule = (_: Source, node: Node) => {
+      const packs =
+        (isSpreadAssignment(node) && isObjectLiteralExpression(node.expression)) ||
+        (isSpreadElement(node) && isArrayLiteralExpression(node.expression));
+      return packs ? 'spreads a literal' : undefined;
+    };
+    expect(offenders(rule)).to.deep.equal([]);
   });
 
   it('uses only TypeScript that vanishes: no enum, no namespace, no decorator', () => {

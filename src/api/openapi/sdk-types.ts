@@ -11,9 +11,12 @@ import { DEPOSIT_STATES, FAILURE_CODES } from '../../domain/deposit.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
 import { AMOUNT_STATUSES, LINK_STATUSES } from '../../domain/payment-link.ts';
 
-const HEAD = `// Made by "npm run docs" from the schemas that check every request and every answer; not to be changed by hand.
-// Coin amounts are decimal strings: never make numbers of them. Members that end in \`_usd\`
-// are numbers with at most two decimals. Times are ISO-8601 in UTC, whole seconds.`;
+const HEAD = `// Made by "npm run docs" from the schemas that check every request and every answer; not to be
+// changed by hand. Coin amounts are decimal strings: never make numbers of them. Members that
+// end in \`_usd\` are numbers with at most two decimals. Times are ISO-8601 in UTC, whole seconds.`;
+
+/** As wide as the code beside it. */
+const MAX_COLUMNS = 110;
 
 /** Words that many members share, by the name under which the client has them. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -71,7 +74,7 @@ const TYPES: Readonly<Record<string, Named>> = {
   PaymentRequest: {
     schema: newPaymentLink,
     of: 'request',
-    says: '`email` or `customer_id`, and `amount_usd` or `amount`: a number or a decimal string with at most two decimals.',
+    says: '`email` or `customer_id`, and `amount_usd` or `amount`: a number or decimal string of two decimals at most.',
   },
   PaymentMethod: { schema: links.method },
   PublicPayment: { schema: links.publicPayment, says: 'What everybody who holds the token may see.' },
@@ -163,5 +166,7 @@ function typeOf(schema: z.core.$ZodType, side: Side, indent: string): string {
 /** One line where it fits, otherwise one for each member. */
 function union(head: string, members: readonly string[]): string {
   const line = `${head} ${members.join(' | ')};`;
-  return line.length <= 120 ? line : `${head}\n${members.map((member) => `  | ${member}`).join('\n')};`;
+  return line.length <= MAX_COLUMNS
+    ? line
+    : `${head}\n${members.map((member) => `  | ${member}`).join('\n')};`;
 }

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-const ROOT = resolve(import.meta.dirname, '../../..');
+/** The folder of the whole project. */
+export const ROOT = resolve(import.meta.dirname, '../../..');
 
 /** The files that git knows and that are there, by their paths from the root. */
 export const trackedFiles = (): string[] =>
