@@ -213,7 +213,7 @@ export type PaymentLink = {
 /** `webhook_secret` is shown this once; it signs what is sent to `webhook_url`. */
 export type NewPaymentLink = PaymentLink & { webhook_secret: string };
 
-/** `email` or `customer_id`, and `amount_usd` or `amount`: a number or decimal string of two decimals at most. */
+/** `email` or `customer_id`, and `amount_usd` or `amount`: at most two decimals, as a number or a text. */
 export type PaymentRequest = {
   email?: string | null;
   customer_id?: string | null;

@@ -74,7 +74,7 @@ const TYPES: Readonly<Record<string, Named>> = {
   PaymentRequest: {
     schema: newPaymentLink,
     of: 'request',
-    says: '`email` or `customer_id`, and `amount_usd` or `amount`: a number or decimal string of two decimals at most.',
+    says: '`email` or `customer_id`, and `amount_usd` or `amount`: at most two decimals, as a number or a text.',
   },
   PaymentMethod: { schema: links.method },
   PublicPayment: { schema: links.publicPayment, says: 'What everybody who holds the token may see.' },

@@ -61,8 +61,8 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
   const receipts = createReceiptReader({ report: options.report });
   const multicall = createMulticallCache();
   const secondFinal = createSecondFinal({
-    rpc,
-    ask: namedOn,
+    pool: rpc,
+    ask: (session, which) => namedOn(session, which === 'final' ? 'finalized' : 'latest'),
     now: () => performance.now(),
     report: options.report,
   });

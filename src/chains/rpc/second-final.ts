@@ -2,11 +2,12 @@
 
 import { within } from '../../base/async/within.ts';
 import type { FinalBlock, NamedBlock } from '../reader.ts';
-import type { RpcPool, RpcSession } from './json-rpc.ts';
+import type { Pool, Session } from './types.ts';
 
-export type SecondFinalOptions = {
-  readonly rpc: RpcPool;
-  readonly ask: (session: RpcSession, tag: 'latest' | 'finalized') => Promise<NamedBlock | undefined>;
+export type SecondFinalOptions<S extends Session> = {
+  readonly pool: Pool<S>;
+  /** The newest block of an endpoint, or the newest that it calls final; undefined where it tells none. */
+  readonly ask: (session: S, which: 'newest' | 'final') => Promise<NamedBlock | undefined>;
   readonly now: () => number;
   /**
    * Called when nobody confirms what is final, when two name
@@ -63,19 +64,24 @@ export interface SecondFinal {
 }
 
 /** Makes the second witness of a pool. With one endpoint it asks nobody. */
-export function createSecondFinal({ rpc, ask, now, report }: SecondFinalOptions): SecondFinal {
+export function createSecondFinal<S extends Session>({
+  pool,
+  ask,
+  now,
+  report,
+}: SecondFinalOptions<S>): SecondFinal {
   let last: Witness | undefined;
   let asking: Promise<void> | undefined;
   let restUntil = Number.NEGATIVE_INFINITY;
-  const say = sayings(rpc.name, report);
+  const say = sayings(pool.name, report);
   let asked: number | undefined;
   let aloneSince: number | undefined;
 
-  const askOn = async (session: RpcSession, first: NamedBlock): Promise<Witness | undefined> => {
-    const block = await ask(session, 'finalized');
+  const askOn = async (session: S, first: NamedBlock): Promise<Witness | undefined> => {
+    const block = await ask(session, 'final');
     if (!block) return undefined;
     const isNear = block.number >= first.number - NEAR_BLOCKS;
-    const knowsUpTo = isNear ? block.number : ((await ask(session, 'latest'))?.number ?? block.number);
+    const knowsUpTo = isNear ? block.number : ((await ask(session, 'newest'))?.number ?? block.number);
     return { block, knowsUpTo, besideNumber: first.number, atMs: now() };
   };
 
@@ -83,13 +89,13 @@ export function createSecondFinal({ rpc, ask, now, report }: SecondFinalOptions)
     const far: Witness[] = [];
     // One that stands still or runs ahead decides only where no other
     // one is near: else it alone could stop what two of them name.
-    const nearOn = async (session: RpcSession): Promise<Witness | undefined> => {
+    const nearOn = async (session: S): Promise<Witness | undefined> => {
       const seen = await askOn(session, first);
       if (!seen || Math.abs(seen.block.number - first.number) <= NEAR_BLOCKS) return seen;
       far.push(seen);
       return undefined;
     };
-    const near = await rpc.elsewhere(endpoint, nearOn, signal).catch(() => undefined);
+    const near = await pool.elsewhere(endpoint, nearOn, signal).catch(() => undefined);
     const seen = near ?? far.find((one) => isWitness(one, first)) ?? far[0];
     if (seen) last = { ...seen, atMs: now() };
     else restUntil = now() + REST_MS;
@@ -102,7 +108,7 @@ export function createSecondFinal({ rpc, ask, now, report }: SecondFinalOptions)
 
   return {
     async beside(first, endpoint, signal) {
-      if (rpc.status().length < 2) return first;
+      if (pool.status().length < 2) return first;
       // As long as it is near, the answer before this one still is the
       // lower of two. Asked again, too, where the first one has not moved.
       const isOld =
@@ -145,7 +151,7 @@ function isWitness({ block, knowsUpTo, besideNumber }: Witness, first: NamedBloc
 /** Says what became of the second witness, where that changed. */
 function sayings(
   name: string,
-  report: SecondFinalOptions['report'],
+  report: SecondFinalOptions<Session>['report'],
 ): (first: NamedBlock, second: NamedBlock | undefined) => void {
   let words: Words = 'together';
   return (first, second) => {
