@@ -7,98 +7,15 @@ import { failByOperator } from '../../src/cli/commands/deposit-fail.ts';
 import { Deposit } from '../../src/db/entities/index.ts';
 import { depositStart } from '../../src/services/deposits/actor-message.ts';
 import { recordDecision } from '../../src/services/deposits/decisions.ts';
-import { repairActors, repairDeposits } from '../../src/services/repair/repair.ts';
-import { ANYTHING, json, UNREADABLE, webUi } from '../support/web-ui.ts';
+import { repairDeposits } from '../../src/services/repair/repair.ts';
+import { json, UNREADABLE, webUi } from '../support/web-ui.ts';
+import { BUTTONS, endStep, step } from './support/buttons.ts';
 
 /** The production server of Temporal may have to be built first, once for a user. */
 const BUILD_LIMIT_MS = 20 * 60_000;
 /** Longer than a row may stand before a repair looks at it. */
 const LATER_MS = 6 * 60_000;
 const EVENTS = ['deposit.detected', 'deposit.confirming', 'deposit.completed'];
-
-type Button = (ui: ReturnType<typeof webUi>, live: LiveMoney) => Promise<unknown>;
-
-const STEP = 'advance:confirming';
-const step = (ui: ReturnType<typeof webUi>) =>
-  eventually('the step', async () => (await ui.pending()).includes(STEP));
-
-/** The actor may be between two looks. */
-const endStep = (ui: ReturnType<typeof webUi>, result: Parameters<typeof ui.completeActivity>[1]) =>
-  eventually('a step that can be ended', () =>
-    ui.completeActivity(STEP, result).catch((error: unknown) => {
-      if (!String(error).includes('cannot find pending activity')) throw error;
-      return undefined;
-    }),
-  );
-
-/**
- * Everything that a person can press for a deposit that
- * waits, each as the Web UI or the command line does it.
- */
-const BUTTONS: Readonly<Record<string, Button>> = {
-  'Request Cancellation': (ui) => ui.requestCancellation(),
-  'Terminate, and repair': async (ui, live) => {
-    await ui.terminate();
-    await eventually('a repair', async () => (await repairActors(live.gateway.deps)).deposits > 0);
-  },
-  'Reset, to each place that is offered': async (ui) => {
-    const places = await ui.resetPoints();
-    for (const [index] of places.entries()) {
-      const point = (await ui.resetPoints())[index];
-      if (point !== undefined) await ui.resetTo(point);
-      await step(ui);
-    }
-  },
-  'Pause of the step, and Unpause': async (ui) => {
-    await ui.pauseActivity(STEP);
-    await ui.unpauseActivity(STEP);
-  },
-  'Reset of the step': async (ui) => {
-    for (let times = 0; times < 5; times += 1) await ui.resetActivity(STEP);
-  },
-  'Signal, with every name and input': async (ui) => {
-    for (const name of ['changed', 'fail', 'pay', '']) {
-      for (const input of [[], ANYTHING.slice(0, 3), ...ANYTHING.map((one) => [one])])
-        await ui.signal(name || 'x', input);
-    }
-  },
-  'Update, with every name and input': async (ui) => {
-    for (const name of ['fail', 'pay']) {
-      for (const input of [[], ...ANYTHING.map((one) => [one])]) {
-        expect(await ui.update(name, input), `${name} ${JSON.stringify(input).slice(0, 200)}`).to.not.equal(
-          undefined,
-        );
-      }
-    }
-    for (const by of ['', ' ', 'x'.repeat(121), 'a\0b', 7, null]) {
-      expect(await ui.update('fail', [json({ by, reason: 'because' })])).to.match(
-        /"by" must name who decided/,
-      );
-      expect(
-        await ui.update('fail', [json({ by: 'Ann', reason: by === 'x'.repeat(121) ? 'x'.repeat(501) : by })]),
-      ).to.match(/"reason" must/);
-    }
-  },
-  'the end of the step by hand, with every result': async (ui) => {
-    for (const result of [undefined, ...ANYTHING.filter(({ data }) => data.length < 1_000_000)]) {
-      await endStep(ui, result);
-    }
-  },
-  'the failure of the step by hand': async (ui, live) => {
-    // The server takes a failure only of a step that is under way.
-    const em = live.gateway.deps.orm.em.fork();
-    await em.begin();
-    try {
-      await em.execute('lock table chain_cursors in access exclusive mode');
-      await ui.resetActivity(STEP);
-      await eventually('a failure that is taken', () =>
-        ui.failActivity(STEP, 'pressed').catch(() => undefined),
-      );
-    } finally {
-      await em.rollback();
-    }
-  },
-};
 
 /**
  * Deposits whose actors people press buttons for in Temporal's Web UI, on the server that production runs.

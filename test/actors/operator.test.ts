@@ -1,5 +1,4 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { expect } from 'chai';
 import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
@@ -10,6 +9,7 @@ import { releaseDeposit } from '../../src/services/deposits/operator.ts';
 import { listStuck } from '../../src/services/deposits/stuck.ts';
 import { updateMerchant } from '../../src/services/merchants/merchants.ts';
 import { repairActors } from '../../src/services/repair/repair.ts';
+import { depositsOf, refusalOf, statusOf, type, updatesInHistory, waitingFor } from './support/deposits.ts';
 
 /**
  * What operators do with deposits that do not go their usual
@@ -29,65 +29,7 @@ describe('an operator', function () {
     live.receiver.setBehaviour(200);
   });
 
-  type Paid = { hash: string; actor: WorkflowHandle };
-
-  /** Pays, mines the block and waits until the deposit is announced. */
-  async function pay(amountUnits: bigint, to = live.address): Promise<Paid> {
-    const hash = await live.chain.usdt.call('transfer', [to, amountUnits]);
-    await live.chain.mine();
-    await live.eventOf('deposit.detected', hash);
-    return { hash, actor: await actorOf(hash) };
-  }
-
-  async function actorOf(hash: string, generation = ''): Promise<WorkflowHandle> {
-    const client = live.gateway.gateway.link?.client;
-    if (!client) throw new Error('no client');
-    return client.workflow.getHandle(
-      `deposit:bsc:${hash}:${String((await rowOf(hash))['address'])}:USDT${generation}`,
-    );
-  }
-
-  const rowOf = async (hash: string): Promise<Json> => (await live.deposits(hash))[0] ?? {};
-  const balance = async (account: string): Promise<bigint> => (await live.ledger())[account] ?? 0n;
-  type Command = { by: string; reason: string };
-  /** The update alone, as somebody types it in Temporal's Web UI. */
-  const type = (actor: WorkflowHandle, command: Command) =>
-    actor.executeUpdate<string, [Command]>('fail', { args: [command] });
-  /** As the command line asks: the decision is a row first. */
-  const fail = async ({ hash, actor }: Paid, command: Command): Promise<string> => {
-    await recordDecision(live.gateway.deps, { depositId: String((await rowOf(hash))['id']), ...command });
-    return await type(actor, command);
-  };
-  const statusOf = async (actor: WorkflowHandle) =>
-    (await actor.describe().catch(() => undefined))?.status.name;
-
-  /** The message of the refused update. Fails when it was not refused by the actor. */
-  async function refusalOf(update: Promise<unknown>): Promise<string> {
-    try {
-      await update;
-    } catch (error) {
-      expect(error).to.be.instanceOf(WorkflowUpdateFailedError);
-      const { cause } = error as WorkflowUpdateFailedError;
-      return String((cause?.cause instanceof Error ? cause.cause : cause)?.message);
-    }
-    throw new Error('the update was not refused');
-  }
-
-  async function updatesInHistory(actor: WorkflowHandle): Promise<number> {
-    const { events } = await actor.fetchHistory();
-    return (events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length;
-  }
-
-  /** What the Web UI shows for the step in which the actor waits. */
-  async function waitingFor(actor: WorkflowHandle): Promise<{ reason: string; dueInMs: number }> {
-    const { raw } = await actor.describe();
-    const step = raw.pendingActivities?.find((activity) => activity.activityId?.startsWith('advance:'));
-    const due = step?.nextAttemptScheduleTime;
-    return {
-      reason: step?.lastFailure?.message ?? '',
-      dueInMs: due ? Number(due.seconds) * 1_000 - Date.now() : 0,
-    };
-  }
+  const { pay, actorOf, rowOf, balance, fail, putToSleep } = depositsOf(() => live);
 
   it('fails an open deposit at once: it is announced and its money is held', async () => {
     const before = await live.ledger();
@@ -269,29 +211,6 @@ describe('an operator', function () {
       Object.assign(deps.settings, { stuckAfterMs: usualMs });
     }
   });
-
-  /**
-   * Makes the watcher's cursor say that the chain stands still
-   * for an hour, until the deposit has gone to sleep for long.
-   */
-  async function putToSleep(hash: string, actor: WorkflowHandle): Promise<void> {
-    await eventually(
-      'a long sleep',
-      async () => {
-        await live.gateway.deps.orm.em.fork().execute(
-          `update chain_cursors set moved_at = now() - interval '1 hour',
-              finalized_moved_at = now() - interval '1 hour'`,
-        );
-        const { dueInMs, reason } = await waitingFor(actor);
-        return (
-          (await rowOf(hash))['wake_at'] != null &&
-          dueInMs > 5 * 60_000 &&
-          /stands at block \d+ for \d+ s/.test(reason)
-        );
-      },
-      45_000,
-    );
-  }
 
   it('need not wait for a deposit that sleeps on a chain that stood still: new blocks wake it', async () => {
     const { hash, actor } = await pay(5n * USDT_UNIT);

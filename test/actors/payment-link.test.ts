@@ -1,4 +1,3 @@
-import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'chai';
 import { USDT_UNIT } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
@@ -14,9 +13,9 @@ import {
 } from '../../dev/support/use-cases.ts';
 import type { PaymentLinkView } from '../../src/contract/payment-link.ts';
 import { startTemporal, type Temporal } from '../../src/embedded/temporal.ts';
-import { getPaymentLink } from '../../src/services/payment-links/reads.ts';
 import { repairActors } from '../../src/services/repair/repair.ts';
 import { startGatewayChild } from '../support/gateway-child.ts';
+import { bodies, expectToldBy, paymentLinksOf } from './support/payment-links.ts';
 
 /** Payment links on a real chain, a real Temporal server and real receivers. */
 describe('the actor of a payment link', function () {
@@ -55,6 +54,7 @@ describe('the actor of a payment link', function () {
   });
 
   const deps = () => live.gateway.deps;
+  const { view, becomes, actor, statusOf, ends } = paymentLinksOf(() => live);
   const newLink = async (
     input: { usd?: bigint; expiresAt?: Date } = {},
   ): Promise<PaymentLinkView & { address: string }> => {
@@ -75,48 +75,9 @@ describe('the actor of a payment link', function () {
     own.setSecret(webhookSecret);
     return { ...link, address: customer.address };
   };
-  const view = (id: string, mode: 'live' | 'test' = 'live') =>
-    getPaymentLink(deps(), { merchantId: live.merchantId, mode, id });
-  const becomes = (id: string, status: string, limitMs = 40_000) =>
-    eventually(`the link ${status}`, async () => (await view(id)).status === status, limitMs);
   const pay = async (address: string, units: bigint) =>
     await live.chain.usdt.call('transfer', [address, units]);
-  const actor = (id: string): WorkflowHandle => {
-    const handle = live.gateway.gateway.link?.client.workflow.getHandle(`payment:${id}`);
-    if (!handle) throw new Error('Temporal is not linked');
-    return handle;
-  };
-  const statusOf = async (id: string) =>
-    await actor(id)
-      .describe()
-      .then((run) => run.status.name)
-      .catch(() => undefined);
-  const ends = (id: string, limitMs = 60_000) =>
-    eventually('the end of the actor', async () => (await statusOf(id)) === 'COMPLETED', limitMs);
-  const bodies = (receiver: Receiver, id: string) =>
-    receiver.requests.filter((request) => JSON.parse(request.body.toString()).data.id === id);
-
-  /** One event, one id and one body, at both receivers, with the signature of each one's own secret. */
-  async function expectTold(link: PaymentLinkView): Promise<void> {
-    await eventually(
-      'both webhooks',
-      () => bodies(own, link.id).length > 0 && bodies(subscribed, link.id).length > 0,
-      60_000,
-    );
-    const all = [...bodies(own, link.id), ...bodies(subscribed, link.id)];
-    expect(all.every((request) => request.verified)).to.equal(true);
-    expect(new Set(all.map((request) => request.headers['x-webhook-id'])).size).to.equal(1);
-    expect(new Set(all.map((request) => request.body.toString())).size).to.equal(1);
-    const { event, data } = JSON.parse(String(all[0]?.body));
-    expect(event).to.equal('payment.completed');
-    const now = await view(link.id);
-    const steady = (shown: PaymentLinkView) => ({
-      ...shown,
-      transactions: shown.transactions.map((row) => row.transaction_hash),
-    });
-    expect(steady(data)).to.deep.equal(steady(now));
-    expect(now).to.include({ status: 'completed' });
-  }
+  const expectTold = (link: PaymentLinkView) => expectToldBy([own, subscribed], link.id, () => view(link.id));
 
   it('carries real USDT in two transactions to the completion and to both webhooks', async () => {
     const link = await newLink();
