@@ -1,64 +1,27 @@
-import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import { TOTP } from 'otpauth';
 import { PASSWORD_LINK_MS } from '../../../src/services/access/password-links.ts';
 import { purgeSessions } from '../../../src/services/access/sessions.ts';
 import { createUser, enableTotp, resetPassword } from '../../../src/services/access/users.ts';
-import type { Deps } from '../../../src/services/deps.ts';
-import { type Answer, call, startTestApi, type TestApi } from '../../support/gateway.ts';
-import { newUser, postLogin, signIn, type TestUser } from '../../support/sign-in.ts';
+import { type Answer, call, type TestApi } from '../../support/gateway.ts';
+import { newUser, postLogin, signIn } from '../../support/sign-in.ts';
+import { CHOSEN, linkUsesOf, NO_CODE, type PasswordLinks, startPasswordLinks } from './password-links.ts';
 
-const CHOSEN = 'a chosen horse battery';
-const NO_CODE = 'A'.repeat(43);
 const SENTENCE = 'This link opens nothing: it was used, replaced by a newer one, or is older than a day.';
 
 describe('a link that sets a password', function () {
   this.timeout(60_000);
   let api: TestApi;
   let second: TestApi;
-  let asOperator: Deps;
-  let clockMs = Date.now();
-  let addresses = 0;
+  let clock: PasswordLinks['clock'];
+  let links: PasswordLinks;
   before(async () => {
-    const now = () => new Date(clockMs);
-    api = await startTestApi({
-      trustedProxies: ['127.0.0.1'],
-      deps: { now },
-      publicUrl: 'https://pay.example.org',
-    });
-    const databaseUrl = api.deps.orm.config.get('clientUrl') as string;
-    const deps = { now, secretBox: api.deps.secretBox };
-    second = await startTestApi({
-      trustedProxies: ['127.0.0.1'],
-      deps,
-      databaseUrl,
-      publicUrl: 'https://pay.example.org',
-    });
-    asOperator = { ...api.deps, actor: { kind: 'operator', name: 'ann', from: 'desk' } };
+    links = await startPasswordLinks();
+    ({ api, second, clock } = links);
   });
-  after(async () => {
-    await second.stop();
-    await api.stop();
-  });
+  after(() => links?.stop());
 
-  const newAddress = (): string => {
-    addresses += 1;
-    return `198.51.${addresses % 250}.1`;
-  };
-  const linkFor = async ({ email }: Pick<TestUser, 'email'>): Promise<string> =>
-    (await resetPassword(asOperator, { email })).link?.token ?? 'no link';
-  const set = (
-    code: string,
-    more: { password?: string; from?: string; headers?: Record<string, string>; at?: TestApi } = {},
-  ) =>
-    call(`${(more.at ?? api).origin}/set-password`, {
-      body: { code, password: more.password ?? CHOSEN },
-      headers: { 'X-Forwarded-For': more.from ?? newAddress(), ...more.headers },
-    });
-  const rows = async <T = Record<string, unknown>>(
-    sql: string,
-    values: readonly unknown[] = [],
-  ): Promise<T[]> => await api.deps.orm.em.fork().execute<T[]>(sql, [...values]);
+  const { newAddress, linkFor, set, rows } = linkUsesOf(() => links);
   const told = ({ status, text, headers }: Answer) => [
     status,
     text,
@@ -87,7 +50,7 @@ describe('a link that sets a password', function () {
 
   it('is how somebody new begins, who has no password before', async () => {
     const email = 'somebody.new@example.com';
-    const { userId, link } = await createUser(asOperator, { merchantId: api.merchant.id, email });
+    const { userId, link } = await createUser(links.asOperator, { merchantId: api.merchant.id, email });
     for (const password of ['', 'null', link?.token ?? '', CHOSEN])
       expect((await postLogin(api, { email, password: password || 'x' })).status).to.equal(401);
     expect((await set(link?.token ?? '')).body).to.deep.equal({ user_id: userId });
@@ -198,9 +161,9 @@ describe('a link that sets a password', function () {
     await rows('delete from users where id = ?', [gone.id]);
     const expired = await linkFor(await newUser(api));
     const almost = await newUser(api);
-    clockMs += 1;
+    clock.ms += 1;
     const lasting = await linkFor(almost);
-    clockMs += PASSWORD_LINK_MS - 1;
+    clock.ms += PASSWORD_LINK_MS - 1;
     const answers = [];
     for (const code of [
       NO_CODE,
@@ -224,145 +187,23 @@ describe('a link that sets a password', function () {
     expect((await postLogin(api, other)).status, 'the reset stands').to.equal(200);
   });
 
-  it('keeps the rules of passwords, and a slip uses up neither the link nor the budget', async () => {
-    const user = await newUser(api);
-    const code = await linkFor(user);
-    const from = newAddress();
-    const weak: [string, RegExp][] = [
-      ['short', /at least 12 characters/],
-      ['Password2026!!', /too easy to guess/],
-      ['€'.repeat(86), /too easy|at most 256 bytes/],
-      [user.email, /must not be the email address/],
-    ];
-    for (const [password, sentence] of [...weak, ...weak, ...weak.slice(0, 3)]) {
-      const refused = await set(code, { password, from });
-      expect([refused.status, refused.body['code']], refused.text).to.deep.equal([400, 'VALIDATION_ERROR']);
-      expect(refused.body['error']).to.match(sentence);
-    }
-    const twice = { code, password: CHOSEN, again: `${CHOSEN} ` };
-    const differs = await call(`${api.origin}/set-password`, {
-      body: twice,
-      headers: { 'X-Forwarded-For': from },
-    });
-    expect([differs.status, differs.body['error']]).to.deep.equal([
-      400,
-      'The two passwords are not the same.',
-    ]);
-    expect((await set(code, { from })).status).to.equal(200);
-  });
-
-  it('is counted for the network together with logins, before it is looked up', async () => {
-    const user = await newUser(api);
-    const code = await linkFor(user);
-    const from = newAddress();
-    const statuses: number[] = [];
-    for (let index = 0; index < 5; index += 1) {
-      statuses.push((await postLogin(api, user, { password: 'not the password', from })).status);
-      statuses.push((await set(NO_CODE, { from })).status);
-    }
-    expect(statuses).to.deep.equal(Array(10).fill(401));
-    const refused = await set(code, { from });
-    expect([refused.status, refused.body['code']]).to.deep.equal([429, 'RATE_LIMITED']);
-    expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 300);
-    expect((await postLogin(api, user, { from })).status, 'a login from there').to.equal(429);
-    expect((await set(code)).status, 'from elsewhere').to.equal(200);
-  });
-
-  it('takes no place of a budget when it sets a password', async () => {
-    const from = newAddress();
-    for (let index = 0; index < 12; index += 1)
-      expect((await set(await linkFor(await newUser(api)), { from })).status).to.equal(200);
-  });
-
   it('still asks for the code of the authenticator app at the login', async () => {
     const user = await newUser(api);
     const { secret } = await enableTotp(api.deps, user);
     await set(await linkFor(user));
     expect((await postLogin(api, user, { password: CHOSEN })).status).to.equal(401);
-    const totp = new TOTP({ secret }).generate({ timestamp: clockMs });
+    const totp = new TOTP({ secret }).generate({ timestamp: clock.ms });
     expect((await postLogin(api, user, { password: CHOSEN, totp })).status).to.equal(200);
-  });
-
-  it('is refused from a page of somebody else, over 8 KiB, and in a query', async () => {
-    const user = await newUser(api);
-    const code = await linkFor(user);
-    const strangers: Record<string, string>[] = [
-      { Origin: 'https://evil.example' },
-      { 'Sec-Fetch-Site': 'cross-site' },
-      { Origin: 'null' },
-    ];
-    for (const headers of strangers) {
-      const forged = await set(code, { headers });
-      expect([forged.status, forged.body['code']]).to.deep.equal([403, 'CSRF']);
-    }
-    expect((await set(code, { password: 'x'.repeat(9_000) })).status).to.equal(413);
-    const asked = await call(
-      `${api.origin}/set-password?code=${code}&password=${encodeURIComponent(CHOSEN)}`,
-      { method: 'POST' },
-    );
-    expect(asked.status).to.equal(400);
-    for (const method of ['PUT', 'DELETE'])
-      expect(
-        (await call(`${api.origin}/set-password`, { method, body: { code, password: CHOSEN } })).status,
-      ).to.equal(405);
-    expect((await set(code)).status, 'and is as good as before').to.equal(200);
-  });
-
-  it('stands nowhere but in the hand of the person: not in rows, not in lines, not in an answer', async () => {
-    const user = await newUser(api);
-    const code = await linkFor(user);
-    const form = {
-      'Content-Type': 'application/x-www-form-urlencoded',
-      Accept: 'text/html',
-      'X-Forwarded-For': newAddress(),
-    };
-    const body = new URLSearchParams({ code, password: CHOSEN, again: CHOSEN }).toString();
-    const done = await fetch(`${api.origin}/set-password`, {
-      method: 'POST',
-      body,
-      headers: form,
-      redirect: 'manual',
-    });
-    expect([done.status, done.headers.get('location')]).to.deep.equal([303, 'set-password?done']);
-    const stored = await rows('select l.*, a.* from password_links l, operator_actions a');
-    expect(JSON.stringify(stored)).to.contain(hash('sha256', code)).and.not.contain(code);
-    expect(JSON.stringify([api.lines, second.lines]))
-      .to.not.contain(code)
-      .and.not.contain(CHOSEN);
-    const lines = api.lines.filter(
-      ({ text, fields }) => text === 'request' && fields['route'] === '/set-password',
-    );
-    expect(lines.at(-1)).to.deep.include({ level: 'info' });
   });
 
   it('is a row for a day, and then none', async () => {
     const [stale, fresh] = [await newUser(api), await newUser(api)];
     await linkFor(stale);
-    clockMs += PASSWORD_LINK_MS;
+    clock.ms += PASSWORD_LINK_MS;
     await linkFor(fresh);
     await purgeSessions(api.deps);
     expect(await rows('select user_id from password_links where used_at is null')).to.deep.equal([
       { user_id: fresh.id },
     ]);
-  });
-
-  it('has a page that nobody frames, keeps or reads along, over https alone', async () => {
-    const page = await call(`${api.origin}/set-password`);
-    expect(page.status).to.equal(200);
-    const policy = page.headers.get('content-security-policy') ?? '';
-    expect(policy)
-      .to.contain("default-src 'none'")
-      .and.contain("frame-ancestors 'none'")
-      .and.contain("form-action 'self'");
-    expect(policy)
-      .to.match(/script-src 'sha256-[^']+'(;|$)/)
-      .and.not.contain('unsafe');
-    expect(page.headers.get('cache-control')).to.equal('no-store');
-    expect(page.headers.get('referrer-policy')).to.equal('same-origin');
-    expect(page.headers.get('strict-transport-security')).to.contain('max-age=');
-    expect(
-      (await call(`${api.origin}/login`)).headers.get('content-security-policy'),
-      'the login has no script',
-    ).to.not.contain('script-src');
   });
 });

@@ -1,16 +1,9 @@
 import { expect } from 'chai';
-import { call, startTestApi, type TestApi, troublesOf } from '../../support/gateway.ts';
-import {
-  exchange,
-  parseAnswers,
-  type RawAnswer,
-  type RawOptions,
-  talk,
-} from '../../support/http/raw-http.ts';
+import { startTestApi, type TestApi, troublesOf } from '../../support/gateway.ts';
+import { parseAnswers, talk } from '../../support/http/raw-http.ts';
+import { expectRefusal, JSON_TYPE, LAST, wireOf } from '../../support/http/wire.ts';
 
 const MIB = 1024 * 1024;
-const last = 'Connection: close\r\n';
-
 describe('bytes on the wire', function () {
   this.timeout(60_000);
   let api: TestApi;
@@ -22,42 +15,7 @@ describe('bytes on the wire', function () {
     await api.stop();
   });
 
-  const key = () => `Host: x\r\nx-api-key: ${api.keys.test}\r\n`;
-  const json = 'Content-Type: application/json\r\n';
-  const body = '{"external_id":"smuggled"}';
-  const get = (target: string, more = '', version = 'HTTP/1.1') =>
-    `GET ${target} ${version}\r\n${key()}${more}\r\n`;
-  const post = (headers: string, rest: string) =>
-    `POST /api/v1/customers HTTP/1.1\r\n${key()}${json}${headers}\r\n${rest}`;
-  const second = () => post(`Content-Length: ${body.length}\r\n`, body);
-  const send = (bytes: string, options: RawOptions = {}) => exchange(api.origin, bytes, options);
-  const made = async () =>
-    (await call(`${api.url}/customers?external_id=smuggled`, { key: api.keys.test })).body['data'].length;
-
-  const expectError = (answer: RawAnswer | undefined, status: number, name: string) => {
-    expect(answer?.status, name).to.equal(status);
-    expect(answer?.body['error'], name)
-      .to.be.a('string')
-      .and.not.match(/HPE_|parse|node/i);
-    expect(answer?.body['code'], name).to.match(/^[A-Z_]+$/);
-    expect(answer?.headers['content-type'], name).to.contain('application/json');
-    expect(answer?.headers['x-request-id'], name).to.match(/^[A-Za-z0-9._-]{1,64}$/);
-  };
-  /** One answer, the connection closed, and nothing of what followed was done. */
-  const expectCutOff = async (table: Readonly<Record<string, string>>, status: number) => {
-    for (const [name, bytes] of Object.entries(table)) {
-      const { received, closed } = await talk(api.origin, bytes);
-      const answers = parseAnswers(received);
-      expect(
-        answers.map((answer) => answer.status),
-        name,
-      ).to.deep.equal([status]);
-      expectError(answers[0], status, name);
-      expect(answers[0]?.headers['connection'], name).to.equal('close');
-      expect(closed, `${name}: closed`).to.equal(true);
-    }
-    expect(await made()).to.equal(0);
-  };
+  const { key, get, post, second, send, made, expectCutOff } = wireOf(() => api);
 
   it('that frame a body in two ways, or in none that all agree on, are refused and end the connection', async () => {
     const chunks = (headers: string) => post(headers, `0\r\n\r\n${second()}`);
@@ -118,7 +76,7 @@ describe('bytes on the wire', function () {
       const chunks = ['5;a=b', '{"ext', 'f', `ernal_id":"c${index}"}`, '0', 'x-api-key: other', '', ''].join(
         '\r\n',
       );
-      const answers = await send(post(`${head}\r\n`, chunks) + get('/api/v1/deposits', last));
+      const answers = await send(post(`${head}\r\n`, chunks) + get('/api/v1/deposits', LAST));
       expect(
         answers.map(({ status }) => status),
         head,
@@ -145,7 +103,7 @@ describe('bytes on the wire', function () {
     );
     await expectCutOff(
       {
-        'no key': `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${json}Content-Length: 2000000\r\n\r\n${second()}`,
+        'no key': `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}Content-Length: 2000000\r\n\r\n${second()}`,
       },
       401,
     );
@@ -163,7 +121,7 @@ describe('bytes on the wire', function () {
 
   it('of a body on a GET are a body, not a request', async () => {
     const answers = await send(
-      get('/api/v1/deposits', `Content-Length: ${second().length}\r\n${last}`) + second(),
+      get('/api/v1/deposits', `Content-Length: ${second().length}\r\n${LAST}`) + second(),
     );
     expect(answers.map(({ status }) => status)).to.deep.equal([200]);
     expect(await made()).to.equal(0);
@@ -174,7 +132,7 @@ describe('bytes on the wire', function () {
       `${get('/api/v1/deposits')}${get('/api/v1/none')}${get('/api/v1/customers')}\x00garbage\r\n\r\n`,
     );
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 404, 200, 400]);
-    expectError(answers[3], 400, 'garbage');
+    expectRefusal(answers[3], 400, 'garbage');
   });
 
   it('that are no HTTP/1.1, or a version that is not ours, are refused in the form of every error', async () => {
@@ -225,9 +183,9 @@ describe('bytes on the wire', function () {
       431,
     );
     expect(
-      (await send(get('/api/v1/deposits', `X-A: ${'x'.repeat(15_000)}\r\n${last}`)))[0]?.status,
+      (await send(get('/api/v1/deposits', `X-A: ${'x'.repeat(15_000)}\r\n${LAST}`)))[0]?.status,
     ).to.equal(200);
-    expect((await send(get('/api/v1/deposits', many(90) + last)))[0]?.status).to.equal(200);
+    expect((await send(get('/api/v1/deposits', many(90) + LAST)))[0]?.status).to.equal(200);
   });
 
   it('of targets in other spellings reach a route only as that route is written', async () => {
@@ -260,7 +218,7 @@ describe('bytes on the wire', function () {
     for (const [target, status] of Object.entries(targets)) {
       const [answer] = await send(get(target, 'Connection: close\r\n'));
       expect(answer?.status, `${target} ${answer?.text}`).to.equal(status);
-      if (status !== 200) expectError(answer, status, target);
+      if (status !== 200) expectRefusal(answer, status, target);
     }
   });
 
@@ -268,8 +226,8 @@ describe('bytes on the wire', function () {
     const method = async (name: string, target = '/api/v1/deposits') =>
       (await send(get(target, 'Connection: close\r\n').replace('GET', name)))[0];
     for (const name of ['TRACE', 'PROPFIND', 'PATCH', 'DELETE', 'PURGE', 'LINK', 'M-SEARCH', 'QUERY'])
-      expectError(await method(name), 405, name);
-    expectError(await method('OPTIONS', '*'), 404, 'OPTIONS *');
+      expectRefusal(await method(name), 405, name);
+    expectRefusal(await method('OPTIONS', '*'), 404, 'OPTIONS *');
     const [websocket] = await send(
       get('/api/v1/deposits', 'Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n'),
     );
@@ -286,10 +244,10 @@ describe('bytes on the wire', function () {
       `GET /api/v1/deposits HTTP/1.0\r\nx-api-key: ${api.keys.test}\r\n\r\n`,
     );
     expect([parseAnswers(received)[0]?.status, closed]).to.deep.equal([200, true]);
-    expectError(
+    expectRefusal(
       (
         await send(
-          post(`Transfer-Encoding: chunked\r\n${last}`, '2\r\n{}\r\n0\r\n\r\n').replace(
+          post(`Transfer-Encoding: chunked\r\n${LAST}`, '2\r\n{}\r\n0\r\n\r\n').replace(
             'HTTP/1.1',
             'HTTP/1.0',
           ),
@@ -311,7 +269,7 @@ describe('bytes on the wire', function () {
     });
     expect(good.map(({ status }) => status)).to.deep.equal([100, 201]);
     const [refused] = await send(
-      `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${json}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
+      `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
     );
     expect(refused?.status, 'without a key').to.equal(401);
   });
