@@ -1,20 +1,7 @@
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChildOutput, openChildOutput } from './child-output.ts';
+import { readRecords, writeRecords } from './child-records.ts';
 import {
   identify,
   isSameProcess,
@@ -64,18 +51,15 @@ export type RunningServer = Pick<Child, 'pid' | 'stop' | 'kill' | 'pause' | 'res
   readonly port: number;
 };
 
-type Recorded = ProcessIdentity & {
-  readonly name: string;
-  readonly stopSignal: NodeJS.Signals;
-  readonly owner: ProcessIdentity;
+type LiveChild = {
+  readonly identity: ProcessIdentity;
+  readonly spec: ChildSpec;
+  readonly output: ChildOutput;
 };
-type LiveChild = { readonly identity: ProcessIdentity; readonly spec: ChildSpec; readonly output: Output };
 
 const POLL_MS = 15;
 const STOP_TIMEOUT_MS = 10_000;
 const EXIT_GRACE_MS = 4_000;
-const OUTPUT_LIMIT = 4_000;
-const LOG_FILE_LIMIT = 10 * 1024 * 1024;
 
 // Signals and exit belong to the process, not to a caller: this
 // list is the one place that knows what must not outlive it.
@@ -104,32 +88,6 @@ async function end(identity: ProcessIdentity, signal: NodeJS.Signals, timeoutMs:
   signalProcess(identity, signal);
   signalTree(identity.pid, 'SIGCONT'); // a frozen process hears nothing else
   if (!(await waitGone([identity], timeoutMs))) await killTree(identity.pid);
-}
-
-function readRecords(dataDir: string): Recorded[] {
-  try {
-    const parsed: unknown = JSON.parse(readFileSync(join(dataDir, 'children.json'), 'utf8'));
-    return Array.isArray(parsed)
-      ? parsed.filter(
-          (entry): entry is Recorded =>
-            typeof entry?.pid === 'number' && typeof entry?.owner?.pid === 'number',
-        )
-      : [];
-  } catch {
-    return [];
-  }
-}
-
-function writeRecords(dataDir: string, change: (records: Recorded[]) => Recorded[]): void {
-  const file = join(dataDir, 'children.json');
-  const next = `${file}.${process.pid}`;
-  try {
-    writeFileSync(next, JSON.stringify(change(readRecords(dataDir)).filter(isSameProcess)), { mode: 0o600 });
-    renameSync(next, file);
-  } catch (error) {
-    // The folder may be gone already when its last child ends.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
 }
 
 /**
@@ -186,34 +144,6 @@ function guardThisProcess(): void {
   }
 }
 
-type Output = { readonly handle: number; tail(): string; close(): void };
-
-/**
- * A file takes the output, never a pipe: a pipe blocks the
- * child when we are busy, and breaks it when we are killed.
- */
-function openOutput(logFile: string | undefined): Output {
-  const file = logFile ?? join(tmpdir(), `gateway-child-${randomUUID()}`);
-  if (existsSync(file) && statSync(file).size > LOG_FILE_LIMIT) renameSync(file, `${file}.1`);
-  const handle = openSync(file, 'a+', 0o600);
-  if (logFile === undefined) rmSync(file); // nameless from here on, so nothing is left of it
-  const began = fstatSync(handle).size;
-  let words: string | undefined;
-  const tail = () => {
-    if (words !== undefined) return words;
-    const { size } = fstatSync(handle);
-    const from = Math.max(began, size - OUTPUT_LIMIT);
-    const bytes = Buffer.alloc(Math.max(0, size - from));
-    return bytes.toString('utf8', 0, readSync(handle, bytes, 0, bytes.length, from)).trim();
-  };
-  const close = () => {
-    if (words !== undefined) return;
-    words = tail();
-    closeSync(handle);
-  };
-  return { handle, tail, close };
-}
-
 /**
  * Starts a child that ends with this process: on exit, on SIGINT, SIGTERM and SIGHUP, and after a
  * SIGKILL at the next start over its data folder. It gets a session of its own, so Ctrl-C in a terminal
@@ -221,7 +151,7 @@ function openOutput(logFile: string | undefined): Output {
  */
 export async function startChild(spec: ChildSpec): Promise<Child> {
   guardThisProcess();
-  const output = openOutput(spec.logFile);
+  const output = openChildOutput(spec.logFile);
   const child = spawn(spec.command, spec.args, {
     detached: true,
     stdio: ['ignore', output.handle, output.handle],
