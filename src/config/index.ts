@@ -1,11 +1,11 @@
-import { join, resolve } from 'node:path';
 import { OperatorError } from '../base/errors.ts';
 import { xpubVariable } from '../chains/account-xpubs.ts';
-import { byNetwork, chainsSettings } from '../chains/index.ts';
-import { byMode, MODES, NETWORKS } from '../domain/assets.ts';
+import { MODES, NETWORKS } from '../domain/assets.ts';
+import { assemble } from './assemble.ts';
 import { withSecretFiles } from './files.ts';
 import { assetKey } from './parsers.ts';
 import { problemsInProduction } from './production.ts';
+import { wrongTemporal } from './temporal-tls.ts';
 import type { ConfigRole, Environment, Variable } from './variable.ts';
 import type { Values, VariableName } from './variables/index.ts';
 import { VARIABLES } from './variables/index.ts';
@@ -97,25 +97,6 @@ function wrongSecretsKeys({ SECRETS_KEY: key, SECRETS_KEY_PREVIOUS: previous }: 
   return [];
 }
 
-/** What would leave a connection to Temporal less secure than its variables look. */
-function wrongTemporal(values: Values): string[] {
-  const {
-    TEMPORAL_TLS: tls,
-    TEMPORAL_TLS_CLIENT_CERT_PATH: cert,
-    TEMPORAL_TLS_CLIENT_KEY_PATH: key,
-  } = values;
-  const problems: string[] = [];
-  if ((cert === undefined) !== (key === undefined))
-    problems.push(
-      'TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH go together: set the other one too.',
-    );
-  if (tls === false && temporalTls({ ...values, TEMPORAL_TLS: undefined }))
-    problems.push(
-      'TEMPORAL_TLS is false beside a TEMPORAL_TLS_ variable or TEMPORAL_API_KEY, which need TLS: remove the one or the others.',
-    );
-  return problems;
-}
-
 /**
  * Two accounts under one key would hand the same address to
  * two customers; on two networks together it is a copied line.
@@ -130,122 +111,6 @@ function wrongXpubs(values: Values): string[] {
       ? [`${name} is the same key as ${twin}: each network and mode has an account key of its own.`]
       : [];
   });
-}
-
-function assemble(values: Values, warnings: readonly string[]) {
-  const dataDir = resolve(values.DATA_DIR);
-  const production = values.NODE_ENV === 'production';
-  return {
-    environment: values.NODE_ENV,
-    production,
-    /** Absolute path. */
-    dataDir,
-    logLevel: values.LOG_LEVEL,
-    logFormat: values.LOG_FORMAT,
-    stuckAfterMs: values.STUCK_AFTER,
-    /**
-     * Sentences for the log at the start: every exception from
-     * the safe defaults, every variable that looks misspelt.
-     */
-    warnings,
-    /** 32 bytes; undefined outside production, where `ensureSecretsKey` makes one. */
-    secretsKey: values.SECRETS_KEY,
-    /** Opens what it sealed, and seals nothing. */
-    previousSecretsKey: values.SECRETS_KEY_PREVIOUS,
-    http: {
-      port: values.PORT,
-      host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
-      publicUrl: values.PUBLIC_URL,
-      trustedProxies: values.TRUSTED_PROXIES ?? [],
-    },
-    /** Where operators' tools ask. */
-    ops: { port: values.OPS_PORT, host: values.OPS_HOST },
-    database: values.DATABASE_URL
-      ? ({ kind: 'url', url: values.DATABASE_URL } as const)
-      : ({ kind: 'embedded' } as const),
-    temporal: {
-      namespace: values.TEMPORAL_NAMESPACE,
-      /** The binary for an embedded server, if the operator names one. */
-      cliPath: values.TEMPORAL_CLI,
-      ...(values.TEMPORAL_ADDRESS
-        ? ({
-            kind: 'address',
-            address: values.TEMPORAL_ADDRESS,
-            tls: temporalTls(values),
-            apiKey: values.TEMPORAL_API_KEY,
-          } as const)
-        : ({ kind: 'embedded' } as const)),
-    },
-    chains: chainsSettings(values),
-    wallet: walletOf(values, dataDir),
-    payments: {
-      minPaymentCents: values.MIN_PAYMENT_USD,
-      /** Hundredths of a percent. */
-      toleranceBasisPoints: values.PAYMENT_TOLERANCE_PERCENT,
-      /** Base units by asset; read it with {@link thresholdUnits}. */
-      minDepositUnits: values.MIN_DEPOSIT ?? {},
-      dustFloorUnits: values.DUST_FLOOR,
-    },
-    settlement: {
-      minUnits: values.SETTLE_MIN,
-      /** Hundredths of a percent. */ maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT,
-    },
-    prices: {
-      /** Chainlink without `feeds` means the feeds of the main net. */
-      source:
-        values.PRICE_SOURCE.kind === 'chainlink'
-          ? { ...values.PRICE_SOURCE, feeds: values.PRICE_FEEDS }
-          : values.PRICE_SOURCE,
-      maxAgeMs: values.PRICE_MAX_AGE,
-    },
-    webhooks: {
-      maxAttempts: values.WEBHOOK_MAX_ATTEMPTS,
-      retentionMs: values.WEBHOOK_RETENTION,
-      target: {
-        allowedCidrs: values.WEBHOOK_ALLOWED_CIDRS ?? [],
-        deniedCidrs: values.WEBHOOK_DENIED_CIDRS ?? [],
-        allowedPorts: values.WEBHOOK_ALLOWED_PORTS ?? [],
-        allowHttp: values.WEBHOOK_ALLOW_HTTP,
-        /** PEM text of additional authorities. */
-        caPem: values.WEBHOOK_CA_FILE?.pem,
-      },
-    },
-    sessions: { idleMs: values.SESSION_IDLE, maxMs: values.SESSION_MAX },
-    limits: limitsOf(values),
-  };
-}
-
-function limitsOf(values: Values) {
-  return {
-    requestsPerSecond: values.RATE_LIMIT_PER_SECOND,
-    requestsBurst: values.RATE_LIMIT_BURST,
-    badCredentialsPerMinute: values.RATE_LIMIT_BAD_CREDENTIALS,
-    testsPerSecond: values.RATE_LIMIT_TESTS_PER_SECOND,
-  };
-}
-
-/** How the connection to Temporal is secured; undefined: not at all. */
-function temporalTls(values: Values) {
-  const {
-    TEMPORAL_TLS_CLIENT_CERT_PATH: cert,
-    TEMPORAL_TLS_CLIENT_KEY_PATH: key,
-    TEMPORAL_API_KEY: apiKey,
-  } = values;
-  const [caPem, serverName] = [values.TEMPORAL_TLS_SERVER_CA_CERT_PATH?.pem, values.TEMPORAL_TLS_SERVER_NAME];
-  const isOn =
-    values.TEMPORAL_TLS ?? [caPem, serverName, cert, key, apiKey].some((given) => given !== undefined);
-  return isOn
-    ? { caPem, serverName, client: cert && key ? { certPem: cert.pem, keyPem: key.pem } : undefined }
-    : undefined;
-}
-
-function walletOf(values: Values, dataDir: string) {
-  return {
-    /** Account xpubs from the environment; what is undefined comes from the wallet file's public part. */
-    xpubs: byMode((mode) => byNetwork(({ network }) => values[xpubVariable(mode, network)])),
-    seedFile: resolve(values.WALLET_SEED_FILE ?? join(dataDir, 'wallet.json')),
-    passphraseFile: resolve(values.WALLET_PASSPHRASE_FILE ?? join(dataDir, 'wallet.passphrase')),
-  };
 }
 
 /** The threshold of an asset in base units, or undefined where the operator set none. */

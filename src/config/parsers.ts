@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { type HDNodeVoidWallet, HDNodeWallet } from 'ethers';
 import type { Currency } from '../domain/assets.ts';
 import { ASSETS, CURRENCIES } from '../domain/assets.ts';
 import { parseCidr, parseIp } from '../domain/ip-address.ts';
@@ -98,31 +96,6 @@ export const token: Parser<string> = parser((text) =>
   /^[\x21-\x7e]{1,512}$/.test(text) ? text : complain('must be at most 512 visible ASCII characters'),
 );
 
-export type PemFile = { readonly path: string; readonly pem: string };
-
-/**
- * PEM text of a certificate file, read now so that a wrong path shows at the start and not at the first use.
- */
-export const pemFile: Parser<PemFile> = pemOf(/-----BEGIN CERTIFICATE-----/, 'at least one certificate');
-
-/** PEM text of a private key that needs no passphrase. */
-export const pemKeyFile: Parser<PemFile> = pemOf(
-  /-----BEGIN ((EC|RSA) )?PRIVATE KEY-----/,
-  'a private key that is not encrypted',
-);
-
-function pemOf(begin: RegExp, content: string): Parser<PemFile> {
-  return parser((path) => {
-    let pem: string;
-    try {
-      pem = readFileSync(path, 'utf8');
-    } catch {
-      return complain('must name a file that this process can read');
-    }
-    return begin.test(pem) ? { path, pem } : complain(`must name a PEM file with ${content}`);
-  });
-}
-
 /** One address of IPv4 or IPv6, to bind to. */
 export const ipAddress: Parser<string> = parser((text) =>
   parseIp(text)
@@ -159,41 +132,6 @@ export const cidrs: Parser<readonly string[]> = parser((text) =>
       : item;
   }),
 );
-
-/** An account's extended public key (depth 3). A private one is refused before anything could store it. */
-export const accountXpub: Parser<string> = parser((text) => {
-  if (/^[xyzt]prv/i.test(text))
-    complain(
-      'is a PRIVATE key: remove it from this environment at once and give the xpub instead ("gateway wallet xpub" prints it)',
-    );
-  let node: HDNodeWallet | HDNodeVoidWallet;
-  try {
-    node = HDNodeWallet.fromExtendedKey(text);
-  } catch {
-    return complain('must be an extended public key that begins with xpub ("gateway wallet xpub" prints it)');
-  }
-  if (node instanceof HDNodeWallet)
-    complain('is a PRIVATE key: remove it from this environment at once and give the xpub instead');
-  return node.depth === 3
-    ? text
-    : complain(
-        "must be the key of an account (three levels deep, as m/44'/60'/0'); \"gateway wallet xpub\" prints it",
-      );
-});
-
-/** 32 random bytes in base64 or hex. */
-export const secretKey: Parser<Uint8Array> = parser((text) => {
-  const key = /^[0-9a-fA-F]{64}$/.test(text)
-    ? Buffer.from(text, 'hex')
-    : /^[A-Za-z0-9+/_-]{43}=?$/.test(text)
-      ? Buffer.from(text, 'base64')
-      : undefined;
-  if (key?.length !== 32)
-    return complain('must be 32 bytes in base64 or hex ("openssl rand -base64 32" makes one)');
-  return new Set(key).size >= 8
-    ? new Uint8Array(key)
-    : complain('is not random ("openssl rand -base64 32" makes a good one)');
-});
 
 /** `USDT.bsc=1,BNB=0.002` as base units under `bsc:USDT`, `bsc:BNB`. */
 export const amountsByAsset: Parser<Readonly<Record<string, bigint>>> = parser((text) =>

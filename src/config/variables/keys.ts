@@ -1,6 +1,7 @@
 import { type XpubVariable, xpubVariable } from '../../chains/account-xpubs.ts';
 import { CHAINS } from '../../chains/index.ts';
 import { MODES } from '../../domain/assets.ts';
+import { accountXpub, secretKey } from '../key-parsers.ts';
 import * as parse from '../parsers.ts';
 import { type Variable, variable } from '../variable.ts';
 
@@ -21,7 +22,7 @@ const XPUB_TEXTS = {
 export const KEY_VARIABLES = {
   SECRETS_KEY: variable({
     group: 'keys',
-    parser: parse.secretKey,
+    parser: secretKey,
     secret: true,
     production: ['all', 'api', 'worker'],
     example: 'BASE64_OF_32_RANDOM_BYTES',
@@ -30,7 +31,7 @@ export const KEY_VARIABLES = {
   }),
   SECRETS_KEY_PREVIOUS: variable({
     group: 'keys',
-    parser: parse.secretKey,
+    parser: secretKey,
     secret: true,
     example: 'BASE64_OF_32_RANDOM_BYTES',
     about:
@@ -65,7 +66,7 @@ function xpubVariables(): XpubVariables {
       const required = mode === 'live' ? { production: ['all', 'api'] as const } : {};
       const entry = variable({
         group: 'keys',
-        parser: parse.accountXpub,
+        parser: accountXpub,
         secret: true,
         ...required,
         example: 'xpub6…',

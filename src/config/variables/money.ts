@@ -1,5 +1,6 @@
 import { normaliseAddress } from '../../chains/addresses.ts';
 import { PRICE_CHAIN } from '../../chains/index.ts';
+import { pemFile } from '../key-parsers.ts';
 import * as parse from '../parsers.ts';
 import { variable } from '../variable.ts';
 
@@ -116,7 +117,7 @@ export const MONEY_VARIABLES = {
   }),
   WEBHOOK_CA_FILE: variable({
     group: 'webhooks',
-    parser: parse.pemFile,
+    parser: pemFile,
     example: '/etc/gateway/ca.pem',
     about: 'Exception: PEM certificates of authorities that are trusted beside the usual ones.',
   }),

@@ -1,3 +1,4 @@
+import { pemFile, pemKeyFile } from '../key-parsers.ts';
 import * as parse from '../parsers.ts';
 import * as urls from '../urls.ts';
 import { variable } from '../variable.ts';
@@ -37,21 +38,21 @@ export const STORE_VARIABLES = {
   }),
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: variable({
     group: 'stores',
-    parser: parse.pemFile,
+    parser: pemFile,
     example: '/run/secrets/temporal-ca.pem',
     about:
       'PEM file of the authorities that may vouch for the Temporal server. Unset: those that the system trusts.',
   }),
   TEMPORAL_TLS_CLIENT_CERT_PATH: variable({
     group: 'stores',
-    parser: parse.pemFile,
+    parser: pemFile,
     example: '/run/secrets/temporal-client.pem',
     about:
       'PEM file of the certificate by which this gateway proves itself to Temporal. Goes with TEMPORAL_TLS_CLIENT_KEY_PATH.',
   }),
   TEMPORAL_TLS_CLIENT_KEY_PATH: variable({
     group: 'stores',
-    parser: parse.pemKeyFile,
+    parser: pemKeyFile,
     example: '/run/secrets/temporal-client.key.pem',
     about: 'PEM file of the private key of that certificate.',
   }),

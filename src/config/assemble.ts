@@ -1,0 +1,117 @@
+import { join, resolve } from 'node:path';
+import { xpubVariable } from '../chains/account-xpubs.ts';
+import { byNetwork, chainsSettings } from '../chains/index.ts';
+import { byMode } from '../domain/assets.ts';
+import { temporalTls } from './temporal-tls.ts';
+import type { Values } from './variables/index.ts';
+
+/** What the program is told, from the values of all variables: what goes together stands together. */
+export function assemble(values: Values, warnings: readonly string[]) {
+  const dataDir = resolve(values.DATA_DIR);
+  const production = values.NODE_ENV === 'production';
+  return {
+    environment: values.NODE_ENV,
+    production,
+    /** Absolute path. */
+    dataDir,
+    logLevel: values.LOG_LEVEL,
+    logFormat: values.LOG_FORMAT,
+    stuckAfterMs: values.STUCK_AFTER,
+    /**
+     * Sentences for the log at the start: every exception from
+     * the safe defaults, every variable that looks misspelt.
+     */
+    warnings,
+    /** 32 bytes; undefined outside production, where `ensureSecretsKey` makes one. */
+    secretsKey: values.SECRETS_KEY,
+    /** Opens what it sealed, and seals nothing. */
+    previousSecretsKey: values.SECRETS_KEY_PREVIOUS,
+    http: {
+      port: values.PORT,
+      host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+      publicUrl: values.PUBLIC_URL,
+      trustedProxies: values.TRUSTED_PROXIES ?? [],
+    },
+    /** Where operators' tools ask. */
+    ops: { port: values.OPS_PORT, host: values.OPS_HOST },
+    database: values.DATABASE_URL
+      ? ({ kind: 'url', url: values.DATABASE_URL } as const)
+      : ({ kind: 'embedded' } as const),
+    temporal: temporalOf(values),
+    chains: chainsSettings(values),
+    wallet: walletOf(values, dataDir),
+    payments: {
+      minPaymentCents: values.MIN_PAYMENT_USD,
+      /** Hundredths of a percent. */
+      toleranceBasisPoints: values.PAYMENT_TOLERANCE_PERCENT,
+      /** Base units by asset; read it with `thresholdUnits`. */
+      minDepositUnits: values.MIN_DEPOSIT ?? {},
+      dustFloorUnits: values.DUST_FLOOR,
+    },
+    settlement: {
+      minUnits: values.SETTLE_MIN,
+      /** Hundredths of a percent. */
+      maxFeeBasisPoints: values.SETTLE_MAX_FEE_PERCENT,
+    },
+    prices: {
+      /** Chainlink without `feeds` means the feeds of the main net. */
+      source:
+        values.PRICE_SOURCE.kind === 'chainlink'
+          ? { ...values.PRICE_SOURCE, feeds: values.PRICE_FEEDS }
+          : values.PRICE_SOURCE,
+      maxAgeMs: values.PRICE_MAX_AGE,
+    },
+    webhooks: webhooksOf(values),
+    sessions: { idleMs: values.SESSION_IDLE, maxMs: values.SESSION_MAX },
+    limits: limitsOf(values),
+  };
+}
+
+function temporalOf(values: Values) {
+  return {
+    namespace: values.TEMPORAL_NAMESPACE,
+    /** The binary for an embedded server, if the operator names one. */
+    cliPath: values.TEMPORAL_CLI,
+    ...(values.TEMPORAL_ADDRESS
+      ? ({
+          kind: 'address',
+          address: values.TEMPORAL_ADDRESS,
+          tls: temporalTls(values),
+          apiKey: values.TEMPORAL_API_KEY,
+        } as const)
+      : ({ kind: 'embedded' } as const)),
+  };
+}
+
+function webhooksOf(values: Values) {
+  return {
+    maxAttempts: values.WEBHOOK_MAX_ATTEMPTS,
+    retentionMs: values.WEBHOOK_RETENTION,
+    target: {
+      allowedCidrs: values.WEBHOOK_ALLOWED_CIDRS ?? [],
+      deniedCidrs: values.WEBHOOK_DENIED_CIDRS ?? [],
+      allowedPorts: values.WEBHOOK_ALLOWED_PORTS ?? [],
+      allowHttp: values.WEBHOOK_ALLOW_HTTP,
+      /** PEM text of additional authorities. */
+      caPem: values.WEBHOOK_CA_FILE?.pem,
+    },
+  };
+}
+
+function limitsOf(values: Values) {
+  return {
+    requestsPerSecond: values.RATE_LIMIT_PER_SECOND,
+    requestsBurst: values.RATE_LIMIT_BURST,
+    badCredentialsPerMinute: values.RATE_LIMIT_BAD_CREDENTIALS,
+    testsPerSecond: values.RATE_LIMIT_TESTS_PER_SECOND,
+  };
+}
+
+function walletOf(values: Values, dataDir: string) {
+  return {
+    /** Account xpubs from the environment; what is undefined comes from the wallet file's public part. */
+    xpubs: byMode((mode) => byNetwork(({ network }) => values[xpubVariable(mode, network)])),
+    seedFile: resolve(values.WALLET_SEED_FILE ?? join(dataDir, 'wallet.json')),
+    passphraseFile: resolve(values.WALLET_PASSPHRASE_FILE ?? join(dataDir, 'wallet.passphrase')),
+  };
+}
