@@ -2,7 +2,8 @@ import type { Finding } from '../base/finding.ts';
 import type { Variable } from '../config/variable.ts';
 import type { Network } from '../domain/assets.ts';
 import type { AddressKey } from './address-key.ts';
-import type { ChainReader, EndpointStatus } from './reader.ts';
+import type { ChainReader } from './reader.ts';
+import type { EndpointStatus } from './rpc/types.ts';
 
 /** How a chain writes what is 20 bytes everywhere. */
 export type ChainAddresses = {

@@ -2,6 +2,7 @@
 // an adapter for another chain implements these and nothing else.
 import type { AssetKind, Currency, Network } from '../domain/assets.ts';
 import type { AddressKey } from './address-key.ts';
+import type { ReaderPace } from './pace.ts';
 
 /** A block by height and hash. `timestampMs` is the chain's own clock, in milliseconds since 1970. */
 export type BlockRef = {
@@ -138,51 +139,6 @@ export interface HeadListener {
 }
 
 /**
- * When the head is worth asking for: gaps between two
- * questions, and the longest time a block is believed to take.
- */
-export type HeadPace = {
-  readonly closestMs: number;
-  readonly widestMs: number;
-  readonly longestBlockMs: number;
-};
-
-/** After which time what is final is asked for again: while a final block is due, and while none is. */
-export type FinalPace = { readonly outstandingMs: number; readonly quietMs: number };
-
-/** How the comparison of balances is paced. */
-export type PassPace = {
-  /** From the start of one pass to the start of the next. */
-  readonly everyMs: number;
-  /** Addresses compared at a time, at most 500. */
-  readonly batchAddresses: number;
-};
-
-/** What a chain's speed, and what its endpoints let anybody ask, make of the work of a watcher. */
-export type ReaderPace = {
-  readonly head: HeadPace;
-  readonly final: FinalPace;
-  /**
-   * Finality can move while the head stands, and readiness
-   * wants a sign of life: a whole look at least this often.
-   */
-  readonly wholeLookMs: number;
-  /**
-   * A read this far below the final block was made when no
-   * endpoint in use could still be importing the block.
-   */
-  readonly finalForLongBlocks: number;
-  readonly reconcile: PassPace;
-  /** Up to so many blocks below the final one, endpoints still tell the balances of a height. */
-  readonly balanceBlocks: number;
-  /**
-   * Blocks read one by one, at most, in search of a payment where
-   * no endpoint keeps old balances: some hours of the chain.
-   */
-  readonly searchBlocks: number;
-};
-
-/**
  * Reads one chain. Every method stops when `signal` aborts (throwing its reason),
  * and throws `RpcUnavailable` when no endpoint gives a complete answer. `undefined`
  * always means "the chain does not have it (yet)", never "could not find out".
@@ -297,16 +253,3 @@ export interface PriceSource {
    */
   price(currency: Currency, signal: AbortSignal): Promise<Price | undefined>;
 }
-
-/**
- * How one endpoint does right now, for readiness and diagnosis. `problem` is null when it is in use;
- * `requestsPerSecond` is the pace it is asked at, below the configured one while a limit of its own is
- * known; `toldMsAgo` is how old all this is, null where it was never asked. Carries no URL, only the host.
- */
-export type EndpointStatus = {
-  readonly host: string;
-  readonly headNumber: number | null;
-  readonly problem: string | null;
-  readonly requestsPerSecond: number;
-  readonly toldMsAgo: number | null;
-};

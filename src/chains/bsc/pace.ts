@@ -1,4 +1,4 @@
-import type { ReaderPace } from '../reader.ts';
+import type { ReaderPace } from '../pace.ts';
 
 /**
  * A block takes 0.45 s and is final two later; requests cost

@@ -2,11 +2,10 @@
 // one to ask, when to leave one alone, and what to say when none answers.
 
 import { pause } from '../../base/async/pause.ts';
-import type { EndpointStatus } from '../reader.ts';
 import { PoolEndpoint } from './endpoint.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from './errors.ts';
 import { createHttpPost } from './http-post.ts';
-import type { EachResponse, Pool, PoolOptions, RunOptions, Session } from './types.ts';
+import type { EachResponse, EndpointStatus, Pool, PoolOptions, RunOptions, Session } from './types.ts';
 
 /**
  * A caller that asks again at once is slowed down by the

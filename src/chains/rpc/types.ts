@@ -1,7 +1,19 @@
 // What a pool of endpoints is to its users, and to the protocol that it is given. Types only.
-import type { EndpointStatus } from '../reader.ts';
 import type { CallOptions } from './call.ts';
 import type { Endpoint } from './endpoint-url.ts';
+
+/**
+ * How one endpoint does right now, for readiness and diagnosis. `problem` is null when it is in use;
+ * `requestsPerSecond` is the pace it is asked at, below the configured one while a limit of its own is
+ * known; `toldMsAgo` is how old all this is, null where it was never asked. Carries no URL, only the host.
+ */
+export type EndpointStatus = {
+  readonly host: string;
+  readonly headNumber: number | null;
+  readonly problem: string | null;
+  readonly requestsPerSecond: number;
+  readonly toldMsAgo: number | null;
+};
 
 /** One endpoint during one piece of work: everything that is asked in a session goes to the same node. */
 export type Session = {

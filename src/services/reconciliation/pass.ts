@@ -1,6 +1,6 @@
 import { raw } from '@mikro-orm/core';
 import { BEFORE_ALL_KEYS } from '../../chains/address-key.ts';
-import type { PassPace } from '../../chains/reader.ts';
+import type { PassPace } from '../../chains/pace.ts';
 import {
   BalanceDifference,
   type ChainCursor,

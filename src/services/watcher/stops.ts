@@ -1,4 +1,4 @@
-import type { PassPace } from '../../chains/reader.ts';
+import type { PassPace } from '../../chains/pace.ts';
 import { type ChainCursor, ReconciliationPass } from '../../db/entities/index.ts';
 import { firstRow, run, sql } from '../../db/sql.ts';
 import type { Network } from '../../domain/assets.ts';

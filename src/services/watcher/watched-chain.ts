@@ -1,4 +1,5 @@
-import type { ChainReader, FinalBlock, PassPace } from '../../chains/reader.ts';
+import type { PassPace } from '../../chains/pace.ts';
+import type { ChainReader, FinalBlock } from '../../chains/reader.ts';
 import type { ChainReport } from './report.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 

@@ -59,7 +59,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       'src/chains/address-key.ts',
       'src/chains/index.ts',
     ],
-    types: ['src/chains/reader.ts', 'src/chains/account-xpubs.ts', 'src/contract/'],
+    types: ['src/chains/pace.ts', 'src/chains/reader.ts', 'src/chains/account-xpubs.ts', 'src/contract/'],
   },
   // Addresses are read and compared in one place; a request's address is text like any other.
   'src/api/': {

@@ -1,4 +1,5 @@
-import type { ChainReader, HeadPace } from '../../../chains/reader.ts';
+import type { HeadPace } from '../../../chains/pace.ts';
+import type { ChainReader } from '../../../chains/reader.ts';
 import { forget, type Hints, hear, isAwaited, judge, listenUntilMs, NO_HINTS } from './hints.ts';
 import { intervalMs, learn, newPace, type Pace, waitMs } from './pace.ts';
 

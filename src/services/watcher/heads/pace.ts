@@ -1,4 +1,4 @@
-import type { FinalPace, HeadPace } from '../../../chains/reader.ts';
+import type { FinalPace, HeadPace } from '../../../chains/pace.ts';
 
 /**
  * When the next head can exist, learned from when the last ones were
