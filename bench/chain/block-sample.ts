@@ -1,7 +1,8 @@
 // Blocks as a node of BNB Chain answers them, for benches that read very many.
 import { randomBytes } from 'node:crypto';
-import { decodeBlock, readBlockBody, readBlockRef, TRANSFER_TOPIC } from '../../src/chains/bsc/block.ts';
+import { decodeBlock, TRANSFER_TOPIC } from '../../src/chains/bsc/block.ts';
 import { bloomOf } from '../../src/chains/bsc/bloom.ts';
+import { readBlockBody, readBlockRef } from '../../src/chains/bsc/sent-block.ts';
 
 export const USDT = '0x55d398326f99059ff775485246999027b3197955';
 const TRANSACTIONS = 100;

@@ -1,13 +1,8 @@
 import { expect } from 'chai';
 import { AddressSet } from '../../src/chains/address-set.ts';
-import {
-  bscToken,
-  decodeBlock,
-  readBlockBody,
-  readBlockRef,
-  TRANSFER_TOPIC,
-} from '../../src/chains/bsc/block.ts';
+import { bscToken, decodeBlock, TRANSFER_TOPIC } from '../../src/chains/bsc/block.ts';
 import { bloomOf } from '../../src/chains/bsc/bloom.ts';
+import { readBlockBody, readBlockRef } from '../../src/chains/bsc/sent-block.ts';
 import { EndpointFailure } from '../../src/chains/rpc/errors.ts';
 
 const hash = (byte: string) => `0x${byte.repeat(32)}`;

@@ -4,7 +4,7 @@ import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
-import { createTracer } from '../../src/chains/bsc/tracer.ts';
+import { createTracer } from '../../src/chains/bsc/traces/tracer.ts';
 import type { ChainReader, ScannedBlock } from '../../src/chains/reader.ts';
 import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
 

@@ -10,7 +10,7 @@ import { testContracts } from '../../dev/support/chain-contracts.ts';
 import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
-import { createTracer } from '../../src/chains/bsc/tracer.ts';
+import { createTracer } from '../../src/chains/bsc/traces/tracer.ts';
 import type { ChainReader } from '../../src/chains/reader.ts';
 import { createRpcPool, type RpcPool, type RpcPoolOptions } from '../../src/chains/rpc/json-rpc.ts';
 import { type Following, NO_TRACES, startFollowing, without } from '../services/watcher/following.ts';

@@ -11,7 +11,7 @@ import { eventually } from '../../dev/support/eventually.ts';
 import { type Fault, type FaultProxy, type RpcCall, startFaultProxy } from '../../dev/support/fault-proxy.ts';
 import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
-import { createTracer } from '../../src/chains/bsc/tracer.ts';
+import { createTracer } from '../../src/chains/bsc/traces/tracer.ts';
 import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
 import { readMissedTraces } from '../../src/services/watcher/missed-traces.ts';
 import { type Following, NO_TRACES, startFollowing, without } from '../services/watcher/following.ts';

@@ -4,6 +4,7 @@ import { Interface } from 'ethers';
 import { type AddressKey, hexAddress } from '../address-key.ts';
 import type { Balance } from '../reader.ts';
 import { EndpointFailure, RpcRejected } from '../rpc/errors.ts';
+import { toQuantity } from '../rpc/hex.ts';
 import type { RpcSession } from '../rpc/json-rpc.ts';
 
 /** The same address on every chain that has it (github.com/mds1/multicall). */
@@ -137,4 +138,3 @@ function readWord(data: unknown): bigint {
 
 const isEmpty = (data: unknown): boolean => data === '0x' || data === '0X';
 const balanceOf = (key: AddressKey): string => BALANCE_OF + key.padStart(64, '0');
-const toQuantity = (number: number): string => `0x${number.toString(16)}`;

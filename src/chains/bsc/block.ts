@@ -4,95 +4,30 @@
 
 import type { AddressKey } from '../address-key.ts';
 import type { AddressLookup, BlockRef, NamedTransaction, ScannedBlock } from '../reader.ts';
-import { isRecord } from '../rpc/call.ts';
 import { EndpointFailure } from '../rpc/errors.ts';
 import { lower, readHash, readQuantity } from '../rpc/hex.ts';
 import { type BloomProbe, bloomMayHold, bloomOf, bloomProbe, EMPTY_BLOOM } from './bloom.ts';
 import { Collector, type Sum } from './collector.ts';
-import type { InternalTransfer } from './trace.ts';
+import {
+  checkReceipt,
+  hasSucceeded,
+  type RpcBlock,
+  type RpcLog,
+  type RpcReceipt,
+  type RpcTransaction,
+} from './sent-block.ts';
+import type { InternalTransfer } from './traces/trace.ts';
 
 /** keccak256("Transfer(address,address,uint256)") */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** The root of an empty trie: what a block without transactions names as its transactions root. */
-const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 /** In a padded topic the address starts after 0x and 12 zero bytes. */
 const TOPIC_ADDRESS = 26;
 
 export type BscToken = { readonly contract: string; readonly probe: BloomProbe };
 
-type RpcTransaction = { hash: string; from: string; to: string | null; value: string; input?: string };
-type RpcLog = {
-  address: string;
-  topics: string[];
-  data: string;
-  removed?: boolean;
-  logIndex?: unknown;
-  transactionHash?: unknown;
-  blockHash?: unknown;
-};
-type RpcReceipt = {
-  transactionHash: string;
-  blockHash: string;
-  status: string;
-  logs: RpcLog[];
-  logsBloom?: string;
-};
-export type RpcBlock = {
-  hash: string;
-  logsBloom?: string;
-  transactionsRoot?: string;
-  transactions: RpcTransaction[];
-};
-
 /** What has to be known of the token contract (lower-case 0x) to find its transfers. */
 export function bscToken(contract: string): BscToken {
   return { contract, probe: bloomProbe([contract, TRANSFER_TOPIC]) };
-}
-
-/**
- * Reads number, hashes and time of a block or header; throws EndpointFailure when they
- * are missing or of another height. BNB Chain keeps the milliseconds of its sub-second
- * blocks in the otherwise unused mixHash; on other EVM chains mixHash is random.
- */
-export function readBlockRef(block: unknown, expected?: number): BlockRef {
-  if (!isRecord(block)) throw new EndpointFailure('a block that is no object');
-  const number = readQuantity(block['number']);
-  const seconds = readQuantity(block['timestamp']);
-  const [hash, parentHash, mixHash] = [
-    readHash(block['hash']),
-    readHash(block['parentHash']),
-    readHash(block['mixHash']),
-  ];
-  if (number === undefined || seconds === undefined || hash === undefined || parentHash === undefined)
-    throw new EndpointFailure('a block without number, time or hashes');
-  if (expected !== undefined && number !== expected)
-    throw new EndpointFailure(`block ${number} in answer to ${expected}`);
-  const fraction =
-    mixHash !== undefined && /^0x0{61}/.test(mixHash) ? Number.parseInt(mixHash.slice(-3), 16) : 0;
-  return { number, hash, parentHash, timestampMs: seconds * 1000 + (fraction < 1000 ? fraction : 0) };
-}
-
-/**
- * The transactions of a block asked for with full transactions;
- * throws EndpointFailure when they can not be all of them, each once.
- */
-export function readBlockBody(block: unknown): RpcBlock {
-  if (!isRecord(block) || !Array.isArray(block['transactions']))
-    throw new EndpointFailure('a block without its transactions');
-  const body = block as RpcBlock;
-  if (
-    body.transactions.length === 0 &&
-    body.transactionsRoot !== undefined &&
-    lower(body.transactionsRoot) !== EMPTY_ROOT
-  ) {
-    throw new EndpointFailure('a block whose transactions are missing');
-  }
-  for (const transaction of body.transactions)
-    if (typeof transaction?.hash === 'string') transaction.hash = lower(transaction.hash);
-  // Shown twice, its money would be summed.
-  if (new Set(body.transactions.map((transaction) => transaction?.hash)).size < body.transactions.length)
-    throw new EndpointFailure('a block that shows a transaction twice');
-  return body;
 }
 
 export type DecodeRules = {
@@ -165,17 +100,6 @@ function succeededOf(receipts: readonly RpcReceipt[]): ReadonlySet<string> {
   return new Set(receipts.filter(hasSucceeded).map((receipt) => lower(receipt.transactionHash)));
 }
 
-function hasSucceeded({ status }: RpcReceipt): boolean {
-  return status === '0x1' || readQuantity(status) === 1;
-}
-
-/** Anything else says neither that the transaction succeeded nor that it failed. */
-function isStatus(status: unknown): boolean {
-  if (status === '0x1' || status === '0x0') return true;
-  const known = readQuantity(status);
-  return known === 1 || known === 0;
-}
-
 function isNothing(quantity: string): boolean {
   return quantity === '0x0' || quantity === '0X0';
 }
@@ -189,21 +113,6 @@ function noteNamed(
   const calldata = input.toLowerCase();
   for (const addressKey of naming)
     if (calldata.includes(addressKey)) named.push({ txHash: hash, addressKey, calldata });
-}
-
-function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt: RpcReceipt): void {
-  const complete =
-    typeof transaction?.value === 'string' &&
-    isStatus(receipt?.status) &&
-    typeof receipt.transactionHash === 'string' &&
-    typeof receipt.blockHash === 'string' &&
-    Array.isArray(receipt.logs) &&
-    lower(receipt.transactionHash) === transaction.hash &&
-    lower(receipt.blockHash) === ref.hash;
-  if (!complete)
-    throw new EndpointFailure(
-      `incomplete block ${ref.number}: a receipt that belongs to another block or transaction`,
-    );
 }
 
 /**

@@ -1,28 +1,20 @@
 // BNB Chain (and any EVM node that speaks the same JSON-RPC) as a ChainReader.
 import { assetOf } from '../../domain/assets.ts';
-import type {
-  BlockRef,
-  ChainReader,
-  HeightView,
-  NamedBlock,
-  ScannedBlock,
-  TracedTransaction,
-  Transfer,
-} from '../reader.ts';
+import type { BlockRef, ChainReader, HeightView, NamedBlock } from '../reader.ts';
 import { isRecord } from '../rpc/call.ts';
 import { ChainMismatch, EndpointFailure, RpcRejected, RpcUnavailable } from '../rpc/errors.ts';
-import { readHash, readQuantity } from '../rpc/hex.ts';
+import { readHash, readQuantity, toQuantity } from '../rpc/hex.ts';
 import type { RpcPool, RpcSession } from '../rpc/json-rpc.ts';
 import { createSecondFinal } from '../rpc/second-final.ts';
 import { balancesOn, createMulticallCache } from './balances.ts';
-import { bscToken, type DecodeRules, decodeBlock, readBlockBody, readBlockRef } from './block.ts';
+import { bscToken } from './block.ts';
 import { ethCallOn } from './contract-call.ts';
-import { createMissedTraces } from './missed-traces.ts';
 import { BSC_PACE } from './pace.ts';
-import { createReceiptReader, type ReceiptReader } from './receipts.ts';
-import type { InternalTransfer, TracedBlock } from './trace.ts';
-import { traceTransactionOn } from './trace-transaction.ts';
-import { createTracer, type Tracer } from './tracer.ts';
+import { createReceiptReader } from './receipts.ts';
+import { createScans } from './scan.ts';
+import { readBlockRef } from './sent-block.ts';
+import { createMissedTraces } from './traces/missed-traces.ts';
+import { createTracer, type Tracer } from './traces/tracer.ts';
 
 export type BscReaderOptions = {
   readonly rpc: RpcPool;
@@ -38,8 +30,6 @@ export type BscReaderOptions = {
   readonly hint?: ChainReader['hint'];
 };
 
-type NumberedBlock = TracedBlock & { readonly number: number };
-
 const DECIMALS_CALL = '0x313ce567';
 
 /**
@@ -54,11 +44,9 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
     throw new Error('the USDT contract on bsc must be 0x and 40 hex digits');
   const { rpc } = options;
   const token = bscToken(options.usdtContract.toLowerCase());
-  const unrecognisedLimit = options.unrecognisedLimit ?? 1_000;
   const tracer =
     options.tracer === false ? undefined : (options.tracer ?? createTracer({ report: options.report }));
   const missed = createMissedTraces({ now: () => performance.now(), report: options.report });
-  const receipts = createReceiptReader({ report: options.report });
   const multicall = createMulticallCache();
   const secondFinal = createSecondFinal({
     pool: rpc,
@@ -71,6 +59,14 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
    * was asked, as in commands that read old blocks only.
    */
   let finalNumber: number | undefined;
+  const scans = createScans({
+    rpc,
+    rules: { token, unrecognisedLimit: options.unrecognisedLimit ?? 1_000 },
+    receipts: createReceiptReader({ report: options.report }),
+    tracer,
+    missed,
+    insistsOn: (number) => finalNumber === undefined || number <= finalNumber,
+  });
 
   return {
     network: 'bsc',
@@ -87,48 +83,14 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
     },
     header: (number, signal) => rpc.run((session) => headerOn(session, number), signal),
     views: (number, signal) => rpc.all((session) => viewOn(session, number), signal),
-    scan: (number, watched, signal, naming) => {
-      const insists = finalNumber === undefined || number <= finalNumber;
-      const traces = async (session: RpcSession, block: NumberedBlock) => {
-        const question = { block, watched, insists, signal };
-        const shown =
-          (await tracer?.read(session, question)) ??
-          (insists ? await tracer?.readElsewhere(rpc, session, question) : undefined);
-        if (!shown && insists && tracer?.mayCome()) missed.note(number);
-        return shown;
-      };
-      const rules = { token, watched, unrecognisedLimit, naming };
-      return rpc.run((session) => scanOn(session, number, rules, { receipts, traces }), signal, {
-        last: receipts.isCostly,
-      });
-    },
+    scan: scans.scan,
     balances: (addresses, number, signal) =>
       rpc.run(
         (session) => balancesOn(session, { addresses, number, token: token.contract, multicall }),
         signal,
       ),
-    traceTransaction: async (at, txHash, watched, signal) => {
-      const traces = (on: RpcSession, block: NumberedBlock) => traceTransactionOn(on, block, txHash, watched);
-      const shown = await onEach(
-        rpc,
-        at,
-        { token, watched, unrecognisedLimit },
-        { receipts, traces },
-        signal,
-      );
-      const traced = shown.filter(({ block }) => !block.untraced);
-      return agreement(
-        traced.map(({ host, block }) => ({
-          host,
-          transfers: block.transfers.filter((one) => one.txHash === txHash),
-        })),
-      );
-    },
-    readings: async (at, watched, signal) => {
-      const traces = async (on: RpcSession, block: NumberedBlock) =>
-        await tracer?.read(on, { block, watched, insists: true, signal });
-      return await onEach(rpc, at, { token, watched, unrecognisedLimit }, { receipts, traces }, signal);
-    },
+    traceTransaction: scans.traceTransaction,
+    readings: scans.readings,
     ...(tracer ? { missedTraces: missed } : {}),
     locate: async (txHash, signal) => {
       // Every endpoint is asked, because "nobody has it" can end in
@@ -188,65 +150,6 @@ async function viewOn(session: RpcSession, number: number): Promise<HeightView> 
   };
 }
 
-type Extras = {
-  readonly receipts: ReceiptReader;
-  readonly traces: (session: RpcSession, block: NumberedBlock) => Promise<InternalTransfer[] | undefined>;
-};
-
-async function scanOn(
-  session: RpcSession,
-  number: number,
-  rules: Omit<DecodeRules, 'internals'>,
-  { receipts, traces }: Extras,
-): Promise<ScannedBlock | undefined> {
-  const block = await session.call('eth_getBlockByNumber', [toQuantity(number), true]);
-  if (block === null) return undefined;
-  const ref = readBlockRef(block, number);
-  const body = readBlockBody(block);
-  const whole = { number, hash: ref.hash, transactions: body.transactions };
-  const given = await receipts.read(session, whole);
-  const internals = body.transactions.length === 0 ? [] : await traces(session, whole);
-  try {
-    return decodeBlock(ref, body, given, { ...rules, internals });
-  } catch (error) {
-    // The decoder takes the shape of transactions and logs
-    // on trust, for speed; where it is wrong, the node is.
-    if (error instanceof TypeError || error instanceof SyntaxError)
-      throw new EndpointFailure(`malformed block ${number}`);
-    throw error;
-  }
-}
-
-/** This very block as each endpoint that answers shows it. */
-async function onEach(
-  rpc: RpcPool,
-  at: Pick<BlockRef, 'number' | 'hash'>,
-  rules: Omit<DecodeRules, 'internals'>,
-  extras: Extras,
-  signal: AbortSignal,
-): Promise<{ readonly host: string; readonly block: ScannedBlock }[]> {
-  const answers = await rpc.all(async (session) => {
-    const block = await scanOn(session, at.number, rules, extras);
-    return block?.hash === at.hash ? { host: session.host, block } : undefined;
-  }, signal);
-  return answers.filter((answer) => answer !== undefined);
-}
-
-/** What every endpoint that traced a transaction shows, or that they differ. */
-function agreement(
-  answers: readonly { readonly host: string; readonly transfers: readonly Transfer[] }[],
-): TracedTransaction | undefined {
-  const [first] = answers;
-  if (!first) return undefined;
-  const textOf = (transfers: readonly Transfer[]): string =>
-    transfers
-      .map(({ to, currency, amountUnits }) => `${to} ${currency} ${amountUnits}`)
-      .toSorted()
-      .join();
-  const agreed = answers.every(({ transfers }) => textOf(transfers) === textOf(first.transfers));
-  return { hosts: answers.map(({ host }) => host), agreed, transfers: first.transfers };
-}
-
 async function locateOn(
   session: RpcSession,
   txHash: string,
@@ -281,8 +184,4 @@ async function checkDecimals(rpc: RpcPool, contract: string, signal: AbortSignal
       `the USDT contract ${contract} on bsc has ${BigInt(answer)} decimals, not ${expected}: correct BSC_USDT_CONTRACT`,
     );
   }
-}
-
-function toQuantity(number: number): string {
-  return `0x${number.toString(16)}`;
 }

@@ -1,7 +1,7 @@
 // What each endpoint of a pool offers and lacks, found out by asking
 // it. For diagnosis: nothing of it decides how blocks are read.
 
-import { traceMethodOf } from '../bsc/tracer.ts';
+import { traceMethodOf } from '../bsc/traces/method.ts';
 import { isRecord } from './call.ts';
 import { EndpointFailure, RpcRejected } from './errors.ts';
 import type { RpcPool, RpcSession } from './json-rpc.ts';

@@ -7,6 +7,11 @@ export function readQuantity(value: unknown): number | undefined {
     : undefined;
 }
 
+/** A height as a JSON-RPC quantity. */
+export function toQuantity(number: number): string {
+  return `0x${number.toString(16)}`;
+}
+
 /**
  * A 32-byte hash in the one form in which hashes are kept
  * and compared, lower-case 0x; undefined where it is none.

@@ -1,13 +1,13 @@
-// Which endpoint shows internal transfers, found out by asking it, and the traces themselves.
+// Traces from the endpoints that show them, and what is remembered
+// of each endpoint: whether it does, and when it refused.
 
-import { pause } from '../../base/async/pause.ts';
-import { within } from '../../base/async/within.ts';
-import type { AddressLookup } from '../reader.ts';
-import { isRecord } from '../rpc/call.ts';
-import { EndpointFailure, RpcRejected } from '../rpc/errors.ts';
-import { readHash } from '../rpc/hex.ts';
-import type { RpcPool, RpcSession } from '../rpc/json-rpc.ts';
-import { type InternalTransfer, readCallTracer, readTraceBlock, type TracedBlock } from './trace.ts';
+import { pause } from '../../../base/async/pause.ts';
+import { within } from '../../../base/async/within.ts';
+import type { AddressLookup } from '../../reader.ts';
+import type { EndpointFailure } from '../../rpc/errors.ts';
+import type { RpcPool, RpcSession } from '../../rpc/json-rpc.ts';
+import { isEndpoints, isThrottled, type NumberedBlock, probe, type ShownBy, traceOn } from './method.ts';
+import type { InternalTransfer } from './trace.ts';
 
 export type TracerOptions = {
   /** Longest wait for one trace. A node that needs longer for a block cannot keep up with the chain. */
@@ -21,13 +21,8 @@ export type TracerOptions = {
   readonly report?: ((message: string) => void) | undefined;
 };
 
-type Method = 'trace_block' | 'debug_traceBlockByHash';
-/**
- * `method` null: no traces from this endpoint until `askAgainAt`.
- * `certain`: it said so itself, and did not just fail to answer.
- */
-type Ability = { readonly method: Method | null; readonly certain: boolean; readonly askAgainAt: number };
-type NumberedBlock = TracedBlock & { readonly number: number };
+/** `method` null: no traces from this endpoint until `askAgainAt`. */
+type Ability = ShownBy & { readonly askAgainAt: number };
 /**
  * One read that decides what a block holds `insists`: it waits
  * a little for an endpoint that asks for fewer requests.
@@ -39,9 +34,6 @@ export type TraceQuestion = {
   readonly signal: AbortSignal;
 };
 
-/** Cheapest first: the callTracer of a whole block costs some nodes seconds. */
-const METHODS: readonly Method[] = ['trace_block', 'debug_traceBlockByHash'];
-const PROBED_BLOCKS = 4;
 const ASK_AGAIN_MS = 60 * 60_000;
 const GAVE_UP_MS = 10 * 60_000;
 const NO_RESPONSE_MS = 60_000;
@@ -113,7 +105,7 @@ export function createTracer(options: TracerOptions = {}): Tracer {
       if (method === null || !(await refusals.waited(session, question))) return undefined;
       const before = failures.get(session.endpoint);
       try {
-        const traces = await trace(session, method, block, watched, timeoutMs);
+        const traces = await traceOn(session, method, block, watched, timeoutMs);
         failures.delete(session.endpoint);
         refusals.forget(session);
         return traces;
@@ -235,89 +227,4 @@ function createAbilities({ timeoutMs, now, report }: Pick<TracerOptions, 'report
   };
 
   return { of, restUntil, mayCome: () => hopeful.size > 0 };
-}
-
-function isThrottled(error: EndpointFailure | RpcRejected): error is EndpointFailure {
-  return error instanceof EndpointFailure && error.throttled;
-}
-
-function isEndpoints(error: unknown): error is EndpointFailure | RpcRejected {
-  return error instanceof EndpointFailure || error instanceof RpcRejected;
-}
-
-/**
- * How an endpoint shows internal transfers; null: it does not. Throws EndpointFailure when it does not say.
- */
-export async function traceMethodOf(session: RpcSession, timeoutMs = 4_000): Promise<string | null> {
-  const { method, certain } = await probe(session, timeoutMs);
-  if (!certain)
-    throw new EndpointFailure('asks for fewer requests, so that it did not say', { throttled: true });
-  return method;
-}
-
-async function trace(
-  session: RpcSession,
-  method: Method,
-  block: NumberedBlock,
-  watched: AddressLookup,
-  timeoutMs: number,
-): Promise<InternalTransfer[]> {
-  if (method === 'trace_block')
-    return readTraceBlock(
-      block,
-      await session.call(method, [`0x${block.number.toString(16)}`], { timeoutMs }),
-      watched,
-    );
-  return readCallTracer(
-    block,
-    await session.call(method, [block.hash, { tracer: 'callTracer' }], { timeoutMs }),
-    watched,
-  );
-}
-
-const NOBODY: AddressLookup = { has: () => false, isOwn: () => false };
-
-/**
- * Traces the smallest of the newest blocks with each method in turn.
- * Throws only when the endpoint does not even give these blocks.
- */
-async function probe(session: RpcSession, timeoutMs: number): Promise<Pick<Ability, 'method' | 'certain'>> {
-  const block = await smallBlock(session);
-  let certain = true;
-  for (const method of METHODS) {
-    try {
-      await trace(session, method, block, NOBODY, timeoutMs);
-      return { method, certain: true };
-    } catch (error) {
-      // A refusal, a page of HTML, a trace that is none: all
-      // say that it is not offered. A limit says nothing.
-      if (!isEndpoints(error)) throw error;
-      if (isThrottled(error)) certain = false;
-    }
-  }
-  return { method: null, certain };
-}
-
-async function smallBlock(session: RpcSession): Promise<NumberedBlock> {
-  let best: NumberedBlock | undefined;
-  let wanted = 'latest';
-  for (let tries = 0; tries < PROBED_BLOCKS; tries++) {
-    const block = await session.call('eth_getBlockByNumber', [wanted, false]);
-    const hash = isRecord(block) ? readHash(block['hash']) : undefined;
-    if (!isRecord(block) || hash === undefined || !Array.isArray(block['transactions'])) break;
-    const number = Number.parseInt(String(block['number']), 16);
-    const found = {
-      number,
-      hash,
-      transactions: block['transactions'].map((one) => ({ hash: String(one).toLowerCase() })),
-    };
-    const smaller =
-      found.transactions.length > 0 &&
-      found.transactions.length < (best?.transactions.length ?? Number.POSITIVE_INFINITY);
-    if (!best || smaller || best.transactions.length === 0) best = found;
-    if (!(number > 0)) break;
-    wanted = `0x${(number - 1).toString(16)}`;
-  }
-  if (!best) throw new EndpointFailure('no block to try a trace on');
-  return best;
 }

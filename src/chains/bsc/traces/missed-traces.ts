@@ -1,5 +1,5 @@
 // Final blocks whose trace could not be had when they were read, although it may be had later.
-import type { MissedTraces } from '../reader.ts';
+import type { MissedTraces } from '../../reader.ts';
 
 type Missed = { readonly tries: number; readonly dueAt: number };
 

@@ -1,9 +1,9 @@
 // Money that contracts pass on inside a transaction. It leaves no log, so only a node's call trace shows it.
 
-import type { AddressLookup } from '../reader.ts';
-import { isRecord } from '../rpc/call.ts';
-import { EndpointFailure } from '../rpc/errors.ts';
-import { readHash } from '../rpc/hex.ts';
+import type { AddressLookup } from '../../reader.ts';
+import { isRecord } from '../../rpc/call.ts';
+import { EndpointFailure } from '../../rpc/errors.ts';
+import { readHash } from '../../rpc/hex.ts';
 
 /**
  * One movement of the native coin below the top of a transaction, to a watched address. Lower-case addresses.

@@ -1,9 +1,9 @@
 // What contracts passed on inside one transaction: the proof that an
 // operator's claim asks for where no endpoint gave the block's trace.
 
-import type { AddressLookup } from '../reader.ts';
-import { EndpointFailure, RpcRejected } from '../rpc/errors.ts';
-import type { RpcSession } from '../rpc/json-rpc.ts';
+import type { AddressLookup } from '../../reader.ts';
+import { EndpointFailure, RpcRejected } from '../../rpc/errors.ts';
+import type { RpcSession } from '../../rpc/json-rpc.ts';
 import { type InternalTransfer, readCallTracer, readTraceBlock, type TracedBlock } from './trace.ts';
 
 /**
