@@ -22,85 +22,13 @@ import { recordUnrecognised } from '../../src/services/uncredited/unrecognised.t
 import { noteFault } from '../../src/services/watcher/cursor.ts';
 import { orNoteStop } from '../../src/services/watcher/stops.ts';
 import { testDeps } from '../support/gateway.ts';
+import { hasForm, NAMED } from './bounded-texts.ts';
 
 const UUID = 'f'.repeat(36);
 const HASH = `0x${'f'.repeat(64)}`;
 const ADDRESS = 'f'.repeat(64);
 const MAX_INT = 2_147_483_647;
 const { signal } = new AbortController();
-
-/** Columns whose text has a form of its own: words of the code's tables, hashes, addresses, ids and dates. */
-const OF_ONE_FORM =
-  /^(mode|network|currency|account|basis|status|amount_status|kind|type|event_type|list|month|day|position|method|prefix|last4)$/;
-const FORMS = /(^|_)(hash|address|address_key|token|state|network|currency|bsc|tron|hint)$/;
-const CODES = [
-  'deposits.failure_code',
-  'deposit_transitions.failure_code',
-  'loop_runs.name',
-  'users.password_hash',
-  'api_keys.hash',
-  'operator_actions.action',
-  'quotas.quota',
-];
-/** A door (a schema of the API, an option of the command line, the configuration) refuses what is longer. */
-const REFUSED_AT_A_DOOR = [
-  'merchants.name',
-  'api_keys.label',
-  'customers.external_id',
-  'customers.email',
-  'customers.name',
-  'users.email',
-  'webhook_endpoints.url',
-  'webhook_endpoints.description',
-  'idempotency_answers.key',
-  'payment_links.url',
-  'payment_links.description',
-  'payment_links.external_id',
-  'payment_links.success_url',
-  'payment_links.cancel_url',
-  'payment_links.webhook_url',
-  'deposit_attributions.by_name',
-  'deposit_attributions.reason',
-  'deposit_decisions.by_name',
-  'deposit_decisions.reason',
-  'deposit_transitions.by_name',
-  'partition_months.detached_by',
-  'partition_months.detached_reason',
-  'operator_actions.by_name',
-  'operator_actions.reason',
-];
-/**
- * Sentences of the code and of people: each is bounded
- * where it is made; the tests below hold the composed ones.
- */
-const SENTENCES = [
-  'deposits.failure_reason',
-  'deposit_transitions.reason',
-  'webhook_endpoints.disabled_reason',
-];
-/** Made of parts, each of which has a bound. */
-const COMPOSED = [
-  'outbox.workflow_id',
-  'idempotency_answers.path',
-  'rate_limits.id',
-  'login_budgets.key',
-  'user_sites.site',
-  'api_keys.last_used_site',
-  'operator_actions.subject',
-];
-/** What others said, cut where it is written. */
-const CUT = [
-  'chain_cursors.fault',
-  'balance_rounds.fault',
-  'balance_differences.reason',
-  'unrecognised_transfers.reason',
-  'loop_runs.last_error',
-  'operator_actions.origin',
-  'outbox.last_error',
-  'deposits.rate_source',
-  'webhook_attempts.error',
-  'webhook_attempts.response_body',
-];
 
 describe('texts in columns of limited length', function () {
   this.timeout(60_000);
@@ -161,12 +89,14 @@ describe('texts in columns of limited length', function () {
            where k.relname = c.table_name)
          and table_name <> 'schema_migrations' order by 1`,
     );
-    const named = new Set([...CODES, ...REFUSED_AT_A_DOOR, ...SENTENCES, ...COMPOSED, ...CUT]);
-    const hasForm = (short: string): boolean => OF_ONE_FORM.test(short) || FORMS.test(short);
+    const named = new Set(NAMED);
     const unknown = columns.filter(
       (row) => !named.has(String(row['name'])) && !hasForm(String(row['short'])),
     );
-    expect(unknown.map((row) => row['name'])).to.deep.equal([]);
+    expect(
+      unknown.map((row) => row['name']),
+      'not named in bounded-texts.ts',
+    ).to.deep.equal([]);
     const known = new Set(columns.map((row) => row['name']));
     expect([...named].filter((name) => !known.has(name))).to.deep.equal([]);
   });
