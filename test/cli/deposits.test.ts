@@ -4,12 +4,10 @@ import { startTestChain, type TestChain, USDT_UNIT } from '../../dev/support/cha
 import { eventually } from '../../dev/support/eventually.ts';
 import { type FreshDatabase, freshDatabase, tempDir, temporal } from '../../dev/support/parts.ts';
 import { createCustomer, createEndpoint } from '../../dev/support/use-cases.ts';
-import { composeGateway, type Gateway } from '../../src/app/compose.ts';
-import { locateKeys } from '../../src/app/process.ts';
+import type { Gateway } from '../../src/app/compose.ts';
 import { readRun } from '../../src/base/data-dir.ts';
-import { createLogger } from '../../src/base/log.ts';
 import { deriveAddresses } from '../../src/chains/addresses.ts';
-import { loadConfig } from '../../src/config/index.ts';
+import { composeOver, LIMIT_MS, type Looks, looksInto } from './composed.ts';
 import { answer, type Env, gateway, oneObject, type Running, running } from './support.ts';
 
 type DepositRow = {
@@ -30,14 +28,13 @@ type Shown = {
 };
 type Checks = { ok: boolean; checks: { name: string; ok: boolean }[] };
 
-const LIMIT_MS = 60_000;
-
 describe('command line: deposits on a running gateway', function () {
   this.timeout(90_000);
   let database: FreshDatabase;
   let chain: TestChain;
   let env: Env;
   let local: Gateway;
+  let looks: Looks;
   let service: Running;
   let receiver: Running;
   let merchantId: string;
@@ -62,7 +59,8 @@ describe('command line: deposits on a running gateway', function () {
       WEBHOOK_ALLOW_HTTP: 'true',
     };
     await answer(['migrate'], env);
-    local = await compose(env);
+    local = await composeOver(env);
+    looks = looksInto(local);
     merchantId = (await answer<{ merchant_id: string }>(['merchant', 'create', '--name', 'Shop'], env))
       .merchant_id;
     receiver = await running(['webhook', 'listen', '--port', '0', '--json'], {});
@@ -94,28 +92,13 @@ describe('command line: deposits on a running gateway', function () {
   const list = async (): Promise<DepositRow[]> =>
     (await answer<{ deposits: DepositRow[] }>(['deposit', 'list'], env)).deposits;
   const show = (id: string): Promise<Shown> => answer<Shown>(['deposit', 'show', id], env);
-  // Waits ask the database, because a process for each look would cost more than what is waited for.
-  const firstRow = async (sql: string, values: unknown[]): Promise<{ id: string } | undefined> =>
-    (await local.deps.orm.em.fork().execute<{ id: string }[]>(sql, values))[0];
-  const inState = (id: string, status: string) =>
-    eventually(
-      `${id} ${status}`,
-      () => firstRow('select id from deposits where id = ? and status = ?', [id, status]),
-      LIMIT_MS,
-    );
-  const allDelivered = () =>
-    eventually(
-      'every delivery',
-      async () => !(await firstRow(`select id from webhook_deliveries where status = 'pending'`, [])),
-      LIMIT_MS,
-    );
 
   async function pay(to: string, coins: bigint): Promise<{ id: string }> {
     await chain.usdt.call('transfer', [to, coins * USDT_UNIT]);
     await chain.mine();
     const units = (coins * USDT_UNIT).toString();
     const found = () =>
-      firstRow('select id from deposits where address = ? and amount_units = ?::numeric', [to, units]);
+      looks.firstRow('select id from deposits where address = ? and amount_units = ?::numeric', [to, units]);
     return await eventually(`a deposit of ${coins} USDT`, found, LIMIT_MS);
   }
 
@@ -172,14 +155,15 @@ describe('command line: deposits on a running gateway', function () {
     expect([unready.code, /is not final yet/.test(unready.stderr)]).to.deep.equal([1, true]);
 
     await chain.mine(10);
-    const verified = () => firstRow('select id from deposits where id = ? and verified_at is not null', [id]);
+    const verified = () =>
+      looks.firstRow('select id from deposits where id = ? and verified_at is not null', [id]);
     await eventually('the second reading of its block', verified, LIMIT_MS);
     const released = await answer(
       ['deposit', 'release', id, '--by', 'Bob', '--reason', 'they were not'],
       env,
     );
     expect(released).to.deep.equal({ deposit_id: id, status: 'completed', failure_code: null });
-    await allDelivered();
+    await looks.allDelivered();
     const shown = await show(id);
     expect(shown.events.flatMap(({ deliveries }) => deliveries.map(({ status }) => status))).to.deep.equal(
       shown.events.map(() => 'succeeded'),
@@ -216,7 +200,7 @@ describe('command line: deposits on a running gateway', function () {
     const repaired = await eventually('the return of the actor', repair, LIMIT_MS);
     expect(repaired).to.be.at.least(1);
     await chain.mine(10);
-    await inState(kept.id, 'completed');
+    await looks.inState(kept.id, 'completed');
     expect((await answer<{ stuck: unknown[] }>(['deposit', 'stuck'], env)).stuck).to.deep.equal([]);
   });
 
@@ -228,7 +212,7 @@ describe('command line: deposits on a running gateway', function () {
     if (!one) throw new Error('no delivery');
     expect(one.attempts.map(({ status_code }) => status_code)).to.deep.equal([200]);
     await answer(['webhook', 'resend', one.id], env);
-    await allDelivered();
+    await looks.allDelivered();
     const { deliveries } = await answer<{ deliveries: DeliveryRow[] }>(['webhook', 'list'], env);
     const sent = deliveries.find(({ id }) => id === one.id);
     expect([sent?.status, sent?.attempts.length]).to.deep.equal(['succeeded', 2]);
@@ -237,12 +221,12 @@ describe('command line: deposits on a running gateway', function () {
   });
 
   it('finds with rescan what the watcher could not know, once', async () => {
-    const next = deriveAddresses(local.deps.xpubs.live, await nextIndex());
+    const next = deriveAddresses(local.deps.xpubs.live, await looks.nextWalletIndex());
     await chain.usdt.call('transfer', [next.bsc, 77n * USDT_UNIT]);
     const block = await chain.mine();
     await chain.mine(12);
     const range = ['rescan', '--network', 'bsc', '--from', String(block - 1), '--to', String(block + 1)];
-    await eventually('the watcher past it', async () => (await cursor()) > block + 5, LIMIT_MS);
+    await eventually('the watcher past it', async () => (await looks.scannedNumber()) > block + 5, LIMIT_MS);
     expect(await newCustomer('late')).to.equal(next.bsc);
     expect((await list()).filter(({ amount }) => amount === '77')).to.deep.equal([]);
 
@@ -256,7 +240,7 @@ describe('command line: deposits on a running gateway', function () {
     expect(await answer(range, env)).to.include({ blocks: 3, found: 0 });
     const [found] = (await list()).filter(({ amount }) => amount === '77');
     if (!found) throw new Error('the deposit is missing');
-    await inState(found.id, 'completed');
+    await looks.inState(found.id, 'completed');
 
     const ahead = await gateway(['rescan', '--network', 'bsc', '--from', '1', '--to', '999999'], env);
     expect(ahead.code).to.equal(1);
@@ -291,29 +275,4 @@ describe('command line: deposits on a running gateway', function () {
     expect(readRun(env['DATA_DIR'] ?? '')?.api).to.be.a('string');
     expect(await service.stop()).to.equal(0);
   });
-
-  async function nextIndex(): Promise<number> {
-    const em = local.deps.orm.em.fork();
-    const [row] = await em.execute<{ next: string }[]>('select last_value + 1 as next from wallet_index_seq');
-    return Number(row?.next);
-  }
-
-  async function cursor(): Promise<number> {
-    const [row] = await local.deps.orm.em
-      .fork()
-      .execute<{ at: string }[]>('select scanned_number as at from chain_cursors');
-    return Number(row?.at ?? -1);
-  }
 });
-
-async function compose(env: Env): Promise<Gateway> {
-  const config = loadConfig(env);
-  const log = createLogger({ level: 'silent' });
-  const keys = await locateKeys(config, log);
-  const environment = {
-    databaseUrl: env['DATABASE_URL'] ?? '',
-    temporal: { address: env['TEMPORAL_ADDRESS'] ?? '', namespace: 'default' },
-    ...keys,
-  };
-  return await composeGateway({ config, environment, log, name: 'test', poolSize: 2 });
-}

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import stringWidth from 'string-width';
 import { type FreshDatabase, freshDatabase, migratedDatabase, tempDir } from '../../dev/support/parts.ts';
 import { createCustomer, createEndpoint } from '../../dev/support/use-cases.ts';
 import { createSecretBox } from '../../src/base/secret-box.ts';
@@ -8,32 +7,25 @@ import { makeProgram } from '../../src/cli/program.ts';
 import { createKey } from '../../src/services/merchants/keys.ts';
 import { startTestApi, type TestApi, UNKNOWN_ID } from '../support/gateway.ts';
 import { pay } from '../support/payment-shop.ts';
-import { type Env, gateway, leavesOf, oneObject, type Ran, sideBySide } from './support.ts';
+import { type Expected, judgeJson, judgeText } from './judged.ts';
+import { type Env, gateway, leavesOf, sideBySide } from './support.ts';
 
 /** Everything that a terminal acts on, and wide characters: a stranger's idea of a name. */
 const HOSTILE =
   '\u001b[31mred\u001b]0;title\u0007\u009b2J\r\nforged line\u202eeman\u2028\u200b漢字かな🧾👩‍👩‍👧 ';
-const ACTIVE = /(?![\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const BSC = '0x52908400098527886E0F7030069857D2E4169EE7';
 const TRON = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
-const WIDTH = 100;
 const PASSWORD = 'correct horse battery';
-/** Lines that are copied from a terminal whole. */
-const WHOLE =
-  /^(WALLET_XPUB_\w+=|otpauth:|http:\/\/localhost:\d+\/set-password#|drop table |([a-z]+ ){23}[a-z]+$)/;
 
 type Ids = Readonly<
   Record<'merchant' | 'customer' | 'completed' | 'delivery' | 'takenPort' | 'key0' | 'key1', string>
 >;
-type Call = {
+type Call = Expected & {
   /** The arguments of the first run (0, `--json`) and of the second (1, for a person). */
   readonly args?: (ids: Ids, run: 0 | 1) => readonly string[];
-  readonly code?: number;
   /** Its code is 1 because of what it found, which it prints. */
   readonly finds?: true;
   readonly input?: string;
-  /** Its lines are a document that is not folded. */
-  readonly document?: true;
 };
 
 const email = (run: number) => `person${run}@${'long-name.'.repeat(12)}example`;
@@ -209,42 +201,6 @@ describe('command line: every command', function () {
     await empty.drop();
   });
 });
-
-function judgeJson(path: string, { code = 0 }: Call, ran: Ran): void {
-  expect(`${path}: ${ran.code} ${ran.code === code ? '' : ran.stderr}`).to.equal(`${path}: ${code} `);
-  const answer = oneObject(ran.stdout);
-  expect(ran.stdout, path).to.not.match(ACTIVE);
-  expect(wrongValues(answer), path).to.deep.equal([]);
-}
-
-function judgeText(path: string, { code = 0, document }: Call, ran: Ran): void {
-  expect(`${path}: ${ran.code} ${ran.code === code ? '' : ran.stderr}`).to.equal(`${path}: ${code} `);
-  expect(ran.stdout + ran.stderr, path).to.not.match(ACTIVE);
-  for (const line of ran.stdout.split('\n')) {
-    if (!document && !WHOLE.test(line)) expect(stringWidth(line), `${path}: ${line}`).to.be.at.most(WIDTH);
-    expect(line, path).to.not.match(/^forged|\[object|undefined|\s$/);
-  }
-  if (code === 0)
-    for (const line of ran.stderr.split('\n'))
-      expect(stringWidth(line), `${path}: ${line}`).to.be.at.most(WIDTH);
-}
-
-const MONEY =
-  /^(amount|amount_raw|amount_usd|credited|carried|expected|found|monthly_limit_usd|difference|bytes)$/;
-const TIME = /(_at|^at|^since|^until|_until|timestamp)$/;
-
-/** Money that is no decimal string, and times that are not ISO, anywhere in a document. */
-function wrongValues(value: unknown, name = ''): string[] {
-  if (Array.isArray(value)) return value.flatMap((item) => wrongValues(item, name));
-  if (typeof value === 'object' && value !== null)
-    return Object.entries(value).flatMap(([key, member]) => wrongValues(member, key));
-  if (value === null) return [];
-  if (MONEY.test(name) && !(typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value)))
-    return [`${name}: ${String(value)}`];
-  if (TIME.test(name) && !/^\d{4}-\d\d(-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?)?$/.test(String(value)))
-    return [`${name}: ${String(value)}`];
-  return [];
-}
 
 /**
  * One of everything, and then what the database lets in at
