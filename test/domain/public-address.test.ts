@@ -1,0 +1,115 @@
+import { isIP } from 'node:net';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
+import { isPublicAddress } from '../../src/domain/ip-address.ts';
+import { halves, hex, quad, words } from './ip-texts.ts';
+
+describe('public addresses', () => {
+  it('are those of real servers', () => {
+    const v4 = [
+      '1.1.1.1',
+      '8.8.8.8',
+      '93.184.215.14',
+      '9.255.255.255',
+      '11.0.0.0',
+      '100.63.255.255',
+      '100.128.0.0',
+      '126.255.255.255',
+      '128.0.0.0',
+    ];
+    const edges = [
+      '169.253.255.255',
+      '169.255.0.0',
+      '172.15.255.255',
+      '172.32.0.0',
+      '192.0.1.0',
+      '192.167.255.255',
+      '192.169.0.0',
+      '198.17.255.255',
+    ];
+    const more = [
+      '198.20.0.0',
+      '223.255.255.255',
+      '168.63.129.15',
+      '168.63.129.17',
+      '2606:4700:4700::1111',
+      '2001:4860:4860::8888',
+      '2001:200::1',
+    ];
+    const v6 = [
+      '2a00:1450:4001:800::200e',
+      '2003::1',
+      '2001:db7:ffff::1',
+      '2001:db9::1',
+      '3fff:1000::1',
+      '2620:4f:8001::1',
+      '2606:4700::5eff:7f00:1',
+    ];
+    for (const address of [...v4, ...edges, ...more, ...v6])
+      expect(isPublicAddress(address), address).to.equal(true);
+  });
+
+  it('never include what ipaddr.js does not call unicast', () => {
+    const any = fc.oneof(quad, words.map(hex), fc.ipV6());
+    fc.assert(
+      fc.property(any, (address) => {
+        fc.pre(ipaddr.parse(address).range() !== 'unicast');
+        expect(isPublicAddress(address), address).to.equal(false);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('never include an IPv4 address carried inside of IPv6', () => {
+    const prefixes = [
+      '::',
+      '::ffff:',
+      '::ffff:0:',
+      '64:ff9b::',
+      '64:ff9b:1::',
+      '64:ff9b:1:7::',
+      'fe80::5efe:',
+      '2001:0:1234:5678:0:0:',
+    ];
+    const isatap = [
+      '2606:4700::5efe:',
+      '2606:4700::200:5efe:',
+      '2a00:1:2:3:0:5efe:',
+      '2a00:1:2:3:200:5efe:',
+      '2a00:1:2:3:300:5efe:',
+    ];
+    fc.assert(
+      fc.property(quad, fc.constantFrom(...prefixes, ...isatap), (v4, prefix) => {
+        expect(isPublicAddress(`${prefix}${v4}`), `${prefix}${v4}`).to.equal(false);
+        expect(isPublicAddress(`${prefix}${halves(v4)}`)).to.equal(false);
+        expect(isPublicAddress(`2002:${halves(v4)}::1`)).to.equal(false);
+      }),
+    );
+  });
+
+  it('never include anything outside of 2000::/3', () => {
+    fc.assert(
+      fc.property(words, (groups) => {
+        const [first = 0, ...rest] = groups;
+        fc.pre(first >> 13 !== 1);
+        expect(isPublicAddress(hex([first, ...rest]))).to.equal(false);
+      }),
+    );
+  });
+
+  it('never include text that is no address', () => {
+    fc.assert(fc.property(fc.string(), (text) => isIP(text) !== 0 || !isPublicAddress(text)));
+    for (const text of [
+      '',
+      'localhost',
+      'fe80::1%eth0',
+      '2606:4700::1%eth0',
+      '8.8.8.8 ',
+      '8.8.8.8\n',
+      '134744072',
+    ]) {
+      expect(isPublicAddress(text), text).to.equal(false);
+    }
+  });
+});
