@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Contract } from '../../../dev/support/chain.ts';
 import { testContracts } from '../../../dev/support/chain-contracts.ts';
-import type { Fault } from '../../../dev/support/fault-proxy.ts';
+import { firstOf } from '../../../dev/support/fault-proxy.ts';
 import { MULTICALL3 } from '../../../src/chains/bsc/balances.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
-import type { Deps } from '../../../src/services/deps.ts';
 import { claimTransaction } from '../../../src/services/reconciliation/claim.ts';
 import { reconcileStep } from '../../../src/services/reconciliation/pass.ts';
 import { rescan } from '../../../src/services/watcher/rescan.ts';
 import { type Following, NO_TRACES, startFollowing, without } from '../watcher/following.ts';
+import { forgetful, priced } from './support.ts';
 
 const { signal } = new AbortController();
 const COIN = 10n ** 18n;
@@ -73,18 +73,11 @@ describe('what claims, searches and repeated reads credit', function () {
 
   before(async () => {
     const noTraces = without(...NO_TRACES);
-    const fault: Fault = async (call, forward) => {
-      const asked =
-        call.method === 'eth_getBalance' || call.method === 'eth_call' ? call.params[1] : undefined;
-      if (!keepsOldBalances && typeof asked === 'string' && asked.startsWith('0x')) {
-        const head = Number(await live.chain.anvil.rpc('eth_blockNumber'));
-        if (Number(asked) < head - 4)
-          return {
-            json: { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: 'missing trie node' } },
-          };
-      }
-      return traces ? undefined : await noTraces(call, forward);
-    };
+    const forgets = forgetful(() => live);
+    const fault = firstOf(
+      (call, forward) => (keepsOldBalances ? undefined : forgets(call, forward)),
+      (call, forward) => (traces ? undefined : noTraces(call, forward)),
+    );
     live = await startFollowing({ fault });
     await live.chain.anvil.rpc('anvil_setCode', [MULTICALL3, testContracts().Multicall3.runtime]);
     payer = await live.chain.deploy(testContracts().Payer);
@@ -100,12 +93,6 @@ describe('what claims, searches and repeated reads credit', function () {
     await live.finish();
   });
   after(() => live?.stop());
-
-  /** BNB waits for a price before it is completed. */
-  const priced = (): Deps => {
-    const price = { usd8: 600n * 10n ** 8n, source: 'test', at: new Date(), stale: false };
-    return { ...live.deps, prices: { price: () => Promise.resolve(price) } };
-  };
 
   /**
    * Three transactions that name the address, each in a block of its own; one of some cases only mentions it.
@@ -191,7 +178,7 @@ describe('what claims, searches and repeated reads credit', function () {
       case 'complete':
         for (const row of await live.deposits(now.address))
           for (let steps = 0; steps < 3; steps++)
-            await advanceDeposit(priced(), { depositId: String(row['id']), alarmed: false });
+            await advanceDeposit(priced(live.deps), { depositId: String(row['id']), alarmed: false });
         return;
       default:
         if (one.do.startsWith('endpoint')) traces = one.do === 'endpoint traces';

@@ -1,17 +1,15 @@
 import { expect } from 'chai';
 import type { Contract } from '../../../dev/support/chain.ts';
-import { testContracts } from '../../../dev/support/chain-contracts.ts';
-import type { Fault } from '../../../dev/support/fault-proxy.ts';
+import { type Fault, firstOf } from '../../../dev/support/fault-proxy.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
-import type { Deps } from '../../../src/services/deps.ts';
 import { claimTransaction } from '../../../src/services/reconciliation/claim.ts';
 import type { Word } from '../../../src/services/reconciliation/claim-unshown.ts';
 import { listMisattributed } from '../../../src/services/reconciliation/explained.ts';
 import { rescan } from '../../../src/services/watcher/rescan.ts';
 import { type Following, NO_TRACES, startFollowing, without } from '../watcher/following.ts';
+import { forgetful, fundedPayer, halvingTraces, priced } from './support.ts';
 
 const { signal } = new AbortController();
-const COIN = 10n ** 18n;
 
 describe('a claim', function () {
   this.timeout(60_000);
@@ -26,52 +24,28 @@ describe('a claim', function () {
   let second: 'none' | 'the same' | 'half' = 'none';
 
   before(async () => {
-    const [noTraces, noBlockTraces] = [
-      without(...NO_TRACES),
-      without('trace_block', 'debug_traceBlockByHash'),
-    ];
-    const forgetful: Fault = async (call) => {
-      const asked =
-        call.method === 'eth_getBalance' || call.method === 'eth_call' ? call.params[1] : undefined;
-      if (keepsOldBalances || typeof asked !== 'string' || !asked.startsWith('0x')) return undefined;
-      const head = Number(await live.chain.anvil.rpc('eth_blockNumber'));
-      if (Number(asked) >= head - 4) return undefined;
-      return { json: { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: 'missing trie node' } } };
-    };
+    const noTraces = without(...NO_TRACES);
+    const noBlockTraces = without('trace_block', 'debug_traceBlockByHash');
+    const forgets = forgetful(() => live);
+    const forgotten: Fault = (call, forward) => (keepsOldBalances ? undefined : forgets(call, forward));
     live = await startFollowing({
       others: 1,
-      fault: async (call, forward) => {
-        const refused =
-          traces === 'all' ? undefined : await (traces === 'none' ? noTraces : noBlockTraces)(call, forward);
-        return refused ?? (await forgetful(call, forward));
-      },
+      fault: firstOf(
+        (call, forward) =>
+          traces === 'all' ? undefined : (traces === 'none' ? noTraces : noBlockTraces)(call, forward),
+        forgotten,
+      ),
     });
     const [other] = live.others;
     if (!other) throw new Error('no second endpoint');
-    other.fault = async (call, forward) => {
-      const refused = await (second === 'none' ? noTraces : noBlockTraces)(call, forward);
-      if (refused || second !== 'half' || !/trace/.test(call.method))
-        return refused ?? (await forgetful(call, forward));
-      return {
-        json: JSON.parse(
-          JSON.stringify(await forward()).replace(
-            /"value":"0x([0-9a-f]+)"/g,
-            (_, hex) => `"value":"0x${(BigInt(`0x${hex}`) / 2n).toString(16)}"`,
-          ),
-        ),
-      };
-    };
-    payer = await live.chain.deploy(testContracts().Payer);
-    await live.chain.send({ to: payer.address, valueUnits: 100n * COIN });
-    await live.chain.mine();
+    other.fault = firstOf(
+      (call, forward) => (second === 'none' ? noTraces : noBlockTraces)(call, forward),
+      (call, forward) => (second === 'half' ? halvingTraces(call, forward) : undefined),
+      forgotten,
+    );
+    payer = await fundedPayer(live);
   });
   after(() => live?.stop());
-
-  /** BNB waits for a price before it is completed. */
-  const priced = (): Deps => {
-    const price = { usd8: 600n * 10n ** 8n, source: 'test', at: new Date(), stale: false };
-    return { ...live.deps, prices: { price: () => Promise.resolve(price) } };
-  };
   afterEach(() => {
     keepsOldBalances = false;
     [traces, second] = ['none', 'none'];
@@ -92,7 +66,7 @@ describe('a claim', function () {
   const complete = async (address: string) => {
     for (const row of await live.deposits(address))
       for (let steps = 0; steps < 3; steps++)
-        await advanceDeposit(priced(), { depositId: String(row['id']), alarmed: false });
+        await advanceDeposit(priced(live.deps), { depositId: String(row['id']), alarmed: false });
   };
   const readAgain = async (from: number) => {
     const [cursor] = await live.rows('select verified_number from chain_cursors');
