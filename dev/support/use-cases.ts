@@ -5,6 +5,7 @@ import type { NewPaymentLink } from '../../src/services/payment-links/create.ts'
 import * as links from '../../src/services/payment-links/index.ts';
 import { type Tx, transact } from '../../src/services/transact.ts';
 import * as endpoints from '../../src/services/webhooks/endpoints.ts';
+import * as permit from '../../src/services/webhooks/permit.ts';
 import * as resend from '../../src/services/webhooks/resend.ts';
 
 // The use cases of the API as a request has them: what
@@ -23,19 +24,19 @@ export const resendFailed = alone(resend.resendFailed);
 export const sendTestEvent = alone(resend.sendTestEvent);
 
 /** As POST /webhook-endpoints. */
-export async function createEndpoint(deps: endpoints.EndpointDeps, input: endpoints.NewEndpoint) {
-  const permitted = await endpoints.permitEndpoint(deps, input);
+export async function createEndpoint(deps: permit.EndpointDeps, input: permit.NewEndpoint) {
+  const permitted = await permit.permitEndpoint(deps, input);
   return await transact(deps, (tx) => endpoints.createEndpoint(tx, deps, permitted));
 }
 
 /** As PUT /webhook-endpoints/:id. */
-export async function updateEndpoint(deps: endpoints.EndpointDeps, input: endpoints.EndpointChange) {
-  const permitted = await endpoints.permitChange(deps, input);
+export async function updateEndpoint(deps: permit.EndpointDeps, input: permit.EndpointChange) {
+  const permitted = await permit.permitChange(deps, input);
   return await transact(deps, (tx) => endpoints.updateEndpoint(tx, deps, permitted));
 }
 
 /** As POST /request-payment. */
-export async function createPaymentLink(deps: endpoints.EndpointDeps, input: NewPaymentLink) {
+export async function createPaymentLink(deps: permit.EndpointDeps, input: NewPaymentLink) {
   const permitted = await links.permitPaymentLink(deps, input);
   return await transact(deps, (tx) => links.createPaymentLink(tx, deps, permitted));
 }

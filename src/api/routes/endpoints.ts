@@ -14,11 +14,11 @@ import {
   deleteEndpoint,
   getEndpoint,
   listEndpoints,
-  permitChange,
-  permitEndpoint,
   updateEndpoint,
 } from '../../services/webhooks/endpoints.ts';
-import { listDeliveries, RESEND_BATCH, resendFailed, sendTestEvent } from '../../services/webhooks/resend.ts';
+import { permitChange, permitEndpoint } from '../../services/webhooks/permit.ts';
+import { listDeliveries } from '../../services/webhooks/reads.ts';
+import { RESEND_BATCH, resendFailed, sendTestEvent } from '../../services/webhooks/resend.ts';
 import { listBody, pageOf } from '../page.ts';
 import { created, ok, route } from '../route.ts';
 

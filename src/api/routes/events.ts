@@ -1,6 +1,7 @@
 import { idParams } from '../../contract/common.ts';
 import { delivery, event } from '../../contract/event.ts';
-import { getEvent, resendDelivery } from '../../services/webhooks/resend.ts';
+import { getEvent } from '../../services/webhooks/reads.ts';
+import { resendDelivery } from '../../services/webhooks/resend.ts';
 import { ok, route } from '../route.ts';
 
 const tag = 'Events';

@@ -4,9 +4,7 @@ import type { EndpointView } from '../../contract/endpoint.ts';
 import { WebhookEndpoint } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { run, sql } from '../../db/sql.ts';
-import { EVENT_TYPES } from '../../domain/events.ts';
 import { isUuid } from '../../domain/ids.ts';
-import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
 import { endpointFacts } from '../audit/endpoint-facts.ts';
 import { recordAction } from '../audit/record.ts';
 import type { Deps, TxDeps } from '../deps.ts';
@@ -16,9 +14,8 @@ import { refuseOverQuota } from '../merchants/quotas.ts';
 import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import type { Tx } from '../transact.ts';
-import { createLookup, type Lookup } from './http/lookup.ts';
 import { generateSecret } from './http/signature.ts';
-import { checkTargetForSave, TargetRefused } from './http/target.ts';
+import type { PermittedChange, PermittedEndpoint } from './permit.ts';
 import { presentEndpoint } from './present.ts';
 
 /** Endpoints of one merchant in one mode, deleted ones not counted. */
@@ -28,44 +25,8 @@ const OVERLAP_MS = 24 * 3_600_000;
 const MAX_EARLIER_SECRETS = 4;
 const SECRET_HINT_LENGTH = 4;
 
-/** `lookup` is the machine's own name resolution where it is absent. */
-export type EndpointDeps = Deps & { readonly lookup?: Lookup | undefined };
-
-export type NewEndpoint = Scope & {
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly description: string | null;
-};
-
-export type EndpointChange = Scope & {
-  readonly id: string;
-  readonly url?: string | undefined;
-  readonly events?: readonly string[] | undefined;
-  readonly description?: string | null | undefined;
-  readonly enabled?: boolean | undefined;
-  readonly rotateSecret?: boolean | undefined;
-};
-
-/** A URL that the target rule permitted, in its normalised form: only {@link checkUrl} makes one. */
-export type PermittedUrl = string & { readonly [permitted]: true };
-declare const permitted: unique symbol;
-
-/** A new endpoint whose URL and events were looked at. */
-export type PermittedEndpoint = NewEndpoint & { readonly url: PermittedUrl };
-/** A change whose URL and events were looked at. */
-export type PermittedChange = EndpointChange & { readonly url?: PermittedUrl | undefined };
-
 /** The secret is there only in the answer that made it. */
 export type EndpointWithSecret = EndpointView & { readonly secret?: string };
-
-/**
- * What {@link createEndpoint} needs to know first. Looks a name up, so never inside a transaction.
- * Throws a {@link Refusal} for an unknown event name, or a URL that the target rule forbids.
- */
-export async function permitEndpoint(deps: EndpointDeps, input: NewEndpoint): Promise<PermittedEndpoint> {
-  const events = checkEvents(input.events);
-  return { ...input, events, url: await checkUrl(deps, input.url) };
-}
 
 /**
  * Registers a URL. Answers with the signing secret, which is stored sealed
@@ -147,15 +108,6 @@ export async function listEndpoints(
 /** The endpoint's view. Throws a NOT_FOUND {@link Refusal}, for a deleted one too. */
 export async function getEndpoint(deps: Deps, input: Scope & { readonly id: string }): Promise<EndpointView> {
   return presentEndpoint(await findEndpoint(deps.orm.em.fork(), input));
-}
-
-/**
- * What {@link updateEndpoint} needs to know first, as {@link
- * permitEndpoint}: wrong fields are told before an unknown id.
- */
-export async function permitChange(deps: EndpointDeps, input: EndpointChange): Promise<PermittedChange> {
-  const events = input.events && checkEvents(input.events);
-  return { ...input, events, url: input.url === undefined ? undefined : await checkUrl(deps, input.url) };
 }
 
 /**
@@ -280,36 +232,4 @@ async function refuseTooMany(em: Em, deps: TxDeps, scope: Scope): Promise<void> 
     );
   // Under the same lock, which is all that it takes.
   await refuseOverQuota(em, deps, scope, ['endpoints']);
-}
-
-function checkEvents(events: readonly string[]): string[] {
-  const known: readonly string[] = [...EVENT_TYPES, '*'];
-  const unique = [...new Set(events)];
-  if (unique.length > 0 && unique.every((name) => known.includes(name))) return unique;
-  throw new Refusal(
-    'INVALID',
-    `events must name at least one of ${EVENT_TYPES.join(', ')}, or be "*" for all.`,
-    'events',
-  );
-}
-
-/**
- * The normalised form of a URL that the target rule permits, for `field` of a request.
- * Looks its name up, so never inside a transaction. Throws an INVALID {@link Refusal}.
- */
-export async function checkUrl(deps: EndpointDeps, text: string, field = 'url'): Promise<PermittedUrl> {
-  const policy = deps.settings.webhookTarget;
-  const lookup = deps.lookup ?? createLookup({ useSystem: policy.allowedCidrs.length > 0 });
-  try {
-    const { caPem, ...rule } = policy;
-    const whole = { ...rule, ...(caPem === undefined ? {} : { caPem }) };
-    const { url } = await checkTargetForSave({ lookup }, text, whole);
-    // Percent-encoding makes some URLs longer than what was typed.
-    if (url.href.length > WEBHOOK_LIMITS.urlCharacters)
-      throw new Refusal('INVALID', 'The URL is too long.', field);
-    return url.href as PermittedUrl;
-  } catch (error) {
-    if (error instanceof TargetRefused) throw new Refusal('INVALID', error.message, field);
-    throw error;
-  }
 }

@@ -1,28 +1,21 @@
 import type { DeliveryView, EventView } from '../../contract/event.ts';
-import { Event, WebhookDelivery } from '../../db/entities/index.ts';
+import { WebhookDelivery } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import { plainRows } from '../../db/plain-rows.ts';
 import { firstRow, rows, run, sql } from '../../db/sql.ts';
 import type { ActorOwner } from '../../domain/actor-message.ts';
 import { isoSeconds, TEST_EVENT } from '../../domain/events.ts';
-import { eventWorkflowId, idsOfMoment, isUuid, resendWorkflowId } from '../../domain/ids.ts';
+import { eventWorkflowId, isUuid, resendWorkflowId } from '../../domain/ids.ts';
 import { recordAction } from '../audit/record.ts';
-import type { Deps, TxDeps } from '../deps.ts';
-import { inOrder, listPage, type PageOf } from '../lists/page.ts';
-import { matching, type PageRequest } from '../lists/query.ts';
+import type { TxDeps } from '../deps.ts';
 import { roomForTests } from '../merchants/open-tests.ts';
 import { refuseOverQuota, takeFromQuotas } from '../merchants/quotas.ts';
 import { notFound, Refusal } from '../refusal.ts';
 import type { Scope } from '../scope.ts';
 import type { Tx } from '../transact.ts';
-import { findEndpoint, findTarget } from './endpoints.ts';
+import { findEndpoint } from './endpoints.ts';
 import { recordEvent } from './events.ts';
-import { type AttemptRow, DELIVERY_FIELDS, type DeliveryRow, presentDelivery } from './present.ts';
+import { presentDeliveries, readEvent } from './reads.ts';
 
-/**
- * A delivery that is resent for ever must not make its own view endless: only the latest attempts are shown.
- */
-const MAX_ATTEMPTS_SHOWN = 20;
 const DAY_MS = 24 * 60 * 60_000;
 /** The most that one call resends. */
 export const RESEND_BATCH = 1_000;
@@ -32,50 +25,6 @@ export const RESEND_BATCH = 1_000;
  */
 export const RESEND_EVERY_MS = 100;
 const RESEND_EVERY = sql`${`${RESEND_EVERY_MS} milliseconds`}::interval`;
-
-export type DeliveryFilters = {
-  readonly status?: WebhookDelivery['status'] | undefined;
-  readonly event?: string | undefined;
-};
-
-/**
- * One page of what was sent to an endpoint, or to the own URL of a payment link by its id,
- * with attempts. Throws a {@link Refusal} for an unknown endpoint or a foreign cursor.
- */
-export async function listDeliveries(
-  deps: Deps,
-  input: Scope & DeliveryFilters & { readonly id: string; readonly page: PageRequest },
-): Promise<PageOf<DeliveryView>> {
-  const em = deps.orm.em.fork();
-  const endpoint = await findTarget(em, input);
-  const filters = matching({ status: input.status, event_type: input.event });
-  const scope = sql`endpoint_id = ${endpoint.id}`;
-  const page = await listPage(em, { table: 'webhook_deliveries', scope, filters, page: input.page });
-  const deliveries = await plainRows(em, WebhookDelivery, { id: { $in: [...page.rows] } }, DELIVERY_FIELDS);
-  return { ...page, rows: await presentDeliveries(em, inOrder(page.rows, deliveries)) };
-}
-
-/** An event exactly as it is delivered, with its deliveries. Throws a NOT_FOUND {@link Refusal}. */
-export async function getEvent(deps: Deps, input: Scope & { readonly id: string }): Promise<EventView> {
-  return await readEvent(deps.orm.em.fork(), input);
-}
-
-async function readEvent(em: Em, input: Scope & { readonly id: string }): Promise<EventView> {
-  const { id, merchantId, mode } = input;
-  const row = isUuid(id) ? await em.findOne(Event, { id, merchantId, mode }) : null;
-  if (!row) throw notFound('event');
-  const { data } = JSON.parse(Buffer.from(row.body).toString('utf8')) as { data: Record<string, unknown> };
-  const [$gte, $lte] = idsOfMoment(row.id);
-  const where = { eventId: row.id, id: { $gte, $lte } };
-  const deliveries = await em.find(WebhookDelivery, where, { orderBy: { createdAt: 'asc', id: 'asc' } });
-  return {
-    id: row.id,
-    event: row.type,
-    data,
-    timestamp: isoSeconds(row.occurredAt),
-    deliveries: await presentDeliveries(em, deliveries),
-  };
-}
 
 /**
  * Sends a finished delivery once more: same event, same bytes, a new sending. Throws a {@link
@@ -133,11 +82,10 @@ export async function resendFailed(
   const most = Math.min(RESEND_BATCH, await roomForTests(tx.em, input));
   const failed = await rows(
     tx.em,
-    sql<{
-      id: string;
-    }>`select id from webhook_deliveries where endpoint_id = ${endpoint.id} and status = 'failed'
-     and finished_at >= ${since}
-     order by created_at, id limit ${most + 1} for update`,
+    sql<{ id: string }>`
+      select id from webhook_deliveries
+      where endpoint_id = ${endpoint.id} and status = 'failed' and finished_at >= ${since}
+      order by created_at, id limit ${most + 1} for update`,
   );
   const batch = failed.slice(0, most).map(({ id }) => id);
   if (batch.length > 0)
@@ -185,10 +133,10 @@ async function startSpread(
      )
      insert into outbox (kind, workflow_id, mode, message, tries, created_at, next_try_at)
      select 'start', 'resend:' || id || ':' || round, ${owner.mode},
-       ${JSON.stringify(message)}::jsonb || jsonb_build_object('args',
-         jsonb_build_array(jsonb_build_object('deliveries', jsonb_build_array(id))),
-                                      'summary', 'resend of ' || event_type || ', round ' || round), 0,
-                                        ${now}, next_attempt_at
+       ${JSON.stringify(message)}::jsonb || jsonb_build_object(
+         'args', jsonb_build_array(jsonb_build_object('deliveries', jsonb_build_array(id))),
+         'summary', 'resend of ' || event_type || ', round ' || round),
+       0, ${now}, next_attempt_at
      from reopened order by next_attempt_at`,
   );
 }
@@ -272,32 +220,4 @@ async function lockDelivery(
   if (delivery.status === 'pending')
     throw new Refusal('INVALID', 'This delivery is still on its way. Wait until it has succeeded or failed.');
   return delivery;
-}
-
-async function presentDeliveries(em: Em, deliveries: readonly DeliveryRow[]): Promise<DeliveryView[]> {
-  const attempts = await latestAttempts(
-    em,
-    deliveries.map(({ id }) => id),
-  );
-  return deliveries.map((row) => presentDelivery(row, attempts.get(row.id) ?? []));
-}
-
-async function latestAttempts(em: Em, ids: readonly string[]): Promise<Map<string, AttemptRow[]>> {
-  const byDelivery = new Map<string, AttemptRow[]>();
-  if (ids.length === 0) return byDelivery;
-  const found = await rows(
-    em,
-    sql<
-      Omit<AttemptRow, 'startedAt'> & { deliveryId: string; startedAt: string }
-    >`select a.* from webhook_deliveries d cross join lateral (
-       select delivery_id, round, number, started_at, status_code, error, duration_ms from webhook_attempts
-       where delivery_id = d.id order by round desc, number desc limit ${MAX_ATTEMPTS_SHOWN}
-     ) a where d.id = any(${ids}) order by a.delivery_id, a.round, a.number`,
-  );
-  for (const { deliveryId, startedAt, ...attempt } of found) {
-    const list = byDelivery.get(deliveryId) ?? [];
-    list.push({ ...attempt, startedAt: new Date(startedAt) });
-    byDelivery.set(deliveryId, list);
-  }
-  return byDelivery;
 }

@@ -4,7 +4,7 @@ import { resendDelivery } from '../../../dev/support/use-cases.ts';
 import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { ArchiveRefused, detachMonth, listMonths } from '../../../src/services/months/archive.ts';
 import { makeMonthsAhead } from '../../../src/services/months/make.ts';
-import { getEvent, listDeliveries } from '../../../src/services/webhooks/resend.ts';
+import { getEvent, listDeliveries } from '../../../src/services/webhooks/reads.ts';
 import { removeOldDeliveries } from '../../../src/services/webhooks/retention.ts';
 import { type Calendar, startCalendar } from './world.ts';
 

@@ -6,7 +6,7 @@ import { auditLedger } from '../../../src/services/ledger/audit.ts';
 import { foldBalances } from '../../../src/services/ledger/totals.ts';
 import { makeMonthsAhead } from '../../../src/services/months/make.ts';
 import { loadDelivery } from '../../../src/services/webhooks/load.ts';
-import { getEvent, listDeliveries } from '../../../src/services/webhooks/resend.ts';
+import { getEvent, listDeliveries } from '../../../src/services/webhooks/reads.ts';
 import { type Calendar, startCalendar } from './world.ts';
 
 const RUNS = 8;

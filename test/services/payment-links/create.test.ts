@@ -11,7 +11,7 @@ import { getPublicPayment } from '../../../src/services/payment-links/public.ts'
 import { getPaymentLink, listPaymentLinks } from '../../../src/services/payment-links/reads.ts';
 import { type AmountTooSmall, Refusal } from '../../../src/services/refusal.ts';
 import { getEndpoint, listEndpoints } from '../../../src/services/webhooks/endpoints.ts';
-import { getEvent, listDeliveries } from '../../../src/services/webhooks/resend.ts';
+import { getEvent, listDeliveries } from '../../../src/services/webhooks/reads.ts';
 import { type Shop, startShop } from '../../support/payment-shop.ts';
 
 describe('a payment link', function () {

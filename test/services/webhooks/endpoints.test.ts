@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { startCanary } from '../../../dev/support/receiver.ts';
 import { createEndpoint, updateEndpoint } from '../../../dev/support/use-cases.ts';
 import { Refusal } from '../../../src/services/refusal.ts';
-import type { EndpointDeps } from '../../../src/services/webhooks/endpoints.ts';
 import type { Lookup } from '../../../src/services/webhooks/http/lookup.ts';
+import type { EndpointDeps } from '../../../src/services/webhooks/permit.ts';
 import { startTestApi, type TestApi, testSettings } from '../../support/gateway.ts';
 
 const HOSTILE: readonly string[] = JSON.parse(

@@ -7,7 +7,7 @@ import {
   updateEndpoint,
 } from '../../../dev/support/use-cases.ts';
 import { getEndpoint } from '../../../src/services/webhooks/endpoints.ts';
-import { getEvent } from '../../../src/services/webhooks/resend.ts';
+import { getEvent } from '../../../src/services/webhooks/reads.ts';
 import { type Bench, startDeliveries, type Target } from './support.ts';
 
 const HOUR_MS = 3_600_000;

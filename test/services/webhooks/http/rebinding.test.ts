@@ -4,10 +4,10 @@ import { type Canary, startCanary, startReceiver } from '../../../../dev/support
 import { createEndpoint, sendTestEvent, updateEndpoint } from '../../../../dev/support/use-cases.ts';
 import { Refusal } from '../../../../src/services/refusal.ts';
 import { deliverWebhook } from '../../../../src/services/webhooks/deliver.ts';
-import type { EndpointDeps } from '../../../../src/services/webhooks/endpoints.ts';
 import { createLookup } from '../../../../src/services/webhooks/http/lookup.ts';
 import type { TargetPolicy } from '../../../../src/services/webhooks/http/target.ts';
 import { createWebhookTransport } from '../../../../src/services/webhooks/http/transport.ts';
+import type { EndpointDeps } from '../../../../src/services/webhooks/permit.ts';
 import {
   type Answers,
   type NameServer,
