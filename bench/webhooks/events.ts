@@ -5,7 +5,7 @@ import { freshDatabase, ownTemporal, stopParts } from '../../dev/support/parts.t
 import { startReceiver } from '../../dev/support/receiver.ts';
 import { createEndpoint, sendTestEvent } from '../../dev/support/use-cases.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
-import { performOutbox } from '../../src/services/outbox.ts';
+import { performOutbox } from '../../src/services/outbox/perform.ts';
 import type { TemporalLink } from '../../src/temporal/client.ts';
 import { startBareTemporal } from '../deposits/bare-workers.ts';
 import type { Row } from '../row.ts';

@@ -3,7 +3,7 @@ import Koa, { type Context, type Middleware, type Next } from 'koa';
 import { createKeyUse } from '../services/access/key-use.ts';
 import { createSessionFinder } from '../services/access/sessions.ts';
 import type { Deps } from '../services/deps.ts';
-import { createKeyFinder } from '../services/merchants/keys.ts';
+import { createKeyFinder } from '../services/merchants/key-owner.ts';
 import { siteOf } from './access/client-address.ts';
 import { createOriginRule } from './access/csrf.ts';
 import { addLoginRoutes, type LoginPages } from './access/login.ts';

@@ -5,7 +5,7 @@ import { formatUnits } from '../domain/money.ts';
 import { ALARM_KINDS, readAlarms } from '../services/alarms/alarms.ts';
 import { readMoneyAtRest, readOpenDeposits } from '../services/ledger/money-at-rest.ts';
 import { listLoopRuns } from '../services/loop-runs.ts';
-import { readOutbox } from '../services/outbox.ts';
+import { readOutbox } from '../services/outbox/state.ts';
 import { countDifferences } from '../services/reconciliation/pass.ts';
 import { withinTime } from '../services/time-limit.ts';
 import { readDueDeliveries, readUnwellEndpoints } from '../services/webhooks/waiting.ts';

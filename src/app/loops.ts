@@ -9,7 +9,7 @@ import { purgeAnswers } from '../services/idempotency.ts';
 import { foldBalances, foldCounts } from '../services/ledger/totals.ts';
 import { noteFailedRun, noteGoodRun, registerLoops, takeTurn } from '../services/loop-runs.ts';
 import { makeMonthsAhead } from '../services/months/make.ts';
-import { performOutbox, performTestOutbox } from '../services/outbox.ts';
+import { performOutbox, performTestOutbox } from '../services/outbox/perform.ts';
 import { type RepairRun, turnOf } from '../services/repair/actors.ts';
 import { repairDeliveries } from '../services/repair/deliveries.ts';
 import { repairDeposits, repairPayments } from '../services/repair/repair.ts';

@@ -2,7 +2,8 @@ import type { Em } from '../db/orm.ts';
 import { beyondLimit } from '../db/time-limit.ts';
 import type { ActorMessage, OutboxRow } from '../domain/actor-message.ts';
 import type { Deps } from './deps.ts';
-import { insertOutbox, performOutboxRows } from './outbox.ts';
+import { insertOutbox } from './outbox/insert.ts';
+import { performOutboxRows } from './outbox/perform.ts';
 
 /** One SQL transaction and what it asks of Temporal once it is committed. */
 export type Tx = {

@@ -3,7 +3,9 @@ import { type FreshDatabase, migratedDatabase, temporal } from '../../dev/suppor
 import type { ActorMessage } from '../../src/domain/actor-message.ts';
 import { readAlarms } from '../../src/services/alarms/alarms.ts';
 import type { Deps } from '../../src/services/deps.ts';
-import { insertOutbox, performOutbox, performTestOutbox, readOutbox } from '../../src/services/outbox.ts';
+import { insertOutbox } from '../../src/services/outbox/insert.ts';
+import { performOutbox, performTestOutbox } from '../../src/services/outbox/perform.ts';
+import { readOutbox } from '../../src/services/outbox/state.ts';
 import { linkTemporal, type TemporalLink } from '../../src/temporal/client.ts';
 import { createStartTurns } from '../../src/temporal/start-turns.ts';
 import { testDeps } from '../support/gateway.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { SessionFinder } from '../../services/access/sessions.ts';
-import type { KeyFinder } from '../../services/merchants/keys.ts';
+import type { KeyFinder } from '../../services/merchants/key-owner.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from '../route.ts';
 import { sessionTokens } from './session-cookie.ts';

@@ -1,11 +1,7 @@
 import { idParams, listOf } from '../../contract/common.ts';
 import { customer, customerQuery, existsAnswer, existsQuery, newCustomer } from '../../contract/customer.ts';
-import {
-  createCustomer,
-  findCustomerBy,
-  getCustomer,
-  listCustomers,
-} from '../../services/merchants/customers.ts';
+import { findCustomerBy, getCustomer, listCustomers } from '../../services/merchants/customer-reads.ts';
+import { createCustomer } from '../../services/merchants/customers.ts';
 import { ApiError } from '../errors.ts';
 import { listBody, pageOf } from '../page.ts';
 import { created, OVER_QUOTA, ok, route } from '../route.ts';

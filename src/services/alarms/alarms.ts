@@ -2,7 +2,7 @@ import type { Standstill } from '../../domain/chain-stop.ts';
 import { countStuck } from '../deposits/stuck.ts';
 import type { Deps } from '../deps.ts';
 import { isOverdue, listLoopRuns } from '../loop-runs.ts';
-import { readOutbox } from '../outbox.ts';
+import { readOutbox } from '../outbox/state.ts';
 import { countOverdueLinks } from '../payment-links/overdue.ts';
 import { countDifferences } from '../reconciliation/pass.ts';
 import { readOverdueDeliveries } from '../webhooks/overdue.ts';

@@ -1,29 +1,17 @@
-import { hash, randomBytes } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+import { hash } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import { ApiKey, Merchant } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
-import { beyondLimit } from '../../db/time-limit.ts';
-import { MODES, type Mode } from '../../domain/assets.ts';
+import type { Mode } from '../../domain/assets.ts';
 import { isoSeconds } from '../../domain/events.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { KeyScope } from '../../domain/key-scope.ts';
 import { type Facts, recordAction } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
+import { generateKey } from './key-text.ts';
 import { noMerchant, requireKnownMerchant } from './known.ts';
 
-const DIGITS = new Map(
-  Array.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (digit, value) => [
-    BigInt(value),
-    digit,
-  ]),
-);
-const RANDOM_BYTES = 32;
-/** 62^43 > 2^256 and 62^6 > 2^32: fixed widths, so every key has the same length. */
-const RANDOM_LENGTH = 43;
-const CHECKSUM_LENGTH = 6;
-const SHAPE = /^sk_(live|test)_[0-9A-Za-z]{49}$/;
 const SHOWN_PREFIX_LENGTH = 12;
 const MAX_LABEL = 200;
 const MAX_KEYS_LISTED = 1_000;
@@ -48,101 +36,6 @@ export type KeyView = {
 
 /** A key that was just made. `key` exists nowhere else. */
 export type NewKey = { readonly id: string; readonly key: string };
-
-/**
- * Who calls, as a valid key proves it, whether the merchant's
- * subscription is active, and from where the key may be used.
- */
-export type KeyOwner = {
-  readonly keyId: string;
-  readonly merchantId: string;
-  readonly mode: Mode;
-  readonly subscribed: boolean;
-  readonly scopes: readonly KeyScope[];
-  /** Empty: from everywhere. Always empty for a test key. */
-  readonly allowedNetworks: readonly string[];
-};
-
-/**
- * `sk_live_` or `sk_test_`, 32 random bytes in base62 and a checksum that finds a typo without the database.
- */
-export function generateKey(mode: Mode): string {
-  const body = `sk_${mode}_${base62(BigInt(`0x${randomBytes(RANDOM_BYTES).toString('hex')}`), RANDOM_LENGTH)}`;
-  return body + checksumOf(body);
-}
-
-/**
- * The mode of a well-formed key, or undefined for anything that no call of {@link generateKey} can have made.
- */
-export function modeOfKey(key: string): Mode | undefined {
-  const match = SHAPE.exec(key);
-  if (!match) return undefined;
-  const end = key.length - CHECKSUM_LENGTH;
-  if (checksumOf(key.slice(0, end)) !== key.slice(end)) return undefined;
-  return MODES.find((mode) => mode === match[1]);
-}
-
-type Flight = { readonly startedAt: number; readonly owner: Promise<KeyOwner | undefined> };
-
-/**
- * A question that is older than this is not joined any more:
- * a hung connection must not hold everyone's next request.
- */
-const JOIN_MS = 50;
-
-/** Tells the owner of a key; undefined for a malformed, unknown, revoked or expired one. */
-export type KeyFinder = (key: string) => Promise<KeyOwner | undefined>;
-
-/**
- * One indexed query for each question, none at all for a typo. Nothing is cached: only requests
- * that wait at the same time share an answer, so a revocation holds from the next question on.
- */
-export function createKeyFinder(deps: Deps): KeyFinder {
-  const flights = new Map<string, Flight>();
-  return async (key) => {
-    if (!modeOfKey(key)) return undefined;
-    const keyHash = hash('sha256', key);
-    const startedAt = performance.now();
-    const known = flights.get(keyHash);
-    if (known && startedAt - known.startedAt < JOIN_MS) return await known.owner;
-    // Of those who wait for one answer, nobody's leaving may take it from the others.
-    const flight = { startedAt, owner: beyondLimit(() => findKeyOwner(deps, keyHash)) };
-    flights.set(keyHash, flight);
-    try {
-      return await flight.owner;
-    } finally {
-      if (flights.get(keyHash) === flight) flights.delete(keyHash);
-    }
-  };
-}
-
-async function findKeyOwner(deps: Deps, keyHash: string): Promise<KeyOwner | undefined> {
-  const pool = await deps.orm.em.getConnection().getNativeClient();
-  const now = deps.now();
-  const { rows } = await pool.query<{
-    id: string;
-    merchant_id: string;
-    mode: Mode;
-    subscribed: boolean;
-    scopes: KeyScope[];
-    networks: string[];
-  }>({
-    name: 'find-key-owner',
-    text: `select k.id, k.merchant_id, k.mode, k.scopes,
-             m.subscription_active and (m.subscription_until is null
-               or m.subscription_until > $2) as subscribed,
-             case when k.mode = 'live' then array(select a.network from allowed_networks a
-               where a.merchant_id = k.merchant_id) else '{}' end as networks
-           from api_keys k join merchants m on m.id = k.merchant_id
-           where k.hash = $1 and (k.revoked_at is null or k.revoked_at > $2)
-             and (k.expires_at is null or k.expires_at > $2)`,
-    values: [keyHash, now],
-  });
-  const row = rows[0];
-  if (!row) return undefined;
-  const { id, merchant_id: merchantId, mode, subscribed, scopes, networks } = row;
-  return { keyId: id, merchantId, mode, subscribed, scopes, allowedNetworks: networks };
-}
 
 /** What a key is made with: everything and for ever where absent. */
 type KeyTerms = {
@@ -323,15 +216,4 @@ function viewOf(row: ApiKey): KeyView {
     expiresAt: row.expiresAt ?? null,
     revokedAt: row.revokedAt ?? null,
   };
-}
-
-function checksumOf(text: string): string {
-  return base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
-}
-
-function base62(value: bigint, length: number): string {
-  let text = '';
-  for (let rest = value, index = 0; index < length; index += 1, rest /= 62n)
-    text = `${DIGITS.get(rest % 62n)}${text}`;
-  return text;
 }

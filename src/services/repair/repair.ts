@@ -6,7 +6,7 @@ import { OPEN_STATUSES } from '../../domain/payment-link.ts';
 import { depositWake, workflowIdOf } from '../deposits/actor-message.ts';
 import { unmovedAmong } from '../deposits/stuck.ts';
 import type { Deps } from '../deps.ts';
-import { performOutbox, performTestOutbox } from '../outbox.ts';
+import { performOutbox, performTestOutbox } from '../outbox/perform.ts';
 import { paymentWake } from '../payment-links/actor-message.ts';
 import {
   eachPage,

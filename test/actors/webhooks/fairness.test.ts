@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { migratedDatabase } from '../../../dev/support/parts.ts';
-import { performTestOutbox } from '../../../src/services/outbox.ts';
+import { performTestOutbox } from '../../../src/services/outbox/perform.ts';
 import { type Shops, startShops } from '../../support/shop.ts';
 
 const BACKLOG = 200;

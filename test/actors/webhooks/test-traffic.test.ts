@@ -5,7 +5,7 @@ import { type Receiver, startReceiver } from '../../../dev/support/receiver.ts';
 import { createCustomer, createEndpoint } from '../../../dev/support/use-cases.ts';
 import type { Mode } from '../../../src/domain/assets.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
-import { performTestOutbox } from '../../../src/services/outbox.ts';
+import { performTestOutbox } from '../../../src/services/outbox/perform.ts';
 import { type Shops, startShops } from '../../support/shop.ts';
 
 const BACKLOG = 200;

@@ -123,8 +123,8 @@ const MAY: Readonly<Record<string, string>> = {
   'access/sessions.ts': 'the owner of a session, before any use case',
   'access/rate-limit.ts': 'counts a request, before any use case',
   'ledger/balances.ts': 'the read of GET /balance',
-  'merchants/customers.ts': 'the hot reads of customers',
-  'merchants/keys.ts': 'the owner of a key, before any use case',
+  'merchants/customer-reads.ts': 'the hot reads of customers',
+  'merchants/key-owner.ts': 'the owner of a key, before any use case',
 };
 
 describe('a route', () => {

@@ -5,7 +5,7 @@ import { createCustomer, simulateDeposit } from '../../../dev/support/use-cases.
 import { listDeposits } from '../../../src/services/deposits/reads.ts';
 import type { Deps } from '../../../src/services/deps.ts';
 import { foldCounts } from '../../../src/services/ledger/totals.ts';
-import { listCustomers } from '../../../src/services/merchants/customers.ts';
+import { listCustomers } from '../../../src/services/merchants/customer-reads.ts';
 import { createMerchant } from '../../../src/services/merchants/merchants.ts';
 import { testDeps } from '../../support/gateway.ts';
 

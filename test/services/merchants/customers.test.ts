@@ -3,7 +3,7 @@ import { eventually } from '../../../dev/support/eventually.ts';
 import { createCustomer, createEndpoint } from '../../../dev/support/use-cases.ts';
 import { addressKeyOf, deriveAddresses } from '../../../src/chains/addresses.ts';
 import type { ActorMessage } from '../../../src/domain/actor-message.ts';
-import { getCustomer } from '../../../src/services/merchants/customers.ts';
+import { getCustomer } from '../../../src/services/merchants/customer-reads.ts';
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
 
 describe('making a customer', () => {

@@ -2,15 +2,9 @@ import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { eventually } from '../../../dev/support/eventually.ts';
-import {
-  createKey,
-  createKeyFinder,
-  generateKey,
-  listKeys,
-  modeOfKey,
-  revokeKey,
-  rotateKey,
-} from '../../../src/services/merchants/keys.ts';
+import { createKeyFinder } from '../../../src/services/merchants/key-owner.ts';
+import { generateKey, modeOfKey } from '../../../src/services/merchants/key-text.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from '../../../src/services/merchants/keys.ts';
 import {
   createMerchant,
   listMerchants,

@@ -4,7 +4,7 @@ import { literals, rows, run, type Statement, sql } from '../../../src/db/sql.ts
 import { WAITING_STATES } from '../../../src/domain/deposit.ts';
 import { OPEN_STATUSES } from '../../../src/domain/payment-link.ts';
 import type { Deps } from '../../../src/services/deps.ts';
-import { takePageSql, takeSql } from '../../../src/services/outbox.ts';
+import { takePageSql, takeSql } from '../../../src/services/outbox/take.ts';
 import { pageSql } from '../../../src/services/repair/actors.ts';
 import { overdueDeliveries } from '../../../src/services/webhooks/overdue.ts';
 import { testDeps } from '../../support/gateway.ts';

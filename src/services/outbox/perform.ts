@@ -1,17 +1,13 @@
-import { OutboxMessage } from '../db/entities/index.ts';
-import type { Em } from '../db/orm.ts';
-import { firstRow, rows, run, type Statement, sql } from '../db/sql.ts';
-import type { ActorMessage, OutboxRow } from '../domain/actor-message.ts';
-import { fitted } from '../domain/text.ts';
-import { ActorRefused, type Deps } from './deps.ts';
+import { firstRow, run, sql } from '../../db/sql.ts';
+import type { OutboxRow } from '../../domain/actor-message.ts';
+import { fitted } from '../../domain/text.ts';
+import { ActorRefused, type Deps } from '../deps.ts';
+import { BATCH, type Taken, take, takePage } from './take.ts';
 
-/** Rows younger than this belong to the process that wrote them. */
-const GRACE_MS = 5_000;
 /**
  * Less than the grace: a start that waited so long is left to the loop, instead of being performed by both.
  */
 const MAX_TURN_WAIT_MS = 4_000;
-const BATCH = 100;
 /** So many of those that failed before are tried also where new ones would fill the batch. */
 const TRIED_BATCH = 20;
 /**
@@ -19,8 +15,6 @@ const TRIED_BATCH = 20;
  * one that another process starts too finds its actor or its row's end.
  */
 const TEST_BATCH = 16;
-/** A row that was taken is tried by others after this long, should its taker have died. */
-const LEASE_MS = 10_000;
 const PARALLEL_STARTS = 8;
 /**
  * As many as one process starts at a time: more would wait with their
@@ -39,44 +33,6 @@ const QUARANTINE_BATCH = 10;
 /** The rest of a batch when Temporal turned out to be away. */
 const UNRESPONSIVE_PAUSE_MS = 2_000;
 const MAX_ERROR_LENGTH = 480;
-
-/** Writes messages inside the caller's transaction, in one statement and in their order. */
-export async function insertOutbox(
-  em: Em,
-  deps: Deps,
-  messages: readonly Omit<OutboxRow, 'id'>[],
-): Promise<OutboxRow[]> {
-  if (messages.length === 0) return [];
-  const now = deps.now();
-  const values = messages.map(({ workflowId, message }, place) => ({
-    place,
-    kind: message.signal ? 'signal' : 'start',
-    workflow_id: workflowId,
-    message,
-    mode: message.owner?.mode ?? 'live',
-  }));
-  // The ids are drawn first, so that each is known to belong to its
-  // message: the rows of an insert come back in no promised order.
-  const drawn = await rows(
-    em,
-    sql<{ id: string; place: number }>`
-      with drawn as (
-        select nextval('outbox_id_seq') as id, m.* from (
-          select * from json_to_recordset(${JSON.stringify(values)}::json) as r (place int, kind text,
-            workflow_id text, message jsonb, mode text)
-          order by place) m
-      ), written as (
-        insert into outbox (id, kind, workflow_id, message, mode, tries, created_at, next_try_at)
-        select id, kind, workflow_id, message, mode, 0, ${now}::timestamptz,
-          ${new Date(now.getTime() + GRACE_MS)}::timestamptz from drawn
-      )
-      select id::text as id, place from drawn`,
-  );
-  return drawn.flatMap(({ id, place }) => {
-    const message = messages[place];
-    return message ? [{ id, ...message }] : [];
-  });
-}
 
 /** Performs one message and removes it. Never throws: what fails stays for {@link performOutbox}. */
 export async function performOutboxRow(deps: Deps, row: OutboxRow): Promise<boolean> {
@@ -147,90 +103,6 @@ export async function performTestOutbox(deps: Deps): Promise<{ performed: number
   return { performed, failed };
 }
 
-/**
- * What waits in the outbox, for operators: how old its oldest live message
- * is that should be on its way, and what Temporal refuses for good.
- */
-export type OutboxState = {
-  readonly oldestMs: number;
-  readonly oldestError: string | null;
-  readonly quarantined: readonly { readonly workflowId: string; readonly error: string }[];
-  /** Only the first of the quarantine were read. */
-  readonly mayBeMore: boolean;
-};
-
-/** Reads {@link OutboxState}, with at most 100 messages of the quarantine. */
-export async function readOutbox(deps: Pick<Deps, 'orm' | 'now'>): Promise<OutboxState> {
-  const em = deps.orm.em.fork();
-  const now = deps.now();
-  const facts = { fields: ['workflowId', 'createdAt', 'nextTryAt', 'lastError'] as const };
-  // One that was never tried is late since its time came: those of many resends are spread over minutes.
-  const due = { mode: 'live' as const, quarantinedAt: null, tries: 0, nextTryAt: { $lte: now } };
-  const triedBefore = { mode: 'live' as const, quarantinedAt: null, tries: { $gt: 0 } };
-  const [fresh] = await em.find(OutboxMessage, due, {
-    orderBy: { nextTryAt: 'asc', id: 'asc' },
-    limit: 1,
-    ...facts,
-  });
-  const [tried] = await em.find(OutboxMessage, triedBefore, { orderBy: { id: 'asc' }, limit: 1, ...facts });
-  const late = [
-    ...(fresh ? [{ ageMs: now.getTime() - fresh.nextTryAt.getTime() + GRACE_MS, error: null }] : []),
-    ...(tried ? [{ ageMs: now.getTime() - tried.createdAt.getTime(), error: tried.lastError ?? null }] : []),
-  ];
-  const [oldest] = late.sort((one, other) => other.ageMs - one.ageMs);
-  const refused = await em.find(
-    OutboxMessage,
-    { quarantinedAt: { $ne: null } },
-    { orderBy: { nextTryAt: 'asc' }, limit: BATCH, ...facts },
-  );
-  return {
-    oldestMs: Math.max(0, oldest?.ageMs ?? 0),
-    oldestError: oldest?.error ?? null,
-    quarantined: refused.map(({ workflowId, lastError }) => ({ workflowId, error: lastError ?? '' })),
-    mayBeMore: refused.length === BATCH,
-  };
-}
-
-type Taken = { id: string; workflowId: string; message: ActorMessage; tries: number };
-
-/**
- * Each is an index of its own, in this order: whatever lies in the
- * outbox, the first ones that are due are found without the others.
- */
-const KINDS = {
-  fresh: sql`quarantined_at is null and tries = 0 and mode = 'live'`,
-  tried: sql`quarantined_at is null and tries > 0 and mode = 'live'`,
-  test: sql`quarantined_at is null and mode = 'test'`,
-  seldom: sql`quarantined_at is not null`,
-} as const;
-
-/** Takes the oldest messages of a kind that are due by a lease. */
-export function takeSql(kind: keyof typeof KINDS, limit: number, now: Date): Statement<Taken> {
-  return leaseSql(now, sql`${KINDS[kind]} and next_try_at <= ${now} order by next_try_at, id limit ${limit}`);
-}
-
-/** Takes the next messages of the quarantine, due or not, with ids above `after`. */
-export function takePageSql(after: string, now: Date): Statement<Taken> {
-  return leaseSql(now, sql`${KINDS.seldom} and id > ${after} order by id limit ${BATCH}`);
-}
-
-function leaseSql(now: Date, which: Statement<unknown>): Statement<Taken> {
-  return sql`update outbox set next_try_at = ${new Date(now.getTime() + LEASE_MS)}
-    where id in (select id from outbox where ${which} for update skip locked)
-    returning id::text as id, workflow_id, message, tries`;
-}
-
-async function take(deps: Deps, kind: keyof typeof KINDS, limit: number): Promise<Taken[]> {
-  return inOrder(await rows(deps.orm.em.fork(), takeSql(kind, limit, deps.now())));
-}
-
-async function takePage(deps: Deps, after: string): Promise<Taken[]> {
-  return inOrder(await rows(deps.orm.em.fork(), takePageSql(after, deps.now())));
-}
-
-const inOrder = (taken: Taken[]): Taken[] =>
-  taken.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
-
 async function performTaken(
   deps: Deps,
   taken: readonly Taken[],
@@ -287,12 +159,12 @@ async function postpone(
     sql<{ quarantined: boolean; fresh: boolean }>`
       update outbox set tries = tries + 1, refusals = refusals + ${refusals},
         last_error = ${fitted(failure.reason, MAX_ERROR_LENGTH)},
-        quarantined_at = case when refusals + ${refusals} >= ${REFUSALS} then coalesce(quarantined_at, ${now})
-          else quarantined_at end,
+        quarantined_at = case when refusals + ${refusals} >= ${REFUSALS}
+          then coalesce(quarantined_at, ${now}) else quarantined_at end,
         next_try_at = case when refusals + ${refusals} >= ${REFUSALS}
           then ${after(QUARANTINE_EVERY_MS)}::timestamptz else ${after(backoffMs)}::timestamptz end
-      where id = ${row.id} returning quarantined_at is not null as quarantined,
-        refusals = ${REFUSALS} as fresh`,
+      where id = ${row.id}
+      returning quarantined_at is not null as quarantined, refusals = ${REFUSALS} as fresh`,
   );
   if (!kept?.quarantined || !kept.fresh || !failure.refused) return;
   const fields = { workflowId: row.workflowId, reason: failure.reason };

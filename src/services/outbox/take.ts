@@ -1,0 +1,52 @@
+import { rows, type Statement, sql } from '../../db/sql.ts';
+import type { ActorMessage } from '../../domain/actor-message.ts';
+import type { Deps } from '../deps.ts';
+
+/** The most that is taken or read at once. */
+export const BATCH = 100;
+/** A row that was taken is tried by others after this long, should its taker have died. */
+const LEASE_MS = 10_000;
+
+/** A message that this process may perform until its lease is over. */
+export type Taken = { id: string; workflowId: string; message: ActorMessage; tries: number };
+
+/**
+ * Each is an index of its own, in this order: whatever lies in the
+ * outbox, the first ones that are due are found without the others.
+ */
+const KINDS = {
+  fresh: sql`quarantined_at is null and tries = 0 and mode = 'live'`,
+  tried: sql`quarantined_at is null and tries > 0 and mode = 'live'`,
+  test: sql`quarantined_at is null and mode = 'test'`,
+  seldom: sql`quarantined_at is not null`,
+} as const;
+
+/** Takes the oldest messages of a kind that are due by a lease. */
+export function takeSql(kind: keyof typeof KINDS, limit: number, now: Date): Statement<Taken> {
+  return leaseSql(now, sql`${KINDS[kind]} and next_try_at <= ${now} order by next_try_at, id limit ${limit}`);
+}
+
+/** Takes the next messages of the quarantine, due or not, with ids above `after`. */
+export function takePageSql(after: string, now: Date): Statement<Taken> {
+  return leaseSql(now, sql`${KINDS.seldom} and id > ${after} order by id limit ${BATCH}`);
+}
+
+/** Takes the oldest messages of a kind that are due, in the order in which they were written. */
+export async function take(deps: Deps, kind: keyof typeof KINDS, limit: number): Promise<Taken[]> {
+  return inOrder(await rows(deps.orm.em.fork(), takeSql(kind, limit, deps.now())));
+}
+
+/** Takes the next page of the quarantine, in the order in which it was written. */
+export async function takePage(deps: Deps, after: string): Promise<Taken[]> {
+  return inOrder(await rows(deps.orm.em.fork(), takePageSql(after, deps.now())));
+}
+
+function leaseSql(now: Date, which: Statement<unknown>): Statement<Taken> {
+  return sql`
+    update outbox set next_try_at = ${new Date(now.getTime() + LEASE_MS)}
+    where id in (select id from outbox where ${which} for update skip locked)
+    returning id::text as id, workflow_id, message, tries`;
+}
+
+const inOrder = (taken: Taken[]): Taken[] =>
+  taken.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
