@@ -60,36 +60,7 @@ type Credentials = z.output<typeof credentials>;
 /** `/login` and `/logout`, outside the API's base path: JSON for programs, pages for browsers. */
 export function addLoginRoutes(router: Router, options: LoginRoutes): void {
   const { deps, pages, isOwnOrigin } = options;
-  const login = createLogin(deps, { within: (work) => withinBudget({ limitMs: BUDGET_MS }, work) });
-
-  const signIn = async (ctx: Context): Promise<Extract<LoginResult, { kind: 'signed-in' }>> => {
-    if (!isOwnOrigin(ctx.req)) throw forgedRequest();
-    // Before the body: reading it is work that a stranger makes us do.
-    await withinBudget({ limitMs: BUDGET_MS }, () => options.countPublic(ctx));
-    const { email, password, totp } = await readCredentials(ctx);
-    const site = siteOf(options.addressOf(ctx.req));
-    const result = await login({
-      email,
-      password,
-      totp: totp ?? undefined,
-      site,
-      previousTokens: sessionTokens(ctx.req),
-    }).catch(overload);
-    if (result.kind === 'signed-in') {
-      deps.log.info({ userId: result.userId, merchantId: result.merchantId, site }, 'signed in');
-      ctx.set('Set-Cookie', sessionCookie(result.token));
-      return result;
-    }
-    // Into the line of the request, beside its code: whose account somebody tries, without a name.
-    ctx.state['account'] = accountHash(deps.secretBox, email);
-    if (result.kind === 'refused')
-      throw new ApiError('UNAUTHORIZED', 'The email, the password or the code is not right.');
-    const seconds = result.retryAfterSeconds;
-    const headers = { 'Retry-After': `${seconds}` };
-    throw new ApiError('RATE_LIMITED', `Too many failed logins. Try again in ${spoken(seconds)}.`, {
-      headers,
-    });
-  };
+  const signIn = createSignIn(options);
 
   router.get('/login', async (context) => {
     const ctx = context as unknown as Context;
@@ -130,6 +101,42 @@ export function addLoginRoutes(router: Router, options: LoginRoutes): void {
     if (wantsPage(ctx)) return redirect(ctx, '/login');
     answerJson(ctx, { signed_out: true });
   });
+}
+
+type SignedIn = Extract<LoginResult, { kind: 'signed-in' }>;
+
+/** Signs in with what a request carries, and sets the cookie of the session. Throws where it is refused. */
+function createSignIn(options: LoginRoutes): (ctx: Context) => Promise<SignedIn> {
+  const { deps, isOwnOrigin } = options;
+  const login = createLogin(deps, { within: (work) => withinBudget({ limitMs: BUDGET_MS }, work) });
+  return async (ctx) => {
+    if (!isOwnOrigin(ctx.req)) throw forgedRequest();
+    // Before the body: reading it is work that a stranger makes us do.
+    await withinBudget({ limitMs: BUDGET_MS }, () => options.countPublic(ctx));
+    const { email, password, totp } = await readCredentials(ctx);
+    const site = siteOf(options.addressOf(ctx.req));
+    const result = await login({
+      email,
+      password,
+      totp: totp ?? undefined,
+      site,
+      previousTokens: sessionTokens(ctx.req),
+    }).catch(overload);
+    if (result.kind === 'signed-in') {
+      deps.log.info({ userId: result.userId, merchantId: result.merchantId, site }, 'signed in');
+      ctx.set('Set-Cookie', sessionCookie(result.token));
+      return result;
+    }
+    // Into the line of the request, beside its code: whose account somebody tries, without a name.
+    ctx.state['account'] = accountHash(deps.secretBox, email);
+    if (result.kind === 'refused')
+      throw new ApiError('UNAUTHORIZED', 'The email, the password or the code is not right.');
+    const seconds = result.retryAfterSeconds;
+    const headers = { 'Retry-After': `${seconds}` };
+    throw new ApiError('RATE_LIMITED', `Too many failed logins. Try again in ${spoken(seconds)}.`, {
+      headers,
+    });
+  };
 }
 
 /**
