@@ -8,7 +8,8 @@ import { recordUnrecognised } from '../uncredited/unrecognised.ts';
 import { recordAgain } from '../watcher/rescan.ts';
 import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { type Attributed, type Attribution, enlargeDeposit } from './enlarge.ts';
-import { boundUnits, type Place, unitsOf } from './expected-balances.ts';
+import { boundUnits, unitsOf } from './expected-balances.ts';
+import type { Place } from './place.ts';
 
 /** One of our own wallets sent it: no deposit, but it explains a balance. */
 export const FROM_OWN_WALLET = 'from one of our own wallets';

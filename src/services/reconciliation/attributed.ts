@@ -6,6 +6,11 @@ import { applyTransition } from '../deposits/transition.ts';
 import type { Deps } from '../deps.ts';
 import type { Tx } from '../transact.ts';
 
+/** Money that was credited is never rewritten. */
+export function isClosed({ status }: Deposit): boolean {
+  return status === 'completed' || status === 'settled';
+}
+
 type Lessening = { readonly deposit: Deposit; readonly units: bigint; readonly headNumber: number };
 
 /**

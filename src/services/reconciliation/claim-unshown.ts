@@ -8,9 +8,12 @@ import type { Deps } from '../deps.ts';
 import { readCursor } from '../watcher/cursor.ts';
 import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { attributeTo, expectedAt, namesAmount, placeOf, riseIn, tellLate } from './attribute.ts';
-import { type Decider, type Proof, recordTraced } from './enlarge.ts';
-import { comparedAssets, type Place, unitsOf } from './expected-balances.ts';
+import type { Proof } from './enlarge.ts';
+import { comparedAssets, unitsOf } from './expected-balances.ts';
+import type { Place } from './place.ts';
+import type { Decider } from './reason.ts';
 import { candidatesFor } from './search.ts';
+import { recordTraced } from './traced.ts';
 
 /**
  * An operator's word: the whole of what the transaction brought to the

@@ -12,7 +12,7 @@ import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { scanPast } from './attribute.ts';
 import { claimUnshown, liveKeys, type Word } from './claim-unshown.ts';
 import { settleDifference } from './differences.ts';
-import type { Decider } from './enlarge.ts';
+import type { Decider } from './reason.ts';
 
 const MAX_OPEN = 1_000;
 

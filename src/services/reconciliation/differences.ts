@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { AddressKey } from '../../chains/address-key.ts';
+import type { Balance } from '../../chains/reader.ts';
 import { BalanceDifference } from '../../db/entities/index.ts';
 import type { Em } from '../../db/orm.ts';
 import { run, sql } from '../../db/sql.ts';
@@ -8,7 +9,14 @@ import { formatUnits } from '../../domain/money.ts';
 import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import type { ChainReport } from '../watcher/report.ts';
-import { assetKey, type ExpectedBalance, expectedUnits, NOTHING_EXPECTED } from './expected-balances.ts';
+import {
+  assetKey,
+  comparedAssets,
+  type ExpectedBalance,
+  expectedUnits,
+  NOTHING_EXPECTED,
+  unitsOf,
+} from './expected-balances.ts';
 
 /** A balance as it was found at the end of a block, beside what the ledger says. */
 export type Compared = {
@@ -24,6 +32,54 @@ export type Compared = {
 };
 
 const LESS = 'less lies on the address than the ledger says';
+
+/** Addresses of one chain with what lies on each at the end of a block, in the same order. */
+export type Batch = Pick<Compared, 'network' | 'blockNumber' | 'agreedNumber'> & {
+  readonly addresses: readonly Pick<Compared, 'addressKey' | 'address'>[];
+  readonly found: readonly Balance[];
+};
+
+/**
+ * Compares what lies on addresses with what the ledger says, and keeps what differs or did before.
+ * Returns the addresses whose native coin agrees to the last unit.
+ */
+export async function compareBatch(em: Em, deps: Deps, batch: Batch): Promise<ReadonlySet<string>> {
+  const { network, addresses, found, blockNumber, agreedNumber } = batch;
+  const addressKeys = addresses.map((row) => row.addressKey);
+  const expected = await expectedUnits(em, deps, { network, addressKeys, blockNumber });
+  const agreeing = new Set<string>();
+  const kept = new Set(
+    (await em.find(BalanceDifference, { network, addressKey: { $in: addressKeys } })).map((row) =>
+      assetKey(row.addressKey, row.currency),
+    ),
+  );
+  for (const [index, { addressKey, address }] of addresses.entries()) {
+    const balance = found[index];
+    if (!balance) throw new Error('a balance is missing');
+    for (const currency of comparedAssets(network)) {
+      const compared: Compared = {
+        network,
+        addressKey,
+        address,
+        currency,
+        blockNumber,
+        agreedNumber,
+        chainUnits: unitsOf(balance, network, currency),
+        expected: expected.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED,
+      };
+      const { boundUnits, replacedUnits } = compared.expected;
+      if (currency === NATIVE_CURRENCY[network] && compared.chainUnits === boundUnits)
+        agreeing.add(addressKey);
+      if (
+        compared.chainUnits !== boundUnits ||
+        replacedUnits !== 0n ||
+        kept.has(assetKey(addressKey, currency))
+      )
+        await keepComparison(em, deps, compared);
+    }
+  }
+  return agreeing;
+}
 
 /**
  * Keeps the outcome of one comparison: nothing where chain and ledger agree and no

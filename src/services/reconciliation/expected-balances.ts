@@ -5,6 +5,7 @@ import { rows, sql } from '../../db/sql.ts';
 import { type Currency, NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
 import { ACCOUNTS_OF_STATES } from '../ledger/accounts.ts';
+import type { Place } from './place.ts';
 
 /**
  * The reason of a transfer that was shown after its money had been
@@ -67,9 +68,9 @@ export async function expectedUnits(
          amount_units, true from unrecognised_transfers
        where network = ${network} and address_key = any(${addressKeys}) and block_number <= ${blockNumber}
          and transaction_hash <> '' and amount_units is not null
-         and (contract_address = '' or
-           lower(contract_address) = ${deps.settings.contracts[network].toLowerCase()})
-           and reason <> ${COVERED}
+         and (contract_address = ''
+           or lower(contract_address) = ${deps.settings.contracts[network].toLowerCase()})
+         and reason <> ${COVERED}
      ) as parts group by address_key, currency`,
   );
   return new Map(
@@ -79,13 +80,6 @@ export async function expectedUnits(
     ]),
   );
 }
-
-/** The place of a balance: all that is needed to ask what should lie there. */
-export type Place = {
-  readonly network: Network;
-  readonly addressKey: AddressKey;
-  readonly currency: Currency;
-};
 
 /** What blocks that are in the chain have brought to a place by the end of a block. */
 export async function boundUnits(

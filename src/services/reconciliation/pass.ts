@@ -7,14 +7,14 @@ import {
   DepositAddress,
   ReconciliationPass,
 } from '../../db/entities/index.ts';
-import { NATIVE_CURRENCY, type Network } from '../../domain/assets.ts';
+import type { Network } from '../../domain/assets.ts';
 import { fitted, MAX_REASON } from '../../domain/text.ts';
 import type { Deps } from '../deps.ts';
 import { readCursor } from '../watcher/cursor.ts';
 import type { WatchedChain } from '../watcher/watched-chain.ts';
 import { proveByAgreement, unprovenAt } from './balance-proof.ts';
-import { type Compared, keepComparison } from './differences.ts';
-import { assetKey, comparedAssets, expectedUnits, NOTHING_EXPECTED, unitsOf } from './expected-balances.ts';
+import { compareBatch } from './differences.ts';
+import { assetKey } from './expected-balances.ts';
 import { explanationsOf } from './explained.ts';
 import { searchDifferences } from './search.ts';
 
@@ -68,38 +68,8 @@ export async function reconcileStep(
   const last = addresses.length < pace.batchAddresses;
   await deps.orm.em.fork().transactional(async (em) => {
     const unproven = await unprovenAt(em, { network, addressKeys, blockNumber });
-    const expected = await expectedUnits(em, deps, { network, addressKeys, blockNumber });
-    const agreeing = new Set<string>();
-    const kept = new Set(
-      (await em.find(BalanceDifference, { network, addressKey: { $in: addressKeys } })).map((row) =>
-        assetKey(row.addressKey, row.currency),
-      ),
-    );
-    for (const [index, { addressKey, address }] of addresses.entries()) {
-      const balance = found[index];
-      if (!balance) throw new Error('a balance is missing');
-      for (const currency of comparedAssets(network)) {
-        const compared: Compared = {
-          network,
-          addressKey,
-          address,
-          currency,
-          blockNumber,
-          agreedNumber: pass.agreedNumber,
-          chainUnits: unitsOf(balance, network, currency),
-          expected: expected.get(assetKey(addressKey, currency)) ?? NOTHING_EXPECTED,
-        };
-        const { boundUnits, replacedUnits } = compared.expected;
-        if (currency === NATIVE_CURRENCY[network] && compared.chainUnits === boundUnits)
-          agreeing.add(addressKey);
-        if (
-          compared.chainUnits !== boundUnits ||
-          replacedUnits !== 0n ||
-          kept.has(assetKey(addressKey, currency))
-        )
-          await keepComparison(em, deps, compared);
-      }
-    }
+    const { agreedNumber } = pass;
+    const agreeing = await compareBatch(em, deps, { network, addresses, found, blockNumber, agreedNumber });
     await proveByAgreement(
       em,
       deps,

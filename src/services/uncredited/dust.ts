@@ -4,7 +4,7 @@ import type { Em } from '../../db/orm.ts';
 import { firstRow, run, sql } from '../../db/sql.ts';
 import { assetOf, type Network } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
-import type { Place } from '../reconciliation/expected-balances.ts';
+import type { Place } from '../reconciliation/place.ts';
 import { contractOf } from './unrecognised.ts';
 
 const DUST = 'dust';

@@ -34,6 +34,13 @@ export async function readCursor(deps: Deps, network: Network): Promise<ChainCur
   return await deps.orm.em.fork().findOne(ChainCursor, network);
 }
 
+/** {@link readCursor} of a chain that is followed already: without one it throws. */
+export async function cursorOf(deps: Deps, reader: ChainReader): Promise<ChainCursor> {
+  const cursor = await readCursor(deps, reader.network);
+  if (!cursor) throw new Error(`the cursor of ${reader.network} is missing`);
+  return cursor;
+}
+
 /**
  * Moves the cursor inside the caller's transaction. The version makes it a compare-and-set:
  * of two watchers one gets {@link CursorMoved}. Times of the last movement of head,
@@ -121,13 +128,12 @@ export async function openCursor(
   await run(
     em,
     sql`insert into chain_cursors (network, first_block, scanned_number, scanned_hash, reread_number,
-       anchored_number, head_number,
-       finalized_number, moved_at, finalized_moved_at, scanned_moved_at, verified_moved_at, polled_at,
-         version, created_at)
+       anchored_number, head_number, finalized_number, moved_at, finalized_moved_at, scanned_moved_at,
+       verified_moved_at, polled_at, version, created_at)
      values (${reader.network}, ${first.number}, ${before.number}, ${before.hash}, ${before.number},
-       ${before.number}, ${head.number},
-       ${finalized.number}, ${now}, ${now}, ${now}, ${now}, ${now}, 1, ${now})
-         on conflict (network) do nothing`,
+       ${before.number}, ${head.number}, ${finalized.number}, ${now}, ${now}, ${now},
+       ${now}, ${now}, 1, ${now})
+     on conflict (network) do nothing`,
   );
   return await deps.orm.em.fork().findOneOrFail(ChainCursor, reader.network);
 }

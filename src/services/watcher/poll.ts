@@ -1,17 +1,16 @@
-import type { BlockRef, ChainReader, FinalBlock, ScannedBlock } from '../../chains/reader.ts';
+import type { BlockRef, ChainReader, FinalBlock } from '../../chains/reader.ts';
 import type { ChainCursor } from '../../db/entities/index.ts';
 import type { ChainPart } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
 import { proveWaiting } from '../reconciliation/proof.ts';
 import { FinalityContradiction, judgeFinal, topOf } from './anchor.ts';
-import { BranchUnclear } from './branch.ts';
-import { type ChainHeights, commitBlocks, commitVerified } from './commit.ts';
-import { orNameCulprit } from './culprit.ts';
-import { type Anchor, moveCursor, readCursor } from './cursor.ts';
+import type { ChainHeights } from './commit.ts';
+import { type Anchor, cursorOf, moveCursor } from './cursor.ts';
 import { forgetOldBlocks, keptHash } from './kept-blocks.ts';
-import { readInOrder } from './read-in-order.ts';
+import { isBacklog, scanNew } from './reads/first.ts';
+import { readAgain } from './reads/second.ts';
 import { type Evidence, leaveForFinal, rollBack } from './reorg.ts';
-import { forgetStops, orNoteStop } from './stops.ts';
+import { forgetStops } from './stops.ts';
 import { wakeWaiting } from './wake.ts';
 import { loadWatched } from './watched-addresses.ts';
 import type { WatchedChain } from './watched-chain.ts';
@@ -33,19 +32,6 @@ export type Poll = {
 /** What the caller has asked for already. An older final block than the newest does no harm. */
 export type Known = { readonly head?: BlockRef; readonly final?: FinalBlock };
 
-/** Blocks read in one look near the head. */
-const BATCH_BLOCKS = 24;
-/**
- * Deep in a backlog a look reads more, because each begins with a pause
- * of its reads; but never for long, so that its progress is seen.
- */
-const BACKLOG_BLOCKS = 1_920;
-const BACKLOG_POLL_MS = 2_000;
-/**
- * Blocks without money that are committed together in a backlog, at the latest
- * when the look ends: a transaction for each would cost more than reading it.
- */
-const QUIET_TOGETHER = 48;
 const NOTHING = { count: 0, foundLate: 0 } as const;
 /** A quiet chain is noted as read at least this often, so that readiness can tell quiet from away. */
 const POLL_NOTE_MS = 3_000;
@@ -162,14 +148,6 @@ function passed({ stops, scannedNumber, rereadNumber }: ChainCursor): ChainPart[
 }
 
 /**
- * Whether the next block to scan has been final for so long that
- * its first read may count as its second; see docs/adr/0005.
- */
-function isBacklog({ pace }: ChainReader, cursor: ChainCursor, state: ChainHeights): boolean {
-  return cursor.scannedNumber + 1 + pace.finalForLongBlocks <= state.finalizedNumber;
-}
-
-/**
  * Looks for sleepers only when the chain moved since none
  * were left: on a chain that stands still this costs nothing.
  */
@@ -178,12 +156,6 @@ async function wake(deps: Deps, chain: WatchedChain, cursor: ChainCursor): Promi
   if (chain.wakeFor === place) return;
   const woken = await wakeWaiting(deps, cursor);
   if (woken === 0) chain.wakeFor = place;
-}
-
-async function cursorOf(deps: Deps, reader: ChainReader): Promise<ChainCursor> {
-  const cursor = await readCursor(deps, reader.network);
-  if (!cursor) throw new Error(`the cursor of ${reader.network} is missing`);
-  return cursor;
 }
 
 /**
@@ -195,138 +167,6 @@ async function standsOnReplaced(deps: Deps, cursor: ChainCursor, head: BlockRef)
   if (head.number > cursor.scannedNumber || head.number <= cursor.anchoredNumber) return false;
   const known = await keptHash(deps, cursor.network, head.number);
   return known !== undefined && known !== head.hash;
-}
-
-async function scanNew(
-  deps: Deps,
-  { reader, watched }: WatchedChain,
-  state: ChainHeights,
-  evidence: Evidence,
-): Promise<number> {
-  const { signal } = evidence;
-  let cursor = await cursorOf(deps, reader);
-  // The blocks below must be verified already: the verified height stands for all of them.
-  const backlog = isBacklog(reader, cursor, state) && cursor.rereadNumber === cursor.scannedNumber;
-  const isFinal = (number: number): boolean =>
-    backlog && number + reader.pace.finalForLongBlocks <= state.finalizedNumber;
-  const first = cursor.scannedNumber + 1;
-  const last = Math.min(state.headNumber, cursor.scannedNumber + (backlog ? BACKLOG_BLOCKS : BATCH_BLOCKS));
-  const until = deps.now().getTime() + BACKLOG_POLL_MS;
-  const orStop = <T>(number: number, work: () => Promise<T>) =>
-    orNoteStop(deps, { network: reader.network, part: 'first read', number, signal }, work);
-  const read = (number: number) => reader.scan(number, watched.index, signal);
-  const waiting: ScannedBlock[] = [];
-  let scanned = 0;
-  const commit = async (): Promise<void> => {
-    const blocks = waiting.splice(0);
-    if (blocks.length === 0) return;
-    const final = isFinal(blocks.at(-1)?.number ?? 0);
-    await orStop(cursor.scannedNumber + 1, () =>
-      orNameCulprit(deps, { cursor, part: 'first read', blocks }, () =>
-        commitBlocks(deps, cursor, blocks, state, { final }),
-      ),
-    );
-    for (const block of blocks) noteDropped(deps, reader, block);
-    cursor = await cursorOf(deps, reader);
-    scanned += blocks.length;
-  };
-  try {
-    for await (const [number, reading] of readInOrder(
-      first,
-      last,
-      read,
-      () => backlog && deps.now().getTime() > until,
-    )) {
-      // What was final for long is committed before what was not: the two are different promises.
-      if (!isFinal(number)) await commit();
-      // Noted at its turn: of those that are read ahead, only the first that fails stops the rest.
-      const block = await orStop(number, () => reading);
-      if (!block) break;
-      if (block.parentHash !== (waiting.at(-1)?.hash ?? cursor.scannedHash)) {
-        await commit();
-        await orStop(number, () => leaveOrRefuse(deps, reader, cursor, { block, evidence }));
-        break;
-      }
-      waiting.push(block);
-      if (!isFinal(number) || !isQuiet(block) || waiting.length >= QUIET_TOGETHER) await commit();
-    }
-  } finally {
-    // Also what was read before a reading failed: it is complete, and linked.
-    await commit();
-  }
-  return scanned;
-}
-
-function isQuiet(block: ScannedBlock): boolean {
-  return block.transfers.length === 0 && block.unrecognised.length === 0;
-}
-
-/** The second read of what is final: what it shows is what the block holds. */
-async function readAgain(
-  deps: Deps,
-  { reader, watched, report }: WatchedChain,
-  state: ChainHeights,
-  evidence: Evidence,
-): Promise<{ count: number; foundLate: number }> {
-  const { signal } = evidence;
-  let cursor = await cursorOf(deps, reader);
-  const first = cursor.rereadNumber + 1;
-  const last = Math.min(state.finalizedNumber, cursor.scannedNumber, cursor.rereadNumber + BATCH_BLOCKS);
-  let count = 0;
-  let foundLate = 0;
-  const orStop = <T>(number: number, work: () => Promise<T>) =>
-    orNoteStop(deps, { network: reader.network, part: 'second read', number, signal }, work);
-  for await (const [number, reading] of readInOrder(first, last, (one) =>
-    reader.scan(one, watched.index, signal),
-  )) {
-    const block = await orStop(number, () => reading);
-    if (!block) break;
-    const known = await keptHash(deps, cursor.network, block.number);
-    if (known !== undefined && known !== block.hash) {
-      await orStop(block.number, () => leaveOrRefuse(deps, reader, cursor, { block, evidence }));
-      break;
-    }
-    const commit = await orStop(block.number, () =>
-      orNameCulprit(deps, { cursor, part: 'second read', blocks: [block] }, () =>
-        commitVerified(deps, cursor, block, state),
-      ),
-    );
-    if (commit.foundLate > 0) {
-      report?.foundLate?.({ network: reader.network, deposits: commit.foundLate });
-      deps.log.warn(
-        { network: reader.network, block: block.number, deposits: commit.foundLate },
-        'the second read found deposits that the first had missed',
-      );
-    }
-    foundLate += commit.foundLate;
-    cursor = await cursorOf(deps, reader);
-    count += 1;
-  }
-  return { count, foundLate };
-}
-
-/**
- * A block that does not fit to ours: either our branch was
- * replaced, or the endpoint that gave it stands on one that was.
- */
-async function leaveOrRefuse(
-  deps: Deps,
-  reader: ChainReader,
-  cursor: ChainCursor,
-  { block, evidence }: { readonly block: BlockRef; readonly evidence: Evidence },
-): Promise<void> {
-  if (await rollBack(deps, reader, cursor, evidence)) return;
-  throw new BranchUnclear(
-    `block ${block.number} of ${reader.network} was given as ${block.hash}, which is not on the branch that the best endpoint has: an endpoint stands on a replaced block`,
-  );
-}
-
-function noteDropped(deps: Deps, reader: ChainReader, block: ScannedBlock): void {
-  if (block.unrecognisedDropped === 0) return;
-  deps.log.error(
-    { network: reader.network, block: block.number, dropped: block.unrecognisedDropped },
-    'more unknown tokens reached our addresses than are kept for one block',
-  );
 }
 
 /**

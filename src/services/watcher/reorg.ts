@@ -1,4 +1,4 @@
-import type { ChainReader, FinalBlock, NamedBlock } from '../../chains/reader.ts';
+import type { BlockRef, ChainReader, FinalBlock, NamedBlock } from '../../chains/reader.ts';
 import { ChainBlock, type ChainCursor } from '../../db/entities/index.ts';
 import { rows, sql } from '../../db/sql.ts';
 import { withdrawHeld } from '../deposits/held.ts';
@@ -102,6 +102,22 @@ async function rollBackBelowAnchor(
   });
 }
 
+/**
+ * A block that does not fit to ours: either our branch was
+ * replaced, or the endpoint that gave it stands on one that was.
+ */
+export async function leaveOrRefuse(
+  deps: Deps,
+  reader: ChainReader,
+  cursor: ChainCursor,
+  { block, evidence }: { readonly block: BlockRef; readonly evidence: Evidence },
+): Promise<void> {
+  if (await rollBack(deps, reader, cursor, evidence)) return;
+  throw new BranchUnclear(
+    `block ${block.number} of ${reader.network} was given as ${block.hash}, which is not on the branch that the best endpoint has: an endpoint stands on a replaced block`,
+  );
+}
+
 async function unbindAbove(
   deps: Deps,
   cursor: ChainCursor,
@@ -126,14 +142,12 @@ async function goBack(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumb
     const now = deps.now();
     const unbound = await rows(
       tx.em,
-      sql<{
-        id: string;
-        status: string;
-      }>`update deposits set block_hash = null, verified_at = null, updated_at = ${now},
-         alarmed_at = case when status = 'completed' then ${now} else alarmed_at end
-       where network = ${cursor.network} and mode = 'live' and block_number > ${ancestor.number}
-         and block_hash is not null
-       returning id, status`,
+      sql<{ id: string; status: string }>`
+        update deposits set block_hash = null, verified_at = null, updated_at = ${now},
+          alarmed_at = case when status = 'completed' then ${now} else alarmed_at end
+        where network = ${cursor.network} and mode = 'live' and block_number > ${ancestor.number}
+          and block_hash is not null
+        returning id, status`,
     );
     const forgotten = await forgetAbove(tx.em, cursor.network, ancestor.number);
     const lost = unbound.filter((row) => row.status === 'failed').map((row) => row.id);

@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { allowanceOf } from '../reconciliation/allowance.ts';
 import { type Tx, transact } from '../transact.ts';
 import { readCursor } from './cursor.ts';
-import { readInOrder } from './read-in-order.ts';
+import { readInOrder } from './reads/in-order.ts';
 import { pricesFor, recordTransfers } from './record-transfers.ts';
 import { deniedByTwo, markVerified } from './verify.ts';
 import { loadWatched } from './watched-addresses.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { ScannedBlock } from '../../../src/chains/reader.ts';
-import { PARALLEL_READS, READ_AHEAD, readInOrder } from '../../../src/services/watcher/read-in-order.ts';
+import type { ScannedBlock } from '../../../../src/chains/reader.ts';
+import { PARALLEL_READS, READ_AHEAD, readInOrder } from '../../../../src/services/watcher/reads/in-order.ts';
 
 type Outcome = ScannedBlock | undefined | Error;
 

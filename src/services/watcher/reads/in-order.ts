@@ -1,5 +1,7 @@
-import type { ScannedBlock } from '../../chains/reader.ts';
+import type { ScannedBlock } from '../../../chains/reader.ts';
 
+/** Blocks read in one look near the head. */
+export const BATCH_BLOCKS = 24;
 /** Blocks under way at a time; with the size limit of an answer it bounds the memory of a catch-up. */
 export const PARALLEL_READS = 12;
 /**
