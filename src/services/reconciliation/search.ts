@@ -2,7 +2,7 @@ import type { NamedTransaction } from '../../chains/reader.ts';
 import { BalanceDifference } from '../../db/entities/index.ts';
 import { NATIVE_CURRENCY } from '../../domain/assets.ts';
 import type { Deps } from '../deps.ts';
-import { readInOrder } from '../watcher/read-in-order.ts';
+import { readInOrder } from '../watcher/reads/in-order.ts';
 import { loadWatched } from '../watcher/watched-addresses.ts';
 import type { WatchedChain } from '../watcher/watched-chain.ts';
 import {

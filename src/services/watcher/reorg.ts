@@ -80,6 +80,22 @@ export async function leaveForFinal(
 }
 
 /**
+ * A block that does not fit to ours: either our branch was
+ * replaced, or the endpoint that gave it stands on one that was.
+ */
+export async function leaveOrRefuse(
+  deps: Deps,
+  reader: ChainReader,
+  cursor: ChainCursor,
+  { block, evidence }: { readonly block: BlockRef; readonly evidence: Evidence },
+): Promise<void> {
+  if (await rollBack(deps, reader, cursor, evidence)) return;
+  throw new BranchUnclear(
+    `block ${block.number} of ${reader.network} was given as ${block.hash}, which is not on the branch that the best endpoint has: an endpoint stands on a replaced block`,
+  );
+}
+
+/**
  * {@link rollBack} where a block that was named as final below our
  * anchor is not the one we kept: never without the proof for that.
  */
@@ -100,22 +116,6 @@ async function rollBackBelowAnchor(
     const ancestor = await belowBrokenFinality(deps, reader, cursor, evidence);
     await unbindAbove(deps, cursor, ancestor, evidence.headNumber);
   });
-}
-
-/**
- * A block that does not fit to ours: either our branch was
- * replaced, or the endpoint that gave it stands on one that was.
- */
-export async function leaveOrRefuse(
-  deps: Deps,
-  reader: ChainReader,
-  cursor: ChainCursor,
-  { block, evidence }: { readonly block: BlockRef; readonly evidence: Evidence },
-): Promise<void> {
-  if (await rollBack(deps, reader, cursor, evidence)) return;
-  throw new BranchUnclear(
-    `block ${block.number} of ${reader.network} was given as ${block.hash}, which is not on the branch that the best endpoint has: an endpoint stands on a replaced block`,
-  );
 }
 
 async function unbindAbove(
