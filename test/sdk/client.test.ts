@@ -1,11 +1,10 @@
-import Ajv2020 from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { closedPort } from '../../dev/support/receiver.ts';
-import { describeApi } from '../../src/api/openapi/document.ts';
 import { ROUTES } from '../../src/api/routes/index.ts';
-import { type ClientOptions, createClient, GatewayError } from '../../src/sdk/client.ts';
+import { type ClientOptions, createClient } from '../../src/sdk/client.ts';
 import { startTestApi, type TestApi } from '../support/gateway.ts';
 import { type AnswerProxy, startAnswerProxy } from '../support/http/answer-proxy.ts';
+import { checkedFetch, failure } from './support.ts';
 
 const HOOK = 'http://127.0.0.1:9/';
 
@@ -25,14 +24,6 @@ describe('the client for merchants', function () {
 
   const clientOf = (more: Partial<ClientOptions> = {}) =>
     createClient({ baseUrl: proxy.url, apiKey: api.keys.test, ...more });
-  const failure = async (work: Promise<unknown>): Promise<GatewayError> => {
-    const error = await work.then(
-      () => new Error('it succeeded'),
-      (reason: unknown) => reason,
-    );
-    if (error instanceof GatewayError) return error;
-    throw error;
-  };
   const since = async <T>(work: () => Promise<T>) => {
     const before = proxy.seen.length;
     const result = await work();
@@ -293,41 +284,3 @@ describe('the client for merchants', function () {
     );
   });
 });
-
-/** A fetch that compares each answer with the description, and notes which route it was of. */
-function checkedFetch(baseUrl: string, called: Set<string>): typeof fetch {
-  const document = describeApi({ routes: ROUTES, serverUrl: '/api/v1' });
-  const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
-  ajv.addSchema({ $id: 'api', ...document });
-  return async (input, init) => {
-    const response = await fetch(input, init);
-    const method = (init?.method ?? 'GET').toLowerCase();
-    const path = new URL(String(input)).pathname.slice(new URL(baseUrl).pathname.length);
-    const route = ROUTES.find(
-      (one) => one.method === method && new RegExp(`^${one.path.replace(/:[a-z_]+/g, '[^/]+')}$`).test(path),
-    );
-    if (!route) throw new Error(`no route ${method} ${path}`);
-    called.add(`${method} ${route.path}`);
-    const described = route.path.replace(/:([a-z_]+)/g, '{$1}');
-    const parts = [
-      'paths',
-      described,
-      method,
-      'responses',
-      `${response.status}`,
-      'content',
-      'application/json',
-      'schema',
-    ];
-    const pointer = parts
-      .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
-      .join('/');
-    const validate = ajv.getSchema(`api#/${pointer}`);
-    const body: unknown = await response.clone().json();
-    expect(
-      validate?.(body),
-      `${method} ${path} ${response.status}: ${JSON.stringify(validate?.errors)}`,
-    ).to.equal(true);
-    return response;
-  };
-}

@@ -2,20 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
-import { tempDir } from '../../../dev/support/parts.ts';
 import { type AuditDifference, auditLedger } from '../../../src/services/ledger/audit.ts';
-import { answer, gateway, oneObject } from '../../cli/support.ts';
+import { copyDeposit, keepBooks, restoreBooks, writeByHand } from './by-hand.ts';
 import { everyState, rowAt, UNITS } from './every-state.ts';
 import { startWorld, type World } from './support.ts';
-
-const TABLES = [
-  'deposits',
-  'deposit_transitions',
-  'ledger_transactions',
-  'ledger_entries',
-  'balance_totals',
-  'balance_changes',
-];
 
 describe('the books', function () {
   this.timeout(60_000);
@@ -25,25 +15,15 @@ describe('the books', function () {
   before(async () => {
     world = await startWorld();
     addresses = await everyState(world);
-    for (const table of TABLES) await world.rows(`create table kept_${table} as table ${table}`);
+    await keepBooks(world);
   });
   after(() => world?.stop());
   afterEach(async () => {
-    await byHand(
-      ...TABLES.toReversed().map((table) => `delete from ${table}`),
-      ...TABLES.map((table) => `insert into ${table} table kept_${table}`),
-    );
+    await restoreBooks(world);
     expect((await auditLedger(world.deps)).total, 'everything is back').to.equal(0);
   });
 
-  /** As somebody can who owns the database: no trigger and no constraint stands in the way. */
-  async function byHand(...statements: readonly string[]): Promise<void> {
-    await world.deps.orm.em.fork().transactional(async (em) => {
-      await em.execute('set local session_replication_role = replica');
-      for (const statement of statements) await em.execute(statement);
-    });
-  }
-
+  const byHand = (...statements: readonly string[]) => writeByHand(world, ...statements);
   const rowOf = (name: string) => rowAt(world, addresses.get(name));
   const differences = async (): Promise<readonly AuditDifference[]> =>
     (await auditLedger(world.deps)).differences;
@@ -291,69 +271,11 @@ describe('the books', function () {
 
   it('list the oldest thousand of more differences', async () => {
     const { id } = await rowOf('completed');
-    const columns = (
-      await world.rows(`select column_name from information_schema.columns where table_name = 'deposits'`)
-    ).map(({ column_name: name }) => String(name));
-    const values = columns.map((name) =>
-      name === 'id'
-        ? 'gen_random_uuid()'
-        : name === 'transaction_hash'
-          ? `'0x' || n`
-          : name === 'created_at'
-            ? `created_at + n * interval '1 second'`
-            : name,
-    );
-    await byHand(
-      `insert into deposits (${columns.join(', ')}) select ${values.join(', ')}
-        from deposits, generate_series(1, 600) n where id = '${id}'`,
-    );
+    await copyDeposit(world, String(id), 600);
     const { total, differences: listed } = await auditLedger(world.deps);
     expect([total, listed.length]).to.deep.equal([1_200, 1_000]);
     const times = listed.map(({ since }) => since?.getTime() ?? 0);
     expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
     expect(listed[0]?.transactionHash).to.equal('0x1');
-  });
-
-  it('are checked by the command line, which ends with 1 and the next action where they differ', async () => {
-    const env = {
-      DATABASE_URL: world.databaseUrl,
-      DATA_DIR: await tempDir('books'),
-      TEMPORAL_ADDRESS: '127.0.0.1:1',
-    };
-    const books = ['reconcile', '--books'];
-    expect(await answer(books, env)).to.deep.include({
-      ok: true,
-      total: 0,
-      differences: [],
-      deposits: addresses.size + 7,
-    });
-    const { id, merchant_id: merchantId } = await rowOf('completed');
-    await byHand(`update deposits set amount_units = 3000000000000000000 where id = '${id}'`);
-    const told = await gateway([...books, '--json'], env);
-    expect(told.code).to.equal(1);
-    const { differences: found } = oneObject<{ differences: Record<string, unknown>[] }>(told.stdout);
-    expect(found).to.have.length(1);
-    expect(found[0]).to.include({
-      check: 'deposit',
-      deposit_id: id,
-      merchant_id: merchantId,
-      state: 'completed',
-      account: 'available',
-    });
-    expect(found[0]).to.include({
-      expected: '3',
-      expected_raw: '3000000000000000000',
-      found: '0.00000000000000004',
-      found_raw: '40',
-    });
-    const shown = await gateway(books, env);
-    expect(shown.stdout).to.match(
-      /^CHECK +ID +NETWORK +STATE +ACCOUNT +EXPECTED\ndeposit +[0-9a-f-]{36} +bsc live +completed +available +3 USDT/,
-    );
-    expect(shown.stderr).to.match(
-      /1 entry of the books differs\. .* "gateway deposit show", and go on as docs\/operations\.md says\.\n$/,
-    );
-    const wrong = await gateway([...books, '--network', 'bsc'], env);
-    expect([wrong.code, wrong.stdout]).to.deep.equal([2, '']);
   });
 });
