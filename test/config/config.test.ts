@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { testXpubs } from '../../dev/support/test-wallet.ts';
 import { renderConfigDocs, renderEnvExample } from '../../src/config/docs.ts';
-import type { ConfigRole } from '../../src/config/index.ts';
 import { ConfigError, describeConfig, loadConfig, thresholdUnits } from '../../src/config/index.ts';
 import type { Variable } from '../../src/config/variable.ts';
 import { VARIABLES } from '../../src/config/variables/index.ts';
@@ -101,34 +100,6 @@ describe('configuration', () => {
     ).to.equal(true);
   });
 
-  it('embeds nothing and makes up no key in production, by role', () => {
-    const missing = (role: ConfigRole): string[] =>
-      problemsOf({ NODE_ENV: 'production' }, role).map((problem) => problem.split(' ')[0] ?? '');
-    expect(missing('api')).to.deep.equal([
-      'PUBLIC_URL',
-      'DATABASE_URL',
-      'TEMPORAL_ADDRESS',
-      'SECRETS_KEY',
-      'WALLET_XPUB_BSC',
-      'WALLET_XPUB_TRON',
-    ]);
-    expect(missing('worker')).to.deep.equal([
-      'PUBLIC_URL',
-      'DATABASE_URL',
-      'TEMPORAL_ADDRESS',
-      'SECRETS_KEY',
-    ]);
-    expect(missing('signer')).to.deep.equal([
-      'DATABASE_URL',
-      'TEMPORAL_ADDRESS',
-      'WALLET_SEED_FILE',
-      'WALLET_PASSPHRASE_FILE',
-    ]);
-    expect(missing('tool')).to.deep.equal(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
-    expect(missing('none')).to.deep.equal([]);
-    expect(missing('all')).to.include.members([...missing('api'), ...missing('signer')]);
-  });
-
   it('refuses one account key for two accounts', () => {
     expect(problemsOf({ WALLET_XPUB_BSC: xpub.live.bsc, WALLET_XPUB_TEST_BSC: xpub.live.bsc })[0]).to.match(
       /^WALLET_XPUB_TEST_BSC is the same key as WALLET_XPUB_BSC/,
@@ -185,46 +156,6 @@ describe('configuration', () => {
       expect(warned(cidr), cidr).to.equal(1);
     for (const cidr of ['172.30.251.1', '10.1.2.0/24', '10.1.2.128/25', 'fd00::/64', 'fd00:30:251::1'])
       expect(warned(cidr), cidr).to.equal(0);
-  });
-
-  const inProduction = (env: Record<string, string | undefined>) =>
-    problemsOf({ NODE_ENV: 'production', ...env }, 'none').filter(
-      (problem) => !/must be set in production/.test(problem),
-    );
-
-  it('asks no endpoint in the clear in production, unless it is near or named', () => {
-    const far = [
-      'http://rpc.provider.test/hunter2',
-      'https://a,http://93.184.216.34',
-      'https://a,ws://rpc.provider.test',
-      'http://bsc-node:8545',
-    ];
-    for (const urls of far) {
-      const [problem, ...others] = inProduction({ BSC_RPC_URLS: urls });
-      expect(problem, urls).to.match(
-        /^BSC_RPC_URLS must not ask .* without TLS in production.*RPC_HTTP_HOSTS\.$/,
-      );
-      expect([others, problem?.includes('hunter2')]).to.deep.equal([[], false]);
-      expect(problemsOf({ BSC_RPC_URLS: urls }), 'outside production').to.deep.equal([]);
-    }
-    expect(inProduction({ TRON_API_URLS: 'http://tron.provider.test' })[0]).to.match(
-      /^TRON_API_URLS must not ask tron\.provider\.test/,
-    );
-    for (const urls of [
-      'http://127.0.0.1:8545',
-      'http://localhost',
-      'http://10.1.2.3,http://172.30.1.1,http://192.168.0.9',
-      'http://[::1]',
-      'http://[fd00::5]',
-    ])
-      expect(inProduction({ BSC_RPC_URLS: urls }), urls).to.deep.equal([]);
-    expect(
-      inProduction({ BSC_RPC_URLS: 'http://bsc-node:8545,wss://b', RPC_HTTP_HOSTS: 'other,BSC-node' }),
-    ).to.deep.equal([]);
-    expect(
-      inProduction({ BSC_RPC_URLS: 'http://100.64.0.1,http://169.254.169.254,http://192.0.2.1' }),
-      'neither is private',
-    ).to.have.length(1);
   });
 
   it('warns of stores on other networks that are reached in the clear', () => {
@@ -307,31 +238,6 @@ describe('configuration', () => {
       ]);
     }
     expect(problemsOf({ PUBLIC_URL_FILE: '' })).to.deep.equal([]);
-  });
-
-  it('refuses what is left of an example in production', () => {
-    for (const env of [
-      { DATABASE_URL: 'postgres://gateway:CHANGE_ME_2@postgres:5432/gateway' },
-      { PUBLIC_URL: 'https://pay.example.com' },
-      { PUBLIC_URL: 'https://example.org/pay' },
-      { BSC_RPC_URLS: 'https://bsc-1.example.com/KEY,https://b.provider.test' },
-      { TRON_API_KEY: 'change_me' },
-    ]) {
-      const [name = ''] = Object.keys(env);
-      const [problem = '', ...others] = inProduction(env);
-      expect(
-        [problem.startsWith(`${name} still has the placeholder`), others],
-        JSON.stringify(env),
-      ).to.deep.equal([true, []]);
-      expect(problem).to.not.contain('_2@');
-      expect(problemsOf(env), 'outside production').to.deep.equal([]);
-    }
-    expect(inProduction({ PUBLIC_URL: 'https://pay.myexample.com' })).to.deep.equal([]);
-    expect(inProduction({ PUBLIC_URL: 'https://example.com.shop.test' })).to.deep.equal([]);
-    expect(
-      inProduction({ PUBLIC_URL: 'https://pay.exchangemesh.test' }),
-      'a name that holds the letters',
-    ).to.deep.equal([]);
   });
 
   it('describes itself without any secret', () => {

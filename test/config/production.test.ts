@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import type { ConfigRole } from '../../src/config/index.ts';
+import { problemsOf } from '../support/repository/config-samples.ts';
+
+describe('configuration in production', () => {
+  const inProduction = (env: Record<string, string | undefined>) =>
+    problemsOf({ NODE_ENV: 'production', ...env }, 'none').filter(
+      (problem) => !/must be set in production/.test(problem),
+    );
+
+  it('embeds nothing and makes up no key in production, by role', () => {
+    const missing = (role: ConfigRole): string[] =>
+      problemsOf({ NODE_ENV: 'production' }, role).map((problem) => problem.split(' ')[0] ?? '');
+    expect(missing('api')).to.deep.equal([
+      'PUBLIC_URL',
+      'DATABASE_URL',
+      'TEMPORAL_ADDRESS',
+      'SECRETS_KEY',
+      'WALLET_XPUB_BSC',
+      'WALLET_XPUB_TRON',
+    ]);
+    expect(missing('worker')).to.deep.equal([
+      'PUBLIC_URL',
+      'DATABASE_URL',
+      'TEMPORAL_ADDRESS',
+      'SECRETS_KEY',
+    ]);
+    expect(missing('signer')).to.deep.equal([
+      'DATABASE_URL',
+      'TEMPORAL_ADDRESS',
+      'WALLET_SEED_FILE',
+      'WALLET_PASSPHRASE_FILE',
+    ]);
+    expect(missing('tool')).to.deep.equal(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+    expect(missing('none')).to.deep.equal([]);
+    expect(missing('all')).to.include.members([...missing('api'), ...missing('signer')]);
+  });
+
+  it('asks no endpoint in the clear in production, unless it is near or named', () => {
+    const far = [
+      'http://rpc.provider.test/hunter2',
+      'https://a,http://93.184.216.34',
+      'https://a,ws://rpc.provider.test',
+      'http://bsc-node:8545',
+    ];
+    for (const urls of far) {
+      const [problem, ...others] = inProduction({ BSC_RPC_URLS: urls });
+      expect(problem, urls).to.match(
+        /^BSC_RPC_URLS must not ask .* without TLS in production.*RPC_HTTP_HOSTS\.$/,
+      );
+      expect([others, problem?.includes('hunter2')]).to.deep.equal([[], false]);
+      expect(problemsOf({ BSC_RPC_URLS: urls }), 'outside production').to.deep.equal([]);
+    }
+    expect(inProduction({ TRON_API_URLS: 'http://tron.provider.test' })[0]).to.match(
+      /^TRON_API_URLS must not ask tron\.provider\.test/,
+    );
+    for (const urls of [
+      'http://127.0.0.1:8545',
+      'http://localhost',
+      'http://10.1.2.3,http://172.30.1.1,http://192.168.0.9',
+      'http://[::1]',
+      'http://[fd00::5]',
+    ])
+      expect(inProduction({ BSC_RPC_URLS: urls }), urls).to.deep.equal([]);
+    expect(
+      inProduction({ BSC_RPC_URLS: 'http://bsc-node:8545,wss://b', RPC_HTTP_HOSTS: 'other,BSC-node' }),
+    ).to.deep.equal([]);
+    expect(
+      inProduction({ BSC_RPC_URLS: 'http://100.64.0.1,http://169.254.169.254,http://192.0.2.1' }),
+      'neither is private',
+    ).to.have.length(1);
+  });
+
+  it('refuses what is left of an example in production', () => {
+    for (const env of [
+      { DATABASE_URL: 'postgres://gateway:CHANGE_ME_2@postgres:5432/gateway' },
+      { PUBLIC_URL: 'https://pay.example.com' },
+      { PUBLIC_URL: 'https://example.org/pay' },
+      { BSC_RPC_URLS: 'https://bsc-1.example.com/KEY,https://b.provider.test' },
+      { TRON_API_KEY: 'change_me' },
+    ]) {
+      const [name = ''] = Object.keys(env);
+      const [problem = '', ...others] = inProduction(env);
+      expect(
+        [problem.startsWith(`${name} still has the placeholder`), others],
+        JSON.stringify(env),
+      ).to.deep.equal([true, []]);
+      expect(problem).to.not.contain('_2@');
+      expect(problemsOf(env), 'outside production').to.deep.equal([]);
+    }
+    expect(inProduction({ PUBLIC_URL: 'https://pay.myexample.com' })).to.deep.equal([]);
+    expect(inProduction({ PUBLIC_URL: 'https://example.com.shop.test' })).to.deep.equal([]);
+    expect(
+      inProduction({ PUBLIC_URL: 'https://pay.exchangemesh.test' }),
+      'a name that holds the letters',
+    ).to.deep.equal([]);
+  });
+});

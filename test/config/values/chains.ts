@@ -1,0 +1,75 @@
+import { USDT_BSC } from '../../support/repository/config-samples.ts';
+import { NUMBERS_BAD, type Rows, URLS_BAD } from './samples.ts';
+
+export const CHAIN_ROWS = {
+  BSC_RPC_URLS: {
+    good: [
+      [
+        'https://a/key/, http://127.0.0.1:8545',
+        (c) => c.chains.bsc.rpcUrls,
+        ['https://a/key', 'http://127.0.0.1:8545'],
+      ],
+      ['wss://a/key/,https://a/key,ws://b', (c) => c.chains.bsc.rpcUrls, ['https://a/key']],
+      ['wss://a/key/,https://a/key,ws://b', (c) => c.chains.bsc.headUrls, ['wss://a/key', 'ws://b']],
+      ['https://a', (c) => c.chains.bsc.headUrls, []],
+    ],
+    bad: [
+      ...URLS_BAD,
+      'wss://a/key',
+      'ws://a,wss://b',
+      'https://a,wss://u:hunter2@b',
+      'https://a,wss://b/#x',
+      'https://a,wss://b,wss://b/',
+      'http://a,http://a/',
+      Array(11)
+        .fill(0)
+        .map((_, i) => `http://h${i}`)
+        .join(),
+    ],
+  },
+  BSC_RPC_REQUESTS_PER_SECOND: {
+    good: [['33', (c) => c.chains.bsc.rpcRequestsPerSecond, 33]],
+    bad: ['0', '10001', ...NUMBERS_BAD],
+  },
+  BSC_CHAIN_ID: { good: [['97', (c) => c.chains.bsc.chainId, 97]], bad: ['0', '4294967296', ...NUMBERS_BAD] },
+  BSC_USDT_CONTRACT: {
+    good: [[USDT_BSC.toLowerCase(), (c) => c.chains.bsc.usdtContract, USDT_BSC]],
+    bad: [
+      USDT_BSC.replace('fF', 'Ff'),
+      USDT_BSC.slice(0, -1),
+      USDT_BSC.slice(2),
+      'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+    ],
+  },
+  BSC_CONFIRMATIONS: {
+    good: [['1', (c) => c.chains.bsc.confirmations, 1]],
+    bad: ['0', '1001', ...NUMBERS_BAD],
+  },
+  BSC_MAX_GAS_PRICE_GWEI: {
+    good: [['0.05', (c) => c.chains.bsc.maxGasPriceWei, 50_000_000n]],
+    bad: ['0', '-1', '1e9', '0.0000000001', '10001', '.5', '5.', '1,5'],
+  },
+  TRON_API_URLS: {
+    good: [['https://api.trongrid.io', (c) => [c.chains.tron.enabled, c.chains.bsc.enabled], [true, false]]],
+    bad: URLS_BAD,
+  },
+  TRON_API_KEY: {
+    good: [['abc-DEF', (c) => c.chains.tron.apiKey, 'abc-DEF']],
+    bad: ['hunter2 x', 'x'.repeat(513), 'clé'],
+  },
+  TRON_USDT_CONTRACT: {
+    good: [
+      [
+        'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+        (c) => c.chains.tron.usdtContract,
+        'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+      ],
+    ],
+    bad: ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u', USDT_BSC, 'T', '0'.repeat(34)],
+  },
+  TRON_CONFIRMATIONS: {
+    good: [['19', (c) => c.chains.tron.confirmations, 19]],
+    bad: ['0', '1001', ...NUMBERS_BAD],
+  },
+  TRON_ENERGY: { good: [['delegate', (c) => c.chains.tron.energy, 'delegate']], bad: ['rent', 'BURN', '1'] },
+} satisfies Rows;

@@ -1,0 +1,32 @@
+import { SECRETS_KEY } from '../../support/repository/config-samples.ts';
+import { KEYS_BAD, type Rows, XPUB_BAD, xpub } from './samples.ts';
+
+export const KEY_ROWS = {
+  SECRETS_KEY: {
+    good: [
+      [SECRETS_KEY, (c) => Buffer.from(c.secretsKey ?? []).toString('base64'), SECRETS_KEY],
+      [Buffer.from(SECRETS_KEY, 'base64').toString('hex'), (c) => c.secretsKey?.length, 32],
+    ],
+    bad: KEYS_BAD,
+  },
+  // Alone it is refused, and so it is beside itself.
+  SECRETS_KEY_PREVIOUS: { good: [], bad: [SECRETS_KEY, ...KEYS_BAD] },
+  WALLET_XPUB_BSC: { good: [[xpub.live.bsc, (c) => c.wallet.xpubs.live.bsc, xpub.live.bsc]], bad: XPUB_BAD },
+  WALLET_XPUB_TRON: {
+    good: [[xpub.live.tron, (c) => c.wallet.xpubs.live.tron, xpub.live.tron]],
+    bad: XPUB_BAD,
+  },
+  WALLET_XPUB_TEST_BSC: {
+    good: [[xpub.test.bsc, (c) => c.wallet.xpubs.test.bsc, xpub.test.bsc]],
+    bad: XPUB_BAD,
+  },
+  WALLET_XPUB_TEST_TRON: {
+    good: [[xpub.test.tron, (c) => c.wallet.xpubs.test.tron, xpub.test.tron]],
+    bad: XPUB_BAD,
+  },
+  WALLET_SEED_FILE: { good: [['/run/seed', (c) => c.wallet.seedFile, '/run/seed']], bad: ['x'.repeat(4097)] },
+  WALLET_PASSPHRASE_FILE: {
+    good: [['/run/pass', (c) => c.wallet.passphraseFile, '/run/pass']],
+    bad: ['x'.repeat(4097)],
+  },
+} satisfies Rows;

@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { thresholdUnits } from '../../../src/config/index.ts';
+import { USDT_BSC } from '../../support/repository/config-samples.ts';
+import { AMOUNTS_BAD, CIDRS_BAD, folder, NUMBERS_BAD, notPem, pem, type Rows } from './samples.ts';
+
+export const MONEY_ROWS = {
+  MIN_PAYMENT_USD: {
+    good: [
+      ['5.00', (c) => c.payments.minPaymentCents, 500n],
+      ['0.01', (c) => c.payments.minPaymentCents, 1n],
+    ],
+    bad: ['0', '0.001', '1000000.01', '5,00', '-5', '1e2', '$5'],
+  },
+  PAYMENT_TOLERANCE_PERCENT: {
+    good: [
+      ['0', (c) => c.payments.toleranceBasisPoints, 0n],
+      ['0.5', (c) => c.payments.toleranceBasisPoints, 50n],
+    ],
+    bad: ['10.01', '0.001', '-1', '5%'],
+  },
+  MIN_DEPOSIT: {
+    good: [['USDT.tron=0.5', (c) => thresholdUnits(c.payments.minDepositUnits, 'tron', 'USDT'), 500_000n]],
+    bad: AMOUNTS_BAD,
+  },
+  DUST_FLOOR: {
+    good: [
+      ['USDT=0.5', (c) => c.payments.dustFloorUnits, { 'bsc:USDT': 5n * 10n ** 17n, 'tron:USDT': 500_000n }],
+      [
+        'USDT.tron=2,BNB=1',
+        (c) => c.payments.dustFloorUnits,
+        { 'tron:USDT': 2_000_000n, 'bsc:BNB': 10n ** 18n },
+      ],
+      ['none', (c) => c.payments.dustFloorUnits, {}],
+    ],
+    bad: [
+      ...AMOUNTS_BAD.filter((text) => text !== 'USDT=1'),
+      'None',
+      'none,BNB=1',
+      'USDT=1,USDT.bsc=2',
+      'BNB.tron=1',
+    ],
+  },
+  SETTLE_MIN: {
+    good: [['BNB.bsc=0.002', (c) => c.settlement.minUnits, { 'bsc:BNB': 2_000_000_000_000_000n }]],
+    bad: AMOUNTS_BAD,
+  },
+  SETTLE_MAX_FEE_PERCENT: {
+    good: [['2.5', (c) => c.settlement.maxFeeBasisPoints, 250n]],
+    bad: ['0', '101', '1e1', '5%'],
+  },
+  PRICE_SOURCE: {
+    good: [
+      [
+        'fixed:BNB=600,TRX=0.3',
+        (c) => c.prices.source,
+        { kind: 'fixed', rateUnits: { BNB: 60_000_000_000n, TRX: 30_000_000n } },
+      ],
+      ['chainlink', (c) => c.prices.source, { kind: 'chainlink', feeds: undefined }],
+    ],
+    bad: [
+      'fixed',
+      'fixed:',
+      'fixed:BNB',
+      'fixed:BNB=0',
+      'fixed:BNB=-1',
+      'fixed:DOGE=1',
+      'fixed:BNB=1,BNB=2',
+      'fixed:BNB=0.000000001',
+      'fixed:BNB=1e3',
+      'coingecko',
+      'fixed:BNB=99999999999999999999999',
+    ],
+  },
+  PRICE_FEEDS: {
+    good: [[`BNB=${USDT_BSC}`, (c) => c.prices.source, { kind: 'chainlink', feeds: { BNB: USDT_BSC } }]],
+    bad: ['BNB=0x1', `DOGE=${USDT_BSC}`, USDT_BSC, `BNB=${USDT_BSC},BNB=${USDT_BSC}`],
+  },
+  PRICE_MAX_AGE: { good: [['1h', (c) => c.prices.maxAgeMs, 3_600_000]], bad: ['1s', '8d', '3600'] },
+  WEBHOOK_RETENTION: {
+    good: [['30d', (c) => c.webhooks.retentionMs, 30 * 86_400_000]],
+    bad: ['6d', '3651d', '90', ...NUMBERS_BAD],
+  },
+  WEBHOOK_MAX_ATTEMPTS: { good: [['6', (c) => c.webhooks.maxAttempts, 6]], bad: ['0', '7', ...NUMBERS_BAD] },
+  WEBHOOK_ALLOWED_CIDRS: {
+    good: [['127.0.0.1', (c) => c.webhooks.target.allowedCidrs, ['127.0.0.1']]],
+    bad: CIDRS_BAD,
+  },
+  WEBHOOK_DENIED_CIDRS: {
+    good: [['203.0.113.10', (c) => c.webhooks.target.deniedCidrs, ['203.0.113.10']]],
+    bad: CIDRS_BAD,
+  },
+  WEBHOOK_ALLOWED_PORTS: {
+    good: [['88, 465', (c) => c.webhooks.target.allowedPorts, [88, 465]]],
+    bad: ['0', '65536', '80-90', 'http', '1,,2'],
+  },
+  WEBHOOK_ALLOW_HTTP: {
+    good: [
+      ['true', (c) => c.webhooks.target.allowHttp, true],
+      ['0', (c) => c.webhooks.target.allowHttp, false],
+    ],
+    bad: ['yes', 'TRUE', '2'],
+  },
+  WEBHOOK_CA_FILE: {
+    good: [[pem, (c) => c.webhooks.target.caPem, '-----BEGIN CERTIFICATE-----\n']],
+    bad: [notPem, join(folder, 'absent'), folder],
+  },
+  RATE_LIMIT_PER_SECOND: {
+    good: [['50', (c) => c.limits.requestsPerSecond, 50]],
+    bad: ['0', '100001', ...NUMBERS_BAD],
+  },
+  RATE_LIMIT_BURST: {
+    good: [['100', (c) => c.limits.requestsBurst, 100]],
+    bad: ['0', '1000001', ...NUMBERS_BAD],
+  },
+  RATE_LIMIT_TESTS_PER_SECOND: {
+    good: [['2', (c) => c.limits.testsPerSecond, 2]],
+    bad: ['0', '100001', ...NUMBERS_BAD],
+  },
+  RATE_LIMIT_BAD_CREDENTIALS: {
+    good: [['1', (c) => c.limits.badCredentialsPerMinute, 1]],
+    bad: ['0', '100001', ...NUMBERS_BAD],
+  },
+  SESSION_IDLE: {
+    good: [['15m', (c) => c.sessions.idleMs, 900_000]],
+    bad: ['0s', '8d', '30', '1.5h', '-1m'],
+  },
+  SESSION_MAX: {
+    good: [['24h', (c) => c.sessions.maxMs, 86_400_000]],
+    bad: ['0s', '91d', '12', '29m', 'never'],
+  },
+} satisfies Rows;

@@ -1,0 +1,97 @@
+// What rows of values are made of: texts that many variables refuse, and names of files.
+
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TEST_PHRASE, testXpubs } from '../../../dev/support/test-wallet.ts';
+import type { Config } from '../../../src/config/index.ts';
+import type { VariableName } from '../../../src/config/variables/index.ts';
+import { rootOf } from '../../../src/signer/accounts.ts';
+import { SECRETS_KEY, XPRV } from '../../support/repository/config-samples.ts';
+
+/** Values of one variable: each good one with what is read of it and how it is read, and bad ones. */
+export type Row = {
+  good: readonly (readonly [string, (config: Config) => unknown, unknown])[];
+  bad: readonly string[];
+};
+export type Rows = Partial<Record<VariableName, Row>>;
+
+/** The public account keys of the test phrase. */
+export const xpub = testXpubs();
+const deeper = rootOf(TEST_PHRASE).derivePath("m/44'/60'/0'/0").neuter().extendedKey;
+export const XPUB_BAD = [
+  XPRV,
+  deeper,
+  xpub.live.bsc.slice(0, -1),
+  `${xpub.live.bsc}x`,
+  'xpub',
+  '0x00',
+  TEST_PHRASE,
+];
+export const NUMBERS_BAD = [
+  '-1',
+  '+5',
+  '1e5',
+  '1.5',
+  '0x10',
+  '07',
+  '٣',
+  '５',
+  'NaN',
+  'Infinity',
+  '99999999999999999999',
+  'ten',
+  '5 5',
+];
+export const URLS_BAD = [
+  'ftp://h/',
+  'h:8545',
+  '//h',
+  'http://',
+  'http://h:70000',
+  'http://u:hunter2@h/',
+  'javascript:alert(1)',
+  'http://a,,http://b',
+  'http://h/#x',
+];
+export const CIDRS_BAD = [
+  '10.0.0.0/33',
+  '10.0.0/8',
+  '010.0.0.1/8',
+  'fe80::1%eth0',
+  '::/129',
+  '10.0.0.0/8,',
+  'localhost',
+  '10.0.0.0/-1',
+  '1.2.3.4/8/8',
+  '::ffff:10.0.0.0/104',
+];
+export const AMOUNTS_BAD = [
+  'USDT=1',
+  'DOGE=1',
+  'BNB',
+  'BNB=',
+  'BNB=-1',
+  'BNB=1e3',
+  'BNB=1,BNB=2',
+  'TRX=0.0000001',
+  'BNB.tron=1',
+  'BNB=1;TRX=1',
+  '__proto__=1',
+  'BNB=٣',
+];
+export const HOSTS_BAD = ['localhost', '10.0.0.0/8', '1.2.3', '[::1]', 'fe80::1%eth0', '0.0.0.0:80', '*'];
+export const KEYS_BAD = [
+  'hunter2',
+  `${SECRETS_KEY}A`,
+  SECRETS_KEY.slice(1),
+  '0'.repeat(64),
+  'A'.repeat(43),
+  `${'ab'.repeat(31)}zz`,
+];
+export const NAMES_BAD = ['Production', 'prod', 'x', '1', 'true '];
+
+/** Made for the tables; whoever reads their values writes the files, and removes the folder. */
+export const folder = mkdtempSync(join(tmpdir(), 'gateway-config-'));
+export const pem = join(folder, 'ca.pem');
+export const notPem = join(folder, 'not.pem');

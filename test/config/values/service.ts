@@ -1,0 +1,112 @@
+import { CIDRS_BAD, HOSTS_BAD, NAMES_BAD, NUMBERS_BAD, notPem, pem, type Rows, URLS_BAD } from './samples.ts';
+
+export const SERVICE_ROWS = {
+  NODE_ENV: { good: [['test', (c) => c.environment, 'test']], bad: NAMES_BAD },
+  PORT: {
+    good: [
+      ['0', (c) => c.http.port, 0],
+      ['65535', (c) => c.http.port, 65535],
+    ],
+    bad: ['70000', '65536', ...NUMBERS_BAD],
+  },
+  HOST: {
+    good: [
+      ['10.1.2.3', (c) => c.http.host, '10.1.2.3'],
+      ['::', (c) => c.http.host, '::'],
+    ],
+    bad: HOSTS_BAD,
+  },
+  OPS_PORT: { good: [['0', (c) => c.ops.port, 0]], bad: ['65536', ...NUMBERS_BAD] },
+  OPS_HOST: { good: [['10.1.2.3', (c) => c.ops.host, '10.1.2.3']], bad: HOSTS_BAD },
+  PUBLIC_URL: {
+    good: [['https://pay.example.com/', (c) => c.http.publicUrl, 'https://pay.example.com']],
+    bad: [...URLS_BAD, 'https://h/?a=1'],
+  },
+  TRUSTED_PROXIES: {
+    good: [
+      ['10.0.0.0/8, fd00::/8,1.2.3.4', (c) => c.http.trustedProxies, ['10.0.0.0/8', 'fd00::/8', '1.2.3.4']],
+    ],
+    bad: CIDRS_BAD,
+  },
+  DATA_DIR: { good: [['/tmp/x/../y', (c) => c.dataDir, '/tmp/y']], bad: ['x'.repeat(4097)] },
+  LOG_LEVEL: { good: [['debug', (c) => c.logLevel, 'debug']], bad: ['INFO', 'verbose', '30'] },
+  LOG_FORMAT: { good: [['pretty', (c) => c.logFormat, 'pretty']], bad: ['JSON', 'text', 'true'] },
+  STUCK_AFTER: {
+    good: [
+      ['90s', (c) => c.stuckAfterMs, 90_000],
+      ['7d', (c) => c.stuckAfterMs, 604_800_000],
+    ],
+    bad: ['1', '9s', '31d', '-1h', '1.5h', '1h30m', '1H', '0h', '٣h', '99999999d'],
+  },
+  DATABASE_URL: {
+    good: [
+      [
+        'postgres://u:p%40w@db:5432/gateway?sslmode=require',
+        (c) => c.database,
+        { kind: 'url', url: 'postgres://u:p%40w@db:5432/gateway?sslmode=require' },
+      ],
+    ],
+    bad: [
+      'mysql://u:hunter2@h/db',
+      'postgres://u:hunter2@h',
+      'postgres://u:hunter2@h:70000/db',
+      'postgres://u:hunter2%zz@h/db',
+      'hunter2',
+      'postgres:///db',
+      'postgres:///db?host=/run/postgresql',
+      'postgres://u:hunter2@db/gateway?ssl=true',
+    ],
+  },
+  TEMPORAL_ADDRESS: {
+    good: [
+      [
+        'temporal:7233',
+        (c) => c.temporal,
+        {
+          namespace: 'default',
+          cliPath: undefined,
+          kind: 'address',
+          address: 'temporal:7233',
+          tls: undefined,
+          apiKey: undefined,
+        },
+      ],
+      ['[::1]:7233', (c) => c.temporal.kind, 'address'],
+    ],
+    bad: [
+      'temporal',
+      'http://temporal:7233',
+      'temporal:0',
+      'temporal:70000',
+      'temporal:7233/x',
+      '[1.2.3.4]:7233',
+      ':7233',
+      'a b:1',
+    ],
+  },
+  TEMPORAL_NAMESPACE: {
+    good: [['gateway-1', (c) => c.temporal.namespace, 'gateway-1']],
+    bad: ['a b', '-x', 'x'.repeat(101), 'é'],
+  },
+  TEMPORAL_TLS: { good: [['true', (c) => c.temporal.kind, 'embedded']], bad: ['on', 'yes', 'True', '2'] },
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: {
+    good: [[pem, (c) => c.temporal.kind, 'embedded']],
+    bad: ['/nowhere/ca.pem', notPem],
+  },
+  // One without the other is refused.
+  TEMPORAL_TLS_CLIENT_CERT_PATH: { good: [], bad: ['/nowhere/client.pem', notPem, pem] },
+  TEMPORAL_TLS_CLIENT_KEY_PATH: { good: [], bad: ['/nowhere/client.key', notPem, pem] },
+  TEMPORAL_TLS_SERVER_NAME: {
+    good: [['temporal.shop.test', (c) => c.temporal.kind, 'embedded']],
+    bad: ['a b', '-x', 'é'],
+  },
+  TEMPORAL_API_KEY: { good: [['key-1', (c) => c.temporal.kind, 'embedded']], bad: ['a b', 'x'.repeat(513)] },
+  RPC_HTTP_HOSTS: {
+    good: [['Node-1, 10.1.2.3,[2001:db8::1]', (c) => c.production, false]],
+    bad: ['http://node-1', 'node-1:8545', 'node-1/', 'a,,b', 'é', 'x'.repeat(64), `${'a.'.repeat(4_000)}!`],
+  },
+  TEMPORAL_CLI: {
+    good: [['/opt/temporal', (c) => c.temporal.cliPath, '/opt/temporal']],
+    bad: ['x'.repeat(4097)],
+  },
+} satisfies Rows;
