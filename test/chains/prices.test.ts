@@ -1,12 +1,11 @@
 import { expect } from 'chai';
-import { type Contract, startTestChain, TEST_CHAIN_ID, type TestChain } from '../../dev/support/chain.ts';
-import { testContracts } from '../../dev/support/chain-contracts.ts';
+import { TEST_CHAIN_ID } from '../../dev/support/chain.ts';
 import { eventually } from '../../dev/support/eventually.ts';
-import { type Fault, type FaultProxy, startFaultProxy } from '../../dev/support/fault-proxy.ts';
+import type { Fault } from '../../dev/support/fault-proxy.ts';
 import { callContractOver } from '../../src/chains/bsc/contract-call.ts';
 import { createPriceSource, MAINNET_FEEDS, type PriceDeps } from '../../src/chains/prices/source.ts';
-import type { Price, PriceSource } from '../../src/chains/reader.ts';
 import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
+import { type PriceFeed, refreshed, startPriceFeed } from './price-feed.ts';
 
 const { signal } = new AbortController();
 const START = Date.UTC(2026, 10, 20);
@@ -26,53 +25,30 @@ describe('fixed prices', () => {
 });
 
 describe('prices from Chainlink feeds on the chain', () => {
-  let chain: TestChain;
-  let proxy: FaultProxy;
-  let feed: Contract;
-  let nowMs = START;
+  let the: PriceFeed;
   const reports: string[] = [];
 
   before(async () => {
-    chain = await startTestChain();
-    proxy = await startFaultProxy(chain.url);
+    the = await startPriceFeed();
   });
-  after(async () => {
-    await proxy.stop();
-    await chain.stop();
-  });
+  after(() => the?.stop());
   beforeEach(async () => {
-    feed = await chain.deploy(testContracts().Feed);
-    nowMs = START;
-    proxy.fault = undefined;
+    await the.begin(START);
     reports.length = 0;
   });
 
-  function source(
-    deps: Partial<PriceDeps> = {},
-    feeds: Record<string, string> = { BNB: feed.address, TRX: feed.address, USDT: feed.address },
-  ) {
-    const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 300 });
-    return createPriceSource(
-      { kind: 'chainlink', feeds },
-      {
-        callContract: callContractOver(rpc),
-        now: () => new Date(nowMs),
-        report: (message) => reports.push(message),
-        ...deps,
-      },
-    );
-  }
-
-  async function answer(usd8: bigint, ageMs = 0): Promise<void> {
-    await feed.call('set', [usd8, BigInt(Math.floor((nowMs - ageMs) / 1000))]);
-    await chain.mine();
-  }
+  const source = (deps: Partial<PriceDeps> = {}, feeds = the.feeds()) =>
+    the.source({ report: (message) => reports.push(message), ...deps }, feeds);
+  const fault = (next: Fault): void => {
+    the.proxy.fault = next;
+  };
+  const answer = (usd8: bigint, ageMs = 0) => the.answer(usd8, ageMs);
 
   it('carry the feed’s value, its address and its own time', async () => {
     await answer(612_34567890n, 45_000);
     expect(await source().price('BNB', signal)).to.deep.equal({
       usd8: 612_34567890n,
-      source: `chainlink:${feed.address}`,
+      source: `chainlink:${the.feed.address}`,
       at: new Date(START - 45_000),
       stale: false,
     });
@@ -81,42 +57,27 @@ describe('prices from Chainlink feeds on the chain', () => {
   it('are asked for once in 30 seconds, however many deposits want one', async () => {
     await answer(600n);
     const prices = source();
-    proxy.calls.length = 0;
+    the.proxy.calls.length = 0;
     const both = await Promise.all([prices.price('BNB', signal), prices.price('BNB', signal)]);
     expect(both.map((price) => price?.usd8)).to.deep.equal([600n, 600n]);
     await answer(700n);
-    nowMs += 29_000;
+    the.nowMs += 29_000;
     expect((await prices.price('BNB', signal))?.usd8).to.equal(600n);
     // decimals and the round
-    expect(proxy.calls.filter((call) => call.method === 'eth_call').length).to.equal(2);
-    nowMs += 1_000;
+    expect(the.proxy.calls.filter((call) => call.method === 'eth_call').length).to.equal(2);
+    the.nowMs += 1_000;
     expect((await prices.price('BNB', signal))?.usd8, 'at once').to.equal(600n);
     await refreshed(prices, (price) => price?.usd8 === 700n);
   });
-
-  /** Asks until the price that was looked up behind the caller's back is the one that is expected. */
-  async function refreshed(
-    prices: PriceSource,
-    is: (price: Price | undefined) => boolean,
-  ): Promise<Price | undefined> {
-    return await eventually('the refreshed price', async () => {
-      const price = await prices.price('BNB', signal);
-      return is(price) && { price };
-    }).then(({ price }) => price);
-  }
-
-  function fault(next: Fault): void {
-    proxy.fault = next;
-  }
 
   const bad: readonly [name: string, spoil: () => Promise<unknown>, reason: RegExp][] = [
     ['is zero', () => answer(0n), /not above zero/],
     ['is negative', () => answer(-5n), /not above zero/],
     ['is absurd', () => answer(10n ** 20n), /absurdly high/],
     ['is older than it should be', () => answer(999n, 11 * 60_000), /11 minutes old/],
-    ['has no time', () => feed.call('set', [999n, 0n]), /no time/],
+    ['has no time', () => the.feed.call('set', [999n, 0n]), /no time/],
     ['is from the future', () => answer(999n, -3_600_000), /in the future/],
-    ['is a revert', () => feed.call('setBroken', [true]), /revert/],
+    ['is a revert', () => the.feed.call('setBroken', [true]), /revert/],
     ['does not come', async () => fault(() => 'hang'), /no answer within/],
     [
       'is nonsense',
@@ -130,9 +91,9 @@ describe('prices from Chainlink feeds on the chain', () => {
       await answer(600n);
       const prices = source();
       const good = await prices.price('BNB', signal);
-      nowMs += 31_000;
+      the.nowMs += 31_000;
       await spoil();
-      await chain.mine();
+      await the.chain.mine();
       expect(await prices.price('BNB', signal), 'within its age and not known to be bad').to.deep.equal(good);
       expect(await refreshed(prices, (price) => price?.stale === true)).to.deep.equal({
         ...good,
@@ -141,9 +102,9 @@ describe('prices from Chainlink feeds on the chain', () => {
       expect(reports).to.have.length(1);
       expect(reports[0]).to.match(reason);
 
-      proxy.fault = undefined;
-      await feed.call('setBroken', [false]);
-      nowMs += 31_000;
+      the.proxy.fault = undefined;
+      await the.feed.call('setBroken', [false]);
+      the.nowMs += 31_000;
       await answer(650n);
       expect(await refreshed(prices, (price) => price?.usd8 === 650n)).to.include({ stale: false });
       expect(reports[1]).to.match(/good again/);
@@ -155,14 +116,14 @@ describe('prices from Chainlink feeds on the chain', () => {
     expect(await source().price('BNB', signal)).to.equal(undefined);
     expect(await source({ callContract: undefined }).price('BNB', signal)).to.equal(undefined);
     expect(
-      await source({}, { BNB: chain.usdt.address }).price('BNB', signal),
+      await source({}, { BNB: the.chain.usdt.address }).price('BNB', signal),
       'a contract that is no feed',
     ).to.equal(undefined);
     expect(
       await source({}, { BNB: `0x${'7'.repeat(40)}` }).price('BNB', signal),
       'no contract at all',
     ).to.equal(undefined);
-    await feed.call('setDecimals', [18]);
+    await the.feed.call('setDecimals', [18]);
     await answer(600n);
     expect(await source().price('BNB', signal), 'another fixed point').to.equal(undefined);
   });
@@ -171,7 +132,7 @@ describe('prices from Chainlink feeds on the chain', () => {
     await answer(600n, 3 * 3_600_000);
     expect(await source().price('BNB', signal)).to.deep.equal({
       usd8: 600n,
-      source: `chainlink:${feed.address}`,
+      source: `chainlink:${the.feed.address}`,
       at: new Date(START - 3 * 3_600_000),
       stale: true,
     });
@@ -185,7 +146,7 @@ describe('prices from Chainlink feeds on the chain', () => {
     const prices = source();
     const good = await prices.price('BNB', signal);
     for (const ageMs of [HOURS_25 - 1, HOURS_25, HOURS_25 + 1, 30 * HOURS_25]) {
-      nowMs = START + ageMs;
+      the.nowMs = START + ageMs;
       expect(await refreshed(prices, (price) => price?.stale === true), `${ageMs} ms later`).to.deep.equal({
         ...good,
         stale: true,
@@ -193,9 +154,9 @@ describe('prices from Chainlink feeds on the chain', () => {
     }
     // A process that begins now has nothing that was good:
     // it takes an answer up to that age, and none beyond.
-    nowMs = START + HOURS_25;
+    the.nowMs = START + HOURS_25;
     expect(await source().price('BNB', signal), 'at the edge').to.include({ usd8: 600n, stale: true });
-    nowMs = START + HOURS_25 + 1;
+    the.nowMs = START + HOURS_25 + 1;
     expect(await source().price('BNB', signal)).to.equal(undefined);
   });
 
@@ -216,7 +177,7 @@ describe('prices from Chainlink feeds on the chain', () => {
     const prices = source();
     const good = await prices.price('BNB', signal);
     for (const trouble of ['hangs', 'slow'] as const) {
-      nowMs += 31_000;
+      the.nowMs += 31_000;
       fault(async (call) => {
         if (call.method !== 'eth_call') return undefined;
         if (trouble === 'slow') await new Promise((resolve) => setTimeout(resolve, 2_500));
@@ -226,7 +187,7 @@ describe('prices from Chainlink feeds on the chain', () => {
       for (let i = 0; i < 50; i++)
         expect(await prices.price('BNB', aborted)).to.include({ usd8: good?.usd8 });
     }
-    nowMs += 11 * 60_000;
+    the.nowMs += 11 * 60_000;
     expect(await prices.price('BNB', signal)).to.deep.equal({ ...good, stale: true });
   });
 
@@ -236,13 +197,13 @@ describe('prices from Chainlink feeds on the chain', () => {
     fault((call) => (call.method === 'eth_call' ? { status: 503, body: '' } : undefined));
     const first = await Promise.all([prices.price('BNB', signal), prices.price('BNB', signal)]);
     expect(first).to.deep.equal([undefined, undefined]);
-    nowMs += 6_000;
+    the.nowMs += 6_000;
     fault(() => 'hang');
     expect(await prices.price('BNB', AbortSignal.timeout(50)), 'nobody waits for the second try').to.equal(
       undefined,
     );
-    proxy.fault = undefined;
-    nowMs += 6_000;
+    the.proxy.fault = undefined;
+    the.nowMs += 6_000;
     await refreshed(prices, (price) => price?.usd8 === 600n);
   });
 
@@ -250,11 +211,11 @@ describe('prices from Chainlink feeds on the chain', () => {
     await answer(600n, 10_000);
     const prices = source();
     await prices.price('BNB', signal);
-    nowMs += 31_000;
+    the.nowMs += 31_000;
     await answer(500n, 120_000);
-    proxy.calls.length = 0;
+    the.proxy.calls.length = 0;
     await prices.price('BNB', signal);
-    await eventually('the answer', () => proxy.calls.length > 0);
+    await eventually('the answer', () => the.proxy.calls.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect((await prices.price('BNB', signal))?.usd8).to.equal(600n);
   });
@@ -264,17 +225,17 @@ describe('prices from Chainlink feeds on the chain', () => {
     const prices = source();
     for (let hours = 0; hours < 6; hours++) {
       expect(await prices.price('BNB', signal)).to.include({ usd8: 600n, stale: true });
-      nowMs += 3_600_000;
+      the.nowMs += 3_600_000;
     }
     await answer(650n);
     await refreshed(prices, (price) => {
-      nowMs += 100;
+      the.nowMs += 100;
       return price?.usd8 === 650n && !price.stale;
     });
   });
 
   it('cost no endpoint its place for blocks, nor its pace, whatever they do', async () => {
-    const rpc = createRpcPool({ name: 'bsc', urls: [proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 300 });
+    const rpc = createRpcPool({ name: 'bsc', urls: [the.proxy.url], chainId: TEST_CHAIN_ID, timeoutMs: 300 });
     await rpc.checkChain(signal);
     const place = () => rpc.status().map(({ toldMsAgo: _, ...rest }) => rest);
     const before = place();
@@ -293,7 +254,7 @@ describe('prices from Chainlink feeds on the chain', () => {
         ),
       ).to.equal(undefined);
       expect(place()).to.deep.equal(before);
-      proxy.fault = undefined;
+      the.proxy.fault = undefined;
       expect(await rpc.run((session) => session.call('eth_blockNumber', []), signal)).to.match(/^0x/);
     }
     expect(said).to.have.length(4);
@@ -301,21 +262,21 @@ describe('prices from Chainlink feeds on the chain', () => {
 
   it('come from the main-net feeds unless others are named', async () => {
     await answer(600n);
-    proxy.calls.length = 0;
-    await source({}, { BNB: feed.address }).price('TRX', signal);
-    expect(JSON.stringify(proxy.calls)).to.contain(MAINNET_FEEDS.TRX);
+    the.proxy.calls.length = 0;
+    await source({}, { BNB: the.feed.address }).price('TRX', signal);
+    expect(JSON.stringify(the.proxy.calls)).to.contain(MAINNET_FEEDS.TRX);
   });
 
   it('leave the next caller unharmed when the one who asked is told to stop', async () => {
     await answer(600n);
     const prices = source();
     const abort = new AbortController();
-    proxy.fault = () => 'hang';
+    the.proxy.fault = () => 'hang';
     const first = prices.price('BNB', abort.signal).catch((error: unknown) => error);
     const second = prices.price('BNB', signal);
     abort.abort(new Error('shutting down'));
     expect(await first).to.have.property('message', 'shutting down');
-    proxy.fault = undefined;
+    the.proxy.fault = undefined;
     expect((await second)?.usd8).to.equal(600n);
   });
 });

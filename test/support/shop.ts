@@ -4,6 +4,7 @@ import { type LiveGateway, randomHash, startLiveGateway } from '../../dev/suppor
 import { ownTemporal } from '../../dev/support/parts.ts';
 import { type Receiver, type Script, startReceiver } from '../../dev/support/receiver.ts';
 import { createCustomer, createEndpoint, simulateDeposit } from '../../dev/support/use-cases.ts';
+import type { Deps } from '../../src/services/deps.ts';
 import { createMerchant } from '../../src/services/merchants/merchants.ts';
 
 export type AttemptRow = {
@@ -67,54 +68,13 @@ export async function startShops(databaseUrl: string): Promise<Shops> {
   const { deps } = gateway;
   const receivers: Receiver[] = [];
 
-  const merchant = async (): Promise<TestMerchantShop> => {
-    const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
-    const scope = { merchantId, mode: 'test' as const };
-    const customer = await createCustomer(deps, {
-      ...scope,
-      externalId: 'user-1',
-      email: null,
-      name: null,
-      metadata: {},
-    });
-    return {
-      scope,
-      register: async (behaviour) => {
-        const receiver = await startReceiver({ behaviour });
-        receivers.push(receiver);
-        const endpoint = await createEndpoint(deps, {
-          ...scope,
-          url: receiver.url,
-          events: ['deposit.completed'],
-          description: null,
-        });
-        receiver.setSecret(endpoint.secret);
-        return { receiver, endpointId: endpoint.id, secret: endpoint.secret };
-      },
-      announce: async () => {
-        const transactionHash = randomHash();
-        await simulateDeposit(deps, {
-          merchantId,
-          customerId: customer.id,
-          network: 'bsc',
-          currency: 'USDT',
-          amountUnits: 10n ** 19n,
-          transactionHash,
-          outcome: 'completed',
-          events: 'final',
-        });
-        return { transactionHash };
-      },
-    };
-  };
-
   const deliveriesTo = (endpointId: string) => deliveriesOf(deps.orm.em.fork(), endpointId);
 
   return {
     gateway,
     actorsThatRun: () => openActors(gateway),
     temporalAddress: temporal.now.address,
-    merchant,
+    merchant: () => newMerchant(deps, receivers),
     deliveriesTo,
     delivery: (endpointId, what, check, limitMs = 45_000) =>
       eventually(
@@ -131,6 +91,48 @@ export async function startShops(databaseUrl: string): Promise<Shops> {
       await gateway.stop();
       await Promise.all(receivers.map((receiver) => receiver.stop()));
       await temporal.stop();
+    },
+  };
+}
+
+/** The receivers that it registers are added to these. */
+async function newMerchant(deps: Deps, receivers: Receiver[]): Promise<TestMerchantShop> {
+  const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
+  const scope = { merchantId, mode: 'test' as const };
+  const customer = await createCustomer(deps, {
+    ...scope,
+    externalId: 'user-1',
+    email: null,
+    name: null,
+    metadata: {},
+  });
+  return {
+    scope,
+    register: async (behaviour) => {
+      const receiver = await startReceiver({ behaviour });
+      receivers.push(receiver);
+      const endpoint = await createEndpoint(deps, {
+        ...scope,
+        url: receiver.url,
+        events: ['deposit.completed'],
+        description: null,
+      });
+      receiver.setSecret(endpoint.secret);
+      return { receiver, endpointId: endpoint.id, secret: endpoint.secret };
+    },
+    announce: async () => {
+      const transactionHash = randomHash();
+      await simulateDeposit(deps, {
+        merchantId,
+        customerId: customer.id,
+        network: 'bsc',
+        currency: 'USDT',
+        amountUnits: 10n ** 19n,
+        transactionHash,
+        outcome: 'completed',
+        events: 'final',
+      });
+      return { transactionHash };
     },
   };
 }

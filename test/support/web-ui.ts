@@ -1,7 +1,7 @@
 // What a person can press for an actor in Temporal's Web
 // UI or its command line, as the calls that these make.
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowHandle, WorkflowService } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { TemporalLink } from '../../src/temporal/client.ts';
 
@@ -41,16 +41,19 @@ export const ANYTHING: readonly Payload[] = [
   ...UNREADABLE,
 ];
 
+const namespace = 'default';
+
 /** The buttons for one actor, by its workflow id. */
 export function webUi(link: TemporalLink, workflowId: string) {
   const client: Client = link.client;
   const service = client.workflowService;
-  const namespace = 'default';
   const workflowExecution = { workflowId };
   const handle = client.workflow.getHandle(workflowId);
   const events = async () => (await handle.fetchHistory()).events ?? [];
   return {
     handle,
+    ...stepButtons(service, workflowId),
+    ...shownOf(handle),
     requestCancellation: () => handle.cancel(),
     terminate: () => handle.terminate('pressed'),
     /** Every place that the Web UI offers to reset to. */
@@ -108,6 +111,12 @@ export function webUi(link: TemporalLink, workflowId: string) {
       });
       return answer.outcome?.failure?.message ?? undefined;
     },
+  };
+}
+
+/** Those of a single step, by the id of its activity. */
+function stepButtons(service: WorkflowService, workflowId: string) {
+  return {
     pauseActivity: (id: string) =>
       service.pauseActivity({ namespace, execution: { workflowId }, identity: 'test', id }),
     unpauseActivity: (id: string) =>
@@ -134,6 +143,12 @@ export function webUi(link: TemporalLink, workflowId: string) {
           applicationFailureInfo: { type: 'CLI-Failure', nonRetryable: true },
         },
       }),
+  };
+}
+
+/** What is shown of the actor without a button. */
+function shownOf(handle: WorkflowHandle) {
+  return {
     /** The ids of the activities that wait or are under way. */
     pending: async (): Promise<string[]> =>
       ((await handle.describe()).raw.pendingActivities ?? []).map((activity) => String(activity.activityId)),

@@ -1,81 +1,27 @@
 // The suite that every chain has to pass is itself tested: by readers of which each is broken in one way.
 import { AssertionError, expect } from 'chai';
-import type { ChainReader, HeightView, ScannedBlock, Transfer } from '../../../src/chains/reader.ts';
+import type { ChainReader, ScannedBlock } from '../../../src/chains/reader.ts';
 import { ChainMismatch, RpcUnavailable } from '../../../src/chains/rpc/errors.ts';
+import {
+  type Any,
+  type Break,
+  changing,
+  credited,
+  deaf,
+  remembering,
+  scanned,
+  stubborn,
+  swallowing,
+  viewed,
+} from './breaking.ts';
 import { bscStage } from './bsc-stage.ts';
+import { sceneOf } from './scene.ts';
 import type { ChainStage } from './stage.ts';
-import { CASES, sceneOf } from './suite.ts';
-
-type Method = 'head' | 'finalized' | 'header' | 'scan' | 'views' | 'locate' | 'balances' | 'checkIdentity';
-type Parts = Partial<Record<keyof ChainReader, unknown>>;
-/** What is broken of a reader; `alone` asks the first endpoint only. */
-type Break = (reader: ChainReader, alone: ChainReader) => Parts;
-// biome-ignore lint/suspicious/noExplicitAny: the methods are wrapped whatever they take and give.
-type Any = any;
+import { CASES } from './suite.ts';
 
 /** How a case fails, and not a mistake in this file. */
 const KINDS = [AssertionError, RpcUnavailable, ChainMismatch];
 const ELSEWHERE = `0x${'00'.repeat(32)}`;
-
-/** The method's answer, changed. */
-const changing =
-  (method: Method, change: (answer: Any, asked: readonly Any[], reader: ChainReader) => unknown): Break =>
-  (reader) => ({
-    [method]: async (...asked: Any[]) => change(await (reader as Any)[method](...asked), asked, reader),
-  });
-
-/** What the method throws, taken for this. */
-const swallowing =
-  (method: Method, instead: unknown): Break =>
-  (reader) => ({
-    [method]: async (...asked: Any[]) => {
-      try {
-        return await (reader as Any)[method](...asked);
-      } catch {
-        return typeof instead === 'function' ? instead(...asked) : instead;
-      }
-    },
-  });
-
-/** The first answer to each question, for ever. */
-const remembering =
-  (method: Method): Break =>
-  (reader) => {
-    const kept = new Map<unknown, unknown>();
-    return {
-      [method]: async (asked: unknown, ...rest: Any[]) => {
-        if (!kept.has(asked)) kept.set(asked, await (reader as Any)[method](asked, ...rest));
-        return kept.get(asked);
-      },
-    };
-  };
-
-/** Stops for nobody once it has begun. */
-const deaf =
-  (method: Method, { begun = false } = {}): Break =>
-  (reader) => ({
-    [method]: async (...asked: Any[]) => {
-      for (const one of asked) if (begun && one instanceof AbortSignal) one.throwIfAborted();
-      return await (reader as Any)[method](
-        ...asked.map((one) => (one instanceof AbortSignal ? new AbortController().signal : one)),
-      );
-    },
-  });
-
-/** Asks no other endpoint. */
-const stubborn =
-  (method: Method): Break =>
-  (_reader, alone) => ({ [method]: (...asked: Any[]) => (alone as Any)[method](...asked) });
-
-const scanned = (change: (block: ScannedBlock) => object | undefined): Break =>
-  changing('scan', (block?: ScannedBlock) => block && { ...block, ...change(block) });
-
-const credited = (
-  change: (transfers: readonly Transfer[], block: ScannedBlock) => readonly unknown[],
-): Break => scanned((block) => ({ transfers: change(block.transfers, block) }));
-
-const viewed = (change: (views: readonly HeightView[]) => readonly unknown[]): Break =>
-  changing('views', change);
 
 const inSeconds = (block?: { timestampMs: number }) =>
   block && { ...block, timestampMs: block.timestampMs / 1_000 };

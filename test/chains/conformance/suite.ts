@@ -2,27 +2,35 @@
 // and its protocol are. A chain passes with a stage of its own.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type AddressKey, keyOfHex } from '../../../src/chains/address-key.ts';
 import { AddressSet } from '../../../src/chains/address-set.ts';
 import { transactionHashOf } from '../../../src/chains/addresses.ts';
-import { chainOf } from '../../../src/chains/index.ts';
-import type { BlockRef, ChainReader, ScannedBlock } from '../../../src/chains/reader.ts';
+import type { ChainReader } from '../../../src/chains/reader.ts';
 import { ChainMismatch, RpcUnavailable } from '../../../src/chains/rpc/errors.ts';
-import { type Currency, NATIVE_CURRENCY } from '../../../src/domain/assets.ts';
-import { type ChainStage, ENDPOINT_FAULTS, type StageEndpoint } from './stage.ts';
+import {
+  again,
+  failureOf,
+  first,
+  hashesOf,
+  NOBODY,
+  nativeOf,
+  OURS,
+  OURS_TOO,
+  questionsOf,
+  refOf,
+  type Scene,
+  STRANGER,
+  scan,
+  sceneOf,
+  second,
+  signal,
+  spell,
+  there,
+  WATCHED,
+} from './scene.ts';
+import { type ChainStage, ENDPOINT_FAULTS } from './stage.ts';
 
-/** A stage and a reader over all of its endpoints that knows nothing yet. */
-export type Scene = { readonly stage: ChainStage; readonly reader: ChainReader };
 type Case = (the: Scene) => Promise<void>;
 
-const { signal } = new AbortController();
-const OURS = keyOfHex('a1'.repeat(20));
-const OURS_TOO = keyOfHex('a2'.repeat(20));
-const STRANGER = keyOfHex('5e'.repeat(20));
-const NOBODY = new AddressSet();
-const WATCHED = new AddressSet();
-WATCHED.add(OURS);
-WATCHED.add(OURS_TOO);
 /** More than endpoints give on one page or take in one batch. */
 const MANY = 55;
 const DAY_MS = 24 * 60 * 60_000;
@@ -249,12 +257,6 @@ const ENDPOINTS: Readonly<Record<string, Case>> = {
 /** What a reader does, by the words of the suite. */
 export const CASES: Readonly<Record<string, Case>> = { ...BLOCKS, ...MONEY, ...ENDPOINTS };
 
-/** The stage with every endpoint well again. */
-export function sceneOf(stage: ChainStage): Scene {
-  for (const endpoint of stage.endpoints) endpoint.heal();
-  return { stage, reader: stage.readerOf(stage.endpoints) };
-}
-
 /** Declares the suite for a chain. */
 export function itConforms(name: string, start: () => Promise<ChainStage>): void {
   describe(`${name} as every chain`, function () {
@@ -267,50 +269,3 @@ export function itConforms(name: string, start: () => Promise<ChainStage>): void
     for (const [title, run] of Object.entries(CASES)) it(title, () => run(sceneOf(stage)));
   });
 }
-
-type Question = (reader: ChainReader, stop: AbortSignal) => Promise<unknown>;
-
-/** Everything that is asked of a chain, but its identity. */
-function questionsOf({ stage, reader }: Scene, height: number): readonly Question[] {
-  return [
-    (asked, stop) => asked.head(stop),
-    (asked, stop) => asked.finalized(stop),
-    (asked, stop) => asked.header(height, stop),
-    (asked, stop) => asked.scan(height, WATCHED, stop),
-    (asked, stop) => asked.views(height, stop),
-    (asked, stop) => asked.locate(stage.unknownHash, stop),
-    ...(reader.balances
-      ? [async (asked: ChainReader, stop: AbortSignal) => await asked.balances?.([OURS], height, stop)]
-      : []),
-  ];
-}
-
-async function scan({ reader }: Scene, height: number): Promise<ScannedBlock> {
-  return there(await reader.scan(height, WATCHED, signal));
-}
-
-const nativeOf = ({ stage }: Scene): Currency => NATIVE_CURRENCY[stage.network];
-const spell = ({ stage }: Scene, key: AddressKey): string => chainOf(stage.network).addresses.spell(key);
-const first = ({ stage }: Scene): StageEndpoint => there(stage.endpoints[0]);
-const second = ({ stage }: Scene): StageEndpoint => there(stage.endpoints[1]);
-const hashesOf = ({ transfers }: ScannedBlock): string[] => transfers.map(({ txHash }) => txHash);
-
-function there<T>(value: T | undefined): T {
-  return value ?? expect.fail('it is not there');
-}
-
-/** A reader that has not learned yet which endpoint fails. */
-const again = ({ stage }: Scene): ChainReader => stage.readerOf(stage.endpoints);
-
-const refOf = ({ number, hash, parentHash, timestampMs }: BlockRef): BlockRef => ({
-  number,
-  hash,
-  parentHash,
-  timestampMs,
-});
-
-const failureOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => new Error('it succeeded'),
-    (error: unknown) => error,
-  );

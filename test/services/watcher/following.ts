@@ -69,6 +69,11 @@ export const NO_TRACES = [
   'trace_transaction',
   'debug_traceTransaction',
 ] as const;
+/** Whether it asks for a trace. */
+export const isTrace = (call: RpcCall): boolean => (NO_TRACES as readonly string[]).includes(call.method);
+/** A node that has these methods, and no time for them. */
+export const refusesTraces: Fault = (call) =>
+  isTrace(call) ? { status: 500, body: 'overloaded' } : undefined;
 
 const { signal } = new AbortController();
 
