@@ -15,7 +15,7 @@ import type {
   Transfer,
 } from '../../../src/chains/reader.ts';
 import { Deposit } from '../../../src/db/entities/index.ts';
-import { assetOf, type Currency } from '../../../src/domain/assets.ts';
+import { assetOf, type Currency, type Mode } from '../../../src/domain/assets.ts';
 import type { SimulatedOutcome } from '../../../src/domain/deposit.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
 import { DecisionRefused } from '../../../src/services/deposits/decisions.ts';
@@ -36,6 +36,15 @@ const MONTHLY_LIMIT_CENTS = 10_000n;
 export const BIG = 60n * 10n ** 18n;
 /** Less than this is not credited. */
 const MINIMUM = 10n;
+
+const PRICES: Deps['prices'] = {
+  price: async (currency) => ({
+    usd8: currency === 'USDT' ? 100_000_000n : 60_000_000_000n,
+    source: 'test',
+    at: new Date(),
+    stale: false,
+  }),
+};
 
 export type Payment = { readonly to: string; readonly currency?: Currency; readonly units: bigint };
 
@@ -89,36 +98,21 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
  */
 export async function startWorld() {
   const database = await migratedDatabase();
-  const prices: Deps['prices'] = {
-    price: async (currency) => ({
-      usd8: currency === 'USDT' ? 100_000_000n : 60_000_000_000n,
-      source: 'test',
-      at: new Date(),
-      stale: false,
-    }),
-  };
   const settings = testSettings({
     requiredConfirmations: { bsc: 2, tron: 2 },
     minDepositUnits: new Map([['USDT.bsc', MINIMUM]]),
   });
-  const deps: Deps = await testDeps(database.url, [], { deps: { prices, settings }, poolSize: 10 });
+  const deps: Deps = await testDeps(database.url, [], { deps: { prices: PRICES, settings }, poolSize: 10 });
   const { merchantId } = await createMerchant(deps, {
     name: 'Shop',
     subscriptionActive: true,
     monthlyLimitCents: MONTHLY_LIMIT_CENTS,
   });
-  const customer = async (mode: 'live' | 'test') =>
-    await createCustomer(deps, {
-      merchantId,
-      mode,
-      externalId: randomUUID(),
-      email: null,
-      name: null,
-      metadata: {},
-    });
   const newAddress = async (): Promise<string> =>
-    (await customer('live')).addresses.find(({ network }) => network === 'bsc')?.address.toLowerCase() ?? '';
-  const tester = await customer('test');
+    (await newCustomer(deps, merchantId, 'live')).addresses
+      .find(({ network }) => network === 'bsc')
+      ?.address.toLowerCase() ?? '';
+  const tester = await newCustomer(deps, merchantId, 'test');
   const chain = new ScriptedChain();
   for (let i = 0; i < 3; i++) chain.mine();
   const reader = chain.reader();
@@ -149,26 +143,10 @@ export async function startWorld() {
       for (const { id } of await rows(
         `select id from deposits where status in ('detected', 'confirming') order by created_at, id`,
       )) {
-        const depositId = String(id);
-        for (let state = ''; ; ) {
-          const step = await advanceDeposit(deps, { depositId, alarmed: true });
-          if (step.kind === 'wait' || step.state === state) break;
-          state = step.state;
-        }
+        await advanceFully(deps, String(id));
       }
     },
-    fail: (depositId: string) => decided(decideToFail(deps, { depositId, by: 'Ann', reason: 'test' })),
-    release: (depositId: string) => decided(releaseDeposit(deps, { depositId, by: 'Ann', reason: 'test' })),
-    /** What a payout will do to a deposit, in the one way in which a deposit can change its state. */
-    settle: (depositId: string) =>
-      decided(
-        transact(deps, async (tx) => {
-          const deposit = await tx.em.findOneOrFail(Deposit, depositId, {
-            lockMode: LockMode.PESSIMISTIC_WRITE,
-          });
-          await applyTransition(tx, deps, deposit, { to: 'settled', headNumber: null });
-        }),
-      ),
+    ...decisionsOf(deps),
     simulate: async (outcome: SimulatedOutcome, units = 7n): Promise<void> => {
       await simulateDeposit(deps, {
         merchantId,
@@ -184,6 +162,42 @@ export async function startWorld() {
       await deps.orm.close(true);
       await database.drop();
     },
+  };
+}
+
+const newCustomer = async (deps: Deps, merchantId: string, mode: Mode) =>
+  await createCustomer(deps, {
+    merchantId,
+    mode,
+    externalId: randomUUID(),
+    email: null,
+    name: null,
+    metadata: {},
+  });
+
+async function advanceFully(deps: Deps, depositId: string): Promise<void> {
+  for (let state = ''; ; ) {
+    const step = await advanceDeposit(deps, { depositId, alarmed: true });
+    if (step.kind === 'wait' || step.state === state) break;
+    state = step.state;
+  }
+}
+
+/** What an operator and a payout do to a deposit; each tells whether its state permitted it. */
+function decisionsOf(deps: Deps) {
+  return {
+    fail: (depositId: string) => decided(decideToFail(deps, { depositId, by: 'Ann', reason: 'test' })),
+    release: (depositId: string) => decided(releaseDeposit(deps, { depositId, by: 'Ann', reason: 'test' })),
+    /** What a payout will do to a deposit, in the one way in which a deposit can change its state. */
+    settle: (depositId: string) =>
+      decided(
+        transact(deps, async (tx) => {
+          const deposit = await tx.em.findOneOrFail(Deposit, depositId, {
+            lockMode: LockMode.PESSIMISTIC_WRITE,
+          });
+          await applyTransition(tx, deps, deposit, { to: 'settled', headNumber: null });
+        }),
+      ),
   };
 }
 

@@ -21,17 +21,7 @@ export async function startCalendar(at: string, settings: Partial<ServiceSetting
   });
   const sql = <T = Record<string, unknown>>(text: string, values: unknown[] = []) =>
     deps.orm.em.fork().execute<T[]>(text, values);
-  // The migration makes the months of the database's own clock; a test begins with those of its own.
-  await deps.orm.em.fork().transactional(async (em) => {
-    await em.execute('set local statement_timeout = 0');
-    const tables = await em.execute<{ name: string }[]>(
-      `select relname as name from pg_class where relispartition and relkind = 'r'`,
-    );
-    await em.execute(`drop table ${tables.map(({ name }) => name).join(', ')} cascade`);
-    await em.execute('delete from partition_months');
-    const month = `date_trunc('month', ?::timestamptz at time zone 'UTC')`;
-    await em.execute(`select make_months(${month}::date, (${month} + interval '3 months')::date)`, [at, at]);
-  });
+  await beginWithMonthsOf(deps, at);
   const { merchantId } = await createMerchant(deps, { name: 'Shop', subscriptionActive: true });
   const scope = { merchantId, mode: 'test' as const };
   const endpoint = await createEndpoint(deps, {
@@ -79,15 +69,33 @@ export async function startCalendar(at: string, settings: Partial<ServiceSetting
         [status],
       ),
     /** How many rows lie in each partition of a table, by its name; those without any are left out. */
-    rowsByPartition: async (table: string): Promise<Record<string, number>> => {
-      const found = await sql<{ name: string; rows: number }>(
-        `select tableoid::regclass::text as name, count(*)::int as rows from ${table} group by 1`,
-      );
-      return Object.fromEntries(found.map(({ name, rows }) => [name, rows]));
-    },
+    rowsByPartition: (table: string) => countByPartition(deps, table),
     stop: async () => {
       await deps.orm.close(true);
       await database.drop();
     },
   };
+}
+
+/** The migration makes the months of the database's own clock; a test begins with those of its own. */
+async function beginWithMonthsOf(deps: Deps, at: string): Promise<void> {
+  await deps.orm.em.fork().transactional(async (em) => {
+    await em.execute('set local statement_timeout = 0');
+    const tables = await em.execute<{ name: string }[]>(
+      `select relname as name from pg_class where relispartition and relkind = 'r'`,
+    );
+    await em.execute(`drop table ${tables.map(({ name }) => name).join(', ')} cascade`);
+    await em.execute('delete from partition_months');
+    const month = `date_trunc('month', ?::timestamptz at time zone 'UTC')`;
+    await em.execute(`select make_months(${month}::date, (${month} + interval '3 months')::date)`, [at, at]);
+  });
+}
+
+async function countByPartition(deps: Deps, table: string): Promise<Record<string, number>> {
+  const found = await deps.orm.em
+    .fork()
+    .execute<{ name: string; rows: number }[]>(
+      `select tableoid::regclass::text as name, count(*)::int as rows from ${table} group by 1`,
+    );
+  return Object.fromEntries(found.map(({ name, rows }) => [name, rows]));
 }

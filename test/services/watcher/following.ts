@@ -107,6 +107,40 @@ function noting(seen: Following['seen']): NonNullable<WatchedChain['report']> {
   };
 }
 
+/** Makes a customer at each call, and tells that one's address. */
+function addressesOf(api: TestApi, deps: Deps): Following['newAddress'] {
+  let count = 0;
+  return async (mode = 'live') => {
+    count += 1;
+    const made = await createCustomer(deps, {
+      merchantId: api.merchant.id,
+      mode,
+      externalId: `user-${mode}-${count}`,
+      email: null,
+      name: null,
+      metadata: {},
+    });
+    return made.addresses.find((entry) => entry.network === 'bsc')?.address.toLowerCase() ?? '';
+  };
+}
+
+async function catchUp(deps: Deps, followed: WatchedChain): Promise<Poll> {
+  for (let looks = 0; looks < 500; looks++) {
+    const look = await pollChain(deps, followed, signal);
+    if (!look.behind) return look;
+  }
+  throw new Error('the chain is never caught up');
+}
+
+async function wholePass(deps: Deps, followed: WatchedChain): Promise<PassStep> {
+  const pace = followed.pace ?? { everyMs: 0, batchAddresses: 100 };
+  for (let steps = 0; steps < 100; steps++) {
+    const step = await reconcileStep(deps, followed, pace, signal);
+    if (step.did !== 'compared') return step;
+  }
+  throw new Error('the round never ends');
+}
+
 export type FollowingOptions = {
   readonly fault?: Fault;
   readonly batchAddresses?: number;
@@ -156,13 +190,8 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
     await deps.orm.em.fork().execute<Row[]>(sql, params);
   const follow = async (): Promise<Poll> => {
     await openCursor(deps, reader, firstBlockSince, signal);
-    for (let looks = 0; looks < 500; looks++) {
-      const look = await pollChain(deps, followed, signal);
-      if (!look.behind) return look;
-    }
-    throw new Error('the chain is never caught up');
+    return await catchUp(deps, followed);
   };
-  let count = 0;
   return {
     chain,
     proxy,
@@ -180,30 +209,12 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
       followed.watched = nothingLoaded();
       followed.wakeFor = '';
     },
-    newAddress: async (mode = 'live') => {
-      count += 1;
-      const made = await createCustomer(deps, {
-        merchantId: api.merchant.id,
-        mode,
-        externalId: `user-${mode}-${count}`,
-        email: null,
-        name: null,
-        metadata: {},
-      });
-      return made.addresses.find((entry) => entry.network === 'bsc')?.address.toLowerCase() ?? '';
-    },
+    newAddress: addressesOf(api, deps),
     finish: async () => {
       await chain.mine(3 + 2 * slotsInAnEpoch);
       await follow();
     },
-    reconcile: async () => {
-      const pace = followed.pace ?? { everyMs: 0, batchAddresses: 100 };
-      for (let steps = 0; steps < 100; steps++) {
-        const step = await reconcileStep(deps, followed, pace, signal);
-        if (step.did !== 'compared') return step;
-      }
-      throw new Error('the round never ends');
-    },
+    reconcile: () => wholePass(deps, followed),
     deposits: (address) =>
       rows('select * from deposits where address_key = ? order by created_at, id', [address.slice(2)]),
     stop: async () => {
