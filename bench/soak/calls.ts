@@ -54,11 +54,10 @@ export function callOf(
   from: { contracts: Contracts; owner: string },
 ): Call {
   const { contracts, owner } = from;
-  const values = action.amounts.map(BigInt);
-  const [first = ''] = to;
-  const [value = 0n] = values;
-  const receivers = values.map((_, index) => to[index] ?? first);
-  switch (action.shape) {
+  const { shape } = action;
+  const amounts = amountsOf(action, to);
+  const { first, value, receivers, values } = amounts;
+  switch (shape) {
     case 'usdt':
     case 'usdt_dust':
     case 'usdt_zero':
@@ -90,6 +89,37 @@ export function callOf(
         data: encode('Payer', 'payToken', [contracts.usdt, [first, first], [value, 2n * PLENTY]]),
         gas: CONTRACT_GAS,
       };
+    case 'usdt_undone':
+      return {
+        to: contracts.tricks,
+        data: trick('payAndSwallow', [contracts.usdt, first, value]),
+        gas: CONTRACT_GAS,
+      };
+    case 'spoofed_event':
+      return { to: contracts.spoofer, data: encode('Spoofer', 'spoof', [owner, first, value]) };
+    default:
+      return coinCallOf(shape, amounts, contracts);
+  }
+}
+
+type Amounts = ReturnType<typeof amountsOf>;
+
+/** Who is sent how much; several amounts without receivers of their own go to the first one. */
+function amountsOf(action: PayAction, to: readonly string[]) {
+  const values = action.amounts.map(BigInt);
+  const [first = ''] = to;
+  const [value = 0n] = values;
+  const receivers = values.map((_, index) => to[index] ?? first);
+  return { first, value, receivers, values };
+}
+
+/** The same for the shapes that move the native coin. */
+function coinCallOf(
+  shape: Extract<PayAction['shape'], `bnb${string}`>,
+  { first, value, receivers, values }: Amounts,
+  contracts: Contracts,
+): Call {
+  switch (shape) {
     case 'bnb_through_contract':
     case 'bnb_batch':
       return {
@@ -108,12 +138,6 @@ export function callOf(
       return { data: heir(first, value), valueUnits: value, gas: CONTRACT_GAS };
     case 'bnb_by_selfdestruct':
       return { data: ending(first), valueUnits: value, gas: CONTRACT_GAS };
-    case 'usdt_undone':
-      return {
-        to: contracts.tricks,
-        data: trick('payAndSwallow', [contracts.usdt, first, value]),
-        gas: CONTRACT_GAS,
-      };
     case 'bnb_undone':
       return {
         to: contracts.tricks,
@@ -129,8 +153,6 @@ export function callOf(
         valueUnits: value,
         gas: CONTRACT_GAS,
       };
-    case 'spoofed_event':
-      return { to: contracts.spoofer, data: encode('Spoofer', 'spoof', [owner, first, value]) };
     case 'bnb_with_calldata':
       return { to: first, valueUnits: value, data: '0x6f72646572203432' };
     case 'bnb':
