@@ -75,20 +75,22 @@ function makeTemplates(watched: string | undefined): { block: Template; receipts
   return { block: templateOf(block, found), receipts: templateOf(receipts, found) };
 }
 
+/** A block asked for without its transactions. */
+const header = (number: number): string =>
+  JSON.stringify({
+    number: `0x${number.toString(16)}`,
+    hash: hashOf(number),
+    parentHash: hashOf(number - 1),
+    timestamp: '0x691e5a00',
+    transactions: [hashOf(0)],
+  });
+
 function serve(watched: string): void {
   const quiet = Array.from({ length: QUIET_TEMPLATES }, () => makeTemplates(undefined));
   const paid = makeTemplates(watched);
   let head = FIRST_NUMBER + 100;
   const of = (number: number) =>
     number % PAID_EVERY === 0 ? paid : (quiet[number % QUIET_TEMPLATES] ?? paid);
-  const header = (number: number): string =>
-    JSON.stringify({
-      number: `0x${number.toString(16)}`,
-      hash: hashOf(number),
-      parentHash: hashOf(number - 1),
-      timestamp: '0x691e5a00',
-      transactions: [hashOf(0)],
-    });
 
   const templateFor = ({
     method,

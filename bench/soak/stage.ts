@@ -124,6 +124,14 @@ async function register(api: Api, hooks: ReadonlyMap<ReceiverName, Hook>, keys: 
   }
 }
 
+function victimsAmong(servers: readonly Server[]): ReadonlyMap<Victim, Server> {
+  return new Map(
+    VICTIMS.flatMap((victim) =>
+      servers.filter((server) => server.name === victim).map((server) => [victim, server]),
+    ),
+  );
+}
+
 /** Starts every part, makes merchants and endpoints. All of it ends with `stop`, or with this process. */
 export async function setStage(input: {
   plan: Plan;
@@ -182,11 +190,7 @@ export async function setStage(input: {
     merchantIds,
     customers: [],
     root,
-    servers: new Map(
-      VICTIMS.flatMap((victim) =>
-        all.filter((server) => server.name === victim).map((server) => [victim, server]),
-      ),
-    ),
+    servers: victimsAmong(all),
     operate: (args) => operate(args, env),
     sql: (text, params = []) => orm.em.fork().execute(text, params),
     stop: async () => {

@@ -52,14 +52,10 @@ const credit = (
   blockHash: BLOCK,
 });
 
+type Credit = ReturnType<typeof credit>;
+
 /** A deposit and the events of its life, in order. */
-function lived(
-  id: string,
-  customerId: string,
-  of: ReturnType<typeof credit>,
-  states: readonly string[],
-  more: Json = {},
-) {
+function lived(id: string, customerId: string, of: Credit, states: readonly string[], more: Json = {}) {
   const data = {
     id,
     customer_id: customerId,
@@ -131,13 +127,38 @@ const account = (mode: string, currency: string, name: string, units: bigint) =>
   account: name,
   sum: String(units),
 });
-const entry = (of: ReturnType<typeof credit>, name: string, units: bigint) => ({
+const entry = (of: Credit, name: string, units: bigint) => ({
   transaction_hash: of.hash,
   address: of.address,
   currency: of.currency,
   account: name,
   sum: String(units),
 });
+
+/** What the ledger says of these three deposits, of one that a reorg took away, and of a simulation. */
+function ledgerOf(paid: Credit, dust: Credit, toBen: Credit): Pick<World, 'accounts' | 'depositAccounts'> {
+  return {
+    accounts: [
+      account('live', 'USDT', 'available', 7n * USDT),
+      account('live', 'USDT', 'chain', -7n * USDT),
+      account('live', 'BNB', 'held', 3n),
+      account('live', 'BNB', 'chain', -3n),
+      account('test', 'USDT', 'available', 9n * USDT),
+      account('test', 'USDT', 'chain', -9n * USDT),
+    ],
+    depositAccounts: [
+      entry(paid, 'available', 5n * USDT),
+      entry(paid, 'chain', -5n * USDT),
+      entry(paid, 'pending', 0n),
+      entry(dust, 'held', 3n),
+      entry(dust, 'chain', -3n),
+      entry(toBen, 'available', 2n * USDT),
+      entry(toBen, 'chain', -2n * USDT),
+      entry(credit(GONE, ANN, 'USDT', USDT), 'pending', 0n),
+      entry(credit(GONE, ANN, 'USDT', USDT), 'chain', 0n),
+    ],
+  };
+}
 
 const listedAs = ({ id, addresses }: Customer) => ({
   id,
@@ -212,25 +233,7 @@ export function soakWorld(): World {
     deposits: { A: lives.A.map((life) => life.row), B: lives.B.map((life) => life.row) },
     simulations: [simulation.row],
     listed: [ann, ben, test].map(listedAs),
-    accounts: [
-      account('live', 'USDT', 'available', 7n * USDT),
-      account('live', 'USDT', 'chain', -7n * USDT),
-      account('live', 'BNB', 'held', 3n),
-      account('live', 'BNB', 'chain', -3n),
-      account('test', 'USDT', 'available', 9n * USDT),
-      account('test', 'USDT', 'chain', -9n * USDT),
-    ],
-    depositAccounts: [
-      entry(paid, 'available', 5n * USDT),
-      entry(paid, 'chain', -5n * USDT),
-      entry(paid, 'pending', 0n),
-      entry(dust, 'held', 3n),
-      entry(dust, 'chain', -3n),
-      entry(toBen, 'available', 2n * USDT),
-      entry(toBen, 'chain', -2n * USDT),
-      entry(credit(GONE, ANN, 'USDT', USDT), 'pending', 0n),
-      entry(credit(GONE, ANN, 'USDT', USDT), 'chain', 0n),
-    ],
+    ...ledgerOf(paid, dust, toBen),
     nameOf: new Map(Object.keys(ENDPOINTS).map((name) => [`http://${name}`, name])),
     holdings: [
       { address: ANN, usdtUnits: 5n * USDT, bnbUnits: 3n, sent: 0 },
