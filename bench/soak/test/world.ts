@@ -135,6 +135,17 @@ const entry = (of: Credit, name: string, units: bigint) => ({
   sum: String(units),
 });
 
+/** What the chain holds: these credits, and a strange token. */
+function truthOf(credits: readonly Credit[]): World['truth'] {
+  return {
+    head: 20,
+    transactions: new Set([PAID, DUST, TO_BEN]),
+    credits: new Map(credits.map((one) => [`${one.hash} ${one.address} ${one.currency}`, one])),
+    strange: new Map([[`${FOREIGN} ${ANN}`, 4n]]),
+    arrived: new Map(credits.map((one) => [`${one.address} ${one.currency}`, one.amountUnits])),
+  };
+}
+
 /** What the ledger says of these three deposits, of one that a reorg took away, and of a simulation. */
 function ledgerOf(paid: Credit, dust: Credit, toBen: Credit): Pick<World, 'accounts' | 'depositAccounts'> {
   return {
@@ -201,13 +212,7 @@ export function soakWorld(): World {
   };
   const { seen, deliveries } = deliver(told);
   return {
-    truth: {
-      head: 20,
-      transactions: new Set([PAID, DUST, TO_BEN]),
-      credits: new Map(credits.map((one) => [`${one.hash} ${one.address} ${one.currency}`, one])),
-      strange: new Map([[`${FOREIGN} ${ANN}`, 4n]]),
-      arrived: new Map(credits.map((one) => [`${one.address} ${one.currency}`, one.amountUnits])),
-    },
+    truth: truthOf(credits),
     seen,
     deliveries,
     customers: [ann, ben, test],
