@@ -57,7 +57,7 @@ export async function probeHeadHints(
     };
     const input = { endpoint, chainId, now, limits: { openMs: PROBE_MS } };
     const problem = await listenForHeads(input, events, AbortSignal.any([signal, done.signal])).catch(
-      reasonOf,
+      ownSentence,
     );
     return subscribed ? { host: endpoint.host, value: true } : { host: endpoint.host, problem };
   });
@@ -90,7 +90,7 @@ async function keepListening(
         listener.announced(number);
       },
     };
-    const reason = await listenForHeads({ endpoint, chainId, now, limits }, events, signal).catch(reasonOf);
+    const reason = await listenForHeads({ endpoint, chainId, now, limits }, events, signal).catch(ownSentence);
     listener.lost();
     if (signal.aborted) return;
     said.failed(endpoint.host, reason);
@@ -122,6 +122,6 @@ function sayings({ name, report }: HeadHintsOptions): Sayings {
 }
 
 /** Only our own sentences: any other error's message can repeat the URL. */
-function reasonOf(error: unknown): string {
+function ownSentence(error: unknown): string {
   return error instanceof EndpointFailure ? error.message : 'it could not be used';
 }

@@ -17,6 +17,7 @@ export function paymentStart(link: PaymentLink): ActorMessage {
     args: [input],
     attributes: {
       MerchantId: link.merchantId,
+      // What operators filter by, for every actor: the type of the workflow tells whose stage it is.
       DepositStage: link.status,
       StageSince: isoSeconds(link.stateSince),
       NeedsOperator: false,
