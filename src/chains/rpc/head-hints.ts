@@ -90,7 +90,9 @@ async function keepListening(
         listener.announced(number);
       },
     };
-    const reason = await listenForHeads({ endpoint, chainId, now, limits }, events, signal).catch(ownSentence);
+    const reason = await listenForHeads({ endpoint, chainId, now, limits }, events, signal).catch(
+      ownSentence,
+    );
     listener.lost();
     if (signal.aborted) return;
     said.failed(endpoint.host, reason);

@@ -64,12 +64,8 @@ export interface SecondFinal {
 }
 
 /** Makes the second witness of a pool. With one endpoint it asks nobody. */
-export function createSecondFinal<S extends Session>({
-  pool,
-  ask,
-  now,
-  report,
-}: SecondFinalOptions<S>): SecondFinal {
+export function createSecondFinal<S extends Session>(options: SecondFinalOptions<S>): SecondFinal {
+  const { pool, now, report } = options;
   let last: Witness | undefined;
   let asking: Promise<void> | undefined;
   let restUntil = Number.NEGATIVE_INFINITY;
@@ -77,20 +73,12 @@ export function createSecondFinal<S extends Session>({
   let asked: number | undefined;
   let aloneSince: number | undefined;
 
-  const askOn = async (session: S, first: NamedBlock): Promise<Witness | undefined> => {
-    const block = await ask(session, 'final');
-    if (!block) return undefined;
-    const isNear = block.number >= first.number - NEAR_BLOCKS;
-    const knowsUpTo = isNear ? block.number : ((await ask(session, 'newest'))?.number ?? block.number);
-    return { block, knowsUpTo, besideNumber: first.number, atMs: now() };
-  };
-
   const question = async (first: NamedBlock, endpoint: number, signal: AbortSignal): Promise<void> => {
     const far: Witness[] = [];
     // One that stands still or runs ahead decides only where no other
     // one is near: else it alone could stop what two of them name.
     const nearOn = async (session: S): Promise<Witness | undefined> => {
-      const seen = await askOn(session, first);
+      const seen = await witnessOn(session, first, options);
       if (!seen || Math.abs(seen.block.number - first.number) <= NEAR_BLOCKS) return seen;
       far.push(seen);
       return undefined;
@@ -137,6 +125,19 @@ export function createSecondFinal<S extends Session>({
       return second.number < first.number ? { ...second, second: first } : { ...first, second };
     },
   };
+}
+
+/** What one endpoint names, beside the block that the first one named; undefined where it names none. */
+async function witnessOn<S extends Session>(
+  session: S,
+  first: NamedBlock,
+  { ask, now }: Pick<SecondFinalOptions<S>, 'ask' | 'now'>,
+): Promise<Witness | undefined> {
+  const block = await ask(session, 'final');
+  if (!block) return undefined;
+  const isNear = block.number >= first.number - NEAR_BLOCKS;
+  const knowsUpTo = isNear ? block.number : ((await ask(session, 'newest'))?.number ?? block.number);
+  return { block, knowsUpTo, besideNumber: first.number, atMs: now() };
 }
 
 /**
