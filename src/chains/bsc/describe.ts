@@ -3,10 +3,10 @@
 import { bad, type Finding, good } from '../../base/finding.ts';
 import { reasonOf } from '../../base/reason.ts';
 import type { ChainReader } from '../reader.ts';
-import { askAbilities, lacksOf } from '../rpc/endpoint-abilities.ts';
 import { ChainMismatch } from '../rpc/errors.ts';
 import { probeHeadHints } from '../rpc/head-hints.ts';
 import type { RpcPool } from '../rpc/json-rpc.ts';
+import { askAbilities, lacksOf } from './endpoint-abilities.ts';
 import type { BscSettings } from './settings.ts';
 
 const WITHIN_MS = 12_000;

@@ -1,11 +1,11 @@
 // What each endpoint of a pool offers and lacks, found out by asking
 // it. For diagnosis: nothing of it decides how blocks are read.
 
-import { traceMethodOf } from '../bsc/traces/method.ts';
-import { isRecord } from './call.ts';
-import { EndpointFailure, RpcRejected } from './errors.ts';
-import type { RpcPool, RpcSession } from './json-rpc.ts';
-import type { EachResponse } from './types.ts';
+import { isRecord } from '../rpc/call.ts';
+import { EndpointFailure, RpcRejected } from '../rpc/errors.ts';
+import type { RpcPool, RpcSession } from '../rpc/json-rpc.ts';
+import type { EachResponse } from '../rpc/types.ts';
+import { traceMethodOf } from './traces/method.ts';
 
 export type Abilities = {
   readonly finalized: boolean;
