@@ -40,7 +40,7 @@ const REFUSED_AT_A_DOOR = [
   'operator_actions.by_name',
   'operator_actions.reason',
 ];
-/** Sentences of the code and of people: each is bounded where it is made; the tests hold the composed ones. */
+/** Sentences of the code and of people: each is bounded where it is made, the composed ones by a test. */
 const SENTENCES = [
   'deposits.failure_reason',
   'deposit_transitions.reason',
