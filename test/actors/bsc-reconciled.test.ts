@@ -10,7 +10,7 @@ import { readiness } from '../../src/app/health.ts';
 import { examine } from '../../src/cli/doctor/doctor.ts';
 import { reconcileStep } from '../../src/services/reconciliation/pass.ts';
 import { answer, gateway } from '../cli/support.ts';
-import { NO_TRACES, without } from '../services/watcher/following.ts';
+import { NO_TRACES, without } from '../services/watcher/test-watcher.ts';
 
 const COIN = 10n ** 18n;
 const { signal } = new AbortController();

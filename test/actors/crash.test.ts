@@ -47,7 +47,7 @@ describe('a gateway that is killed', function () {
   beforeEach(async () => {
     live.receiver.setBehaviour(200);
     child = await startGatewayChild(env());
-    await followed();
+    await caughtUp();
   });
   afterEach(async () => {
     await child?.child.kill();
@@ -57,7 +57,7 @@ describe('a gateway that is killed', function () {
    * The watcher that was killed is missed after its heartbeat's
    * time-out; from then on the new process follows the chain.
    */
-  async function followed(): Promise<void> {
+  async function caughtUp(): Promise<void> {
     const since = new Date();
     await eventually(
       'a look at the chain by the new process',

@@ -52,7 +52,7 @@ describe('a watcher that is frozen inside its transaction', function () {
     return child;
   };
   const sql = <T>(text: string, params: unknown[] = []) => plant.em.fork().execute<T[]>(text, params);
-  const followed = (block: number, limitMs: number) =>
+  const scannedTo = (block: number, limitMs: number) =>
     eventually(
       `block ${block} scanned`,
       async () => (await sql('select 1 from chain_cursors where scanned_number >= ?', [block])).length > 0,
@@ -62,7 +62,7 @@ describe('a watcher that is frozen inside its transaction', function () {
 
   it('holds the chain for less than 30 s, and does no harm when it is thawed', async () => {
     const frozen = await startWorker();
-    await followed(await live.chain.mine(2), 30_000);
+    await scannedTo(await live.chain.mine(2), 30_000);
     const other = await startWorker();
     const first = await pay(1n);
     const holder = plant.em.fork();
@@ -89,7 +89,7 @@ describe('a watcher that is frozen inside its transaction', function () {
 
     const second = await pay(2n);
     const head = await live.chain.mine(4);
-    await followed(head, TAKEN_OVER_WITHIN_MS - (Date.now() - sinceMs));
+    await scannedTo(head, TAKEN_OVER_WITHIN_MS - (Date.now() - sinceMs));
     expect(await stateOf(), 'the connection of the frozen one').to.equal(undefined);
     for (const hash of [first, second]) expect(await live.deposits(hash)).to.have.length(1);
 

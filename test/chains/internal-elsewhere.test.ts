@@ -3,24 +3,24 @@ import { type Contract, USDT_UNIT } from '../../dev/support/chain.ts';
 import { testContracts } from '../../dev/support/chain-contracts.ts';
 import type { FaultProxy } from '../../dev/support/fault-proxy.ts';
 import {
-  type Following,
   NO_TRACES,
   refusesTraces,
-  startFollowing,
+  startTestWatcher,
+  type TestWatcher,
   without,
-} from '../services/watcher/following.ts';
+} from '../services/watcher/test-watcher.ts';
 
 const FUND = 10n * USDT_UNIT;
 
 /** Internal BNB with several endpoints, on a real database, without the comparison of balances. */
 describe('internal BNB where another endpoint shows it', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
   let other: FaultProxy;
   let payer: Contract;
 
   before(async () => {
-    live = await startFollowing({ others: 1 });
+    live = await startTestWatcher({ others: 1 });
     const [further] = live.others;
     if (!further) throw new Error('no second endpoint');
     other = further;
@@ -49,7 +49,7 @@ describe('internal BNB where another endpoint shows it', function () {
       const address = await live.newAddress();
       const hash = await payer.call('payCoin', [address, 41n]);
       const number = await live.chain.mine();
-      await live.follow();
+      await live.catchUp();
       expect(await live.deposits(address), 'the first read does not wait for anybody else').to.deep.equal([]);
       await live.finish();
       const [deposit] = await live.deposits(address);
@@ -84,7 +84,7 @@ describe('internal BNB where another endpoint shows it', function () {
     const address = await live.newAddress();
     const hash = await payer.call('payCoin', [address, 43n]);
     await live.chain.mine(200);
-    await live.follow();
+    await live.catchUp();
     expect((await live.deposits(address))[0]).to.include({ transaction_hash: hash, amount_units: '43' });
   });
 
@@ -113,7 +113,7 @@ describe('internal BNB where another endpoint shows it', function () {
     const address = await live.newAddress();
     await payer.call('payCoin', [address, 46n]);
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     live.proxy.fault = without(...NO_TRACES);
     other.fault = without(...NO_TRACES);
     await live.finish();

@@ -7,7 +7,7 @@ import { AddressSet } from '../../src/chains/address-set.ts';
 import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import type { ChainReader, ScannedBlock } from '../../src/chains/reader.ts';
 import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
-import { NO_TRACES, without } from '../services/watcher/following.ts';
+import { NO_TRACES, without } from '../services/watcher/test-watcher.ts';
 
 const { signal } = new AbortController();
 const alice = `0x${'ab'.repeat(20)}`;

@@ -15,7 +15,7 @@ import type { ChainReader } from '../../src/chains/reader.ts';
 import { RpcUnavailable } from '../../src/chains/rpc/errors.ts';
 import type { RpcPoolOptions } from '../../src/chains/rpc/json-rpc.ts';
 import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
-import { type Following, NO_TRACES, startFollowing, without } from '../services/watcher/following.ts';
+import { NO_TRACES, startTestWatcher, type TestWatcher, without } from '../services/watcher/test-watcher.ts';
 
 const { signal } = new AbortController();
 const alice = `0x${'a1'.repeat(20)}`;
@@ -217,11 +217,11 @@ describe('a block of an endpoint without eth_getBlockReceipts', () => {
 
 describe('following a chain through an endpoint without eth_getBlockReceipts', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
   after(() => live?.stop());
 
   it('detects and verifies a deposit', async () => {
-    live = await startFollowing({ fault: LACKING });
+    live = await startTestWatcher({ fault: LACKING });
     const address = await live.newAddress();
     await live.chain.usdt.call('transfer', [address, 3n]);
     await live.chain.mine();

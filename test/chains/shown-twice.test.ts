@@ -7,7 +7,7 @@ import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import type { ChainReader } from '../../src/chains/reader.ts';
 import { RpcUnavailable } from '../../src/chains/rpc/errors.ts';
 import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
-import { NO_TRACES, without } from '../services/watcher/following.ts';
+import { NO_TRACES, without } from '../services/watcher/test-watcher.ts';
 
 const { signal } = new AbortController();
 const alice = `0x${'a1'.repeat(20)}`;

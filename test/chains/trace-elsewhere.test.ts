@@ -13,7 +13,7 @@ import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import { createTracer } from '../../src/chains/bsc/traces/tracer.ts';
 import type { ChainReader } from '../../src/chains/reader.ts';
 import { createRpcPool, type RpcPool, type RpcPoolOptions } from '../../src/chains/rpc/json-rpc.ts';
-import { isTrace, NO_TRACES, refusesTraces, without } from '../services/watcher/following.ts';
+import { isTrace, NO_TRACES, refusesTraces, without } from '../services/watcher/test-watcher.ts';
 
 const { signal } = new AbortController();
 const FUND = 10n * USDT_UNIT;

@@ -14,7 +14,7 @@ import { createBscReader } from '../../src/chains/bsc/reader.ts';
 import { createTracer } from '../../src/chains/bsc/traces/tracer.ts';
 import { createRpcPool } from '../../src/chains/rpc/json-rpc.ts';
 import { readMissedTraces } from '../../src/services/watcher/missed-traces.ts';
-import { type Following, NO_TRACES, startFollowing, without } from '../services/watcher/following.ts';
+import { NO_TRACES, startTestWatcher, type TestWatcher, without } from '../services/watcher/test-watcher.ts';
 
 const { signal } = new AbortController();
 const FUND = 10n * USDT_UNIT;
@@ -120,11 +120,11 @@ describe('a trace that is refused for the number of requests', function () {
 
 describe('internal BNB behind an endpoint with a limit', function () {
   this.timeout(120_000);
-  let live: Following;
+  let live: TestWatcher;
   let payer: Contract;
 
   before(async () => {
-    live = await startFollowing();
+    live = await startTestWatcher();
     payer = await live.chain.deploy(testContracts().Payer);
     await live.chain.send({ to: payer.address, valueUnits: FUND });
     await live.finish();
@@ -134,8 +134,8 @@ describe('internal BNB behind an endpoint with a limit', function () {
     await eventually(
       what,
       async () => {
-        await live.follow().catch(() => undefined);
-        await readMissedTraces(live.deps, live.followed, signal);
+        await live.catchUp().catch(() => undefined);
+        await readMissedTraces(live.deps, live.watchedChain, signal);
         const [row] = await live.rows(
           `select count(*)::int as found from deposits where currency = 'BNB' and verified_at is not null`,
         );

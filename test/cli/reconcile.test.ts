@@ -5,7 +5,7 @@ import { checkBalances } from '../../src/cli/doctor/balances.ts';
 import { advanceDeposit } from '../../src/services/deposits/advance.ts';
 import { decideToFail } from '../../src/services/deposits/operator.ts';
 import { reconcileNow } from '../../src/services/reconciliation/pass.ts';
-import { type Following, startFollowing } from '../services/watcher/following.ts';
+import { startTestWatcher, type TestWatcher } from '../services/watcher/test-watcher.ts';
 import { type Env, gateway, oneObject, type Ran } from './support.ts';
 
 type Difference = Record<string, unknown>;
@@ -14,11 +14,11 @@ type Report = { ok: boolean; differences: Difference[] };
 /** The command itself, over a chain that is followed by hand: between two looks the watcher is off. */
 describe('command line: reconcile', function () {
   this.timeout(90_000);
-  let live: Following;
+  let live: TestWatcher;
   let env: Env;
 
   before(async () => {
-    live = await startFollowing();
+    live = await startTestWatcher();
     env = {
       DATABASE_URL: live.deps.orm.config.get('clientUrl') ?? '',
       DUST_FLOOR: 'none',
@@ -97,7 +97,7 @@ describe('command line: reconcile', function () {
     expect(shown.stderr).to.match(
       /1 balance differs\. Start a worker, and run this again when it has caught up\.\n$/,
     );
-    await live.follow();
+    await live.catchUp();
     await watcherIsOff();
     expect(await run()).to.include({ code: 0, stdout: 'Every balance agrees with the ledger.\n' });
   });
@@ -133,7 +133,7 @@ describe('command line: reconcile', function () {
     await live.chain.anvil.rpc('anvil_setBalance', [address, '0x9']);
     await live.finish();
     const told: number[][] = [];
-    await reconcileNow(live.deps, live.followed, {
+    await reconcileNow(live.deps, live.watchedChain, {
       signal: new AbortController().signal,
       progress: (...at) => told.push(at),
     });

@@ -18,12 +18,12 @@ describe('a replaced block that was final, with one endpoint', function () {
   beforeEach(async () => {
     world = await startWorld();
     // Followed from the first block on, when nothing was final yet.
-    await world.look();
+    await world.poll();
   });
   afterEach(() => world?.stop());
 
   const cursor = async () => (await world.rows('select * from chain_cursors'))[0] ?? {};
-  async function expectFollowed(): Promise<void> {
+  async function expectCaughtUp(): Promise<void> {
     const { chain } = world;
     const row = await cursor();
     expect(row).to.include({
@@ -38,7 +38,7 @@ describe('a replaced block that was final, with one endpoint', function () {
     const { chain } = world;
     chain.mine();
     chain.final = chain.blocks.length - 1;
-    await world.look();
+    await world.poll();
     expect(await cursor()).to.include({
       anchored_number: String(chain.final),
       scanned_number: String(chain.final),
@@ -53,8 +53,8 @@ describe('a replaced block that was final, with one endpoint', function () {
     for (let blocks = 0; blocks < 2; blocks++) chain.mine();
     chain.replace(4);
     chain.final = chain.blocks.length - 1;
-    await world.look();
-    await expectFollowed();
+    await world.poll();
+    await expectCaughtUp();
     const [deposit] = await world.rows('select block_hash from deposits');
     expect(deposit, 'nothing is bound to a block that is not there').to.deep.equal({ block_hash: null });
   });
@@ -67,15 +67,15 @@ describe('a replaced block that was final, with one endpoint', function () {
     const final = chain.final;
     chain.replace(2);
     chain.final = final - 1;
-    const refused = await world.look().catch((error: unknown) => error);
+    const refused = await world.poll().catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(FinalityContradiction);
     expect(await cursor()).to.include({
       scanned_hash: before['scanned_hash'],
       verified_number: before['verified_number'],
     });
     chain.final = chain.blocks.length - 1;
-    await world.look();
-    await expectFollowed();
+    await world.poll();
+    await expectCaughtUp();
   });
 
   it('is no reason to leave it where a second endpoint still has it: that is said, with what to do', async () => {
@@ -122,10 +122,10 @@ describe('a replaced block that was final, with one endpoint', function () {
         for (const one of [...steps, 'mine', 'final', 'look'] as const) {
           if (one === 'mine') chain.mine();
           else if (one === 'final') chain.final = chain.blocks.length - 1;
-          else if (one === 'look') await world.look();
+          else if (one === 'look') await world.poll();
           else chain.replace(one);
         }
-        await expectFollowed();
+        await expectCaughtUp();
       }),
       { numRuns: 25, endOnFailure: true },
     );

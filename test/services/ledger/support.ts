@@ -134,7 +134,7 @@ export async function startWorld() {
       const { kind } = assetOf('bsc', currency);
       return { txHash: newHash(), to, from: STRANGER, currency, kind, amountUnits: units };
     },
-    async look(): Promise<void> {
+    async poll(): Promise<void> {
       await openCursor(deps, reader, firstBlockSince, signal);
       while ((await pollChain(deps, { reader, watched }, signal)).behind);
     },

@@ -81,7 +81,7 @@ describe('the books after whatever can happen', function () {
           .map((transfer) => ({ ...transfer, amountUnits: one.units ?? transfer.amountUnits })),
       );
     else if (one.do === 'finalize') chain.final = Math.max(chain.final, head - one.behind);
-    else if (one.do === 'look') await world.look();
+    else if (one.do === 'look') await world.poll();
     else if (one.do === 'advance') await world.advance();
     else if (one.do === 'simulate') await world.simulate(one.outcome);
     else if (one.do === 'fold') await foldBalances(world.deps);

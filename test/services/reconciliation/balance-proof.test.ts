@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { type Following, NO_TRACES, startFollowing } from '../watcher/following.ts';
+import { NO_TRACES, startTestWatcher, type TestWatcher } from '../watcher/test-watcher.ts';
 
 describe('a deposit that waits for a second trace or a balance', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
 
   before(async () => {
-    live = await startFollowing();
+    live = await startTestWatcher();
   });
   after(() => live?.stop());
 

@@ -8,7 +8,7 @@ import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
 import { claimTransaction } from '../../../src/services/reconciliation/claim.ts';
 import { reconcileStep } from '../../../src/services/reconciliation/pass.ts';
 import { rescan } from '../../../src/services/watcher/rescan.ts';
-import { type Following, NO_TRACES, startFollowing, without } from '../watcher/following.ts';
+import { NO_TRACES, startTestWatcher, type TestWatcher, without } from '../watcher/test-watcher.ts';
 import { forgetful, priced } from './support.ts';
 
 const { signal } = new AbortController();
@@ -64,7 +64,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
  */
 describe('what claims, searches and repeated reads credit', function () {
   this.timeout(400_000);
-  let live: Following;
+  let live: TestWatcher;
   let payer: Contract;
   const cases: Case[] = [];
   let agreed = 0;
@@ -78,7 +78,7 @@ describe('what claims, searches and repeated reads credit', function () {
       (call, forward) => (keepsOldBalances ? undefined : forgets(call, forward)),
       (call, forward) => (traces ? undefined : noTraces(call, forward)),
     );
-    live = await startFollowing({ fault });
+    live = await startTestWatcher({ fault });
     await live.chain.anvil.rpc('anvil_setCode', [MULTICALL3, testContracts().Multicall3.runtime]);
     payer = await live.chain.deploy(testContracts().Payer);
     await live.chain.send({ to: payer.address, valueUnits: 100n * COIN });
@@ -129,9 +129,9 @@ describe('what claims, searches and repeated reads credit', function () {
       [cursor?.['verified_number'], before, agreed],
     );
     const pace = { everyMs: 0, batchAddresses: 1 };
-    await reconcileStep(live.deps, live.followed, pace, signal);
+    await reconcileStep(live.deps, live.watchedChain, pace, signal);
     await live.rows(`update balance_rounds set position = ? returning network`, ['f'.repeat(40)]);
-    await reconcileStep(live.deps, live.followed, pace, signal);
+    await reconcileStep(live.deps, live.watchedChain, pace, signal);
   }
 
   const wordOf = (said: Word, { paid }: Payment) => {
@@ -143,7 +143,7 @@ describe('what claims, searches and repeated reads credit', function () {
   /** Whether it was done; a refusal is an outcome like any other. */
   const claim = async (payment: Payment | undefined, said: Word): Promise<boolean> => {
     if (!payment) return false;
-    const claiming = claimTransaction(live.deps, live.followed, {
+    const claiming = claimTransaction(live.deps, live.watchedChain, {
       txHash: payment.txHash,
       word: wordOf(said, payment),
       signal,
@@ -168,7 +168,7 @@ describe('what claims, searches and repeated reads credit', function () {
       case 'round':
         return await roundOf(now);
       case 'rescan':
-        await rescan(live.deps, live.followed, {
+        await rescan(live.deps, live.watchedChain, {
           from: now.from,
           to: now.to,
           signal,

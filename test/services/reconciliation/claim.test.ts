@@ -6,14 +6,14 @@ import { claimTransaction } from '../../../src/services/reconciliation/claim.ts'
 import type { Word } from '../../../src/services/reconciliation/claim-unshown.ts';
 import { listMisattributed } from '../../../src/services/reconciliation/explained.ts';
 import { rescan } from '../../../src/services/watcher/rescan.ts';
-import { type Following, NO_TRACES, startFollowing, without } from '../watcher/following.ts';
+import { NO_TRACES, startTestWatcher, type TestWatcher, without } from '../watcher/test-watcher.ts';
 import { forgetful, fundedPayer, halvingTraces, priced } from './support.ts';
 
 const { signal } = new AbortController();
 
 describe('a claim', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
   let payer: Contract;
   let keepsOldBalances = false;
   /**
@@ -28,7 +28,7 @@ describe('a claim', function () {
     const noBlockTraces = without('trace_block', 'debug_traceBlockByHash');
     const forgets = forgetful(() => live);
     const forgotten: Fault = (call, forward) => (keepsOldBalances ? undefined : forgets(call, forward));
-    live = await startFollowing({
+    live = await startTestWatcher({
       others: 1,
       fault: firstOf(
         (call, forward) =>
@@ -57,7 +57,7 @@ describe('a claim', function () {
       .filter((row) => row['status'] !== 'failed')
       .reduce((sum, row) => sum + BigInt(String(row['amount_units'])), 0n);
   const claim = (txHash: string, word?: Word) =>
-    claimTransaction(live.deps, live.followed, { txHash, word, signal });
+    claimTransaction(live.deps, live.watchedChain, { txHash, word, signal });
   const refusal = (txHash: string, word?: Word) =>
     claim(txHash, word).then(
       () => 'nothing was refused',
@@ -71,7 +71,7 @@ describe('a claim', function () {
   const readAgain = async (from: number) => {
     const [cursor] = await live.rows('select verified_number from chain_cursors');
     const to = Number(cursor?.['verified_number']);
-    await rescan(live.deps, live.followed, { from, to, signal, progress: () => undefined });
+    await rescan(live.deps, live.watchedChain, { from, to, signal, progress: () => undefined });
   };
 
   /** An endpoint that traces is put first, and the operator reads the blocks again. */

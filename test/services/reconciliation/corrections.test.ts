@@ -4,8 +4,8 @@ import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
 import { claimTransaction } from '../../../src/services/reconciliation/claim.ts';
 import { rescan } from '../../../src/services/watcher/rescan.ts';
-import { type Following, NO_TRACES, startFollowing, without } from '../watcher/following.ts';
 import { lying } from '../watcher/lies.ts';
+import { NO_TRACES, startTestWatcher, type TestWatcher, without } from '../watcher/test-watcher.ts';
 
 const { signal } = new AbortController();
 const FLOOR = 10n;
@@ -16,11 +16,11 @@ const FLOOR = 10n;
  */
 describe('an amount that both reads showed wrongly', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
   let payer: Contract;
 
   before(async () => {
-    live = await startFollowing({ settings: { dustFloorUnits: new Map([['BNB.bsc', FLOOR]]) } });
+    live = await startTestWatcher({ settings: { dustFloorUnits: new Map([['BNB.bsc', FLOOR]]) } });
     payer = await live.chain.deploy(testContracts().Payer);
     await live.chain.send({ to: payer.address, valueUnits: 10n * USDT_UNIT });
     await live.finish();
@@ -32,7 +32,7 @@ describe('an amount that both reads showed wrongly', function () {
   });
 
   const rowOf = async (address: string) => (await live.deposits(address))[0] ?? {};
-  const claim = (txHash: string) => claimTransaction(live.deps, live.followed, { txHash, signal });
+  const claim = (txHash: string) => claimTransaction(live.deps, live.watchedChain, { txHash, signal });
   const aside = (address: string) =>
     live.rows('select reason, amount_units from unrecognised_transfers where address_key = ?', [
       address.slice(2),
@@ -69,12 +69,17 @@ describe('an amount that both reads showed wrongly', function () {
     const address = await live.newAddress();
     const { hash, number } = await misread(address, 90n);
     await live.chain.mine(20);
-    await live.follow();
+    await live.catchUp();
     const { id } = await rowOf(address);
     for (let steps = 0; steps < 2; steps++)
       await advanceDeposit(live.deps, { depositId: String(id), alarmed: false });
     expect(await rowOf(address)).to.include({ status: 'completed', amount_units: '90' });
-    await rescan(live.deps, live.followed, { from: number, to: number, signal, progress: () => undefined });
+    await rescan(live.deps, live.watchedChain, {
+      from: number,
+      to: number,
+      signal,
+      progress: () => undefined,
+    });
     expect(await rowOf(address)).to.include({ status: 'completed', amount_units: '90' });
     const line = live.api.lines.find(({ text }) =>
       text.startsWith('a read shows another amount than the one that was credited'),
@@ -90,7 +95,7 @@ describe('an amount that both reads showed wrongly', function () {
     live.proxy.fault = lying(address, { logUnits: () => 3n });
     await live.chain.usdt.call('transfer', [address, 40n]);
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     expect(await aside(address)).to.deep.equal([
       { reason: 'real money on a test-mode address', amount_units: '3' },
     ]);

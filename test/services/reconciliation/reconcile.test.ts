@@ -5,20 +5,20 @@ import { firstOf } from '../../../dev/support/fault-proxy.ts';
 import { MULTICALL3 } from '../../../src/chains/bsc/balances.ts';
 import { claimTransaction } from '../../../src/services/reconciliation/claim.ts';
 import { reconcileStep } from '../../../src/services/reconciliation/pass.ts';
-import { type Following, NO_TRACES, startFollowing, without } from '../watcher/following.ts';
+import { NO_TRACES, startTestWatcher, type TestWatcher, without } from '../watcher/test-watcher.ts';
 import { differencesAt, forgetDeposit, forgetful, fundedPayer } from './support.ts';
 
 const { signal } = new AbortController();
 
 describe('balances beside the ledger', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
   let payer: Contract;
   let keepsOldBalances = true;
 
   before(async () => {
     const forgets = forgetful(() => live);
-    live = await startFollowing({
+    live = await startTestWatcher({
       fault: firstOf(
         (call, forward) => (keepsOldBalances ? undefined : forgets(call, forward)),
         without(...NO_TRACES),
@@ -120,7 +120,7 @@ describe('balances beside the ledger', function () {
     const address = await live.newAddress();
     const txHash = await payer.call('payCoin', [address, 4_321n]);
     await live.finish();
-    const fresh = { ...live.followed, reader: live.newReader() };
+    const fresh = { ...live.watchedChain, reader: live.newReader() };
     live.proxy.calls.length = 0;
     const pace = { everyMs: 0, batchAddresses: 4 };
     expect(await reconcileStep(live.deps, fresh, pace, signal)).to.include({ did: 'compared', checked: 4 });
@@ -143,7 +143,9 @@ describe('balances beside the ledger', function () {
 
   it('refuse to claim what is not final, not there, no hash, or not ours', async () => {
     const refusal = (txHash: string) =>
-      claimTransaction(live.deps, live.followed, { txHash, signal }).catch((error: Error) => error.message);
+      claimTransaction(live.deps, live.watchedChain, { txHash, signal }).catch(
+        (error: Error) => error.message,
+      );
     const address = await live.newAddress();
     await live.finish();
     const txHash = await live.chain.usdt.call('transfer', [address, 9n]);
@@ -152,8 +154,8 @@ describe('balances beside the ledger', function () {
     expect(await refusal(`0x${'9'.repeat(64)}`)).to.match(/no endpoint of bsc has transaction/);
     expect(await refusal('0x1')).to.match(/is 0x and 64 hex digits/);
     const elsewhere = {
-      ...live.followed,
-      reader: { ...live.followed.reader, network: 'tron', locate: async () => undefined },
+      ...live.watchedChain,
+      reader: { ...live.watchedChain.reader, network: 'tron', locate: async () => undefined },
     } as const;
     const there = await claimTransaction(live.deps, elsewhere, { txHash: '9'.repeat(64), signal }).catch(
       String,

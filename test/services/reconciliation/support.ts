@@ -2,13 +2,13 @@ import type { Contract } from '../../../dev/support/chain.ts';
 import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import type { Fault } from '../../../dev/support/fault-proxy.ts';
 import type { Deps } from '../../../src/services/deps.ts';
-import type { Following, Row } from '../watcher/following.ts';
+import type { Row, TestWatcher } from '../watcher/test-watcher.ts';
 
 const COIN = 10n ** 18n;
 const KEPT_BLOCKS = 4;
 
 /** An RPC endpoint that has no balances of the past: only the newest blocks can be asked for. */
-export function forgetful(live: () => Following): Fault {
+export function forgetful(live: () => TestWatcher): Fault {
   return async (call) => {
     const asked = call.method === 'eth_getBalance' || call.method === 'eth_call' ? call.params[1] : undefined;
     if (typeof asked !== 'string' || !asked.startsWith('0x')) return undefined;
@@ -30,7 +30,7 @@ export const halvingTraces: Fault = async (call, forward) => {
 };
 
 /** A contract with coins of its own, which pays in ways that no transfer shows. */
-export async function fundedPayer({ chain }: Following): Promise<Contract> {
+export async function fundedPayer({ chain }: TestWatcher): Promise<Contract> {
   const payer = await chain.deploy(testContracts().Payer);
   await chain.send({ to: payer.address, valueUnits: 100n * COIN });
   await chain.mine();
@@ -44,17 +44,17 @@ export function priced(deps: Deps): Deps {
 }
 
 /** What is noted of a balance that does not agree with the ledger. */
-export async function differencesAt(live: Following, address: string): Promise<Row[]> {
+export async function differencesAt(live: TestWatcher, address: string): Promise<Row[]> {
   return await live.rows('select * from balance_differences where address_key = ?', [address.slice(2)]);
 }
 
 /** What was set aside that came to an address. */
-export async function asideAt(live: Following, address: string): Promise<Row[]> {
+export async function asideAt(live: TestWatcher, address: string): Promise<Row[]> {
   return await live.rows('select * from unrecognised_transfers where address_key = ?', [address.slice(2)]);
 }
 
 /** Takes away all that is known of a transaction's deposits, as if no read had ever shown them. */
-export async function forgetDeposit(live: Following, txHash: string): Promise<void> {
+export async function forgetDeposit(live: TestWatcher, txHash: string): Promise<void> {
   const deposits = '(select id from deposits where transaction_hash = ?)';
   const postings = `(select id from ledger_transactions where deposit_id in ${deposits})`;
   const guarded = ['ledger_entries', 'ledger_transactions', 'deposit_transitions', 'events'];

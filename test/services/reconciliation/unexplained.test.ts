@@ -4,20 +4,20 @@ import type { Contract } from '../../../dev/support/chain.ts';
 import { firstOf } from '../../../dev/support/fault-proxy.ts';
 import { claimTransaction } from '../../../src/services/reconciliation/claim.ts';
 import { listDifferences } from '../../../src/services/reconciliation/pass.ts';
-import { type Following, NO_TRACES, startFollowing, without } from '../watcher/following.ts';
+import { NO_TRACES, startTestWatcher, type TestWatcher, without } from '../watcher/test-watcher.ts';
 import { asideAt, differencesAt, forgetful, fundedPayer } from './support.ts';
 
 const { signal } = new AbortController();
 
 describe('balances that no deposit explains', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
   let payer: Contract;
   let keepsOldBalances = true;
 
   before(async () => {
     const forgets = forgetful(() => live);
-    live = await startFollowing({
+    live = await startTestWatcher({
       fault: firstOf(
         (call, forward) => (keepsOldBalances ? undefined : forgets(call, forward)),
         without(...NO_TRACES),
@@ -54,7 +54,7 @@ describe('balances that no deposit explains', function () {
     await live.finish();
     await live.reconcile();
     expect(live.seen.differences, 'the same difference alarms once').to.deep.equal([777n]);
-    const { deposits } = await claimTransaction(live.deps, live.followed, { txHash, signal });
+    const { deposits } = await claimTransaction(live.deps, live.watchedChain, { txHash, signal });
     expect(deposits.map((deposit) => [deposit.transactionHash, deposit.amountUnits])).to.deep.equal([
       [txHash, 777n],
     ]);
@@ -62,7 +62,7 @@ describe('balances that no deposit explains', function () {
     await live.finish();
     await live.reconcile();
     expect(live.seen.differences).to.deep.equal([777n]);
-    const again = await claimTransaction(live.deps, live.followed, { txHash, signal }).catch(
+    const again = await claimTransaction(live.deps, live.watchedChain, { txHash, signal }).catch(
       (error: Error) => error.message,
     );
     expect(again).to.match(/is recorded already; look at it with "deposit show/);
@@ -126,7 +126,7 @@ describe('balances that no deposit explains', function () {
   it('know what our own wallets sent, without crediting it', async () => {
     const address = await live.newAddress();
     const [, , , ownWallet = ''] = live.chain.accounts;
-    live.followed.watched.index.add(ownWallet, 'gas');
+    live.watchedChain.watched.index.add(ownWallet, 'gas');
     await live.chain.send({ from: ownWallet, to: address, valueUnits: 12n });
     await live.finish();
     await live.reconcile();
@@ -147,7 +147,7 @@ describe('balances that no deposit explains', function () {
       transaction_hash: txHash,
       reason: 'real money on a test-mode address',
     });
-    const refused = await claimTransaction(live.deps, live.followed, { txHash, signal }).catch(
+    const refused = await claimTransaction(live.deps, live.watchedChain, { txHash, signal }).catch(
       (error: Error) => error.message,
     );
     expect(refused).to.match(/does not pay a live address of ours/);

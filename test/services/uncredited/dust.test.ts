@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { type Contract, USDT_UNIT } from '../../../dev/support/chain.ts';
 import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import { claimTransaction } from '../../../src/services/reconciliation/claim.ts';
-import { type Following, startFollowing } from '../watcher/following.ts';
 import { lying } from '../watcher/lies.ts';
+import { startTestWatcher, type TestWatcher } from '../watcher/test-watcher.ts';
 
 const FLOOR = 100n;
 
@@ -13,7 +13,7 @@ const FLOOR = 100n;
  */
 describe('money below the dust floor', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
   let payer: Contract;
 
   before(async () => {
@@ -21,7 +21,7 @@ describe('money below the dust floor', function () {
       ['USDT.bsc', FLOOR],
       ['BNB.bsc', FLOOR],
     ]);
-    live = await startFollowing({ settings: { dustFloorUnits } });
+    live = await startTestWatcher({ settings: { dustFloorUnits } });
     payer = await live.chain.deploy(testContracts().Payer);
     await live.chain.send({ to: payer.address, valueUnits: 10n * USDT_UNIT });
     await live.chain.usdt.call('transfer', [payer.address, 1_000n * USDT_UNIT]);
@@ -41,7 +41,7 @@ describe('money below the dust floor', function () {
   async function seen(pay: Promise<string>): Promise<string> {
     const hash = await pay;
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     return hash;
   }
 
@@ -135,7 +135,7 @@ describe('money below the dust floor', function () {
     await token(other, 4n);
     const txHash = await seen(token(address, 9n));
     await live.finish();
-    await claimTransaction(live.deps, live.followed, { txHash, signal: new AbortController().signal });
+    await claimTransaction(live.deps, live.watchedChain, { txHash, signal: new AbortController().signal });
     expect((await live.deposits(address)).map((row) => row['amount_units'])).to.deep.equal(['9']);
     expect(await aside(address), 'it does not count twice').to.deep.equal([]);
     expect(await live.deposits(other)).to.deep.equal([]);

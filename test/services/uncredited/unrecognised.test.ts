@@ -4,7 +4,7 @@ import { listLeftOut, purgeStrangers } from '../../../src/services/uncredited/st
 import { recordUnrecognised } from '../../../src/services/uncredited/unrecognised.ts';
 import { recordAgain } from '../../../src/services/watcher/rescan.ts';
 import { statementsOf } from '../../support/statements.ts';
-import { type Following, startFollowing } from '../watcher/following.ts';
+import { startTestWatcher, type TestWatcher } from '../watcher/test-watcher.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -14,10 +14,10 @@ const DAY_MS = 24 * 3_600_000;
  */
 describe('what reaches our addresses and is never credited', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
 
   before(async () => {
-    live = await startFollowing();
+    live = await startTestWatcher();
     await live.finish();
   });
   after(() => live?.stop());
@@ -137,7 +137,7 @@ describe('what reaches our addresses and is never credited', function () {
     await live.finish();
     const block = (await live.reader.scan(
       number,
-      live.followed.watched.index,
+      live.watchedChain.watched.index,
       new AbortController().signal,
     )) as ScannedBlock;
     await recordAgain(live.deps, live.reader, { ...block, unrecognised: spam(address, token, 2) });

@@ -2,17 +2,17 @@ import { expect } from 'chai';
 import type { Fault } from '../../../dev/support/fault-proxy.ts';
 import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { rescan } from '../../../src/services/watcher/rescan.ts';
-import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 import { lying } from './lies.ts';
+import { NO_TRACES, startTestWatcher, type TestWatcher, without } from './test-watcher.ts';
 
 const { signal } = new AbortController();
 
 describe('what comes between the reads of a block and its proof', function () {
   this.timeout(90_000);
-  let live: Following;
+  let live: TestWatcher;
 
   before(async () => {
-    live = await startFollowing();
+    live = await startTestWatcher();
     await live.finish();
   });
   after(() => live?.stop());
@@ -37,11 +37,16 @@ describe('what comes between the reads of a block and its proof', function () {
         ? { json: { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: 'not here' } } }
         : undefined;
     live.proxy.fault = async (call, forward) => (await ends(call, forward)) ?? (await hidden(call, forward));
-    expect(await live.follow().catch(String)).to.contain('not here');
+    expect(await live.catchUp().catch(String)).to.contain('not here');
     expect(await cursor()).to.include({ reread_number: String(stop) });
     expect(Number((await cursor())['verified_number'])).to.be.below(number);
     live.proxy.fault = undefined;
-    await rescan(live.deps, live.followed, { from: number, to: number, signal, progress: () => undefined });
+    await rescan(live.deps, live.watchedChain, {
+      from: number,
+      to: number,
+      signal,
+      progress: () => undefined,
+    });
     expect(await rowOf(address)).to.include({ amount_units: '40' });
     await live.finish();
     expect((await rowOf(address))['verified_at']).to.not.equal(null);
@@ -56,12 +61,12 @@ describe('what comes between the reads of a block and its proof', function () {
         return { json: answer };
       return { json: { ...answer, result: { ...(answer.result as object), number: '0x3b9aca00' } } };
     };
-    await pollChain(live.deps, live.followed, signal);
+    await pollChain(live.deps, live.watchedChain, signal);
     live.proxy.fault = undefined;
     await live.finish();
     expect(await live.reconcile()).to.include({ did: 'finished' });
     expect(Number((await cursor())['finalized_number'])).to.be.below(1_000_000);
-    expect(live.followed.named?.number ?? 0).to.be.below(1_000_000);
+    expect(live.watchedChain.named?.number ?? 0).to.be.below(1_000_000);
   });
 
   /**
@@ -75,7 +80,7 @@ describe('what comes between the reads of a block and its proof', function () {
     await live.rows('update deposits set verified_at = null where address_key = ? returning id', [
       address.slice(2),
     ]);
-    delete live.followed.proofs;
+    delete live.watchedChain.proofs;
     return address;
   }
 
@@ -85,7 +90,7 @@ describe('what comes between the reads of a block and its proof', function () {
       const held = live.deps.orm.em.fork();
       await held.begin();
       await held.execute('update deposits set amount_units = 90 where address_key = ?', [address.slice(2)]);
-      const proving = by === 'block' ? live.follow() : live.reconcile();
+      const proving = by === 'block' ? live.catchUp() : live.reconcile();
       while (
         (
           await live.rows(
@@ -108,12 +113,15 @@ describe('what comes between the reads of a block and its proof', function () {
   it('lets no look wait for many proofs from a slow node', async () => {
     for (let count = 0; count < 12; count++) await unproven();
     await live.rows(`update deposits set verified_at = null where currency = 'BNB' returning id`);
-    const { reader } = live.followed;
+    const { reader } = live.watchedChain;
     const slow = async () => {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       return undefined;
     };
-    const followed = { ...live.followed, reader: { ...reader, balances: slow, scan: async () => undefined } };
+    const followed = {
+      ...live.watchedChain,
+      reader: { ...reader, balances: slow, scan: async () => undefined },
+    };
     const before = Date.now();
     await pollChain(live.deps, followed, signal);
     // Twelve of them, one after the other, would take as many seconds.

@@ -2,7 +2,7 @@
 // chain: what it holds now is kept, and shown for ever after.
 import type { TestChain } from '../../../dev/support/chain.ts';
 import type { Fault, RpcCall } from '../../../dev/support/fault-proxy.ts';
-import { NO_TRACES } from './following.ts';
+import { NO_TRACES } from './test-watcher.ts';
 
 type Block = {
   readonly number: string;

@@ -5,7 +5,7 @@ import type { Fault } from '../../../dev/support/fault-proxy.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
 import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { balancer, frozenNode, noBodies } from './branches.ts';
-import { type Following, type Row, startFollowing } from './following.ts';
+import { type Row, startTestWatcher, type TestWatcher } from './test-watcher.ts';
 
 /** How long a node that hangs stays behind: more than the confirmations that a deposit needs. */
 const BLOCKS_MISSED = 20;
@@ -30,10 +30,10 @@ type Branches = {
  */
 describe('finality that is a hash', function () {
   this.timeout(120_000);
-  let live: Following;
+  let live: TestWatcher;
 
   before(async () => {
-    live = await startFollowing({ others: 1 });
+    live = await startTestWatcher({ others: 1 });
     await live.chain.usdt.call('transfer', [live.chain.accounts[3], 1_000n]);
     await live.newAddress();
     await live.finish();
@@ -55,14 +55,14 @@ describe('finality that is a hash', function () {
    */
   async function looks(count = 6, pauseMs = 0): Promise<void> {
     for (let look = 0; look < count; look++) {
-      await pollChain(live.deps, live.followed, signal).catch(() => undefined);
+      await pollChain(live.deps, live.watchedChain, signal).catch(() => undefined);
       if (pauseMs > 0) await sleep(pauseMs);
     }
   }
   /** All endpoints are asked again, whatever rest they were given, and the chain is followed to its end. */
   async function settled(): Promise<void> {
     for (let tries = 0; tries < 60; tries++) {
-      const done = await pollChain(live.deps, live.followed, signal).catch(() => undefined);
+      const done = await pollChain(live.deps, live.watchedChain, signal).catch(() => undefined);
       if (done?.cursor.verifiedNumber === (await live.chain.mine(0)) - 2) return;
       await sleep(250);
     }

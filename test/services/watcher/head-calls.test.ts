@@ -5,7 +5,7 @@ import { firstBlockSince } from '../../../src/chains/first-block.ts';
 import { createHeadHints } from '../../../src/chains/rpc/head-hints.ts';
 import type { WatchedChain } from '../../../src/services/watcher/watched-chain.ts';
 import { startHeadServer } from '../../support/http/head-server.ts';
-import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
+import { NO_TRACES, startTestWatcher, type TestWatcher, without } from './test-watcher.ts';
 
 const INTERVAL_MS = 450;
 const WARM_BLOCKS = 20;
@@ -18,10 +18,10 @@ describe('the calls for a block at the head', function () {
   this.timeout(90_000);
   // A machine that is busy with something else mines and asks by another clock.
   this.retries(3);
-  let live: Following;
+  let live: TestWatcher;
 
   before(async () => {
-    live = await startFollowing({ fault: without(...NO_TRACES) });
+    live = await startTestWatcher({ fault: without(...NO_TRACES) });
     await live.newAddress();
     await live.finish();
   });
@@ -69,11 +69,11 @@ describe('the calls for a block at the head', function () {
       chainId: 56,
       report: (line) => lines.push(line),
     });
-    return { ...live.followed, reader: { ...live.reader, hint } };
+    return { ...live.watchedChain, reader: { ...live.reader, hint } };
   };
 
   it('are at most six, two of them about the head, where no trace is offered', async () => {
-    const calls = await count(live.followed);
+    const calls = await count(live.watchedChain);
     expect(calls.latest, 'questions for the head').to.be.at.most(2);
     expect(calls.finalized, 'questions for what is final').to.be.at.most(0.7);
     expect(calls.all, 'all together').to.be.at.most(6);
@@ -108,7 +108,7 @@ describe('the calls for a block at the head', function () {
         expect(server.seen.connections, 'it was listened to').to.be.at.least(1);
         expect(lines.length).to.be.at.most(1);
         const node = await live.chain.mine();
-        await live.follow();
+        await live.catchUp();
         expect(live.seen.heights).to.equal(node);
       } finally {
         clearInterval(lying);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import { DecisionRefused } from '../../../src/services/deposits/decisions.ts';
 import { decideToFail, releaseDeposit } from '../../../src/services/deposits/operator.ts';
-import { type Following, type Row, startFollowing } from './following.ts';
+import { type Row, startTestWatcher, type TestWatcher } from './test-watcher.ts';
 
 type Balances = Record<string, bigint>;
 
@@ -12,10 +12,10 @@ type Balances = Record<string, bigint>;
  */
 describe('the money of a failed deposit on a chain that replaces blocks', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
 
   before(async () => {
-    live = await startFollowing();
+    live = await startTestWatcher();
   });
   after(() => live?.stop());
 
@@ -50,7 +50,7 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
     const address = await live.newAddress();
     const hash = await live.chain.usdt.call('transfer', [address, amount]);
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     await reject(await rowOf(address));
     return { address, raw: await rawOf(hash) };
   }
@@ -60,17 +60,17 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
     expect(await ledger(address)).to.deep.equal({ chain: -9n, held: 9n });
     for (let times = 0; times < 2; times++) {
       await live.chain.reorg(1);
-      await live.follow();
+      await live.catchUp();
       expect(await rowOf(address)).to.include({
         status: 'failed',
         failure_code: 'REJECTED_BY_OPERATOR',
         block_hash: null,
       });
       expect(await ledger(address), 'on no address of ours any more').to.deep.equal({});
-      await live.follow();
+      await live.catchUp();
       await send(raw);
       await live.chain.mine();
-      await live.follow();
+      await live.catchUp();
       expect((await rowOf(address))['block_hash']).to.not.equal(null);
       expect(await ledger(address)).to.deep.equal({ chain: -9n, held: 9n });
     }
@@ -105,10 +105,10 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
     const address = await live.newAddress();
     const hash = await live.chain.usdt.call('transfer', [address, 11n]);
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     const raw = await rawOf(hash);
     await live.chain.reorg(1);
-    await live.follow();
+    await live.catchUp();
     expect(await ledger(address), 'finality has not decided yet').to.deep.equal({
       chain: -11n,
       pending: 11n,
@@ -128,7 +128,7 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
     await live.chain.mine();
     const hash = await payer.call('payAll', [address], { from: live.chain.accounts[5] ?? '' });
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     await reject(await rowOf(address));
     expect(await ledger(address)).to.deep.equal({ chain: -50n, held: 50n });
     const raw = await rawOf(hash);
@@ -140,7 +140,7 @@ describe('the money of a failed deposit on a chain that replaces blocks', functi
       );
     expect(await changed()).to.contain('never changes');
     await live.chain.reorg(1);
-    await live.follow();
+    await live.catchUp();
     expect(await changed()).to.contain('never changes');
     await live.chain.send({ to: payer.address, valueUnits: 20n });
     await live.chain.mine();

@@ -1,7 +1,7 @@
 // An endpoint that shows one address something else than the
 // chain holds, in ways that no count and no bloom gives away.
 import type { Fault } from '../../../dev/support/fault-proxy.ts';
-import type { Row } from './following.ts';
+import type { Row } from './test-watcher.ts';
 
 export type Log = { readonly topics: readonly string[]; readonly data: string; readonly logIndex?: string };
 type Receipt = { readonly logs: readonly Log[] };

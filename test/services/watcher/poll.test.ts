@@ -3,18 +3,18 @@ import { type Contract, USDT_UNIT } from '../../../dev/support/chain.ts';
 import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import type { RpcCall } from '../../../dev/support/fault-proxy.ts';
 import { createProgress } from '../../../src/services/watcher/progress.ts';
-import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
+import { NO_TRACES, startTestWatcher, type TestWatcher, without } from './test-watcher.ts';
 
 type Receipt = { logs: unknown[]; logsBloom?: string };
 
 /** What the first and the second read of a block do with what they find, on a real database. */
 describe('blocks that are read twice', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
   let payer: Contract;
 
   before(async () => {
-    live = await startFollowing();
+    live = await startTestWatcher();
     payer = await live.chain.deploy(testContracts().Payer);
     await live.chain.send({ to: payer.address, valueUnits: 10n * USDT_UNIT });
     await live.finish();
@@ -50,7 +50,7 @@ describe('blocks that are read twice', function () {
     };
     const txHash = await live.chain.usdt.call('transfer', [address, 9n]);
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     expect(await live.deposits(address)).to.deep.equal([]);
     live.proxy.fault = undefined;
     await live.finish();
@@ -74,7 +74,7 @@ describe('blocks that are read twice', function () {
     const address = await live.newAddress();
     const txHash = await payer.call('payCoin', [address, 77n]);
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     live.proxy.fault = without(...NO_TRACES);
     await live.finish();
     const [deposit] = await live.deposits(address);
@@ -87,7 +87,7 @@ describe('blocks that are read twice', function () {
     const address = await live.newAddress();
     await payer.call('payCoin', [address, 78n]);
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     await live.chain.reorg(1);
     live.proxy.fault = without(...NO_TRACES);
     await live.finish();
@@ -95,7 +95,7 @@ describe('blocks that are read twice', function () {
   });
 
   it('catches up with one read of each block that was final for long, and two of the young ones, and loses nothing', async () => {
-    await live.follow();
+    await live.catchUp();
     const first = Number((await cursor())['scanned_number']) + 1;
     const address = await live.newAddress();
     const early = await live.chain.usdt.call('transfer', [address, 1n]);
@@ -103,7 +103,7 @@ describe('blocks that are read twice', function () {
     const late = await payer.call('payCoin', [address, 2n]);
     const head = await live.chain.mine(5);
     live.proxy.calls.length = 0;
-    await live.follow();
+    await live.catchUp();
     const reads = (from: number, to: number) =>
       new Set(Array.from({ length: to - from + 1 }, (_, index) => readsOf(from + index).length));
     expect([...reads(first + 3, head - 150)]).to.deep.equal([1]);
@@ -117,7 +117,7 @@ describe('blocks that are read twice', function () {
   });
 
   it('commits the quiet blocks of a backlog together, and what was read before a block that fails', async () => {
-    await live.follow();
+    await live.catchUp();
     const start = await cursor();
     const first = Number(start['scanned_number']) + 1;
     const address = await live.newAddress();
@@ -126,7 +126,7 @@ describe('blocks that are read twice', function () {
     await live.chain.mine(300);
     const bad = `0x${(first + 60).toString(16)}`;
     live.proxy.fault = (call) => (call.params[0] === bad ? { status: 500, body: '' } : undefined);
-    await live.follow().then(
+    await live.catchUp().then(
       () => expect.fail('a block that cannot be read was passed'),
       () => undefined,
     );
@@ -142,7 +142,7 @@ describe('blocks that are read twice', function () {
       block_number: String(first + 40),
     });
     live.proxy.fault = undefined;
-    await live.follow();
+    await live.catchUp();
     const kept = (
       await live.rows('select number from chain_blocks where number >= ? order by number', [first + 60])
     ).length;

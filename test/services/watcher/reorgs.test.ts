@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RpcCall } from '../../../dev/support/fault-proxy.ts';
 import { changed } from '../../../dev/support/faults.ts';
-import { type Following, type Row, startFollowing } from './following.ts';
+import { type Row, startTestWatcher, type TestWatcher } from './test-watcher.ts';
 
 /** Finality 32 blocks below the head, so that reorgs of up to that depth are honest. */
 const FINAL_BEHIND = 32;
@@ -12,14 +12,14 @@ const FINAL_BEHIND = 32;
  */
 describe('following a chain that replaces many blocks', function () {
   this.timeout(90_000);
-  let live: Following;
+  let live: TestWatcher;
 
   before(async () => {
-    live = await startFollowing({ slotsInAnEpoch: FINAL_BEHIND / 2 });
+    live = await startTestWatcher({ slotsInAnEpoch: FINAL_BEHIND / 2 });
     await live.chain.usdt.call('transfer', [live.chain.accounts[3], 1_000n]);
     await live.chain.mine(FINAL_BEHIND + 3);
     await live.newAddress();
-    await live.follow();
+    await live.catchUp();
   });
   after(() => live?.stop());
   afterEach(() => {
@@ -58,12 +58,12 @@ describe('following a chain that replaces many blocks', function () {
     await live.chain.mine(10);
     const moved = await pay(3n);
     await live.chain.mine(FINAL_BEHIND - 14);
-    await live.follow();
+    await live.catchUp();
     const raw = await rawOf(moved.hash);
     const before = await rowOf(moved.hash);
     const held = await rowOf(below.hash);
     await live.chain.reorg(FINAL_BEHIND - 3);
-    await live.follow();
+    await live.catchUp();
     expect(await rowOf(gone.hash)).to.include({ block_hash: null, status: 'detected' });
     expect(await rowOf(moved.hash)).to.include({ block_hash: null, status: 'detected' });
     expect((await rowOf(below.hash))['block_hash'], 'its block was not replaced').to.equal(
@@ -90,11 +90,11 @@ describe('following a chain that replaces many blocks', function () {
     const gone = await live.chain.usdt.call('transfer', [address, 5n], { from: live.chain.accounts[3] });
     const back = await live.chain.usdt.call('transfer', [address, 6n]);
     await live.chain.mine(2);
-    await live.follow();
+    await live.catchUp();
     expect(await aside(address)).to.deep.equal([{ transaction_hash: gone }, { transaction_hash: back }]);
     const raw = await rawOf(back);
     await live.chain.reorg(3);
-    await live.follow();
+    await live.catchUp();
     expect(await aside(address)).to.deep.equal([]);
     await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
     await live.finish();
@@ -122,7 +122,7 @@ describe('following a chain that replaces many blocks', function () {
         ],
       })),
     );
-    await live.follow();
+    await live.catchUp();
     expect(await aside(second), 'an invented transfer is set aside at first').to.deep.equal([
       { transaction_hash: real },
     ]);
@@ -133,7 +133,7 @@ describe('following a chain that replaces many blocks', function () {
   });
 
   it('follows a reorg that happens while an outage is being caught up with', async () => {
-    await live.follow();
+    await live.catchUp();
     const early = await pay(4n);
     await live.chain.mine(300);
     const gone = await pay(5n);
@@ -163,7 +163,7 @@ describe('following a chain that replaces many blocks', function () {
       looks < 20 && (!replaced || (await cursor())['scanned_hash'] !== (await headHash()));
       looks++
     )
-      await live.follow().catch(() => undefined);
+      await live.catchUp().catch(() => undefined);
     expect(replaced).to.equal(true);
     live.proxy.fault = undefined;
     await live.finish();
@@ -180,13 +180,13 @@ describe('following a chain that replaces many blocks', function () {
   it('notices after a restart what was replaced while no watcher ran, also when the new branch is shorter', async () => {
     const gone = await pay(7n);
     await live.chain.mine(20);
-    await live.follow();
+    await live.catchUp();
     const before = Number((await cursor())['scanned_number']);
     await live.chain.anvil.rpc('anvil_rollback', [21]);
     const stays = await pay(8n);
     await live.chain.mine(5);
     live.restart();
-    await live.follow();
+    await live.catchUp();
     expect(await rowOf(gone.hash)).to.include({ block_hash: null });
     expect((await rowOf(stays.hash))['block_hash']).to.be.a('string');
     expect(Number((await cursor())['scanned_number'])).to.be.below(before);
@@ -202,11 +202,11 @@ describe('following a chain that replaces many blocks', function () {
  */
 describe('following a chain through a balancer', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
 
   before(async () => {
-    live = await startFollowing();
-    await live.follow();
+    live = await startTestWatcher();
+    await live.catchUp();
   });
   after(() => live?.stop());
   afterEach(() => {
@@ -220,7 +220,7 @@ describe('following a chain through a balancer', function () {
     const address = await live.newAddress();
     await live.chain.usdt.call('transfer', [address, 1n]);
     const head = await live.chain.mine(4);
-    await live.follow();
+    await live.catchUp();
     const before = await cursor();
     const [older, olderFinal] = [await header(head - 3), await header(head - 6)];
     live.proxy.fault = (call) => {
@@ -230,7 +230,7 @@ describe('following a chain through a balancer', function () {
         ? { json: { jsonrpc: '2.0', id: call.id, result: olderFinal } }
         : undefined;
     };
-    await live.follow();
+    await live.catchUp();
     const after = await cursor();
     for (const name of [
       'scanned_number',
@@ -261,7 +261,7 @@ describe('following a chain through a balancer', function () {
     };
     // A look that meets the lagging node ends where it stood; the watcher comes again.
     for (let looks = 0; looks < 60 && Number((await cursor())['scanned_number']) < first + 5; looks++)
-      await live.follow().catch(() => undefined);
+      await live.catchUp().catch(() => undefined);
     live.proxy.fault = undefined;
     await live.finish();
     expect((await live.deposits(address)).map((row) => row['transaction_hash'])).to.deep.equal(hashes);
@@ -278,7 +278,7 @@ describe('following a chain through a balancer', function () {
     const address = await live.newAddress();
     const hash = await live.chain.usdt.call('transfer', [address, 9n]);
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     expect((await live.deposits(address))[0]).to.include({ transaction_hash: hash });
     await live.chain.reorg(1);
     // The final block is another one; whoever only looked at heights would complete the deposit now.

@@ -3,8 +3,8 @@ import { eventually } from '../../../dev/support/eventually.ts';
 import type { Fault } from '../../../dev/support/fault-proxy.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
 import { rescan } from '../../../src/services/watcher/rescan.ts';
-import { type Following, startFollowing } from './following.ts';
 import { type Lie, lying } from './lies.ts';
+import { startTestWatcher, type TestWatcher } from './test-watcher.ts';
 
 const { signal } = new AbortController();
 const away: Fault = () => ({ status: 503, body: '' });
@@ -15,10 +15,10 @@ const away: Fault = () => ({ status: 503, body: '' });
  */
 describe('a repeated read that does not show a deposit which was verified', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
 
   before(async () => {
-    live = await startFollowing({ others: 1 });
+    live = await startTestWatcher({ others: 1 });
     await live.finish();
   });
   after(() => live?.stop());
@@ -31,7 +31,12 @@ describe('a repeated read that does not show a deposit which was verified', func
 
   const rowOf = async (address: string) => (await live.deposits(address))[0] ?? {};
   const again = async (number: number) =>
-    await rescan(live.deps, live.followed, { from: number, to: number, signal, progress: () => undefined });
+    await rescan(live.deps, live.watchedChain, {
+      from: number,
+      to: number,
+      signal,
+      progress: () => undefined,
+    });
   const kept = () =>
     live.api.lines.filter((line) => line.text.startsWith('a repeated read does not show a deposit')).length;
 
@@ -99,7 +104,7 @@ describe('a repeated read that does not show a deposit which was verified', func
     await live.chain.usdt.call('transfer', [address, 40n]);
     const number = await live.chain.mine();
     await live.chain.mine(20);
-    await live.follow();
+    await live.catchUp();
     const { id } = await rowOf(address);
     for (let steps = 0; steps < 2; steps++)
       await advanceDeposit(live.deps, { depositId: String(id), alarmed: false });

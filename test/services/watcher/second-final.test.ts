@@ -6,8 +6,8 @@ import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
 import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { loadWatched } from '../../../src/services/watcher/watched-addresses.ts';
 import { frozenNode } from './branches.ts';
-import { type Following, NO_TRACES, type Row, startFollowing, without } from './following.ts';
 import { finality } from './lies.ts';
+import { NO_TRACES, type Row, startTestWatcher, type TestWatcher, without } from './test-watcher.ts';
 
 const { signal } = new AbortController();
 /**
@@ -22,10 +22,10 @@ const away: Fault = () => ({ status: 503, body: '' });
  */
 describe('what a single endpoint names as final', function () {
   this.timeout(120_000);
-  let live: Following;
+  let live: TestWatcher;
 
   beforeEach(async () => {
-    live = await startFollowing({ others: 1 });
+    live = await startTestWatcher({ others: 1 });
     await live.chain.usdt.call('transfer', [live.chain.accounts[3], 1_000n]);
     await live.newAddress();
     await live.finish();
@@ -35,7 +35,7 @@ describe('what a single endpoint names as final', function () {
   const second = () => live.others[0] ?? live.proxy;
   const cursor = async (): Promise<Row> => (await live.rows('select * from chain_cursors'))[0] ?? {};
   const verified = async (): Promise<number> => Number((await cursor())['verified_number']);
-  const look = () => pollChain(live.deps, live.followed, signal);
+  const look = () => pollChain(live.deps, live.watchedChain, signal);
   async function settled(): Promise<void> {
     await eventually(
       'the chain is followed to its end',
@@ -83,7 +83,7 @@ describe('what a single endpoint names as final', function () {
       async () => await live.chain.anvil.rpc('eth_getBlockByNumber', ['latest', false]),
     );
     const head = await live.chain.mine(12);
-    await live.follow();
+    await live.catchUp();
     expect(await verified()).to.equal(head - 2);
     expect(Number((await cursor())['reread_number']), 'nor is it read for good').to.equal(head - 2);
   });
@@ -168,7 +168,7 @@ describe('what a single endpoint names as final', function () {
     await live.chain.send({ to: payer.address, valueUnits: 100n });
     await live.chain.mine();
     const address = await live.newAddress();
-    await loadWatched(live.deps, live.followed.watched);
+    await loadWatched(live.deps, live.watchedChain.watched);
     const reader = live.newReader();
     const absurd = finality((block) => ({ ...block, number: '0x3b9aca00' }));
     live.proxy.fault = async (call, forward) =>
@@ -180,7 +180,9 @@ describe('what a single endpoint names as final', function () {
     const head = await live.chain.mine();
     expect(number).to.be.below(head);
     second().calls.length = 0;
-    expect((await reader.scan(head, live.followed.watched.index, signal))?.untraced).to.not.equal(undefined);
+    expect((await reader.scan(head, live.watchedChain.watched.index, signal))?.untraced).to.not.equal(
+      undefined,
+    );
     expect(second().calls.filter(({ method }) => method.startsWith('trace'))).to.deep.equal([]);
   });
 

@@ -4,19 +4,19 @@ import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import { eventually } from '../../../dev/support/eventually.ts';
 import { decideToFail } from '../../../src/services/deposits/operator.ts';
 import { rescan } from '../../../src/services/watcher/rescan.ts';
-import { type Following, startFollowing } from './following.ts';
 import { type Lie, lying, onceMore } from './lies.ts';
+import { startTestWatcher, type TestWatcher } from './test-watcher.ts';
 
 const { signal } = new AbortController();
 
 /** What an endpoint shows at the head is believed only until the block is final and read again. */
 describe('an amount that the first read showed wrongly', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
   let payer: Contract;
 
   before(async () => {
-    live = await startFollowing();
+    live = await startTestWatcher();
     payer = await live.chain.deploy(testContracts().Payer);
     await live.chain.send({ to: payer.address, valueUnits: 10n * USDT_UNIT });
     await live.chain.usdt.call('transfer', [payer.address, 1_000n * USDT_UNIT]);
@@ -39,7 +39,7 @@ describe('an amount that the first read showed wrongly', function () {
     return Object.fromEntries(rows.map((row) => [String(row['account']), BigInt(String(row['sum']))]));
   }
   const again = async (from: number) =>
-    await rescan(live.deps, live.followed, { from, to: from, signal, progress: () => undefined });
+    await rescan(live.deps, live.watchedChain, { from, to: from, signal, progress: () => undefined });
 
   /** Each way to pay 40 to an address, and what can be shown wrongly of it. */
   const token = (address: string) => live.chain.usdt.call('transfer', [address, 40n]);
@@ -77,7 +77,7 @@ describe('an amount that the first read showed wrongly', function () {
     const address = await live.newAddress();
     await token(address);
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     const counted = (change: string) =>
       live
         .rows(`update deposits set posting_count = posting_count ${change} where address_key = ?`, [
@@ -99,7 +99,7 @@ describe('an amount that the first read showed wrongly', function () {
         live.proxy.fault = lying(address, lie);
         const hash = await pay(address);
         const number = await live.chain.mine();
-        await live.follow();
+        await live.catchUp();
         expect((await rowOf(address))['amount_units']).to.equal(shown);
         return { address, hash, number };
       }
@@ -122,7 +122,7 @@ describe('an amount that the first read showed wrongly', function () {
         live.proxy.fault = undefined;
         const raw = String(await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]));
         await live.chain.reorg(1);
-        await live.follow();
+        await live.catchUp();
         expect((await rowOf(address))['block_hash']).to.equal(null);
         await live.chain.anvil.rpc('eth_sendRawTransaction', [raw]);
         await live.finish();
@@ -137,7 +137,7 @@ describe('an amount that the first read showed wrongly', function () {
         // What only a trace shows wants the balance, which had
         // contradicted it: it is asked for again within seconds.
         await eventually('a proof', async () => {
-          await live.follow();
+          await live.catchUp();
           return (await rowOf(address))['verified_at'] !== null;
         });
         await expectTruth(address);

@@ -4,8 +4,8 @@ import { testContracts } from '../../../dev/support/chain-contracts.ts';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { Fault } from '../../../dev/support/fault-proxy.ts';
 import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
-import { type Following, NO_TRACES, startFollowing, without } from './following.ts';
 import { lying } from './lies.ts';
+import { NO_TRACES, startTestWatcher, type TestWatcher, without } from './test-watcher.ts';
 
 /**
  * BNB that a contract passed on leaves no log: what one trace of one
@@ -13,12 +13,12 @@ import { lying } from './lies.ts';
  */
 describe('money that a single trace showed', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
   let payer: Contract;
   let ahead = 0;
 
   before(async () => {
-    live = await startFollowing({ now: () => new Date(Date.now() + ahead), others: 1 });
+    live = await startTestWatcher({ now: () => new Date(Date.now() + ahead), others: 1 });
     payer = await live.chain.deploy(testContracts().Payer);
     await live.chain.send({ to: payer.address, valueUnits: 10n * USDT_UNIT });
     await live.finish();
@@ -43,7 +43,7 @@ describe('money that a single trace showed', function () {
   const proven = (address: string) =>
     eventually('a proof', async () => {
       later(400_000);
-      await live.follow();
+      await live.catchUp();
       return (await rowOf(address))['verified_at'] !== null;
     });
   const reasonOf = async (address: string): Promise<string> => {
@@ -63,7 +63,7 @@ describe('money that a single trace showed', function () {
     live.proxy.fault = first && both(first, () => undefined);
     await payer.call('payCoin', [address, 40n]);
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     live.proxy.fault = fault;
     await live.finish();
     return address;
@@ -74,7 +74,7 @@ describe('money that a single trace showed', function () {
     const address = await traced(without(...NO_BALANCES));
     for (let tries = 0; tries < 3; tries++) {
       later(400_000);
-      await live.follow();
+      await live.catchUp();
     }
     expect((await rowOf(address))['verified_at'], 'it only says the same again').to.equal(null);
     second().fault = without(...NO_BALANCES);
@@ -108,11 +108,11 @@ describe('money that a single trace showed', function () {
     await payer.call('payCoin', [address, 40n]);
     await live.chain.send({ to: plain, valueUnits: 7n });
     const number = await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     live.proxy.fault = without(...NO_TRACES, ...NO_BALANCES);
     second().fault = without(...NO_TRACES, ...NO_BALANCES);
     await live.chain.mine(20);
-    await live.follow();
+    await live.catchUp();
     const [cursor] = await live.rows('select verified_number from chain_cursors');
     expect(Number(cursor?.['verified_number'])).to.be.above(number);
     expect((await rowOf(plain))['verified_at']).to.not.equal(null);
@@ -130,19 +130,19 @@ describe('money that a single trace showed', function () {
     live.proxy.fault = lying(address, { traced: () => 90n });
     await payer.call('payCoin', [address, 40n]);
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     expect(await rowOf(address)).to.include({ amount_units: '90' });
     live.proxy.fault = without(...NO_TRACES);
     await live.finish();
     expect((await rowOf(address))['verified_at']).to.equal(null);
     live.proxy.fault = lying(address, { traced: () => 90n });
     later(60_000);
-    await live.follow();
+    await live.catchUp();
     expect((await rowOf(address))['verified_at'], 'the same trace said the same again').to.equal(null);
     live.proxy.fault = undefined;
     for (let tries = 0; tries < 2; tries++) {
       later(60_000);
-      await live.follow();
+      await live.catchUp();
     }
     expect((await rowOf(address))['verified_at']).to.not.equal(null);
     expect(await rowOf(address)).to.include({ amount_units: '40' });
@@ -154,7 +154,7 @@ describe('money that a single trace showed', function () {
     live.restart();
     await payer.call('payCoin', [address, 40n]);
     await live.chain.mine();
-    await live.follow();
+    await live.catchUp();
     expect(await live.deposits(address)).to.deep.equal([]);
     live.restart();
     live.proxy.fault = without(...NO_BALANCES);
@@ -171,10 +171,10 @@ describe('money that a single trace showed', function () {
       const address = await live.newAddress();
       const hash = await payer.call('payCoin', [address, 40n]);
       const blockNumber = await live.chain.mine();
-      await live.follow();
+      await live.catchUp();
       const raw = String(await live.chain.anvil.rpc('eth_getRawTransactionByHash', [hash]));
       await live.chain.reorg(1);
-      await live.follow();
+      await live.catchUp();
       expect(await rowOf(address)).to.include({ block_hash: null, block_number: String(blockNumber) });
       return { address, raw, blockNumber };
     }
@@ -196,7 +196,7 @@ describe('money that a single trace showed', function () {
         verified_at: null,
       });
       await live.chain.mine(20);
-      await live.follow();
+      await live.catchUp();
       await reasonOf(address);
       expect(await reasonOf(address)).to.match(/^a trace alone showed what came in block \d+/);
       untraced();

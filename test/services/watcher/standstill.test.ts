@@ -13,7 +13,7 @@ import { advanceDeposit } from '../../../src/services/deposits/advance.ts';
 import { pollChain } from '../../../src/services/watcher/poll.ts';
 import { reconcileNoting } from '../../../src/services/watcher/stops.ts';
 import { call } from '../../support/gateway.ts';
-import { type Following, startFollowing } from './following.ts';
+import { startTestWatcher, type TestWatcher } from './test-watcher.ts';
 
 const { signal } = new AbortController();
 const MINUTE_MS = 60_000;
@@ -21,13 +21,13 @@ const MINUTE_MS = 60_000;
 /** A part of the following that stands still is seen from rows alone, whoever is gone. */
 describe('a chain that stands still', function () {
   this.timeout(60_000);
-  let live: Following;
+  let live: TestWatcher;
   let laterMs = 0;
   let server: ReturnType<typeof createServer>;
   let origin: string;
 
   before(async () => {
-    live = await startFollowing();
+    live = await startTestWatcher();
     const config = loadConfig({ BSC_RPC_URLS: live.proxy.url }, { role: 'api' });
     const settings = {
       ...live.deps.settings,
@@ -91,7 +91,8 @@ describe('a chain that stands still', function () {
   const plant = (rule: string) =>
     live.rows(`alter table deposits add constraint planted_rule check (${rule}) not valid`);
   const remove = () => live.rows('alter table deposits drop constraint planted_rule');
-  const look = () => pollChain(live.deps, live.followed, signal).catch((error: unknown) => error as Error);
+  const look = () =>
+    pollChain(live.deps, live.watchedChain, signal).catch((error: unknown) => error as Error);
   const waitsFor = async (hash: string): Promise<string> => {
     const [row] = await live.rows('select id from deposits where transaction_hash = ?', [hash]);
     for (;;) {
@@ -203,7 +204,7 @@ describe('a chain that stands still', function () {
     await live.finish();
     const { hash } = await pay(779n);
     await live.chain.mine(1);
-    await live.follow();
+    await live.catchUp();
     await plant('block_hash is not null or amount_units <> 779');
     try {
       await live.chain.reorg(2);
@@ -226,7 +227,7 @@ describe('a chain that stands still', function () {
       const pace = { everyMs: 0, batchAddresses: 100 };
       for (let tries = 0; tries < 2; tries++)
         expect(
-          await reconcileNoting(live.deps, live.followed, pace, signal).catch((error: unknown) => error),
+          await reconcileNoting(live.deps, live.watchedChain, pace, signal).catch((error: unknown) => error),
         ).to.be.instanceOf(Error);
       laterMs = MINUTE_MS;
       const stop = (await seen()).find(({ part }) => part === 'reconciliation');
@@ -241,7 +242,7 @@ describe('a chain that stands still', function () {
     } finally {
       await live.rows('alter table balance_rounds drop constraint planted_rule');
     }
-    await reconcileNoting(live.deps, live.followed, { everyMs: 0, batchAddresses: 100 }, signal);
+    await reconcileNoting(live.deps, live.watchedChain, { everyMs: 0, batchAddresses: 100 }, signal);
     await goesOn();
   });
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../../dev/support/eventually.ts';
 import type { Answer, RpcCall } from '../../../dev/support/fault-proxy.ts';
-import { type Following, startFollowing } from './following.ts';
+import { startTestWatcher, type TestWatcher } from './test-watcher.ts';
 
 const BLOCK_MS = 450;
 const TROUBLE_MS = 12_000;
@@ -20,9 +20,9 @@ const REFUSALS: readonly [name: string, answer: (call: RpcCall) => Answer][] = [
 /**
  * What the watcher does, without Temporal: one look after the other, a second of patience after a failure.
  */
-async function watch(live: Following, stopped: AbortSignal): Promise<void> {
+async function watch(live: TestWatcher, stopped: AbortSignal): Promise<void> {
   while (!stopped.aborted) {
-    const waitMs = await live.follow().then(
+    const waitMs = await live.catchUp().then(
       () => 75,
       () => 1_000,
     );
@@ -35,13 +35,13 @@ describe('a watcher whose only endpoint was in trouble', function () {
 
   for (const [name, answer] of REFUSALS) {
     it(`has caught up within seconds after it refused everything ${name} for twelve seconds`, async () => {
-      const live = await startFollowing();
+      const live = await startTestWatcher();
       const stopped = new AbortController();
       let mining: NodeJS.Timeout | undefined;
       let watching: Promise<void> | undefined;
       try {
         const addresses = await Promise.all(Array.from({ length: 6 }, () => live.newAddress()));
-        await live.follow();
+        await live.catchUp();
         mining = setInterval(() => void live.chain.mine().catch(() => undefined), BLOCK_MS);
         watching = watch(live, stopped.signal);
         await sleep(2_000);

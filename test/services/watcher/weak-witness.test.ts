@@ -5,8 +5,8 @@ import { createBscReader } from '../../../src/chains/bsc/reader.ts';
 import { createRpcPool } from '../../../src/chains/rpc/json-rpc.ts';
 import { standstills } from '../../../src/services/alarms/standstill.ts';
 import { pollChain } from '../../../src/services/watcher/poll.ts';
-import { type Following, startFollowing } from './following.ts';
 import { finality } from './lies.ts';
+import { startTestWatcher, type TestWatcher } from './test-watcher.ts';
 
 const { signal } = new AbortController();
 /**
@@ -15,10 +15,10 @@ const { signal } = new AbortController();
  */
 describe('a weak witness of what is final', function () {
   this.timeout(120_000);
-  let live: Following;
+  let live: TestWatcher;
   let said: string[];
   beforeEach(async () => {
-    live = await startFollowing({ others: 2 });
+    live = await startTestWatcher({ others: 2 });
     await live.newAddress();
     await live.finish();
     said = [];
@@ -32,7 +32,7 @@ describe('a weak witness of what is final', function () {
       usdtContract: live.chain.usdt.address,
       report: (text) => said.push(text),
     });
-    return { ...live.followed, reader };
+    return { ...live.watchedChain, reader };
   };
   const stalled = async (): Promise<Fault> => {
     const block = await live.chain.anvil.rpc('eth_getBlockByNumber', ['0x2', false]);

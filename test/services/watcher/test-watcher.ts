@@ -24,14 +24,14 @@ import type { WatchedChain } from '../../../src/services/watcher/watched-chain.t
 import { startTestApi, type TestApi } from '../../support/gateway.ts';
 
 export type Row = Record<string, unknown>;
-export type Following = {
+export type TestWatcher = {
   readonly chain: TestChain;
   /** The endpoint that is preferred; `others` are the further ones. */
   readonly proxy: FaultProxy;
   readonly others: readonly FaultProxy[];
   readonly api: TestApi;
   readonly deps: Deps;
-  readonly followed: WatchedChain;
+  readonly watchedChain: WatchedChain;
   readonly reader: ChainReader;
   newReader(): ChainReader;
   /** What a watcher that starts now has: nothing but the database. */
@@ -40,7 +40,7 @@ export type Following = {
   /** A customer's address on BNB Chain, lower-case. */
   newAddress(mode?: Mode): Promise<string>;
   /** Looks until nothing is behind; returns what the looks found together. */
-  follow(): Promise<Poll>;
+  catchUp(): Promise<Poll>;
   /** Mines so many blocks that all before is final (five where finality is near), and follows them. */
   finish(): Promise<void>;
   /** One whole round of the reconciliation; the clock of the round is moved so that it is always due. */
@@ -95,7 +95,7 @@ const nothingLoaded = (): WatchedChain['watched'] => ({
   loadedXid: '0',
 });
 
-function noting(seen: Following['seen']): NonNullable<WatchedChain['report']> {
+function noting(seen: TestWatcher['seen']): NonNullable<WatchedChain['report']> {
   return {
     foundLate: ({ deposits }) => {
       seen.foundLate += deposits;
@@ -108,7 +108,7 @@ function noting(seen: Following['seen']): NonNullable<WatchedChain['report']> {
 }
 
 /** Makes a customer at each call, and tells that one's address. */
-function addressesOf(api: TestApi, deps: Deps): Following['newAddress'] {
+function addressesOf(api: TestApi, deps: Deps): TestWatcher['newAddress'] {
   let count = 0;
   return async (mode = 'live') => {
     count += 1;
@@ -124,7 +124,7 @@ function addressesOf(api: TestApi, deps: Deps): Following['newAddress'] {
   };
 }
 
-async function catchUp(deps: Deps, followed: WatchedChain): Promise<Poll> {
+async function pollToHead(deps: Deps, followed: WatchedChain): Promise<Poll> {
   for (let looks = 0; looks < 500; looks++) {
     const look = await pollChain(deps, followed, signal);
     if (!look.behind) return look;
@@ -141,7 +141,7 @@ async function wholePass(deps: Deps, followed: WatchedChain): Promise<PassStep> 
   throw new Error('the round never ends');
 }
 
-export type FollowingOptions = {
+export type TestWatcherOptions = {
   readonly fault?: Fault;
   readonly batchAddresses?: number;
   readonly slotsInAnEpoch?: number;
@@ -154,7 +154,7 @@ export type FollowingOptions = {
  * Starts everything; `fault` is in place before the first
  * call. Finality is twice `slotsInAnEpoch` (1) below the head.
  */
-export async function startFollowing(options: FollowingOptions = {}): Promise<Following> {
+export async function startTestWatcher(options: TestWatcherOptions = {}): Promise<TestWatcher> {
   const { slotsInAnEpoch = 1 } = options;
   const chain = await startTestChain({ slotsInAnEpoch });
   const proxy = await startFaultProxy(chain.url);
@@ -179,8 +179,8 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
   });
   const newReader = () => createBscReader({ rpc, usdtContract: chain.usdt.address });
   const reader = newReader();
-  const seen: Following['seen'] = { foundLate: 0, differences: [], heights: 0 };
-  const followed: { -readonly [K in keyof WatchedChain]: WatchedChain[K] } = {
+  const seen: TestWatcher['seen'] = { foundLate: 0, differences: [], heights: 0 };
+  const watchedChain: { -readonly [K in keyof WatchedChain]: WatchedChain[K] } = {
     reader,
     watched: nothingLoaded(),
     report: noting(seen),
@@ -190,7 +190,7 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
     await deps.orm.em.fork().execute<Row[]>(sql, params);
   const follow = async (): Promise<Poll> => {
     await openCursor(deps, reader, firstBlockSince, signal);
-    return await catchUp(deps, followed);
+    return await pollToHead(deps, watchedChain);
   };
   return {
     chain,
@@ -198,23 +198,23 @@ export async function startFollowing(options: FollowingOptions = {}): Promise<Fo
     others,
     api,
     deps,
-    followed,
+    watchedChain,
     reader,
     newReader,
     seen,
-    follow,
+    catchUp: follow,
     rows,
     restart: () => {
-      followed.reader = newReader();
-      followed.watched = nothingLoaded();
-      followed.wakeFor = '';
+      watchedChain.reader = newReader();
+      watchedChain.watched = nothingLoaded();
+      watchedChain.wakeFor = '';
     },
     newAddress: addressesOf(api, deps),
     finish: async () => {
       await chain.mine(3 + 2 * slotsInAnEpoch);
       await follow();
     },
-    reconcile: () => wholePass(deps, followed),
+    reconcile: () => wholePass(deps, watchedChain),
     deposits: (address) =>
       rows('select * from deposits where address_key = ? order by created_at, id', [address.slice(2)]),
     stop: async () => {
