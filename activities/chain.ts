@@ -67,7 +67,7 @@ export function chainActivities(deps: ChainDeps) {
           throw failure({ message: 'this worker shuts down; another one goes on', nextRetryDelay: 100 });
         throw failure({ message: shortMessage(error), type: 'ChainFault' });
       } finally {
-        ended.abort(new Error('this hour of following is over'));
+        ended.abort(new Error('this hour of watching is over'));
         await reconciling;
         clearInterval(beat);
       }

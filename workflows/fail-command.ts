@@ -13,7 +13,7 @@ export function refuseFail(
 ): void {
   const { state, simulated } = known;
   if (simulated)
-    throw new Error('a simulated deposit rests as it is; simulate another one with the outcome you need');
+    throw new Error('a simulated deposit stays as it is; simulate another one with the outcome you need');
   if (state !== 'detected' && state !== 'confirming')
     throw new Error(`the deposit is ${state}; only an open one can be failed here`);
   const { by, reason } =

@@ -99,11 +99,11 @@ function readReasons(
 ): string[] {
   // A process that has just started gives its watcher a moment before it says that nobody reads the chain.
   if (now - startedAt.getTime() < POLLED_WITHIN_MS && (!cursor || cursor.fault == null)) return [];
-  if (!cursor) return [`${network} was never read: no worker follows it, or no RPC endpoint answers`];
+  if (!cursor) return [`${network} was never read: no worker watches it, or no RPC endpoint answers`];
   const silentMs = now - cursor.polledAt.getTime();
   if (silentMs > POLLED_WITHIN_MS)
     return [
-      `${network} was not read for ${Math.floor(silentMs / 1_000)} s: ${cursor.fault ?? 'no worker follows it'}`,
+      `${network} was not read for ${Math.floor(silentMs / 1_000)} s: ${cursor.fault ?? 'no worker watches it'}`,
     ];
   return [];
 }

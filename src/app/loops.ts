@@ -100,7 +100,7 @@ async function startWatchers({ actors }: Deps, networks: readonly Network[]): Pr
       workflowType: 'watchChain',
       args: [{ network }],
       attributes: { Network: network },
-      summary: `follows ${network}`,
+      summary: `watches ${network}`,
     });
   }
 }

@@ -124,7 +124,7 @@ export const simulationRequest = z.object({
   outcome: z
     .enum(SIMULATED_OUTCOMES)
     .optional()
-    .meta({ description: 'The state in which the deposit rests; completed when absent.' }),
+    .meta({ description: 'The state in which the deposit stays; completed when absent.' }),
   events: z
     .enum(['final', 'full'])
     .optional()

@@ -125,7 +125,7 @@ function passwordOf(dataDir: string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();
   if (existsSync(join(dataDir, 'pg')))
     throw new Error(
-      `${file} is missing, so the database in ${dataDir} cannot be opened: restore that file, or remove the folder to start anew`,
+      `${file} is missing, so the database in ${dataDir} cannot be opened: restore that file, or remove the folder to start afresh`,
     );
   const password = randomBytes(24).toString('base64url');
   writeFileSync(file, `${password}\n`, { mode: 0o600 });

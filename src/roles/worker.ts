@@ -51,7 +51,7 @@ export async function startWork(
     log: workerLog,
   });
   worker.finished.catch((error: unknown) => {
-    workerLog.error({ err: error }, 'the worker ended; leaving so that a supervisor starts it anew');
+    workerLog.error({ err: error }, 'the worker ended; leaving so that a supervisor starts it again');
     void shutdown.run('the worker ended').then(() => process.exit(1));
   });
   shutdown.add('worker', () => worker.stop());

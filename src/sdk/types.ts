@@ -101,7 +101,7 @@ export type Deposit = {
   settled_at: string | null;
 };
 
-/** A rehearsal; what is absent is 10 USDT on bsc, completed, and announced once. */
+/** A rehearsal; without members 10 USDT on bsc, completed, and announced once. */
 export type Simulation = {
   customer_id: string;
   network?: Network;

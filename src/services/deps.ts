@@ -36,12 +36,12 @@ export interface ActorPort {
    * Starts the actor (or signals it with start, where the message carries a signal). An actor that
    * runs already is left alone. Merchants take turns; throws without having asked when the turn
    * does not come within `maxWaitMs`. Throws {@link ActorRefused} for a message that Temporal will
-   * never take. `anew`: one that runs is ended, and a new one takes its place in the same call.
+   * never take. `replace`: one that runs is ended, and a new one takes its place in the same call.
    */
   start(
     workflowId: string,
     message: ActorMessage,
-    options?: { readonly maxWaitMs?: number; readonly anew?: true },
+    options?: { readonly maxWaitMs?: number; readonly replace?: true },
   ): Promise<void>;
   /**
    * Makes a waiting activity try at once. Where there is no such

@@ -59,10 +59,12 @@ export function linkTemporal(place: TemporalPlace): TemporalLink {
   return {
     client,
     actors: {
-      start: (workflowId, message, { maxWaitMs, anew } = {}) =>
-        starts(message, () => within(() => startActor(client, workflowId, message, anew)), maxWaitMs).catch(
-          sayRefused,
-        ),
+      start: (workflowId, message, { maxWaitMs, replace } = {}) =>
+        starts(
+          message,
+          () => within(() => startActor(client, workflowId, message, replace)),
+          maxWaitMs,
+        ).catch(sayRefused),
       wake: async (workflowId, activityId, otherwise) => {
         const woken = await within(() => wakeActivity(client, place.namespace, workflowId, activityId));
         if (!woken) await starts(otherwise, () => within(() => startActor(client, workflowId, otherwise)));
@@ -106,7 +108,7 @@ async function startActor(
   client: Client,
   workflowId: string,
   message: ActorMessage,
-  anew = false,
+  replace = false,
 ): Promise<void> {
   const options: WorkflowStartOptions = {
     workflowId,
@@ -115,14 +117,14 @@ async function startActor(
     // Every actor reads its row first, so a second run after the end
     // of the first is harmless, and a running one is left alone.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: anew ? 'TERMINATE_EXISTING' : 'USE_EXISTING',
+    workflowIdConflictPolicy: replace ? 'TERMINATE_EXISTING' : 'USE_EXISTING',
     typedSearchAttributes: attributePairs(message.attributes ?? {}),
     memo: { ...message.memo },
     ...(message.summary ? { staticSummary: message.summary.slice(0, MAX_SUMMARY) } : {}),
     ...(message.owner ? { priority: priorityOf(message.owner) } : {}),
   };
   // A new one reads its row in any case, and a signal would need one that runs.
-  if (message.signal && !anew) {
+  if (message.signal && !replace) {
     await client.workflow.signalWithStart(message.workflowType, {
       ...options,
       signal: message.signal.name,

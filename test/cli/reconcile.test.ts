@@ -197,6 +197,6 @@ describe('command line: reconcile', function () {
     await live.rows('delete from chain_cursors returning network');
     const never = await run();
     expect(never.code).to.equal(1);
-    expect(never.stderr).to.match(/bsc was never followed: a running worker begins with it/);
+    expect(never.stderr).to.match(/bsc was never watched: a running worker begins with it/);
   });
 });

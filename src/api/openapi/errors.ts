@@ -10,7 +10,7 @@ export const errorBody = z
   .strictObject({
     error: z
       .string()
-      .meta({ description: 'A sentence for people. It may be worded anew at any time: decide by `code`.' }),
+      .meta({ description: 'A sentence for people. Its wording may change at any time: decide by `code`.' }),
     code: z
       .enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]])
       .meta({ description: 'For programs; it stays.' }),
@@ -150,14 +150,14 @@ const ERRORS: Readonly<Record<ErrorCode, Told>> = {
     },
   },
   INTERNAL: {
-    summary: 'A fault of ours; the X-Request-Id helps to find it',
+    summary: 'Our fault; the X-Request-Id helps to find it',
     example: {
       error: 'Something went wrong on our side. Nothing is wrong with the request.',
       code: 'INTERNAL',
     },
   },
   UNAVAILABLE: {
-    summary: 'A part that we need is away; Retry-After says when to try again',
+    summary: 'A part that we need is out of reach; Retry-After says when to try again',
     example: {
       error: 'The service is not available at the moment. Try again in a few seconds.',
       code: 'UNAVAILABLE',

@@ -51,7 +51,7 @@ const TYPES: Readonly<Record<string, Named>> = {
   Simulation: {
     schema: deposits.simulationRequest,
     of: 'request',
-    says: 'A rehearsal; what is absent is 10 USDT on bsc, completed, and announced once.',
+    says: 'A rehearsal; without members 10 USDT on bsc, completed, and announced once.',
   },
   Endpoint: { schema: endpoints.endpoint },
   EndpointWithSecret: {

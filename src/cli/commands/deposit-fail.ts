@@ -49,7 +49,7 @@ export async function failByOperator(gateway: CommandGateway, decision: Decision
 async function replaceActor({ deps }: CommandGateway, deposit: Deposit): Promise<void> {
   const workflowId = workflowIdOf(deposit);
   await deps.actors
-    ?.start(workflowId, depositWake(deposit), { anew: true })
+    ?.start(workflowId, depositWake(deposit), { replace: true })
     .catch((error: unknown) =>
       deps.log.warn({ err: error, workflowId }, 'the actor of a failed deposit could not be replaced'),
     );

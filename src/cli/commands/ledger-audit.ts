@@ -64,7 +64,7 @@ function problemOf({ total, differences, links }: LedgerAudit): string {
       : '';
   const next =
     links.length === 0 && differences.every(({ check }) => check === 'total')
-      ? 'The ledger itself agrees: make the totals anew from it as docs/operations.md shows.'
+      ? 'The ledger itself agrees: make the totals again from it as docs/operations.md shows.'
       : 'Back up the database as it is now, look at each deposit with "gateway deposit show", and go on as docs/operations.md says.';
   return `${count}${shown}. ${next}`;
 }

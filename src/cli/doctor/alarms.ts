@@ -12,7 +12,7 @@ import { readSchema } from './stores.ts';
 
 const NO_KEYS = byMode(() => byNetwork(() => ''));
 const WELL: Readonly<Record<AlarmKind, string>> = {
-  chain: 'every part of every followed chain goes on',
+  chain: 'every part of every watched chain goes on',
   balances: 'the comparison with the chain goes on, and nothing differs',
   deposits: 'none is stuck',
   payment_links: 'none is overdue',

@@ -99,7 +99,7 @@ export async function checkSecretsKey(config: Config, run: Run | undefined, log:
   if (stored.left === 0) return good('secrets_key', 'nothing is left under SECRETS_KEY_PREVIOUS: remove it');
   return good(
     'secrets_key',
-    `${stored.left} rows are left under SECRETS_KEY_PREVIOUS: keep it; a worker seals them anew`,
+    `${stored.left} rows are left under SECRETS_KEY_PREVIOUS: keep it; a worker seals them again`,
   );
 }
 

@@ -35,7 +35,7 @@ export const KEY_VARIABLES = {
     secret: true,
     example: 'BASE64_OF_32_RANDOM_BYTES',
     about:
-      'Another key that opens what it sealed, while SECRETS_KEY is changed. Workers seal everything anew under SECRETS_KEY; "gateway doctor" says how much is left and when this one can be removed.',
+      'Another key that opens what it sealed, while SECRETS_KEY is changed. Workers seal everything again under SECRETS_KEY; "gateway doctor" says how much is left and when this one can be removed.',
   }),
   ...xpubVariables(),
   WALLET_SEED_FILE: variable({

@@ -101,7 +101,7 @@ function secondRead(cursor: ChainCursor, now: number): Standstill | undefined {
     cursor.rereadNumber >= cursor.finalizedNumber && now - cursor.polledAt.getTime() < STANDS_AFTER_MS;
   if (!isRead || cursor.fault != null)
     return { ...at, sinceMs, reason: cursor.fault ?? null, action: LOOK_AT_WORKER };
-  const reason = `the blocks up to ${cursor.rereadNumber} are read, and the chain that is followed does not run through what its endpoints name as final`;
+  const reason = `the blocks up to ${cursor.rereadNumber} are read, and the chain that is watched does not run through what its endpoints name as final`;
   return { ...at, sinceMs, reason, action: COMPARE_FINAL };
 }
 

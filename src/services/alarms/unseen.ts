@@ -47,7 +47,7 @@ export async function neverRead(deps: Deps): Promise<Standstill[]> {
     );
     const sinceMs = row?.at ? deps.now().getTime() - new Date(row.at).getTime() : 0;
     if (sinceMs < READ_WITHIN_MS) continue;
-    const reason = 'it was never read: no worker follows it, or no RPC endpoint answers';
+    const reason = 'it was never read: no worker watches it, or no RPC endpoint answers';
     const action =
       'start a worker with the same settings, and see what "doctor" and its log say of the endpoints';
     found.push({ network, part: 'first read', number: 0, sinceMs, reason, action });

@@ -202,7 +202,7 @@ export function waitReason(
 ): string {
   if (decision.waitsFor === 'price' || decision.waitsFor === 'operator') return decision.reason;
   if (!cursor)
-    return `${decision.reason}; ${deposit.network} is not followed: set its RPC URLs and start a worker`;
+    return `${decision.reason}; ${deposit.network} is not watched: set its RPC URLs and start a worker`;
   const stopped = stoppedWhy(cursor, deposit);
   if (stopped) return `${decision.reason}; ${stopped}`;
   if (cursor.fault) return `${decision.reason}; ${cursor.fault}`;

@@ -90,7 +90,7 @@ export function refusalToFail(
   deposit: Pick<Deposit, 'id' | 'status' | 'blockHash' | 'simulated'>,
 ): string | undefined {
   if (deposit.simulated)
-    return `deposit ${deposit.id} is simulated and rests as it is; simulate another one with the outcome you need`;
+    return `deposit ${deposit.id} is simulated and stays as it is; simulate another one with the outcome you need`;
   if (deposit.status === 'failed')
     return `deposit ${deposit.id} has failed already; look at it with "deposit show"`;
   if (deposit.status === 'settled')

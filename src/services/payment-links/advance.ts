@@ -108,7 +108,7 @@ export async function chainBehind(
     const off = `it was offered and is switched off: set ${chainOf(network).watchedBy} and start a worker`;
     const on = block
       ? `it is read up to ${isoSeconds(block.minedAt)}`
-      : 'it is not followed yet: start a worker';
+      : 'it is not watched yet: start a worker';
     const seen = watched.includes(network) ? on : off;
     const reason = `${describeProgress(link)}; expires when ${network} was read past ${isoSeconds(link.expiresAt)}, ${seen}`;
     const stillMs = cursor

@@ -77,7 +77,7 @@ async function whatHolds(
       return {
         reason: behind.reason,
         action:
-          'see that a worker follows this chain ("doctor"); one that was switched off has to be read up to that time once more, for money may have come',
+          'see that a worker watches this chain ("doctor"); one that was switched off has to be read up to that time once more, for money may have come',
       };
   }
   return {

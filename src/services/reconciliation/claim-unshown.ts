@@ -91,7 +91,7 @@ async function claimTraced(
   const { network } = chain.reader;
   const inside = transfers.filter((transfer) => transfer.currency === NATIVE_CURRENCY[network]);
   if (inside.length === 0)
-    return `transaction ${txHash} does not pay a live address of ours in ${NATIVE_CURRENCY[network]} or USDT, as its trace shows; look for another one`;
+    return `transaction ${txHash} pays none of our live addresses in ${NATIVE_CURRENCY[network]} or USDT, as its trace shows; look for another one`;
   const meant = inside.filter(
     ({ to }) => word?.addressKey === undefined || addressKeyOf(network, to) === word.addressKey,
   );

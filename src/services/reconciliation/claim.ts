@@ -73,7 +73,7 @@ export async function claimTransaction(deps: Deps, chain: WatchedChain, input: C
       `transaction ${txHash} is recorded already; look at it with "deposit show ${known.id}"`,
     );
   throw new DecisionRefused(
-    `transaction ${txHash} does not pay a live address of ours in ${NATIVE_CURRENCY[reader.network]} or USDT, as far as the endpoints show; compare it with "deposit list --unrecognised"`,
+    `transaction ${txHash} pays none of our live addresses in ${NATIVE_CURRENCY[reader.network]} or USDT, as far as the endpoints show; compare it with "deposit list --unrecognised"`,
   );
 }
 

@@ -175,8 +175,7 @@ export async function settleDifference(
     const beforeUnits = outcome.beforeUnits ?? kept.beforeUnits;
     const unexplained = left - beforeUnits;
     let reason = left < 0n || (left === 0n && replacedUnits > 0n) ? LESS : outcome.reason;
-    if (unexplained === 0n && left !== 0n)
-      reason = 'it lay on the address before the address was one of ours';
+    if (unexplained === 0n && left !== 0n) reason = 'it lay on the address before the address was ours';
     const isSearched = kept.searched || foundNumber === searched.foundNumber;
     await em.nativeUpdate(
       BalanceDifference,

@@ -112,7 +112,7 @@ export async function reconcileNow(
   const { signal, progress } = options;
   const { network } = chain.reader;
   const cursor = await readCursor(deps, network);
-  if (!cursor) throw new Error(`${network} was never followed: a running worker begins with it`);
+  if (!cursor) throw new Error(`${network} was never watched: a running worker begins with it`);
   const em = deps.orm.em.fork();
   const position = (await em.findOne(ReconciliationPass, network))?.position;
   let passes = position == null ? 1 : 2;

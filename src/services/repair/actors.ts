@@ -147,9 +147,9 @@ export function throwFailed({ failed }: RepairRun): void {
  * cannot, because it fails or is paused, is replaced by a new one.
  */
 async function startOrRestart(deps: Deps, run: RepairRun, [workflowId, message]: Wake): Promise<void> {
-  const anew = await deps.actors?.isUnresponsive(workflowId);
-  await deps.actors?.start(workflowId, message, anew ? { anew } : {});
-  if (!anew) return;
+  const replace = await deps.actors?.isUnresponsive(workflowId);
+  await deps.actors?.start(workflowId, message, replace ? { replace } : {});
+  if (!replace) return;
   deps.log.warn({ workflowId }, 'an actor that could not go on was replaced by a new one');
   run.started.add(workflowId);
   run.count();

@@ -96,7 +96,7 @@ async function resealPage(
  */
 async function resealRow({ secretBox, log, now }: Deps, em: Em, table: Table, row: Row): Promise<boolean> {
   let unopened = false;
-  const anew = (sealed: Buffer): Buffer => {
+  const resealed = (sealed: Buffer): Buffer => {
     if (sealed.subarray(0, secretBox.mark.length).equals(secretBox.mark)) return sealed;
     const text = openedIfKnown(secretBox, sealed, row.id);
     if (text !== undefined) return secretBox.seal(text, row.id);
@@ -106,12 +106,12 @@ async function resealRow({ secretBox, log, now }: Deps, em: Em, table: Table, ro
   const running = row.earlier.filter(({ until }) => new Date(until) > now());
   const earlier = running.map((one) => ({
     ...one,
-    sealed: anew(Buffer.from(one.sealed, 'base64')).toString('base64'),
+    sealed: resealed(Buffer.from(one.sealed, 'base64')).toString('base64'),
   }));
   const also = table.earlier ? sql`, earlier_secrets = ${JSON.stringify(earlier)}::jsonb` : sql``;
   await run(
     em,
-    sql`update ${sql.table(table.table)} set ${sql.ref(table.column)} = ${anew(row.sealed)}${also}
+    sql`update ${sql.table(table.table)} set ${sql.ref(table.column)} = ${resealed(row.sealed)}${also}
       where id = ${row.id}`,
   );
   if (unopened)

@@ -81,7 +81,7 @@ export async function belowBrokenFinality(
   );
   if (linked === undefined || linked === ours || views.length < reader.endpoints || !agreed)
     throw new FinalityContradiction(
-      `${final.host} names ${final.hash} as final at block ${final.number} of ${network}; at block ${number} the chain that was followed holds ${ours}, which was final before, and the endpoints have ${saidBy(views, reader.endpoints)}`,
+      `${final.host} names ${final.hash} as final at block ${final.number} of ${network}; at block ${number} the chain that was watched holds ${ours}, which was final before, and the endpoints have ${saidBy(views, reader.endpoints)}`,
     );
   deps.log.error(
     { network, block: number, ours, theirs: linked },

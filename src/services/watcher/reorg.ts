@@ -167,7 +167,7 @@ async function goBack(deps: Deps, cursor: ChainCursor, ancestor: Place, headNumb
         deposits: unbound.length,
         setAside: forgotten,
       },
-      'blocks were replaced; following the new chain',
+      'blocks were replaced; reading the new chain',
     );
   });
 }

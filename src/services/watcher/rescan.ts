@@ -84,10 +84,10 @@ export async function rescan(
 async function refuseUnscanned(deps: Deps, reader: ChainReader, from: number, to: number): Promise<void> {
   const cursor = await readCursor(deps, reader.network);
   if (!cursor)
-    throw new RescanStopped(`${reader.network} was never followed: a running worker begins with it`, from);
+    throw new RescanStopped(`${reader.network} was never watched: a running worker begins with it`, from);
   if (to > cursor.scannedNumber)
     throw new RescanStopped(
-      `block ${to} was not read for the first time yet: ${reader.network} was followed up to ${cursor.scannedNumber}`,
+      `block ${to} was not read for the first time yet: ${reader.network} was watched up to ${cursor.scannedNumber}`,
       from,
     );
 }

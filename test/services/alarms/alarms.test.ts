@@ -111,7 +111,7 @@ describe('alarms', function () {
     const [row] = await listOverdueLinks(shop.deps);
     expect(row).to.include({ payment_link_id: link.id, state: 'pending' });
     expect(row?.reason).to.match(/expires when bsc was read past/);
-    expect(row?.action).to.match(/worker follows/);
+    expect(row?.action).to.match(/worker watches/);
     shop.pass(1);
     await chainAt(60, 60);
     expect((await listOverdueLinks(shop.deps))[0]?.action).to.equal('run "repair"');

@@ -55,7 +55,7 @@ describe('the expiry of a payment link', function () {
     const expiry = new Date(link.expires_at);
     shop.pass(HOUR_S + 600);
     expect((await wait(link.id)).reason).to.match(
-      /^0 of 25 USDT; expires when bsc was read past .*it is not followed yet: start a worker$/,
+      /^0 of 25 USDT; expires when bsc was read past .*it is not watched yet: start a worker$/,
     );
     await shop.scanned('bsc', expiry);
     const { reason, delayMs } = await wait(link.id);

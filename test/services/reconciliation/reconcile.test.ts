@@ -163,7 +163,7 @@ describe('balances beside the ledger', function () {
     expect(there).to.match(/no endpoint of tron has transaction 9/);
     const foreign = await live.chain.usdt.call('transfer', [live.chain.accounts[5], 9n]);
     await live.finish();
-    expect(await refusal(foreign)).to.match(/does not pay a live address of ours in BNB or USDT/);
+    expect(await refusal(foreign)).to.match(/pays none of our live addresses in BNB or USDT/);
     expect(await refusal(txHash)).to.match(/is recorded already/);
     expect(await live.deposits(address)).to.have.length(1);
   });

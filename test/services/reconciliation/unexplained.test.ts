@@ -150,7 +150,7 @@ describe('balances that no deposit explains', function () {
     const refused = await claimTransaction(live.deps, live.watchedChain, { txHash, signal }).catch(
       (error: Error) => error.message,
     );
-    expect(refused).to.match(/does not pay a live address of ours/);
+    expect(refused).to.match(/pays none of our live addresses/);
   });
 
   it('take what lay on an address before it was one of ours for no difference', async () => {
