@@ -33,7 +33,7 @@ const CURSOR_MOVED_PAUSE_MS = 150;
 const FAULT_PAUSE_MS = 1_000;
 /**
  * The reconciliation takes at most a fifth of the time, so
- * that it never keeps new blocks waiting for an endpoint.
+ * that it never keeps new blocks waiting for an RPC endpoint.
  */
 const PASS_REST = 4;
 const PASS_MIN_PAUSE_MS = 250;
@@ -76,9 +76,9 @@ export function chainActivities(deps: ChainDeps) {
 }
 
 /**
- * Follows the head until `signal` aborts or an hour is nearly over: asks for it when the
- * next block is announced or can be there, and for what is final when that can have moved.
- * A chain or database that is away is waited for. Throws the signal's reason alone.
+ * Watches the head until `signal` aborts or an hour is nearly over: asks for it when the next block
+ * is announced or can be there, and for what is final when that can have moved. While a chain or
+ * the database does not answer, it waits and tries again. Throws nothing but the signal's reason.
  */
 export async function watchHead(
   deps: ChainDeps,
@@ -113,7 +113,7 @@ async function followBy(
       const atMs = clock();
       const head = await reader.head(signal);
       headClock.answered({ atMs, number: head.number });
-      // The same head as a moment ago has nothing new: one light call, and no work for the database.
+      // The same head as a moment ago means nothing new: one light call, and no work for the database.
       if (!seen || seen.hash !== head.hash || clock() - seen.atMs >= reader.pace.wholeLookMs) {
         const askFinal =
           !final ||
@@ -136,7 +136,7 @@ async function followBy(
     } catch (error) {
       if (signal.aborted) throw error;
       [seen, final] = [undefined, undefined];
-      // Another watcher won: look again from where it left the
+      // Another watcher won: poll again from where it left the
       // cursor, a little later so that two do not keep step.
       if (error instanceof CursorMoved) await pause(CURSOR_MOVED_PAUSE_MS, signal);
       else await survive(deps, reader, error, show, signal);
@@ -145,7 +145,7 @@ async function followBy(
 }
 
 /**
- * Compares balances with the ledger beside the following.
+ * Compares balances with the ledger while the chain is watched.
  * It never throws: what fails is shown and tried again.
  */
 async function keepReconciled(deps: ChainDeps, chain: WatchedChain, signal: AbortSignal): Promise<void> {
@@ -166,7 +166,7 @@ async function keepReconciled(deps: ChainDeps, chain: WatchedChain, signal: Abor
   }
 }
 
-/** Asks again for traces that could not be had, beside the following. It never throws. */
+/** Asks again for traces that could not be had, while the chain is watched. It never throws. */
 async function keepTraced(deps: ChainDeps, chain: WatchedChain, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await readMissedTraces(deps, chain, signal).catch(() => 0);
@@ -174,7 +174,9 @@ async function keepTraced(deps: ChainDeps, chain: WatchedChain, signal: AbortSig
   }
 }
 
-/** A chain or database that is away is waited for; the reason is kept where operators and readiness look. */
+/**
+ * Waits while a chain or the database does not answer; keeps the reason where operators and readiness look.
+ */
 async function survive(
   deps: ChainDeps,
   reader: ChainReader,

@@ -18,10 +18,10 @@ type CurrentStep = {
 export function depositActivities(deps: Deps) {
   return {
     /**
-     * One step of the deposit. While the chain does not permit it, it fails benignly with what an
-     * operator wants to read, and says when to look again; after `STUCK_AFTER` once with the type
-     * NeedsOperator, which is not retried. Where the row is not where the actor knows it to be (the
-     * answer to an earlier try was lost), that is the answer, with every delivery that is not at its end.
+     * One step of the deposit. While the chain does not permit it, it fails benignly with what an operator
+     * wants to read, and says when to look again. After `STUCK_AFTER` it fails once with the type
+     * NeedsOperator, which is not retried. When the row is not where the actor believes it to be (the result
+     * of an earlier try was lost), it returns where the row is, with every delivery that is not finished.
      */
     async advanceDeposit(input: {
       depositId: string;
@@ -55,9 +55,9 @@ export function depositActivities(deps: Deps) {
     },
 
     /**
-     * An operator's decision to fail this generation of the deposit, refused where
-     * it is not in the database: its words alone may have been typed into Temporal
-     * by anybody. Repeating it after a crash or by a reset finds it done.
+     * Carries out an operator's decision to fail this generation of the deposit. It is
+     * refused when the decision is not recorded in the database: anybody may have typed
+     * its words into Temporal. A repetition after a crash or by a reset finds it done.
      */
     async failDeposit(input: {
       depositId: string;

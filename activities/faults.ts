@@ -3,7 +3,7 @@ import { ApplicationFailure, type ApplicationFailureOptions } from '@temporalio/
 const MAX_LENGTH = 200;
 
 /**
- * What an operator may read of a fault of our own: one short line. Database drivers
+ * What an operator may read of our own fault: one short line. Database drivers
  * append the row to their messages, and a failure's message is kept in the history
  * and shown in the Web UI, so everything after the first line stays in our log.
  */
@@ -23,7 +23,7 @@ export function failure(options: ApplicationFailureOptions): ApplicationFailure 
 }
 
 /**
- * Runs an activity's work; a fault of our own leaves it as a
+ * Runs an activity's work; our own fault leaves it as a
  * retryable failure with a short message and without a stack.
  */
 export async function guarded<T>(work: () => Promise<T>, report: (error: unknown) => void): Promise<T> {

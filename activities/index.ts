@@ -5,7 +5,7 @@ import { depositActivities } from './deposits.ts';
 import { paymentActivities } from './payments.ts';
 import { webhookActivities } from './webhooks.ts';
 
-/** `orms`: the connections of each part, where they are not those of all. */
+/** `orms`: the database connections of each part; without it all parts share those of `deps.orm`. */
 export type ActivityDeps = ChainDeps &
   DeliverDeps & {
     readonly orms?: Readonly<Record<'watcher' | 'steps' | 'webhooks', Deps['orm']>> | undefined;

@@ -7,8 +7,8 @@ import { failure, guarded } from './faults.ts';
 export function paymentActivities(deps: Deps) {
   return {
     /**
-     * One look at the link. While its time is over and a chain is not read
-     * up to there, it fails benignly with what an operator wants to read,
+     * One look at the link. While its time is over and a chain has not been read
+     * up to that time, it fails benignly with what an operator wants to read,
      * and says when to look again. `waitMs` is null when the link is closed.
      */
     async advancePaymentLink(input: { linkId: string }): Promise<{

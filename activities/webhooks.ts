@@ -17,7 +17,7 @@ export function webhookActivities(deps: DeliverDeps) {
         result = await deliver(deps, input);
       } catch (error) {
         // Our own fault: the rows know whether an attempt was
-        // used. Comes back soon, and for as long as it takes.
+        // used. It is retried soon, and for as long as it takes.
         deps.log.warn({ err: error, deliveryId: input.deliveryId }, 'a delivery met a fault of our own');
         throw benign(
           `not sent or not recorded yet: ${shortMessage(error)}`,

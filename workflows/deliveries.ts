@@ -11,14 +11,14 @@ import {
 } from './timeouts.ts';
 
 /**
- * Deliveries that run beside an actor's own way. Each is one
- * activity that the server retries on the activity's own schedule.
+ * Deliveries that run beside the actor's own steps. Each is one
+ * activity, which the server retries on the activity's own schedule.
  */
 export type Deliveries = {
   /**
-   * Starts what is not under way and was not delivered yet. `read` is what {@link
-   * ended} said before the row that names these ids was read: a delivery that had ended
-   * by then and is named all the same did not end by itself, and is started again.
+   * Starts every delivery that is not under way and has not ended. `read` is what
+   * {@link ended} said before the row that names these ids was read: a delivery that
+   * had ended by then and is still named did not end by itself, and is started again.
    */
   start(ids: readonly string[], read?: number): void;
   /** How many deliveries have ended so far. */
@@ -32,7 +32,7 @@ export type Deliveries = {
 /** A set of deliveries of one actor. `label` names them in the Web UI. */
 export function openDeliveries(label: string): Deliveries {
   const running = new Set<string>();
-  /** Those that ended, by their place in the order of the ends. */
+  /** The deliveries that ended, each with its position in the order in which they ended. */
   const over = new Map<string, number>();
   const failures: string[] = [];
   let ends = 0;
@@ -49,7 +49,7 @@ export function openDeliveries(label: string): Deliveries {
         const endedAt = over.get(id);
         if (running.has(id) || (endedAt !== undefined && endedAt > read)) continue;
         running.add(id);
-        // The handler is attached at once: an unhandled rejection would hang the workflow.
+        // The handler is attached at once: an unhandled rejection would make the workflow hang.
         run(id).catch(() => undefined);
       }
     },
@@ -61,8 +61,8 @@ export function openDeliveries(label: string): Deliveries {
 }
 
 /**
- * Delivers to the end; returns what a delivery that failed said.
- * What only a person can have ended is asked again: the row knows.
+ * Delivers until the delivery is finished; returns the message of one that failed. An
+ * activity that ended in a way that only a person can cause is asked again: the row knows.
  */
 async function deliver(id: string, label: string): Promise<string | undefined> {
   const { deliverWebhook } = proxyActivities<Activities>({

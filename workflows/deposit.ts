@@ -36,7 +36,7 @@ export type DepositView = {
   readonly webhooks: string;
 };
 
-/** Fails an open deposit; answers with the state it has then. Refused while the deposit is at its end. */
+/** Fails an open deposit; returns the state that it has then. Refused once the deposit is no longer open. */
 export const failUpdate = defineUpdate<string, [FailCommand]>('fail');
 /**
  * Says that the deposit's row has changed, or that somebody
@@ -49,10 +49,10 @@ export const viewQuery = defineQuery<DepositView>('view');
 const MAX_SHOWN_NAME = 40;
 
 /**
- * One deposit from its first event to its last webhook. It holds no truth of its own: every step reads
- * the row and says what is to be delivered, so a second start, a reset or a lost store only makes it
- * look again. Ends when the deposit rests, all is delivered, and nobody said meanwhile that the row
- * has changed. What people press in the Web UI ends in another look: a request to cancel changes
+ * One deposit from its first event to its last webhook. It holds no truth of its own: every step reads the
+ * row and says what is to be delivered, so a second start, a reset or a lost store only makes it look again.
+ * It ends when the actor has no step left to take, everything is delivered, and nobody said meanwhile that
+ * the row has changed. What people press in the Web UI ends in another look: a request to cancel changes
  * nothing, a signal makes it read the row, and an activity that was ended by hand is asked again.
  */
 export async function deposit(input: DepositActorInput): Promise<{ state: string }> {
@@ -74,7 +74,10 @@ type Actor = {
   note: string;
   /** The row is in a later generation, which has an actor of its own. */
   succeeded: boolean;
-  /** Counts the operator's decisions that were carried out: what was asked before one is no news after it. */
+  /**
+   * Counts the operator's decisions that were carried out: the result
+   * of a step that was asked for before one is outdated after it.
+   */
   decisions: number;
 };
 
@@ -91,7 +94,8 @@ async function run(input: DepositActorInput): Promise<{ state: string }> {
     webhooks: deliveries.summary(),
   }));
   setHandler(changedSignal, () => looks.news());
-  // A handler runs in the scope that a request to cancel has cancelled for ever.
+  // Without a scope of its own, a handler would run in the
+  // one that a request to cancel has cancelled for ever.
   setHandler(failUpdate, (command) => CancellationScope.nonCancellable(() => fail(actor, command)), {
     validator: (command) => refuseFail(actor, command),
   });
@@ -105,7 +109,7 @@ async function run(input: DepositActorInput): Promise<{ state: string }> {
     await step(actor);
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
-      // The new run reads the row first, and takes over every delivery that is not at its end.
+      // The new run reads the row first, and takes over every delivery that is not finished.
       return await continueAsNew<typeof deposit>({ ...input, sequence: 0, deliveries: [] });
     }
   }
@@ -115,7 +119,7 @@ async function run(input: DepositActorInput): Promise<{ state: string }> {
 
 /**
  * One look at the row: waits as one pending activity whose last
- * failure says why, until the chain permits a step or there are news.
+ * failure says why, until the chain permits a step or there is news.
  */
 async function step(actor: Actor): Promise<void> {
   const { depositId, generation, needsOperator: alarmed, decisions, deliveries, looks, state } = actor;
@@ -126,8 +130,8 @@ async function step(actor: Actor): Promise<void> {
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     summary: `${state} →${alarmed ? ' (alarm raised)' : ''}`,
   });
-  // Asked because of news, the row is to say everything: whoever
-  // sent them may know of something that the actor was never told.
+  // When news caused this look, the row is asked for everything (sequence 0):
+  // whoever sent the news may know of something that the actor was never told.
   const sequence = looks.upToDate() ? actor.sequence : 0;
   const ended = deliveries.ended();
   let answer: DepositResult | undefined;
@@ -186,7 +190,7 @@ async function fail(actor: Actor, { by, reason }: FailCommand): Promise<string> 
   return answer.state;
 }
 
-/** Where the actor has nothing more to move. Settlement will make `completed` a state to wait in. */
+/** Whether the actor has no step left to take. Settlement will make `completed` a state to wait in. */
 function rests({ state, sequence, simulated, succeeded }: Actor): boolean {
   if (sequence === 0) return false;
   return simulated || succeeded || state === 'completed' || state === 'settled' || state === 'failed';

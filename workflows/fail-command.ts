@@ -4,7 +4,7 @@ import { DECISION_LIMITS } from '../src/domain/decision.ts';
 export type FailCommand = { readonly by: string; readonly reason: string };
 
 /**
- * Throws the reason why a deposit that is known like this
+ * Throws the reason why a deposit of which this much is known
  * cannot be failed by such a command, whatever was sent as one.
  */
 export function refuseFail(

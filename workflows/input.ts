@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 
 /**
- * The end of an actor that was started by hand with something else than
- * its arguments. A row's own actor takes its place at the next repair.
+ * The failure of an actor that was started by hand with something other
+ * than its arguments. A row's own actor takes its place at the next repair.
  */
 export function refuseInput(member: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(

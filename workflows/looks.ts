@@ -1,15 +1,16 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import { ASK_AGAIN_MS } from './timeouts.ts';
 
-/** The looks of an actor at its row, one at a time, and the news that make the next one come at once. */
+/** The looks of an actor at its row, one at a time, and the news that makes the next one come at once. */
 export type Looks = {
   /** Says that the row has changed: a look that waits is given up for another one. */
   news(): void;
-  /** True when there were no news since the last look began. */
+  /** True when there was no news since the last look began. */
   upToDate(): boolean;
   /**
-   * Looks. Undefined when news ended the look, and when a person did: then a moment later, so
-   * that nothing turns in a circle. Throws what `known` recognises of the activity's failures.
+   * Looks at the row. Returns undefined when news ended the look, and also when a
+   * person ended it: then a moment later, so that the actor does not loop without
+   * a pause. Throws those failures of the activity that `known` recognises.
    */
   look<T>(
     ask: () => Promise<unknown>,
@@ -20,7 +21,7 @@ export type Looks = {
 
 /**
  * The activity that asks must wait for the end of its cancellation: one that sleeps between two tries
- * ends at once, one that is under way gives its answer first, and the next look never meets it.
+ * ends at once, one that is under way gives its result first, and the next look never runs beside it.
  */
 export function openLooks(): Looks {
   let told = 0;
@@ -29,8 +30,8 @@ export function openLooks(): Looks {
   return {
     news: () => {
       told += 1;
-      // Once for each look: to cancel makes an error each time, and
-      // thousands of signals would take longer than a task may.
+      // Only once for each look: each cancellation makes an error, and
+      // thousands of signals would take longer than a workflow task may.
       looking?.cancel();
       looking = undefined;
     },

@@ -6,7 +6,7 @@ import { areIds } from './results.ts';
 
 /**
  * Delivers an event that no other actor carries: a new customer,
- * a resend, a test. Ends when every delivery is at its end.
+ * a resend, a test. Ends when every delivery is finished.
  */
 export async function notify(input: NotifyActorInput): Promise<{ deliveries: number }> {
   if (!areIds(input?.deliveries)) throw refuseInput('deliveries');

@@ -27,10 +27,10 @@ export const changedSignal = defineSignal(ROW_CHANGED);
 export const paymentViewQuery = defineQuery<PaymentLinkView>('view');
 
 /**
- * One payment link until it is closed and its webhooks are at their end. The transactions that change
+ * One payment link until it is closed and its webhooks are finished. The transactions that change
  * the link's deposits also change the link; the actor delivers what they ask for and closes the link
  * when its time is over. It sleeps on a timer and on the signal that every change sends, reads the
- * row whenever it wakes, and ends only when nobody said that the row has changed since it read it.
+ * row whenever it wakes, and ends only when nobody has said that the row changed since it read it.
  */
 export async function paymentLink(input: PaymentLinkActorInput): Promise<{ status: string }> {
   if (!isUuid(String(input?.linkId))) throw refuseInput('linkId');
@@ -61,7 +61,7 @@ async function run(input: PaymentLinkActorInput): Promise<{ status: string }> {
       setCurrentDetails(`**${seen.status}**\n\n${seen.note}`);
     }
     if (workflowInfo().continueAsNewSuggested) {
-      // The new run reads the row first, and takes over every delivery that is not at its end.
+      // The new run reads the row first, and takes over every delivery that is not finished.
       return await continueAsNew<typeof paymentLink>(input);
     }
     if (!answer) continue;
@@ -77,7 +77,7 @@ async function run(input: PaymentLinkActorInput): Promise<{ status: string }> {
 }
 
 /**
- * What the row says; undefined when a signal came while the look waited, so that it is read again at once.
+ * What the row says; undefined when a signal came while the look waited: then the row is read again at once.
  */
 async function look(input: PaymentLinkActorInput, seen: Seen, looks: Looks): Promise<LinkResult | undefined> {
   const { advancePaymentLink } = proxyActivities<Activities>({

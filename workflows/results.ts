@@ -2,9 +2,9 @@ import { isDepositState } from '../src/domain/deposit.ts';
 import { isUuid } from '../src/domain/ids.ts';
 import { isLinkStatus } from '../src/domain/payment-link.ts';
 
-// What activities return is read like anything else from outside: a person can complete
-// an activity by hand with any result, and an error while a workflow uses it would fail
-// its task for ever. What has not the form of a result is none, and the actor asks again.
+// What activities return is read like anything else from outside: a person can complete an
+// activity by hand with any result, and an error while a workflow uses it would fail its task for
+// ever. Anything that does not have the form of a result counts as none, and the actor asks again.
 
 /** What a step of a deposit says. */
 export type DepositResult = {

@@ -5,7 +5,7 @@ import { refuseInput } from './input.ts';
 import { ASK_AGAIN_MS, chainTaskQueue, WATCH_HEARTBEAT_MS, WATCH_START_TO_CLOSE_MS } from './timeouts.ts';
 
 /**
- * Follows one chain for ever: one long activity, whose heartbeat
+ * Watches one chain for ever: one long activity, whose heartbeat
  * shows the progress, and a fresh history about every hour.
  */
 export async function watchChain(input: WatchChainInput): Promise<never> {
@@ -15,8 +15,8 @@ export async function watchChain(input: WatchChainInput): Promise<never> {
       taskQueue: chainTaskQueue(input.network),
       startToCloseTimeout: WATCH_START_TO_CLOSE_MS,
       heartbeatTimeout: WATCH_HEARTBEAT_MS,
-      // Attempts are counted over the whole hour: a growing pause would
-      // make every later watcher wait longer for the one that was killed.
+      // Attempts are counted over the whole hour: a growing pause would make
+      // every later watcher wait longer to take over from one that was killed.
       retry: { initialInterval: 500, backoffCoefficient: 1 },
       activityId: `follow:${input.network}`,
       summary: `follow ${input.network}`,
@@ -24,7 +24,7 @@ export async function watchChain(input: WatchChainInput): Promise<never> {
     try {
       await followChain(input);
     } catch {
-      // Only a person ends it like this: by itself it is tried again without an end.
+      // Only a person can end it like this: otherwise it is retried without end.
       await sleep(ASK_AGAIN_MS);
     }
     return await continueAsNew<typeof watchChain>(input);
