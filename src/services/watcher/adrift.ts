@@ -21,7 +21,7 @@ type Row = {
   readonly units: string;
 };
 
-/** All of them; hardly ever any. */
+/** All deposits of this network that are adrift; there is hardly ever one. */
 export async function adriftOn(em: Em, network: Network): Promise<readonly Adrift[]> {
   const currency = NATIVE_CURRENCY[network];
   const found = await rows(
@@ -41,11 +41,11 @@ export async function adriftOn(em: Em, network: Network): Promise<readonly Adrif
 }
 
 /**
- * What a block without a trace brought, where transactions of deposits that are adrift succeeded
+ * What a block without a trace brought, when transactions of deposits that are adrift succeeded
  * in it. It shows the plain part of each only, and by its hash a transaction has the same plain
- * part in every block: what lies above that came from inside it. So the deposit is bound to this
- * block with the amount that is known, as one that a trace alone has shown: it fails as REORGED
- * no more, and is completed only where a trace or a balance of this block proves it.
+ * part in every block: what lies above that came from inside it. So the deposit is bound to
+ * this block with the amount that is known, like one that a trace alone has shown: it no longer
+ * fails as REORGED, and is completed only when a trace or a balance of this block proves it.
  */
 export function withAdrift(block: ScannedBlock, adrift: readonly Adrift[]): readonly Transfer[] {
   const here = adrift.filter(({ txHash }) => block.untraced?.succeeded.has(txHash));

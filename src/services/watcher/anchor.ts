@@ -5,8 +5,8 @@ import { hashAt, type Place } from './branch.ts';
 import { keptHash, lowestKept } from './kept-blocks.ts';
 
 /**
- * What a block that was named as final says about the kept chain: it
- * runs through that one, or has another one there, or nothing new.
+ * What a block that was named as final says about the kept chain: that it
+ * runs through this block, that it has another block there, or nothing new.
  */
 export type Judgement =
   | { readonly kind: 'anchors' | 'nothing new' }
@@ -23,7 +23,7 @@ export class FinalityContradiction extends Error {
 }
 
 /**
- * No kept block is in the chain any more: the endpoints serve
+ * No kept block is in the chain any more: the RPC endpoints serve
  * another chain, or it was rewritten deeper than anything we kept.
  */
 export class NoCommonBlock extends Error {
@@ -32,13 +32,13 @@ export class NoCommonBlock extends Error {
 }
 
 const LINKS_AT_ONCE = 12;
-/** More than an hour of the chain: whoever was away for longer compares by hand. */
+/** More than an hour of the chain: after a longer outage an operator compares by hand. */
 const MAX_LINKS = 10_000;
 
 /**
- * Holds a block that was named as final against the one that was kept at its height. Where two
- * endpoints named one, the kept chain has to run through both of them, and the lower one is the anchor:
- * above it only one of them has said anything. While another one is waited for, nothing anchors.
+ * Compares a block that was named as final with the one that was kept at its height. When two RPC endpoints
+ * named one each, the kept chain has to run through both of them, and the lower one is the anchor: above it
+ * only one of them has said anything. While another endpoint's word is still awaited, nothing anchors.
  */
 export async function judgeFinal(deps: Deps, cursor: ChainCursor, final: FinalBlock): Promise<Judgement> {
   let isKnown = final.isAwaited !== true;
@@ -51,17 +51,20 @@ export async function judgeFinal(deps: Deps, cursor: ChainCursor, final: FinalBl
   return { kind: isKnown && final.number > cursor.anchoredNumber ? 'anchors' : 'nothing new' };
 }
 
-/** The height from which on it can be said whether the kept chain runs through everything that was named. */
+/**
+ * The height up to which the chain must be scanned before it can
+ * be said whether it runs through everything that was named.
+ */
 export function topOf(final: FinalBlock): number {
   return Math.max(final.number, final.second?.number ?? final.number);
 }
 
 /**
  * The block to go back to when finality itself broke: below one that was named as final before.
- * That is believed only of all endpoints together, with none that is silent, and only where the
- * final block that one named links down, parent by parent, to another block than ours: answers
+ * That is believed only when all RPC endpoints agree and none is silent, and only when the final
+ * block that one of them named links down, parent by parent, to another block than ours: answers
  * of two nodes behind one address cannot make such a chain. Throws {@link FinalityContradiction}
- * where it is not proven, {@link NoCommonBlock} where nothing we kept is left.
+ * when it is not proven, {@link NoCommonBlock} when nothing that we kept is left.
  */
 export async function belowBrokenFinality(
   deps: Deps,
@@ -92,7 +95,7 @@ export async function belowBrokenFinality(
 
 /**
  * The hash of the ancestor of `from` at a height, by the links
- * from parent to parent; undefined where they are not shown.
+ * from parent to parent; undefined when these are not shown.
  */
 async function linkedDown(
   reader: ChainReader,

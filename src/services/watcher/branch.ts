@@ -3,29 +3,29 @@ import type { ChainCursor } from '../../db/entities/index.ts';
 import type { Deps } from '../deps.ts';
 import { keptHash } from './kept-blocks.ts';
 
-/** A block of a chain: enough to stand on. */
+/** A block of a chain: all that is needed to continue from it. */
 export type Place = { readonly number: number; readonly hash: string };
 
 /**
- * How the kept chain relates to the one that the best endpoint sees. `stands`: that endpoint has our
- * newest block, or does not know better. `parts`: it has another one; `ancestor` is the highest block
- * that both have, not below the anchor. `broken`: not even the anchored block is in what it sees.
+ * How the kept chain relates to the one that the best RPC endpoint sees. `stands`: that endpoint has
+ * our newest block, or knows nothing better. `parts`: it has another one; `ancestor` is the highest
+ * block that both have, not below the anchor. `broken`: not even the anchored block is in what it sees.
  */
 export type Branch =
   | { readonly kind: 'stands' }
   | { readonly kind: 'parts'; readonly ancestor: Place }
   | { readonly kind: 'broken' };
 
-/** What is known of the branches does not decide anything now; asked again, it may. */
+/** What is known of the branches does not decide anything now; asking again may. */
 export class BranchUnclear extends Error {
   override readonly name = 'BranchUnclear';
 }
 
 /**
- * Asks every endpoint what it has at our newest height, and follows the one that is furthest. An
- * endpoint whose finality is behind our anchor is behind, not right: it moves nothing. Only where every
- * endpoint is behind (a chain that became shorter) the furthest is believed all the same, because down
- * to the anchor a wrong step costs a detour only. Throws {@link BranchUnclear} and the reader's errors.
+ * Asks every RPC endpoint what it has at our newest height, and believes the one that is furthest ahead. An
+ * endpoint whose finality is behind our anchor lags, and is not right for that: it moves nothing. Only when
+ * every endpoint is behind (a chain that became shorter) is the furthest one believed all the same, because
+ * down to the anchor a wrong step costs only a detour. Throws {@link BranchUnclear} and the reader's errors.
  */
 export async function findBranch(
   deps: Deps,
@@ -41,14 +41,14 @@ export async function findBranch(
   if ((await keptHash(deps, cursor.network, top.number)) === top.hash) return { kind: 'stands' };
   if (top.number <= cursor.anchoredNumber) {
     // A head at or below the anchor says how far that endpoint is behind, and nothing
-    // about what lies above. Another block where we stand is more than that: where nothing
+    // about what lies above. Another block at our own height says more: when nothing
     // was scanned above the anchor, it is the anchored block itself that was replaced.
     return { kind: best.block === 'above its head' ? 'stands' : 'broken' };
   }
   return await searchDown(deps, reader, { cursor, host: best.host, top: top.number, signal });
 }
 
-/** The hash that an endpoint has at a height. Throws {@link BranchUnclear} where it does not tell. */
+/** The hash that an RPC endpoint has at a height. Throws {@link BranchUnclear} when it does not say. */
 export async function hashAt(
   reader: ChainReader,
   host: string,
@@ -63,7 +63,7 @@ export async function hashAt(
   return view.block.hash;
 }
 
-/** Among equals, the one that has what we have. */
+/** The endpoint that is furthest ahead; among equals, the one that has our newest block. */
 function furthest(
   views: readonly HeightView[],
   cursor: ChainCursor,
@@ -79,8 +79,8 @@ function furthest(
 }
 
 /**
- * Where nothing was scanned yet, the chain is the one that the
- * furthest endpoint has: what we began above may have been replaced.
+ * When nothing was scanned yet, the chain is the one that the furthest RPC
+ * endpoint has: the block above which we began may have been replaced.
  */
 async function originOf(reader: ChainReader, cursor: ChainCursor, signal: AbortSignal): Promise<Branch> {
   const best = furthest(await reader.views(cursor.firstBlock, signal), cursor, reader.endpoints);
@@ -96,7 +96,7 @@ type Search = {
   readonly signal: AbortSignal;
 };
 
-/** Goes down from `top`, which differs, in doubling steps, and halves the last one. */
+/** Goes down from `top`, which differs, in doubling steps, then searches the last step by halving. */
 async function searchDown(
   deps: Deps,
   reader: ChainReader,
@@ -113,7 +113,8 @@ async function searchDown(
   let ancestor: Place | undefined;
   for (let step = 1; !ancestor && differs > anchoredNumber; step *= 2) {
     const number = Math.max(anchoredNumber, differs - step);
-    // Where following began, nothing was ever named as final: what lies below is not ours to judge.
+    // Before the first block that was watched nothing was ever
+    // named as final: what lies below is not ours to judge.
     if (number < cursor.firstBlock) {
       const first = (await reader.views(cursor.firstBlock, signal)).find((view) => view.host === host)?.block;
       if (!first || typeof first === 'string')

@@ -11,7 +11,7 @@ import { pricesFor, recordTransfers } from './record-transfers.ts';
 import { markVerified } from './verify.ts';
 
 /**
- * What a look knows of the chain; `anchored` where the kept
+ * What one poll knows of the chain; `anchored` when the kept
  * chain was found to run through a block that is final.
  */
 export type ChainHeights = {
@@ -108,9 +108,9 @@ async function markAllVerified(em: Em, deps: Deps, { network, blocks, unproven }
 }
 
 /**
- * Second read, once the block is final: what it holds is the truth. Deposits it
- * confirms are marked as verified, ones that the first read missed are recorded
- * late, ones that it does not hold lose their block and are decided by `advance`.
+ * Second read, once the block is final: what it holds is the truth. Deposits that it
+ * confirms are marked as verified, ones that the first read missed are recorded late,
+ * and ones that it does not hold lose their block and are decided by `advance`.
  */
 export async function commitVerified(
   deps: Deps,

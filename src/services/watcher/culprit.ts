@@ -16,9 +16,14 @@ export class BlockRefused extends Error {
     'correct what the reason names ("deposit show" and "deposit fail" where it is a deposit) and report it: the rest of the chain waits behind this block, and goes on by itself';
 }
 
-/** Deposits and transfers that are tried one by one: a block that holds more is named without its culprit. */
+/**
+ * How many deposits and transfers are tried one by one: a block that holds more is named without its culprit.
+ */
 const MAX_TRIED = 300;
-/** What PostgreSQL says of itself, of a lock or of a limit, and not of the row: it is over by itself. */
+/**
+ * Errors that PostgreSQL reports about itself, a lock or a
+ * limit, and not about the row: they pass by themselves.
+ */
 const PASSING = /^(08|25P|40|53|55|57|58)/;
 
 type Refusal = Error & {
@@ -27,7 +32,7 @@ type Refusal = Error & {
   readonly table?: string;
   readonly column?: string;
 };
-/** What is written: some blocks, or all from a height on that is left. */
+/** What is written: some blocks, or everything that is left from a height on. */
 type At = {
   readonly cursor: ChainCursor;
   readonly part: ChainPart;
@@ -36,9 +41,9 @@ type At = {
 };
 
 /**
- * Commits a block. Where the database refuses it, each transfer and each deposit of it is
- * tried alone, in a transaction that is always taken back, so that the error can name the
- * one that stops the chain: throws {@link BlockRefused}. Passes every other error on.
+ * Commits a block. When the database refuses it, each of its transfers and deposits is
+ * tried alone, in a transaction that is always rolled back, so that the error can name
+ * the one that stops the chain: throws {@link BlockRefused}. Passes every other error on.
  */
 export async function orNameCulprit<T>(
   deps: Deps,
@@ -77,7 +82,7 @@ function ruleOf(error: Refusal): string {
     .join(', ');
 }
 
-/** Refusals of `work` alone; whatever it writes is taken back. */
+/** Whether the database refuses `work` taken alone; whatever it writes is rolled back. */
 async function isRefused(deps: Deps, work: (tx: Tx) => Promise<unknown>): Promise<boolean> {
   const done = new Error('tried');
   try {

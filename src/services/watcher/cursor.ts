@@ -16,7 +16,10 @@ export class CursorMoved extends Error {
 
 const BEFORE_OLDEST_MS = 10 * 60_000;
 
-/** A kept block that an endpoint named as final, by its hash; the hash is null only where following began. */
+/**
+ * A kept block that an RPC endpoint named as final, by its hash;
+ * the hash is null only at the place where watching began.
+ */
 export type Anchor = { readonly number: number; readonly hash: string | null };
 
 export type CursorChange = Partial<{
@@ -29,12 +32,12 @@ export type CursorChange = Partial<{
   finalizedNumber: number;
 }>;
 
-/** Reads the cursor of a network, if the chain was ever followed. */
+/** Reads the cursor of a network, if the chain was ever watched. */
 export async function readCursor(deps: Deps, network: Network): Promise<ChainCursor | null> {
   return await deps.orm.em.fork().findOne(ChainCursor, network);
 }
 
-/** {@link readCursor} of a chain that is followed already: without one it throws. */
+/** {@link readCursor} of a chain that is watched already: without a cursor it throws. */
 export async function cursorOf(deps: Deps, reader: ChainReader): Promise<ChainCursor> {
   const cursor = await readCursor(deps, reader.network);
   if (!cursor) throw new Error(`the cursor of ${reader.network} is missing`);
@@ -55,8 +58,8 @@ export async function moveCursor(
 ): Promise<void> {
   const now = deps.now();
   const head = change.headNumber ?? cursor.headNumber;
-  // It never falls, but no block above the head is final: a height
-  // that one answer named far above the chain must not stay.
+  // It never falls, except to the head: no block above the head is final,
+  // so a height that one response named far above the chain must not stay.
   const finalized = Math.min(
     Math.max(change.finalizedNumber ?? 0, cursor.finalizedNumber),
     Math.max(head, 0),
@@ -97,9 +100,9 @@ export async function noteFault(deps: Deps, network: Network, fault: string): Pr
 }
 
 /**
- * Makes the cursor where there is none: it starts before the first block that can
- * hold money for us (ten minutes before the oldest live address, by block time),
- * or at the finalized head where no address exists. Found once and stored.
+ * Makes the cursor if there is none: it starts before the first block that can hold
+ * money for us (ten minutes before the oldest live address, by block time), or at
+ * the finalized head when no address exists. The place is found once and stored.
  */
 export async function openCursor(
   deps: Deps,

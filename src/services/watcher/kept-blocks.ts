@@ -11,7 +11,7 @@ const KEPT_BELOW_VERIFIED = 300;
  */
 const FORGOTTEN_AT_ONCE = 5_000;
 
-/** The hash of the block that was scanned at a height and is kept; undefined where none is. */
+/** The hash of the block that was scanned and kept at a height; undefined when none is kept. */
 export async function keptHash(deps: Deps, network: Network, number: number): Promise<string | undefined> {
   return (await deps.orm.em.fork().findOne(ChainBlock, { network, number }))?.hash;
 }
@@ -25,8 +25,8 @@ export async function lowestKept(deps: Deps, network: Network): Promise<ChainBlo
 }
 
 /**
- * Forgets blocks that no break of finality is measured against any more;
- * called after every move of the verified height, works every hundred.
+ * Forgets blocks that are no longer needed to measure a break of finality. Called
+ * after every move of the verified height; does its work every hundred blocks.
  */
 export async function forgetOldBlocks(deps: Deps, before: ChainCursor, after: ChainCursor): Promise<void> {
   if (Math.floor(after.verifiedNumber / 100) <= Math.floor(before.verifiedNumber / 100)) return;

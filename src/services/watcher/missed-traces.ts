@@ -3,8 +3,8 @@ import { recordAgain } from './rescan.ts';
 import type { WatchedChain } from './watched-chain.ts';
 
 /**
- * Reads again the final blocks whose trace could not be had when they were read, and records what
- * it shows. Returns how many deposits are new. What fails is logged and comes again by itself.
+ * Reads final blocks again whose trace could not be had when they were read, and records what the
+ * trace shows. Returns how many deposits are new. What fails is logged and tried again by itself.
  */
 export async function readMissedTraces(
   deps: Deps,

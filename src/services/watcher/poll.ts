@@ -15,7 +15,7 @@ import { wakeWaiting } from './wake.ts';
 import { loadWatched } from './watched-addresses.ts';
 import type { WatchedChain } from './watched-chain.ts';
 
-/** What one look at the chain did. `behind` says that there is more to read at once. */
+/** What one poll of the chain did. `behind` says that there is more to read at once. */
 export type Poll = {
   readonly scanned: number;
   readonly verified: number;
@@ -29,17 +29,20 @@ export type Poll = {
   };
 };
 
-/** What the caller has asked for already. An older final block than the newest does no harm. */
+/** What the caller has asked for already. A final block that is not the newest does no harm. */
 export type Known = { readonly head?: BlockRef; readonly final?: FinalBlock };
 
 const NOTHING = { count: 0, foundLate: 0 } as const;
-/** A quiet chain is noted as read at least this often, so that readiness can tell quiet from away. */
+/**
+ * A quiet chain is noted as read at least this often, so that
+ * readiness can tell a quiet chain from one that does not answer.
+ */
 const POLL_NOTE_MS = 3_000;
 
 /**
- * One look at the chain: head, new blocks in order, replaced blocks, the second read of what became
- * final. Idempotent and fenced: whoever loses the compare-and-set gets `CursorMoved` and has changed
- * nothing. `known` saves the calls where the caller has just asked. Throws the reader's errors.
+ * One poll of the chain: head, new blocks in order, replaced blocks, the second read of what became final.
+ * Idempotent and fenced: a watcher that loses the compare-and-set gets `CursorMoved` and has changed
+ * nothing. `known` saves the calls whose results the caller has just got. Throws the reader's errors.
  */
 export async function pollChain(
   deps: Deps,
@@ -53,8 +56,8 @@ export async function pollChain(
     known.head ?? reader.head(signal),
     known.final ?? reader.finalized(signal),
   ]);
-  // After the head is known and before its blocks are read: an
-  // address shown to a payer of these blocks was committed by now.
+  // After the head is known and before its blocks are read: any address
+  // that was shown to a payer of these blocks is committed by now.
   await loadWatched(deps, watched);
   const headNumber = Math.max(head.number, before.scannedNumber);
   const evidence: Evidence = { headNumber, final, signal };
@@ -67,8 +70,8 @@ export async function pollChain(
     finalizedNumber: Math.min(final.number, headNumber),
     anchored: await anchorOf(deps, chain, final),
   };
-  // Far behind, what is scanned already is read a second time first: from
-  // then on one complete read of a block that is long final counts twice.
+  // Far behind, the blocks that are scanned already are read a second time first:
+  // from then on one complete read of a block that is long final counts twice.
   const first =
     mayVerify && isBacklog(reader, await cursorOf(deps, reader), state)
       ? await readAgain(deps, chain, state, evidence)
@@ -100,7 +103,9 @@ export async function pollChain(
   return { scanned, verified: verified.count, foundLate: verified.foundLate, behind, cursor: heights };
 }
 
-/** Leaves the branch that we stand on where the head or the final block show that it was replaced. */
+/**
+ * Leaves the branch that the cursor stands on when the head or the final block shows that it was replaced.
+ */
 async function settleBranch(
   deps: Deps,
   reader: ChainReader,
@@ -114,12 +119,12 @@ async function settleBranch(
   else if (await standsOnReplaced(deps, cursor, head)) await rollBack(deps, reader, cursor, evidence);
 }
 
-/** The final block that the kept chain runs through now, where it is higher than the one known so far. */
+/** The final block that the kept chain runs through now, if it is higher than the one known so far. */
 async function anchorOf(deps: Deps, chain: WatchedChain, final: FinalBlock): Promise<Anchor | undefined> {
   const cursor = await cursorOf(deps, chain.reader);
   // Kept until the blocks below it are read: in a backlog the newest final
-  // block is always further than what was read. A lower one takes its place:
-  // the block that was named far above the chain once is never reached.
+  // block is always above what was read. A lower one takes its place: a
+  // block that was once named far above the chain might never be reached.
   if (
     !final.isAwaited &&
     topOf(final) > cursor.scannedNumber &&
@@ -148,8 +153,8 @@ function passed({ stops, scannedNumber, rereadNumber }: ChainCursor): ChainPart[
 }
 
 /**
- * Looks for sleepers only when the chain moved since none
- * were left: on a chain that stands still this costs nothing.
+ * Looks for sleeping deposits only when the chain has moved since
+ * none were left: on a chain that stands still this costs nothing.
  */
 async function wake(deps: Deps, chain: WatchedChain, cursor: ChainCursor): Promise<void> {
   const place = `${cursor.headNumber}:${cursor.verifiedNumber}:${cursor.scannedHash}`;
@@ -159,18 +164,18 @@ async function wake(deps: Deps, chain: WatchedChain, cursor: ChainCursor): Promi
 }
 
 /**
- * A head below the cursor that differs from what was scanned there:
- * the branch we stand on was replaced by a shorter or equal one.
+ * Whether a head below the cursor differs from what was scanned there: then
+ * the branch that the cursor stands on was replaced by a shorter or equal one.
  */
 async function standsOnReplaced(deps: Deps, cursor: ChainCursor, head: BlockRef): Promise<boolean> {
-  // At or below the anchor it is the endpoint that stands on a replaced block, or is far behind.
+  // At or below the anchor it is the RPC endpoint that stands on a replaced block, or is far behind.
   if (head.number > cursor.scannedNumber || head.number <= cursor.anchoredNumber) return false;
   const known = await keptHash(deps, cursor.network, head.number);
   return known !== undefined && known !== head.hash;
 }
 
 /**
- * Writes what no commit of this look has written: an anchor that
+ * Writes what no commit of this poll has written: an anchor that
  * moved, heights, and from time to time that the chain was read.
  */
 async function noteRest(

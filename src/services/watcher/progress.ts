@@ -5,7 +5,7 @@ const WINDOW_MS = 30_000;
 const MAX_SAMPLES = 1_000;
 
 /**
- * Turns looks at the chain into the line that operators read in the watcher's
+ * Turns polls of the chain into the line that operators read in the watcher's
  * heartbeat: heights, blocks done, and while it is behind the rate and the
  * time left. A block that was read twice counts once, because it is done once.
  */

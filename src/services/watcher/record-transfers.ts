@@ -24,7 +24,7 @@ export type Recording = {
   readonly headNumber: number;
   /** The block is read once more, in full or in part. */
   readonly again?: boolean;
-  /** What {@link adriftOn} gave, where the caller has asked already. */
+  /** What {@link adriftOn} returned, if the caller has asked already. */
   readonly adrift?: readonly Adrift[];
   /**
    * The hash of a transaction that an operator claims: what
@@ -126,7 +126,7 @@ async function knownOf(
 }
 
 /**
- * True where a read without a trace shows only the plain part
+ * True when a read without a trace shows only the plain part
  * of a native deposit that is known from this very block.
  */
 function showsOnlyPart(block: ScannedBlock, transfer: Transfer, known: Known): boolean {
@@ -161,7 +161,8 @@ async function recordPaid(
     headNumber: Math.max(headNumber, block.number),
     price: prices.get(transfer.currency),
   }));
-  // All of the block's customers at once: the locks are taken in one order, whatever their deposits are in.
+  // All of the block's customers at once, so that the locks are
+  // taken in one order, whatever the order of their deposits.
   await lockPayers(tx.em, [...new Set(paid.map(({ owner }) => owner.customerId))]);
   const recorded = await recordDeposits(tx, deps, incoming);
   for (const [index, { transfer }] of paid.entries()) {

@@ -12,7 +12,7 @@ import { moveCursor } from './cursor.ts';
 import { orNoteStop } from './stops.ts';
 
 /**
- * What a roll-back is decided by: the newest head, and the block that was named as final in the same look.
+ * What a roll-back is decided by: the newest head, and the block that was named as final in the same poll.
  */
 export type Evidence = {
   readonly headNumber: number;
@@ -21,13 +21,13 @@ export type Evidence = {
 };
 
 /**
- * Something contradicts the block that the cursor stands on. Where the chain really holds
- * another one, goes back to the last block that both sides share and unbinds the deposits above
- * it: they keep their state, and the next reads bind them again or `advance` withdraws them
- * once finality has passed. What was held for failed ones is taken back at once, and what was
- * recorded as uncredited for the operator above it is forgotten. Returns false, and changes
- * nothing, where the best endpoint has our branch. Throws where that cannot be told, and
- * `FinalityContradiction` where the chain would have to be left below a block that was final.
+ * Called when something contradicts the block that the cursor stands on. When the chain really
+ * holds another one, goes back to the last block that both sides share and unbinds the deposits
+ * above it: they keep their state, and the next reads bind them again or `advance` withdraws
+ * them once finality has passed. What was held for failed ones is taken back at once, and what
+ * was recorded as uncredited for the operator above it is forgotten. Returns false, and changes
+ * nothing, when the best RPC endpoint has our branch. Throws when that cannot be told, and
+ * `FinalityContradiction` when the chain would have to be left below a block that was final.
  */
 export async function rollBack(
   deps: Deps,
@@ -48,10 +48,10 @@ export async function rollBack(
 }
 
 /**
- * `final` was named as final and is not the block that we kept. Above our anchor the best
- * endpoint says which branch to follow; where it has ours all the same, nothing is anchored on
- * `named`, the whole of what was said. Throws {@link FinalityContradiction} where two endpoints
- * name blocks that cannot both be final, {@link BranchUnclear} where one contradicts itself.
+ * Called when `final` was named as final and is not the block that we kept. Above our anchor the
+ * best RPC endpoint says which branch to take; when it has ours all the same, nothing is anchored
+ * on `named`, the whole of what was said. Throws {@link FinalityContradiction} when two endpoints
+ * name blocks that cannot both be final, {@link BranchUnclear} when one contradicts itself.
  */
 export async function leaveForFinal(
   deps: Deps,
@@ -80,8 +80,8 @@ export async function leaveForFinal(
 }
 
 /**
- * A block that does not fit to ours: either our branch was
- * replaced, or the endpoint that gave it stands on one that was.
+ * Called for a block that does not link to ours: either our branch was
+ * replaced, or the RPC endpoint that gave the block stands on one that was.
  */
 export async function leaveOrRefuse(
   deps: Deps,
@@ -96,8 +96,8 @@ export async function leaveOrRefuse(
 }
 
 /**
- * {@link rollBack} where a block that was named as final below our
- * anchor is not the one we kept: never without the proof for that.
+ * {@link rollBack} for a block that was named as final below our
+ * anchor and is not the one that we kept: never without proof.
  */
 async function rollBackBelowAnchor(
   deps: Deps,
@@ -105,7 +105,8 @@ async function rollBackBelowAnchor(
   cursor: ChainCursor,
   evidence: Evidence,
 ): Promise<void> {
-  // The anchor stays while new blocks are read: what lasts is told from what begins again by this number.
+  // The anchor stays while new blocks are read: this number
+  // tells a stop that lasts from one that begins again.
   const at = {
     network: cursor.network,
     part: 'roll-back' as const,

@@ -2,7 +2,7 @@ import type { Currency, Network } from '../../domain/assets.ts';
 
 /** What the watcher tells the process's metrics. Every member may be missing; none may throw. */
 export type ChainReport = {
-  /** After every look: the last block whose deposits are recorded, the newest and the newest final block. */
+  /** After every poll: the last block whose deposits are recorded, the newest and the newest final block. */
   heights?(at: {
     readonly network: Network;
     readonly scanned: number;

@@ -42,10 +42,10 @@ const PAUSE_MS = 1_000;
 
 /**
  * Reads blocks again, in order, and records the deposits that were missed; the identity of a deposit
- * makes a repeat harmless. Only blocks that the watcher has scanned, and each in one transaction that
- * holds the cursor still, so that a replaced block is never recorded. Blocks that were read twice get
- * their deposits marked as verified; one that was verified is withdrawn only where a second endpoint
- * does not show it either. Throws {@link RescanStopped}; what was recorded until then stays.
+ * makes a repeat harmless. Reads only blocks that the watcher has scanned, each in one transaction
+ * that holds the cursor still, so that a replaced block is never recorded. Blocks that were read twice
+ * get their deposits marked as verified; one that was verified is withdrawn only when a second RPC
+ * endpoint does not show it either. Throws {@link RescanStopped}; what was recorded until then stays.
  */
 export async function rescan(
   deps: Deps,
@@ -94,9 +94,9 @@ async function refuseUnscanned(deps: Deps, reader: ChainReader, from: number, to
 
 /**
  * Records what a block that the watcher has scanned holds for us, in one transaction that holds the
- * cursor still; returns how many deposits are new. `claimed`: a transaction whose money becomes a deposit
- * however little it is. `denied`: deposits that were verified and that two endpoints do not show; no
- * other one of those is withdrawn. Throws {@link RescanStopped} when the block was replaced meanwhile.
+ * cursor still; returns how many deposits are new. `claimed`: a transaction whose money becomes a
+ * deposit however little it is. `denied`: verified deposits that two RPC endpoints do not show; no other
+ * verified deposit is withdrawn. Throws {@link RescanStopped} when the block was replaced meanwhile.
  */
 export async function recordAgain(
   deps: Deps,
@@ -129,7 +129,7 @@ export async function recordAgain(
       claimed,
     });
     // As the second read does: it does not come back to a block,
-    // and the height that counts as verified follows by itself.
+    // and the height that counts as verified moves on by itself.
     if (block.number <= cursor.rereadNumber)
       await markVerified(tx.em, deps, { network, block: shown, unproven, denied: denied ?? new Set() });
     const action = claimed === undefined ? 'rescan' : 'deposit.claim';
@@ -146,8 +146,8 @@ export async function recordAgain(
 }
 
 /**
- * The cursor under a shared lock: a watcher that rolls back or moves on waits
- * for the end of this transaction, and this one sees what it did before.
+ * Reads the cursor under a shared lock: a watcher that rolls back or moves on waits
+ * for the end of this transaction, and this one sees what the watcher did before.
  * Throws {@link RescanStopped} when the block is not the one that was read.
  */
 export async function holdCursorAt(

@@ -10,13 +10,13 @@ import { CursorMoved, readCursor } from './cursor.ts';
 import type { WatchedChain } from './watched-chain.ts';
 
 const MAX_REASON = 900;
-/** A stop that lasts is said again this many tries later: with a look a second, every ten minutes. */
+/** A stop that lasts is logged again after this many tries: with a poll a second, every ten minutes. */
 const SAY_AGAIN_AFTER = 600;
 
 /**
- * Runs one part of the following of a chain. What stops it is kept in the cursor's row and,
- * met again, logged as an error: no block may stop a chain in silence. Throws what the work
- * threw. A cursor that another watcher moved, and a process that stops, are no faults.
+ * Runs one part of the watching of a chain. What stops it is kept in the cursor's row and, when
+ * it is met again, logged as an error: no block may stop a chain in silence. Throws what the
+ * work threw. A cursor that another watcher moved, and a process that stops, are no faults.
  */
 export async function orNoteStop<T>(
   deps: Deps,
@@ -55,7 +55,7 @@ export async function forgetStops(
 }
 
 /**
- * One step of the reconciliation, with what stops it kept in the row
+ * One step of the reconciliation. What stops it is kept in the row
  * of the chain: a comparison that stands still hides what differs.
  */
 export async function reconcileNoting(
@@ -103,7 +103,7 @@ async function noteStop(
     );
 }
 
-/** What an operator reads, and does next. */
+/** What an operator reads, and what to do next. */
 function describe(error: unknown): { reason: string; action: string } {
   const text = error instanceof Error ? error.message : String(error);
   const reason = text.split('\n')[0] ?? '';

@@ -31,8 +31,8 @@ export type SecondRead = {
    */
   readonly unproven: ReadonlySet<string>;
   /**
-   * Where the block is repeated after its second read: which of
-   * those that were verified by it two endpoints do not show.
+   * Given when the block is repeated after its second read: those
+   * of the deposits it verified that two RPC endpoints do not show.
    */
   readonly denied?: ReadonlySet<string> | undefined;
 };
@@ -102,8 +102,8 @@ function readingOf(network: Network, block: ScannedBlock) {
 }
 
 /**
- * The verified deposits of a block that neither this repeated reading nor any endpoint shows, where
- * at least two answer. Asks them only where the reading lacks one. Throws the reader's errors.
+ * The verified deposits of a block that neither this repeated reading nor any RPC endpoint shows, provided
+ * that at least two answer. Asks them only when the reading lacks one. Throws the reader's errors.
  */
 export async function deniedByTwo(
   deps: Deps,

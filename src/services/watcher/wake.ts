@@ -13,10 +13,10 @@ const BATCH = 50;
 const WAKE_AGAIN_AFTER_MS = 5_000;
 
 /**
- * Wakes deposits that went to sleep for long because the chain stood still, as soon as
- * their answer can have changed; at most 50 at a time, and the caller comes back while
- * there were any. What cannot be woken (Temporal away, actor gone) heals by itself: every
- * sleep ends after some minutes. Returns how many were found that have not moved on yet.
+ * Wakes deposits that went to sleep for long because the chain stood still, as soon as their
+ * step can have a new result; at most 50 at a time, and the caller comes back while there were
+ * any. What cannot be woken (Temporal does not answer, the actor is gone) heals by itself:
+ * every sleep ends after some minutes. Returns how many were found that have not moved on yet.
  */
 export async function wakeWaiting(deps: Deps, cursor: ChainCursor): Promise<number> {
   const { actors } = deps;

@@ -9,12 +9,12 @@ import type { WatchedAddresses } from './watched-addresses.ts';
  */
 export type ProofTries = Map<number, { readonly tries: number; readonly atMs: number }>;
 
-/** A chain with what one watcher remembers of it between two looks; all of it can be lost without harm. */
+/** A chain with what one watcher remembers of it between two polls; all of it can be lost without harm. */
 export type WatchedChain = {
   readonly reader: ChainReader;
   readonly watched: WatchedAddresses;
   readonly report?: ChainReport | undefined;
-  /** How the reconciliation is paced; as the reader says where absent. */
+  /** How the reconciliation is paced; unset means as the reader says. */
   readonly pace?: PassPace | undefined;
   wakeFor?: string;
   /** A final block above what is scanned: the next place where the kept chain can prove itself. */

@@ -5,11 +5,11 @@ import { intervalMs, learn, newPace, type Pace, waitMs } from './pace.ts';
 
 /** Tells one watcher when to ask for the head: when the next block is announced, or when it can be there. */
 export interface HeadClock {
-  /** What a question asked at `atMs` (of the same clock) was answered with. */
+  /** Tells the clock what a question that was asked at `atMs` (of the same clock) was answered with. */
   answered(answer: { readonly atMs: number; readonly number: number }): void;
   /** Resolves when it is time to ask again. Throws the signal's reason. */
   wait(): Promise<void>;
-  /** Listens no longer. */
+  /** Stops listening. */
   close(): void;
 }
 
@@ -19,7 +19,7 @@ export type Known = {
   readonly hints: Hints;
   /** Why the next question is asked. */
   readonly cause: Cause;
-  /** The last one was asked because of an announcement, and found nothing new. */
+  /** Whether the last question was asked because of an announcement, and found nothing new. */
   readonly inVain: boolean;
 };
 /** `silence`: later than by the pace, because an announcement was waited for that did not come. */
@@ -33,8 +33,8 @@ export function nothingKnown(limits: HeadPace): Known {
 /** Announcements are not waited for longer than this after the moment in which a block was expected. */
 const MAX_LISTEN_MS = 1_000;
 /**
- * After one block in so many it is asked as if nothing were
- * announced: so announcements that come late are found out.
+ * Once in this many blocks the clock asks as if nothing were
+ * announced, so that announcements that come late are found out.
  */
 const COMPARED_EVERY = 8;
 
@@ -81,12 +81,12 @@ export function createHeadClock(
   };
 }
 
-/** What an answer teaches. */
+/** What is known after an answer. */
 export function answered(
   { pace, hints, cause }: Known,
   answer: { readonly atMs: number; readonly number: number },
 ): Known {
-  // A question that an announcement caused in vain says nothing of when blocks come.
+  // A question that was asked in vain because of an announcement says nothing about when blocks come.
   const inVain = cause === 'announcement' && pace.number !== undefined && answer.number <= pace.number;
   const learnt = inVain ? pace : learn(pace, cause === 'silence' ? inTime(pace, answer) : answer);
   const isNew = pace.number !== undefined && answer.number > pace.number;
@@ -94,8 +94,9 @@ export function answered(
 }
 
 /**
- * When to ask next, for one who waits since `sinceMs`: at once where a block is announced; later than by the
- * pace alone where announcements are followed and the last of them is not two blocks old; else by the pace.
+ * When a caller that has waited since `sinceMs` should ask next: at once when
+ * a block is announced; later than by the pace alone while announcements are
+ * followed and the last of them is less than two blocks old; else by the pace.
  */
 export function nextQuestion(
   { pace, hints, inVain }: Known,
@@ -110,7 +111,10 @@ export function nextQuestion(
   return listenMs > paceMs ? { atMs: listenMs, cause: 'silence' } : { atMs: paceMs, cause: 'pace' };
 }
 
-/** An answer that came too late to show when the block did: it came when it was expected. */
+/**
+ * Corrects the time of an answer that came too late to show
+ * when the block did: the block came when it was expected.
+ */
 function inTime(
   pace: Pace,
   { atMs, number }: { readonly atMs: number; readonly number: number },
@@ -122,7 +126,7 @@ function inTime(
   };
 }
 
-/** Waits, or less where `end` is called. Throws the signal's reason. */
+/** Sleeps for `ms`, or for less when `end` is called. Throws the signal's reason. */
 async function nap(ms: number, signal: AbortSignal, take: (end: () => void) => void): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@
  * milliseconds of any steady clock. Pure values: they decide when the head is asked for, and nothing else.
  */
 export type Hints = {
-  /** Above 0 they are followed. */
+  /** Announcements are followed while this is above 0. */
   readonly credit: number;
   /** The last announcement; `atMs` is when it came, undefined once an answer has shown what it was worth. */
   readonly number: number | undefined;
@@ -13,8 +13,8 @@ export type Hints = {
 };
 
 /**
- * One that was right earns 1, one that was of no use costs
- * 8: so at most one question in nine is asked in vain.
+ * An announcement that was right earns 1, one that was of no use
+ * costs 8: so at most one question in nine is asked in vain.
  */
 const COST = 8;
 const MOST = 8;
@@ -23,9 +23,9 @@ const MOST = 8;
 export const NO_HINTS: Hints = { credit: 1, number: undefined, atMs: undefined, newsMs: undefined };
 
 /**
- * A block was announced, while `known` was the newest that had been found (undefined:
- * none yet). What is known says nothing new. Until the next answer nothing more is
- * listened to: who announces a thousand blocks a second causes no more than one.
+ * A block was announced while `known` was the newest one that had been found (undefined: none yet).
+ * An announcement of a known block is no news. Until the next answer nothing more is listened to:
+ * an endpoint that announces a thousand blocks a second causes no more than one question.
  */
 export function hear(
   hints: Hints,
@@ -33,7 +33,7 @@ export function hear(
 ): Hints {
   if (known === undefined || number <= known || number === hints.number || hints.atMs !== undefined)
     return hints;
-  // One was left out before it, and somebody who waited for that one would have been late.
+  // A block before it was not announced, and a caller that waited for that announcement would have been late.
   const credit = number > known + 1 ? lower(hints.credit) : hints.credit;
   return { ...hints, credit, number, atMs, newsMs: atMs };
 }
@@ -50,7 +50,7 @@ export function judge(
   if (hints.number === undefined || hints.atMs === undefined)
     return isNew ? { ...hints, credit: lower(hints.credit) } : hints;
   const isThere = number >= hints.number;
-  // One that came while the question was under way: nobody knows whether the block was there.
+  // The announcement came while the question was under way: nobody knows whether the block was there already.
   if (atMs < hints.atMs) return isThere ? { ...hints, atMs: undefined } : hints;
   return {
     ...hints,
@@ -59,7 +59,7 @@ export function judge(
   };
 }
 
-/** The connection is gone, and with it what it announced; what it was worth stays known. */
+/** The connection is gone, and what it announced with it; what announcements were worth stays known. */
 export function forget(hints: Hints): Hints {
   return { ...hints, atMs: undefined, newsMs: undefined };
 }

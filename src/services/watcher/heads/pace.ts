@@ -12,16 +12,16 @@ export type Pace = {
   readonly number: number | undefined;
   /** When the newest block came, as far as can be told. */
   readonly cameMs: number;
-  /** The last question after it that found nothing new. */
+  /** When the last question after that block was asked that found nothing new. */
   readonly missedMs: number | undefined;
 };
 
 const REMEMBERED = 16;
-/** With fewer there is no telling whether blocks come at intervals at all. */
+/** With fewer intervals it cannot be told whether blocks come at regular ones at all. */
 const ENOUGH = 6;
 /**
- * A block that is late may be long in coming: the longer it
- * is awaited, the wider the gaps, by this share of the time.
+ * A late block may take long: the longer it is awaited, the
+ * wider the gaps between questions, by this share of the time.
  */
 const GAP_OF_OVERDUE = 1 / 8;
 
@@ -40,18 +40,19 @@ export function learn(
 ): Pace {
   if (pace.number === undefined) return { ...pace, number, cameMs: atMs, missedMs: undefined };
   if (number <= pace.number) return { ...pace, missedMs: atMs };
-  // Between two questions it came in the middle; one that was there
-  // at the first question came a little earlier than we believed.
+  // A block came in the middle between two questions; one that was
+  // there at the first question came a little earlier than we believed.
   const came = pace.missedMs === undefined ? atMs - gapMs(pace) / 2 : (pace.missedMs + atMs) / 2;
   const cameMs = Math.max(pace.cameMs, came);
-  // Several at once took their share each: so a chain that became faster than the questions is found out.
+  // Of several blocks at once each took its share of the time: so
+  // a chain that became faster than the questions is found out.
   const intervals = [...pace.intervals, (cameMs - pace.cameMs) / (number - pace.number)].slice(-REMEMBERED);
   return { ...pace, intervals, number, cameMs, missedMs: undefined };
 }
 
 /**
  * How long to wait before the head is asked for again: until the next block can be
- * there, then a gap at a time. Blocks that come at no interval are expected as
+ * there, then a gap at a time. Blocks that come at no regular interval are expected as
  * early as they came lately, and asked for at the closest gap, whatever that costs.
  */
 export function waitMs(pace: Pace, nowMs: number): number {
@@ -75,7 +76,7 @@ export type KnownFinal = {
   readonly distances: readonly number[];
 };
 
-/** What an answer about the final block tells, beside the head that was known then. */
+/** What is known after an answer about the final block, given the head that was known then. */
 export function learnFinal(
   known: KnownFinal | undefined,
   {
@@ -104,8 +105,8 @@ export function finalMayHaveMoved(
 }
 
 /**
- * After which time since the last block to begin to ask, and
- * at which gap: at the middle where they come at an interval.
+ * How long after the last block to begin to ask, and at which
+ * gap: after the middle interval when blocks come regularly.
  */
 function plan(pace: Pace): { readonly afterMs: number; readonly everyMs: number } {
   const [early, middle, late] = [intervalAt(pace, 0.1), intervalAt(pace, 0.5), intervalAt(pace, 0.9)];

@@ -10,14 +10,14 @@ import type { WatchedChain } from '../watched-chain.ts';
 import { BATCH_BLOCKS, readInOrder } from './in-order.ts';
 
 /**
- * Deep in a backlog a look reads more, because each begins with a pause
+ * Deep in a backlog a poll reads more, because each begins with a pause
  * of its reads; but never for long, so that its progress is seen.
  */
 const BACKLOG_BLOCKS = 1_920;
 const BACKLOG_POLL_MS = 2_000;
 /**
  * Blocks without money that are committed together in a backlog, at the latest
- * when the look ends: a transaction for each would cost more than reading it.
+ * when the poll ends: a transaction for each would cost more than reading it.
  */
 const QUIET_TOGETHER = 48;
 
@@ -38,7 +38,7 @@ export async function scanNew(
 ): Promise<number> {
   const { signal } = evidence;
   let cursor = await cursorOf(deps, reader);
-  // The blocks below must be verified already: the verified height stands for all of them.
+  // The blocks below must be verified already: the verified height vouches for all of them.
   const backlog = isBacklog(reader, cursor, state) && cursor.rereadNumber === cursor.scannedNumber;
   const isFinal = (number: number): boolean =>
     backlog && number + reader.pace.finalForLongBlocks <= state.finalizedNumber;
@@ -70,9 +70,11 @@ export async function scanNew(
       read,
       () => backlog && deps.now().getTime() > until,
     )) {
-      // What was final for long is committed before what was not: the two are different promises.
+      // Blocks that have been final for long are committed before
+      // those that have not: the two are different promises.
       if (!isFinal(number)) await commit();
-      // Noted at its turn: of those that are read ahead, only the first that fails stops the rest.
+      // Awaited and noted when it is this block's turn: of those that
+      // are read ahead, only the first that fails stops the rest.
       const block = await orStop(number, () => reading);
       if (!block) break;
       if (block.parentHash !== (waiting.at(-1)?.hash ?? cursor.scannedHash)) {
@@ -84,7 +86,7 @@ export async function scanNew(
       if (!isFinal(number) || !isQuiet(block) || waiting.length >= QUIET_TOGETHER) await commit();
     }
   } finally {
-    // Also what was read before a reading failed: it is complete, and linked.
+    // Blocks that were read before a reading failed are committed too: they are complete, and linked.
     await commit();
   }
   return scanned;

@@ -1,20 +1,20 @@
 import type { ScannedBlock } from '../../../chains/reader.ts';
 
-/** Blocks read in one look near the head. */
+/** Blocks that one poll reads near the head. */
 export const BATCH_BLOCKS = 24;
 /** Blocks under way at a time; with the size limit of an answer it bounds the memory of a catch-up. */
 export const PARALLEL_READS = 12;
 /**
- * Blocks that may lie read before they are taken: small ones by then.
- * They keep the endpoint busy while those before them are committed.
+ * Blocks that may lie read before they are taken: they are small by then.
+ * They keep the RPC endpoint busy while those before them are committed.
  */
 export const READ_AHEAD = 24;
 
 type Read = (number: number) => Promise<ScannedBlock | undefined>;
 
 /**
- * Reads ahead in parallel and yields the readings in order. A reading may still be under
- * way or have failed: whoever awaits it gets its error at its turn, after the blocks before
+ * Reads ahead in parallel and yields the readings in order. A reading may still be under way or
+ * have failed: the caller that awaits it gets its error at its turn, after the blocks before
  * it. Once `enough` says so no further block is begun, and those under way are the last.
  */
 export async function* readInOrder(
@@ -24,7 +24,7 @@ export async function* readInOrder(
   enough: () => boolean = () => false,
 ): AsyncGenerator<readonly [number, Promise<ScannedBlock | undefined>]> {
   const ahead: Promise<ScannedBlock | undefined>[] = [];
-  // Behind a block that could not be read nothing is begun until that one is taken.
+  // While a block that could not be read has not been taken, no block behind it is begun.
   const missing = new Set<number>();
   let taken = first - 1;
   let next = first;
