@@ -22,8 +22,8 @@ export const ALARM_KINDS = [
 export type AlarmKind = (typeof ALARM_KINDS)[number];
 
 /**
- * What of one kind does not go on by itself. `count` is 0 where all is well, undefined
- * where it could not be read. `urgent` says that nothing of this kind goes on at all,
+ * What of one kind does not go on by itself. `count` is 0 when all is well, undefined
+ * when it could not be read. `urgent` says that nothing of this kind goes on at all,
  * as for a chain that stands. `reason` and `action` are sentences for an operator.
  */
 export type Alarm = {
@@ -39,9 +39,9 @@ const OUTBOX_AFTER_MS = 60_000;
 
 /**
  * Every kind of alarm, from rows alone: what the actors, workers and the watcher should have written
- * down, and did not. Metrics, readiness, `doctor` and `deposit stuck` are views of this. Cheap at
- * any size: each question is answered by an index and has a limit. Never throws. `limited` can
- * refuse one that takes too long: it counts as one that could not be read, and the others are told.
+ * down, and did not. Metrics, readiness, `doctor` and `deposit stuck` are views of this. Cheap at any
+ * size: each question is answered by an index and has a limit. Never throws. `limited` can refuse a kind
+ * that takes too long: that one counts as one that could not be read, and the others are still reported.
  */
 export async function readAlarms(
   deps: Deps,
@@ -82,7 +82,9 @@ export function describeStandstill({ part, network, number, sinceMs, reason }: S
   return `the ${part} of ${network} stands at ${number} for ${seconds(sinceMs)}${reason === null ? '' : `: ${reason}`}`;
 }
 
-/** What stands of the chains that this installation follows. One that was switched off stands by choice. */
+/**
+ * What stands of the chains that this installation watches. A chain that was switched off stands by choice.
+ */
 export async function readStandstills(deps: Deps): Promise<Standstill[]> {
   const [never, all] = await Promise.all([neverRead(deps), standstills(deps)]);
   return [...never, ...all.filter(({ network }) => deps.settings.payments.watchedNetworks.includes(network))];

@@ -4,17 +4,17 @@ import type { Deps } from '../deps.ts';
 import { unmovedHead } from './unseen.ts';
 
 /**
- * What comes and goes by itself is over sooner: an endpoint that
- * rests, a watcher that is handed over, a block that is late.
+ * What comes and goes by itself is over sooner: an RPC endpoint that is left
+ * alone for a while, a watcher that is handed over, a block that is late.
  */
 const STANDS_AFTER_MS = 30_000;
-/** A pass of the reconciliation is begun each hour, and a large one may take a while. */
+/** A reconciliation pass is begun each hour, and a large one may take a while. */
 const PASS_AFTER_MS = 3 * 60 * 60_000;
 /**
  * Without fast finality the chain still becomes final within two minutes (BEP-126); beyond that it stalls.
  */
 const FINALITY_AFTER_MS = 3 * 60_000;
-/** Finality follows the head at some distance also where all is well. */
+/** Finality follows the head at some distance also when all is well. */
 const FINALITY_BEHIND = 100;
 const COMPARE_FINAL =
   'compare what each endpoint names as final with an explorer, take the one that is wrong out of the RPC URLs and restart the worker';
@@ -22,8 +22,8 @@ const LOOK_AT_WORKER =
   'see that a worker runs and reaches PostgreSQL and its RPC endpoints ("doctor" tells); it goes on from there by itself';
 
 /**
- * Every part of every followed chain that stands still, from rows alone: also where the watcher
- * hangs, or is not there, and noted nothing. A failure that lasts less than half a minute is none.
+ * Every part of every watched chain that stands still, from rows alone: so also when the watcher does
+ * not answer, or is not there, and noted nothing. A failure that lasts less than half a minute is none.
  */
 export async function standstills(deps: Deps): Promise<Standstill[]> {
   const em = deps.orm.em.fork();
@@ -47,8 +47,8 @@ export async function standstills(deps: Deps): Promise<Standstill[]> {
 }
 
 /**
- * Why a deposit's block cannot get on, where a part of the
- * following stops before it; undefined where none does. Pure.
+ * Why a deposit's block cannot get on, if a part of the
+ * watching has stopped before it; undefined if none has. Pure.
  */
 export function stoppedWhy(cursor: ChainCursor, deposit: Pick<Deposit, 'blockNumber'>): string | undefined {
   const { stops, network } = cursor;
@@ -64,7 +64,7 @@ export function stoppedWhy(cursor: ChainCursor, deposit: Pick<Deposit, 'blockNum
   return undefined;
 }
 
-/** A stop that was met once may be a hiccup; one that was met again and lasts is none. */
+/** A stop that was met once may be a hiccup; this returns only one that was met again and lasts. */
 function lasting(stop: ChainStop | undefined, now: number): ChainStop | undefined {
   return stop && stop.tries > 1 && now - new Date(stop.since).getTime() >= STANDS_AFTER_MS ? stop : undefined;
 }
@@ -96,7 +96,8 @@ function secondRead(cursor: ChainCursor, now: number): Standstill | undefined {
   );
   const sinceMs = now - movedAt;
   if (sinceMs < STANDS_AFTER_MS) return undefined;
-  // What is final was read twice all the same: it is the endpoints' word for it that the chain does not fit.
+  // What is final was read twice all the same: the chain we
+  // keep does not fit the RPC endpoints' word on what is final.
   const isRead =
     cursor.rereadNumber >= cursor.finalizedNumber && now - cursor.polledAt.getTime() < STANDS_AFTER_MS;
   if (!isRead || cursor.fault != null)
@@ -114,7 +115,7 @@ function rollBackOf(cursor: ChainCursor, now: number): Standstill | undefined {
 
 /**
  * Blocks come, and none of them becomes final: nothing
- * completes, although every part of the following goes on.
+ * completes, although every part of the watching goes on.
  */
 function finality(cursor: ChainCursor, now: number): Standstill | undefined {
   const sinceMs = now - cursor.finalizedMovedAt.getTime();

@@ -3,12 +3,13 @@ import { firstRow, sql } from '../../db/sql.ts';
 import type { Standstill } from '../../domain/chain-stop.ts';
 import type { Deps } from '../deps.ts';
 
-/** Longer than a worker takes from its start to its first look. */
+/** Longer than a worker takes from its start to its first poll. */
 const READ_WITHIN_MS = 30_000;
 
 /**
- * A chain whose newest block is the same for too long, although it is read: its endpoints stand,
- * so nobody sees what is paid. Undefined where the chain may rest, as one of one's own does.
+ * A chain whose newest block has been the same for too long, although it is read:
+ * its RPC endpoints stand still, so nobody sees what is paid. Undefined when the
+ * chain may stand still without an alarm, as a local one for development does.
  */
 export function unmovedHead(
   deps: Pick<Deps, 'now' | 'settings'>,
@@ -31,8 +32,8 @@ export function unmovedHead(
 }
 
 /**
- * The chains that should be followed and were never read once: since workers run over this
- * database, or since somebody was given an address to pay to. A fresh installation has neither.
+ * The chains that should be watched and were never read once, either since workers run over this
+ * database or since somebody was given an address to pay to. A fresh installation has neither.
  */
 export async function neverRead(deps: Deps): Promise<Standstill[]> {
   const found: Standstill[] = [];
