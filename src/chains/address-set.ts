@@ -3,8 +3,8 @@
 import type { AddressLookup } from './reader.ts';
 
 /**
- * What an address is to us. Only deposit addresses receive
- * money that counts; what either kind sends never counts.
+ * What an address is to us. Only deposit addresses receive money that counts; what
+ * either kind sends never counts as a deposit.
  */
 export type AddressRole = 'deposit' | 'gas';
 
@@ -52,9 +52,9 @@ export class AddressSet implements AddressLookup {
   }
 
   /**
-   * Adds an address (0x + 40 hex digits of any case, or 40 hex digits); a second
-   * time adds only the role. Returns whether it was new. Throws on anything
-   * else: a deposit address that can not be watched must not go unnoticed.
+   * Adds an address (0x + 40 hex digits of any case, or 40 hex digits); adding it again adds
+   * only the role. Returns whether it was new. Throws on anything else: a deposit address
+   * that cannot be watched must not go unnoticed.
    */
   add(address: string, role: AddressRole = 'deposit'): boolean {
     const offset = startOf(address);

@@ -64,8 +64,8 @@ function externalChain(network: Network, xpub: string): HDNodeVoidWallet {
 }
 
 /**
- * True for a complete address of that network: on bsc 0x + 40
- * hex with a right checksum or in one case, on tron base58check.
+ * True for a complete address of that network: on bsc 0x + 40 hex digits with a right
+ * checksum or all in one case, on tron base58check.
  */
 export function isAddress(network: Network, text: string): boolean {
   return normaliseAddress(network, text) !== undefined;
@@ -78,7 +78,7 @@ export function normaliseAddress(network: Network, text: string): string | undef
   return key === undefined ? undefined : format(key);
 }
 
-/** The key of an address that is known to be one, in any spelling of that network. Throws when it is none. */
+/** The key of an address, in any spelling of that network. Throws when the text is no address. */
 export function addressKeyOf(network: Network, address: string): AddressKey {
   return chainOf(network).addresses.key(address);
 }
@@ -89,8 +89,8 @@ export function spelledAddress(network: Network, key: AddressKey): string {
 }
 
 /**
- * A transaction hash in the one spelling that the network's reader
- * has for it, from one in any case; undefined for every other text.
+ * A transaction hash, given in any case, in the one spelling of the network's
+ * reader; undefined for every other text.
  */
 export function transactionHashOf(network: Network, text: string): string | undefined {
   const hash = text.toLowerCase();
@@ -98,7 +98,7 @@ export function transactionHashOf(network: Network, text: string): string | unde
   return digits.test(hash) ? hash : undefined;
 }
 
-/** What one looks like, for an operator who wrote something else. */
+/** What a transaction hash looks like, for an operator who wrote something else. */
 export function hashForm(network: Network): string {
   return `${chainOf(network).hashHasPrefix ? '0x and ' : ''}64 hex digits`;
 }

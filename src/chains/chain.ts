@@ -5,7 +5,7 @@ import type { AddressKey } from './address-key.ts';
 import type { ChainReader } from './reader.ts';
 import type { EndpointStatus } from './rpc/types.ts';
 
-/** How a chain writes what is 20 bytes everywhere. */
+/** How a chain writes addresses, which are 20 bytes on every chain. */
 export type ChainAddresses = {
   /** What an address looks like, for an operator who wrote something else. */
   readonly form: string;
@@ -14,10 +14,7 @@ export type ChainAddresses = {
    * its checksum included; undefined for every other text.
    */
   parse(text: string): AddressKey | undefined;
-  /**
-   * The key of an address that is known to be one, as the
-   * chain's reader spells it. Throws on a text that is none.
-   */
+  /** The key of an address in the spelling of the chain's reader. Throws on a text that is no address. */
   key(address: string): AddressKey;
   /** The address as merchants see it. */
   format(key: AddressKey): string;
@@ -34,23 +31,23 @@ export type PaymentRequest = {
   readonly contract: string;
   readonly units: bigint;
   readonly amount: string;
-  /** EIP-155; of chains that have none, ignored. */
+  /** EIP-155; ignored for chains that have none. */
   readonly chainId: number | undefined;
 };
 
-/** What the settings of every chain say; a chain of its own kind has more. */
+/** What the settings of every chain say; each chain adds its own. */
 export type ChainSettings = {
   /** Whether endpoints are configured. */
   readonly enabled: boolean;
-  /** Everything that is asked or listened to. */
+  /** Every URL that is asked or listened to. */
   readonly urls: readonly string[];
   readonly usdtContract: string;
   readonly confirmations: number;
-  /** EIP-155; of chains that have none, absent. */
+  /** EIP-155; absent for chains that have none. */
   readonly chainId?: number;
 };
 
-/** Where an opened chain says what happens; both texts name hosts only. */
+/** Where an opened chain reports what happens; both texts name hosts only. */
 export type ChainIo = {
   /** An endpoint stops or starts to be usable. */
   readonly onEndpoint: (message: string) => void;
@@ -59,8 +56,8 @@ export type ChainIo = {
 };
 
 /**
- * Calls a contract at the head, beside the reading of blocks: whatever
- * happens to it, no endpoint rests for it or is asked more slowly.
+ * Calls a contract at the head, beside the reading of blocks: whatever happens to it, no endpoint
+ * is left alone or asked more slowly because of it.
  */
 export type CallContract = (
   call: { readonly to: string; readonly data: string },
@@ -68,32 +65,37 @@ export type CallContract = (
   signal: AbortSignal,
 ) => Promise<string>;
 
-/** A chain that is watched, over its configured endpoints. It connects to nothing before it is asked. */
+/**
+ * A chain that is watched, over its configured endpoints. It connects to
+ * nothing before something is asked of it.
+ */
 export type OpenChain = {
   readonly reader: ChainReader;
   endpoints(): readonly EndpointStatus[];
   /**
-   * What an operator is told of it, found out by asking every endpoint;
-   * within some seconds. `mustMove`: a head that stands still is a fault.
+   * What an operator is told of it, found out by asking every endpoint; takes some seconds at most.
+   * `mustMove`: a head that stands still is a fault.
    */
   describe(input: { readonly mustMove: boolean }): Promise<readonly Finding[]>;
-  /** Absent where nothing but blocks is read. */
+  /** Absent where the chain is used for nothing but reading blocks. */
   readonly callContract?: CallContract;
 };
 
 /**
- * What is true of a chain whatever is configured: the one place
- * where its differences from the others are written down.
+ * What is true of a chain whatever is configured: the one place where its
+ * differences from the others are written down.
  */
 export type Chain<Settings extends ChainSettings = ChainSettings> = {
   readonly network: Network;
-  /** In sentences. */
+  /** Its name in sentences. */
   readonly name: string;
   /** As wallets call it, with the name of its token standard. */
   readonly label: string;
-  /** The time between two blocks, in milliseconds: pauses between looks depend on it, and nothing else. */
+  /**
+   * The time between two blocks, in milliseconds: the pauses between polls depend on it, and nothing else.
+   */
   readonly blockMs: number;
-  /** SLIP-44. */
+  /** The coin type of SLIP-44. */
   readonly coinType: number;
   /** The variable that makes the gateway watch it. */
   readonly watchedBy: string;
@@ -113,8 +115,8 @@ export type Chain<Settings extends ChainSettings = ChainSettings> = {
   /** What a wallet reads from a QR code. */
   paymentUri(request: PaymentRequest): string;
   /**
-   * Opens it over endpoints that are configured. Absent where nothing
-   * reads the chain yet: its addresses are made and not watched.
+   * Opens it over endpoints that are configured. Absent where nothing reads the chain
+   * yet: its addresses are made and not watched.
    */
   open?(settings: Settings, io: ChainIo): Promise<OpenChain>;
 };

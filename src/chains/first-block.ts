@@ -2,10 +2,10 @@ import type { BlockRef, ChainReader } from './reader.ts';
 import { RpcUnavailable } from './rpc/errors.ts';
 
 /**
- * The first block with a timestamp at or after `timestampMs` (milliseconds since 1970); the head
- * where all blocks are older. Goes back from the head in doubling steps and then halves, so that
- * it asks only for headers near the time it looks for: a pruned node has no old ones. A header
- * that nobody has is an error, never a guess, because a block too late means money not seen.
+ * The first block with a timestamp at or after `timestampMs` (milliseconds since 1970); the head where all
+ * blocks are older. Goes back from the head in doubling steps and then halves the range, so that it asks only
+ * for headers near the time it searches for: a pruned node has no old ones. A header that no endpoint has is
+ * an error, never a guess, because a block too late means money not seen.
  */
 export async function firstBlockSince(
   reader: ChainReader,

@@ -9,7 +9,7 @@ import { TRON_SETTINGS, type TronSettings } from './tron/settings.ts';
 /** Every chain of the product, in the order in which merchants and payers see them. */
 export const CHAINS: readonly Chain[] = [BSC, TRON];
 
-/** The one whose contracts tell prices. */
+/** The chain whose contracts tell prices. */
 export const PRICE_CHAIN: Chain = BSC;
 
 /** The variables of all chains, in the order of the documentation. */
@@ -47,7 +47,7 @@ export function watchedChains(settings: ChainsSettings): readonly Chain[] {
 /** The chains that this version can read, whether they are configured or not. */
 export const READABLE_CHAINS: readonly Chain[] = CHAINS.filter(({ open }) => open !== undefined);
 
-/** The variables that make this version watch one, as a list within a sentence. */
+/** The variables that make this version watch a chain, as a list within a sentence. */
 export const WATCH_VARIABLES = READABLE_CHAINS.map(({ watchedBy }) => watchedBy).join(' or ');
 
 /** Opens every chain that is watched. */

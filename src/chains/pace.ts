@@ -1,8 +1,7 @@
 // How often a chain is asked, and how far back. Types only: the figures are each chain's own.
 
 /**
- * When the head is worth asking for: gaps between two
- * questions, and the longest time a block is believed to take.
+ * When to ask for the head: the gaps between two questions, and the longest time a block is believed to take.
  */
 export type HeadPace = {
   readonly closestMs: number;
@@ -10,10 +9,10 @@ export type HeadPace = {
   readonly longestBlockMs: number;
 };
 
-/** After which time what is final is asked for again: while a final block is due, and while none is. */
+/** After which time the final block is asked for again: while a newer one is due, and while none is. */
 export type FinalPace = { readonly outstandingMs: number; readonly quietMs: number };
 
-/** How the comparison of balances is paced. */
+/** How reconciliation passes are paced. */
 export type PassPace = {
   /** From the start of one pass to the start of the next. */
   readonly everyMs: number;
@@ -21,13 +20,13 @@ export type PassPace = {
   readonly batchAddresses: number;
 };
 
-/** What a chain's speed, and what its endpoints let anybody ask, make of the work of a watcher. */
+/** The pace of a watcher, set by the chain's speed and by the limits of its endpoints. */
 export type ReaderPace = {
   readonly head: HeadPace;
   readonly final: FinalPace;
   /**
-   * Finality can move while the head stands, and readiness
-   * wants a sign of life: a whole look at least this often.
+   * The longest time between two whole polls: finality can move while the head stands
+   * still, and readiness needs a sign of life.
    */
   readonly wholeLookMs: number;
   /**
@@ -36,11 +35,11 @@ export type ReaderPace = {
    */
   readonly finalForLongBlocks: number;
   readonly reconcile: PassPace;
-  /** Up to so many blocks below the final one, endpoints still tell the balances of a height. */
+  /** For this many blocks below the final one, endpoints still tell the balances at a height. */
   readonly balanceBlocks: number;
   /**
-   * Blocks read one by one, at most, in search of a payment where
-   * no endpoint keeps old balances: some hours of the chain.
+   * How many blocks at most are read one by one in search of a payment where no endpoint
+   * keeps old balances: some hours of the chain.
    */
   readonly searchBlocks: number;
 };

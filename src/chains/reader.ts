@@ -16,18 +16,21 @@ export type BlockRef = {
 export type NamedBlock = BlockRef & { readonly host: string };
 
 /**
- * A block that was named as final, and what a second endpoint names,
- * where one tells it: the lower one with the higher one as `second`.
+ * A block that was named as final, and the block that a second endpoint names as final, where one does:
+ * this is the lower of the two and `second` the higher one.
  */
 export type FinalBlock = NamedBlock & {
   readonly second?: NamedBlock;
-  /** Another endpoint was asked, and is slow: nothing is verified on this one's word yet. */
+  /**
+   * Another endpoint was asked and is slow: until it answers, nothing is
+   * verified on this endpoint's word alone.
+   */
   readonly isAwaited?: true;
 };
 
 /**
- * What one endpoint says of a height. Only another hash speaks against a block: `above its head` and `not
- * there` (pruned, or a node behind a balancer that lags) both mean that this endpoint does not know.
+ * What one endpoint says of a height. Only another hash contradicts a block: `above its head` and `not there`
+ * (pruned, or a lagging node behind a load balancer) both mean that this endpoint does not know.
  */
 export type HeightView = {
   readonly host: string;
@@ -49,13 +52,13 @@ export type Transfer = {
   readonly currency: Currency;
   readonly kind: AssetKind;
   readonly amountUnits: bigint;
-  /** A trace alone showed it, or a part of it. */
+  /** True where only a trace showed it, or a part of it. */
   readonly inside?: true;
 };
 
 /**
- * Something arrived that is never credited (another token, an
- * odd log): kept for the operator, `reason` says what it was.
+ * Something arrived that is never credited (another token, an odd log): it is kept for
+ * the operator, and `reason` says what it was.
  */
 export type UnrecognisedTransfer = {
   readonly txHash: string;
@@ -84,7 +87,8 @@ export type ScannedBlock = BlockRef & {
   readonly unrecognised: readonly UnrecognisedTransfer[];
   readonly unrecognisedDropped: number;
   /**
-   * What our own wallets sent to watched addresses: never credited, but it explains a balance. Absent = none.
+   * What our own wallets sent to watched addresses: it is never credited, but
+   * explains a balance. Absent means none.
    */
   readonly own?: readonly Transfer[];
   /**
@@ -98,9 +102,9 @@ export type ScannedBlock = BlockRef & {
 };
 
 /**
- * The whole of what one transaction brought to watched addresses, as the endpoints that
- * trace it show it, what contracts passed on inside it included. `agreed` is false where
- * two of them differ: then `transfers` is what the first one shows and proves nothing.
+ * Everything that one transaction brought to watched addresses, what contracts passed on inside it
+ * included, as the endpoints that trace it show it. `agreed` is false where two of them differ: then
+ * `transfers` is what the first one shows and proves nothing.
  */
 export type TracedTransaction = {
   readonly hosts: readonly string[];
@@ -129,12 +133,12 @@ export interface AddressLookup {
 }
 
 /**
- * Hears of new blocks. Only a hint of when to ask: what is
- * announced may be late, early, repeated, invented, or missing.
+ * Hears of new blocks. This is only a hint of when to ask: what is announced may be
+ * late, early, repeated, invented, or missing.
  */
 export interface HeadListener {
   announced(number: number): void;
-  /** Nothing is announced until further notice. */
+  /** Announcements have stopped until further notice. */
   lost(): void;
 }
 
@@ -147,21 +151,21 @@ export interface ChainReader {
   readonly network: Network;
   readonly pace: ReaderPace;
   /**
-   * What the read after finality has to be. `read`: every block once more, whole. `ids`: the
-   * hash of a final block proves the blocks below it, so only what no hash proves is read twice.
+   * What the read after finality has to be. `read`: every block is read once more, whole. `ids`: the hash of
+   * a final block proves the blocks below it, so only what no hash proves is read twice.
    */
   readonly secondRead: 'read' | 'ids';
-  /** The newest block. It may be lower than an earlier answer when another endpoint has to answer. */
+  /** The newest block. It may be lower than an earlier result when another endpoint has to answer. */
   head(signal: AbortSignal): Promise<NamedBlock>;
   /**
-   * The newest block that can not be replaced any more, by two endpoints
-   * where two tell it. May be lower than an earlier answer, like `head`.
+   * The newest block that cannot be replaced any more, confirmed by two endpoints where two name one.
+   * May be lower than an earlier result, like `head`.
    */
   finalized(signal: AbortSignal): Promise<FinalBlock>;
   header(number: number, signal: AbortSignal): Promise<BlockRef | undefined>;
   /**
-   * The same height seen by every endpoint that answers, each with its own head and finality:
-   * three requests to each of them. At least one; endpoints that rest or fail are left out.
+   * The same height seen by every endpoint that answers, each with its own head and finality: three requests
+   * to each of them. Endpoints that fail or are left alone are left out; at least one view remains.
    */
   views(number: number, signal: AbortSignal): Promise<readonly HeightView[]>;
   /** How many endpoints are configured, whether they answer or not. */
@@ -172,9 +176,9 @@ export interface ChainReader {
    */
   readonly hint?: ((listener: HeadListener, signal: AbortSignal) => void) | undefined;
   /**
-   * Reads a block completely, or not at all. One that is final is shown with what contracts passed
-   * on wherever an endpoint offers that, one at the head only where the endpoint that gives the
-   * block does. `naming` (keys of addresses) also asks which transactions name one of them.
+   * Reads a block completely, or not at all. A final block is shown with what contracts passed on wherever an
+   * endpoint offers that, a block at the head only where the endpoint that gives the block does. `naming`
+   * (keys of addresses) also asks which transactions name one of them.
    */
   scan(
     number: number,
@@ -193,8 +197,8 @@ export interface ChainReader {
     signal: AbortSignal,
   ) => Promise<readonly Balance[] | undefined>;
   /**
-   * Asks every endpoint to trace this one transaction of this very block. `undefined`
-   * where none that answers traces it. Absent for a chain whose blocks show everything.
+   * Asks every endpoint to trace this one transaction of this very block. `undefined` when no endpoint that
+   * answers traces it. Absent for a chain whose blocks show everything.
    */
   readonly traceTransaction?: (
     block: Pick<BlockRef, 'number' | 'hash'>,
@@ -203,8 +207,8 @@ export interface ChainReader {
     signal: AbortSignal,
   ) => Promise<TracedTransaction | undefined>;
   /**
-   * This very block as every endpoint that answers shows it, with what contracts passed on
-   * where it shows that itself. Absent for a chain whose endpoints cannot be told apart.
+   * This very block as every endpoint that answers shows it, with what contracts passed on where that
+   * endpoint itself shows it. Absent for a chain whose endpoints cannot be told apart.
    */
   readonly readings?: (
     block: Pick<BlockRef, 'number' | 'hash'>,
@@ -222,8 +226,8 @@ export interface ChainReader {
     signal: AbortSignal,
   ): Promise<{ readonly blockNumber: number; readonly blockHash: string } | undefined>;
   /**
-   * Proves that the endpoints serve the configured chain and that the
-   * token has the decimals we count with; throws `ChainMismatch`.
+   * Proves that the endpoints serve the configured chain and that the token has the
+   * decimals we count with; throws `ChainMismatch`.
    */
   checkIdentity(signal: AbortSignal): Promise<void>;
 }
@@ -236,8 +240,8 @@ export interface MissedTraces {
 }
 
 /**
- * US dollars for one whole coin, fixed point with 8 decimals.
- * `stale` = the newest price known, but older than it should be.
+ * The price of one whole coin in US dollars, fixed point with 8 decimals. `stale` means the
+ * newest price known is older than it should be.
  */
 export type Price = {
   readonly usd8: bigint;

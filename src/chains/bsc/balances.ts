@@ -20,9 +20,9 @@ const BALANCE_OF = '0x70a08231';
 const MAX_ADDRESSES = 500;
 const PARALLEL = 8;
 /**
- * A node that answers and refuses: it no longer (or not yet) keeps the state of that
- * block, or gives old state to paying callers only. Nodes have a dozen sentences for
- * it. It is no failure of the endpoint, which must stay in use for new blocks.
+ * The error of a node that answers and refuses: it no longer (or not yet) keeps the state of that
+ * block, or gives old state to paying callers only. Nodes word this in a dozen ways. It is no failure
+ * of the endpoint, which must stay in use for new blocks.
  */
 const REFUSED = /^rpc error/;
 
@@ -91,7 +91,7 @@ async function askTogether(
   }
   if (isEmpty(answer)) return undefined;
   const words = readAggregate(answer, calls.length);
-  // A balancer may have sent the call to a node that stands elsewhere: only the answer itself can say.
+  // A load balancer may have sent the call to a node at another height: only the response itself can say so.
   if (words[0] !== BigInt(number))
     throw new EndpointFailure(`balances of block ${words[0]} in answer to ${number}`);
   return addresses.map((addressKey, index) => ({

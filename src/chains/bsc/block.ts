@@ -1,6 +1,6 @@
-// From a block and its receipts, as the node sent them, to the money in it.
-// Pure and on the hot path: two blocks a second for ever, thousands a second
-// while catching up, so strings are compared in place and nothing is formatted.
+// From a block and its receipts, as the node sent them, to the money in it. Pure and on the
+// hot path: two blocks a second for ever, thousands a second while catching up, so strings
+// are compared in place and nothing is formatted.
 
 import type { AddressKey } from '../address-key.ts';
 import type { AddressLookup, BlockRef, NamedTransaction, ScannedBlock } from '../reader.ts';
@@ -180,8 +180,8 @@ function readLogs(
 }
 
 /**
- * Logs are summed, so each has to be one of its own: of this block
- * and transaction, at a place of the block where no other was.
+ * Logs are summed, so each has to be distinct: it belongs to this block and transaction,
+ * and no other log has its place in the block.
  */
 function checkLog(found: Collector, ref: BlockRef, txHash: string, log: RpcLog): void {
   const index = readQuantity(log.logIndex);

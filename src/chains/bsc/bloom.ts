@@ -9,7 +9,7 @@ export const EMPTY_BLOOM: string = `0x${'0'.repeat(BLOOM_HEX)}`;
 
 export type BloomProbe = readonly { readonly at: number; readonly mask: number }[];
 
-/** Where a bloom has to be set if it covers all of these items (addresses, topics; 0x hex). */
+/** The places where a bloom has bits set if it covers all of these items (addresses, topics; 0x hex). */
 export function bloomProbe(items: readonly string[]): BloomProbe {
   return items.flatMap((item) => {
     const hash = Buffer.from(keccak256(item.toLowerCase()).slice(2), 'hex');
@@ -20,7 +20,7 @@ export function bloomProbe(items: readonly string[]): BloomProbe {
   });
 }
 
-/** False proves that the bloom covers no such log; true says that it may. */
+/** False proves that the bloom covers no such log; true means only that it may. */
 export function bloomMayHold(bloom: string, probe: BloomProbe): boolean {
   for (const { at, mask } of probe) {
     const code = bloom.charCodeAt(at);

@@ -20,6 +20,6 @@ export const BSC: Chain<BscSettings> = {
   hashHasPrefix: true,
   paymentUri: ({ address, contract, units, chainId }) =>
     `ethereum:${contract}@${chainId}/transfer?address=${address}&uint256=${units}`,
-  // Most of what imports this list asks for a fact; who does not watch the chain does not load its reader.
+  // Most of what imports this list needs facts only: the reader is loaded only by what watches the chain.
   open: async (settings, io) => (await import('./open.ts')).openBsc(settings, io),
 };

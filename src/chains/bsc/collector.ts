@@ -37,7 +37,7 @@ export class Collector {
     return this.#logs.size < this.#logs.add(index).size;
   }
 
-  /** A movement between our own wallets. */
+  /** Adds a movement between our own wallets. */
   keepApart(part: Sum): void {
     add(this.#own, part);
   }

@@ -10,8 +10,8 @@ export function callContractOver(rpc: RpcPool): CallContract {
 }
 
 /**
- * Calls a contract at the head and returns the 0x hex it returned
- * ("0x" where there is no contract). Throws RpcRejected on a revert.
+ * Calls a contract at the head and returns the result as 0x hex ("0x" where there is
+ * no contract). Throws RpcRejected on a revert.
  */
 export async function ethCallOn(
   session: RpcSession,

@@ -1,5 +1,5 @@
-// What an operator is told of BNB Chain: whether it is the
-// right one and answers, and what each endpoint offers.
+// What an operator is told of BNB Chain: whether it answers and is the right
+// chain, and what each endpoint offers.
 import { bad, type Finding, good } from '../../base/finding.ts';
 import { reasonOf } from '../../base/reason.ts';
 import type { ChainReader } from '../reader.ts';
@@ -15,8 +15,8 @@ const MAX_BLOCK_AGE_MS = 5 * 60_000;
 type Opened = { readonly settings: BscSettings; readonly rpc: RpcPool; readonly reader: ChainReader };
 
 /**
- * The chain, and its endpoints where it is well. `mustMove` is false
- * for a chain of one's own, which stands still when nothing happens.
+ * Describes the chain, and its endpoints where it is well. `mustMove` is false for a private
+ * chain, which stands still when nothing happens.
  */
 export async function describeBsc(
   opened: Opened,
@@ -71,8 +71,8 @@ async function describeHead(
 }
 
 /**
- * What each endpoint offers: how BNB that contracts pass on
- * is found, what it lacks, and how fast it was asked at last.
+ * What each endpoint offers: the method by which it shows BNB that contracts pass on,
+ * what it lacks, and how fast it was last asked.
  */
 async function describeEndpoints({ settings, rpc }: Opened): Promise<Finding[]> {
   const [ways, lacks] = ['internal_transfers', 'endpoints_bsc'];
@@ -116,7 +116,7 @@ async function describeEndpoints({ settings, rpc }: Opened): Promise<Finding[]> 
   ];
 }
 
-/** What is wrong first, and what to do about it. */
+/** A finding that names what is wrong first, and what to do about it. */
 function judged(name: string, detail: string, wanted: readonly (readonly [boolean, string])[]): Finding {
   const [missing] = wanted.filter(([isMet]) => !isMet);
   return missing ? bad(name, detail, missing[1]) : good(name, detail);

@@ -18,12 +18,12 @@ export type Abilities = {
 };
 
 const ZERO = `0x${'0'.repeat(40)}`;
-/** What the comparison of balances needs, and what only a node with an archive has. */
+/** The first distance is what only an archive node answers, the second what reconciliation passes need. */
 const DISTANCES = [100_000, 100] as const;
 
 /**
- * Asks every endpoint, also one that rests, about ten questions each;
- * counts against none. An endpoint that fails says why instead.
+ * Asks every endpoint about ten questions, also one that is left alone at the moment; no failure counts
+ * against any. An endpoint that fails says why instead.
  */
 export async function askAbilities(rpc: RpcPool, signal: AbortSignal): Promise<EachResponse<Abilities>[]> {
   return await rpc.each(async (session) => {
@@ -69,8 +69,8 @@ async function takesBatches(session: RpcSession): Promise<boolean> {
 }
 
 /**
- * The result, or undefined where the node answers that it
- * does not give it; every other failure is the endpoint's.
+ * The result, or undefined where the node answers that it does not offer it;
+ * every other failure counts as the endpoint's.
  */
 async function offered(result: Promise<unknown>): Promise<unknown> {
   try {

@@ -23,7 +23,7 @@ export function openBsc(settings: BscSettings, io: ChainIo): OpenChain {
   };
 }
 
-/** Connects to nothing before somebody listens. */
+/** The announcements of new blocks; connects to nothing before somebody listens. */
 function hintOf({ headUrls: urls, chainId }: BscSettings, { onEndpoint }: ChainIo): ChainReader['hint'] {
   return urls.length === 0 ? undefined : createHeadHints({ name: 'bsc', urls, chainId, report: onEndpoint });
 }

@@ -33,11 +33,11 @@ export type BscReaderOptions = {
 const DECIMALS_CALL = '0x313ce567';
 
 /**
- * Makes a reader for BNB Chain over a pool of endpoints. A block that is final, or read by a
- * command, gets its trace from another endpoint where its own gives none: that read decides
- * what the block holds. A block at the head does not: every plain deposit in it would wait
- * for the slowest endpoint, which may not even have the block yet, to hear of a rare one a
- * second or two before finality shows it. Throws a sentence when the contract is no address.
+ * Makes a reader for BNB Chain over a pool of endpoints. A block that is final, or read by a command,
+ * gets its trace from another endpoint where its own gives none: that read decides what the block holds.
+ * A block at the head does not: every plain deposit in it would wait for the slowest endpoint, which may
+ * not even have the block yet, just to show a rare internal transfer a second or two before finality
+ * does. Throws a sentence when the contract is no address.
  */
 export function createBscReader(options: BscReaderOptions): ChainReader {
   if (!/^0x[0-9a-fA-F]{40}$/.test(options.usdtContract))
@@ -55,8 +55,8 @@ export function createBscReader(options: BscReaderOptions): ChainReader {
     report: options.report,
   });
   /**
-   * The final block that was named last; undefined until one
-   * was asked, as in commands that read old blocks only.
+   * The final block that was named last; undefined until one was asked for, as
+   * in commands that read old blocks only.
    */
   let finalNumber: number | undefined;
   const scans = createScans({

@@ -3,8 +3,8 @@ import { EndpointFailure } from '../rpc/errors.ts';
 import type { RpcSession } from '../rpc/json-rpc.ts';
 
 /**
- * Gives the receipts of a block as the endpoint sent them, in the
- * order of the transactions; what they are worth, the decoder checks.
+ * Gives the receipts of a block as the endpoint sent them, in the order of the
+ * transactions; the decoder checks them.
  */
 export interface ReceiptReader {
   read(
@@ -12,8 +12,8 @@ export interface ReceiptReader {
     block: { readonly hash: string; readonly transactions: readonly { readonly hash: string }[] },
   ): Promise<unknown>;
   /**
-   * True for an endpoint (by its place in the list) that is known to
-   * give them one by one only: many calls for what is one elsewhere.
+   * True for an endpoint (by its place in the list) that is known to give receipts one by one
+   * only: many calls for what is one call elsewhere.
    */
   isCostly(endpoint: number): boolean;
 }
@@ -65,7 +65,7 @@ export function createReceiptReader({
   return { read, isCostly: (endpoint) => lacking.has(endpoint) };
 }
 
-/** The method is not there, or takes no hash. */
+/** True where the endpoint does not have the method, or has one that takes no hash. */
 function isLack(error: EndpointFailure): boolean {
   return error.notOffered || /^rpc error -32602\b/.test(error.message);
 }

@@ -17,10 +17,10 @@ export type ScanDeps = {
   readonly rpc: RpcPool;
   readonly rules: Pick<DecodeRules, 'token' | 'unrecognisedLimit'>;
   readonly receipts: ReceiptReader;
-  /** Undefined: traces are never asked for. */
+  /** Undefined where traces are never asked for. */
   readonly tracer: Tracer | undefined;
   readonly missed: Pick<ReturnType<typeof createMissedTraces>, 'note'>;
-  /** True for a block whose read decides what it holds: its trace is then looked for elsewhere, too. */
+  /** True for a block whose read decides what it holds: its trace is then also asked of other endpoints. */
   readonly insistsOn: (number: number) => boolean;
 };
 type Scans = Required<Pick<ChainReader, 'scan' | 'traceTransaction' | 'readings'>>;
@@ -83,8 +83,8 @@ async function scanOn(
   try {
     return decodeBlock(ref, body, given, { ...rules, internals });
   } catch (error) {
-    // The decoder takes the shape of transactions and logs
-    // on trust, for speed; where it is wrong, the node is.
+    // The decoder trusts the shape of transactions and logs, for speed; where
+    // the shape is wrong, the node is at fault.
     if (error instanceof TypeError || error instanceof SyntaxError)
       throw new EndpointFailure(`malformed block ${number}`);
     throw error;
@@ -106,7 +106,7 @@ async function onEach(
   return answers.filter((answer) => answer !== undefined);
 }
 
-/** What every endpoint that traced a transaction shows, or that they differ. */
+/** What every endpoint that traced a transaction shows, or the fact that they differ. */
 function agreement(
   answers: readonly { readonly host: string; readonly transfers: readonly Transfer[] }[],
 ): TracedTransaction | undefined {

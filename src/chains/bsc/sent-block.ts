@@ -1,5 +1,5 @@
-// A block, its transactions and receipts in the shape in which nodes send
-// them, and what has to be there before anything else is read from them.
+// A block, its transactions and receipts in the shape in which nodes send them, and the checks that
+// they pass before anything else is read from them.
 
 import type { BlockRef } from '../reader.ts';
 import { isRecord } from '../rpc/call.ts';
@@ -57,8 +57,8 @@ export function readBlockRef(block: unknown, expected?: number): BlockRef {
 }
 
 /**
- * The transactions of a block asked for with full transactions;
- * throws EndpointFailure when they can not be all of them, each once.
+ * The transactions of a block asked for with full transactions; throws EndpointFailure
+ * when they cannot be all of them, each once.
  */
 export function readBlockBody(block: unknown): RpcBlock {
   if (!isRecord(block) || !Array.isArray(block['transactions']))
@@ -79,7 +79,7 @@ export function readBlockBody(block: unknown): RpcBlock {
   return body;
 }
 
-/** Throws EndpointFailure unless the receipt is whole, and that of this transaction of this block. */
+/** Throws EndpointFailure unless the receipt is whole and belongs to this transaction of this block. */
 export function checkReceipt(ref: BlockRef, transaction: RpcTransaction, receipt: RpcReceipt): void {
   const complete =
     typeof transaction?.value === 'string' &&
@@ -100,7 +100,7 @@ export function hasSucceeded({ status }: RpcReceipt): boolean {
   return status === '0x1' || readQuantity(status) === 1;
 }
 
-/** Anything else says neither that the transaction succeeded nor that it failed. */
+/** True for 0x0 and 0x1: any other value says neither that the transaction succeeded nor that it failed. */
 function isStatus(status: unknown): boolean {
   if (status === '0x1' || status === '0x0') return true;
   const known = readQuantity(status);

@@ -67,7 +67,7 @@ function read(values: ValuesOf<typeof VARIABLES>) {
     rpcUrls: rpc,
     /** ws or wss addresses that announce new blocks, and nothing else. */
     headUrls: heads,
-    /** To one endpoint, from this process. */
+    /** The limit for one endpoint, from this process. */
     rpcRequestsPerSecond: values.BSC_RPC_REQUESTS_PER_SECOND,
     chainId: values.BSC_CHAIN_ID,
     usdtContract: values.BSC_USDT_CONTRACT,

@@ -19,7 +19,8 @@ export type PriceDeps = {
   readonly now: () => Date;
   readonly cacheMs?: number | undefined;
   /**
-   * From this age on an answer counts as stale; can only shorten the limits that fit the feeds' heartbeats.
+   * From this age on an answer counts as stale; it can only shorten the
+   * limits that fit the feeds' heartbeats.
    */
   readonly maxAgeMs?: number | undefined;
   /** Called once whenever a feed turns bad or good again. */
@@ -32,10 +33,7 @@ export type PriceDeps = {
  * minutes, USDT as rarely as once a day while it stays at a dollar; the limits leave room.
  */
 const MAX_AGE_MS: Readonly<Record<Currency, number>> = { BNB: 600_000, TRX: 1_200_000, USDT: 90_000_000 };
-/**
- * With nothing better at hand an older answer is still used,
- * marked stale, up to this age; then the feed is dead.
- */
+/** Without a newer answer an older one is still used, marked stale, up to this age; then the feed is dead. */
 const DEAD_AFTER_MS = 90_000_000;
 const AHEAD_LIMIT_MS = 600_000;
 const CACHE_MS = 30_000;
@@ -82,8 +80,8 @@ type FeedState = {
 };
 
 /**
- * Answers at once with the newest good price and asks for a newer one
- * behind the caller's back; only the very first price is waited for.
+ * Answers at once with the newest good price and asks for a newer one in the
+ * background; only the very first price is waited for.
  */
 class ChainlinkPrices implements PriceSource {
   readonly #feeds: Readonly<Record<Currency, string>>;
@@ -114,7 +112,7 @@ class ChainlinkPrices implements PriceSource {
         state.running = undefined;
         state.asked = true;
       });
-      // Our own defect shows where it is waited for; nobody may be hurt by it who does not wait.
+      // A defect of our own code reaches the callers that wait for it, and must not crash the others.
       state.running.catch(() => undefined);
     }
     if (state.running && !state.known && !state.asked) await unlessAborted(state.running, signal);
@@ -122,7 +120,7 @@ class ChainlinkPrices implements PriceSource {
     return known && { ...known, stale: problem !== null || this.#ageMs(known) > this.#maxAgeMs(currency) };
   }
 
-  /** Belongs to no single caller: one that stops waiting must not spoil the answer for the others. */
+  /** Belongs to no single caller: a caller that stops waiting must not spoil the answer for the others. */
   async #refresh(currency: Currency, state: FeedState): Promise<void> {
     const signal = AbortSignal.timeout(REFRESH_LIMIT_MS);
     let problem: string | null;
@@ -143,7 +141,7 @@ class ChainlinkPrices implements PriceSource {
     state.problem = problem;
   }
 
-  /** Keeps an answer where it is better than what is known, and says what is wrong with it. */
+  /** Keeps an answer where it is better than what is known, and returns what is wrong with it. */
   #take(currency: Currency, state: FeedState, answer: Price): string | null {
     const ageMs = this.#ageMs(answer);
     if (ageMs < -AHEAD_LIMIT_MS) throw new BadResponse('its time is in the future');

@@ -4,16 +4,19 @@ import type { EndpointFailure } from './errors.ts';
 const FIRST_MS = 250;
 const THROTTLED_FIRST_MS = 1_000;
 /**
- * However long the trouble lasted: its end is noticed within this
- * time. One question in so many seconds is no burden to anybody.
+ * The longest pause, however long the trouble lasted: its end is noticed within this time, and
+ * one question in this time is no burden to anybody.
  */
 const MAX_MS = 5_000;
-/** An endpoint may wish for a day (its quota is used up); it is asked once a minute all the same. */
+/**
+ * An endpoint may ask to be left alone for a day (its quota is used up);
+ * it is asked once a minute all the same.
+ */
 const MAX_WISH_MS = 60_000;
 
 /**
- * The pause after the `failures`-th failure in a row, in milliseconds: doubling up to
- * 5 s, with jitter, and never shorter than the endpoint's own wish, up to a minute.
+ * The pause after the `failures`-th failure in a row, in milliseconds: doubling up to 5 s, with jitter, and
+ * never shorter than the pause the endpoint asked for, up to a minute.
  */
 export function backOffMs(failure: EndpointFailure, failures: number, random: () => number): number {
   const first = failure.throttled ? THROTTLED_FIRST_MS : FIRST_MS;

@@ -55,17 +55,19 @@ export async function callBatch(
   return questions.map(({ id }) => readResult(endpoint, { json: byId.get(id), http }, id));
 }
 
-/** A body that is no JSON, with a status that speaks of the question rather than of the moment. */
+/**
+ * The status of a body that is no JSON, where it is about the request itself rather than about the moment.
+ */
 const NO_BATCHES = /^http (4\d\d|500|501)$/;
 
 function numbered({ method, params }: RpcRequest): Numbered {
-  // The id only pairs an answer with its question on one connection, so a counter of the process is enough.
+  // The id only pairs a response with its request on one connection, so a counter for the process is enough.
   lastId = (lastId + 1) % 1_000_000_000;
   return { jsonrpc: '2.0', id: lastId, method, params };
 }
 
 type Http = { readonly status: number; readonly retryAfterMs: number | undefined };
-/** `json` is undefined where the body is none. */
+/** `json` is undefined where the body is no JSON. */
 type Exchanged = { readonly json: unknown; readonly http: Http };
 
 async function exchange(
@@ -129,8 +131,8 @@ function httpFailure(http: Http): EndpointFailure {
 }
 
 /**
- * What an answer without a result says. Some nodes send a JSON-RPC
- * error with status 400 or 500: a revert has to be seen behind it.
+ * Reads a response without a result. Some nodes send a JSON-RPC error with status 400 or
+ * 500: a revert has to be recognised behind it.
  */
 function readError(endpoint: Endpoint, json: unknown, http: Http): EndpointFailure | RpcRejected {
   const error = isRecord(json) ? json['error'] : undefined;

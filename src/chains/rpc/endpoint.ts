@@ -9,11 +9,14 @@ import type { HttpPost } from './http-post.ts';
 import { createRate, type Rate } from './rate.ts';
 import type { Line, PoolOptions, Session } from './types.ts';
 
-/** An endpoint of another chain is looked at again after this time: a wrong proxy gets repaired. */
+/** An endpoint of another chain is asked again after this time: a wrong proxy gets repaired. */
 const WRONG_CHAIN_MS = 60_000;
 const MAX_FAILURES = 16;
 
-/** What happens to a failure: it makes the endpoint rest, or it is the caller's own affair. */
+/**
+ * What happens to a failure: it counts against the endpoint, which is then left
+ * alone for a while, or it is left to the caller.
+ */
 type Counting = 'counts' | 'aside';
 
 export class PoolEndpoint<S extends Session> {
@@ -28,8 +31,8 @@ export class PoolEndpoint<S extends Session> {
   chain: 'right' | 'wrong' | undefined = undefined;
   head: number | null = null;
   /**
-   * How far that head was behind the best one when it was seen:
-   * an endpoint that is asked for it rarely is not slow for that.
+   * How far that head was behind the best one when it was seen: an endpoint that is rarely
+   * asked for its head is not slow because of that.
    */
   behind = 0;
   /** Called with each head that a session saw. */
@@ -60,7 +63,7 @@ export class PoolEndpoint<S extends Session> {
     return this.notBefore <= this.#now();
   }
 
-  /** Runs the work; a failure of the endpoint makes it rest. */
+  /** Runs the work; after a failure of the endpoint it is left alone for a while. */
   async attempt<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.ensureChain(signal, 'counts');
     try {
@@ -74,7 +77,7 @@ export class PoolEndpoint<S extends Session> {
   }
 
   /**
-   * Runs the work; whatever goes wrong in it changes neither the endpoint's rest nor its pace nor its place.
+   * Runs the work; whatever goes wrong in it changes neither the endpoint's pause nor its pace nor its place.
    */
   async attemptAside<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.ensureChain(signal, 'aside');
@@ -146,7 +149,7 @@ export class PoolEndpoint<S extends Session> {
   }
 
   #failed(failure: EndpointFailure): void {
-    // Whoever comes back on this address after a broken connection may be another node.
+    // After a broken connection another node may answer on this address.
     this.chain = undefined;
     // Requests that were under way together fail together:
     // that is one failure, not a reason for a longer pause.

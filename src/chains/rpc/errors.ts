@@ -34,7 +34,7 @@ type FailureOptions = {
  */
 export class EndpointFailure extends Error {
   override readonly name = 'EndpointFailure';
-  /** The endpoint's own wish, from Retry-After, or undefined. */
+  /** How long the endpoint asks to be left alone, from Retry-After, or undefined. */
   readonly retryAfterMs: number | undefined;
   /**
    * True where the endpoint asks for fewer requests, which deserves a longer pause than a lost connection.

@@ -1,5 +1,5 @@
-// Announcements of new blocks, for as long as somebody listens:
-// which socket to use, when to try again, and what to say of it.
+// Announcements of new blocks, for as long as somebody listens: which socket to use,
+// when to try again, and what to report about it.
 
 import { pause } from '../../base/async/pause.ts';
 import type { ChainReader, HeadListener } from '../reader.ts';
@@ -23,14 +23,14 @@ export type HeadHintsOptions = {
 
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
-/** A connection that held for so long was a good one. */
+/** A connection that held for this long was a good one. */
 const STEADY_MS = 60_000;
 const PROBE_MS = 10_000;
 
 /**
- * Makes the `hint` of a reader. One socket is open at a time, and only while somebody
- * listens; where it fails the next address has its turn, after 1 s doubling to a minute, with
- * jitter. Throws a sentence for an unusable address; afterwards nothing of it ever throws.
+ * Makes the `hint` of a reader. One socket is open at a time, and only while somebody listens; where
+ * it fails, the next address is tried, after 1 s doubling to a minute, with jitter. Throws a sentence
+ * for an unusable address; afterwards it never throws.
  */
 export function createHeadHints(options: HeadHintsOptions): NonNullable<ChainReader['hint']> {
   const endpoints = options.urls.map(parseSocket);
@@ -103,8 +103,8 @@ async function keepListening(
 }
 
 /**
- * One line when announcements stop and one when they have been
- * back for a while: what flaps in between is not worth a line.
+ * One line when announcements stop and one when they have been back for a while: a
+ * connection that flaps in between is not worth a line.
  */
 function sayings({ name, report }: HeadHintsOptions): Sayings {
   let failing = false;
@@ -123,7 +123,7 @@ function sayings({ name, report }: HeadHintsOptions): Sayings {
   };
 }
 
-/** Only our own sentences: any other error's message can repeat the URL. */
+/** The message of our own errors only: any other error's message can repeat the URL. */
 function ownSentence(error: unknown): string {
   return error instanceof EndpointFailure ? error.message : 'it could not be used';
 }

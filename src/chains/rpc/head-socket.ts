@@ -1,5 +1,5 @@
-// One WebSocket on which an endpoint announces new blocks. What
-// it says tells when to ask, and is never taken for a fact.
+// One WebSocket on which an endpoint announces new blocks. An announcement tells
+// when to ask, and is never taken for a fact.
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, WebSocket } from 'undici';
 import { isRecord } from './call.ts';
@@ -10,7 +10,7 @@ import { readQuantity } from './hex.ts';
 export type HeadSocketLimits = {
   /** For the connection, the chain id and the subscription together, in milliseconds. */
   readonly openMs: number;
-  /** A connection on which no block is announced for so long counts as dead, whatever else comes. */
+  /** A connection on which no block is announced for this long counts as dead, whatever else it carries. */
   readonly silentMs: number;
 };
 export type HeadSocketEvents = { subscribed(): void; announced(number: number): void };
@@ -26,7 +26,7 @@ const CHECK_MS = 1_000;
 /** A header with the validators of an epoch is some KiB. */
 const MAX_MESSAGE_BYTES = 65_536;
 const MAX_FRAGMENTS = 64;
-/** Far above any chain, far below what would cost a processor anything. */
+/** Far above what any chain announces, far below what would cost a processor anything. */
 const MAX_MESSAGES_A_CHECK = 100;
 const MAX_BYTES_A_CHECK = 1_048_576;
 const CHAIN_QUESTION = 1;
@@ -97,14 +97,14 @@ class Listener {
     this.#isOver = true;
     clearInterval(this.#checking);
     this.#socket.close();
-    // Whoever does not answer the close would hold the connection for ever.
+    // A server that does not answer the close would hold the connection for ever.
     this.#connection?.destroy();
     this.#agent.destroy().catch(() => undefined);
   }
 
   /**
-   * The connection is kept in view: to end it from this
-   * side, to say why there is none, and to count what comes.
+   * Keeps the connection at hand: to end it from this side, to say why
+   * there is none, and to count what comes.
    */
   #makeAgent(): Agent {
     const connector = buildConnector({ timeout: this.#limits.openMs });
@@ -196,7 +196,7 @@ class Listener {
   }
 }
 
-/** The members of a JSON object; none for anything else. */
+/** The members of a JSON object; no members for any other text. */
 function objectOf(data: unknown): Record<string, unknown> {
   if (typeof data !== 'string') return {};
   try {

@@ -1,6 +1,6 @@
 // Hexadecimal values as nodes of Ethereum's kind write them.
 
-/** A JSON-RPC quantity that is a height or a time, never money; undefined where it is none. */
+/** A JSON-RPC quantity that is a height or a time, never money; undefined for anything else. */
 export function readQuantity(value: unknown): number | undefined {
   return typeof value === 'string' && /^0x[0-9a-f]{1,13}$/i.test(value)
     ? Number.parseInt(value, 16)
@@ -13,8 +13,8 @@ export function toQuantity(number: number): string {
 }
 
 /**
- * A 32-byte hash in the one form in which hashes are kept
- * and compared, lower-case 0x; undefined where it is none.
+ * A 32-byte hash in the one form in which hashes are kept and compared,
+ * lower-case 0x; undefined for anything else.
  */
 export function readHash(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length !== 66) return undefined;
@@ -23,8 +23,8 @@ export function readHash(value: unknown): string | undefined {
 }
 
 /**
- * As a node may write it in capitals: two spellings of a hash would
- * be two transactions. Costs next to nothing where it does not.
+ * Lower case, because a node may write capitals, and two spellings of a hash would be two
+ * transactions. Costs next to nothing for text without capitals.
  */
 export function lower(hex: string): string {
   return hex.toLowerCase();

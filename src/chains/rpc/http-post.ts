@@ -1,5 +1,5 @@
-// POST over kept connections, for the blocks of a catch-up: what an answer costs on its way to a
-// text is more than what its parsing costs, so bodies are gathered in buffers that are used again.
+// POST over kept connections, for the blocks of a catch-up: turning a response into text costs more than
+// parsing it, so bodies are gathered in buffers that are used again.
 import { isAscii } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -10,15 +10,15 @@ export type HttpQuestion = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Of the answer's body, after it was unpacked. */
+  /** The limit for the response's body, after it was unpacked. */
   readonly maxBytes: number;
 };
 export type HttpHeaders = Readonly<Record<string, string | string[] | undefined>>;
 export type HttpResponse = { readonly status: number; readonly headers: HttpHeaders; readonly text: string };
 
 /**
- * Sends one POST and reads the whole answer, whatever its status; redirects are not followed. Throws
- * EndpointFailure for an answer that is too large or packed wrongly, and the socket's own error for a
+ * Sends one POST and reads the whole response, whatever its status; redirects are not followed. Throws
+ * EndpointFailure for a response that is too large or packed wrongly, and the socket's own error for a
  * connection that fails. Ends at once when `signal` aborts, with any error: the caller knows why it aborted.
  */
 export type HttpPost = (question: HttpQuestion, signal: AbortSignal) => Promise<HttpResponse>;
@@ -26,12 +26,12 @@ export type HttpPost = (question: HttpQuestion, signal: AbortSignal) => Promise<
 type Received = { readonly status: number; readonly headers: HttpHeaders; readonly body: Body };
 
 const MAX_SOCKETS = 64;
-/** Longer than the watcher's pause between two looks. */
+/** Longer than the watcher's pause between two polls. */
 const KEEP_IDLE_MS = 30_000;
 const SPARE_BUFFERS = 16;
 const SPARE_BYTES = 4 * 1_048_576;
 const FIRST_BYTES = 65_536;
-/** The other side closed a connection, in its words, in the kernel's and in the client's. */
+/** The names of "the other side closed a connection", in its own words, the kernel's and the client's. */
 const CLOSED = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 const NOTHING = Buffer.alloc(0);
 const unpack = promisify(gunzip);
@@ -50,7 +50,8 @@ export function createHttpPost(): HttpPost {
     try {
       return await exchange(agent, question, spares, signal);
     } catch (error) {
-      // Kept connections are closed just when they are used again: every question here may be asked twice.
+      // A server may close a kept connection just when it is used again;
+      // every request here may be sent twice.
       if (!(error instanceof ClosedBeforeResponse) || signal.aborted) throw error;
       return await exchange(agent, question, spares, signal);
     }
@@ -80,7 +81,7 @@ async function exchange(
   }
 }
 
-/** An answer's body, in a buffer that an earlier answer may have had and a later one may get. */
+/** A response's body, in a buffer that an earlier response may have used and a later one may get. */
 class Body {
   #buffer: Buffer;
   #size = 0;
@@ -93,7 +94,7 @@ class Body {
       Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, Math.min(expectedBytes || 0, SPARE_BYTES)));
   }
 
-  /** Appends a copy: the chunk is its owner's. Returns the size so far. */
+  /** Appends a copy, because the chunk stays its owner's. Returns the size so far. */
   add(chunk: Buffer): number {
     const size = this.#size + chunk.byteLength;
     if (size > this.#buffer.byteLength) {
@@ -106,12 +107,12 @@ class Body {
     return size;
   }
 
-  /** What came so far; of use until {@link release}. */
+  /** What came so far; valid until {@link release}. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#size);
   }
 
-  /** Lets go of the buffer for good, so that whatever is added late cannot come into another answer. */
+  /** Gives up the buffer for good, so that nothing that is added late can get into another response. */
   release(): void {
     const { byteLength } = this.#buffer;
     if (byteLength > 0 && byteLength <= SPARE_BYTES && this.#spares.length < SPARE_BUFFERS)
@@ -188,7 +189,7 @@ async function textOf(headers: HttpHeaders, bytes: Buffer, maxBytes: number): Pr
   if (packed !== 'gzip' && packed !== 'x-gzip')
     throw new EndpointFailure('an answer packed in a way that was not asked for');
   try {
-    // In a thread of its own; a small answer that unpacks to gigabytes ends at the limit.
+    // Runs in a thread of its own; a small response that unpacks to gigabytes ends at the limit.
     return decode(await unpack(bytes, { maxOutputLength: maxBytes }));
   } catch (error) {
     throw error instanceof RangeError ? tooLarge(maxBytes) : new EndpointFailure('not JSON or cut short');

@@ -26,7 +26,7 @@ export type RpcPoolOptions = PoolSettings & { readonly chainId: number };
 const MAX_BATCH = 50;
 const BATCHES_AT_ONCE = 4;
 const SINGLES_AT_ONCE = 8;
-/** One that refused batches is tried again after this time. */
+/** An endpoint that refused batches is tried again after this time. */
 const BATCH_AGAIN_MS = 10 * 60_000;
 
 /**
@@ -82,7 +82,7 @@ function speaker(): (line: Line) => RpcSession {
 }
 
 async function inBatches(line: Line, requests: readonly RpcRequest[]): Promise<unknown[]> {
-  // Endpoints count each question of a batch: one never asks for more than a second of them.
+  // Endpoints count each request of a batch, so a batch is never larger than what may be asked in a second.
   const size = Math.max(1, Math.min(MAX_BATCH, Math.floor(line.perSecond())));
   const batches = Array.from({ length: Math.ceil(requests.length / size) }, (_, at) =>
     requests.slice(at * size, (at + 1) * size),
@@ -93,8 +93,8 @@ async function inBatches(line: Line, requests: readonly RpcRequest[]): Promise<u
 }
 
 /**
- * The results in order, with so many under way at a time;
- * the first failure ends it, and no further one is begun.
+ * The results in order, with a limited number under way at a time; the first
+ * failure ends it, and no further one is begun.
  */
 async function eachOf<T, R>(
   items: readonly T[],

@@ -1,5 +1,5 @@
-// A pool of endpoints of one chain, whatever protocol they speak: which
-// one to ask, when to leave one alone, and what to say when none answers.
+// A pool of endpoints of one chain, whatever protocol they speak: which one to ask, when to
+// leave one alone, and what to say when none answers.
 
 import { pause } from '../../base/async/pause.ts';
 import { PoolEndpoint } from './endpoint.ts';
@@ -12,7 +12,7 @@ import type { EachResponse, EndpointStatus, Pool, PoolOptions, RunOptions, Sessi
  * pool itself, so that no retry loop can turn into a storm.
  */
 const WAIT_FOR_ENDPOINT_MS = 1_000;
-/** One whose next turn is further away than this is passed over for another that has none before it. */
+/** An endpoint whose next turn is further away than this is passed over for another one without a queue. */
 const LONG_WAIT_MS = 250;
 /**
  * An endpoint whose next turn is further away than this needs
@@ -155,7 +155,7 @@ class EndpointPool<S extends Session> implements Pool<S> {
 
   /**
    * From time to time asks the endpoints that are not in use for their head, beside the caller's work and
-   * never in its way: so one that has recovered comes back, and one that others have overtaken is found out.
+   * without delaying it: this brings back one that has recovered, and finds one that others have overtaken.
    */
   #probeIfDue(signal: AbortSignal): void {
     if (this.#endpoints.length < 2 || this.#now() < this.#nextProbe) return;

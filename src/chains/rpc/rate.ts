@@ -11,15 +11,18 @@ export type RateOptions = {
 
 /** A token bucket that can learn a lower limit for a while. */
 export interface Rate {
-  /** Takes so many turns (1) and returns how long to wait for the last of them, in milliseconds (0 = now). */
+  /**
+   * Takes this many turns (default 1) and returns how long to wait for the
+   * last of them, in milliseconds (0 = now).
+   */
   takeMs(turns?: number): number;
   /** How long a turn taken now would have to wait, in milliseconds; takes none. */
   waitMs(): number;
-  /** The endpoint answered so many requests (1), whatever it said. */
+  /** Notes that the endpoint answered this many requests (default 1), whatever it said. */
   answered(requests?: number): void;
   /**
-   * The endpoint refused because of the number of requests.
-   * Refusals of requests that were under way together count once.
+   * Notes that the endpoint refused because of the number of requests. Refusals of
+   * requests that were under way together count once.
    */
   refused(): void;
   /** Requests a second at this moment. */
@@ -34,7 +37,7 @@ const SLOWEST = 1;
  * Refusals within this time are one: they answer requests that were sent before the first of them was heard.
  */
 const ONE_REFUSAL_MS = 1_000;
-/** A limit that is met twice within this time is one. */
+/** Two refusals within this time mean the same limit. */
 const AGAIN_MS = 10_000;
 const FIRST_HOLD_MS = 5_000;
 const LONGEST_HOLD_MS = 60_000;
@@ -42,11 +45,11 @@ const UNDER_MEASURED = 0.95;
 const UNDER_LEARNED = 0.8;
 
 /**
- * Makes a bucket for one endpoint. A refusal alone changes nothing here: to leave a refusing endpoint
- * alone for a moment is the pool's part, and an endpoint that refuses everything has trouble, not a
- * limit. A limit lets requests through until it is met: a refusal after answers, twice within ten
- * seconds, teaches it. It is forgotten after five seconds; where it then is met again although
- * nothing was refused meanwhile, it is kept twice as long each time, at most a minute.
+ * Makes a bucket for one endpoint. A refusal alone changes nothing here: the pool leaves a refusing endpoint
+ * alone for a moment, and an endpoint that refuses everything is in trouble and shows no limit. An endpoint
+ * with a limit answers until the limit is met: so a refusal after answers, twice within ten seconds, teaches
+ * it. The limit is forgotten after five seconds; where it is then met again although nothing was refused
+ * meanwhile, it is kept twice as long each time, at most a minute.
  */
 export function createRate({ perSecond, burst, now }: RateOptions): Rate {
   let learned: Learned | undefined;
@@ -63,13 +66,13 @@ export function createRate({ perSecond, burst, now }: RateOptions): Rate {
     learned = { perSecond: Math.min(perSecond, Math.max(SLOWEST, limit)), until: now() + holdMs, holdMs };
   };
 
-  /** Turns that were spread over a limit hold nobody up who comes after it was forgotten. */
+  /** Turns that were spread over a limit must not delay callers that come after it was forgotten. */
   const letGo = (): void => {
     if (queued && !isLearned()) freeAt = Math.min(freeAt, now());
     queued = isLearned();
   };
 
-  /** Answers in the last whole second or in the running one, whichever were more. */
+  /** The number of answers in the last whole second or in the running one, whichever is higher. */
   const measured = (): number => {
     const passedMs = now() - answers.since;
     if (passedMs >= 2_000) return 0;
@@ -80,7 +83,7 @@ export function createRate({ perSecond, burst, now }: RateOptions): Rate {
     takeMs(turns = 1) {
       letGo();
       const interval = 1_000 / rate();
-      // What the endpoint counts as a burst is unknown: none of them while it shows a limit.
+      // What the endpoint counts as a burst is unknown, so no burst is allowed while it shows a limit.
       const allowance = isLearned() ? 1 : burst;
       freeAt = Math.max(freeAt, now() - (allowance - 1) * interval) + turns * interval;
       return Math.max(0, freeAt - interval - now());

@@ -6,7 +6,7 @@ import type { Pool, Session } from './types.ts';
 
 export type SecondFinalOptions<S extends Session> = {
   readonly pool: Pool<S>;
-  /** The newest block of an endpoint, or the newest that it calls final; undefined where it tells none. */
+  /** The newest block of an endpoint, or the newest that it calls final; undefined where it names none. */
   readonly ask: (session: S, which: 'newest' | 'final') => Promise<NamedBlock | undefined>;
   readonly now: () => number;
   /**
@@ -17,29 +17,30 @@ export type SecondFinalOptions<S extends Session> = {
 };
 
 /**
- * New blocks come first: nobody is waited for any longer, and
- * one that did not answer in time is left alone for a while.
+ * New blocks come first: no endpoint is waited for any longer than this, and one that did
+ * not answer in time is left alone for a while.
  */
 const WAIT_MS = 500;
 const REST_MS = 10_000;
-/** But nothing is verified meanwhile: what one that is only slow does not call final may be an orphan. */
+/** Nothing is verified during this time: what a slow endpoint does not call final yet may be an orphan. */
 const PATIENCE_MS = 5_000;
-/** Nor for longer than this while the answer before can still be used. */
+/** The wait is not longer than this while the answer before can still be used. */
 const SHORT_WAIT_MS = 75;
-/** An answer is a witness for this long. */
+/** An answer counts as a second witness for this long. */
 const FRESH_MS = 10_000;
 /**
- * So far apart are healthy endpoints at most. Who has not even the block
- * that the first one calls final is behind, and says nothing about it.
+ * Healthy endpoints are at most this far apart. An endpoint that does not even have the block that the first
+ * one calls final is behind, and says nothing about it.
  */
 const NEAR_BLOCKS = 3;
 /**
- * An answer that is asked for again counts until it is so far behind;
- * and so far apart are two endpoints only where something is wrong.
+ * An answer that is being asked for again counts until it is this far behind; two
+ * endpoints this far apart mean that something is wrong.
  */
 const LATE_BLOCKS = 12;
 /**
- * A height so far above is a dream, or the first one is far behind: what it names is no less final for that.
+ * Where a second endpoint names a height this far above, that height is invented or the first endpoint is far
+ * behind: what the first one names is no less final for that.
  */
 const AHEAD_BLOCKS = 20;
 
@@ -57,8 +58,8 @@ type Words = 'alone' | 'together' | 'apart';
 
 export interface SecondFinal {
   /**
-   * The block that the endpoint with this place in the list named,
-   * with what another one names; alone where no other tells.
+   * The block that the endpoint with this place in the list named, together with the block that
+   * another one names; alone where no other names one.
    */
   beside(first: NamedBlock, endpoint: number, signal: AbortSignal): Promise<FinalBlock>;
 }
@@ -75,8 +76,8 @@ export function createSecondFinal<S extends Session>(options: SecondFinalOptions
 
   const question = async (first: NamedBlock, endpoint: number, signal: AbortSignal): Promise<void> => {
     const far: Witness[] = [];
-    // One that stands still or runs ahead decides only where no other
-    // one is near: else it alone could stop what two of them name.
+    // An endpoint that stands still or runs ahead decides only where no other one is near:
+    // else it alone could stop what two others name.
     const nearOn = async (session: S): Promise<Witness | undefined> => {
       const seen = await witnessOn(session, first, options);
       if (!seen || Math.abs(seen.block.number - first.number) <= NEAR_BLOCKS) return seen;
@@ -97,8 +98,8 @@ export function createSecondFinal<S extends Session>(options: SecondFinalOptions
   return {
     async beside(first, endpoint, signal) {
       if (pool.status().length < 2) return first;
-      // As long as it is near, the answer before this one still is the
-      // lower of two. Asked again, too, where the first one has not moved.
+      // As long as it is near, the answer before this one still is the lower of two. It is also
+      // asked again where the first endpoint has not moved.
       const isOld =
         !last || first.number - last.block.number > NEAR_BLOCKS || now() - last.atMs > FRESH_MS / 2;
       const isNews = isOld || first.number === asked;
@@ -127,7 +128,9 @@ export function createSecondFinal<S extends Session>(options: SecondFinalOptions
   };
 }
 
-/** What one endpoint names, beside the block that the first one named; undefined where it names none. */
+/**
+ * What one endpoint names as final, beside the block that the first one named; undefined where it names none.
+ */
 async function witnessOn<S extends Session>(
   session: S,
   first: NamedBlock,
@@ -141,15 +144,15 @@ async function witnessOn<S extends Session>(
 }
 
 /**
- * Whether it says anything about the block that the first one
- * names: not where it is behind it, nor where it is far above.
+ * Whether the witness says anything about the block that the first one names: it does not where it
+ * is behind that block, nor where it is far above it.
  */
 function isWitness({ block, knowsUpTo, besideNumber }: Witness, first: NamedBlock): boolean {
   const isBehind = knowsUpTo < besideNumber - NEAR_BLOCKS || knowsUpTo < first.number - LATE_BLOCKS;
   return !isBehind && block.number <= first.number + AHEAD_BLOCKS;
 }
 
-/** Says what became of the second witness, where that changed. */
+/** Reports what became of the second witness, where that changed. */
 function sayings(
   name: string,
   report: SecondFinalOptions<Session>['report'],

@@ -3,9 +3,10 @@ import type { CallOptions } from './call.ts';
 import type { Endpoint } from './endpoint-url.ts';
 
 /**
- * How one endpoint does right now, for readiness and diagnosis. `problem` is null when it is in use;
- * `requestsPerSecond` is the pace it is asked at, below the configured one while a limit of its own is
- * known; `toldMsAgo` is how old all this is, null where it was never asked. Carries no URL, only the host.
+ * How one endpoint does right now, for readiness and diagnosis. `problem` is null when it is
+ * in use; `requestsPerSecond` is the pace it is asked at, below the configured one while a
+ * lower limit of the endpoint is known; `toldMsAgo` is how old all this is, null where it
+ * was never asked. Carries no URL, only the host.
  */
 export type EndpointStatus = {
   readonly host: string;
@@ -24,11 +25,12 @@ export type Session = {
   sawHead(number: number): void;
 };
 
-/** A session as the protocol gets it: the way to the endpoint at the endpoint's own pace. */
+/** A session as the protocol gets it: it asks the endpoint at the endpoint's own pace. */
 export type Line = Session & {
   /**
-   * Takes so many turns of the endpoint's rate, waits for them, and asks. `timeoutMs` replaces the pool's own
-   * limit. Whether the question was answered, and whether the endpoint asks for fewer, counts for its pace.
+   * Takes this many turns of the endpoint's rate, waits for them, and asks. `timeoutMs`
+   * replaces the pool's own limit. Whether the request was answered, and whether the
+   * endpoint asks for fewer, counts for its pace.
    */
   ask<T>(
     question: (call: Call) => Promise<T>,
@@ -40,7 +42,7 @@ export type Line = Session & {
   now(): number;
 };
 
-/** All that one question needs. */
+/** Everything that one request needs. */
 export type Call = {
   readonly endpoint: Endpoint;
   readonly limits: CallOptions;
@@ -53,8 +55,8 @@ export type Call = {
  */
 export type Protocol<S extends Session> = {
   /**
-   * Called once for each endpoint: what is learned of it
-   * lives in the function that turns its lines into sessions.
+   * Called once for each endpoint: what is learned of an endpoint is kept by the
+   * function that turns its lines into sessions.
    */
   speaker(): (line: Line) => S;
   /** What proves the chain, as the operator's settings name it: "chain id". */
@@ -64,7 +66,7 @@ export type Protocol<S extends Session> = {
    * where it serves that. Throws EndpointFailure where it does not say.
    */
   serves(session: S): Promise<string | undefined>;
-  /** The height of its newest block; undefined where the answer is none. */
+  /** The height of its newest block; undefined where the response holds none. */
   height(session: S): Promise<number | undefined>;
 };
 
@@ -81,12 +83,12 @@ export type PoolSettings = {
   /** How often the heads of all endpoints are compared. */
   readonly probeEveryMs?: number | undefined;
   /**
-   * Requests a second to one endpoint (200), and how many at once after a quiet time (one second of
-   * them, at most 50). A lower limit that is met again and again is learned for at most a minute.
+   * Requests a second to one endpoint (200), and how many at once after a quiet time (one second of them, at
+   * most 50). A lower limit that is met again and again is learned for at most a minute.
    */
   readonly requestsPerSecond?: number | undefined;
   readonly burst?: number | undefined;
-  /** The clock in milliseconds and the wait that goes with it; the process's own where absent. */
+  /** The clock in milliseconds and the wait that goes with it; unset means the process's own. */
   readonly now?: (() => number) | undefined;
   readonly pause?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
   readonly random?: (() => number) | undefined;
@@ -130,10 +132,10 @@ export interface Pool<S extends Session> {
    */
   all<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T[]>;
   /**
-   * Asks for an extra that not every endpoint offers: each endpoint but `besides` that does
-   * not rest and has budget to spare is asked once at most, in turn, until `work` returns
-   * something. What goes wrong counts against none of them, because they may still serve
-   * whole blocks. Returns undefined when nobody gave it; throws the signal's reason alone.
+   * Asks for an extra that not every endpoint offers: each endpoint but `besides` that is not left
+   * alone and has budget to spare is asked once at most, in turn, until `work` returns something. What
+   * goes wrong counts against none of them, because they may still serve whole blocks. Returns
+   * undefined when none gave it; throws only the signal's reason.
    */
   elsewhere<T>(
     besides: number,
@@ -141,14 +143,15 @@ export interface Pool<S extends Session> {
     signal: AbortSignal,
   ): Promise<T | undefined>;
   /**
-   * Asks the best endpoint that does not rest, then the next, for something that is not part of reading
-   * blocks (a price). What goes wrong counts against none of them, neither their rest nor their rate, and
-   * nobody is waited for. Throws RpcUnavailable when none gave it, and passes on every other error of `work`.
+   * Asks the best endpoint that is not left alone at the moment, then the next, for something that is
+   * not part of reading blocks (a price). What goes wrong counts against none of them: it changes
+   * neither their pauses nor their rate, and no endpoint is waited for. Throws RpcUnavailable when none
+   * gave it, and passes on every other error of `work`.
    */
   aside<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<T>;
   /**
-   * Asks every endpoint, also one that rests, and returns what
-   * each said; counts against none of them. For diagnosis.
+   * Asks every endpoint, also one that is left alone at the moment, and returns what each said; no
+   * failure counts against any of them. For diagnosis.
    */
   each<T>(work: (session: S) => Promise<T>, signal: AbortSignal): Promise<EachResponse<T>[]>;
   status(): EndpointStatus[];

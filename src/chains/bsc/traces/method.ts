@@ -1,5 +1,5 @@
-// The methods by which nodes show internal transfers, and which
-// of them an endpoint has: found out by asking it.
+// The methods by which nodes show internal transfers, and which of them an
+// endpoint has, found out by asking it.
 
 import type { AddressLookup } from '../../reader.ts';
 import { isRecord } from '../../rpc/call.ts';
@@ -9,7 +9,7 @@ import type { RpcSession } from '../../rpc/json-rpc.ts';
 import { type InternalTransfer, readCallTracer, readTraceBlock, type TracedBlock } from './trace.ts';
 
 type Method = 'trace_block' | 'debug_traceBlockByHash';
-/** `certain`: it said so itself, and did not just fail to answer. */
+/** `certain`: the endpoint said so itself, and did not just fail to answer. */
 export type ShownBy = { readonly method: Method | null; readonly certain: boolean };
 export type NumberedBlock = TracedBlock & { readonly number: number };
 
@@ -18,7 +18,8 @@ const METHODS: readonly Method[] = ['trace_block', 'debug_traceBlockByHash'];
 const PROBED_BLOCKS = 4;
 
 /**
- * How an endpoint shows internal transfers; null: it does not. Throws EndpointFailure when it does not say.
+ * How an endpoint shows internal transfers; null when it does not. Throws
+ * EndpointFailure when it does not say.
  */
 export async function traceMethodOf(session: RpcSession, timeoutMs = 4_000): Promise<string | null> {
   const { method, certain } = await probe(session, timeoutMs);
@@ -28,8 +29,8 @@ export async function traceMethodOf(session: RpcSession, timeoutMs = 4_000): Pro
 }
 
 /**
- * The internal transfers of a block to watched addresses, by this method. Throws EndpointFailure
- * or RpcRejected where the endpoint refuses it, or shows what is no trace of this very block.
+ * The internal transfers of a block to watched addresses, by this method. Throws EndpointFailure or
+ * RpcRejected where the endpoint refuses it, or sends something that is no trace of this very block.
  */
 export async function traceOn(
   session: RpcSession,
@@ -65,8 +66,8 @@ export async function probe(session: RpcSession, timeoutMs: number): Promise<Sho
       await traceOn(session, method, block, NOBODY, timeoutMs);
       return { method, certain: true };
     } catch (error) {
-      // A refusal, a page of HTML, a trace that is none: all
-      // say that it is not offered. A limit says nothing.
+      // A refusal, a page of HTML, a malformed trace: all say that traces are not offered. A refusal
+      // for the number of requests says nothing about it.
       if (!isEndpoints(error)) throw error;
       if (isThrottled(error)) certain = false;
     }
@@ -98,12 +99,12 @@ async function smallBlock(session: RpcSession): Promise<NumberedBlock> {
   return best;
 }
 
-/** True for a refusal for the number of requests, which says nothing of what the endpoint can. */
+/** True for a refusal for the number of requests, which says nothing about what the endpoint offers. */
 export function isThrottled(error: EndpointFailure | RpcRejected): error is EndpointFailure {
   return error instanceof EndpointFailure && error.throttled;
 }
 
-/** True for what is the fault of an endpoint, or its refusal. */
+/** True for an error that is the fault of an endpoint, or its refusal. */
 export function isEndpoints(error: unknown): error is EndpointFailure | RpcRejected {
   return error instanceof EndpointFailure || error instanceof RpcRejected;
 }

@@ -5,12 +5,12 @@ type Missed = { readonly tries: number; readonly dueAt: number };
 
 const FIRST_MS = 2_000;
 const LONGEST_MS = 120_000;
-/** About ten minutes of asking; then the comparison of balances is what is left. */
+/** About ten minutes of asking; after that only reconciliation passes can find what was missed. */
 const MAX_TRIES = 10;
-/** A catch-up behind a limit can miss many; what is beyond this is left to the comparison too. */
+/** A catch-up behind a limit can miss many; what is beyond this is left to reconciliation passes too. */
 const MAX_BLOCKS = 2_000;
 
-/** Remembers blocks for one process. `report` is called with what is given up. */
+/** Remembers such blocks for one process. `report` is called with what is given up. */
 export function createMissedTraces(options: {
   readonly now: () => number;
   readonly report?: ((message: string) => void) | undefined;

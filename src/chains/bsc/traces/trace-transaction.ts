@@ -13,9 +13,9 @@ import { type InternalTransfer, readCallTracer, readTraceBlock, type TracedBlock
 const TIMEOUT_MS = 10_000;
 
 /**
- * The internal transfers of one transaction of a block to watched addresses, or undefined
- * where this endpoint does not show them. The block has to be the one that this endpoint gave;
- * a flat trace names it and is held against it. Throws what is no fault of the endpoint.
+ * The internal transfers of one transaction of a block to watched addresses, or undefined where this endpoint
+ * does not show them. The block has to come from this same endpoint; a flat trace names its block and is
+ * compared with it. Throws every error that is no fault of the endpoint.
  */
 export async function traceTransactionOn(
   session: RpcSession,

@@ -105,7 +105,7 @@ export function readTraceBlock(
       continue;
     const frame = flatFrame(trace, trace['action']);
     if (!frame || !collect(found, hash, frame, watched)) continue;
-    // Its place in the tree of calls is what tells a call from the same one shown once more.
+    // The place in the tree of calls tells a second, equal call from the same call shown twice.
     const place = at.join();
     if (paid.has(place)) throw new EndpointFailure('a trace that shows a call twice');
     paid.add(place);

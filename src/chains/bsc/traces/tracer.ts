@@ -1,5 +1,5 @@
-// Traces from the endpoints that show them, and what is remembered
-// of each endpoint: whether it does, and when it refused.
+// Traces from the endpoints that show them, and what is remembered of each endpoint:
+// whether it shows them, and when it refused.
 
 import { pause } from '../../../base/async/pause.ts';
 import { within } from '../../../base/async/within.ts';
@@ -24,8 +24,8 @@ export type TracerOptions = {
 /** `method` null: no traces from this endpoint until `askAgainAt`. */
 type Ability = ShownBy & { readonly askAgainAt: number };
 /**
- * One read that decides what a block holds `insists`: it waits
- * a little for an endpoint that asks for fewer requests.
+ * A question with `insists` belongs to a read that decides what a block holds: it waits a
+ * little for an endpoint that asks for fewer requests.
  */
 export type TraceQuestion = {
   readonly block: NumberedBlock;
@@ -43,7 +43,10 @@ const NO_RESPONSE_MS = 60_000;
  */
 const NOT_SAID_MS = 5_000;
 const FAILURES_TO_GIVE_UP = 3;
-/** After a refusal for the number of requests, and for how many of them one block waits. */
+/**
+ * How long an endpoint is asked for no trace after it refused for the number of requests,
+ * and how many such refusals one block waits for.
+ */
 const REFUSED_FIRST_MS = 1_000;
 const REFUSED_MAX_MS = 30_000;
 const REFUSALS_WAITED_FOR = 3;
@@ -56,10 +59,10 @@ export interface Tracer {
    */
   read(session: RpcSession, question: TraceQuestion): Promise<InternalTransfer[] | undefined>;
   /**
-   * The same from any other endpoint of the pool than the one that read the block: each is
-   * asked once at most, and only where it is known (or found out now) to trace. The trace
-   * is held against this very block, as every trace is. Undefined where nobody shows it in
-   * time; it never holds a block up for longer than twice the wait for one trace.
+   * The same from any other endpoint of the pool than the one that read the block: each is asked once
+   * at most, and only where it is known (or found out now) to trace. The trace is compared with this
+   * very block, as every trace is. Undefined where no endpoint shows it in time; it never holds a
+   * block up for longer than twice the wait for one trace.
    */
   readElsewhere(
     rpc: RpcPool,
@@ -67,8 +70,7 @@ export interface Tracer {
     question: TraceQuestion,
   ): Promise<InternalTransfer[] | undefined>;
   /**
-   * True where a trace that could not be had may be had later:
-   * some endpoint traces, or did not say yet whether it does.
+   * True where a missing trace may be had later: some endpoint traces, or has not said yet whether it does.
    */
   mayCome(): boolean;
 }
@@ -111,8 +113,8 @@ export function createTracer(options: TracerOptions = {}): Tracer {
         return traces;
       } catch (error) {
         if (!isEndpoints(error)) throw error;
-        // Asked too often is not unable: it is asked again when
-        // its wish is over, and nothing is concluded from it.
+        // Refused for the number of requests does not mean unable: the endpoint is asked again when the wait
+        // it asked for is over, and nothing is concluded from it.
         if (!isThrottled(error)) {
           failed(session, before, error.message);
           return undefined;
@@ -129,7 +131,7 @@ export function createTracer(options: TracerOptions = {}): Tracer {
       try {
         return await read(session, { ...question, insists: false });
       } catch (error) {
-        // It did not even give the block that its ability is tried on.
+        // It did not even give the block on which its methods are tried.
         if (isEndpoints(error)) abilities.restUntil(session, now() + NO_RESPONSE_MS);
         throw error;
       }
@@ -154,7 +156,7 @@ function createRefusals({
 
   const note = (session: RpcSession, failure: EndpointFailure): void => {
     const before = refusals.get(session.endpoint);
-    // Refused together is refused once.
+    // Requests that were under way together and are refused together count as one refusal.
     if (before && now() < before.until) return;
     const count = Math.min((before?.count ?? 0) + 1, 8);
     const restMs = Math.min(
@@ -164,7 +166,10 @@ function createRefusals({
     refusals.set(session.endpoint, { count, until: now() + restMs });
   };
 
-  /** True when the endpoint may be asked now; false where it rests for longer than this question waits. */
+  /**
+   * True when the endpoint may be asked now; false where it is left alone
+   * for longer than this question waits.
+   */
   const waited = async (session: RpcSession, { insists, signal }: TraceQuestion): Promise<boolean> => {
     const restMs = (refusals.get(session.endpoint)?.until ?? 0) - now();
     if (restMs <= 0) return true;
@@ -179,12 +184,12 @@ function createRefusals({
 type Clocked = { readonly timeoutMs: number; readonly now: () => number };
 type Abilities = {
   /**
-   * Asks the endpoint where nothing is known of it, or what is known is
-   * old. Throws EndpointFailure when it gives no block to try it on.
+   * Asks the endpoint where nothing is known of it, or what is known is old. Throws
+   * EndpointFailure when it gives no block to try the methods on.
    */
   readonly of: (session: RpcSession) => Promise<Ability>;
   readonly restUntil: (session: RpcSession, askAgainAt: number) => void;
-  /** Whether any endpoint traces or did not answer that question yet. */
+  /** Whether any endpoint traces or has not answered that question yet. */
   readonly mayCome: () => boolean;
 };
 
@@ -196,13 +201,14 @@ function createAbilities({ timeoutMs, now, report }: Pick<TracerOptions, 'report
   const of = async (session: RpcSession): Promise<Ability> => {
     const known = abilities.get(session.endpoint);
     if (known) {
-      // A node that gives no block fails whoever asks it; somebody else's shutdown does not.
+      // A node that gives no block fails for every caller; another caller's
+      // shutdown fails for that caller alone.
       const ability = await known.catch((error: unknown) => {
         if (isEndpoints(error)) throw error;
         return undefined;
       });
       if (ability && (ability.method !== null || now() < ability.askAgainAt)) return ability;
-      // Somebody else has begun to ask again meanwhile.
+      // Another caller has begun to ask again meanwhile.
       if (abilities.get(session.endpoint) !== known) return await of(session);
     }
     hopeful.add(session.endpoint);
